@@ -4,7 +4,11 @@
 //! A folder `ui/dist` that somebody built before is taken as it is where there is no Node: packages carry
 //! one. `ETWKIT_NO_PAGE=1` leaves the page out.
 
-#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a build that cannot write its files ends")]
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a build that cannot write its files ends"
+)]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,9 +21,16 @@ const UI: &str = "../../ui";
 
 fn main() {
     // Asked when this runs: what the compiler knew of a folder may be another clone.
-    let ui = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the folder")).join(UI);
+    let ui =
+        PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the folder")).join(UI);
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names the folder"));
-    for input in ["src", "build.mjs", "package.json", "package-lock.json", "tsconfig.json"] {
+    for input in [
+        "src",
+        "build.mjs",
+        "package.json",
+        "package-lock.json",
+        "tsconfig.json",
+    ] {
         println!("cargo::rerun-if-changed={UI}/{input}");
     }
     println!("cargo::rerun-if-env-changed=ETWKIT_NO_PAGE");
@@ -46,26 +57,37 @@ fn page(ui: &Path, built: &Path) -> Option<PathBuf> {
 }
 
 fn build(ui: &Path, built: &Path) -> Result<(), String> {
-    let (lock, installed) = (ui.join("package-lock.json"), ui.join("node_modules/.package-lock.json"));
+    let (lock, installed) = (
+        ui.join("package-lock.json"),
+        ui.join("node_modules/.package-lock.json"),
+    );
     let modified = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
     if modified(&installed) < modified(&lock) {
         // Scripts of packages are not run: none of ours needs one.
         let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-        run(Command::new(npm).args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(ui))?;
+        run(Command::new(npm)
+            .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+            .current_dir(ui))?;
     }
-    run(Command::new("node").arg("build.mjs").arg(built).current_dir(ui))
+    run(Command::new("node")
+        .arg("build.mjs")
+        .arg(built)
+        .current_dir(ui))
 }
 
 /// Runs a program that has to end well; what it printed as its error otherwise.
 fn run(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let output =
-        command.output().map_err(|error| format!("{name} cannot be run: {error}; Node 20 has it"))?;
+    let output = command
+        .output()
+        .map_err(|error| format!("{name} cannot be run: {error}; Node 20 has it"))?;
     if output.status.success() {
         return Ok(());
     }
     let text = String::from_utf8_lossy(&output.stderr);
-    let error = text.lines().find(|line| line.contains("[ERROR]") || line.contains("Error:"));
+    let error = text
+        .lines()
+        .find(|line| line.contains("[ERROR]") || line.contains("Error:"));
     let error = error.unwrap_or("it printed no error");
     Err(format!("{name} failed: {error}"))
 }
@@ -84,10 +106,16 @@ fn files(page: Option<&Path>) -> String {
     for name in names {
         let path = page.unwrap().join(&name);
         let packed = PathBuf::from(format!("{}.br", path.display()));
-        let packed =
-            if packed.is_file() { format!("Some(include_bytes!({packed:?}))") } else { "None".into() };
-        writeln!(text, "File {{ name: {name:?}, bytes: include_bytes!({path:?}), packed: {packed} }},")
-            .unwrap();
+        let packed = if packed.is_file() {
+            format!("Some(include_bytes!({packed:?}))")
+        } else {
+            "None".into()
+        };
+        writeln!(
+            text,
+            "File {{ name: {name:?}, bytes: include_bytes!({path:?}), packed: {packed} }},"
+        )
+        .unwrap();
     }
     text + "]\n"
 }

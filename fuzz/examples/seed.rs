@@ -4,7 +4,11 @@
 //! Fuzzers want small inputs: of each trace there is one with an event of each kind, and one of its first
 //! buffers.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a tool of developers; it fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a tool of developers; it fails by panicking"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,9 +28,14 @@ use etwkit_symbols::pdb::Pdb;
 
 fn main() {
     let mut args = std::env::args_os().skip(1).map(PathBuf::from);
-    let (traces, corpus) =
-        (args.next().expect("the folder of traces"), args.next().expect("the folder of corpora"));
-    let mut seeds = Seeds { corpus, count: BTreeMap::new() };
+    let (traces, corpus) = (
+        args.next().expect("the folder of traces"),
+        args.next().expect("the folder of corpora"),
+    );
+    let mut seeds = Seeds {
+        corpus,
+        count: BTreeMap::new(),
+    };
     let mut files = Vec::new();
     find(&traces, &mut files);
     files.sort();
@@ -51,7 +60,10 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             find(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "etl" || ending == "7z") {
+        } else if path
+            .extension()
+            .is_some_and(|ending| ending == "etl" || ending == "7z")
+        {
             files.push(path);
         }
     }
@@ -79,8 +91,14 @@ impl Seeds {
         for target in ["reader", "import", "archive"] {
             self.add(target, &few);
         }
-        let end = session.files()[0].buffers().iter().map(|b| (b.offset + u64::from(b.len)) as usize);
-        let end = end.take_while(|end| *end <= MAX_SEED).last().unwrap_or(MAX_SEED.min(bytes.len()));
+        let end = session.files()[0]
+            .buffers()
+            .iter()
+            .map(|b| (b.offset + u64::from(b.len)) as usize);
+        let end = end
+            .take_while(|end| *end <= MAX_SEED)
+            .last()
+            .unwrap_or(MAX_SEED.min(bytes.len()));
         self.add("reader", &bytes[..end]);
         self.of_buffers(bytes, session);
         self.of_metadata(session);
@@ -130,22 +148,37 @@ impl Seeds {
     /// Symbol files of the tests, their tables, and names.
     fn of_symbols(&mut self) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/symbols/tests/fixtures");
-        let mut files: Vec<PathBuf> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut files: Vec<PathBuf> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
         files.sort();
-        for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "pdb")) {
+        for file in files
+            .iter()
+            .filter(|file| file.extension().is_some_and(|ending| ending == "pdb"))
+        {
             let bytes = fs::read(file).unwrap();
             self.add("pdb", &bytes);
             // A portable one has no table.
-            let Ok(mut pdb) = Pdb::open(Cursor::new(&bytes)) else { continue };
+            let Ok(mut pdb) = Pdb::open(Cursor::new(&bytes)) else {
+                continue;
+            };
             let table = pdb.table().unwrap();
             self.add("symbols", &[&[1], table.as_bytes()].concat());
             for symbol in table.functions() {
-                self.add("symbols", &[&[4], symbol.decorated.unwrap_or(symbol.name).as_bytes()].concat());
+                self.add(
+                    "symbols",
+                    &[&[4], symbol.decorated.unwrap_or(symbol.name).as_bytes()].concat(),
+                );
             }
         }
-        let image = files.iter().find(|file| file.extension().is_some_and(|ending| ending == "exe"));
-        self.add("symbols", &[&[5], &fs::read(image.unwrap()).unwrap()[..]].concat());
+        let image = files
+            .iter()
+            .find(|file| file.extension().is_some_and(|ending| ending == "exe"));
+        self.add(
+            "symbols",
+            &[&[5], &fs::read(image.unwrap()).unwrap()[..]].concat(),
+        );
         let text = "MODULE windows x86_64 44E4EC8C2F41492B9369D6B9A059577C2 a.pdb\nFILE 0 a.cpp\nINLINE_ORIGIN 0 f\n\
                     FUNC 1000 30 0 main\nINLINE 0 11 0 0 1010 10\n1000 30 10 0\nPUBLIC 1040 0 ?g@ns@@YAHXZ\n";
         self.add("symbols", &[&[0], text.as_bytes()].concat());
@@ -163,13 +196,19 @@ impl Seeds {
 
     /// Compressed buffers.
     fn of_buffers(&mut self, bytes: &[u8], session: &Session) {
-        let buffers = session.files()[0].buffers().iter().filter(|buffer| buffer.header.is_compressed());
+        let buffers = session.files()[0]
+            .buffers()
+            .iter()
+            .filter(|buffer| buffer.header.is_compressed());
         for buffer in buffers.take(3) {
             let from = buffer.offset as usize + HEADER_LEN;
             let packed = &bytes[from..from - HEADER_LEN + buffer.len as usize];
             let claimed = buffer.header.offset.saturating_sub(HEADER_LEN as u32);
             for method in 0..4 {
-                self.add("decompressor", &[&[method], &claimed.to_le_bytes()[..], packed].concat());
+                self.add(
+                    "decompressor",
+                    &[&[method], &claimed.to_le_bytes()[..], packed].concat(),
+                );
             }
         }
     }
@@ -178,9 +217,14 @@ impl Seeds {
         let mut seen = BTreeSet::new();
         let mut all = Vec::new();
         each(session, |event| {
-            let Some(metadata) = event.extended().find(kind::EVENT_SCHEMA_TL) else { return };
+            let Some(metadata) = event.extended().find(kind::EVENT_SCHEMA_TL) else {
+                return;
+            };
             if seen.len() < 40 && seen.insert(metadata.to_vec()) {
-                let traits = event.extended().find(kind::PROVIDER_TRAITS).unwrap_or_default();
+                let traits = event
+                    .extended()
+                    .find(kind::PROVIDER_TRAITS)
+                    .unwrap_or_default();
                 let mut seed = Vec::new();
                 [metadata, traits, event.payload()]
                     .into_iter()
@@ -197,8 +241,16 @@ impl Seeds {
         each(session, |event| {
             if event.kind.is_classic() && event.provider() == eventinfo::CLASS {
                 infos.push((event.opcode(), event.payload().to_vec()));
-            } else if let Identity::Manifest { provider, id, version, .. } = event.identity() {
-                payloads.entry((provider, id, version)).or_insert_with(|| event.payload().to_vec());
+            } else if let Identity::Manifest {
+                provider,
+                id,
+                version,
+                ..
+            } = event.identity()
+            {
+                payloads
+                    .entry((provider, id, version))
+                    .or_insert_with(|| event.payload().to_vec());
             }
         });
         let step = (infos.len() / 60).max(1);
@@ -220,12 +272,18 @@ impl Seeds {
             if event.kind.is_manifest()
                 && let Some(chunk) = Chunk::of(event)
             {
-                whole.entry(event.provider()).or_default().insert(chunk.number, chunk.bytes.to_vec());
+                whole
+                    .entry(event.provider())
+                    .or_default()
+                    .insert(chunk.number, chunk.bytes.to_vec());
             }
         });
         for chunks in whole.values() {
             let xml = chunks.values().flatten().copied().take(MAX_SEED / 2);
-            self.add("manifest", &std::iter::once(0).chain(xml).collect::<Vec<_>>());
+            self.add(
+                "manifest",
+                &std::iter::once(0).chain(xml).collect::<Vec<_>>(),
+            );
             let mut cut = vec![1];
             for (number, chunk) in chunks.iter().take(4) {
                 cut.extend([1, 0, chunks.len() as u8, *number as u8]);
@@ -238,7 +296,12 @@ impl Seeds {
     fn of_kernel(&mut self, session: &Session) {
         let mut seen = BTreeMap::new();
         each(session, |event| {
-            if let Identity::Kernel { group, opcode, version } = event.identity() {
+            if let Identity::Kernel {
+                group,
+                opcode,
+                version,
+            } = event.identity()
+            {
                 seen.entry((group, opcode, version))
                     .or_insert_with(|| (event.pointer_size(), event.payload().to_vec()));
             }
@@ -260,24 +323,37 @@ impl Seeds {
     /// The trace as an extract: packed, and the files of its tables.
     fn of_extract(&mut self, trace: &[u8]) {
         let folder = tempfile::tempdir().unwrap();
-        let (file, target, packed) =
-            (folder.path().join("x.etl"), folder.path().join("x.etwx"), folder.path().join("x.etwx.zip"));
+        let (file, target, packed) = (
+            folder.path().join("x.etl"),
+            folder.path().join("x.etwx"),
+            folder.path().join("x.etwx.zip"),
+        );
         fs::write(&file, trace).unwrap();
         let input = open(&[file], &Options::default()).unwrap();
-        convert(&input, &target, ConvertOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+        convert(&input, &target, ConvertOptions::default(), &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
         let extract = Extract::open(&target).unwrap();
         extract.pack(&packed).unwrap();
         let packed = fs::read(packed).unwrap();
         if packed.len() < 2 * MAX_SEED {
             self.add("extract", &[&[0], &packed[..]].concat());
         }
-        let names = etwkit_trace::topics::TABLES.iter().chain(etwkit_trace::table::DERIVED);
+        let names = etwkit_trace::topics::TABLES
+            .iter()
+            .chain(etwkit_trace::table::DERIVED);
         for (number, table) in names.enumerate() {
-            let Some(found) = extract.table(table.name) else { continue };
+            let Some(found) = extract.table(table.name) else {
+                continue;
+            };
             let bytes = fs::read(&found.path).unwrap();
             if bytes.len() < 20_000 {
                 let shape = (number as u8) * 3 + 2;
-                self.add("extract", &[&[shape], &(found.rows as u16).to_le_bytes()[..], &bytes].concat());
+                self.add(
+                    "extract",
+                    &[&[shape], &(found.rows as u16).to_le_bytes()[..], &bytes].concat(),
+                );
             }
         }
         let mut seed = vec![1];
@@ -288,7 +364,9 @@ impl Seeds {
     /// Archives of all kinds around a small trace.
     fn of_archives(&mut self) {
         let options = etwkit_synth::Options::default();
-        let (trace, _) = etwkit_synth::SCENARIOS[0].write(Cursor::new(Vec::new()), &options).unwrap();
+        let (trace, _) = etwkit_synth::SCENARIOS[0]
+            .write(Cursor::new(Vec::new()), &options)
+            .unwrap();
         let bytes = trace.into_inner();
         let session = Session::open(vec![Box::new(bytes.clone())]).unwrap();
         let small = few_records(&session, &bytes);
@@ -303,7 +381,9 @@ impl Seeds {
         self.add("archive", &zip(zip::CompressionMethod::Deflated, &small));
         self.add("archive", &stored);
         let mut outer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-        outer.start_file("x.etl.zip", zip::write::SimpleFileOptions::default()).unwrap();
+        outer
+            .start_file("x.etl.zip", zip::write::SimpleFileOptions::default())
+            .unwrap();
         outer.write_all(&stored).unwrap();
         self.add("archive", &outer.finish().unwrap().into_inner());
         let mut seven = sevenz_rust2::ArchiveWriter::new(Cursor::new(Vec::new())).unwrap();
@@ -322,10 +402,29 @@ impl Seeds {
         let whole = [5, 0, 3, 3, 4, 3, 0x12, 0x91, 0x13];
         let key = [7, 1, 3, 6, 0, 4, 2, 0x80, 0x92];
         let switch = [2, 0, 9, 4, 8, 5];
-        let seed = [&image[..], &method, &process, &sample, &whole, &sample, &key, &switch, &whole].concat();
+        let seed = [
+            &image[..],
+            &method,
+            &process,
+            &sample,
+            &whole,
+            &sample,
+            &key,
+            &switch,
+            &whole,
+        ]
+        .concat();
         self.add("stacks", &seed);
         self.add("stacks", &seed.repeat(4));
-        for step in [&image[..], &method, &process, &sample, &whole, &key, &switch] {
+        for step in [
+            &image[..],
+            &method,
+            &process,
+            &sample,
+            &whole,
+            &key,
+            &switch,
+        ] {
             self.add("stacks", step);
         }
     }
@@ -345,14 +444,22 @@ fn few_records(session: &Session, bytes: &[u8]) -> Vec<u8> {
     let used = (head.header.offset.max(head.header.saved_offset) as usize)
         .clamp(HEADER_LEN + 400, head.len as usize);
     let mut first = bytes[..align8(used)].to_vec();
-    let header = BufferHeader { buffer_size: first.len() as u32, offset: used as u32, ..head.header };
+    let header = BufferHeader {
+        buffer_size: first.len() as u32,
+        offset: used as u32,
+        ..head.header
+    };
     first[..HEADER_LEN].copy_from_slice(&header.to_bytes());
     let mut records = vec![0; HEADER_LEN];
     let mut seen = BTreeMap::new();
     each(session, |event| {
         let count = seen.entry(event.identity()).or_insert(0);
         *count += 1;
-        if *count <= 2 && event.buffer > 0 && event.record.len() < 4096 && records.len() < MAX_SEED / 2 {
+        if *count <= 2
+            && event.buffer > 0
+            && event.record.len() < 4096
+            && records.len() < MAX_SEED / 2
+        {
             records.extend(event.record);
             records.resize(align8(records.len()), 0);
         }

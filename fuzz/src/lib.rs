@@ -14,7 +14,9 @@ pub mod rules;
 /// If the reader does.
 pub fn apart(read: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, read);
+        let thread = std::thread::Builder::new()
+            .stack_size(64 << 20)
+            .spawn_scoped(scope, read);
         assert!(thread.is_ok_and(|thread| thread.join().is_ok()));
     });
 }

@@ -8,8 +8,11 @@ use etwkit_etl::writer::{Record, SessionOptions, TraceWriter};
 /// A writer of traces whose records may have any length that the format allows.
 #[must_use]
 pub fn writer(pointer_size: u32) -> TraceWriter<Cursor<Vec<u8>>> {
-    let mut options =
-        SessionOptions { header_buffer_size: Some(1024), stack_keys: 16, ..SessionOptions::default() };
+    let mut options = SessionOptions {
+        header_buffer_size: Some(1024),
+        stack_keys: 16,
+        ..SessionOptions::default()
+    };
     options.header.buffer_size = 0x1_0100;
     options.header.pointer_size = pointer_size;
     options.header.start_time = 133_000_000_000_000_000;
@@ -24,7 +27,10 @@ pub fn add<'a>(writer: &mut TraceWriter<Cursor<Vec<u8>>>, cpu: u16, record: impl
 /// The bytes of the trace.
 #[must_use]
 pub fn bytes(writer: TraceWriter<Cursor<Vec<u8>>>) -> Vec<u8> {
-    writer.finish(133_000_000_010_000_000).expect("memory does not fail").into_inner()
+    writer
+        .finish(133_000_000_010_000_000)
+        .expect("memory does not fail")
+        .into_inner()
 }
 
 /// The trace, opened.

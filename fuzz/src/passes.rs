@@ -24,7 +24,13 @@ pub fn read(session: &Session, order: Order) -> Pass {
 }
 
 fn touch(event: &RawEvent<'_>) {
-    black_box((event.identity(), event.descriptor(), event.version(), event.level(), event.payload().len()));
+    black_box((
+        event.identity(),
+        event.descriptor(),
+        event.version(),
+        event.level(),
+        event.payload().len(),
+    ));
     black_box((
         event.activity_id(),
         event.thread_id(),
@@ -39,7 +45,9 @@ fn touch(event: &RawEvent<'_>) {
 /// Whether a pass had to leave out buffers because too many were open.
 #[must_use]
 pub fn left_out_buffers(pass: &Pass) -> bool {
-    pass.damage.counts().any(|(kind, _)| kind == Kind::TooManyOpenBuffers)
+    pass.damage
+        .counts()
+        .any(|(kind, _)| kind == Kind::TooManyOpenBuffers)
 }
 
 /// Decodes and renders all events, in the two passes that a decoder wants.
@@ -59,7 +67,10 @@ pub fn decode(session: &Session) {
         events.event(event, &decoder, session.clock());
         if let Some(plan) = decoder.plan(event) {
             for limits in [Limits::INFO, Limits::NONE] {
-                let renderer = Renderer { clock: Some(session.clock()), limits };
+                let renderer = Renderer {
+                    clock: Some(session.clock()),
+                    limits,
+                };
                 let (fields, _) = renderer.object(&plan, event.payload());
                 black_box(decoder.text(event, &plan, &fields));
                 black_box(serde_json::Value::Object(fields).to_string());
@@ -67,7 +78,10 @@ pub fn decode(session: &Session) {
         }
         black_box(decoder.provider_name(event.provider()));
     });
-    black_box((events.to_json().to_string(), decoder.problems().counts().count()));
+    black_box((
+        events.to_json().to_string(),
+        decoder.problems().counts().count(),
+    ));
 }
 
 /// What `etwkit info` says.
@@ -79,7 +93,9 @@ pub fn summary(session: &Session) {
 /// All tables; they must keep the rules.
 pub fn tables(session: &Session) -> Rows {
     let mut rows = Vec::new();
-    let imported = import(session, &Options::default(), &mut rows, &mut |_| ControlFlow::Continue(()));
+    let imported = import(session, &Options::default(), &mut rows, &mut |_| {
+        ControlFlow::Continue(())
+    });
     imported.expect("neither memory nor a list fails");
     rules::check(rows)
 }

@@ -37,15 +37,26 @@ pub fn check(batches: Vec<(&'static Table, RecordBatch)>) -> Rows {
         .map(|(_, table, column)| {
             let values = values(&rows, table, column);
             let set: HashSet<i32> = values.iter().copied().flatten().collect();
-            assert_eq!(set.len(), values.len(), "{table}.{column} has doubles or nulls");
+            assert_eq!(
+                set.len(),
+                values.len(),
+                "{table}.{column} has doubles or nulls"
+            );
             set
         })
         .collect();
     for (table, batches) in &rows {
-        let Some(first) = batches.first() else { continue };
+        let Some(first) = batches.first() else {
+            continue;
+        };
         for field in first.schema().fields() {
-            let key = KEYS.iter().zip(&known).find(|((end, ..), _)| field.name().ends_with(end));
-            let Some(((_, of, _), known)) = key else { continue };
+            let key = KEYS
+                .iter()
+                .zip(&known)
+                .find(|((end, ..), _)| field.name().ends_with(end));
+            let Some(((_, of, _), known)) = key else {
+                continue;
+            };
             for value in values(&rows, table, field.name()).into_iter().flatten() {
                 assert!(
                     known.contains(&value),
@@ -55,9 +66,15 @@ pub fn check(batches: Vec<(&'static Table, RecordBatch)>) -> Rows {
             }
         }
     }
-    let (nodes, parents) = (values(&rows, "stack", "stack_id"), values(&rows, "stack", "parent_id"));
+    let (nodes, parents) = (
+        values(&rows, "stack", "stack_id"),
+        values(&rows, "stack", "parent_id"),
+    );
     for (node, parent) in nodes.iter().zip(parents) {
-        assert!(parent.is_none() || parent < *node, "the caller of a stack lies behind it");
+        assert!(
+            parent.is_none() || parent < *node,
+            "the caller of a stack lies behind it"
+        );
     }
     rows
 }
@@ -65,5 +82,7 @@ pub fn check(batches: Vec<(&'static Table, RecordBatch)>) -> Rows {
 fn values(rows: &Rows, table: &str, column: &str) -> Vec<Option<i32>> {
     let batches = rows.get(table).into_iter().flatten();
     let columns = batches.filter_map(|batch| batch.column_by_name(column));
-    columns.flat_map(|array| array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>()).collect()
+    columns
+        .flat_map(|array| array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>())
+        .collect()
 }

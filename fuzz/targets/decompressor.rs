@@ -41,7 +41,10 @@ fn alone(decompress: Decompress, bytes: &[u8], claimed: u32) {
         Ok(()) => assert_eq!(out.len(), end),
         Err(broken) => assert!(broken.produced <= produced && produced <= claimed as usize),
     }
-    assert!(out.iter().take(HEADER_LEN).all(|byte| *byte == 7), "what was there is kept");
+    assert!(
+        out.iter().take(HEADER_LEN).all(|byte| *byte == 7),
+        "what was there is kept"
+    );
 }
 
 fn round_trip(bytes: &[u8]) {

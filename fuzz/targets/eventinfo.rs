@@ -20,7 +20,11 @@ fuzz_target!(|data: &[u8]| {
     let mut now = 1;
     while !input.is_empty() && now < 64 {
         let (kind, payload) = (input.u8() % 3, input.block());
-        let opcode = if kind == 0 { eventinfo::OPCODE_EVENT } else { eventinfo::OPCODE_MAP };
+        let opcode = if kind == 0 {
+            eventinfo::OPCODE_EVENT
+        } else {
+            eventinfo::OPCODE_MAP
+        };
         if kind < 2 {
             let event = ClassicEvent {
                 timestamp: now,
@@ -57,7 +61,13 @@ fuzz_target!(|data: &[u8]| {
                 made::add(
                     &mut trace,
                     0,
-                    ManifestEvent { timestamp, provider, descriptor, payload, ..ManifestEvent::default() },
+                    ManifestEvent {
+                        timestamp,
+                        provider,
+                        descriptor,
+                        payload,
+                        ..ManifestEvent::default()
+                    },
                 );
             }
         }

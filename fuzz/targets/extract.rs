@@ -45,7 +45,8 @@ fn run(data: &[u8]) {
             fs::write(folder.path().join("manifest.json"), input.block()).expect("a file");
             while !input.is_empty() {
                 let name = table_name(input.u8());
-                fs::write(folder.path().join(format!("{name}.parquet")), input.block()).expect("a file");
+                fs::write(folder.path().join(format!("{name}.parquet")), input.block())
+                    .expect("a file");
             }
             read_all(folder.path());
         }
@@ -67,14 +68,22 @@ fn run(data: &[u8]) {
 
 fn table_name(number: u8) -> &'static str {
     let all = TABLES.len() + DERIVED.len();
-    TABLES.iter().chain(DERIVED).nth(usize::from(number) % all).map_or("mark", |table| table.name)
+    TABLES
+        .iter()
+        .chain(DERIVED)
+        .nth(usize::from(number) % all)
+        .map_or("mark", |table| table.name)
 }
 
 fn read_all(path: &Path) {
-    let Ok(extract) = Extract::open(path) else { return };
+    let Ok(extract) = Extract::open(path) else {
+        return;
+    };
     for table in extract.tables() {
         for columns in [None, Some(&["stack_id", "ts_ns"][..])] {
-            let Ok(batches) = table.batches(columns) else { continue };
+            let Ok(batches) = table.batches(columns) else {
+                continue;
+            };
             for batch in batches {
                 let Ok(batch) = batch else { break };
                 std::hint::black_box(batch.num_rows());

@@ -7,7 +7,9 @@ use etwkit_fuzz::passes;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(session) = Session::open(vec![Box::new(data.to_vec())]) else { return };
+    let Ok(session) = Session::open(vec![Box::new(data.to_vec())]) else {
+        return;
+    };
     // One thing at a time is faster; which one is a matter of chance that replays.
     match data.len() % 4 {
         0 => passes::decode(&session),

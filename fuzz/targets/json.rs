@@ -32,7 +32,8 @@ const PARTS: [&str; 10] = [
 fuzz_target!(|data: &[u8]| {
     let folder = tempfile::tempdir().expect("a folder");
     let mut input = Input(data);
-    let write = |name: String, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("a file");
+    let write =
+        |name: String, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("a file");
     let name = match input.u8() {
         0 => {
             write("x.7z".to_owned(), input.0);
@@ -52,11 +53,21 @@ fuzz_target!(|data: &[u8]| {
         }
     };
     let path = folder.path().join(name);
-    let limits =
-        Limits { total_bytes: 16 << 20, ratio_from_bytes: 1 << 20, members: 20, ..Limits::default() };
-    let options = Options { temp_dir: Some(folder.path().to_owned()), limits, ..Options::default() };
+    let limits = Limits {
+        total_bytes: 16 << 20,
+        ratio_from_bytes: 1 << 20,
+        members: 20,
+        ..Limits::default()
+    };
+    let options = Options {
+        temp_dir: Some(folder.path().to_owned()),
+        limits,
+        ..Options::default()
+    };
     std::hint::black_box(is_json_archive(&path));
-    let Ok(all) = open_all_json(&path, &options) else { return };
+    let Ok(all) = open_all_json(&path, &options) else {
+        return;
+    };
     for (number, json) in all.iter().take(3).enumerate() {
         import(json, &folder.path().join(format!("{number}.etwx")));
     }

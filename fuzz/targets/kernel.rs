@@ -29,7 +29,11 @@ fuzz_target!(|data: &[u8]| {
         let (kind, later, cpu) = (input.u8(), input.u16(), u16::from(input.u8() % 4));
         now += i64::from(later);
         let (which, version) = (input.u16(), input.u8());
-        made::add(&mut trace, cpu, record(kind, now, which, version, input.block()));
+        made::add(
+            &mut trace,
+            cpu,
+            record(kind, now, which, version, input.block()),
+        );
     }
     let session = made::session(trace);
     // One thing at a time is three times as fast.
@@ -45,32 +49,75 @@ fuzz_target!(|data: &[u8]| {
 fn record(kind: u8, timestamp: i64, which: u16, version: u8, payload: &[u8]) -> Record<'_> {
     static KNOWN: OnceLock<Vec<Known>> = OnceLock::new();
     let known = KNOWN.get_or_init(|| Tables::new().rows());
-    let width = if kind & 1 == 0 { Width::Bits64 } else { Width::Bits32 };
+    let width = if kind & 1 == 0 {
+        Width::Bits64
+    } else {
+        Width::Bits32
+    };
     let kernel = |group, opcode, version| {
         let context = match kind >> 3 & 3 {
             0 => KernelContext::None,
-            1 => KernelContext::Ids { thread_id: 4, process_id: 8 },
+            1 => KernelContext::Ids {
+                thread_id: 4,
+                process_id: 8,
+            },
             _ => KernelContext::ids(u32::from(kind >> 5), 8),
         };
-        KernelEvent { width, context, timestamp, group, opcode, version, payload, ..KernelEvent::default() }
+        KernelEvent {
+            width,
+            context,
+            timestamp,
+            group,
+            opcode,
+            version,
+            payload,
+            ..KernelEvent::default()
+        }
     };
-    let Some(row) = known.get(usize::from(which) % known.len()).filter(|_| kind & 2 == 0) else {
+    let Some(row) = known
+        .get(usize::from(which) % known.len())
+        .filter(|_| kind & 2 == 0)
+    else {
         let [opcode, group] = which.to_le_bytes();
         return kernel(group, opcode, version).into();
     };
     let version = row.version.unwrap_or(version);
     if row.source == Source::Template {
-        let descriptor = Descriptor { id: row.id, version, ..Descriptor::default() };
-        let ids = ManifestEvent { thread_id: 4, process_id: 8, ..ManifestEvent::default() };
-        return ManifestEvent { width, timestamp, provider: row.guid, descriptor, payload, ..ids }.into();
+        let descriptor = Descriptor {
+            id: row.id,
+            version,
+            ..Descriptor::default()
+        };
+        let ids = ManifestEvent {
+            thread_id: 4,
+            process_id: 8,
+            ..ManifestEvent::default()
+        };
+        return ManifestEvent {
+            width,
+            timestamp,
+            provider: row.guid,
+            descriptor,
+            payload,
+            ..ids
+        }
+        .into();
     }
     let (opcode, class) = (row.id as u8, row.guid);
     match row.group.filter(|_| kind & 4 == 0) {
         Some(group) => kernel(group, opcode, version).into(),
         None => {
             let version = version.into();
-            ClassicEvent { width, timestamp, class, opcode, version, payload, ..ClassicEvent::default() }
-                .into()
+            ClassicEvent {
+                width,
+                timestamp,
+                class,
+                opcode,
+                version,
+                payload,
+                ..ClassicEvent::default()
+            }
+            .into()
         }
     }
 }

@@ -42,9 +42,16 @@ fuzz_target!(|data: &[u8]| {
         for (part, number) in parts.iter().zip(0..) {
             event(CHUNK, 0, &chunk(parts.len() as u8, number, part));
         }
-        for described in manifest.iter().flat_map(|manifest| &manifest.events).take(20) {
-            let descriptor =
-                Descriptor { id: described.id, version: described.version, ..Descriptor::default() };
+        for described in manifest
+            .iter()
+            .flat_map(|manifest| &manifest.events)
+            .take(20)
+        {
+            let descriptor = Descriptor {
+                id: described.id,
+                version: described.version,
+                ..Descriptor::default()
+            };
             event(descriptor, 0, input.0);
         }
     } else {
@@ -55,7 +62,11 @@ fuzz_target!(|data: &[u8]| {
             let (kind, thread, total, number) = (input.u8(), input.u8(), input.u8(), input.u8());
             let bytes = input.block();
             if kind % 4 == 0 {
-                let descriptor = Descriptor { id: number.into(), version: total, ..Descriptor::default() };
+                let descriptor = Descriptor {
+                    id: number.into(),
+                    version: total,
+                    ..Descriptor::default()
+                };
                 event(descriptor, thread.into(), bytes);
             } else {
                 event(CHUNK, thread.into(), &chunk(total, number, bytes));
@@ -65,8 +76,15 @@ fuzz_target!(|data: &[u8]| {
     passes::decode(&made::session(trace));
 });
 
-const CHUNK: Descriptor =
-    Descriptor { id: CHUNK_ID, version: 0, channel: 0, level: 0, opcode: 0xFE, task: 0, keyword: 0 };
+const CHUNK: Descriptor = Descriptor {
+    id: CHUNK_ID,
+    version: 0,
+    channel: 0,
+    level: 0,
+    opcode: 0xFE,
+    task: 0,
+    keyword: 0,
+};
 
 /// Format, version, magic byte, number of chunks and of this chunk.
 fn chunk(total: u8, number: u8, xml: &[u8]) -> Vec<u8> {

@@ -10,12 +10,17 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     apart(|| {
-        let Ok(mut pdb) = Pdb::open(Cursor::new(data)) else { return };
+        let Ok(mut pdb) = Pdb::open(Cursor::new(data)) else {
+            return;
+        };
         let Ok(table) = pdb.table() else { return };
         let mut end = 0;
         let mut rvas = Vec::new();
         for symbol in table.functions() {
-            assert!(symbol.start_rva >= end, "functions are sorted and do not overlap");
+            assert!(
+                symbol.start_rva >= end,
+                "functions are sorted and do not overlap"
+            );
             end = symbol.start_rva.saturating_add(symbol.size.unwrap_or(1));
             rvas.extend([symbol.start_rva, end - 1, end]);
         }

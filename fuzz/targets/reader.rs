@@ -28,7 +28,9 @@ fuzz_target!(|data: &[u8]| {
     let mapped = Session::open(vec![Box::new(data.to_vec())]);
     let by_position = Session::open(vec![Box::new(ByPosition(data.to_vec()))]);
     assert_eq!(mapped.is_ok(), by_position.is_ok());
-    let (Ok(mapped), Ok(by_position)) = (mapped, by_position) else { return };
+    let (Ok(mapped), Ok(by_position)) = (mapped, by_position) else {
+        return;
+    };
     let in_time = read(&mapped, Order::Time);
     let in_file = read(&by_position, Order::File);
     if !left_out_buffers(&in_time) {

@@ -10,13 +10,20 @@ use std::io::Cursor;
 
 use etwkit_decode::clr;
 use etwkit_etl::wire::event::Descriptor;
-use etwkit_etl::writer::{KernelContext, KernelEvent, ManifestEvent, StackOwner, StackPart, TraceWriter};
+use etwkit_etl::writer::{
+    KernelContext, KernelEvent, ManifestEvent, StackOwner, StackPart, TraceWriter,
+};
 use etwkit_fuzz::input::Input;
 use etwkit_fuzz::{made, passes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let mut steps = Steps { input: Input(data), trace: made::writer(8), now: 1000, cpu: 0 };
+    let mut steps = Steps {
+        input: Input(data),
+        trace: made::writer(8),
+        now: 1000,
+        cpu: 0,
+    };
     for _ in 0..1000 {
         if steps.input.is_empty() {
             break;
@@ -72,7 +79,11 @@ impl Steps<'_> {
     fn owner(&mut self) -> StackOwner {
         let ago = self.input.u8() as i8;
         let timestamp = self.now.saturating_sub(ago.into());
-        StackOwner { timestamp, process_id: 8, thread_id: self.thread() }
+        StackOwner {
+            timestamp,
+            process_id: 8,
+            thread_id: self.thread(),
+        }
     }
 
     fn kernel(&mut self, group: u8, opcode: u8, version: u8, payload: &[u8]) {
@@ -91,19 +102,51 @@ impl Steps<'_> {
 
     fn sample(&mut self) {
         let (address, thread, flags) = (self.address(), self.thread(), self.input.u8());
-        let payload = [&address.to_le_bytes()[..], &thread.to_le_bytes(), &[1, 0, flags, 0]].concat();
+        let payload = [
+            &address.to_le_bytes()[..],
+            &thread.to_le_bytes(),
+            &[1, 0, flags, 0],
+        ]
+        .concat();
         self.kernel(0x0F, 46, 2, &payload);
     }
 
     fn switch(&mut self) {
         let (new, old, state) = (self.thread(), self.thread(), self.input.u8());
-        let states = [8, 8, 0, 0, state >> 3, 0, state & 7, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        self.kernel(5, 36, 4, &[&new.to_le_bytes()[..], &old.to_le_bytes(), &states].concat());
+        let states = [
+            8,
+            8,
+            0,
+            0,
+            state >> 3,
+            0,
+            state & 7,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+        ];
+        self.kernel(
+            5,
+            36,
+            4,
+            &[&new.to_le_bytes()[..], &old.to_le_bytes(), &states].concat(),
+        );
     }
 
     fn ready(&mut self) {
         let (thread, flags) = (self.thread(), self.input.u8());
-        self.kernel(5, 50, 2, &[&thread.to_le_bytes()[..], &[0, 0, flags & 1, 0]].concat());
+        self.kernel(
+            5,
+            50,
+            2,
+            &[&thread.to_le_bytes()[..], &[0, 0, flags & 1, 0]].concat(),
+        );
     }
 
     fn whole_stack(&mut self) {
@@ -112,26 +155,52 @@ impl Steps<'_> {
     }
 
     fn stack_by_key(&mut self) {
-        let part = if self.input.u8().is_multiple_of(2) { StackPart::Kernel } else { StackPart::User };
+        let part = if self.input.u8().is_multiple_of(2) {
+            StackPart::Kernel
+        } else {
+            StackPart::User
+        };
         let (owner, frames) = (self.owner(), self.frames());
-        let _ = self.trace.write_stack_key(self.cpu, self.now, owner, part, &frames);
+        let _ = self
+            .trace
+            .write_stack_key(self.cpu, self.now, owner, part, &frames);
     }
 
     fn raw_reference(&mut self) {
         let (opcode, owner, key) = (37 + self.input.u8() % 2, self.owner(), self.input.u8() % 8);
-        let owner =
-            [owner.timestamp.to_le_bytes(), (u64::from(owner.thread_id) << 32 | 8).to_le_bytes()].concat();
-        self.kernel(0x18, opcode, 2, &[owner, u64::from(key).to_le_bytes().to_vec()].concat());
+        let owner = [
+            owner.timestamp.to_le_bytes(),
+            (u64::from(owner.thread_id) << 32 | 8).to_le_bytes(),
+        ]
+        .concat();
+        self.kernel(
+            0x18,
+            opcode,
+            2,
+            &[owner, u64::from(key).to_le_bytes().to_vec()].concat(),
+        );
     }
 
     fn raw_definition(&mut self) {
         let (opcode, key) = (34 + self.input.u8() % 3, self.input.u8() % 8);
         let words = [vec![u64::from(key)], self.frames()].concat();
-        self.kernel(0x18, opcode, 2, &words.into_iter().flat_map(u64::to_le_bytes).collect::<Vec<_>>());
+        self.kernel(
+            0x18,
+            opcode,
+            2,
+            &words
+                .into_iter()
+                .flat_map(u64::to_le_bytes)
+                .collect::<Vec<_>>(),
+        );
     }
 
     fn image(&mut self) {
-        let (which, base, size) = (self.input.u8(), self.address(), u64::from(self.input.u8()) * 64);
+        let (which, base, size) = (
+            self.input.u8(),
+            self.address(),
+            u64::from(self.input.u8()) * 64,
+        );
         let process = if which & 0x10 == 0 { 8u32 } else { 0 };
         let opcode = [10, 2, 3, 4][usize::from(which % 4)];
         let mut payload = [base.to_le_bytes(), size.to_le_bytes()].concat();
@@ -146,7 +215,12 @@ impl Steps<'_> {
         let (which, thread) = (self.input.u8(), self.thread());
         let opcode = 1 + which % 4;
         if which & 0x10 == 0 {
-            self.kernel(5, opcode, 3, &[&8u32.to_le_bytes()[..], &thread.to_le_bytes(), &[0; 64]].concat());
+            self.kernel(
+                5,
+                opcode,
+                3,
+                &[&8u32.to_le_bytes()[..], &thread.to_le_bytes(), &[0; 64]].concat(),
+            );
         } else {
             let mut payload = vec![0; 8];
             payload.extend(8u32.to_le_bytes());
@@ -159,21 +233,35 @@ impl Steps<'_> {
 
     /// I/O, faults and everything else that may have a stack.
     fn any_event(&mut self) {
-        let (group, opcode, version) = (self.input.u8() % 0x20, self.input.u8(), self.input.u8() % 6);
+        let (group, opcode, version) =
+            (self.input.u8() % 0x20, self.input.u8(), self.input.u8() % 6);
         let payload = self.input.block();
         self.kernel(group, opcode, version, payload);
     }
 
     fn method(&mut self) {
-        let (which, start, size) = (self.input.u8(), self.address(), u32::from(self.input.u8()) * 16);
-        let words = [u64::from(which), 1, start].into_iter().flat_map(u64::to_le_bytes);
+        let (which, start, size) = (
+            self.input.u8(),
+            self.address(),
+            u32::from(self.input.u8()) * 16,
+        );
+        let words = [u64::from(which), 1, start]
+            .into_iter()
+            .flat_map(u64::to_le_bytes);
         let mut payload: Vec<u8> = words.collect();
         payload.extend(size.to_le_bytes());
         payload.extend([0; 8]);
         payload.extend(b"N\0\0\0m\0\0\0s\0\0\0");
-        let id =
-            if which & 0x10 == 0 { clr::id::METHOD_LOAD_VERBOSE } else { clr::id::METHOD_UNLOAD_VERBOSE };
-        let descriptor = Descriptor { id, version: 1, ..Descriptor::default() };
+        let id = if which & 0x10 == 0 {
+            clr::id::METHOD_LOAD_VERBOSE
+        } else {
+            clr::id::METHOD_UNLOAD_VERBOSE
+        };
+        let descriptor = Descriptor {
+            id,
+            version: 1,
+            ..Descriptor::default()
+        };
         let event = ManifestEvent {
             timestamp: self.now,
             provider: clr::RUNTIME,
@@ -198,6 +286,10 @@ impl Steps<'_> {
 }
 
 fn address_of(byte: u8) -> u64 {
-    let base = if byte & 0x80 == 0 { 0x7FF0_0000 } else { 0xFFFF_F800_0000_0000 };
+    let base = if byte & 0x80 == 0 {
+        0x7FF0_0000
+    } else {
+        0xFFFF_F800_0000_0000
+    };
     base + u64::from(byte & 0x7F) * 0x100
 }

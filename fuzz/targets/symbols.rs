@@ -16,7 +16,9 @@ use etwkit_symbols::undecorate::{self, Decorated};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let Some((kind, bytes)) = data.split_first() else { return };
+    let Some((kind, bytes)) = data.split_first() else {
+        return;
+    };
     apart(|| match kind % 6 {
         0 => breakpad::table(bytes).map_or((), |table| ask(&table)),
         1 => summed(bytes).map_or((), |table| ask(&table)),
@@ -28,8 +30,10 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn ask(table: &Table) {
-    let mut rvas: Vec<u32> =
-        table.functions().flat_map(|it| [it.start_rva, it.start_rva.wrapping_add(1)]).collect();
+    let mut rvas: Vec<u32> = table
+        .functions()
+        .flat_map(|it| [it.start_rva, it.start_rva.wrapping_add(1)])
+        .collect();
     rvas.sort_unstable();
     drop(table.resolve_sorted(&rvas));
 }

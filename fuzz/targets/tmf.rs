@@ -18,7 +18,9 @@ fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
     let payload = input.block();
     let text = String::from_utf8_lossy(input.0);
-    let Ok(messages) = wpp::read(&text, &mut Budget::new(16 << 20)) else { return };
+    let Ok(messages) = wpp::read(&text, &mut Budget::new(16 << 20)) else {
+        return;
+    };
     for message in messages.iter().take(50) {
         let flags = message_flag::GUID.to_le_bytes();
         let number = message.number.to_le_bytes();
@@ -26,11 +28,25 @@ fuzz_target!(|data: &[u8]| {
         record.extend(message.guid.to_bytes());
         record.extend(payload);
         let kind = HeaderKind::Message;
-        let event = RawEvent { kind, timestamp: 1, cpu: 0, file: 0, buffer: 0, position: 0, record: &record };
+        let event = RawEvent {
+            kind,
+            timestamp: 1,
+            cpu: 0,
+            file: 0,
+            buffer: 0,
+            position: 0,
+            record: &record,
+        };
         for pointer_size in [4, 8] {
             let plan = Plan::new(message.schema.clone(), pointer_size);
             black_box(message.text.of(&event, &plan, &mut Spans::default()));
-            black_box(Renderer { clock: None, limits: Limits::NONE }.object(&plan, payload));
+            black_box(
+                Renderer {
+                    clock: None,
+                    limits: Limits::NONE,
+                }
+                .object(&plan, payload),
+            );
         }
     }
 });

@@ -18,9 +18,17 @@ fuzz_target!(|data: &[u8]| {
     while !input.is_empty() && now < 64 {
         let (metadata, traits, payload) = (input.block(), input.block(), input.block());
         let provider = Guid::from_bytes([metadata.len() as u8 % 4; 16]);
-        let items = [(kind::EVENT_SCHEMA_TL, metadata), (kind::PROVIDER_TRAITS, traits)];
-        let event =
-            ManifestEvent { timestamp: now, provider, extended: &items, payload, ..ManifestEvent::default() };
+        let items = [
+            (kind::EVENT_SCHEMA_TL, metadata),
+            (kind::PROVIDER_TRAITS, traits),
+        ];
+        let event = ManifestEvent {
+            timestamp: now,
+            provider,
+            extended: &items,
+            payload,
+            ..ManifestEvent::default()
+        };
         made::add(&mut trace, 0, event);
         now += 1;
     }

@@ -91,7 +91,12 @@ impl ChainRow {
             return Some("a DPC".into());
         }
         let tid = self.readying_tid?;
-        Some(named(self.readying_process.as_deref(), self.readying_pid, Some(tid), gap))
+        Some(named(
+            self.readying_process.as_deref(),
+            self.readying_pid,
+            Some(tid),
+            gap,
+        ))
     }
 }
 
@@ -117,13 +122,21 @@ impl Chain {
     /// Length of the wait that was asked about.
     #[must_use]
     pub fn total_wait_ns(&self) -> i64 {
-        self.links.first().and_then(|link| link.wait_ns).unwrap_or(0)
+        self.links
+            .first()
+            .and_then(|link| link.wait_ns)
+            .unwrap_or(0)
     }
 
     /// All rows: each wait with the others of its number behind it, the root last.
     pub fn rows(&self) -> impl Iterator<Item = &ChainRow> {
-        let links = self.links.iter().flat_map(|link| std::iter::once(link).chain(self.others_of(link.link)));
-        links.chain(self.others_of(self.root.link)).chain([&self.root])
+        let links = self
+            .links
+            .iter()
+            .flat_map(|link| std::iter::once(link).chain(self.others_of(link.link)));
+        links
+            .chain(self.others_of(self.root.link))
+            .chain([&self.root])
     }
 
     /// The waits that explain less than the wait or root of that number.
@@ -146,7 +159,11 @@ impl ChainRequest {
 
     fn effective(&self) -> WaitRequest {
         // Chains are of waits; a preempted thread has none, however long it was ready.
-        let mut waits = WaitRequest { by: WaitBy::Process, only_waits: true, ..self.waits.clone() };
+        let mut waits = WaitRequest {
+            by: WaitBy::Process,
+            only_waits: true,
+            ..self.waits.clone()
+        };
         waits.top.count = waits.top.count.or(Some(DEFAULT_CHAINS));
         if !self.all_waits && waits.reason.is_none() {
             waits.reason = Some(NOBODY_WAITED.to_owned());
@@ -170,12 +187,26 @@ impl ChainRequest {
     /// only once.
     pub(crate) fn ask_of(&self, session: &Session, known: &ChainContext) -> Result<Vec<Chain>> {
         let waits = self.effective().list(session)?;
-        if waits.is_empty() { Ok(Vec::new()) } else { self.follow(session, &waits, known) }
+        if waits.is_empty() {
+            Ok(Vec::new())
+        } else {
+            self.follow(session, &waits, known)
+        }
     }
 
-    fn follow(&self, session: &Session, waits: &[WaitRow], known: &ChainContext) -> Result<Vec<Chain>> {
+    fn follow(
+        &self,
+        session: &Session,
+        waits: &[WaitRow],
+        known: &ChainContext,
+    ) -> Result<Vec<Chain>> {
         let slices = Slices::load(session, &parts(waits, &known.ends))?;
-        Walker { slices, known, all_waits: self.all_waits }.chains(session, waits)
+        Walker {
+            slices,
+            known,
+            all_waits: self.all_waits,
+        }
+        .chains(session, waits)
     }
 }
 
@@ -186,7 +217,10 @@ fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
         .map(|wait| {
             // An open wait needs the switches up to the end of the trace: its root is looked for there.
             let known = wait.readied_ns.or(wait.in_ns).unwrap_or(ends.end_ns);
-            Range { min: wait.start_ns, max: known.max(wait.start_ns) }
+            Range {
+                min: wait.start_ns,
+                max: known.max(wait.start_ns),
+            }
         })
         .collect();
     // Parts that overlap become one, so that no context switch is read and held twice.
@@ -226,7 +260,11 @@ impl ChainContext {
     /// Reads threads, stacks and the ends of the trace.
     pub(crate) fn load(session: &Session) -> Result<Self> {
         let (threads, stacks) = (Threads::load(session)?, StackText::new(session)?);
-        Ok(Self { threads, stacks, ends: TraceEnds::ask(session)? })
+        Ok(Self {
+            threads,
+            stacks,
+            ends: TraceEnds::ask(session)?,
+        })
     }
 }
 
@@ -255,26 +293,54 @@ impl Walker<'_> {
         let mut roots = Roots::default();
         let mut walks = Vec::new();
         for (chain, wait) in (1..).zip(waits) {
-            let Some((thread, slice)) = self.find(wait) else { continue };
+            let Some((thread, slice)) = self.find(wait) else {
+                continue;
+            };
             let Walk { links, others, end } = self.walk(thread, &slice, &mut roots);
             // Rows are complete but for the root: what a DPC did is read for all chains at once, below.
-            let row = |link, thread, slice: &Slice| ChainRow { chain, link, ..self.link(thread, slice) };
-            let links: Vec<ChainRow> =
-                (1..).zip(links).map(|(link, (thread, slice))| row(link, thread, &slice)).collect();
-            let other =
-                |o: Other| ChainRow { kind: "other_wait".to_owned(), ..row(o.link, o.thread, &o.slice) };
+            let row = |link, thread, slice: &Slice| ChainRow {
+                chain,
+                link,
+                ..self.link(thread, slice)
+            };
+            let links: Vec<ChainRow> = (1..)
+                .zip(links)
+                .map(|(link, (thread, slice))| row(link, thread, &slice))
+                .collect();
+            let other = |o: Other| ChainRow {
+                kind: "other_wait".to_owned(),
+                ..row(o.link, o.thread, &o.slice)
+            };
             walks.push((links, others.into_iter().map(other).collect(), end));
         }
         let ended = roots.describe(session, &self.slices, &self.known.stacks)?;
         let chain = |(links, others, end): (Vec<ChainRow>, Vec<ChainRow>, End)| {
             // The root counts as one link more, so that waits beside it can be found by that number.
-            let (chain, link) = links.last().map_or((0, 1), |last| (last.chain, last.link + 1));
+            let (chain, link) = links
+                .last()
+                .map_or((0, 1), |last| (last.chain, last.link + 1));
             let root = match end {
-                End::Known(kind) => ChainRow { kind: kind.name().to_owned(), ..ChainRow::default() },
+                End::Known(kind) => ChainRow {
+                    kind: kind.name().to_owned(),
+                    ..ChainRow::default()
+                },
                 End::Dpc(number) => self.ended(ended.get(number)),
-                End::Ran { by, from, to, stack } => self.ran(by, from, to, stack),
+                End::Ran {
+                    by,
+                    from,
+                    to,
+                    stack,
+                } => self.ran(by, from, to, stack),
             };
-            Chain { links, others, root: ChainRow { chain, link, ..root } }
+            Chain {
+                links,
+                others,
+                root: ChainRow {
+                    chain,
+                    link,
+                    ..root
+                },
+            }
         };
         Ok(walks.into_iter().map(chain).collect())
     }
@@ -283,8 +349,9 @@ impl Walker<'_> {
     fn find(&self, wait: &WaitRow) -> Option<(i32, Slice)> {
         let thread = i32::try_from(wait.thread_key).ok()?;
         // Both ends together name the row: two switches at one time stamp share one of them.
-        let is_it =
-            |slice: &&Slice| slice.last_out() == Some(wait.start_ns) && slice.switch_in() == wait.in_ns;
+        let is_it = |slice: &&Slice| {
+            slice.last_out() == Some(wait.start_ns) && slice.switch_in() == wait.in_ns
+        };
         Some((thread, *self.slices.of(thread).iter().find(is_it)?))
     }
 
@@ -297,7 +364,11 @@ impl Walker<'_> {
             links.push((thread, slice));
             seen.insert((thread, slice.last_out()));
             let Some((from, to)) = slice.wait() else {
-                break End::Known(if slice.is_open() { RootKind::Open } else { RootKind::NotRecorded });
+                break End::Known(if slice.is_open() {
+                    RootKind::Open
+                } else {
+                    RootKind::NotRecorded
+                });
             };
             // Only time in which every thread of the chain so far was waiting counts: whatever the next one
             // did earlier delayed none of them.
@@ -317,10 +388,19 @@ impl Walker<'_> {
                 let link = links.len() as i64 + 1;
                 let not_followed = |wait: &&Slice| longest.is_none_or(|longest| longest != **wait);
                 let waits = self.waits(slice.by, since, to).filter(not_followed);
-                others.extend(waits.map(|wait| Other { link, thread: slice.by, slice: *wait }));
+                others.extend(waits.map(|wait| Other {
+                    link,
+                    thread: slice.by,
+                    slice: *wait,
+                }));
             }
             let Some(before) = longest else {
-                break End::Ran { by: slice.by, from: since, to, stack: slice.by_stack };
+                break End::Ran {
+                    by: slice.by,
+                    from: since,
+                    to,
+                    stack: slice.by_stack,
+                };
             };
             // Time goes backwards along a chain, so that only damage leads to the same wait again.
             if seen.contains(&(slice.by, before.last_out())) {
@@ -338,39 +418,64 @@ impl Walker<'_> {
     /// last among equals. None if the thread was busy for more than ten times as long: then the wait explains
     /// nothing.
     fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Slice> {
-        let inside =
-            |slice: &&Slice| slice.wait().map_or(0, |(from, end)| end.saturating_sub(from.max(since)));
+        let inside = |slice: &&Slice| {
+            slice
+                .wait()
+                .map_or(0, |(from, end)| end.saturating_sub(from.max(since)))
+        };
         // Waits of one thread follow each other, and of equal ones the later is nearer to the readying;
         // max_by_key returns the last.
         let longest = self.waits(thread, since, to).max_by_key(inside)?;
         let (run, ready, _) = sums(&self.slices, thread, (since, to), self.known.ends.end_ns);
         // Multiplied rather than divided, which would round short times to nothing.
-        (inside(&longest).saturating_mul(LEAST_SHARE) >= run.saturating_add(ready)).then_some(*longest)
+        (inside(&longest).saturating_mul(LEAST_SHARE) >= run.saturating_add(ready))
+            .then_some(*longest)
     }
 
     /// The waits of a thread that end after `since` and not after `to`.
     fn waits(&self, thread: i32, since: i64, to: i64) -> impl Iterator<Item = &Slice> {
-        let all = self.slices.of(thread).get(self.slices.position(thread, since)..).unwrap_or_default();
+        let all = self
+            .slices
+            .of(thread)
+            .get(self.slices.position(thread, since)..)
+            .unwrap_or_default();
         // A wait that ends after `to` cannot be why the thread acted at `to`.
-        let in_time = all.iter().take_while(move |slice| slice.last_out().is_none_or(|out| out < to));
-        in_time.filter(move |slice| slice.wait().is_some_and(|(_, end)| end > since && end <= to))
+        let in_time = all
+            .iter()
+            .take_while(move |slice| slice.last_out().is_none_or(|out| out < to));
+        in_time.filter(move |slice| {
+            slice
+                .wait()
+                .is_some_and(|(_, end)| end > since && end <= to)
+        })
     }
 
     fn link(&self, thread: i32, slice: &Slice) -> ChainRow {
         let readying = self.known.threads.get(slice.by);
         let stack = |id: i32| (id != NONE).then_some(i64::from(id));
         // A thread that a DPC only interrupted has its own business, which says nothing about this wait.
-        let is_thread = slice.by != NONE && !slice.is_by_dpc() && !self.known.threads.is_idle(slice.by);
+        let is_thread =
+            slice.by != NONE && !slice.is_by_dpc() && !self.known.threads.is_idle(slice.by);
         let meanwhile = slice.wait().filter(|_| is_thread);
-        let meanwhile = meanwhile.map(|wait| sums(&self.slices, slice.by, wait, self.known.ends.end_ns));
-        let open =
-            || slice.is_open().then(|| self.known.ends.end_ns.saturating_sub(slice.last_out().unwrap_or(0)));
+        let meanwhile =
+            meanwhile.map(|wait| sums(&self.slices, slice.by, wait, self.known.ends.end_ns));
+        let open = || {
+            slice.is_open().then(|| {
+                self.known
+                    .ends
+                    .end_ns
+                    .saturating_sub(slice.last_out().unwrap_or(0))
+            })
+        };
         ChainRow {
             kind: "wait".to_owned(),
             start_ns: slice.last_out(),
             readied_ns: slice.readied(),
             in_ns: slice.switch_in(),
-            wait_ns: slice.wait().map(|(from, to)| to.saturating_sub(from)).or_else(open),
+            wait_ns: slice
+                .wait()
+                .map(|(from, to)| to.saturating_sub(from))
+                .or_else(open),
             ready_ns: slice
                 .switch_in()
                 .zip(slice.readied())
@@ -390,10 +495,21 @@ impl Walker<'_> {
     }
 
     fn ended(&self, ended: Option<&Ended>) -> ChainRow {
-        let Some(Ended { kind, transfer, dpc }) = ended else {
-            return ChainRow { kind: RootKind::NotRecorded.name().to_owned(), ..ChainRow::default() };
+        let Some(Ended {
+            kind,
+            transfer,
+            dpc,
+        }) = ended
+        else {
+            return ChainRow {
+                kind: RootKind::NotRecorded.name().to_owned(),
+                ..ChainRow::default()
+            };
         };
-        let row = ChainRow { kind: kind.name().to_owned(), ..ChainRow::default() };
+        let row = ChainRow {
+            kind: kind.name().to_owned(),
+            ..ChainRow::default()
+        };
         // A transfer explains the wait; the DPC that completed it only delivered the news.
         if let Some(transfer) = transfer {
             return ChainRow {
@@ -421,7 +537,11 @@ impl Walker<'_> {
         let (run, ready, wait) = sums(&self.slices, by, (from, to), self.known.ends.end_ns);
         // A thread cannot make another one ready without running: if it neither ran nor was ready, its
         // switches are missing.
-        let kind = if run > 0 || ready > 0 { RootKind::ThreadRan } else { RootKind::NotRecorded };
+        let kind = if run > 0 || ready > 0 {
+            RootKind::ThreadRan
+        } else {
+            RootKind::NotRecorded
+        };
         ChainRow {
             kind: kind.name().to_owned(),
             start_ns: Some(from),

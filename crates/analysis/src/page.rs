@@ -79,7 +79,8 @@ mod tests {
     #[test]
     fn nothing_of_a_name_is_markup_or_invisible() {
         let hostile = "<b a='1' c=\"2\">&\u{202e}\u{200b}\u{61c}\x1b\n";
-        let want = "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;\\u{202e}\\u{200b}\\u{61c}\\x1b\\x0a";
+        let want =
+            "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;\\u{202e}\\u{200b}\\u{61c}\\x1b\\x0a";
         assert_eq!(Text(hostile).to_string(), want);
     }
 }

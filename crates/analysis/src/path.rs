@@ -117,7 +117,10 @@ impl PathRequest {
         check(session)?;
         let ends = TraceEnds::ask(session)?;
         // Outside what the kernel logger recorded, a path would be nothing but unknown time.
-        let part = Range { min: self.time.min.max(ends.start_ns), max: self.time.max.min(ends.end_ns) };
+        let part = Range {
+            min: self.time.min.max(ends.start_ns),
+            max: self.time.max.min(ends.end_ns),
+        };
         let slices = Slices::load(session, &[part])?;
         let mut fitting: Vec<Candidate> = Threads::chosen(session, &self.processes, self.tid)?
             .into_iter()
@@ -126,20 +129,38 @@ impl PathRequest {
         // A path of several processes has no meaning. Without any name the thread that ran longest is meant,
         // in whatever process.
         let has_one = |fitting: &[Candidate]| {
-            let first = fitting.first().map(|candidate| candidate.thread.process_key);
-            fitting.iter().all(|candidate| Some(candidate.thread.process_key) == first)
+            let first = fitting
+                .first()
+                .map(|candidate| candidate.thread.process_key);
+            fitting
+                .iter()
+                .all(|candidate| Some(candidate.thread.process_key) == first)
         };
         let names_process = self.processes != ProcessQuery::default() || self.tid.is_some();
         if names_process && !has_one(&fitting) {
             return Ok(PathAnswer::Several(longest_of_each(fitting)));
         }
-        let Some((position, chosen)) = chosen(&fitting, names_process) else { return Ok(PathAnswer::None) };
+        let Some((position, chosen)) = chosen(&fitting, names_process) else {
+            return Ok(PathAnswer::None);
+        };
         let candidate = fitting.remove(position);
-        let (from, to) =
-            if self.time.is_unlimited() { (candidate.from, candidate.to) } else { (part.min, part.max) };
-        let parts =
-            Parts { slices, threads: Threads::load(session)?, stacks: StackText::new(session)?, ends };
-        Ok(PathAnswer::Path(Box::new(parts.path(session, candidate, (chosen, fitting), (from, to))?)))
+        let (from, to) = if self.time.is_unlimited() {
+            (candidate.from, candidate.to)
+        } else {
+            (part.min, part.max)
+        };
+        let parts = Parts {
+            slices,
+            threads: Threads::load(session)?,
+            stacks: StackText::new(session)?,
+            ends,
+        };
+        Ok(PathAnswer::Path(Box::new(parts.path(
+            session,
+            candidate,
+            (chosen, fitting),
+            (from, to),
+        )?)))
     }
 }
 
@@ -147,8 +168,16 @@ impl PathRequest {
 /// longest.
 fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
     // Both starts must be in the trace: a thread that starts in an older process is not its first one.
-    let began = |candidate: &Candidate| candidate.thread.start_ns.zip(candidate.thread.process_start_ns);
-    let first = fitting.iter().enumerate().filter(|(_, candidate)| of_process && began(candidate).is_some());
+    let began = |candidate: &Candidate| {
+        candidate
+            .thread
+            .start_ns
+            .zip(candidate.thread.process_start_ns)
+    };
+    let first = fitting
+        .iter()
+        .enumerate()
+        .filter(|(_, candidate)| of_process && began(candidate).is_some());
     let first = first.min_by_key(|(_, candidate)| (candidate.thread.start_ns, candidate.key));
     let longest = || {
         fitting
@@ -162,15 +191,21 @@ fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
 }
 
 fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {
-    let mut longest: std::collections::BTreeMap<Option<i64>, Candidate> = std::collections::BTreeMap::new();
+    let mut longest: std::collections::BTreeMap<Option<i64>, Candidate> =
+        std::collections::BTreeMap::new();
     for candidate in fitting {
         // Less than 0, so that a process whose threads only waited is listed, too.
-        let known = longest.get(&candidate.thread.process_key).map_or(-1, |known| known.run_ns);
+        let known = longest
+            .get(&candidate.thread.process_key)
+            .map_or(-1, |known| known.run_ns);
         if candidate.run_ns > known {
             longest.insert(candidate.thread.process_key, candidate);
         }
     }
-    longest.into_values().map(|candidate| candidate.thread).collect()
+    longest
+        .into_values()
+        .map(|candidate| candidate.thread)
+        .collect()
 }
 
 /// A thread that something is known about in the part, with how long it ran there, from its first switch-in
@@ -180,7 +215,9 @@ fn candidate(thread: Thread, slices: &Slices, part: Range, is_chosen: bool) -> O
     let key = i32::try_from(thread.thread_key).ok()?;
     let (mut run_ns, mut ran) = (0i64, None);
     for slice in slices.of(key) {
-        let Some((begin, end)) = slice.begin().zip(slice.end()) else { continue };
+        let Some((begin, end)) = slice.begin().zip(slice.end()) else {
+            continue;
+        };
         let (begin, end) = (begin.max(part.min), end.min(part.max));
         if begin < end {
             run_ns = run_ns.saturating_add(end.saturating_sub(begin));
@@ -189,7 +226,13 @@ fn candidate(thread: Thread, slices: &Slices, part: Range, is_chosen: bool) -> O
     }
     let waits = || is_chosen && slices.has_state(key, part.min, part.max);
     let (from, to) = ran.or_else(|| waits().then_some((part.min, part.max)))?;
-    Some(Candidate { thread, key, run_ns, from, to })
+    Some(Candidate {
+        thread,
+        key,
+        run_ns,
+        from,
+        to,
+    })
 }
 
 /// What paths are made of.
@@ -213,8 +256,10 @@ impl Parts {
         let (pieces, nodes) = follower.finish()?;
         let mut roots = Roots::default();
         // All waits are collected first, so that the tables are read only once for all of them.
-        let numbers: Vec<Option<usize>> =
-            pieces.iter().map(|piece| piece.ended_by_dpc(self, &mut roots)).collect();
+        let numbers: Vec<Option<usize>> = pieces
+            .iter()
+            .map(|piece| piece.ended_by_dpc(self, &mut roots))
+            .collect();
         let ended = roots.describe(session, &self.slices, &self.stacks)?;
         let segments: Vec<Segment> = pieces
             .iter()
@@ -222,10 +267,17 @@ impl Parts {
             .map(|(piece, number)| self.segment(piece, number.and_then(|number| ended.get(number))))
             .collect();
         let shares = rows::shares(&segments, to.saturating_sub(from));
-        let open = self.slices.of(candidate.key).last().filter(|slice| slice.is_open());
+        let open = self
+            .slices
+            .of(candidate.key)
+            .last()
+            .filter(|slice| slice.is_open());
         let count = others.len();
         others.sort_by_key(|other| (std::cmp::Reverse(other.run_ns), other.key));
-        let best = others.into_iter().take(OTHERS).map(|other| (other.thread, other.run_ns));
+        let best = others
+            .into_iter()
+            .take(OTHERS)
+            .map(|other| (other.thread, other.run_ns));
         Ok(CriticalPath {
             thread: candidate.thread,
             chosen,
@@ -237,7 +289,8 @@ impl Parts {
             processes: rows::by_process(&shares, to.saturating_sub(from)),
             shares,
             segments,
-            open_wait: open.and_then(|slice| Some((slice.last_out()?, slice.reason().map(wait_reason)))),
+            open_wait: open
+                .and_then(|slice| Some((slice.last_out()?, slice.reason().map(wait_reason)))),
         })
     }
 }

@@ -30,8 +30,13 @@ const TIMERS: &[&str] = &[
     "ExpTimerDpcRoutine",
 ];
 /// Functions of the kernel that complete I/O.
-const COMPLETIONS: &[&str] =
-    &["IopfCompleteRequest", "IofCompleteRequest", "IoCompleteRequest", "IopCompleteRequest", "IoCancelIrp"];
+const COMPLETIONS: &[&str] = &[
+    "IopfCompleteRequest",
+    "IofCompleteRequest",
+    "IoCompleteRequest",
+    "IopCompleteRequest",
+    "IoCancelIrp",
+];
 
 /// What is at the root of a chain of waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -117,7 +122,11 @@ impl Roots {
         let (from, to) = slice.wait().unwrap_or_default();
         // Slices of idle threads are not held: if one was interrupted, its processor is found by elimination.
         let is_idle = threads.is_idle(slice.by);
-        let cpu = if is_idle { None } else { slices.running(slice.by, to).and_then(Slice::cpu) };
+        let cpu = if is_idle {
+            None
+        } else {
+            slices.running(slice.by, to).and_then(Slice::cpu)
+        };
         self.pending.push(Pending {
             thread_key,
             slice: *slice,
@@ -153,21 +162,41 @@ impl Roots {
             let start = times.partition_point(|time| *time < from);
             let end = times.partition_point(|time| *time <= until);
             // A damaged row that ends before it starts gives a reversed range, for which get returns nothing.
-            for number in order.get(start..end).unwrap_or_default().iter().take(MOST_AT_ONCE) {
+            for number in order
+                .get(start..end)
+                .unwrap_or_default()
+                .iter()
+                .take(MOST_AT_ONCE)
+            {
                 pending.get_mut(*number).into_iter().for_each(&mut *take);
             }
         };
         // The thread was made ready while the DPC ran, so that the DPC's start and end are exact limits.
         each_dpc(session, first, last, |dpc| {
-            each(dpc.start_ns, dpc.end_ns, &mut |wait| wait.dpcs.push(dpc.clone()));
+            each(dpc.start_ns, dpc.end_ns, &mut |wait| {
+                wait.dpcs.push(dpc.clone())
+            });
         })?;
         // The time stamp of a transfer is taken elsewhere in the DPC, before or after the thread is made
         // ready.
-        each_transfer(session, first.saturating_sub(NEAR_NS), last.saturating_add(NEAR_NS), |transfer| {
-            let at = transfer.complete_ns;
-            each(at.saturating_sub(NEAR_NS), at.saturating_add(NEAR_NS), &mut |wait| wait.offer(&transfer));
-        })?;
-        Ok(self.pending.into_iter().map(|wait| wait.ended(slices, stacks)).collect())
+        each_transfer(
+            session,
+            first.saturating_sub(NEAR_NS),
+            last.saturating_add(NEAR_NS),
+            |transfer| {
+                let at = transfer.complete_ns;
+                each(
+                    at.saturating_sub(NEAR_NS),
+                    at.saturating_add(NEAR_NS),
+                    &mut |wait| wait.offer(&transfer),
+                );
+            },
+        )?;
+        Ok(self
+            .pending
+            .into_iter()
+            .map(|wait| wait.ended(slices, stacks))
+            .collect())
     }
 }
 
@@ -179,7 +208,10 @@ impl Pending {
         // A transfer that completed before the wait started, or was issued after it, cannot have ended it.
         let is_in = transfer.complete_ns >= self.from && transfer.init_ns <= self.to;
         let distance = |transfer: &Transfer| self.to.abs_diff(transfer.complete_ns);
-        let is_nearer = self.transfer.as_ref().is_none_or(|known| distance(transfer) < distance(known));
+        let is_nearer = self
+            .transfer
+            .as_ref()
+            .is_none_or(|known| distance(transfer) < distance(known));
         if is_own && is_in && is_nearer {
             self.transfer = Some(transfer.clone());
         }
@@ -187,7 +219,10 @@ impl Pending {
 
     fn ended(mut self, slices: &Slices, stacks: &StackText) -> Ended {
         let dpc = self.dpc(slices);
-        let sleeps = self.slice.reason().is_some_and(|reason| SLEEPS.contains(&reason));
+        let sleeps = self
+            .slice
+            .reason()
+            .is_some_and(|reason| SLEEPS.contains(&reason));
         let is_timer = dpc.as_ref().is_some_and(|dpc| dpc.kind == "timer_dpc");
         let by = |names| stacks.has_method(self.slice.by_stack, names);
         // From the strongest evidence to the weakest: a transfer of the thread itself, the wait reason, the
@@ -202,7 +237,11 @@ impl Pending {
         } else {
             RootKind::Dpc
         };
-        Ended { kind, transfer: self.transfer.take().filter(|_| kind == RootKind::DiskIo), dpc }
+        Ended {
+            kind,
+            transfer: self.transfer.take().filter(|_| kind == RootKind::DiskIo),
+            dpc,
+        }
     }
 
     /// The DPC in which the thread was made ready: the innermost one on the processor of the thread that it
@@ -211,13 +250,18 @@ impl Pending {
     fn dpc(&mut self, slices: &Slices) -> Option<Dpc> {
         let dpcs = std::mem::take(&mut self.dpcs);
         let mut fitting: Vec<Dpc> = match self.cpu {
-            Some(cpu) => dpcs.into_iter().filter(|dpc| dpc.cpu == i64::from(cpu)).collect(),
+            Some(cpu) => dpcs
+                .into_iter()
+                .filter(|dpc| dpc.cpu == i64::from(cpu))
+                .collect(),
             None if dpcs.is_empty() => dpcs,
             None => {
                 // The DPC interrupted an idle thread, so that processors with another thread on them are
                 // ruled out.
                 let busy = slices.busy_processors(self.to);
-                dpcs.into_iter().filter(|dpc| !busy.iter().any(|cpu| dpc.cpu == i64::from(*cpu))).collect()
+                dpcs.into_iter()
+                    .filter(|dpc| !busy.iter().any(|cpu| dpc.cpu == i64::from(*cpu)))
+                    .collect()
             }
         };
         let cpu = fitting.first()?.cpu;

@@ -27,7 +27,12 @@ etwkit_query::declare! {
 }
 
 /// Calls `take` with the DPCs and interrupts that overlap with a part of the trace.
-pub(crate) fn each_dpc(session: &Session, from: i64, to: i64, mut take: impl FnMut(Dpc)) -> Result<()> {
+pub(crate) fn each_dpc(
+    session: &Session,
+    from: i64,
+    to: i64,
+    mut take: impl FnMut(Dpc),
+) -> Result<()> {
     let sql = format!(
         "SELECT kind, cpu, start_ns, end_ns, frame_id FROM dpc_isr WHERE end_ns >= {from} AND start_ns <= {to}"
     );

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use etwkit_query::Session;
-use etwkit_query::arrow::array::{Array, AsArray, BooleanArray, Int32Array, Int64Array, RecordBatch};
+use etwkit_query::arrow::array::{
+    Array, AsArray, BooleanArray, Int32Array, Int64Array, RecordBatch,
+};
 use etwkit_query::arrow::datatypes::{Int32Type, Int64Type};
 use etwkit_query::dump::{Error, sql};
 use etwkit_query::range::Range;
@@ -58,7 +60,11 @@ impl Slice {
 
     /// When the thread was made ready, or switched out while it still was.
     pub(crate) fn readied(&self) -> Option<i64> {
-        if self.was_preempted() { self.last_out() } else { known(self.readied) }
+        if self.was_preempted() {
+            self.last_out()
+        } else {
+            known(self.readied)
+        }
     }
 
     /// When it started to run: its switch-in, or the start of the trace for a thread that was already
@@ -128,49 +134,75 @@ impl Slices {
             count += batch.num_rows();
             if count > MAX_SLICES {
                 let message = format!("the question needs more than {MAX_SLICES} context switches");
-                return Err(Error::TooWide { message, how: "ask for a part of the trace with --range" });
+                return Err(Error::TooWide {
+                    message,
+                    how: "ask for a part of the trace with --range",
+                });
             }
             slices.take(&batch)?;
         }
         // Partitions of the plan return their rows in any order.
-        slices.threads.values_mut().for_each(|all| all.sort_unstable());
+        slices
+            .threads
+            .values_mut()
+            .for_each(|all| all.sort_unstable());
         Ok(slices)
     }
 
     /// The slices of a thread.
     pub(crate) fn of(&self, thread_key: i32) -> &[Slice] {
-        self.threads.get(&thread_key).map(Vec::as_slice).unwrap_or_default()
+        self.threads
+            .get(&thread_key)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 
     /// The index of the first slice of a thread that may reach to or beyond that time. Slices do not overlap
     /// in time; in a damaged extract in which they do, some are not found.
     pub(crate) fn position(&self, thread_key: i32, time: i64) -> usize {
         // A row without a switch-in is the last one of its thread: it reaches as far as the trace does.
-        self.of(thread_key).partition_point(|slice| slice.end().or(slice.begin()).unwrap_or(i64::MAX) < time)
+        self.of(thread_key)
+            .partition_point(|slice| slice.end().or(slice.begin()).unwrap_or(i64::MAX) < time)
     }
 
     /// About how many slices of a thread reach into that time.
     pub(crate) fn count(&self, thread_key: i32, from: i64, to: i64) -> usize {
         // One more, for the slice that reaches across the end.
-        self.position(thread_key, to).saturating_sub(self.position(thread_key, from)) + 1
+        self.position(thread_key, to)
+            .saturating_sub(self.position(thread_key, from))
+            + 1
     }
 
     /// Whether anything is known about a thread in that time.
     pub(crate) fn has_state(&self, thread_key: i32, from: i64, to: i64) -> bool {
-        let first = self.of(thread_key).get(self.position(thread_key, from)..).and_then(<[Slice]>::first);
-        first.is_some_and(|slice| slice.last_out().or(slice.begin()).is_some_and(|first| first < to))
+        let first = self
+            .of(thread_key)
+            .get(self.position(thread_key, from)..)
+            .and_then(<[Slice]>::first);
+        first.is_some_and(|slice| {
+            slice
+                .last_out()
+                .or(slice.begin())
+                .is_some_and(|first| first < to)
+        })
     }
 
     /// The slice in which a thread ran at that time.
     pub(crate) fn running(&self, thread_key: i32, time: i64) -> Option<&Slice> {
-        let slice = self.of(thread_key).get(self.position(thread_key, time)..)?.first()?;
+        let slice = self
+            .of(thread_key)
+            .get(self.position(thread_key, time)..)?
+            .first()?;
         (slice.begin()? <= time).then_some(slice)
     }
 
     /// Processors on which a thread other than idle ran at that time.
     pub(crate) fn busy_processors(&self, time: i64) -> Vec<i32> {
-        let mut busy: Vec<i32> =
-            self.threads.keys().filter_map(|thread| self.running(*thread, time)?.cpu()).collect();
+        let mut busy: Vec<i32> = self
+            .threads
+            .keys()
+            .filter_map(|thread| self.running(*thread, time)?.cpu())
+            .collect();
         busy.sort_unstable();
         busy
     }
@@ -195,7 +227,11 @@ pub(crate) fn question(parts: &[Range]) -> String {
             max = i64::MAX
         )
     };
-    let touches: Vec<String> = parts.iter().filter(|part| !part.is_unlimited()).map(touches).collect();
+    let touches: Vec<String> = parts
+        .iter()
+        .filter(|part| !part.is_unlimited())
+        .map(touches)
+        .collect();
     // A single part without limits asks for everything, whatever the others are.
     let touches = if touches.len() < parts.len() {
         String::new()
@@ -233,8 +269,16 @@ impl<'b> Columns<'b> {
             message: format!("the answer has no column {name} of the right type"),
         };
         let column = |name| batch.column_by_name(name).ok_or_else(|| missing(name));
-        let number = |name| column(name)?.as_primitive_opt::<Int32Type>().ok_or_else(|| missing(name));
-        let time = |name| column(name)?.as_primitive_opt::<Int64Type>().ok_or_else(|| missing(name));
+        let number = |name| {
+            column(name)?
+                .as_primitive_opt::<Int32Type>()
+                .ok_or_else(|| missing(name))
+        };
+        let time = |name| {
+            column(name)?
+                .as_primitive_opt::<Int64Type>()
+                .ok_or_else(|| missing(name))
+        };
         let truth = |name| column(name)?.as_boolean_opt().ok_or_else(|| missing(name));
         Ok(Self {
             thread: number("thread_key")?,
@@ -256,9 +300,20 @@ impl<'b> Columns<'b> {
 
     fn slice(&self, row: usize) -> (i32, Slice) {
         let time = |column: &Int64Array| column.is_valid(row).then(|| column.value(row));
-        let number = |column: &Int32Array| if column.is_valid(row) { column.value(row) } else { NONE };
-        let is =
-            |column: &BooleanArray, flag| if column.is_valid(row) && column.value(row) { flag } else { 0 };
+        let number = |column: &Int32Array| {
+            if column.is_valid(row) {
+                column.value(row)
+            } else {
+                NONE
+            }
+        };
+        let is = |column: &BooleanArray, flag| {
+            if column.is_valid(row) && column.value(row) {
+                flag
+            } else {
+                0
+            }
+        };
         let (into, out, run) = (time(self.into), time(self.out), time(self.run));
         // Where one end is missing, because it was lost or lies outside the trace, the run time gives it.
         let begin = into.or_else(|| Some(out?.saturating_sub(run?)));

@@ -11,8 +11,14 @@ use crate::Result;
 const SHOWN: usize = 4;
 
 /// Modules through which every wait goes.
-const PLUMBING: &[&str] =
-    &["ntoskrnl.exe", "ntkrnlmp.exe", "ntkrnlpa.exe", "ntkrpamp.exe", "hal.dll", "ntdll.dll"];
+const PLUMBING: &[&str] = &[
+    "ntoskrnl.exe",
+    "ntkrnlmp.exe",
+    "ntkrnlpa.exe",
+    "ntkrpamp.exe",
+    "hal.dll",
+    "ntdll.dll",
+];
 /// Prefixes of their functions that switch threads or enter the kernel.
 const INTERNAL: &[&str] = &[
     "Ki",
@@ -49,36 +55,60 @@ impl StackText {
     /// # Errors
     /// Reading them fails.
     pub fn new(session: &Session) -> Result<Self> {
-        Ok(Self { frames: session.frames()? })
+        Ok(Self {
+            frames: session.frames()?,
+        })
     }
 
     /// All frames of a stack, `module!method`, innermost first.
     #[must_use]
     pub fn all(&self, stack_id: i64) -> Vec<String> {
-        let Some((trace, frames)) = self.frames_of(stack_id) else { return Vec::new() };
+        let Some((trace, frames)) = self.frames_of(stack_id) else {
+            return Vec::new();
+        };
         frames.into_iter().map(|frame| trace.text(frame)).collect()
     }
 
     /// All frames of a stack, or those that say something.
     #[must_use]
     pub fn shown(&self, stack_id: i64, all: bool) -> Vec<String> {
-        if all { self.all(stack_id) } else { self.some(stack_id) }
+        if all {
+            self.all(stack_id)
+        } else {
+            self.some(stack_id)
+        }
     }
 
     /// The innermost few frames that say something: frames of the scheduler and of entering the kernel are
     /// skipped at the inner end, as long as others remain.
     #[must_use]
     pub fn some(&self, stack_id: i64) -> Vec<String> {
-        let Some((trace, frames)) = self.frames_of(stack_id) else { return Vec::new() };
+        let Some((trace, frames)) = self.frames_of(stack_id) else {
+            return Vec::new();
+        };
         // A stack that is all plumbing is shown from its inner end: anything is better than an empty line.
-        let first = frames.iter().position(|frame| !is_plumbing(trace, *frame)).unwrap_or(0);
-        frames.iter().skip(first).take(SHOWN).map(|frame| trace.text(*frame)).collect()
+        let first = frames
+            .iter()
+            .position(|frame| !is_plumbing(trace, *frame))
+            .unwrap_or(0);
+        frames
+            .iter()
+            .skip(first)
+            .take(SHOWN)
+            .map(|frame| trace.text(*frame))
+            .collect()
     }
 
     /// Whether one of the methods of a stack has one of these names.
     pub(crate) fn has_method(&self, stack_id: i32, names: &[&str]) -> bool {
-        let Some((trace, frames)) = self.frames_of(stack_id.into()) else { return false };
-        frames.into_iter().any(|frame| trace.method(frame).is_some_and(|method| names.contains(&method)))
+        let Some((trace, frames)) = self.frames_of(stack_id.into()) else {
+            return false;
+        };
+        frames.into_iter().any(|frame| {
+            trace
+                .method(frame)
+                .is_some_and(|method| names.contains(&method))
+        })
     }
 
     /// The text of a single frame.
@@ -94,10 +124,13 @@ impl StackText {
 }
 
 fn is_plumbing(trace: &TraceFrames, frame: i32) -> bool {
-    let Some(module) = trace.module(frame) else { return false };
+    let Some(module) = trace.module(frame) else {
+        return false;
+    };
     let is_in = |list: &[&str]| list.iter().any(|name| name.eq_ignore_ascii_case(module));
     // Without symbols there is no name to judge by, and an offset in the kernel says nothing to a reader.
-    let is_internal =
-        trace.method(frame).is_none_or(|method| INTERNAL.iter().any(|begin| method.starts_with(begin)));
+    let is_internal = trace
+        .method(frame)
+        .is_none_or(|method| INTERNAL.iter().any(|begin| method.starts_with(begin)));
     is_in(THUNKS) || (is_in(PLUMBING) && is_internal)
 }

@@ -36,7 +36,12 @@ impl Threads {
     pub(crate) fn load(session: &Session) -> Result<Self> {
         let rows: Vec<Thread> = ask(session, COLUMNS)?;
         let key = |thread: &Thread| i32::try_from(thread.thread_key).ok();
-        Ok(Self { all: rows.into_iter().filter_map(|thread| Some((key(&thread)?, thread))).collect() })
+        Ok(Self {
+            all: rows
+                .into_iter()
+                .filter_map(|thread| Some((key(&thread)?, thread)))
+                .collect(),
+        })
     }
 
     /// The thread with that key.
@@ -58,6 +63,12 @@ impl Threads {
         let mut conditions = vec!["t.tid <> 0".to_owned()];
         conditions.extend(processes.conditions());
         conditions.extend(tid.map(|tid| format!("t.tid = {tid}")));
-        ask(session, &format!("{COLUMNS}{}\nORDER BY t.thread_key", sql::filtered(&conditions)))
+        ask(
+            session,
+            &format!(
+                "{COLUMNS}{}\nORDER BY t.thread_key",
+                sql::filtered(&conditions)
+            ),
+        )
     }
 }

@@ -36,7 +36,9 @@ impl Cell for State {
     fn get(values: &Self::Values, row: usize) -> Self {
         let name = <String as Cell>::get(values, row);
         let all = [Self::Running, Self::Ready, Self::Waiting];
-        all.into_iter().find(|state| state.name() == name).unwrap_or_default()
+        all.into_iter()
+            .find(|state| state.name() == name)
+            .unwrap_or_default()
     }
 }
 
@@ -65,14 +67,27 @@ pub(crate) struct Piece {
 
 /// The time line of a thread from `from` to `to`. Pieces follow each other without gaps, are never empty, and
 /// cover exactly that time. The trace ends at `end_ns`.
-pub(crate) fn time_line(slices: &Slices, thread_key: i32, from: i64, to: i64, end_ns: i64) -> Vec<Piece> {
+pub(crate) fn time_line(
+    slices: &Slices,
+    thread_key: i32,
+    from: i64,
+    to: i64,
+    end_ns: i64,
+) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    each_piece(slices, thread_key, (from, to), end_ns, &mut |piece| pieces.push(piece));
+    each_piece(slices, thread_key, (from, to), end_ns, &mut |piece| {
+        pieces.push(piece)
+    });
     pieces
 }
 
 /// How long a thread was in each state, in the order running, ready, waiting.
-pub(crate) fn sums(slices: &Slices, thread_key: i32, (from, to): (i64, i64), end_ns: i64) -> (i64, i64, i64) {
+pub(crate) fn sums(
+    slices: &Slices,
+    thread_key: i32,
+    (from, to): (i64, i64),
+    end_ns: i64,
+) -> (i64, i64, i64) {
     let (mut run, mut ready, mut wait) = (0i64, 0i64, 0i64);
     each_piece(slices, thread_key, (from, to), end_ns, &mut |piece| {
         let sum = match piece.state {
@@ -95,9 +110,16 @@ fn each_piece(
 ) {
     let mut line = ThreadLine { take, at: from, to };
     let all = slices.of(thread_key);
-    for slice in all.get(slices.position(thread_key, from)..).unwrap_or_default() {
+    for slice in all
+        .get(slices.position(thread_key, from)..)
+        .unwrap_or_default()
+    {
         // Slices are in the order of time: none after this one reaches into the part.
-        if slice.last_out().or(slice.begin()).is_some_and(|first| first >= to) {
+        if slice
+            .last_out()
+            .or(slice.begin())
+            .is_some_and(|first| first >= to)
+        {
             break;
         }
         line.slice(slice, end_ns);
@@ -118,7 +140,12 @@ impl ThreadLine<'_> {
     fn add(&mut self, state: State, until: i64, slice: Option<&Slice>) {
         let until = until.min(self.to);
         if until > self.at {
-            (self.take)(Piece { from: self.at, to: until, state, slice: slice.copied() });
+            (self.take)(Piece {
+                from: self.at,
+                to: until,
+                state,
+                slice: slice.copied(),
+            });
             self.at = until;
         }
     }

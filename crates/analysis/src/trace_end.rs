@@ -41,9 +41,14 @@ pub(crate) fn check(session: &Session) -> Result<()> {
     if !has_rows(session, "context_switch")? {
         let kept: Vec<Count> = ask(session, "SELECT count(run_ns) AS rows FROM cpu_process")?;
         if kept.iter().any(|count| count.rows > 0) {
-            return Err(Error::NeedsEvents { what: "context switches" });
+            return Err(Error::NeedsEvents {
+                what: "context switches",
+            });
         }
-        return Err(Error::NotRecorded { what: "context switches", how: HOW });
+        return Err(Error::NotRecorded {
+            what: "context switches",
+            how: HOW,
+        });
     }
     // One row is enough; counting all would read millions of them.
     let readied: Vec<Count> = ask(
@@ -59,7 +64,10 @@ pub(crate) fn check(session: &Session) -> Result<()> {
         "SELECT count(*) AS rows FROM (SELECT in_ns FROM context_switch WHERE in_ns IS NOT NULL AND prev_state IN (5, 8, 9) LIMIT 1)",
     )?;
     if waited.iter().any(|count| count.rows > 0) {
-        return Err(Error::NotRecorded { what: "events that make threads ready (ReadyThread)", how: HOW });
+        return Err(Error::NotRecorded {
+            what: "events that make threads ready (ReadyThread)",
+            how: HOW,
+        });
     }
     Ok(())
 }

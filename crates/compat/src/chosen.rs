@@ -20,7 +20,11 @@ struct OfList {
 }
 
 const OF_LISTS: &[OfList] = &[
-    OfList { dump: "tcp", is_asked: |native| has(native, "--issue"), columns: "eventtime sndnext issue" },
+    OfList {
+        dump: "tcp",
+        is_asked: |native| has(native, "--issue"),
+        columns: "eventtime sndnext issue",
+    },
     OfList {
         dump: "tcp",
         is_asked: |native| !has(native, "--issue"),
@@ -47,30 +51,41 @@ const OF_LISTS: &[OfList] = &[
     },
     OfList {
         dump: "tracelog",
-        is_asked: |native| value_of(native, "--provider").is_some_and(|provider| provider.contains(':')),
+        is_asked: |native| {
+            value_of(native, "--provider").is_some_and(|provider| provider.contains(':'))
+        },
         columns: "time pid tid processname message",
     },
-    OfList { dump: "tracelog", is_asked: |native| has(native, "--provider"), columns: "id eventname" },
+    OfList {
+        dump: "tracelog",
+        is_asked: |native| has(native, "--provider"),
+        columns: "id eventname",
+    },
 ];
 
 /// Changes names of columns to ours, and reports those that the chosen list does not have.
 pub(crate) fn columns(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
-    let Some(names) = value_of(native, "--column") else { return };
+    let Some(names) = value_of(native, "--column") else {
+        return;
+    };
     let mut ours = Vec::new();
     for part in names.split([';', ' ']).filter(|part| !part.is_empty()) {
         let name = part.trim_start_matches(['!', '+']);
         let sign = part.strip_suffix(name).unwrap_or_default();
         let lower = name.to_lowercase();
-        let of = OF_LISTS
-            .iter()
-            .filter(|list| list.dump == dump && list.columns.split(' ').any(|column| column == lower));
+        let of = OF_LISTS.iter().filter(|list| {
+            list.dump == dump && list.columns.split(' ').any(|column| column == lower)
+        });
         // A column of no such list is passed on as it is: our own option refuses names that it does not know.
         let lists: Vec<&OfList> = of.collect();
         if !lists.is_empty() && !lists.iter().any(|list| (list.is_asked)(native)) {
             notes.push(format!("-column {part}: what is listed has no such column"));
             continue;
         }
-        match ALIASES.iter().find(|(of, alias, _)| *of == dump && *alias == lower) {
+        match ALIASES
+            .iter()
+            .find(|(of, alias, _)| *of == dump && *alias == lower)
+        {
             Some((_, _, names)) => ours.extend(names.iter().map(|name| format!("{sign}{name}"))),
             None => ours.push(part.to_owned()),
         }
@@ -88,20 +103,50 @@ mod tests {
     #[test]
     fn names_become_ours() {
         for (dump, line, expected, is_noted) in [
-            ("tcp", "--column=PostMode;!TCB", "--column=Posted;Injected;!TCB", false),
-            ("tcp", "--column=+postmode", "--column=+Posted;+Injected", false),
+            (
+                "tcp",
+                "--column=PostMode;!TCB",
+                "--column=Posted;Injected;!TCB",
+                false,
+            ),
+            (
+                "tcp",
+                "--column=+postmode",
+                "--column=+Posted;+Injected",
+                false,
+            ),
             ("tcp", "--column=SndNext", "", true),
-            ("tcp", "--issue=post --column=SndNext;SentBytes", "--issue=post --column=SndNext", true),
+            (
+                "tcp",
+                "--issue=post --column=SndNext;SentBytes",
+                "--issue=post --column=SndNext",
+                true,
+            ),
             (
                 "virtual-alloc",
                 "--details --column=StackSize;FreedSize",
                 "--details --column=NotReleasedSize",
                 true,
             ),
-            ("virtual-alloc", "--column=freed*;Process", "--column=freed*;Process", false),
+            (
+                "virtual-alloc",
+                "--column=freed*;Process",
+                "--column=freed*;Process",
+                false,
+            ),
             ("tracelog", "--column=Time", "", true),
-            ("tracelog", "--provider=a:b --column=Time;PID", "--provider=a:b --column=Time;PID", false),
-            ("file", "--column=SetSecurityCount", "--column=SetSecurityCount", false),
+            (
+                "tracelog",
+                "--provider=a:b --column=Time;PID",
+                "--provider=a:b --column=Time;PID",
+                false,
+            ),
+            (
+                "file",
+                "--column=SetSecurityCount",
+                "--column=SetSecurityCount",
+                false,
+            ),
             ("file", "--details", "--details", false),
         ] {
             let mut native: Native = line.split(' ').map(Into::into).collect();

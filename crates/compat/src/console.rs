@@ -10,11 +10,19 @@ use crate::line::Word;
 pub use crate::line::switch;
 use crate::read::read;
 use crate::switch::{NO_COLOR, Switch, To, find, value_of};
-use crate::{Command, Find, Plan, Wrong, command, dump, files, has_word, help, is_line, small, tables};
+use crate::{
+    Command, Find, Plan, Wrong, command, dump, files, has_word, help, is_line, small, tables,
+};
 
 pub(crate) const SWITCHES: &[Switch] = &[
-    Switch { names: &["nocolor"], to: NO_COLOR },
-    Switch { names: &["debug"], to: To::Nothing(0, "there is no log file") },
+    Switch {
+        names: &["nocolor"],
+        to: NO_COLOR,
+    },
+    Switch {
+        names: &["debug"],
+        to: To::Nothing(0, "there is no log file"),
+    },
 ];
 
 /// What a console begins with.
@@ -41,12 +49,18 @@ pub fn begin(args: &[OsString]) -> Option<anyhow::Result<Begin>> {
 
 fn begin_of(words: &[String]) -> anyhow::Result<Begin> {
     let said = read("console", words, &[SWITCHES], |word, _, said| {
-        let Word::Plain(query) = word else { return Ok(false) };
+        let Word::Plain(query) = word else {
+            return Ok(false);
+        };
         said.queries.all.push(query.clone());
         Ok(true)
     })?;
     let is_plain = value_of(&said.native, "--color").is_some();
-    Ok(Begin { queries: said.queries.all, is_recursive: said.queries.is_recursive, is_plain })
+    Ok(Begin {
+        queries: said.queries.all,
+        is_recursive: said.queries.is_recursive,
+        is_plain,
+    })
 }
 
 /// Extracts and traces of the disk that queries name, by the start of the recording.
@@ -81,17 +95,27 @@ pub fn fits(query: &str, file: &Path) -> bool {
     let is_part = !query.contains(['\\', '/', ':']);
     is_same(&named)
         || files::named(&named).is_some_and(|path| is_same(&path))
-        || (is_part && files::file_name(file).to_lowercase().contains(&query.to_lowercase()))
+        || (is_part
+            && files::file_name(file)
+                .to_lowercase()
+                .contains(&query.to_lowercase()))
 }
 
 /// Compares the last part of a pattern; a folder in front of it is the folder that the file has to lie in.
 fn fits_patterns(query: &str, file: &Path) -> bool {
     let mut filters = Vec::new();
-    for part in query.split(';').map(str::trim).filter(|part| !part.is_empty()) {
-        let (sign, part) = part.strip_prefix('!').map_or(("", part), |part| ("!", part));
+    for part in query
+        .split(';')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+    {
+        let (sign, part) = part
+            .strip_prefix('!')
+            .map_or(("", part), |part| ("!", part));
         let at = part.rfind(['\\', '/', ':']).map_or(0, |at| at + 1);
         let (folder, filter) = part.split_at(at);
-        let lies_there = || std::path::absolute(local(folder)).is_ok_and(|folder| file.starts_with(folder));
+        let lies_there =
+            || std::path::absolute(local(folder)).is_ok_and(|folder| file.starts_with(folder));
         if sign.is_empty() && !folder.is_empty() && !lies_there() {
             continue;
         }
@@ -100,7 +124,8 @@ fn fits_patterns(query: &str, file: &Path) -> bool {
     let has_positive = |filters: &[String]| filters.iter().any(|filter| !filter.starts_with('!'));
     // A query of nothing but exclusions means all other files.
     let only_excludes = query.split(';').all(|part| part.trim().starts_with('!'));
-    (only_excludes || has_positive(&filters)) && files::fits(&TextFilter::parse(&filters.join(";")), file)
+    (only_excludes || has_positive(&filters))
+        && files::fits(&TextFilter::parse(&filters.join(";")), file)
 }
 
 /// What is to be done for `-dump` over files that `find` chooses.
@@ -128,7 +153,10 @@ pub fn convert_time(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
 
 /// Names of the sub commands of `-dump`.
 pub fn dumps() -> impl Iterator<Item = &'static str> {
-    tables::DUMPS.iter().filter_map(|dump| dump.names.first()).copied()
+    tables::DUMPS
+        .iter()
+        .filter_map(|dump| dump.names.first())
+        .copied()
 }
 
 /// Our question that a sub command of `-dump` is.
@@ -143,7 +171,11 @@ pub fn switches(dump: &str) -> Vec<&'static str> {
     let table = tables::dump(dump).map_or(&[][..], |dump| dump.switches);
     let switches = table.iter().flat_map(|table| table.iter());
     let there = switches.filter(|switch| !matches!(switch.to, To::Missing(_)));
-    there.flat_map(|switch| switch.names).copied().chain(["fd", "csv", "debug", "help"]).collect()
+    there
+        .flat_map(|switch| switch.names)
+        .copied()
+        .chain(["fd", "csv", "debug", "help"])
+        .collect()
 }
 
 /// The option of ours that a switch of a sub command becomes, where it has one, and the words that it takes.
@@ -166,15 +198,27 @@ mod tests {
     #[test]
     fn a_line_says_what_a_console_begins_with() {
         let of = |line: &str| begin(&line.split(' ').map(Into::into).collect::<Vec<OsString>>());
-        let begin = of("etwkit -console a.etwx -fd *b* -recursive").unwrap().unwrap();
+        let begin = of("etwkit -console a.etwx -fd *b* -recursive")
+            .unwrap()
+            .unwrap();
         assert_eq!(
             begin,
-            Begin { queries: vec!["a.etwx".into(), "*b*".into()], is_recursive: true, is_plain: false }
+            Begin {
+                queries: vec!["a.etwx".into(), "*b*".into()],
+                is_recursive: true,
+                is_plain: false
+            }
         );
-        assert_eq!(of("ETWAnalyzer -console").unwrap().unwrap(), Begin::default());
+        assert_eq!(
+            of("ETWAnalyzer -console").unwrap().unwrap(),
+            Begin::default()
+        );
         assert!(of("etwkit console a.etwx").is_none());
         assert!(of("etwkit -console -help").is_none());
-        assert!(of("etwkit -console -dump cpu").is_none(), "the last command counts");
+        assert!(
+            of("etwkit -console -dump cpu").is_none(),
+            "the last command counts"
+        );
         assert!(of("etwkit -console -speed").unwrap().is_err());
     }
 

@@ -13,14 +13,26 @@ use crate::read::read;
 use crate::switch::{NO_COLOR, Native, Switch, To, pair};
 
 pub(crate) const SWITCHES: &[Switch] = &[
-    Switch { names: &["pid"], to: To::Special(pid) },
-    Switch { names: &["perthread"], to: To::Flag("--per-thread") },
-    Switch { names: &["symserver", "symfolder"], to: To::Special(symbols) },
+    Switch {
+        names: &["pid"],
+        to: To::Special(pid),
+    },
+    Switch {
+        names: &["perthread"],
+        to: To::Flag("--per-thread"),
+    },
+    Switch {
+        names: &["symserver", "symfolder"],
+        to: To::Special(symbols),
+    },
     Switch {
         names: &["symcache"],
         to: To::Nothing(1, "names that were found are kept in the cache of etwkit"),
     },
-    Switch { names: &["nocolor"], to: NO_COLOR },
+    Switch {
+        names: &["nocolor"],
+        to: NO_COLOR,
+    },
 ];
 
 /// The commands that a line becomes, for one extract after the other.
@@ -31,10 +43,19 @@ pub(crate) fn steps(words: &[String]) -> anyhow::Result<Vec<Step>> {
         shows_line |= is_debug;
         Ok(is_debug)
     })?;
-    ensure!(!said.queries.is_empty(), "-convert needs traces: add -fd with a file, a folder or a query");
+    ensure!(
+        !said.queries.is_empty(),
+        "-convert needs traces: add -fd with a file, a folder or a query"
+    );
     let extracts = said.queries.extracts()?;
-    ensure!(!extracts.is_empty(), "no file fits -fd {}", said.queries.all.join(" -fd "));
-    let all = extracts.iter().flat_map(|extract| of_extract(&said.native, extract));
+    ensure!(
+        !extracts.is_empty(),
+        "no file fits -fd {}",
+        said.queries.all.join(" -fd ")
+    );
+    let all = extracts
+        .iter()
+        .flat_map(|extract| of_extract(&said.native, extract));
     Ok(all.map(|step| Step { shows_line, ..step }).collect())
 }
 
@@ -46,23 +67,40 @@ fn of_extract(native: &Native, extract: &Path) -> Vec<Step> {
     let files = ["--".into(), extract.into()];
     let mut steps = Vec::new();
     if !named.is_empty() {
-        let line: Native = ["symbols".into(), "load".into()].into_iter().chain(named).collect();
+        let line: Native = ["symbols".into(), "load".into()]
+            .into_iter()
+            .chain(named)
+            .collect();
         // The profile is written with the names that exist, whether new ones were found or not.
-        steps.push(Step { decides: false, ..Step::new(line) });
+        steps.push(Step {
+            decides: false,
+            ..Step::new(line)
+        });
     }
-    let mut line: Native = ["export".into(), "--format=speedscope".into(), "--force".into()].into();
+    let mut line: Native = [
+        "export".into(),
+        "--format=speedscope".into(),
+        "--force".into(),
+    ]
+    .into();
     pair(&mut line, "--out", &folder(extract).display().to_string());
     line.extend(rest);
     steps.push(Step::new(line));
-    steps.iter_mut().for_each(|step| step.args.extend(files.clone()));
+    steps
+        .iter_mut()
+        .for_each(|step| step.args.extend(files.clone()));
     steps
 }
 
 /// The folder of the trace of an extract.
 fn folder(extract: &Path) -> PathBuf {
-    let parent = extract.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let is_of_extracts =
-        parent.file_name().is_some_and(|name| name.to_string_lossy().eq_ignore_ascii_case(EXTRACT_FOLDER));
+    let parent = extract
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let is_of_extracts = parent
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().eq_ignore_ascii_case(EXTRACT_FOLDER));
     let above = parent.parent().filter(|_| is_of_extracts);
     match above {
         Some(above) if above.as_os_str().is_empty() => PathBuf::from("."),
@@ -89,11 +127,18 @@ mod tests {
 
     #[test]
     fn lines_become_ours() {
-        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let words = |line: &str| {
+            line.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
         let lines = |line: &str, extract: &str| {
             let said = read("convert", &words(line), &[SWITCHES], |_, _, _| Ok(false)).unwrap();
             let steps = of_extract(&said.native, Path::new(extract));
-            steps.iter().map(|step| shell_line(&step.args)).collect::<Vec<_>>()
+            steps
+                .iter()
+                .map(|step| shell_line(&step.args))
+                .collect::<Vec<_>>()
         };
         for (line, extract, expected) in [
             (

@@ -21,7 +21,9 @@ fn local_in(path: &str, drive: &dyn Fn(char) -> Option<OsString>) -> PathBuf {
     let mut rest = path;
     let mut folder = PathBuf::new();
     if let Some((letter, behind)) = drive_letter(path) {
-        let named = drive(letter).or_else(|| drive('C')).filter(|folder| !folder.is_empty());
+        let named = drive(letter)
+            .or_else(|| drive('C'))
+            .filter(|folder| !folder.is_empty());
         match named {
             Some(named) => (folder, rest) = (named.into(), behind.trim_start_matches(['\\', '/'])),
             None if cfg!(windows) => return PathBuf::from(path),
@@ -36,7 +38,11 @@ fn local_in(path: &str, drive: &dyn Fn(char) -> Option<OsString>) -> PathBuf {
     for part in rest.split(['\\', '/']).filter(|part| !part.is_empty()) {
         folder = child(&folder, part);
     }
-    if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder }
+    if folder.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        folder
+    }
 }
 
 /// The letter of the drive, in upper case, and what stands behind the colon.
@@ -44,7 +50,10 @@ pub(crate) fn drive_letter(path: &str) -> Option<(char, &str)> {
     let (letter, behind) = path.split_once(':')?;
     let mut letters = letter.chars();
     let letter = letters.next().filter(char::is_ascii_alphabetic)?;
-    letters.next().is_none().then_some((letter.to_ascii_uppercase(), behind))
+    letters
+        .next()
+        .is_none()
+        .then_some((letter.to_ascii_uppercase(), behind))
 }
 
 /// The file with that name; else the first by name that differs only in case; else the path that the file
@@ -54,10 +63,20 @@ fn child(folder: &Path, name: &str) -> PathBuf {
     if matches!(name, "." | "..") || exact.exists() {
         return exact;
     }
-    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let listed = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
     let wanted = name.to_lowercase();
-    let names = std::fs::read_dir(listed).into_iter().flatten().flatten().map(|entry| entry.file_name());
-    let found = names.filter(|found| found.to_string_lossy().to_lowercase() == wanted).min();
+    let names = std::fs::read_dir(listed)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name());
+    let found = names
+        .filter(|found| found.to_string_lossy().to_lowercase() == wanted)
+        .min();
     found.map_or(exact, |found| folder.join(found))
 }
 
@@ -72,16 +91,29 @@ mod tests {
         std::fs::create_dir_all(&made).unwrap();
         std::fs::write(made.join("Slow.JSON"), "").unwrap();
         let c = |letter: char| (letter == 'C').then(|| folder.path().as_os_str().to_owned());
-        for path in [r"c:\temp\extract\slow.json", "C:/TEMP//Extract/Slow.JSON", r"D:\Temp\Extract\slow.json"]
-        {
+        for path in [
+            r"c:\temp\extract\slow.json",
+            "C:/TEMP//Extract/Slow.JSON",
+            r"D:\Temp\Extract\slow.json",
+        ] {
             assert_eq!(local_in(path, &c), made.join("Slow.JSON"), "{path}");
         }
-        assert_eq!(local_in(r"C:\temp\new.etwx", &c), folder.path().join("Temp").join("new.etwx"));
-        assert_eq!(local_in(r"..\Take_Test1", &c), PathBuf::from("../Take_Test1"));
+        assert_eq!(
+            local_in(r"C:\temp\new.etwx", &c),
+            folder.path().join("Temp").join("new.etwx")
+        );
+        assert_eq!(
+            local_in(r"..\Take_Test1", &c),
+            PathBuf::from("../Take_Test1")
+        );
         assert_eq!(local_in(".", &c), PathBuf::from("."));
         assert_eq!(local_in("", &c), PathBuf::from("."));
         let d = |letter: char| (letter == 'D').then(|| made.as_os_str().to_owned());
-        assert_eq!(local_in(r"d:slow.json", &d), made.join("Slow.JSON"), "a drive of its own");
+        assert_eq!(
+            local_in(r"d:slow.json", &d),
+            made.join("Slow.JSON"),
+            "a drive of its own"
+        );
         assert!(!local_in(r"e:\slow.json", &d).exists());
     }
 }

@@ -13,19 +13,26 @@ pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step
     let (dump, rest) = sub_command(words)?;
     let mut step = Step::new(["dump".into(), dump.native.into()].into());
     let mut has_separator_line = true;
-    let said = read(&format!("dump {}", dump.native), &rest, dump.switches, |word, line, said| {
-        let Word::Switch(name) = word else { return Ok(false) };
-        match name.as_str() {
-            "csv" => {
-                let file = crate::drive::local(&line.required(name)?);
-                pair(&mut said.native, "--csv", &file.display().to_string());
+    let said = read(
+        &format!("dump {}", dump.native),
+        &rest,
+        dump.switches,
+        |word, line, said| {
+            let Word::Switch(name) = word else {
+                return Ok(false);
+            };
+            match name.as_str() {
+                "csv" => {
+                    let file = crate::drive::local(&line.required(name)?);
+                    pair(&mut said.native, "--csv", &file.display().to_string());
+                }
+                "nocsvseparator" if csv::is_known(dump.native) => has_separator_line = false,
+                "debug" => step.shows_line = true,
+                _ => step.notes.push(idle(name, dump, line)?),
             }
-            "nocsvseparator" if csv::is_known(dump.native) => has_separator_line = false,
-            "debug" => step.shows_line = true,
-            _ => step.notes.push(idle(name, dump, line)?),
-        }
-        Ok(true)
-    })?;
+            Ok(true)
+        },
+    )?;
     let (mut native, notes) = (said.native, &mut step.notes);
     // Repeated switches are dropped first, because the next step compares switches with each other, and
     // columns depend on which of them are left.
@@ -45,7 +52,8 @@ pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step
     }
     step.args.extend(native);
     step.args.push("--".into());
-    step.args.extend(said.queries.found(find)?.into_iter().map(Into::into));
+    step.args
+        .extend(said.queries.found(find)?.into_iter().map(Into::into));
     Ok(step)
 }
 
@@ -62,20 +70,40 @@ fn idle(name: &str, dump: &Dump, line: &mut Line) -> anyhow::Result<String> {
 /// The sub command, and the words without it and without `-dump`.
 fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)> {
     let is_dump = |word: &&String| word.eq_ignore_ascii_case("-dump");
-    let at = words.iter().position(|word| is_dump(&word)).map(|at| at + 1);
+    let at = words
+        .iter()
+        .position(|word| is_dump(&word))
+        .map(|at| at + 1);
     // The word behind `-dump` goes first: values of other switches can be words that name a sub command.
     let behind = at.and_then(|at| Some((at, tables::dump(words.get(at)?)?)));
     // A sub command may stand anywhere in the line.
-    let found =
-        behind.or_else(|| words.iter().enumerate().find_map(|(at, word)| Some((at, tables::dump(word)?))));
+    let found = behind.or_else(|| {
+        words
+            .iter()
+            .enumerate()
+            .find_map(|(at, word)| Some((at, tables::dump(word)?)))
+    });
     let Some((at, dump)) = found else {
-        let all: Vec<&str> = tables::DUMPS.iter().filter_map(|dump| dump.names.first()).copied().collect();
-        match at.and_then(|at| words.get(at)).filter(|word| !word.starts_with('-')) {
-            Some(word) => bail!("-dump {word}: there is no such sub command; there are: {}", all.join(" ")),
+        let all: Vec<&str> = tables::DUMPS
+            .iter()
+            .filter_map(|dump| dump.names.first())
+            .copied()
+            .collect();
+        match at
+            .and_then(|at| words.get(at))
+            .filter(|word| !word.starts_with('-'))
+        {
+            Some(word) => bail!(
+                "-dump {word}: there is no such sub command; there are: {}",
+                all.join(" ")
+            ),
             None => bail!("-dump needs a sub command: {}", all.join(" ")),
         }
     };
-    let rest = words.iter().enumerate().filter(|(place, word)| *place != at && !is_dump(word));
+    let rest = words
+        .iter()
+        .enumerate()
+        .filter(|(place, word)| *place != at && !is_dump(word));
     Ok((dump, rest.map(|(_, word)| word.clone()).collect()))
 }
 
@@ -118,7 +146,10 @@ fn defaults(dump: &Dump, native: &mut Native) {
 fn last_of_each(native: &mut Native) {
     let name = |arg: &std::ffi::OsString| {
         let arg = arg.to_string_lossy();
-        arg.split('=').next().filter(|name| name.starts_with("--")).map(str::to_owned)
+        arg.split('=')
+            .next()
+            .filter(|name| name.starts_with("--"))
+            .map(str::to_owned)
     };
     let names: Vec<Option<String>> = native.iter().map(name).collect();
     let mut place = 0;
@@ -131,10 +162,16 @@ fn last_of_each(native: &mut Native) {
 
 /// A switch that was perhaps meant.
 fn similar(name: &str) -> String {
-    let begins = |known: &&str| known.starts_with(name) || (known.len() > 2 && name.starts_with(known));
+    let begins =
+        |known: &&str| known.starts_with(name) || (known.len() > 2 && name.starts_with(known));
     // The longest one that begins the same says most.
-    let found = tables::KNOWN.split_whitespace().filter(begins).max_by_key(|known| known.len());
-    found.map(|known| format!("; there is -{known}")).unwrap_or_default()
+    let found = tables::KNOWN
+        .split_whitespace()
+        .filter(begins)
+        .max_by_key(|known| known.len());
+    found
+        .map(|known| format!("; there is -{known}"))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -143,8 +180,16 @@ mod tests {
 
     #[test]
     fn the_last_of_several_counts() {
-        let mut native: Native =
-            ["dump", "cpu", "--top=1", "--details", "--top=2", "--details"].map(Into::into).into();
+        let mut native: Native = [
+            "dump",
+            "cpu",
+            "--top=1",
+            "--details",
+            "--top=2",
+            "--details",
+        ]
+        .map(Into::into)
+        .into();
         last_of_each(&mut native);
         assert_eq!(native, ["dump", "cpu", "--top=2", "--details"]);
     }

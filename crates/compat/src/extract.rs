@@ -20,37 +20,85 @@ const ACTIONS: &str = "all default cpu frequency disk file memory exception stac
     tcp power objectref virtualalloc tracelog machinedetails lbr";
 
 pub(crate) const SWITCHES: &[Switch] = &[
-    Switch { names: &["symserver", "symfolder"], to: To::Special(symbols) },
-    Switch { names: &["nooverwrite"], to: To::Flag("--no-overwrite") },
-    Switch { names: &["nthreads"], to: To::Text("--jobs") },
-    Switch { names: &["allcpu"], to: To::Nothing(0, "no method is cut off") },
-    Switch { names: &["allexceptions"], to: To::Nothing(0, "no exception is left out") },
-    Switch { names: &["includeexitedprocesses"], to: To::Nothing(0, "no process is left out") },
+    Switch {
+        names: &["symserver", "symfolder"],
+        to: To::Special(symbols),
+    },
+    Switch {
+        names: &["nooverwrite"],
+        to: To::Flag("--no-overwrite"),
+    },
+    Switch {
+        names: &["nthreads"],
+        to: To::Text("--jobs"),
+    },
+    Switch {
+        names: &["allcpu"],
+        to: To::Nothing(0, "no method is cut off"),
+    },
+    Switch {
+        names: &["allexceptions"],
+        to: To::Nothing(0, "no exception is left out"),
+    },
+    Switch {
+        names: &["includeexitedprocesses"],
+        to: To::Nothing(0, "no process is left out"),
+    },
     Switch {
         names: &["keeptemp", "keep"],
         to: To::Nothing(0, "temporary files have no names and go away by themselves"),
     },
-    Switch { names: &["child"], to: To::Nothing(0, "there are no child processes") },
-    Switch { names: &["debug"], to: To::Nothing(0, "there is no log file") },
-    Switch { names: &["nocolor"], to: NO_COLOR },
-    Switch { names: &["nocompress", "indent"], to: To::Nothing(0, "an extract is no JSON") },
-    Switch { names: &["overwrite"], to: To::Nothing(0, "extracts are overwritten in any case") },
-    Switch { names: &["noready"], to: To::Nothing(0, "percentiles are always computed") },
-    Switch { names: &["concurrency", "pthreads"], to: To::Nothing(1, "all processors are used") },
+    Switch {
+        names: &["child"],
+        to: To::Nothing(0, "there are no child processes"),
+    },
+    Switch {
+        names: &["debug"],
+        to: To::Nothing(0, "there is no log file"),
+    },
+    Switch {
+        names: &["nocolor"],
+        to: NO_COLOR,
+    },
+    Switch {
+        names: &["nocompress", "indent"],
+        to: To::Nothing(0, "an extract is no JSON"),
+    },
+    Switch {
+        names: &["overwrite"],
+        to: To::Nothing(0, "extracts are overwritten in any case"),
+    },
+    Switch {
+        names: &["noready"],
+        to: To::Nothing(0, "percentiles are always computed"),
+    },
+    Switch {
+        names: &["concurrency", "pthreads"],
+        to: To::Nothing(1, "all processors are used"),
+    },
     Switch {
         names: &["symcache"],
         to: To::Nothing(1, "names that were found are kept in the cache of etwkit"),
     },
-    Switch { names: &["timeline"], to: To::Nothing(1, "an extract has each sample with its time") },
+    Switch {
+        names: &["timeline"],
+        to: To::Nothing(1, "an extract has each sample with its time"),
+    },
     Switch {
         names: &["tempdir"],
-        to: To::Nothing(1, "archives are unpacked in the folder that the variable ETWKIT_TMP names"),
+        to: To::Nothing(
+            1,
+            "archives are unpacked in the folder that the variable ETWKIT_TMP names",
+        ),
     },
     Switch {
         names: &["nosampling", "nocswitch"],
         to: To::Missing("an extract keeps samples and context switches"),
     },
-    Switch { names: &["unzipoperation"], to: To::Missing("no other program is run while a trace is read") },
+    Switch {
+        names: &["unzipoperation"],
+        to: To::Missing("no other program is run while a trace is read"),
+    },
 ];
 
 /// What a line of `-extract` asks for.
@@ -73,7 +121,9 @@ impl Extraction {
             match word {
                 Word::Plain(action) => {
                     ensure!(
-                        ACTIONS.split(' ').any(|known| action.to_lowercase() == known),
+                        ACTIONS
+                            .split(' ')
+                            .any(|known| action.to_lowercase() == known),
                         "-extract {action}: there is no such action; there are: {ACTIONS}"
                     );
                     has_action = true;
@@ -82,9 +132,19 @@ impl Extraction {
             }
             Ok(true)
         })?;
-        ensure!(has_action, "-extract needs what is to be extracted: {ACTIONS}");
-        ensure!(!said.queries.is_empty(), "-extract needs traces: add -fd with a file, a folder or a query");
-        Ok(Self { queries: said.queries, native: said.native, ..request })
+        ensure!(
+            has_action,
+            "-extract needs what is to be extracted: {ACTIONS}"
+        );
+        ensure!(
+            !said.queries.is_empty(),
+            "-extract needs traces: add -fd with a file, a folder or a query"
+        );
+        Ok(Self {
+            queries: said.queries,
+            native: said.native,
+            ..request
+        })
     }
 
     fn switch(&mut self, name: &str, line: &mut Line) -> anyhow::Result<()> {
@@ -92,7 +152,11 @@ impl Extraction {
             "dryrun" => self.only_lists = true,
             "outdir" => {
                 let folder = local(&line.required(name)?);
-                ensure!(folder.is_dir(), "-outdir {}: there is no such folder", folder.display());
+                ensure!(
+                    folder.is_dir(),
+                    "-outdir {}: there is no such folder",
+                    folder.display()
+                );
                 self.out = Some(folder);
             }
             "extractregion" => self.regions(line)?,
@@ -126,7 +190,10 @@ impl Extraction {
         }
         let files = all.into_iter().map(of_test).collect();
         let runs = selected(&self.tests)?.of(files, SystemTime::now());
-        let files = runs.into_iter().flat_map(|run| run.tests).flat_map(|test| test.files);
+        let files = runs
+            .into_iter()
+            .flat_map(|run| run.tests)
+            .flat_map(|test| test.files);
         Ok(files.filter_map(|file| file.trace).collect())
     }
 
@@ -139,14 +206,20 @@ impl Extraction {
     /// The reports of the work on these traces.
     #[must_use]
     pub fn progress(&self, traces: &[PathBuf]) -> Progress {
-        Progress { all: traces.len() * self.regions.len().max(1), done: 0, failed: 0 }
+        Progress {
+            all: traces.len() * self.regions.len().max(1),
+            done: 0,
+            failed: 0,
+        }
     }
 
     /// Reads pairs of start and end; an end with `+` is a length.
     fn regions(&mut self, line: &mut Line) -> anyhow::Result<()> {
         let numbers: Vec<String> = std::iter::from_fn(|| line.value()).collect();
         let number = |text: &str| -> anyhow::Result<f64> {
-            point(text).parse().with_context(|| format!("-extractregion {text}: expected seconds"))
+            point(text)
+                .parse()
+                .with_context(|| format!("-extractregion {text}: expected seconds"))
         };
         ensure!(
             !numbers.is_empty() && numbers.len().is_multiple_of(2),
@@ -176,7 +249,10 @@ impl Extraction {
         let mut commands: Vec<(PathBuf, Native)> = Vec::new();
         for trace in traces {
             let parent = trace.parent().unwrap_or(Path::new("."));
-            let folder = self.out.clone().unwrap_or_else(|| parent.join(EXTRACT_FOLDER));
+            let folder = self
+                .out
+                .clone()
+                .unwrap_or_else(|| parent.join(EXTRACT_FOLDER));
             std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
             for (begin, end) in &self.regions {
                 let target = folder.join(format!("{}_Time_{begin}-{end}.etwx", files::stem(trace)));
@@ -228,7 +304,13 @@ impl Progress {
             Ok(true) => format!("Skipping file {trace} because extract already exists"),
             Err(error) => format!("Error: {trace}: {error}"),
         };
-        [what, format!("Extracted {}/{} - Failed {} files.", self.done, self.all, self.failed)]
+        [
+            what,
+            format!(
+                "Extracted {}/{} - Failed {} files.",
+                self.done, self.all, self.failed
+            ),
+        ]
     }
 
     /// The line at the end.
@@ -236,8 +318,17 @@ impl Progress {
     pub fn end(&self, time: Duration) -> String {
         let seconds = time.as_secs();
         let (days, rest) = (seconds / 86_400, seconds % 86_400);
-        let time = format!("{days:02} {:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60);
-        format!("Extracted: {} files in {time}, Failed Files {}", self.done - self.failed, self.failed)
+        let time = format!(
+            "{days:02} {:02}:{:02}:{:02}",
+            rest / 3600,
+            rest / 60 % 60,
+            rest % 60
+        );
+        format!(
+            "Extracted: {} files in {time}, Failed Files {}",
+            self.done - self.failed,
+            self.failed
+        )
     }
 
     /// Whether there is no extract of a trace.
@@ -251,10 +342,15 @@ impl Progress {
 fn of_test(path: PathBuf) -> TestFile {
     let file = file_name(&path);
     let name = TestName::parse(&file);
-    let written = std::fs::metadata(&path).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let written = std::fs::metadata(&path)
+        .and_then(|meta| meta.modified())
+        .unwrap_or(SystemTime::UNIX_EPOCH);
     TestFile {
         stem: test_run::stem(&file).unwrap_or(&file).to_owned(),
-        performed_at: name.as_ref().and_then(|name| name.performed_at).unwrap_or_else(|| wall_clock(written)),
+        performed_at: name
+            .as_ref()
+            .and_then(|name| name.performed_at)
+            .unwrap_or_else(|| wall_clock(written)),
         name,
         trace: Some(path),
         extract: None,
@@ -265,16 +361,25 @@ fn of_test(path: PathBuf) -> TestFile {
 fn shortest(seconds: f64) -> String {
     let text = format!("{seconds:.4}");
     let text = text.trim_end_matches('0');
-    if text.ends_with('.') { format!("{text}0") } else { text.to_owned() }
+    if text.ends_with('.') {
+        format!("{text}0")
+    } else {
+        text.to_owned()
+    }
 }
 
 pub(crate) fn symbols(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let path = line.required("symserver")?;
     // Elements of a symbol path are folders, addresses or words, and only folders can be those of Windows.
-    let is_folder = |part: &str| part.contains(['\\', ':']) && !part.contains('*') && !part.contains("://");
-    let parts = path
-        .split(';')
-        .map(|part| if is_folder(part) { local(part).display().to_string() } else { part.to_owned() });
+    let is_folder =
+        |part: &str| part.contains(['\\', ':']) && !part.contains('*') && !part.contains("://");
+    let parts = path.split(';').map(|part| {
+        if is_folder(part) {
+            local(part).display().to_string()
+        } else {
+            part.to_owned()
+        }
+    });
     pair(native, "--symbols", &parts.collect::<Vec<_>>().join(";"));
     Ok(())
 }
@@ -291,7 +396,9 @@ mod tests {
                 .chain(words)
                 .map(|w| (*w).to_owned())
                 .collect();
-            Extraction::read(&words).map(|request| request.regions).map_err(|error| error.to_string())
+            Extraction::read(&words)
+                .map(|request| request.regions)
+                .map_err(|error| error.to_string())
         };
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         assert_eq!(regions(&["10", "+5"]).unwrap(), [pair("10", "15.0")]);
@@ -301,7 +408,11 @@ mod tests {
         );
         assert!(regions(&["1"]).unwrap_err().contains("pairs"));
         assert!(regions(&["2", "1"]).unwrap_err().contains("lies before"));
-        assert!(regions(&["a", "b"]).unwrap_err().contains("expected seconds"));
+        assert!(
+            regions(&["a", "b"])
+                .unwrap_err()
+                .contains("expected seconds")
+        );
     }
 
     #[test]
@@ -312,23 +423,47 @@ mod tests {
             let words = [&["-extract", "all", "-fd", "x", "-outdir", out][..], more].concat();
             let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
             let extraction = Extraction::read(&words).unwrap();
-            extraction.commands(&["-x.etl".into(), "b.etl".into()]).unwrap()
+            extraction
+                .commands(&["-x.etl".into(), "b.etl".into()])
+                .unwrap()
         };
         let [command] = <[Native; 1]>::try_from(commands(&[])).unwrap();
-        assert!(command.ends_with(&["--".into(), "-x.etl".into(), "b.etl".into()]), "{command:?}");
-        let [first, second] = <[Native; 2]>::try_from(commands(&["-extractregion", "1", "2"])).unwrap();
-        assert!(first.ends_with(&["--".into(), "-x.etl".into()]), "{first:?}");
-        assert!(second.ends_with(&["--".into(), "b.etl".into()]), "{second:?}");
+        assert!(
+            command.ends_with(&["--".into(), "-x.etl".into(), "b.etl".into()]),
+            "{command:?}"
+        );
+        let [first, second] =
+            <[Native; 2]>::try_from(commands(&["-extractregion", "1", "2"])).unwrap();
+        assert!(
+            first.ends_with(&["--".into(), "-x.etl".into()]),
+            "{first:?}"
+        );
+        assert!(
+            second.ends_with(&["--".into(), "b.etl".into()]),
+            "{second:?}"
+        );
     }
 
     #[test]
     fn what_is_wrong_is_named() {
         for (words, expected) in [
-            (&["-extract", "-fd", "x"][..], "-extract needs what is to be extracted"),
+            (
+                &["-extract", "-fd", "x"][..],
+                "-extract needs what is to be extracted",
+            ),
             (&["-extract", "all"], "-extract needs traces"),
-            (&["-extract", "cpu", "everything", "-fd", "x"], "-extract everything: there is no such action"),
-            (&["-extract", "all", "-fd", "x", "-nosuch"], "there is no switch -nosuch"),
-            (&["-extract", "all", "-fd", "x", "-nosampling"], "-nosampling: an extract keeps samples"),
+            (
+                &["-extract", "cpu", "everything", "-fd", "x"],
+                "-extract everything: there is no such action",
+            ),
+            (
+                &["-extract", "all", "-fd", "x", "-nosuch"],
+                "there is no switch -nosuch",
+            ),
+            (
+                &["-extract", "all", "-fd", "x", "-nosampling"],
+                "-nosampling: an extract keeps samples",
+            ),
         ] {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             let error = Extraction::read(&words).unwrap_err().to_string();

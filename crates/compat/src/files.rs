@@ -80,11 +80,17 @@ pub fn on_disk(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Pat
 /// The name of a file without folder and ending.
 pub(crate) fn stem(path: &Path) -> String {
     let name = file_name(path);
-    ending(&name).and_then(|ending| strip_ending(&name, ending)).unwrap_or(&name).to_owned()
+    ending(&name)
+        .and_then(|ending| strip_ending(&name, ending))
+        .unwrap_or(&name)
+        .to_owned()
 }
 
 fn is_extract(path: &Path) -> bool {
-    EXTRACTS.iter().any(|ending| file_name(path).to_lowercase().ends_with(ending)) || is_json_extract(path)
+    EXTRACTS
+        .iter()
+        .any(|ending| file_name(path).to_lowercase().ends_with(ending))
+        || is_json_extract(path)
 }
 
 /// Traces of queries, as `-extract` reads them: extracts are left out.
@@ -138,11 +144,17 @@ fn extract_of(path: &Path) -> Option<PathBuf> {
     }
     let folder = path.parent()?;
     let stem = &stem(path);
-    let endings = EXTRACTS.iter().chain(if is_json { &[] } else { JSON.as_slice() });
+    let endings = EXTRACTS
+        .iter()
+        .chain(if is_json { &[] } else { JSON.as_slice() });
     [folder.join(EXTRACT_FOLDER), folder.to_owned()]
         .iter()
         .filter(|of| !is_json || of.as_path() == folder)
-        .flat_map(|folder| endings.clone().map(move |ending| folder.join(format!("{stem}{ending}"))))
+        .flat_map(|folder| {
+            endings
+                .clone()
+                .map(move |ending| folder.join(format!("{stem}{ending}")))
+        })
         .find(|extract| extract.exists())
 }
 
@@ -191,19 +203,31 @@ pub(crate) fn named(path: &Path) -> Option<PathBuf> {
     let is_file = |path: &PathBuf| path.is_file() || is_extract_folder(path);
     let same = Some(path.to_owned()).filter(is_file);
     let own = |stem: &str| EXTRACTS.map(|ending| path.with_file_name(format!("{stem}{ending}")));
-    let of_json = JSON.iter().find_map(|ending| strip_ending(&name, ending)).map(own);
-    same.or_else(|| of_json.into_iter().flatten().find(is_file)).or_else(|| {
-        let endings = EXTRACTS.iter().chain(&JSON).chain(&TRACES);
-        endings.map(|ending| path.with_file_name(format!("{name}{ending}"))).find(is_file)
-    })
+    let of_json = JSON
+        .iter()
+        .find_map(|ending| strip_ending(&name, ending))
+        .map(own);
+    same.or_else(|| of_json.into_iter().flatten().find(is_file))
+        .or_else(|| {
+            let endings = EXTRACTS.iter().chain(&JSON).chain(&TRACES);
+            endings
+                .map(|ending| path.with_file_name(format!("{name}{ending}")))
+                .find(is_file)
+        })
 }
 
 /// All files of the folder of the query whose paths fit its last part.
 fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
-    let parts: Vec<&str> = query.split(';').map(str::trim).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = query
+        .split(';')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect();
     let of = |part: &str| part.rfind(['\\', '/', ':']).map_or(0, |at| at + 1);
     // All parts filter the files of one folder, which the first part names.
-    let folder = parts.first().map_or("", |first| first[..of(first)].trim_start_matches('!'));
+    let folder = parts
+        .first()
+        .map_or("", |first| first[..of(first)].trim_start_matches('!'));
     let filters: Vec<String> = parts
         .iter()
         .map(|part| {
@@ -227,10 +251,19 @@ fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Whether a full path fits, under its own name or under the one that the extract of ETWAnalyzer would have.
 pub(crate) fn fits(filter: &TextFilter, path: &Path) -> bool {
-    let full = path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
-    let aliases = EXTRACTS.iter().find_map(|ending| strip_ending(&full, ending)).into_iter();
+    let full = path
+        .canonicalize()
+        .unwrap_or_else(|_| path.to_owned())
+        .display()
+        .to_string();
+    let aliases = EXTRACTS
+        .iter()
+        .find_map(|ending| strip_ending(&full, ending))
+        .into_iter();
     let aliases = aliases.flat_map(|stem| JSON.map(|ending| format!("{stem}{ending}")));
-    std::iter::once(full.clone()).chain(aliases).any(|name| filter.matches(Some(&name)))
+    std::iter::once(full.clone())
+        .chain(aliases)
+        .any(|name| filter.matches(Some(&name)))
 }
 
 /// Lists the files of a folder that may be asked, by name; with `is_recursive` those of folders in it, too.
@@ -261,7 +294,12 @@ fn is_asked(path: &Path) -> bool {
 
 /// The ending of a name that may be asked.
 fn ending(name: &str) -> Option<&'static str> {
-    EXTRACTS.iter().chain(&TRACES).chain(&JSON).find(|ending| strip_ending(name, ending).is_some()).copied()
+    EXTRACTS
+        .iter()
+        .chain(&TRACES)
+        .chain(&JSON)
+        .find(|ending| strip_ending(name, ending).is_some())
+        .copied()
 }
 
 fn strip_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
@@ -275,7 +313,10 @@ fn has_ending(path: &Path, ending: &str) -> bool {
 }
 
 pub(crate) fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 #[cfg(test)]
@@ -295,7 +336,12 @@ mod tests {
             }
         }
         let query = format!("{}/{query}", folder.path().display());
-        let names = |path: &Path| path.strip_prefix(folder.path()).unwrap().display().to_string();
+        let names = |path: &Path| {
+            path.strip_prefix(folder.path())
+                .unwrap()
+                .display()
+                .to_string()
+        };
         let all = extracts(&[query], is_recursive).map_err(|error| format!("{error:#}"))?;
         Ok(all.iter().map(|path| names(path)).collect())
     }
@@ -312,14 +358,34 @@ mod tests {
             "WithAV/c_serial.etwx",
         ];
         for (query, is_recursive, expected) in [
-            (".", false, &["Extract/a_serial.etwx", "a_parallel.etl", "b_serial.7z"][..]),
+            (
+                ".",
+                false,
+                &["Extract/a_serial.etwx", "a_parallel.etl", "b_serial.7z"][..],
+            ),
             ("*serial*", false, &["Extract/a_serial.etwx", "b_serial.7z"]),
-            ("*serial*", true, &["Extract/a_serial.etwx", "WithAV/c_serial.etwx", "b_serial.7z"]),
-            ("*serial*;!*WithAV*", true, &["Extract/a_serial.etwx", "b_serial.7z"]),
+            (
+                "*serial*",
+                true,
+                &[
+                    "Extract/a_serial.etwx",
+                    "WithAV/c_serial.etwx",
+                    "b_serial.7z",
+                ],
+            ),
+            (
+                "*serial*;!*WithAV*",
+                true,
+                &["Extract/a_serial.etwx", "b_serial.7z"],
+            ),
             ("Extract/*_SERIAL.json", false, &["Extract/a_serial.etwx"]),
             ("Extract/a_serial.json", false, &["Extract/a_serial.etwx"]),
             ("Extract/a_serial.json7z", false, &["Extract/a_serial.etwx"]),
-            ("Extract/Test.10-06-2022.19-46-16", false, &["Extract/Test.10-06-2022.19-46-16.etwx"]),
+            (
+                "Extract/Test.10-06-2022.19-46-16",
+                false,
+                &["Extract/Test.10-06-2022.19-46-16.etwx"],
+            ),
             ("a_serial", false, &["Extract/a_serial.etwx"]),
             ("a_parallel.etl", false, &["a_parallel.etl"]),
             ("*nothing*", false, &[]),
@@ -335,7 +401,15 @@ mod tests {
     #[test]
     fn a_trace_is_extracted_once() {
         let folder = tempfile::tempdir().unwrap();
-        for file in ["a.etl", "a.7z", "b.etl", "b.etl.zip", "c.10.06.etl", "c.10.06.7z", "d.etl"] {
+        for file in [
+            "a.etl",
+            "a.7z",
+            "b.etl",
+            "b.etl.zip",
+            "c.10.06.etl",
+            "c.10.06.7z",
+            "d.etl",
+        ] {
             std::fs::write(folder.path().join(file), "").unwrap();
         }
         let all = folder.path().display().to_string();

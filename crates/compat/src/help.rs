@@ -7,18 +7,29 @@ use crate::{console, convert, csv, extract, tables};
 /// The commands, or the switches of the command or sub command of `-dump` that words name.
 pub(crate) fn text(words: &[String]) -> String {
     let dump = words.iter().find_map(|word| tables::dump(word));
-    let has = |name: &str| words.iter().any(|word| word.trim_start_matches('-').eq_ignore_ascii_case(name));
+    let has = |name: &str| {
+        words
+            .iter()
+            .any(|word| word.trim_start_matches('-').eq_ignore_ascii_case(name))
+    };
     match (dump, SMALL.iter().find(|small| has(small.name))) {
         (Some(dump), _) => sub_command(dump),
-        (None, Some(small)) => {
-            switches(&format!("-{}", small.name), small.native, small.switches, small.general.iter().copied())
-        }
+        (None, Some(small)) => switches(
+            &format!("-{}", small.name),
+            small.native,
+            small.switches,
+            small.general.iter().copied(),
+        ),
         (None, None) => all(),
     }
 }
 
 fn all() -> String {
-    let names: Vec<&str> = tables::DUMPS.iter().filter_map(|dump| dump.names.first()).copied().collect();
+    let names: Vec<&str> = tables::DUMPS
+        .iter()
+        .filter_map(|dump| dump.names.first())
+        .copied()
+        .collect();
     format!(
         "\
 etwkit understands the command lines of ETWAnalyzer. Its own commands are listed by: etwkit --help
@@ -40,10 +51,17 @@ fn sub_command(dump: &tables::Dump) -> String {
     let name = dump.names.first().copied().unwrap_or_default();
     let has_csv = csv::is_known(dump.native);
     let general = GENERAL.iter().map(|(names, meaning)| match *names {
-        "-csv" | "-nocsvseparator" if !has_csv => (*names, "changes nothing: there is no file of it"),
+        "-csv" | "-nocsvseparator" if !has_csv => {
+            (*names, "changes nothing: there is no file of it")
+        }
         _ => (*names, *meaning),
     });
-    switches(&format!("-dump {name}"), &format!("dump {}", dump.native), dump.switches, general)
+    switches(
+        &format!("-dump {name}"),
+        &format!("dump {}", dump.native),
+        dump.switches,
+        general,
+    )
 }
 
 /// The switches of a command, each with what it becomes.
@@ -56,7 +74,8 @@ fn switches<'m>(
     let mut lines: Vec<String> = tables.iter().copied().flatten().map(line).collect();
     lines.extend(general.map(|(names, meaning)| aligned(names, meaning)));
     lines.sort();
-    let title = format!("Switches of {command}; what they do is described by: etwkit {native} --help");
+    let title =
+        format!("Switches of {command}; what they do is described by: etwkit {native} --help");
     format!("{title}\n{}", lines.join("\n"))
 }
 
@@ -76,7 +95,10 @@ static SMALL: &[Small] = &[
         native: "extract",
         switches: &[extract::SWITCHES, tables::shared::TESTS],
         general: &[
-            ("ACTION...", "what is to be extracted; an extract holds all that the trace has in any case"),
+            (
+                "ACTION...",
+                "what is to be extracted; an extract holds all that the trace has in any case",
+            ),
             ("-filedir -fd -dir", "traces and archives"),
             ("-recursive", "folders in folders, too"),
             ("-outdir", "--out"),
@@ -88,20 +110,29 @@ static SMALL: &[Small] = &[
         name: "loadsymbol",
         native: "symbols load",
         switches: &[LOAD_SYMBOL, QUIET],
-        general: &[("-filedir -fd -dir", "extracts"), ("-recursive", "folders in folders, too")],
+        general: &[
+            ("-filedir -fd -dir", "extracts"),
+            ("-recursive", "folders in folders, too"),
+        ],
     },
     Small {
         name: "converttime",
         native: "dump time",
         switches: &[CONVERT_TIME, QUIET],
-        general: &[("-filedir -fd -dir", "traces and extracts"), ("-recursive", "folders in folders, too")],
+        general: &[
+            ("-filedir -fd -dir", "traces and extracts"),
+            ("-recursive", "folders in folders, too"),
+        ],
     },
     Small {
         name: "convert",
         native: "export",
         switches: &[convert::SWITCHES],
         general: &[
-            ("-filedir -fd -dir", "traces and extracts; each becomes a file of its own"),
+            (
+                "-filedir -fd -dir",
+                "traces and extracts; each becomes a file of its own",
+            ),
             ("-recursive", "folders in folders, too"),
             ("-debug", "what the line is in our own words, too"),
         ],
@@ -123,16 +154,21 @@ const GENERAL: [(&str, &str); 5] = [
     ("-filedir -fd -dir", "traces and extracts"),
     ("-recursive", "folders in folders, too"),
     ("-csv", "a file of rows"),
-    ("-nocsvseparator", "without the line that names the separator for Excel"),
+    (
+        "-nocsvseparator",
+        "without the line that names the separator for Excel",
+    ),
     ("-debug", "what the line is in our own words, too"),
 ];
 
 fn line(switch: &Switch) -> String {
     let names: Vec<String> = switch.names.iter().map(|name| format!("-{name}")).collect();
     let meaning = match switch.to {
-        To::Flag(option) | To::Text(option) | To::Number(option) | To::Maybe(option) | To::Range(option) => {
-            option.to_owned()
-        }
+        To::Flag(option)
+        | To::Text(option)
+        | To::Number(option)
+        | To::Maybe(option)
+        | To::Range(option) => option.to_owned(),
         To::Word(option, _) | To::MaybeWord(option, _) | To::Top(option, None) => option.to_owned(),
         To::Top(option, Some(skip)) => format!("{option} {skip}"),
         To::Special(_) => String::new(),

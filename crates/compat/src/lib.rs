@@ -90,7 +90,13 @@ pub struct Step {
 
 impl Step {
     fn new(args: Vec<OsString>) -> Self {
-        Self { args, guest: Guest::default(), notes: Vec::new(), shows_line: false, decides: true }
+        Self {
+            args,
+            guest: Guest::default(),
+            notes: Vec::new(),
+            shows_line: false,
+            decides: true,
+        }
     }
 }
 
@@ -112,7 +118,10 @@ pub struct Guest {
 /// The numbers are those of the locale of the reader, or ours where that is not known.
 impl Default for Guest {
     fn default() -> Self {
-        Self { numbers: locale::of_reader().unwrap_or_default(), csv: None }
+        Self {
+            numbers: locale::of_reader().unwrap_or_default(),
+            csv: None,
+        }
     }
 }
 
@@ -127,7 +136,10 @@ pub struct Wrong {
 
 impl Wrong {
     fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into() }
+        Self {
+            message: message.into(),
+            hint: hint.into(),
+        }
     }
 }
 
@@ -139,22 +151,40 @@ pub type Find<'f> = &'f dyn Fn(&[String], bool) -> anyhow::Result<Vec<PathBuf>>;
 /// to be one.
 #[must_use]
 pub fn is_line(args: &[OsString]) -> bool {
-    let Some((program, words)) = args.split_first() else { return false };
-    let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+    let Some((program, words)) = args.split_first() else {
+        return false;
+    };
+    let stem = Path::new(program)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
     let begins = words.first().is_some_and(|word| {
         let word = word.to_string_lossy();
         // One dash and one letter is an option of ours, such as `-q`.
         word.starts_with('-') && !word.starts_with("--") && word.len() > 2
     });
-    let meant = || words.first().and_then(|word| similar_command(&word.to_string_lossy())).is_some();
+    let meant = || {
+        words
+            .first()
+            .and_then(|word| similar_command(&word.to_string_lossy()))
+            .is_some()
+    };
     stem == "etwanalyzer"
-        || (begins && (words.iter().any(|word| command(&word.to_string_lossy()).is_some()) || meant()))
+        || (begins
+            && (words
+                .iter()
+                .any(|word| command(&word.to_string_lossy()).is_some())
+                || meant()))
 }
 
 /// The words of a line behind the name of the program.
 #[must_use]
 pub fn words(args: &[OsString]) -> Vec<String> {
-    args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+    args.iter()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
 }
 
 /// Whether a line wants no colours; errors in the line itself follow that, too.
@@ -174,7 +204,10 @@ fn similar_command(word: &str) -> Option<&'static str> {
 }
 
 fn command(word: &str) -> Option<Command> {
-    COMMANDS.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, command)| *command)
+    COMMANDS
+        .iter()
+        .find(|(name, _)| word.eq_ignore_ascii_case(name))
+        .map(|(_, command)| *command)
 }
 
 /// What is to be done for the words of a line, over files that `find` chooses.
@@ -190,7 +223,9 @@ pub fn plan(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     Ok(match last {
         None => return Err(no_command(words).into()),
         Some(Command::Help) => Plan::Text(help::text(words)),
-        Some(Command::Mcp) => Step::new(["mcp", "--etwanalyzer"].map(OsString::from).to_vec()).into(),
+        Some(Command::Mcp) => {
+            Step::new(["mcp", "--etwanalyzer"].map(OsString::from).to_vec()).into()
+        }
         Some(Command::Analyze) => {
             return Err(Wrong::new(
                 "-analyze: there is no such command, as there is none in ETWAnalyzer, which only has the word",
@@ -209,15 +244,22 @@ pub fn plan(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
 
 /// A line without a command.
 fn no_command(words: &[String]) -> Wrong {
-    let first = words.iter().find(|word| word.starts_with('-')).or(words.first());
+    let first = words
+        .iter()
+        .find(|word| word.starts_with('-'))
+        .or(words.first());
     let first = first.map_or("", String::as_str);
     // A sub command alone, as in the console.
     let sub_command = words.iter().find(|word| tables::dump(word).is_some());
     match (similar_command(first), sub_command) {
-        (Some(meant), _) => {
-            Wrong::new(format!("{first}: there is no such command"), format!("did you mean {meant}?"))
-        }
-        (None, Some(sub)) => Wrong::new("the line has no command", format!("did you mean -dump {sub}?")),
+        (Some(meant), _) => Wrong::new(
+            format!("{first}: there is no such command"),
+            format!("did you mean {meant}?"),
+        ),
+        (None, Some(sub)) => Wrong::new(
+            "the line has no command",
+            format!("did you mean -dump {sub}?"),
+        ),
         (None, None) => Wrong::new(
             format!("{first}: the line has no command"),
             "the commands are -extract -dump -convert -converttime -loadsymbol -console; see -help",
@@ -231,7 +273,11 @@ pub fn shell_line(args: &[OsString]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
     let quoted = args.iter().map(|arg| {
         let arg = arg.to_string_lossy();
-        if arg.chars().all(is_plain) { arg.into_owned() } else { format!("'{}'", arg.replace('\'', r"'\''")) }
+        if arg.chars().all(is_plain) {
+            arg.into_owned()
+        } else {
+            format!("'{}'", arg.replace('\'', r"'\''"))
+        }
     });
     format!("etwkit {}", quoted.collect::<Vec<_>>().join(" "))
 }
@@ -267,6 +313,9 @@ mod tests {
     #[test]
     fn lines_are_quoted_for_a_shell() {
         let args = ["dump", "cpu", "--process=cmd;explorer", "it's"].map(OsString::from);
-        assert_eq!(shell_line(&args), r"etwkit dump cpu '--process=cmd;explorer' 'it'\''s'");
+        assert_eq!(
+            shell_line(&args),
+            r"etwkit dump cpu '--process=cmd;explorer' 'it'\''s'"
+        );
     }
 }

@@ -21,7 +21,9 @@ pub(crate) enum Word {
 
 impl Line {
     pub(crate) fn new(words: impl IntoIterator<Item = String>) -> Self {
-        Self { words: words.into_iter().collect() }
+        Self {
+            words: words.into_iter().collect(),
+        }
     }
 
     /// The next word, whatever it is.
@@ -61,12 +63,15 @@ pub fn switch(word: &str) -> Option<String> {
     let name = word.strip_prefix(['-', '\u{2013}'])?;
     // A range of two numbers can begin with a dash, too.
     let is_number = name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
-        && name.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '-'));
+        && name
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '-'));
     (!name.is_empty() && !is_number).then(|| name.to_lowercase())
 }
 
 fn starts_number(word: &str) -> bool {
-    word.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
+    word.trim_start_matches(['-', '+'])
+        .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
         && switch(word).is_none()
 }
 
@@ -78,7 +83,11 @@ pub(crate) fn range(name: &str, line: &mut Line) -> anyhow::Result<String> {
         // Only a number can be the second half: what else stands behind belongs to the rest of the line.
         None => (first.clone(), line.number()),
     };
-    Ok(format!("{}..{}", point(&min), max.as_deref().map(point).unwrap_or_default()))
+    Ok(format!(
+        "{}..{}",
+        point(&min),
+        max.as_deref().map(point).unwrap_or_default()
+    ))
 }
 
 /// Both sides of the dash between two numbers; a dash in front of a number is its sign.
@@ -90,7 +99,11 @@ pub(crate) fn split_dash(text: &str) -> Option<(&str, &str)> {
 
 /// A decimal comma becomes a point; a number with a point is left as it is.
 pub(crate) fn point(number: &str) -> String {
-    if number.contains('.') { number.replace(',', "") } else { number.replacen(',', ".", 1) }
+    if number.contains('.') {
+        number.replace(',', "")
+    } else {
+        number.replacen(',', ".", 1)
+    }
 }
 
 #[cfg(test)]
@@ -103,9 +116,21 @@ mod tests {
 
     #[test]
     fn dashes_in_front_of_numbers_are_signs() {
-        let mut words = line(&["-Dump", "-5", "-0.5", "-1,5", "-", "-5x", "\u{2013}help", "a-b"]);
+        let mut words = line(&[
+            "-Dump",
+            "-5",
+            "-0.5",
+            "-1,5",
+            "-",
+            "-5x",
+            "\u{2013}help",
+            "a-b",
+        ]);
         let all: Vec<Word> = std::iter::from_fn(|| words.next()).collect();
-        let (switch, plain) = (|s: &str| Word::Switch(s.to_owned()), |s: &str| Word::Plain(s.to_owned()));
+        let (switch, plain) = (
+            |s: &str| Word::Switch(s.to_owned()),
+            |s: &str| Word::Plain(s.to_owned()),
+        );
         let expected = [
             switch("dump"),
             plain("-5"),
@@ -137,7 +162,12 @@ mod tests {
             assert_eq!(range("x", &mut words).unwrap(), expected);
             assert_eq!(words.words.len(), left, "{expected}");
         }
-        let error = range("minmaxcpums", &mut line(&["-pn"])).unwrap_err().to_string();
-        assert_eq!(error, "-minmaxcpums needs a value, but \"-pn\" stands behind it");
+        let error = range("minmaxcpums", &mut line(&["-pn"]))
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            error,
+            "-minmaxcpums needs a value, but \"-pn\" stands behind it"
+        );
     }
 }

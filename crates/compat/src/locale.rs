@@ -25,9 +25,15 @@ const FORMATS: &[(&str, &str)] = &[
          en_CZ en_FI en_HU en_NO en_PT en_SE en_SK en_ZA es_CR fr_CA pt_AO pt_CH pt_CV pt_GQ pt_GW pt_LU pt_MO pt_MZ pt_PT pt_ST pt_TL",
     ),
     ("1\u{202F}234\u{202F}567,8", "fr vec en_FR"),
-    ("1\u{2019}234\u{2019}567.8", "gsw rm tn de_CH de_LI en_CH it_CH"),
+    (
+        "1\u{2019}234\u{2019}567.8",
+        "gsw rm tn de_CH de_LI en_CH it_CH",
+    ),
     ("1\u{A0}234\u{A0}567.8", "mfe nso xh"),
-    ("12,34,567.8", "as bn brx dv dz gu hi ml mr ne or pa sa ta te en_IN"),
+    (
+        "12,34,567.8",
+        "as bn brx dv dz gu hi ml mr ne or pa sa ta te en_IN",
+    ),
 ];
 
 /// How the reader's numbers are written, if that is known and not as ours are.
@@ -42,7 +48,9 @@ pub(crate) fn of_reader() -> Option<Numbers> {
 /// The name of the locale, by the variables that POSIX reads for numbers, in its order. The first that is set
 /// counts, whether we know its locale or not.
 fn name(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
-    ["LC_ALL", "LC_NUMERIC", "LANG"].into_iter().find_map(variable)
+    ["LC_ALL", "LC_NUMERIC", "LANG"]
+        .into_iter()
+        .find_map(variable)
 }
 
 /// How a locale writes numbers: `de_DE.UTF-8`, `de-CH`, `sr_RS@latin`. `None` for `C`, and for locales that
@@ -53,21 +61,30 @@ fn of(name: &str) -> Option<Numbers> {
     let language = parts.next().unwrap_or_default().to_ascii_lowercase();
     // A word of four letters is a script.
     let is_territory = |part: &&str| part.len() == 2 || part.len() == 3;
-    let territory = parts.find(is_territory).map(|part| format!("{language}_{}", part.to_ascii_uppercase()));
+    let territory = parts
+        .find(is_territory)
+        .map(|part| format!("{language}_{}", part.to_ascii_uppercase()));
     let find = |wanted: &str| {
-        let row = FORMATS.iter().find(|(_, locales)| locales.split(' ').any(|locale| locale == wanted));
+        let row = FORMATS
+            .iter()
+            .find(|(_, locales)| locales.split(' ').any(|locale| locale == wanted));
         row.and_then(|(example, _)| Numbers::like(example))
     };
-    territory.and_then(|territory| find(&territory)).or_else(|| find(&language))
+    territory
+        .and_then(|territory| find(&territory))
+        .or_else(|| find(&language))
 }
 
 /// What the user set in Windows, which .NET programs follow, too: the marks themselves, else the name of the
 /// locale.
 #[cfg(windows)]
 fn of_system() -> Option<Numbers> {
-    let settings = windows_registry::CURRENT_USER.open(r"Control Panel\International").ok()?;
+    let settings = windows_registry::CURRENT_USER
+        .open(r"Control Panel\International")
+        .ok()?;
     let text = |name: &str| settings.get_string(name).unwrap_or_default();
-    of_marks(&text("sDecimal"), &text("sThousand"), &text("sGrouping")).or_else(|| of(&text("LocaleName")))
+    of_marks(&text("sDecimal"), &text("sThousand"), &text("sGrouping"))
+        .or_else(|| of(&text("LocaleName")))
 }
 
 #[cfg(not(windows))]
@@ -83,7 +100,8 @@ fn of_marks(decimal: &str, group: &str, grouping: &str) -> Option<Numbers> {
     // read.
     let mark = |text: &str| {
         let mut marks = text.chars();
-        let fits = |mark: &char| !mark.is_alphanumeric() && !mark.is_control() && !"+-;\"".contains(*mark);
+        let fits =
+            |mark: &char| !mark.is_alphanumeric() && !mark.is_control() && !"+-;\"".contains(*mark);
         marks.next().filter(fits).filter(|_| marks.next().is_none())
     };
     let decimal = mark(decimal)?;
@@ -153,13 +171,19 @@ mod tests {
     #[test]
     fn the_first_variable_that_is_set_counts() {
         for (set, expected) in [
-            (&[("LC_ALL", "C"), ("LC_NUMERIC", "de_DE"), ("LANG", "de_DE")][..], Some("C")),
+            (
+                &[("LC_ALL", "C"), ("LC_NUMERIC", "de_DE"), ("LANG", "de_DE")][..],
+                Some("C"),
+            ),
             (&[("LC_NUMERIC", "fr_FR"), ("LANG", "de_DE")], Some("fr_FR")),
             (&[("LANG", "de_DE")], Some("de_DE")),
             (&[("LC_MESSAGES", "de_DE"), ("LC_TIME", "de_DE")], None),
         ] {
-            let variable =
-                |name: &str| set.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).to_owned());
+            let variable = |name: &str| {
+                set.iter()
+                    .find(|(of, _)| *of == name)
+                    .map(|(_, value)| (*value).to_owned())
+            };
             assert_eq!(name(variable).as_deref(), expected, "{set:?}");
         }
     }

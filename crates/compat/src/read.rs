@@ -28,7 +28,9 @@ pub(crate) fn read(
     let mut line = Line::new(words.iter().cloned());
     while let Some(word) = line.next() {
         let switch = match &word {
-            Word::Switch(name) if name == command || said.queries.take(name, &mut line)? => continue,
+            Word::Switch(name) if name == command || said.queries.take(name, &mut line)? => {
+                continue;
+            }
             Word::Switch(name) => find(tables, name).map(|switch| (name, switch)),
             Word::Plain(_) => None,
         };

@@ -23,15 +23,60 @@ use When::{With, Without};
 const METHODS: &[&str] = &["--methods", "--top-methods", "--stack-tags"];
 
 const IDLE: &[Idle] = &[
-    Idle { dump: "cpu", option: "--merge", switch: "-merge", when: With(METHODS) },
-    Idle { dump: "cpu", option: "--normalize", switch: "-normalize", when: With(&["--no-frequency"]) },
-    Idle { dump: "cpu", option: "--normalize", switch: "-normalize", when: Without(&["--details"]) },
-    Idle { dump: "disk", option: "--top-processes", switch: "-topnprocesses", when: Without(PER_PROCESS) },
-    Idle { dump: "disk", option: "--skip-processes", switch: "", when: Without(PER_PROCESS) },
-    Idle { dump: "file", option: "--top-processes", switch: "-topnprocesses", when: Without(PER_PROCESS) },
-    Idle { dump: "file", option: "--skip-processes", switch: "", when: Without(PER_PROCESS) },
-    Idle { dump: "tcp", option: "--group-by", switch: "-groupby", when: With(ISSUE) },
-    Idle { dump: "tcp", option: "--show-retransmit", switch: "-showretransmit", when: With(ISSUE) },
+    Idle {
+        dump: "cpu",
+        option: "--merge",
+        switch: "-merge",
+        when: With(METHODS),
+    },
+    Idle {
+        dump: "cpu",
+        option: "--normalize",
+        switch: "-normalize",
+        when: With(&["--no-frequency"]),
+    },
+    Idle {
+        dump: "cpu",
+        option: "--normalize",
+        switch: "-normalize",
+        when: Without(&["--details"]),
+    },
+    Idle {
+        dump: "disk",
+        option: "--top-processes",
+        switch: "-topnprocesses",
+        when: Without(PER_PROCESS),
+    },
+    Idle {
+        dump: "disk",
+        option: "--skip-processes",
+        switch: "",
+        when: Without(PER_PROCESS),
+    },
+    Idle {
+        dump: "file",
+        option: "--top-processes",
+        switch: "-topnprocesses",
+        when: Without(PER_PROCESS),
+    },
+    Idle {
+        dump: "file",
+        option: "--skip-processes",
+        switch: "",
+        when: Without(PER_PROCESS),
+    },
+    Idle {
+        dump: "tcp",
+        option: "--group-by",
+        switch: "-groupby",
+        when: With(ISSUE),
+    },
+    Idle {
+        dump: "tcp",
+        option: "--show-retransmit",
+        switch: "-showretransmit",
+        when: With(ISSUE),
+    },
 ];
 
 const PER_PROCESS: &[&str] = &["--per-process"];
@@ -52,7 +97,11 @@ pub(crate) fn reconcile(dump: &str, native: &mut Native, notes: &mut Vec<String>
             };
             if !idle.switch.is_empty() {
                 let options: Vec<String> = options.iter().map(|option| as_switch(option)).collect();
-                notes.push(format!("{} means nothing {beside} {}", idle.switch, options.join(" or ")));
+                notes.push(format!(
+                    "{} means nothing {beside} {}",
+                    idle.switch,
+                    options.join(" or ")
+                ));
             }
         }
     }
@@ -93,11 +142,15 @@ fn by_count(native: &mut Native, notes: &mut Vec<String>) {
     let operation = value_of(native, "--operation").unwrap_or_default();
     let sort = value_of(native, "--sort-by");
     // An order by something else than sizes is what the user asked for, and stays.
-    if !NO_BYTES.contains(&operation.as_str()) || sort.as_deref().is_some_and(|sort| !SIZES.contains(&sort)) {
+    if !NO_BYTES.contains(&operation.as_str())
+        || sort.as_deref().is_some_and(|sort| !SIZES.contains(&sort))
+    {
         return;
     }
     if sort.is_some() {
-        notes.push(format!("-sortby: {operation} moves no bytes; the order is that of their number"));
+        notes.push(format!(
+            "-sortby: {operation} moves no bytes; the order is that of their number"
+        ));
     }
     without(native, &["--sort-by"]);
     pair(native, "--sort-by", "count");
@@ -120,9 +173,19 @@ mod tests {
     #[test]
     fn what_does_not_go_together_is_left_out_and_noted() {
         for (dump, line, expected, note) in [
-            ("cpu", "--merge --methods=*", "--methods=*", "-merge means nothing beside -methods or"),
+            (
+                "cpu",
+                "--merge --methods=*",
+                "--methods=*",
+                "-merge means nothing beside -methods or",
+            ),
             ("cpu", "--merge", "--merge", ""),
-            ("cpu", "--normalize", "", "-normalize means nothing without -details"),
+            (
+                "cpu",
+                "--normalize",
+                "",
+                "-normalize means nothing without -details",
+            ),
             ("cpu", "--normalize --details", "--normalize --details", ""),
             (
                 "disk",
@@ -130,20 +193,60 @@ mod tests {
                 "",
                 "-topnprocesses means nothing without -perprocess",
             ),
-            ("file", "--top-processes=3 --per-process", "--top-processes=3 --per-process", ""),
-            ("cpu", "--show-module=Driver", "", "-showmoduleinfo Driver: no executable is a driver"),
-            ("cpu", "--show-module=Driver --methods=*", "--show-module=Driver --methods=*", ""),
-            ("memory", "--show-module=driver", "", "-showmoduleinfo Driver: no executable is a driver"),
-            ("tcp", "--group-by=x --issue=post", "--issue=post", "-groupby means nothing beside -issue"),
-            ("file", "--operation=open", "--operation=open --sort-by=count", ""),
+            (
+                "file",
+                "--top-processes=3 --per-process",
+                "--top-processes=3 --per-process",
+                "",
+            ),
+            (
+                "cpu",
+                "--show-module=Driver",
+                "",
+                "-showmoduleinfo Driver: no executable is a driver",
+            ),
+            (
+                "cpu",
+                "--show-module=Driver --methods=*",
+                "--show-module=Driver --methods=*",
+                "",
+            ),
+            (
+                "memory",
+                "--show-module=driver",
+                "",
+                "-showmoduleinfo Driver: no executable is a driver",
+            ),
+            (
+                "tcp",
+                "--group-by=x --issue=post",
+                "--issue=post",
+                "-groupby means nothing beside -issue",
+            ),
+            (
+                "file",
+                "--operation=open",
+                "--operation=open --sort-by=count",
+                "",
+            ),
             (
                 "file",
                 "--operation=set-security --sort-by=read-size",
                 "--operation=set-security --sort-by=count",
                 "-sortby: set-security moves no bytes",
             ),
-            ("file", "--operation=open --sort-by=total-time", "--operation=open --sort-by=total-time", ""),
-            ("file", "--operation=read --sort-by=read-size", "--operation=read --sort-by=read-size", ""),
+            (
+                "file",
+                "--operation=open --sort-by=total-time",
+                "--operation=open --sort-by=total-time",
+                "",
+            ),
+            (
+                "file",
+                "--operation=read --sort-by=read-size",
+                "--operation=read --sort-by=read-size",
+                "",
+            ),
             ("version", "--dll=a --missing-pdb=*", "--missing-pdb=*", ""),
             ("version", "--missing-pdb=* --version=a", "--version=a", ""),
         ] {
@@ -152,8 +255,15 @@ mod tests {
             reconcile(dump, &mut native, &mut notes);
             let changed: Vec<_> = native.iter().map(|arg| arg.to_string_lossy()).collect();
             assert_eq!(changed.join(" "), expected, "{dump} {line}");
-            assert_eq!(notes.is_empty(), note.is_empty(), "{dump} {line}: {notes:?}");
-            assert!(notes.iter().all(|found| found.starts_with(note)), "{notes:?}");
+            assert_eq!(
+                notes.is_empty(),
+                note.is_empty(),
+                "{dump} {line}: {notes:?}"
+            );
+            assert!(
+                notes.iter().all(|found| found.starts_with(note)),
+                "{notes:?}"
+            );
         }
     }
 }

@@ -9,17 +9,29 @@ use crate::{Find, Step};
 
 /// Switches that both have.
 pub(crate) const QUIET: &[Switch] = &[
-    Switch { names: &["debug"], to: To::Nothing(0, "there is no log file") },
-    Switch { names: &["nocolor"], to: NO_COLOR },
+    Switch {
+        names: &["debug"],
+        to: To::Nothing(0, "there is no log file"),
+    },
+    Switch {
+        names: &["nocolor"],
+        to: NO_COLOR,
+    },
 ];
 
 pub(crate) const LOAD_SYMBOL: &[Switch] = &[
-    Switch { names: &["symserver", "symfolder"], to: To::Special(symbols) },
+    Switch {
+        names: &["symserver", "symfolder"],
+        to: To::Special(symbols),
+    },
     Switch {
         names: &["symcache"],
         to: To::Nothing(1, "names that were found are kept in the cache of etwkit"),
     },
-    Switch { names: &["indent", "overwrite"], to: To::Nothing(0, "an extract is no JSON") },
+    Switch {
+        names: &["indent", "overwrite"],
+        to: To::Nothing(0, "an extract is no JSON"),
+    },
     Switch {
         names: &["nooverwrite", "outdir"],
         to: To::Missing("names are added to the extract where it lies; copy it first"),
@@ -27,8 +39,14 @@ pub(crate) const LOAD_SYMBOL: &[Switch] = &[
 ];
 
 pub(crate) const CONVERT_TIME: &[Switch] = &[
-    Switch { names: &["time"], to: To::Text("--time") },
-    Switch { names: &["showfullfilename", "sffn"], to: To::Flag("--show-full-file-name") },
+    Switch {
+        names: &["time"],
+        to: To::Text("--time"),
+    },
+    Switch {
+        names: &["showfullfilename", "sffn"],
+        to: To::Flag("--show-full-file-name"),
+    },
 ];
 
 /// A command whose switches are options of one of ours.
@@ -41,20 +59,32 @@ pub(crate) struct Small {
 }
 
 /// `-loadsymbol -fd X -symserver MS`.
-pub(crate) const LOAD_SYMBOLS: Small =
-    Small { name: "loadsymbol", native: ["symbols", "load"], switches: LOAD_SYMBOL, needs: None };
+pub(crate) const LOAD_SYMBOLS: Small = Small {
+    name: "loadsymbol",
+    native: ["symbols", "load"],
+    switches: LOAD_SYMBOL,
+    needs: None,
+};
 
 /// `-converttime -fd X -time "..."`.
 pub(crate) const CONVERT_TIMES: Small = Small {
     name: "converttime",
     native: ["dump", "time"],
     switches: CONVERT_TIME,
-    needs: Some(("--time", "-converttime needs a time: add -time \"2022-10-02 17:47:38.416\"")),
+    needs: Some((
+        "--time",
+        "-converttime needs a time: add -time \"2022-10-02 17:47:38.416\"",
+    )),
 };
 
 impl Small {
     /// The command that a line becomes. `names_files`: the line has to name its files.
-    pub(crate) fn step(&self, words: &[String], find: Find<'_>, names_files: bool) -> anyhow::Result<Step> {
+    pub(crate) fn step(
+        &self,
+        words: &[String],
+        find: Find<'_>,
+        names_files: bool,
+    ) -> anyhow::Result<Step> {
         let name = self.name;
         let said = read(name, words, &[self.switches, QUIET], |_, _, _| Ok(false))?;
         let Said { queries, native } = said;
@@ -66,7 +96,14 @@ impl Small {
         if let Some((option, message)) = self.needs {
             ensure!(has(&native, option), message);
         }
-        let args = self.native.map(Into::into).into_iter().chain(native).chain(["--".into()]);
-        Ok(Step::new(args.chain(files.into_iter().map(Into::into)).collect()))
+        let args = self
+            .native
+            .map(Into::into)
+            .into_iter()
+            .chain(native)
+            .chain(["--".into()]);
+        Ok(Step::new(
+            args.chain(files.into_iter().map(Into::into)).collect(),
+        ))
     }
 }

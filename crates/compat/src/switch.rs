@@ -53,7 +53,12 @@ pub(crate) const NO_COLOR: To = To::Flag("--color=never");
 
 impl Switch {
     /// Adds the arguments that the switch becomes; its values are taken from the line.
-    pub(crate) fn apply(&self, name: &str, line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
+    pub(crate) fn apply(
+        &self,
+        name: &str,
+        line: &mut Line,
+        native: &mut Native,
+    ) -> anyhow::Result<()> {
         match self.to {
             To::Flag(option) => native.push(option.into()),
             To::Text(option) => pair(native, option, &line.required(name)?),
@@ -89,7 +94,10 @@ impl Switch {
 
 /// The switch of that name.
 pub(crate) fn find<'t>(tables: &[&'t [Switch]], name: &str) -> Option<&'t Switch> {
-    tables.iter().flat_map(|table| table.iter()).find(|switch| switch.names.contains(&name))
+    tables
+        .iter()
+        .flat_map(|table| table.iter())
+        .find(|switch| switch.names.contains(&name))
 }
 
 /// Adds an option with its value; a value that begins with a dash stays one.
@@ -110,7 +118,9 @@ fn chosen(native: &mut Native, option: &str, word: &str) {
 pub(crate) fn value_of(native: &Native, option: &str) -> Option<String> {
     let value = |arg: &OsString| {
         let arg = arg.to_string_lossy();
-        arg.split_once('=').filter(|(name, _)| *name == option).map(|(_, value)| value.to_owned())
+        arg.split_once('=')
+            .filter(|(name, _)| *name == option)
+            .map(|(_, value)| value.to_owned())
     };
     // From behind: where an option is given twice the last one counts.
     native.iter().rev().find_map(value)
@@ -157,7 +167,10 @@ pub(crate) fn one_range(text: &str) -> String {
 /// `-CutMethod a-b`: without the first a characters, b of them; `a` all but the first a, and `-b` the last b.
 pub(crate) fn cut_method(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let text = line.required("cutmethod")?;
-    let cut = match text.strip_prefix('-').and_then(|last| last.parse::<usize>().ok()) {
+    let cut = match text
+        .strip_prefix('-')
+        .and_then(|last| last.parse::<usize>().ok())
+    {
         Some(last) => format!("-{last}"),
         None => skip_take("cutmethod", &text)?,
     };
@@ -177,7 +190,9 @@ fn skip_take(name: &str, text: &str) -> anyhow::Result<String> {
     let number = |part: &str| {
         let parsed = part.parse::<usize>();
         parsed.map_err(|_| {
-            anyhow::anyhow!("-{name} {text}: expected numbers: how many are left out-how many are taken")
+            anyhow::anyhow!(
+                "-{name} {text}: expected numbers: how many are left out-how many are taken"
+            )
         })
     };
     Ok(match (split_dash(text), text.strip_prefix('-')) {
@@ -202,12 +217,17 @@ pub(crate) fn range_in(
 ) -> anyhow::Result<()> {
     let range = range(name, line)?;
     // Only bare numbers get the unit; one that is written stays.
-    let with_unit = |number: &str| match number.ends_with(|c: char| c.is_ascii_digit() || c == '.') {
+    let with_unit = |number: &str| match number.ends_with(|c: char| c.is_ascii_digit() || c == '.')
+    {
         true if !number.is_empty() => format!("{number}{unit}"),
         _ => number.to_owned(),
     };
     let (min, max) = range.split_once("..").unwrap_or((&range, ""));
-    pair(native, option, &format!("{}..{}", with_unit(min), with_unit(max)));
+    pair(
+        native,
+        option,
+        &format!("{}..{}", with_unit(min), with_unit(max)),
+    );
     Ok(())
 }
 
@@ -236,7 +256,11 @@ pub(crate) fn zero_time(line: &mut Line, native: &mut Native) -> anyhow::Result<
 /// formats.
 pub(crate) fn first_last(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let formats: Vec<String> = std::iter::from_fn(|| line.value()).take(2).collect();
-    let formats = if formats.is_empty() { "none".to_owned() } else { formats.join(";") };
+    let formats = if formats.is_empty() {
+        "none".to_owned()
+    } else {
+        formats.join(";")
+    };
     pair(native, "--first-last", &formats);
     Ok(())
 }
@@ -249,7 +273,11 @@ mod tests {
         let mut line = Line::new(words.iter().map(|word| (*word).to_owned()));
         let mut native = Native::new();
         match (Switch { names: &["x"], to }).apply("x", &mut line, &mut native) {
-            Ok(()) => native.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "),
+            Ok(()) => native
+                .iter()
+                .map(|word| word.to_string_lossy())
+                .collect::<Vec<_>>()
+                .join(" "),
             Err(error) => error.to_string(),
         }
     }
@@ -260,14 +288,30 @@ mod tests {
         for (to, words, expected) in [
             (To::Flag("--details"), &["y"][..], "--details"),
             (To::Text("--process"), &["cmd;!1"], "--process=cmd;!1"),
-            (To::Text("--process"), &["-fd"], "-x needs a value, but \"-fd\" stands behind it"),
+            (
+                To::Text("--process"),
+                &["-fd"],
+                "-x needs a value, but \"-fd\" stands behind it",
+            ),
             (To::Number("--scale"), &["1,5"], "--scale=1.5"),
-            (To::Maybe("--show-module"), &["Driver"], "--show-module=Driver"),
+            (
+                To::Maybe("--show-module"),
+                &["Driver"],
+                "--show-module=Driver",
+            ),
             (To::Maybe("--show-module"), &["-fd"], "--show-module"),
             (To::Range("--wait"), &["1300-2000"], "--wait=1300..2000"),
             (To::Range("--first"), &["-5", "1,5"], "--first=-5..1.5"),
-            (To::Word("--sort-by", SORTS), &["CPUWait"], "--sort-by=cpu-wait"),
-            (To::Word("--sort-by", SORTS), &["y"], "-x y: expected one of cpu cpuwait default"),
+            (
+                To::Word("--sort-by", SORTS),
+                &["CPUWait"],
+                "--sort-by=cpu-wait",
+            ),
+            (
+                To::Word("--sort-by", SORTS),
+                &["y"],
+                "-x y: expected one of cpu cpuwait default",
+            ),
             (To::Top("--top", None), &["5"], "--top=5"),
             (
                 To::Top("--top-methods", Some("--skip-methods")),
@@ -299,12 +343,28 @@ mod tests {
                 &["10"],
                 "--time=10ms..",
             ),
-            (To::Special(zero_time), &["First", "*OnLoad*"], "--zero-time=first:*OnLoad*"),
-            (To::Special(zero_time), &["processend", "-fd"], "--zero-time=process-end"),
-            (To::Special(first_last), &["s", "local"], "--first-last=s;local"),
+            (
+                To::Special(zero_time),
+                &["First", "*OnLoad*"],
+                "--zero-time=first:*OnLoad*",
+            ),
+            (
+                To::Special(zero_time),
+                &["processend", "-fd"],
+                "--zero-time=process-end",
+            ),
+            (
+                To::Special(first_last),
+                &["s", "local"],
+                "--first-last=s;local",
+            ),
             (To::Special(first_last), &["-fd"], "--first-last=none"),
             (To::Nothing(1, "it is always so"), &["y"], ""),
-            (To::Missing("there is no such thing"), &[], "-x: there is no such thing"),
+            (
+                To::Missing("there is no such thing"),
+                &[],
+                "-x: there is no such thing",
+            ),
         ] {
             assert_eq!(applied(to, words), expected, "{words:?}");
         }

@@ -18,7 +18,11 @@ pub(crate) fn began(hook: Hook, event: &RawEvent<'_>) -> Option<i64> {
         }
         (group::DISK, disk::opcode::READ | disk::opcode::WRITE | disk::opcode::FLUSH) => {
             let io = disk::DiskIo::parse(payload, hook.opcode, hook.version, pointer_size)?;
-            Some(event.timestamp.saturating_sub(i64::try_from(io.response_ticks).unwrap_or(i64::MAX)))
+            Some(
+                event
+                    .timestamp
+                    .saturating_sub(i64::try_from(io.response_ticks).unwrap_or(i64::MAX)),
+            )
         }
         (group::REGISTRY, opcode) => {
             registry::name(opcode)?;

@@ -69,7 +69,9 @@ impl Facts {
             builder.observe(event);
             ControlFlow::Continue(())
         })?;
-        Ok(Self { directory: builder.finish(session.pointer_size()) })
+        Ok(Self {
+            directory: builder.finish(session.pointer_size()),
+        })
     }
 }
 
@@ -110,9 +112,14 @@ impl<'c> Chooser<'c> {
     }
 
     fn is_provider(&mut self, event: &RawEvent<'_>, plan: Option<&Plan>) -> bool {
-        let Some(wanted) = &self.choice.provider else { return true };
+        let Some(wanted) = &self.choice.provider else {
+            return true;
+        };
         let (guid, group) = match event.identity() {
-            Identity::Kernel { group, .. } => (plan.map_or(Guid::ZERO, |plan| plan.schema().provider), group),
+            Identity::Kernel { group, .. } => (
+                plan.map_or(Guid::ZERO, |plan| plan.schema().provider),
+                group,
+            ),
             Identity::Manifest { provider, .. } => (provider, 0),
             Identity::Classic { class, .. } => (class, 0),
             Identity::Message { guid, .. } => (guid, 0),
@@ -122,13 +129,22 @@ impl<'c> Chooser<'c> {
         }
         self.decoder.observe(event);
         let name = plan.and_then(|plan| plan.schema().provider_name.as_deref().map(str::to_owned));
-        let name = name.or_else(|| self.decoder.provider_name(guid).map(|name| name.to_string()));
+        let name = name.or_else(|| {
+            self.decoder
+                .provider_name(guid)
+                .map(|name| name.to_string())
+        });
         let is_wanted = wanted(&[&name.unwrap_or_default(), &guid.to_string()]);
         self.providers.insert((guid, group), is_wanted);
         is_wanted
     }
 
-    fn of_process(&mut self, hook: Option<Hook>, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Verdict {
+    fn of_process(
+        &mut self,
+        hook: Option<Hook>,
+        event: &RawEvent<'_>,
+        plan: Option<&Arc<Plan>>,
+    ) -> Verdict {
         if self.choice.process.is_none() {
             return Verdict::Wanted;
         }
@@ -140,7 +156,9 @@ impl<'c> Chooser<'c> {
             Some((group::EVENT_TRACE | group::CONFIG, _)) => return Verdict::Wanted,
             Some((group::THREAD, scheduler::opcode::CONTEXT_SWITCH)) => {
                 let switch = scheduler::ContextSwitch::parse(payload);
-                let tids = switch.map_or([None; 2], |switch| [Some(switch.new_tid), Some(switch.old_tid)]);
+                let tids = switch.map_or([None; 2], |switch| {
+                    [Some(switch.new_tid), Some(switch.old_tid)]
+                });
                 // A switch ends the slice of one thread and begins that of another: it is needed if either of
                 // them is wanted.
                 return self.any_thread(tids, time);
@@ -154,15 +172,27 @@ impl<'c> Chooser<'c> {
                 // The end of an operation names no thread and may be logged on any processor; only its
                 // request packet says whose it is.
                 let is_wanted = end.is_some_and(|end| self.requests.remove(&end.irp));
-                return if is_wanted { Verdict::Wanted } else { Verdict::Other };
+                return if is_wanted {
+                    Verdict::Wanted
+                } else {
+                    Verdict::Other
+                };
             }
-            Some((group::STACK, _)) if ids.pid.is_none() && ids.tid.is_none() => return Verdict::Named,
+            Some((group::STACK, _)) if ids.pid.is_none() && ids.tid.is_none() => {
+                return Verdict::Named;
+            }
             _ => {}
         }
         let of_thread = || self.facts.directory.threads.process_of(ids.tid?, time);
-        let Some(pid) = ids.pid.or_else(of_thread) else { return self.of_nobody(hook, event) };
+        let Some(pid) = ids.pid.or_else(of_thread) else {
+            return self.of_nobody(hook, event);
+        };
         if !self.is_process(pid, time) {
-            return if names(hook, event, pid) { Verdict::Named } else { Verdict::Other };
+            return if names(hook, event, pid) {
+                Verdict::Named
+            } else {
+                Verdict::Other
+            };
         }
         if let Some(hook) = hook.filter(|hook| hook.group == group::FILE)
             && file_io::name(hook.opcode).is_some()
@@ -176,13 +206,25 @@ impl<'c> Chooser<'c> {
 
     /// An event that names no process, and whose process is not known otherwise.
     fn of_nobody(&self, hook: Option<Hook>, event: &RawEvent<'_>) -> Verdict {
-        if crate::describing::is_describing(hook, event) { Verdict::Named } else { Verdict::Unknown }
+        if crate::describing::is_describing(hook, event) {
+            Verdict::Named
+        } else {
+            Verdict::Unknown
+        }
     }
 
     fn any_thread(&mut self, tids: [Option<u32>; 2], time: i64) -> Verdict {
-        let pids =
-            tids.map(|tid| self.facts.directory.threads.process_of(tid.filter(|tid| *tid != 0)?, time));
-        if pids.into_iter().flatten().any(|pid| self.is_process(pid, time)) {
+        let pids = tids.map(|tid| {
+            self.facts
+                .directory
+                .threads
+                .process_of(tid.filter(|tid| *tid != 0)?, time)
+        });
+        if pids
+            .into_iter()
+            .flatten()
+            .any(|pid| self.is_process(pid, time))
+        {
             Verdict::Wanted
         } else {
             Verdict::Other
@@ -190,13 +232,20 @@ impl<'c> Chooser<'c> {
     }
 
     fn is_process(&mut self, pid: u32, time: i64) -> bool {
-        let Some(wanted) = &self.choice.process else { return true };
+        let Some(wanted) = &self.choice.process else {
+            return true;
+        };
         let processes = &self.facts.directory.processes;
-        let Some(key) = processes.at(pid, time) else { return wanted(&["?", &pid.to_string()]) };
+        let Some(key) = processes.at(pid, time) else {
+            return wanted(&["?", &pid.to_string()]);
+        };
         *self.processes.entry(key.0).or_insert_with(|| {
-            let name = processes.instance(key).map_or("", |process| process.name.as_str());
+            let name = processes
+                .instance(key)
+                .map_or("", |process| process.name.as_str());
             let bare = name.strip_suffix(".exe").unwrap_or(name);
-            let printed = [name, bare].map(|name| [format!("{name} ({pid})"), format!("{name}({pid})")]);
+            let printed =
+                [name, bare].map(|name| [format!("{name} ({pid})"), format!("{name}({pid})")]);
             let [[a, b], [c, d]] = &printed;
             wanted(&[name, bare, &pid.to_string(), a, b, c, d])
         })

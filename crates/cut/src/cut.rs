@@ -52,7 +52,11 @@ impl Cut {
     /// Events that were kept, or dropped.
     #[must_use]
     pub fn total(&self, kept: bool) -> u64 {
-        self.events.iter().filter(|(fate, _)| fate.is_kept() == kept).map(|(_, count)| count).sum()
+        self.events
+            .iter()
+            .filter(|(fate, _)| fate.is_kept() == kept)
+            .map(|(_, count)| count)
+            .sum()
     }
 }
 
@@ -92,16 +96,41 @@ pub fn cut<W: Write + Seek>(
     sink: W,
     progress: &mut OnProgress<'_>,
 ) -> Result<(Cut, W), CutError> {
-    let facts = if options.choice.is_all() { None } else { Some(Facts::read(session)?) };
+    let facts = if options.choice.is_all() {
+        None
+    } else {
+        Some(Facts::read(session)?)
+    };
     let facts = facts.as_ref();
     let mut losses = Losses::of(session, &[]);
-    let mut planned = Work { session, options, facts, losses: &losses, progress: &mut *progress }.plan()?;
+    let mut planned = Work {
+        session,
+        options,
+        facts,
+        losses: &losses,
+        progress: &mut *progress,
+    }
+    .plan()?;
     // What is damaged inside of buffers is known only now, and decides which events have to be kept.
     if !planned.damage.losses().is_empty() {
         losses = Losses::of(session, planned.damage.losses());
-        planned = Work { session, options, facts, losses: &losses, progress: &mut *progress }.plan()?;
+        planned = Work {
+            session,
+            options,
+            facts,
+            losses: &losses,
+            progress: &mut *progress,
+        }
+        .plan()?;
     }
-    Work { session, options, facts, losses: &losses, progress: &mut *progress }.write(planned, sink)
+    Work {
+        session,
+        options,
+        facts,
+        losses: &losses,
+        progress: &mut *progress,
+    }
+    .write(planned, sink)
 }
 
 /// What the first pass found out.
@@ -128,10 +157,13 @@ impl Work<'_, '_> {
     /// The first pass.
     fn plan(&mut self) -> Result<Planned, CutError> {
         let range = self.options.range.unwrap_or(Range::ALL);
-        let mut planner = Planner::new(Part::new(range, self.session.clock()), self.facts.is_some());
+        let mut planner =
+            Planner::new(Part::new(range, self.session.clock()), self.facts.is_some());
         let (mut edges, mut header_bytes, mut last) = (Edges::default(), 0, i64::MIN);
         let mut redactor = self.options.redact.then(Redactor::default);
-        let mut chooser = self.facts.map(|facts| Chooser::new(&self.options.choice, facts));
+        let mut chooser = self
+            .facts
+            .map(|facts| Chooser::new(&self.options.choice, facts));
         let mut ticker = Ticker::new(self.session, (0.0, 0.5), self.progress);
         let pass = self.session.for_each(Order::Time, |event| {
             let verdict = verdict(chooser.as_mut(), event);
@@ -155,19 +187,31 @@ impl Work<'_, '_> {
         let length = clock.nanoseconds(last.max(self.session.ends().0.unwrap_or(i64::MIN)));
         // The length is known only after the pass, since a file that was never closed does not say it.
         if range.start_ns > length || range.end_ns < 0 && last != i64::MIN {
-            return Err(CutError::EmptyRange { duration_s: length as f64 / 1e9 });
+            return Err(CutError::EmptyRange {
+                duration_s: length as f64 / 1e9,
+            });
         }
         if let Some(redactor) = &mut redactor {
             redactor.finish_observing();
         }
         drop(chooser);
         let plan = planner.finish(clock);
-        Ok(Planned { plan, header_bytes, redactor, damage: pass.damage })
+        Ok(Planned {
+            plan,
+            header_bytes,
+            redactor,
+            damage: pass.damage,
+        })
     }
 
     /// The second pass.
     fn write<W: Write + Seek>(&mut self, planned: Planned, sink: W) -> Result<(Cut, W), CutError> {
-        let Planned { plan, header_bytes, mut redactor, .. } = planned;
+        let Planned {
+            plan,
+            header_bytes,
+            mut redactor,
+            ..
+        } = planned;
         let is_one = self.session.files().len() == 1 && self.facts.is_none();
         let shape = Shape::of(self.session, header_bytes, |header| {
             if let Some(redactor) = &mut redactor {
@@ -176,10 +220,17 @@ impl Work<'_, '_> {
         });
         let shape = shape.ok_or(CutError::Interrupted)?;
         let mut copy = Copy::new(sink, &shape, self.losses, is_one, &plan.part)?;
-        let mut cut = Cut { range: self.options.range, ..Cut::default() };
-        let mark = plan.mark.map(|CutMark { start_ns, end_ns }| Range { start_ns, end_ns });
+        let mut cut = Cut {
+            range: self.options.range,
+            ..Cut::default()
+        };
+        let mark = plan
+            .mark
+            .map(|CutMark { start_ns, end_ns }| Range { start_ns, end_ns });
         cut.cut_before = mark;
-        let mut chooser = self.facts.map(|facts| Chooser::new(&self.options.choice, facts));
+        let mut chooser = self
+            .facts
+            .map(|facts| Chooser::new(&self.options.choice, facts));
         let mut failed = None;
         let mut ticker = Ticker::new(self.session, (0.5, 1.0), self.progress);
         // One file is copied buffer by buffer, which keeps the order of its events. The filters need the
@@ -219,7 +270,10 @@ fn one<W: Write + Seek>(
         let redacted = redactor.map_or(Redacted::AsItIs, |redactor| redactor.event(event));
         match redacted {
             Redacted::AsItIs => copy.event(event)?,
-            Redacted::Record(record) => copy.event(&RawEvent { record: &record, ..*event })?,
+            Redacted::Record(record) => copy.event(&RawEvent {
+                record: &record,
+                ..*event
+            })?,
             Redacted::NotUnderstood => fate = Fate::NotUnderstood,
         }
     }
@@ -251,8 +305,19 @@ struct Ticker<'t, 'p> {
 impl<'t, 'p> Ticker<'t, 'p> {
     fn new(session: &Session, (from, to): (f64, f64), progress: &'t mut OnProgress<'p>) -> Self {
         let start = session.clock().t0;
-        let length = session.ends().0.map_or(1.0, |end| end.saturating_sub(start).max(1) as f64);
-        Self { progress, from, to, events: 0, start, length, is_stopped: false }
+        let length = session
+            .ends()
+            .0
+            .map_or(1.0, |end| end.saturating_sub(start).max(1) as f64);
+        Self {
+            progress,
+            from,
+            to,
+            events: 0,
+            start,
+            length,
+            is_stopped: false,
+        }
     }
 
     fn tick(&mut self, event: &RawEvent<'_>) -> ControlFlow<()> {
@@ -260,9 +325,13 @@ impl<'t, 'p> Ticker<'t, 'p> {
         if !self.events.is_multiple_of(TICK) {
             return ControlFlow::Continue(());
         }
-        let part = (event.timestamp.saturating_sub(self.start) as f64 / self.length).clamp(0.0, 1.0);
+        let part =
+            (event.timestamp.saturating_sub(self.start) as f64 / self.length).clamp(0.0, 1.0);
         let done = self.from + (self.to - self.from) * part;
-        let flow = (self.progress)(Progress { done, events: self.events });
+        let flow = (self.progress)(Progress {
+            done,
+            events: self.events,
+        });
         self.is_stopped |= flow.is_break();
         flow
     }

@@ -21,7 +21,10 @@ pub(crate) fn is_describing(hook: Option<Hook>, event: &RawEvent<'_>) -> bool {
     match hook {
         Some(hook) => is_describing_kernel(hook),
         None if event.kind.is_classic() => {
-            matches!(event.provider(), IMAGE_ID | SYSTEM_CONFIG_EX | eventinfo::CLASS)
+            matches!(
+                event.provider(),
+                IMAGE_ID | SYSTEM_CONFIG_EX | eventinfo::CLASS
+            )
         }
         None if event.kind.is_manifest() => is_describing_provider(event),
         None => false,
@@ -38,7 +41,10 @@ fn is_describing_kernel(Hook { group, opcode, .. }: Hook) -> bool {
         group::PERFINFO => sample::is_interval(opcode) || opcode == COUNTER_CONFIG,
         // A handle may live through the part without an event in it. References are left out: each call has
         // one.
-        group::OBJECT => !matches!(opcode, object::opcode::REFERENCE | object::opcode::DEREFERENCE),
+        group::OBJECT => !matches!(
+            opcode,
+            object::opcode::REFERENCE | object::opcode::DEREFERENCE
+        ),
         _ => false,
     }
 }

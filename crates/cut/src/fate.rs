@@ -85,7 +85,11 @@ pub(crate) fn fate(event: &RawEvent<'_>, plan: &Plan, verdict: Verdict) -> Fate 
     }
     // In front of the filters: what the numbers of the part need stays even if it is of another process.
     if plan.needed.contains(event) {
-        return if plan.part.holds(event.timestamp) { Fate::Within } else { Fate::Needed };
+        return if plan.part.holds(event.timestamp) {
+            Fate::Within
+        } else {
+            Fate::Needed
+        };
     }
     let describes = is_describing(hook, event);
     match verdict {
@@ -110,5 +114,7 @@ pub(crate) fn fate(event: &RawEvent<'_>, plan: &Plan, verdict: Verdict) -> Fate 
 
 /// Whether it is the header event of a file.
 pub(crate) fn is_header(hook: Option<Hook>) -> bool {
-    hook.is_some_and(|hook| (hook.group, hook.opcode) == (group::EVENT_TRACE, event_trace::opcode::HEADER))
+    hook.is_some_and(|hook| {
+        (hook.group, hook.opcode) == (group::EVENT_TRACE, event_trace::opcode::HEADER)
+    })
 }

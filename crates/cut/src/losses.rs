@@ -56,7 +56,8 @@ impl Losses {
 
     /// A buffer that is not there may have been that of any processor.
     fn missing_numbers(&mut self, file: &TraceFile, number: u16) {
-        let mut buffers: Vec<(&BufferEntry, u32)> = file.buffers().iter().zip(0u32..).skip(1).collect();
+        let mut buffers: Vec<(&BufferEntry, u32)> =
+            file.buffers().iter().zip(0u32..).skip(1).collect();
         buffers.sort_by_key(|(buffer, _)| buffer.header.sequence_number);
         let mut missing = 0u64;
         let mut before: Option<i64> = None;
@@ -78,7 +79,10 @@ impl Losses {
     fn damaged(&mut self, file: &TraceFile, number: u16, offsets: &[u64]) {
         let mut offsets = offsets.iter().copied().peekable();
         let mut skipped = 0u64;
-        let (mut known, mut broken) = (FxHashMap::<u16, u64>::default(), FxHashSet::<u16>::default());
+        let (mut known, mut broken) = (
+            FxHashMap::<u16, u64>::default(),
+            FxHashSet::<u16>::default(),
+        );
         for (buffer, index) in file.buffers().iter().zip(0u32..) {
             while offsets.next_if(|offset| *offset < buffer.offset).is_some() {
                 skipped += 1;
@@ -96,7 +100,10 @@ impl Losses {
     }
 
     pub(crate) fn flags(&self, event: &RawEvent<'_>) -> u16 {
-        self.flags.get(&(event.file, event.buffer)).copied().unwrap_or_default()
+        self.flags
+            .get(&(event.file, event.buffer))
+            .copied()
+            .unwrap_or_default()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -119,7 +126,10 @@ impl Edges {
         }
         let id = Id::of(event);
         let is_lossy = losses.flags(event) != 0;
-        let last = self.last.entry((event.file, event.cpu)).or_insert((event.buffer, id, false));
+        let last = self
+            .last
+            .entry((event.file, event.cpu))
+            .or_insert((event.buffer, id, false));
         // Losses are reported for a whole buffer and may lie in front of it or behind it, so that both of its
         // edges are kept.
         if last.0 != event.buffer && (last.2 || is_lossy) {

@@ -11,7 +11,10 @@ impl Id {
     pub(crate) fn of(event: &RawEvent<'_>) -> Self {
         // Time stamps do not distinguish events, and records are not numbered; the place in the files does,
         // and is the same in both passes.
-        Self(u64::from(event.file) << 32 | u64::from(event.buffer), event.position)
+        Self(
+            u64::from(event.file) << 32 | u64::from(event.buffer),
+            event.position,
+        )
     }
 }
 

@@ -62,7 +62,10 @@ pub(crate) struct Pairs {
 impl Pairs {
     /// The part begins: what has not ended is needed.
     pub(crate) fn begin(&self, needed: &mut Needed) {
-        self.open.values().flatten().for_each(|open| needed.add(open.id));
+        self.open
+            .values()
+            .flatten()
+            .for_each(|open| needed.add(open.id));
     }
 
     pub(crate) fn event(
@@ -108,7 +111,10 @@ impl Pairs {
         } else if open.len() >= MAX_NESTED {
             open.remove(0);
         }
-        open.push(Open { id: Id::of(event), place });
+        open.push(Open {
+            id: Id::of(event),
+            place,
+        });
     }
 
     fn end(&mut self, key: Key) -> Option<Open> {
@@ -134,7 +140,10 @@ fn pair_events(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> [Optio
         group::POWER if matches!(hook.opcode, idle::opcode::ENTER | idle::opcode::EXIT) => {
             let processor = (Kind::Idle, event.cpu.into());
             // Falling asleep ends being awake, and the other way round: each event is both.
-            [Some(PairEvent::Ends(processor)), Some(PairEvent::Starts(processor))]
+            [
+                Some(PairEvent::Ends(processor)),
+                Some(PairEvent::Starts(processor)),
+            ]
         }
         _ => [None, None],
     }
@@ -146,21 +155,34 @@ fn disk_access(hook: Hook, event: &RawEvent<'_>) -> [Option<PairEvent>; 2] {
     match hook.opcode {
         READ_INIT | WRITE_INIT | FLUSH_INIT => {
             let init = disk::parse_init(payload, hook.version, pointer_size);
-            [init.map(|(irp, _)| PairEvent::Starts((Kind::Disk, irp))), None]
+            [
+                init.map(|(irp, _)| PairEvent::Starts((Kind::Disk, irp))),
+                None,
+            ]
         }
         READ | WRITE | FLUSH => {
             let io = disk::DiskIo::parse(payload, hook.opcode, hook.version, pointer_size);
             let ends = io.map(|io| PairEvent::Ends((Kind::Disk, io.irp)));
             // The next access to the disk is served from here on.
-            [ends, io.map(|io| PairEvent::Replaces((Kind::Completed, io.disk.into())))]
+            [
+                ends,
+                io.map(|io| PairEvent::Replaces((Kind::Completed, io.disk.into()))),
+            ]
         }
         _ => [None, None],
     }
 }
 
 fn file_operation(hook: Hook, event: &RawEvent<'_>) -> [Option<PairEvent>; 2] {
-    let read = Operation::parse(event.payload(), hook.opcode, hook.version, event.pointer_size());
-    let Some(read) = read else { return [None, None] };
+    let read = Operation::parse(
+        event.payload(),
+        hook.opcode,
+        hook.version,
+        event.pointer_size(),
+    );
+    let Some(read) = read else {
+        return [None, None];
+    };
     let file = (Kind::Opened, read.file_object);
     let opened = match hook.opcode {
         file_io::opcode::CREATE | file_io::opcode::CREATE_NEW => Some(PairEvent::Starts(file)),
@@ -181,7 +203,11 @@ fn callback(hook: Hook, event: &RawEvent<'_>) -> Option<PairEvent> {
     // other.
     let mixed = call.routine.rotate_left(17) ^ call.irp.rotate_left(34) ^ call.callback_data;
     let key = (Kind::Callback, mixed ^ u64::from(call.is_post));
-    Some(if read.step == Step::Start { PairEvent::Starts(key) } else { PairEvent::Ends(key) })
+    Some(if read.step == Step::Start {
+        PairEvent::Starts(key)
+    } else {
+        PairEvent::Ends(key)
+    })
 }
 
 fn call(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> Option<PairEvent> {

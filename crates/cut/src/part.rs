@@ -27,10 +27,21 @@ pub(crate) struct Part {
 impl Part {
     pub(crate) fn new(range: Range, clock: &Clock) -> Self {
         // An open end must stay open: converted it would become a tick that some event could lie before.
-        let first = if range.start_ns == i64::MIN { i64::MIN } else { clock.ticks_at(range.start_ns) };
+        let first = if range.start_ns == i64::MIN {
+            i64::MIN
+        } else {
+            clock.ticks_at(range.start_ns)
+        };
         // Several ticks of a fast clock lie in one nanosecond.
-        let behind = range.end_ns.checked_add(1).map(|behind| clock.ticks_at(behind));
-        Self { range, first, last: behind.map_or(i64::MAX, |behind| behind.saturating_sub(1)) }
+        let behind = range
+            .end_ns
+            .checked_add(1)
+            .map(|behind| clock.ticks_at(behind));
+        Self {
+            range,
+            first,
+            last: behind.map_or(i64::MAX, |behind| behind.saturating_sub(1)),
+        }
     }
 
     pub(crate) const fn place(&self, tick: i64) -> PartSide {
@@ -53,7 +64,11 @@ impl Part {
 
     /// A raw time outside of the part, next to it; any if it is all of the trace.
     pub(crate) fn beside(&self) -> i64 {
-        if self.first == i64::MIN { self.last.saturating_add(1) } else { self.first.saturating_sub(1) }
+        if self.first == i64::MIN {
+            self.last.saturating_add(1)
+        } else {
+            self.first.saturating_sub(1)
+        }
     }
 }
 
@@ -66,12 +81,24 @@ mod tests {
     #[test]
     fn both_ends_belong_to_a_part_whatever_the_clock() {
         for frequency in [3_000_000_000, 10_000_000, 3_579_545] {
-            let clock =
-                Clock { kind: ClockType::Qpc, frequency, t0: 100, start: 0, counter_frequency: frequency };
-            let range = Range { start_ns: 1_000_001, end_ns: 2_000_000 };
+            let clock = Clock {
+                kind: ClockType::Qpc,
+                frequency,
+                t0: 100,
+                start: 0,
+                counter_frequency: frequency,
+            };
+            let range = Range {
+                start_ns: 1_000_001,
+                end_ns: 2_000_000,
+            };
             let part = Part::new(range, &clock);
             let ticks = (0..3 * frequency / 1000).map(|tick| 100 + tick);
-            for tick in ticks.step_by(7).chain([part.first - 1, part.first, part.last, part.last + 1]) {
+            for tick in
+                ticks
+                    .step_by(7)
+                    .chain([part.first - 1, part.first, part.last, part.last + 1])
+            {
                 let ns = clock.nanoseconds(tick);
                 assert_eq!(
                     part.holds(tick),

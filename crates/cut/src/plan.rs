@@ -47,7 +47,12 @@ impl Planner {
     /// `is_filtered`: whether some events may not be wanted.
     pub(crate) fn new(part: Part, is_filtered: bool) -> Self {
         Self {
-            plan: Plan { asked: part, part, needed: Needed::default(), mark: None },
+            plan: Plan {
+                asked: part,
+                part,
+                needed: Needed::default(),
+                mark: None,
+            },
             switches: Switches::new(is_filtered),
             pairs: Pairs::default(),
             stacks: StackKeys::default(),
@@ -68,7 +73,19 @@ impl Planner {
             return;
         }
         let Some(hook) = Hook::of(event) else { return };
-        let Self { plan: Plan { asked: part, needed, .. }, switches, pairs, stacks, place, .. } = self;
+        let Self {
+            plan:
+                Plan {
+                    asked: part,
+                    needed,
+                    ..
+                },
+            switches,
+            pairs,
+            stacks,
+            place,
+            ..
+        } = self;
         if hook.group != group::EVENT_TRACE {
             // From when to when the kernel and each processor were recorded.
             if self.processors.insert(event.cpu) {
@@ -105,12 +122,17 @@ impl Planner {
             self.switches.begin(&mut self.plan.needed);
             self.pairs.begin(&mut self.plan.needed);
         }
-        self.last.into_iter().for_each(|last| self.plan.needed.add(last));
+        self.last
+            .into_iter()
+            .for_each(|last| self.plan.needed.add(last));
         if let Some(mark) = self.plan.mark {
             let Range { start_ns, end_ns } = self.plan.part.range;
             // Outside of an earlier part only what that part needed is left, so that the new one cannot be
             // larger.
-            let range = Range { start_ns: start_ns.max(mark.start_ns), end_ns: end_ns.min(mark.end_ns) };
+            let range = Range {
+                start_ns: start_ns.max(mark.start_ns),
+                end_ns: end_ns.min(mark.end_ns),
+            };
             self.plan.part = Part::new(range, clock);
         }
         self.plan
@@ -118,9 +140,16 @@ impl Planner {
 }
 
 /// Whether the stack that an event holds, or refers to, is kept; `None` if it is no such event.
-pub(crate) fn keeps_stack(hook: Hook, event: &RawEvent<'_>, part: &Part, needed: &Needed) -> Option<bool> {
+pub(crate) fn keeps_stack(
+    hook: Hook,
+    event: &RawEvent<'_>,
+    part: &Part,
+    needed: &Needed,
+) -> Option<bool> {
     use stack::opcode::{REFERENCE_KERNEL, REFERENCE_USER, STACK};
-    if hook.group != group::STACK || !matches!(hook.opcode, STACK | REFERENCE_KERNEL | REFERENCE_USER) {
+    if hook.group != group::STACK
+        || !matches!(hook.opcode, STACK | REFERENCE_KERNEL | REFERENCE_USER)
+    {
         return None;
     }
     let owner = stack::Owner::parse(event.payload());

@@ -21,14 +21,28 @@ pub fn lines(done: &Done) -> Vec<String> {
     )];
     for kept in [true, false] {
         let fates = Fate::ALL.into_iter().filter(|fate| fate.is_kept() == kept);
-        let counts: Vec<(Fate, u64)> =
-            fates.filter_map(|fate| Some((fate, *cut.events.get(&fate)?))).filter(|(_, n)| *n > 0).collect();
+        let counts: Vec<(Fate, u64)> = fates
+            .filter_map(|fate| Some((fate, *cut.events.get(&fate)?)))
+            .filter(|(_, n)| *n > 0)
+            .collect();
         if counts.is_empty() {
             continue;
         }
-        lines.push(if kept { "Kept".to_owned() } else { "Dropped".to_owned() });
-        let wide = counts.iter().map(|(_, count)| grouped(*count).len()).max().unwrap_or_default();
-        lines.extend(counts.iter().map(|(fate, n)| format!("  {:>wide$} {}", grouped(*n), fate.sentence())));
+        lines.push(if kept {
+            "Kept".to_owned()
+        } else {
+            "Dropped".to_owned()
+        });
+        let wide = counts
+            .iter()
+            .map(|(_, count)| grouped(*count).len())
+            .max()
+            .unwrap_or_default();
+        lines.extend(
+            counts
+                .iter()
+                .map(|(fate, n)| format!("  {:>wide$} {}", grouped(*n), fate.sentence())),
+        );
     }
     if let Some(before) = cut.cut_before {
         lines.push(format!("It was a part before: {}", seconds(before)));
@@ -38,7 +52,9 @@ pub fn lines(done: &Done) -> Vec<String> {
     }
     let losses = cut.damage.losses().len();
     if losses > 0 {
-        lines.push(format!("The recording is damaged in {losses} places: events are missing"));
+        lines.push(format!(
+            "The recording is damaged in {losses} places: events are missing"
+        ));
     }
     lines
 }
@@ -50,7 +66,9 @@ pub fn json(done: &Done) -> Value {
     let counts = |kept: bool| -> Map<String, Value> {
         let fates = Fate::ALL.into_iter().filter(|fate| fate.is_kept() == kept);
         let count = |fate: Fate| cut.events.get(&fate).copied().unwrap_or_default();
-        fates.map(|fate| (fate.key().to_owned(), count(fate).into())).collect()
+        fates
+            .map(|fate| (fate.key().to_owned(), count(fate).into()))
+            .collect()
     };
     let ends = |range: Range| {
         let bound = |ns: i64, open: i64| if ns == open { Value::Null } else { ns.into() };
@@ -74,9 +92,18 @@ pub fn json(done: &Done) -> Value {
 }
 
 fn seconds(range: Range) -> String {
-    let bound =
-        |ns: i64, open: i64| if ns == open { String::new() } else { format!("{:.6}", ns as f64 / 1e9) };
-    format!("{}..{} s", bound(range.start_ns, i64::MIN), bound(range.end_ns, i64::MAX))
+    let bound = |ns: i64, open: i64| {
+        if ns == open {
+            String::new()
+        } else {
+            format!("{:.6}", ns as f64 / 1e9)
+        }
+    };
+    format!(
+        "{}..{} s",
+        bound(range.start_ns, i64::MIN),
+        bound(range.end_ns, i64::MAX)
+    )
 }
 
 fn grouped(number: u64) -> String {

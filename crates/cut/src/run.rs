@@ -43,18 +43,42 @@ pub struct Done {
 /// A trace cannot be read, an argument is wrong, or the new trace cannot be written.
 pub fn run(args: &CutArgs, asks: &Asks<'_>, progress: &mut OnProgress<'_>) -> Result<Option<Done>> {
     for (option, text) in [("process", &args.process), ("provider", &args.provider)] {
-        if text.as_deref().is_some_and(|text| text.split(';').all(|part| part.trim().is_empty())) {
+        if text
+            .as_deref()
+            .is_some_and(|text| text.split(';').all(|part| part.trim().is_empty()))
+        {
             // An empty variable of a script must not hand on the whole trace.
-            bail!("--{option} {:?}: expected a name", text.as_deref().unwrap_or_default());
+            bail!(
+                "--{option} {:?}: expected a name",
+                text.as_deref().unwrap_or_default()
+            );
         }
     }
-    let replace = if args.force { Replace::Cut } else { Replace::Nothing };
+    let replace = if args.force {
+        Replace::Cut
+    } else {
+        Replace::Nothing
+    };
     out_file::check(&args.out, replace)?;
     refuse_own_input(args)?;
-    let limits = Limits { total_bytes: args.max_unpacked.saturating_mul(1 << 30), ..Limits::default() };
-    let input = open(&args.traces, &OpenOptions { mmap: !args.no_mmap, limits, ..OpenOptions::default() })?;
+    let limits = Limits {
+        total_bytes: args.max_unpacked.saturating_mul(1 << 30),
+        ..Limits::default()
+    };
+    let input = open(
+        &args.traces,
+        &OpenOptions {
+            mmap: !args.no_mmap,
+            limits,
+            ..OpenOptions::default()
+        },
+    )?;
     let options = Options {
-        range: args.range.as_deref().map(|text| (asks.range)(text, &input)).transpose()?,
+        range: args
+            .range
+            .as_deref()
+            .map(|text| (asks.range)(text, &input))
+            .transpose()?,
         choice: Choice {
             process: args.process.as_deref().map(|text| (asks.names)(text)),
             provider: args.provider.as_deref().map(|text| (asks.names)(text)),
@@ -65,23 +89,48 @@ pub fn run(args: &CutArgs, asks: &Asks<'_>, progress: &mut OnProgress<'_>) -> Re
     let (cut, out) = match cut(input.session(), &options, out, progress) {
         Ok(done) => done,
         Err(CutError::Interrupted) => return Ok(None),
-        Err(error) => return Err(anyhow::Error::from(error).context(format!("cannot cut {}", label(&input)))),
+        Err(error) => {
+            return Err(anyhow::Error::from(error).context(format!("cannot cut {}", label(&input))));
+        }
     };
     out_file::keep(out, &args.out)?;
     let read = input.parts().iter().map(|part| part.size).sum();
-    let written = args.out.metadata().with_context(|| out_file::cannot(&args.out))?.len();
-    let traces = input.parts().iter().map(etwkit_extract::Part::label).collect();
-    Ok(Some(Done { traces, out: args.out.clone(), sizes: (read, written), cut }))
+    let written = args
+        .out
+        .metadata()
+        .with_context(|| out_file::cannot(&args.out))?
+        .len();
+    let traces = input
+        .parts()
+        .iter()
+        .map(etwkit_extract::Part::label)
+        .collect();
+    Ok(Some(Done {
+        traces,
+        out: args.out.clone(),
+        sizes: (read, written),
+        cut,
+    }))
 }
 
 fn label(input: &Input) -> String {
-    input.parts().first().map(etwkit_extract::Part::label).unwrap_or_default()
+    input
+        .parts()
+        .first()
+        .map(etwkit_extract::Part::label)
+        .unwrap_or_default()
 }
 
 /// A trace that is read must not be replaced, whoever wrote it.
 fn refuse_own_input(args: &CutArgs) -> Result<()> {
-    let Ok(out) = args.out.canonicalize() else { return Ok(()) };
-    if args.traces.iter().any(|trace| trace.canonicalize().is_ok_and(|trace| trace == out)) {
+    let Ok(out) = args.out.canonicalize() else {
+        return Ok(());
+    };
+    if args
+        .traces
+        .iter()
+        .any(|trace| trace.canonicalize().is_ok_and(|trace| trace == out))
+    {
         let message = format!("{} is a trace that is read", args.out.display());
         return Err(advised(message, "--out names another file"));
     }

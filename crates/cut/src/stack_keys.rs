@@ -16,14 +16,23 @@ pub(crate) struct StackKeys {
 impl StackKeys {
     /// Takes an event that refers to a key, and is kept.
     pub(crate) fn reference(&mut self, hook: Hook, event: &RawEvent<'_>) {
-        if matches!(hook.opcode, opcode::REFERENCE_KERNEL | opcode::REFERENCE_USER) {
-            self.referred.extend(stack::key(event.payload(), Owner::LEN, event.pointer_size()));
+        if matches!(
+            hook.opcode,
+            opcode::REFERENCE_KERNEL | opcode::REFERENCE_USER
+        ) {
+            self.referred.extend(stack::key(
+                event.payload(),
+                Owner::LEN,
+                event.pointer_size(),
+            ));
         }
     }
 
     /// The event, if it defines a key that was referred to.
     pub(crate) fn definition(&mut self, hook: Hook, event: &RawEvent<'_>) -> Option<Id> {
-        if hook.group != group::STACK || !matches!(hook.opcode, opcode::KEY_DELETE | opcode::KEY_RUNDOWN) {
+        if hook.group != group::STACK
+            || !matches!(hook.opcode, opcode::KEY_DELETE | opcode::KEY_RUNDOWN)
+        {
             return None;
         }
         let key = stack::key(event.payload(), 0, event.pointer_size())?;

@@ -25,7 +25,9 @@ struct Thread {
 impl Thread {
     fn events(&self) -> impl Iterator<Item = Id> {
         let ready = [self.first, self.last, self.since].into_iter().flatten();
-        self.out.into_iter().chain(ready.flat_map(|(ready, by)| by.into_iter().chain([ready])))
+        self.out
+            .into_iter()
+            .chain(ready.flat_map(|(ready, by)| by.into_iter().chain([ready])))
     }
 }
 
@@ -46,7 +48,10 @@ pub(crate) struct Switches {
 
 impl Switches {
     pub(crate) fn new(is_filtered: bool) -> Self {
-        Self { is_filtered, ..Self::default() }
+        Self {
+            is_filtered,
+            ..Self::default()
+        }
     }
 
     pub(crate) fn running_on(&self, cpu: u16) -> Option<u32> {
@@ -56,7 +61,10 @@ impl Switches {
     /// The part begins: what is known so far is needed.
     pub(crate) fn begin(&self, needed: &mut Needed) {
         self.running.values().for_each(|(id, _)| needed.add(*id));
-        self.threads.values().flat_map(Thread::events).for_each(|id| needed.add(id));
+        self.threads
+            .values()
+            .flat_map(Thread::events)
+            .for_each(|id| needed.add(id));
     }
 
     /// Takes an event; of those that the filters do not let pass only who runs is learned.
@@ -79,8 +87,15 @@ impl Switches {
             || !matches!(hook.opcode, opcode::CONTEXT_SWITCH | opcode::READY_THREAD)
         {
             // The thread that runs is the one that an event without ids is of.
-            if self.is_filtered && is_wanted && place == PartSide::Within && event.thread_id().is_none() {
-                self.running.get(&event.cpu).into_iter().for_each(|(id, _)| needed.add(*id));
+            if self.is_filtered
+                && is_wanted
+                && place == PartSide::Within
+                && event.thread_id().is_none()
+            {
+                self.running
+                    .get(&event.cpu)
+                    .into_iter()
+                    .for_each(|(id, _)| needed.add(*id));
             }
             return;
         }
@@ -88,7 +103,8 @@ impl Switches {
             if hook.opcode == opcode::CONTEXT_SWITCH
                 && let Some(switch) = ContextSwitch::parse(event.payload())
             {
-                self.running.insert(event.cpu, (Id::of(event), switch.new_tid));
+                self.running
+                    .insert(event.cpu, (Id::of(event), switch.new_tid));
             }
             return;
         }
@@ -103,7 +119,13 @@ impl Switches {
         }
     }
 
-    fn switch(&mut self, switch: &ContextSwitch, event: &RawEvent<'_>, place: PartSide, needed: &mut Needed) {
+    fn switch(
+        &mut self,
+        switch: &ContextSwitch,
+        event: &RawEvent<'_>,
+        place: PartSide,
+        needed: &mut Needed,
+    ) {
         let id = Id::of(event);
         self.running.insert(event.cpu, (id, switch.new_tid));
         if self.came.insert(switch.new_tid) {
@@ -114,7 +136,10 @@ impl Switches {
         if self.went.insert(switch.old_tid) {
             needed.add(id);
         }
-        let came_back = self.threads.remove(&switch.new_tid).is_some_and(|thread| thread.out.is_some());
+        let came_back = self
+            .threads
+            .remove(&switch.new_tid)
+            .is_some_and(|thread| thread.out.is_some());
         if place == PartSide::Behind {
             // The first switch of a processor ends the slice that reaches out of the part; the first return
             // of a thread ends its wait. Who went off behind the part is of no interest any more.
@@ -133,7 +158,10 @@ impl Switches {
     }
 
     fn ready(&mut self, tid: u32, event: &RawEvent<'_>, place: PartSide, needed: &mut Needed) {
-        let ready = (Id::of(event), self.running.get(&event.cpu).map(|(id, _)| *id));
+        let ready = (
+            Id::of(event),
+            self.running.get(&event.cpu).map(|(id, _)| *id),
+        );
         if place == PartSide::Behind {
             if let Some(thread) = self.threads.get_mut(&tid)
                 && thread.out.is_some()

@@ -72,14 +72,29 @@ impl Shape {
         let buffers = of_all(|file| file.header().buffers_lost.into()).saturating_add(missing);
         new.events_lost = u32::try_from(lost).unwrap_or(u32::MAX);
         new.buffers_lost = u32::try_from(buffers).unwrap_or(u32::MAX);
-        new.cpu_count = files.iter().map(|file| file.header().cpu_count).max().unwrap_or(new.cpu_count);
-        let largest = files.iter().flat_map(TraceFile::buffers).map(|buffer| buffer.header.offset).max();
-        let size = largest.unwrap_or_default().max(new.buffer_size).max(LEAST_BUFFER);
+        new.cpu_count = files
+            .iter()
+            .map(|file| file.header().cpu_count)
+            .max()
+            .unwrap_or(new.cpu_count);
+        let largest = files
+            .iter()
+            .flat_map(TraceFile::buffers)
+            .map(|buffer| buffer.header.offset)
+            .max();
+        let size = largest
+            .unwrap_or_default()
+            .max(new.buffer_size)
+            .max(LEAST_BUFFER);
         new.buffer_size = size.min(MAX_BUFFER_LEN).next_multiple_of(8);
         // What is not complete must not look as if it were.
         let ends = files.iter().map(|file| file.header().end_time);
         let is_open = session.is_cut() || ends.clone().any(|end| end == 0);
-        let end_time = if is_open { 0 } else { ends.max().unwrap_or_default() };
+        let end_time = if is_open {
+            0
+        } else {
+            ends.max().unwrap_or_default()
+        };
         header(&mut new);
         new.pointer_size = if new.pointer_size == 4 { 4 } else { 8 };
         let event = HEADER_LEN + 64 + new.to_bytes(8).len();
@@ -92,9 +107,16 @@ impl Shape {
             header_buffer_size: Some(room.next_multiple_of(HEADER_STEP).min(MAX_BUFFER_LEN)),
             ..SessionOptions::default()
         };
-        let has_header_buffer =
-            first.buffers().first().is_some_and(|buffer| buffer.header.buffer_type == buffer_type::HEADER);
-        Some(Self { options, first_file, has_header_buffer, end_time })
+        let has_header_buffer = first
+            .buffers()
+            .first()
+            .is_some_and(|buffer| buffer.header.buffer_type == buffer_type::HEADER);
+        Some(Self {
+            options,
+            first_file,
+            has_header_buffer,
+            end_time,
+        })
     }
 
     pub(crate) const fn end_time(&self) -> i64 {
@@ -126,7 +148,9 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
 
     /// Writes an event.
     pub(crate) fn event(&mut self, event: &RawEvent<'_>) -> Result<(), WriteError> {
-        if event.kind != HeaderKind::Message || MessageParts::parse(event.record).timestamp.is_some() {
+        if event.kind != HeaderKind::Message
+            || MessageParts::parse(event.record).timestamp.is_some()
+        {
             return self.write(event, StoredEvent::from(event));
         }
         // One that has its time only by its place behind another record gets it.
@@ -136,7 +160,13 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
         if u16::try_from(record.len()).is_err() {
             return Ok(());
         }
-        self.write(event, StoredEvent { bytes: &record, ..StoredEvent::from(event) })
+        self.write(
+            event,
+            StoredEvent {
+                bytes: &record,
+                ..StoredEvent::from(event)
+            },
+        )
     }
 
     fn write(&mut self, event: &RawEvent<'_>, stored: StoredEvent<'_>) -> Result<(), WriteError> {
@@ -163,7 +193,9 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
         if self.current.len() <= index {
             self.current.resize(index + 1, None);
         }
-        let Some(current) = self.current.get_mut(index) else { return Ok(()) };
+        let Some(current) = self.current.get_mut(index) else {
+            return Ok(());
+        };
         let now = (event.file, event.buffer, flags != 0);
         let before = current.replace(now);
         if before == Some(now) {
@@ -201,7 +233,9 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
 /// The record of a message with its time.
 fn with_time(event: &RawEvent<'_>) -> Vec<u8> {
     let parts = MessageParts::parse(event.record);
-    let at = parts.end.saturating_sub(if parts.ids.is_some() { 8 } else { 0 });
+    let at = parts
+        .end
+        .saturating_sub(if parts.ids.is_some() { 8 } else { 0 });
     let mut record = event.record.to_vec();
     record.splice(at..at, event.timestamp.to_le_bytes());
     let len = (record.len() as u16).to_le_bytes();

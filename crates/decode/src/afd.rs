@@ -108,7 +108,8 @@ impl SocketReader {
             return None;
         }
         let operation = Operation::of(event.descriptor().id)?;
-        self.0.read(event, decoder, |values| socket_event(operation, values))
+        self.0
+            .read(event, decoder, |values| socket_event(operation, values))
     }
 }
 
@@ -127,6 +128,9 @@ fn socket_event(operation: Operation, values: Values<'_, { NAMES.len() }>) -> Op
         status: values.u32(3),
         kind: kind.map(|((family, socket_type), protocol)| (family, socket_type, protocol)),
         pid: values.u32(7),
-        address: values.bytes(8).and_then(address).map(|address| address.to_string()),
+        address: values
+            .bytes(8)
+            .and_then(address)
+            .map(|address| address.to_string()),
     })
 }

@@ -40,7 +40,10 @@ impl Budget {
 /// Bytes of memory that fields occupy, value maps (which are shared) excluded.
 #[must_use]
 pub fn cost(fields: &[Field]) -> usize {
-    fields.iter().map(|field| size_of::<Field>() + field.name.len() + cost(&field.members)).sum()
+    fields
+        .iter()
+        .map(|field| size_of::<Field>() + field.name.len() + cost(&field.members))
+        .sum()
 }
 
 /// How often something that describes events could not be used.
@@ -98,7 +101,10 @@ mod tests {
 
     #[test]
     fn only_problems_that_occurred_are_named() {
-        let problems = Problems { maps: 2, ..Problems::default() };
+        let problems = Problems {
+            maps: 2,
+            ..Problems::default()
+        };
         assert_eq!(problems.counts().collect::<Vec<_>>(), [("value_maps", 2)]);
     }
 }

@@ -192,7 +192,13 @@ impl Module {
             let name = utf16_text(c.utf16());
             pdb = (guid != Guid::ZERO).then_some(Pdb { guid, age, name });
         }
-        Some(Self { module_id, flags, il_path, native_path, pdb })
+        Some(Self {
+            module_id,
+            flags,
+            il_path,
+            native_path,
+            pdb,
+        })
     }
 
     /// Reads the payload of `DomainModuleLoad` and its kin, which name the domain and no symbol file.
@@ -202,7 +208,13 @@ impl Module {
         let (module_id, _assembly, _domain) = (c.u64()?, c.u64()?, c.u64()?);
         let (flags, _reserved) = (c.u32()?, c.u32()?);
         let (il_path, native_path) = (utf16_text(c.utf16()), utf16_text(c.utf16()));
-        Some(Self { module_id, flags, il_path, native_path, pdb: None })
+        Some(Self {
+            module_id,
+            flags,
+            il_path,
+            native_path,
+            pdb: None,
+        })
     }
 }
 
@@ -228,10 +240,22 @@ impl GcStart {
         let mut c = Cursor::new(payload);
         let number = c.u32()?;
         if version == 0 {
-            return Some(Self { number, depth: None, reason: c.u32()?, kind: None, clr_instance: 0 });
+            return Some(Self {
+                number,
+                depth: None,
+                reason: c.u32()?,
+                kind: None,
+                clr_instance: 0,
+            });
         }
         let (depth, reason, kind) = (c.u32()?, c.u32()?, c.u32()?);
-        Some(Self { number, depth: Some(depth), reason, kind: Some(kind), clr_instance: c.u16()? })
+        Some(Self {
+            number,
+            depth: Some(depth),
+            reason,
+            kind: Some(kind),
+            clr_instance: c.u16()?,
+        })
     }
 }
 
@@ -270,11 +294,17 @@ impl Suspend {
     pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
         let mut c = Cursor::new(payload);
         if version == 0 {
-            return Some(Self { reason: c.u16()?.into(), clr_instance: 0 });
+            return Some(Self {
+                reason: c.u16()?.into(),
+                clr_instance: 0,
+            });
         }
         let reason = c.u32()?;
         c.u32()?; // number of the collection
-        Some(Self { reason, clr_instance: c.u16()? })
+        Some(Self {
+            reason,
+            clr_instance: c.u16()?,
+        })
     }
 
     /// Whether threads stop for a collection.
@@ -332,20 +362,39 @@ impl ThreadPool {
             id::WORKER_RETIREMENT_STOP => "retirement_stop",
             id::WORKER_WAIT => "wait",
             id::WORKING_COUNT => {
-                return Some(Self { kind: "working", workers: Some(c.u32()?), ..Self::default() });
+                return Some(Self {
+                    kind: "working",
+                    workers: Some(c.u32()?),
+                    ..Self::default()
+                });
             }
             id::WORKER_SAMPLE => {
                 let throughput = Some(f64::from_bits(c.u64()?));
-                return Some(Self { kind: "sample", throughput, ..Self::default() });
+                return Some(Self {
+                    kind: "sample",
+                    throughput,
+                    ..Self::default()
+                });
             }
             id::WORKER_ADJUSTMENT => {
                 let throughput = Some(f64::from_bits(c.u64()?));
                 let (workers, reason) = (Some(c.u32()?), Some(c.u32()?));
-                return Some(Self { kind: "adjustment", workers, throughput, reason, ..Self::default() });
+                return Some(Self {
+                    kind: "adjustment",
+                    workers,
+                    throughput,
+                    reason,
+                    ..Self::default()
+                });
             }
             _ => return None,
         };
-        Some(Self { kind, workers: Some(c.u32()?), retired: Some(c.u32()?), ..Self::default() })
+        Some(Self {
+            kind,
+            workers: Some(c.u32()?),
+            retired: Some(c.u32()?),
+            ..Self::default()
+        })
     }
 }
 
@@ -363,8 +412,12 @@ pub fn stack(payload: &[u8], pointer_size: usize) -> Vec<u64> {
     let head = c.take(4).and_then(|_| c.u32()); // CLR instance and two reserved bytes, number of frames
     // The count can only shorten the stack: where it claims more frames than the payload holds, those that
     // are there are taken.
-    let Some(count) = head.and_then(|count| usize::try_from(count).ok()) else { return Vec::new() };
-    crate::kernel::stack::frames(payload, 8, pointer_size).take(count).collect()
+    let Some(count) = head.and_then(|count| usize::try_from(count).ok()) else {
+        return Vec::new();
+    };
+    crate::kernel::stack::frames(payload, 8, pointer_size)
+        .take(count)
+        .collect()
 }
 
 /// `Exception`.
@@ -388,7 +441,13 @@ impl Exception {
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
         let (type_name, message) = (utf16_text(c.utf16()), utf16_text(c.utf16()));
-        Some(Self { type_name, message, eip: c.pointer(pointer_size)?, hresult: c.u32()?, flags: c.u16()? })
+        Some(Self {
+            type_name,
+            message,
+            eip: c.pointer(pointer_size)?,
+            hresult: c.u32()?,
+            flags: c.u16()?,
+        })
     }
 }
 
@@ -445,39 +504,82 @@ mod tests {
     #[test]
     fn the_tier_of_a_method_stands_in_three_bits_of_its_flags() {
         let tier = |bits: u32| method_flag::tier(bits << 7 | method_flag::JITTED | 1 << 28);
-        assert_eq!([1, 2, 3].map(tier), ["minimal", "optimized", "tier0"].map(Some));
+        assert_eq!(
+            [1, 2, 3].map(tier),
+            ["minimal", "optimized", "tier0"].map(Some)
+        );
         assert_eq!((tier(4), tier(5)), (Some("tier1"), Some("tier1_osr")));
-        assert_eq!((tier(6), tier(7)), (Some("tier0_instrumented"), Some("tier1_instrumented")));
+        assert_eq!(
+            (tier(6), tier(7)),
+            (Some("tier0_instrumented"), Some("tier1_instrumented"))
+        );
         assert_eq!(tier(0), None);
     }
 
     #[test]
     fn stacks() {
-        let payload =
-            [&[7, 0, 0, 0][..], &2u32.to_le_bytes(), &1u64.to_le_bytes(), &2u64.to_le_bytes()].concat();
+        let payload = [
+            &[7, 0, 0, 0][..],
+            &2u32.to_le_bytes(),
+            &1u64.to_le_bytes(),
+            &2u64.to_le_bytes(),
+        ]
+        .concat();
         assert_eq!(stack(&payload, 8), [1, 2]);
-        assert_eq!(stack(&payload, 4), [1, 0], "no more than the number of frames");
+        assert_eq!(
+            stack(&payload, 4),
+            [1, 0],
+            "no more than the number of frames"
+        );
         assert_eq!(stack(&payload[..20], 8), [1], "no more than there are");
         assert!(stack(&payload[..7], 8).is_empty());
     }
 
     #[test]
     fn events_of_the_thread_pool() {
-        let adjustment =
-            [&2.5f64.to_le_bytes()[..], &9u32.to_le_bytes(), &6u32.to_le_bytes(), &[7, 0]].concat();
+        let adjustment = [
+            &2.5f64.to_le_bytes()[..],
+            &9u32.to_le_bytes(),
+            &6u32.to_le_bytes(),
+            &[7, 0],
+        ]
+        .concat();
         let parsed = ThreadPool::parse(id::WORKER_ADJUSTMENT, &adjustment).unwrap();
-        assert_eq!((parsed.throughput, parsed.workers, parsed.reason), (Some(2.5), Some(9), Some(6)));
-        assert_eq!(ThreadPool::parse(id::WORKER_ADJUSTMENT, &adjustment[..15]), None);
+        assert_eq!(
+            (parsed.throughput, parsed.workers, parsed.reason),
+            (Some(2.5), Some(9), Some(6))
+        );
+        assert_eq!(
+            ThreadPool::parse(id::WORKER_ADJUSTMENT, &adjustment[..15]),
+            None
+        );
         let counts = [4u32.to_le_bytes(), 1u32.to_le_bytes()].concat();
-        for (id, kind) in
-            [(50, "start"), (51, "stop"), (52, "retirement_start"), (53, "retirement_stop"), (57, "wait")]
-        {
+        for (id, kind) in [
+            (50, "start"),
+            (51, "stop"),
+            (52, "retirement_start"),
+            (53, "retirement_stop"),
+            (57, "wait"),
+        ] {
             let parsed = ThreadPool::parse(id, &counts).unwrap();
-            assert_eq!((parsed.kind, parsed.workers, parsed.retired), (kind, Some(4), Some(1)));
+            assert_eq!(
+                (parsed.kind, parsed.workers, parsed.retired),
+                (kind, Some(4), Some(1))
+            );
             assert_eq!(ThreadPool::parse(id, &counts[..7]), None);
         }
-        assert_eq!(ThreadPool::parse(id::WORKING_COUNT, &counts).unwrap().workers, Some(4));
-        assert_eq!(ThreadPool::parse(id::WORKER_SAMPLE, &adjustment).unwrap().throughput, Some(2.5));
+        assert_eq!(
+            ThreadPool::parse(id::WORKING_COUNT, &counts)
+                .unwrap()
+                .workers,
+            Some(4)
+        );
+        assert_eq!(
+            ThreadPool::parse(id::WORKER_SAMPLE, &adjustment)
+                .unwrap()
+                .throughput,
+            Some(2.5)
+        );
         assert_eq!(ThreadPool::parse(56, &adjustment), None);
     }
 }

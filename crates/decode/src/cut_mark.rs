@@ -37,13 +37,19 @@ impl CutMark {
             return None;
         }
         let mut c = Cursor::new(event.payload());
-        Some(Self { start_ns: c.i64()?, end_ns: c.i64()? })
+        Some(Self {
+            start_ns: c.i64()?,
+            end_ns: c.i64()?,
+        })
     }
 
     /// The smallest part that holds both.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
-        Self { start_ns: self.start_ns.min(other.start_ns), end_ns: self.end_ns.max(other.end_ns) }
+        Self {
+            start_ns: self.start_ns.min(other.start_ns),
+            end_ns: self.end_ns.max(other.end_ns),
+        }
     }
 
     /// Hands the event that says this to `write`. It carries its own description.
@@ -51,7 +57,10 @@ impl CutMark {
         let payload = [self.start_ns, self.end_ns].map(i64::to_le_bytes).concat();
         let metadata = sized(b"\0Cut\0StartNs\0", &[INT64], b"EndNs\0", &[INT64]);
         let traits = sized(b"Etwkit-Cut\0", &[], &[], &[]);
-        let extended = [(kind::EVENT_SCHEMA_TL, &*metadata), (kind::PROVIDER_TRAITS, &*traits)];
+        let extended = [
+            (kind::EVENT_SCHEMA_TL, &*metadata),
+            (kind::PROVIDER_TRAITS, &*traits),
+        ];
         write(ManifestEvent {
             timestamp,
             provider: PROVIDER,
@@ -59,7 +68,11 @@ impl CutMark {
             // the idle process.
             thread_id: u32::MAX,
             process_id: u32::MAX,
-            descriptor: Descriptor { channel: CHANNEL, level: LEVEL, ..Descriptor::default() },
+            descriptor: Descriptor {
+                channel: CHANNEL,
+                level: LEVEL,
+                ..Descriptor::default()
+            },
             extended: &extended,
             payload: &payload,
             ..ManifestEvent::default()
@@ -88,8 +101,12 @@ mod tests {
 
     #[test]
     fn a_mark_reads_back_and_describes_itself() {
-        let mark = CutMark { start_ns: -5, end_ns: i64::MAX };
-        let mut trace = TraceWriter::new(Cursor::new(Vec::new()), &SessionOptions::default()).unwrap();
+        let mark = CutMark {
+            start_ns: -5,
+            end_ns: i64::MAX,
+        };
+        let mut trace =
+            TraceWriter::new(Cursor::new(Vec::new()), &SessionOptions::default()).unwrap();
         mark.write(7, |event| trace.write(0, event)).unwrap();
         let session = Session::open(vec![Box::new(trace.finish(1).unwrap().into_inner())]).unwrap();
         let (mut read, mut decoder) = (Vec::new(), Decoder::new());
@@ -107,6 +124,9 @@ mod tests {
             read.extend(CutMark::of(event).zip(plan.map(|plan| plan.schema().name.to_string())));
         });
         assert_eq!(read, [(mark, "Cut".to_owned())]);
-        assert_eq!(decoder.provider_name(PROVIDER).as_deref(), Some("Etwkit-Cut"));
+        assert_eq!(
+            decoder.provider_name(PROVIDER).as_deref(),
+            Some("Etwkit-Cut")
+        );
     }
 }

@@ -22,13 +22,27 @@ pub struct Wrong {
 impl Wrong {
     pub(crate) fn at(line: usize, expected: &str, found: &str, hint: &'static str) -> Self {
         // A binary that was named by mistake may be one line of megabytes.
-        let cut = found.char_indices().nth(MAX_FOUND).and_then(|(end, _)| found.get(..end));
+        let cut = found
+            .char_indices()
+            .nth(MAX_FOUND)
+            .and_then(|(end, _)| found.get(..end));
         let found = cut.map_or_else(|| found.to_owned(), |cut| format!("{cut}…"));
-        Self { line, expected: expected.to_owned(), found, hint }
+        Self {
+            line,
+            expected: expected.to_owned(),
+            found,
+            hint,
+        }
     }
 
     /// An error at a byte of a text.
-    pub(crate) fn in_text(text: &str, at: usize, expected: &str, found: &str, hint: &'static str) -> Self {
+    pub(crate) fn in_text(
+        text: &str,
+        at: usize,
+        expected: &str,
+        found: &str,
+        hint: &'static str,
+    ) -> Self {
         // Counted in bytes: a reader of XML may report a place inside of a character, where text cannot be
         // cut.
         let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
@@ -47,8 +61,12 @@ impl Wrong {
 #[must_use]
 pub fn text_of(bytes: &[u8]) -> Option<Cow<'_, str>> {
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
-        let (units, []) = bytes.as_chunks::<2>() else { return None };
-        char::decode_utf16(units.iter().map(|pair| unit(*pair))).collect::<Result<String, _>>().ok()
+        let (units, []) = bytes.as_chunks::<2>() else {
+            return None;
+        };
+        char::decode_utf16(units.iter().map(|pair| unit(*pair)))
+            .collect::<Result<String, _>>()
+            .ok()
     };
     // Without a mark only UTF-8 is taken: a guess at a code page would change names without notice.
     match bytes {
@@ -68,12 +86,22 @@ mod tests {
         assert_eq!(text_of(b"\xEF\xBB\xBFab").as_deref(), Some("ab"));
         assert_eq!(text_of(b"\xFF\xFEa\0b\0").as_deref(), Some("ab"));
         assert_eq!(text_of(b"\xFE\xFF\0a\0b").as_deref(), Some("ab"));
-        assert_eq!((text_of(b"\xFF\xFEa"), text_of(b"\xC3"), text_of(b"\xFF\xFE\0\xD8")), (None, None, None));
+        assert_eq!(
+            (
+                text_of(b"\xFF\xFEa"),
+                text_of(b"\xC3"),
+                text_of(b"\xFF\xFE\0\xD8")
+            ),
+            (None, None, None)
+        );
     }
 
     #[test]
     fn a_long_line_is_shown_in_part() {
         let wrong = Wrong::in_text("a\nb\nc", 4, "x", &"é".repeat(500), "hint");
-        assert_eq!((wrong.line, wrong.found.chars().count()), (3, MAX_FOUND + 1));
+        assert_eq!(
+            (wrong.line, wrong.found.chars().count()),
+            (3, MAX_FOUND + 1)
+        );
     }
 }

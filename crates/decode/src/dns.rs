@@ -131,7 +131,11 @@ impl DnsReader {
         self.0.read(event, decoder, |values| {
             let name = values.text(field::QUERY_NAME)?;
             let client = values.u32(field::CLIENT_PID).filter(|pid| *pid != 0);
-            Some(DnsEvent { name, client, step: step(id, values)? })
+            Some(DnsEvent {
+                name,
+                client,
+                step: step(id, values)?,
+            })
         })
     }
 }
@@ -155,11 +159,14 @@ fn step(id: u16, values: Values<'_, { FIELDS.len() }>) -> Option<Step> {
             adapter: values.text(field::ADAPTER_NAME)?,
             servers: values.text(field::DNS_SERVER_ADDRESS).unwrap_or_default(),
         },
-        id::SERVER => {
-            Step::Server { query_type: query_type()?, server: values.text(field::DNS_SERVER_IP_ADDRESS)? }
-        }
+        id::SERVER => Step::Server {
+            query_type: query_type()?,
+            server: values.text(field::DNS_SERVER_IP_ADDRESS)?,
+        },
         id::SERVER_TIMEOUT => Step::Timeout {
-            servers: socket::addresses(values.bytes(field::ADDRESS)?).map(|address| address.ip()).collect(),
+            servers: socket::addresses(values.bytes(field::ADDRESS)?)
+                .map(|address| address.ip())
+                .collect(),
         },
         _ => return None,
     })

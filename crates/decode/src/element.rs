@@ -29,7 +29,11 @@ impl Context {
     /// For a schema with the slots of this list, so that one list serves many events.
     #[must_use]
     pub const fn with_slots(pointer_size: usize, slots: Vec<u64>) -> Self {
-        Self { pointer_size, slots, steps_left: MAX_STEPS }
+        Self {
+            pointer_size,
+            slots,
+            steps_left: MAX_STEPS,
+        }
     }
 
     /// Counts a field or element; `None` when there were too many.
@@ -39,7 +43,10 @@ impl Context {
     }
 
     fn slot(&self, slot: u16) -> u64 {
-        self.slots.get(usize::from(slot)).copied().unwrap_or_default()
+        self.slots
+            .get(usize::from(slot))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Keeps the value of a field that others refer to.
@@ -64,7 +71,9 @@ impl Context {
             Count::Fixed(n) => n as usize,
             // At most one less than the number that stands for all that is left: a count out of the payload
             // never means that, even if all of its 64 bits are set.
-            Count::Slot(slot) => usize::try_from(self.slot(slot)).unwrap_or(usize::MAX).min(usize::MAX - 1),
+            Count::Slot(slot) => usize::try_from(self.slot(slot))
+                .unwrap_or(usize::MAX)
+                .min(usize::MAX - 1),
             Count::Prefixed => usize::from(cursor.u16()?),
             Count::Rest => usize::MAX,
         })
@@ -82,7 +91,11 @@ pub fn take<'a>(field: &Field, cursor: &mut Cursor<'a>, context: &Context) -> Op
         Length::Natural => None,
         Length::Fixed(n) => Some(n as usize),
         // As with counts, no length out of the payload stands for all that is left.
-        Length::Slot(slot) => Some(usize::try_from(context.slot(slot)).ok()?.min(usize::MAX - 1)),
+        Length::Slot(slot) => Some(
+            usize::try_from(context.slot(slot))
+                .ok()?
+                .min(usize::MAX - 1),
+        ),
         Length::Rest => Some(usize::MAX),
     };
     match (field.ty, given) {
@@ -129,7 +142,12 @@ fn token_sid<'a>(cursor: &mut Cursor<'a>, pointer_size: usize) -> Option<&'a [u8
 }
 
 /// Moves over a whole field, structs and arrays included; `None` if it is not complete.
-pub fn skip(field: &Field, cursor: &mut Cursor<'_>, context: &mut Context, depth: usize) -> Option<()> {
+pub fn skip(
+    field: &Field,
+    cursor: &mut Cursor<'_>,
+    context: &mut Context,
+    depth: usize,
+) -> Option<()> {
     if depth > MAX_DEPTH {
         return None;
     }
@@ -142,7 +160,9 @@ pub fn skip(field: &Field, cursor: &mut Cursor<'_>, context: &mut Context, depth
         if count == usize::MAX {
             // Bytes behind the last whole element stay unread: they belong to no element.
             let rest = cursor.rest().len();
-            return cursor.take(if size == 0 { 0 } else { rest - rest % size }).map(|_| ());
+            return cursor
+                .take(if size == 0 { 0 } else { rest - rest % size })
+                .map(|_| ());
         }
         return cursor.take(count.checked_mul(size)?).map(|_| ());
     }

@@ -14,9 +14,15 @@ struct Kind {
 }
 
 /// Few characters are enough: a zero byte behind each of them seldom comes by chance.
-const WIDE: Kind = Kind { min: 4, words_percent: 0 };
+const WIDE: Kind = Kind {
+    min: 4,
+    words_percent: 0,
+};
 /// A third of all bytes are printable; half of those are signs.
-const ASCII: Kind = Kind { min: 6, words_percent: 60 };
+const ASCII: Kind = Kind {
+    min: 6,
+    words_percent: 60,
+};
 /// Letters among either: a row of digits or signs is more likely a number.
 const MIN_LETTERS: usize = 3;
 /// Texts of one payload.
@@ -49,7 +55,11 @@ pub fn of(payload: &[u8]) -> Vec<String> {
     });
     found.extend(ascii(payload, &found));
     found.sort_by_key(|found| found.start);
-    found.into_iter().map(|found| found.text).take(MAX_TEXTS).collect()
+    found
+        .into_iter()
+        .map(|found| found.text)
+        .take(MAX_TEXTS)
+        .collect()
 }
 
 /// Runs of UTF-16 in units that begin at `offset`.
@@ -65,24 +75,33 @@ fn wide(payload: &[u8], offset: usize) -> Vec<TextAt> {
         if character.is_ascii() {
             return Some(character).filter(|character| is_ascii_text(*character));
         }
-        let is_ascii =
-            is_pair(Some(index)) && (is_pair(index.checked_sub(1)) || is_pair(index.checked_add(1)));
+        let is_ascii = is_pair(Some(index))
+            && (is_pair(index.checked_sub(1)) || is_pair(index.checked_add(1)));
         (character.is_alphanumeric() && !is_ascii).then_some(character)
     };
     let characters = units.iter().enumerate().map(character);
-    runs(characters, WIDE, |index| offset.saturating_add(index.saturating_mul(2)))
+    runs(characters, WIDE, |index| {
+        offset.saturating_add(index.saturating_mul(2))
+    })
 }
 
 /// Runs of ASCII between texts that are known.
 fn ascii(payload: &[u8], known: &[TextAt]) -> Vec<TextAt> {
     let mut is_known = vec![false; payload.len()];
     for found in known {
-        is_known.get_mut(found.start..found.end).unwrap_or_default().fill(true);
+        is_known
+            .get_mut(found.start..found.end)
+            .unwrap_or_default()
+            .fill(true);
     }
     let character = |(byte, is_known): (&u8, bool)| {
         Some(char::from(*byte)).filter(|character| !is_known && is_ascii_text(*character))
     };
-    runs(payload.iter().zip(is_known).map(character), ASCII, |index| index)
+    runs(
+        payload.iter().zip(is_known).map(character),
+        ASCII,
+        |index| index,
+    )
 }
 
 fn is_ascii_text(character: char) -> bool {
@@ -103,7 +122,11 @@ fn runs(
             Some(character) => run.add(character),
             None => {
                 if let Some(text) = std::mem::take(&mut run).text(kind) {
-                    found.push(TextAt { start: offset(start), end: offset(index), text });
+                    found.push(TextAt {
+                        start: offset(start),
+                        end: offset(index),
+                        text,
+                    });
                 }
                 start = index.saturating_add(1);
             }
@@ -165,10 +188,22 @@ mod tests {
 
     #[test]
     fn text_of_both_widths_is_found_between_numbers() {
-        check(&[&[7, 0, 0, 0], &utf16("C:\\Übung\\a.txt"), &[0, 0, 0xFF]], &["C:\\Übung\\a.txt"]);
-        let both = [&[1][..], &utf16("odd offset"), &[0, 0], b"GET /index\0", &[0xFE]];
+        check(
+            &[&[7, 0, 0, 0], &utf16("C:\\Übung\\a.txt"), &[0, 0, 0xFF]],
+            &["C:\\Übung\\a.txt"],
+        );
+        let both = [
+            &[1][..],
+            &utf16("odd offset"),
+            &[0, 0],
+            b"GET /index\0",
+            &[0xFE],
+        ];
         check(&both, &["odd offset", "GET /index"]);
-        check(&[&utf16("first"), &[0, 0], &utf16("second"), &[0, 0]], &["first", "second"]);
+        check(
+            &[&utf16("first"), &[0, 0], &utf16("second"), &[0, 0]],
+            &["first", "second"],
+        );
         check(&[b"two lines\r\nof it\0"], &["two lines\r\nof it"]);
         check(&[&utf16("D:\\用户\\名"), &[0, 0]], &["D:\\用户\\名"]);
         check(&[&utf16("wide"), b"narrow\0\0"], &["wide", "narrow"]);
@@ -179,7 +214,10 @@ mod tests {
     fn what_is_printable_by_chance_is_no_text() {
         check(&[b"abcde\0"], &[]);
         check(&[&utf16("abc"), &[0, 0]], &[]);
-        check(&[b"1234567890\0", b"      \0", &utf16("12.5"), &[0, 0]], &[]);
+        check(
+            &[b"1234567890\0", b"      \0", &utf16("12.5"), &[0, 0]],
+            &[],
+        );
         // Letters of other scripts are what most pairs of bytes are.
         check(&[&utf16("中文字符用户名称")], &[]);
         check(&[&[0x41; 3]], &[]);

@@ -80,9 +80,17 @@ fn named(values: Values<'_, { NAMES.len() }>) -> Option<HookEvent> {
     }
     let of = number(0)?;
     if let Some(button) = values.text(1) {
-        return Some(HookEvent::Click { number: of, button, x: number(2)?, y: number(3)? });
+        return Some(HookEvent::Click {
+            number: of,
+            button,
+            x: number(2)?,
+            y: number(3)?,
+        });
     }
-    Some(HookEvent::Key { number: of, key: values.text(4)? })
+    Some(HookEvent::Key {
+        number: of,
+        key: values.text(4)?,
+    })
 }
 
 fn by_number(id: u16, payload: &[u8]) -> Option<HookEvent> {
@@ -93,9 +101,17 @@ fn by_number(id: u16, payload: &[u8]) -> Option<HookEvent> {
         CLICK => {
             let button = utf16_text(c.utf16());
             let mut number = || c.u32().map(u32::cast_signed);
-            Some(HookEvent::Click { number: of, button, x: number()?, y: number()? })
+            Some(HookEvent::Click {
+                number: of,
+                button,
+                x: number()?,
+                y: number()?,
+            })
         }
-        KEY => Some(HookEvent::Key { number: of, key: utf16_text(c.utf16()) }),
+        KEY => Some(HookEvent::Key {
+            number: of,
+            key: utf16_text(c.utf16()),
+        }),
         _ => None,
     }
 }
@@ -105,7 +121,10 @@ mod tests {
     use super::*;
 
     fn wide(text: &str) -> Vec<u8> {
-        text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+        text.encode_utf16()
+            .chain([0])
+            .flat_map(u16::to_le_bytes)
+            .collect()
     }
 
     #[test]
@@ -117,11 +136,22 @@ mod tests {
             9i32.to_le_bytes().to_vec(),
         ];
         let payload = payload.concat();
-        let click = HookEvent::Click { number: 7, button: "Left".into(), x: -5, y: 9 };
+        let click = HookEvent::Click {
+            number: 7,
+            button: "Left".into(),
+            x: -5,
+            y: 9,
+        };
         assert_eq!(by_number(1, &payload), Some(click));
-        let key = HookEvent::Key { number: 7, key: "Left".into() };
+        let key = HookEvent::Key {
+            number: 7,
+            key: "Left".into(),
+        };
         assert_eq!(by_number(4, &payload), Some(key));
-        assert_eq!((by_number(2, &payload), by_number(1, &payload[..14])), (None, None));
+        assert_eq!(
+            (by_number(2, &payload), by_number(1, &payload[..14])),
+            (None, None)
+        );
         assert_eq!(by_number(4, &[1, 2]), None);
     }
 }

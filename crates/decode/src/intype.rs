@@ -105,7 +105,9 @@ pub fn apply_out(field: &mut Field, out: u16) {
     let ty = match (field.ty, out) {
         (Type::UInt16, 22) => Type::Port,
         (Type::UInt32, 23) => Type::Ipv4,
-        (Type::Binary, 24) if matches!(field.length, Length::Natural | Length::Fixed(16)) => Type::Ipv6,
+        (Type::Binary, 24) if matches!(field.length, Length::Natural | Length::Fixed(16)) => {
+            Type::Ipv6
+        }
         _ => return,
     };
     field.ty = ty;
@@ -118,13 +120,19 @@ mod tests {
 
     #[test]
     fn names_and_numbers_agree() {
-        for (name, number) in
-            [("win:UnicodeString", 1), ("win:Boolean", 13), ("GUID", 15), ("win:HexInt64", 21)]
-        {
+        for (name, number) in [
+            ("win:UnicodeString", 1),
+            ("win:Boolean", 13),
+            ("GUID", 15),
+            ("win:HexInt64", 21),
+        ] {
             assert_eq!(from_name(name), from_number(number), "{name}");
         }
         assert_eq!(from_name("win:Strange"), None);
-        assert_eq!((from_number(24), from_number(26), from_number(311)), (None, None, None));
+        assert_eq!(
+            (from_number(24), from_number(26), from_number(311)),
+            (None, None, None)
+        );
     }
 
     #[test]

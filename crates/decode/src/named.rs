@@ -32,7 +32,11 @@ impl<const N: usize> NamedFields<N> {
     /// For fields of these names.
     #[must_use]
     pub fn new(names: [&'static str; N]) -> Self {
-        Self { names, positions: FxHashMap::default(), spans: Spans::default() }
+        Self {
+            names,
+            positions: FxHashMap::default(),
+            spans: Spans::default(),
+        }
     }
 
     /// Reads an event: by what the trace itself says of it, and where that is not enough for `read` by
@@ -46,18 +50,26 @@ impl<const N: usize> NamedFields<N> {
         // What the trace itself says comes first, even before files of the user: it describes the version
         // that was recorded.
         let own = decoder.own_plan(event).cloned();
-        if let Some(found) = own.as_ref().and_then(|plan| self.by_plan(plan, event.payload(), &read)) {
+        if let Some(found) = own
+            .as_ref()
+            .and_then(|plan| self.by_plan(plan, event.payload(), &read))
+        {
             return Some(found);
         }
         let is = |plan: &Option<Arc<Plan>>, other: &Arc<Plan>| {
             plan.as_ref().is_some_and(|plan| Arc::ptr_eq(plan, other))
         };
         let best = decoder.plan(event).filter(|plan| !is(&own, plan));
-        if let Some(found) = best.as_ref().and_then(|plan| self.by_plan(plan, event.payload(), &read)) {
+        if let Some(found) = best
+            .as_ref()
+            .and_then(|plan| self.by_plan(plan, event.payload(), &read))
+        {
             return Some(found);
         }
         // A description may fit and still lack the fields that are needed.
-        let built_in = decoder.built_in_plan(event).filter(|plan| !is(&own, plan) && !is(&best, plan))?;
+        let built_in = decoder
+            .built_in_plan(event)
+            .filter(|plan| !is(&own, plan) && !is(&best, plan))?;
         self.by_plan(&built_in, event.payload(), &read)
     }
 
@@ -77,7 +89,12 @@ impl<const N: usize> NamedFields<N> {
         if !plan.locate(payload, &mut self.spans) {
             return None;
         }
-        read(Values { plan, positions, spans: &self.spans, payload })
+        read(Values {
+            plan,
+            positions,
+            spans: &self.spans,
+            payload,
+        })
     }
 }
 
@@ -85,13 +102,15 @@ impl<'e, const N: usize> Values<'e, N> {
     /// The bytes of a field.
     #[must_use]
     pub fn bytes(&self, field: usize) -> Option<&'e [u8]> {
-        self.spans.bytes(self.payload, (*self.positions.get(field)?)?)
+        self.spans
+            .bytes(self.payload, (*self.positions.get(field)?)?)
     }
 
     /// An unsigned number of up to 8 bytes.
     #[must_use]
     pub fn u64(&self, field: usize) -> Option<u64> {
-        self.spans.unsigned(self.payload, (*self.positions.get(field)?)?)
+        self.spans
+            .unsigned(self.payload, (*self.positions.get(field)?)?)
     }
 
     /// An unsigned number of up to 4 bytes.

@@ -31,11 +31,17 @@ impl Plan {
         let mut at = 0;
         for field in &schema.fields {
             // Behind the first field of variable size no offset is the same in all payloads.
-            let Some(size) = fixed_field_size(field, pointer_size) else { break };
+            let Some(size) = fixed_field_size(field, pointer_size) else {
+                break;
+            };
             at += size;
             fixed.push(at);
         }
-        Self { schema, pointer_size, fixed }
+        Self {
+            schema,
+            pointer_size,
+            fixed,
+        }
     }
 
     /// Its schema.
@@ -99,7 +105,12 @@ impl Plan {
         for (field, (start, end)) in self.schema.fields.iter().zip(&spans.spans) {
             // Fields of fixed size were located without being read, but their values may be lengths and
             // counts of later ones.
-            context.remember(field, payload.get(*start as usize..*end as usize).unwrap_or_default());
+            context.remember(
+                field,
+                payload
+                    .get(*start as usize..*end as usize)
+                    .unwrap_or_default(),
+            );
         }
         let mut cursor = Cursor::new(payload);
         let mut complete = cursor.take(spans.end).is_some();

@@ -22,9 +22,17 @@ pub struct Limits {
 
 impl Limits {
     /// As in the machine output of `etwkit info`.
-    pub const INFO: Self = Self { text: 512, binary: 256, list: 64 };
+    pub const INFO: Self = Self {
+        text: 512,
+        binary: 256,
+        list: 64,
+    };
     /// Everything.
-    pub const NONE: Self = Self { text: usize::MAX, binary: usize::MAX, list: usize::MAX };
+    pub const NONE: Self = Self {
+        text: usize::MAX,
+        binary: usize::MAX,
+        list: usize::MAX,
+    };
 }
 
 /// How values are shown.
@@ -59,7 +67,9 @@ impl Renderer<'_> {
     ) -> (Map<String, Value>, bool) {
         let (mut object, mut next) = (Map::new(), FxHashMap::default());
         for field in fields {
-            let Some(value) = self.field(field, cursor, context, depth) else { return (object, false) };
+            let Some(value) = self.field(field, cursor, context, depth) else {
+                return (object, false);
+            };
             object.insert(free_name(&object, &field.name, &mut next), value);
         }
         (object, true)
@@ -109,10 +119,19 @@ impl Renderer<'_> {
     }
 
     /// An array of characters is one text.
-    fn text_of_characters(&self, field: &Field, count: usize, cursor: &mut Cursor<'_>) -> Option<Value> {
+    fn text_of_characters(
+        &self,
+        field: &Field,
+        count: usize,
+        cursor: &mut Cursor<'_>,
+    ) -> Option<Value> {
         let wide = matches!(field.ty, Type::Int16 | Type::UInt16 | Type::UnicodeChar);
         let bytes = cursor.take(count.checked_mul(if wide { 2 } else { 1 })?)?;
-        Some(if wide { self.text(&utf16_text(bytes)) } else { self.text(&String::from_utf8_lossy(bytes)) })
+        Some(if wide {
+            self.text(&utf16_text(bytes))
+        } else {
+            self.text(&String::from_utf8_lossy(bytes))
+        })
     }
 
     fn element(
@@ -181,8 +200,12 @@ impl Renderer<'_> {
             Type::Float => float_value(f32::from_bits(unsigned as u32).into()),
             Type::Double => float_value(f64::from_bits(unsigned)),
             Type::Bool32 => Value::Bool(unsigned != 0),
-            Type::Guid => guid_at(bytes, 0).map_or(Value::Null, |guid| Value::from(guid.to_string())),
-            Type::Pointer | Type::HexInt32 | Type::HexInt64 => Value::from(format!("{unsigned:#x}")),
+            Type::Guid => {
+                guid_at(bytes, 0).map_or(Value::Null, |guid| Value::from(guid.to_string()))
+            }
+            Type::Pointer | Type::HexInt32 | Type::HexInt64 => {
+                Value::from(format!("{unsigned:#x}"))
+            }
             Type::FileTime => utc_text(unsigned.cast_signed()).map_or(Value::Null, Value::from),
             Type::SystemTime => Value::from(systemtime_text(bytes)),
             Type::Ticks => match self.clock {
@@ -191,12 +214,12 @@ impl Renderer<'_> {
                 Some(clock) => Value::from(clock.nanoseconds(unsigned.cast_signed())),
                 None => Value::from(unsigned.cast_signed()),
             },
-            Type::Ipv4 => bytes
-                .first_chunk::<4>()
-                .map_or(Value::Null, |a| Value::from(std::net::Ipv4Addr::from(*a).to_string())),
-            Type::Ipv6 => bytes
-                .first_chunk::<16>()
-                .map_or(Value::Null, |a| Value::from(std::net::Ipv6Addr::from(*a).to_string())),
+            Type::Ipv4 => bytes.first_chunk::<4>().map_or(Value::Null, |a| {
+                Value::from(std::net::Ipv4Addr::from(*a).to_string())
+            }),
+            Type::Ipv6 => bytes.first_chunk::<16>().map_or(Value::Null, |a| {
+                Value::from(std::net::Ipv6Addr::from(*a).to_string())
+            }),
             Type::Port => Value::from((unsigned as u16).swap_bytes()),
             _ => Value::from(unsigned),
         }
@@ -225,7 +248,11 @@ fn name_of(field: &Field, bytes: &[u8]) -> Option<String> {
             | Type::Bool32
             | Type::Pointer
     );
-    if is_integer { map.name(widen(bytes, false)) } else { None }
+    if is_integer {
+        map.name(widen(bytes, false))
+    } else {
+        None
+    }
 }
 
 /// Up to 8 little-endian bytes as a number, filled with the sign if asked for.
@@ -251,7 +278,11 @@ fn float_value(value: f64) -> Value {
 
 /// The name of a field, or where the object has that already the name with a number behind it. `next` has
 /// for each name that came again the number to try next.
-fn free_name<'f>(object: &Map<String, Value>, name: &'f str, next: &mut FxHashMap<&'f str, usize>) -> String {
+fn free_name<'f>(
+    object: &Map<String, Value>,
+    name: &'f str,
+    next: &mut FxHashMap<&'f str, usize>,
+) -> String {
     if !object.contains_key(name) {
         return name.to_owned();
     }
@@ -271,10 +302,12 @@ fn free_name<'f>(object: &Map<String, Value>, name: &'f str, next: &mut FxHashMa
 #[must_use]
 pub fn hex_digits(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 /// A SID as `S-1-5-18`; `None` if the bytes are no SID.
@@ -283,7 +316,10 @@ pub fn sid_text(bytes: &[u8]) -> Option<String> {
     use std::fmt::Write;
     let mut cursor = Cursor::new(bytes);
     let (revision, count) = (cursor.u8()?, cursor.u8()?);
-    let authority = cursor.array::<6>()?.iter().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
+    let authority = cursor
+        .array::<6>()?
+        .iter()
+        .fold(0u64, |value, byte| value << 8 | u64::from(*byte));
     let mut text = format!("S-{revision}-{authority}");
     for _ in 0..count {
         let _ = write!(text, "-{}", cursor.u32()?);
@@ -322,18 +358,34 @@ mod tests {
             slots,
         };
         let plan = Plan::new(schema, 8);
-        let (object, complete) = Renderer { clock: None, limits: Limits::INFO }.object(&plan, payload);
+        let (object, complete) = Renderer {
+            clock: None,
+            limits: Limits::INFO,
+        }
+        .object(&plan, payload);
         let text = Value::Object(object).to_string();
-        assert_eq!(format!("{text}{}", if complete { "" } else { " cut" }), expected);
+        assert_eq!(
+            format!("{text}{}", if complete { "" } else { " cut" }),
+            expected
+        );
         let mut spans = crate::Spans::default();
         assert_eq!(plan.locate(payload, &mut spans), complete);
     }
 
     #[test]
     fn strings_lengths_and_lists() {
-        let size = Field { slot: Some(0), ..Field::new("size", Type::UInt16) };
-        let data = Field { length: Length::Slot(0), ..Field::new("data", Type::Binary) };
-        let list = Field { count: Count::Prefixed, ..Field::new("data", Type::Int16) };
+        let size = Field {
+            slot: Some(0),
+            ..Field::new("size", Type::UInt16)
+        };
+        let data = Field {
+            length: Length::Slot(0),
+            ..Field::new("data", Type::Binary)
+        };
+        let list = Field {
+            count: Count::Prefixed,
+            ..Field::new("data", Type::Int16)
+        };
         let fields = vec![size, data, Field::new("text", Type::AnsiString), list];
         check(
             fields.clone(),
@@ -353,7 +405,10 @@ mod tests {
     fn structs_in_arrays_keep_their_members_together() {
         let pair = Field {
             count: Count::Prefixed,
-            members: vec![Field::new("k", Type::UnicodeString), Field::new("v", Type::UInt8)],
+            members: vec![
+                Field::new("k", Type::UnicodeString),
+                Field::new("v", Type::UInt8),
+            ],
             ..Field::new("pairs", Type::Struct)
         };
         check(
@@ -366,8 +421,18 @@ mod tests {
 
     #[test]
     fn scalars_have_their_text_forms() {
-        check(vec![Field::new("p", Type::Pointer)], 0, &[0x34, 0x12, 0, 0, 0, 0, 0, 0], r#"{"p":"0x1234"}"#);
-        check(vec![Field::new("f", Type::Double)], 0, &f64::NEG_INFINITY.to_le_bytes(), r#"{"f":"-inf"}"#);
+        check(
+            vec![Field::new("p", Type::Pointer)],
+            0,
+            &[0x34, 0x12, 0, 0, 0, 0, 0, 0],
+            r#"{"p":"0x1234"}"#,
+        );
+        check(
+            vec![Field::new("f", Type::Double)],
+            0,
+            &f64::NEG_INFINITY.to_le_bytes(),
+            r#"{"f":"-inf"}"#,
+        );
         check(
             vec![Field::new("port", Type::Port), Field::new("a", Type::Ipv4)],
             0,
@@ -385,19 +450,52 @@ mod tests {
     #[test]
     fn values_with_a_name_are_shown_by_it() {
         let map = |bitmap, entries: &[(u64, &str)]| {
-            let entries = entries.iter().map(|(value, name)| (*value, (*name).into())).collect();
-            Some(std::sync::Arc::new(crate::schema::ValueMap { bitmap, entries }))
+            let entries = entries
+                .iter()
+                .map(|(value, name)| (*value, (*name).into()))
+                .collect();
+            Some(std::sync::Arc::new(crate::schema::ValueMap {
+                bitmap,
+                entries,
+            }))
         };
-        let kind =
-            Field { map: map(false, &[(1, "One"), (0xFFFF_FFFF, "All")]), ..Field::new("k", Type::Int32) };
-        let bits = Field { map: map(true, &[(1, "A"), (4, "C")]), ..Field::new("b", Type::HexInt32) };
-        let list = Field { count: Count::Fixed(2), ..kind.clone() };
-        let slot = Field { slot: Some(0), map: map(false, &[(2, "Two")]), ..Field::new("n", Type::UInt8) };
-        let counted = Field { count: Count::Slot(0), ..Field::new("c", Type::UInt8) };
-        let payload = [1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 7, 0, 0, 0, 13, 0, 0, 0, 2, 8, 9];
-        check(vec![list, kind.clone(), bits], 0, &payload, r#"{"k":["One","All"],"k#2":7,"b":"A|C|0x8"}"#);
+        let kind = Field {
+            map: map(false, &[(1, "One"), (0xFFFF_FFFF, "All")]),
+            ..Field::new("k", Type::Int32)
+        };
+        let bits = Field {
+            map: map(true, &[(1, "A"), (4, "C")]),
+            ..Field::new("b", Type::HexInt32)
+        };
+        let list = Field {
+            count: Count::Fixed(2),
+            ..kind.clone()
+        };
+        let slot = Field {
+            slot: Some(0),
+            map: map(false, &[(2, "Two")]),
+            ..Field::new("n", Type::UInt8)
+        };
+        let counted = Field {
+            count: Count::Slot(0),
+            ..Field::new("c", Type::UInt8)
+        };
+        let payload = [
+            1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 7, 0, 0, 0, 13, 0, 0, 0, 2, 8, 9,
+        ];
+        check(
+            vec![list, kind.clone(), bits],
+            0,
+            &payload,
+            r#"{"k":["One","All"],"k#2":7,"b":"A|C|0x8"}"#,
+        );
         // A value that a count refers to keeps its meaning.
-        check(vec![slot, counted], 1, &[2, 8, 9], r#"{"n":"Two","c":[8,9]}"#);
+        check(
+            vec![slot, counted],
+            1,
+            &[2, 8, 9],
+            r#"{"n":"Two","c":[8,9]}"#,
+        );
     }
 
     #[test]
@@ -413,48 +511,101 @@ mod tests {
         let plan = Plan::new(schema, 8);
         let of = |t0: i64| {
             let kind = etwkit_etl::clock::ClockType::Qpc;
-            let clock = Clock { kind, frequency: 10_000_000, t0, start: 0, counter_frequency: 10_000_000 };
+            let clock = Clock {
+                kind,
+                frequency: 10_000_000,
+                t0,
+                start: 0,
+                counter_frequency: 10_000_000,
+            };
             let payload = [0i64.to_le_bytes(), (t0 + 10).to_le_bytes()].concat();
-            let renderer = Renderer { clock: Some(&clock), limits: Limits::NONE };
+            let renderer = Renderer {
+                clock: Some(&clock),
+                limits: Limits::NONE,
+            };
             Value::Object(renderer.object(&plan, &payload).0).to_string()
         };
         assert_eq!(of(929_670_664_718), r#"{"t":null,"u":1000}"#);
-        assert_eq!(of(0), r#"{"t":0,"u":1000}"#, "a trace that begins at tick 0");
+        assert_eq!(
+            of(0),
+            r#"{"t":0,"u":1000}"#,
+            "a trace that begins at tick 0"
+        );
     }
 
     #[test]
     fn fields_of_one_name_are_numbered() {
         let fields = ["x", "x", "x#2", "x", "y"].map(|name| Field::new(name, Type::UInt8));
-        check(fields.into(), 0, &[1, 2, 3, 4, 5], r##"{"x":1,"x#2":2,"x#2#2":3,"x#3":4,"y":5}"##);
+        check(
+            fields.into(),
+            0,
+            &[1, 2, 3, 4, 5],
+            r##"{"x":1,"x#2":2,"x#2#2":3,"x#3":4,"y":5}"##,
+        );
     }
 
     #[test]
     fn structs_without_bytes_cannot_cost_time() {
-        let count = Field { slot: Some(0), ..Field::new("n", Type::UInt32) };
+        let count = Field {
+            slot: Some(0),
+            ..Field::new("n", Type::UInt32)
+        };
         let nothing = (0..200).map(|i| Field::new(format!("f{i}"), Type::Null));
         let mut members: Vec<Field> = nothing.collect();
         members.push(Field::new("one", Type::UInt8));
-        let structs = Field { count: Count::Slot(0), members, ..Field::new("s", Type::Struct) };
+        let structs = Field {
+            count: Count::Slot(0),
+            members,
+            ..Field::new("s", Type::Struct)
+        };
         let payload = [&60_000u32.to_le_bytes()[..], &[0; 60_000]].concat();
         check(vec![count, structs], 1, &payload, r#"{"n":60000} cut"#);
     }
 
     #[test]
     fn a_count_or_length_of_all_bits_does_not_mean_the_rest() {
-        let number = Field { slot: Some(0), ..Field::new("n", Type::UInt64) };
-        let bytes = Field { count: Count::Slot(0), ..Field::new("b", Type::UInt8) };
-        let data = Field { length: Length::Slot(0), ..Field::new("d", Type::Binary) };
+        let number = Field {
+            slot: Some(0),
+            ..Field::new("n", Type::UInt64)
+        };
+        let bytes = Field {
+            count: Count::Slot(0),
+            ..Field::new("b", Type::UInt8)
+        };
+        let data = Field {
+            length: Length::Slot(0),
+            ..Field::new("d", Type::Binary)
+        };
         for field in [bytes, data] {
-            check(vec![number.clone(), field], 1, &[0xFF; 10], r#"{"n":18446744073709551615} cut"#);
+            check(
+                vec![number.clone(), field],
+                1,
+                &[0xFF; 10],
+                r#"{"n":18446744073709551615} cut"#,
+            );
         }
     }
 
     #[test]
     fn a_claimed_count_of_billions_ends_with_the_payload() {
-        let count = Field { slot: Some(0), ..Field::new("n", Type::UInt32) };
-        let empty = Field { count: Count::Slot(0), ..Field::new("e", Type::Null) };
-        check(vec![count.clone(), empty], 1, &[0xFF; 4], r#"{"n":4294967295,"e":[null]}"#);
-        let words = Field { count: Count::Slot(0), ..Field::new("w", Type::UInt32) };
+        let count = Field {
+            slot: Some(0),
+            ..Field::new("n", Type::UInt32)
+        };
+        let empty = Field {
+            count: Count::Slot(0),
+            ..Field::new("e", Type::Null)
+        };
+        check(
+            vec![count.clone(), empty],
+            1,
+            &[0xFF; 4],
+            r#"{"n":4294967295,"e":[null]}"#,
+        );
+        let words = Field {
+            count: Count::Slot(0),
+            ..Field::new("w", Type::UInt32)
+        };
         check(vec![count, words], 1, &[0xFF; 8], r#"{"n":4294967295} cut"#);
     }
 }

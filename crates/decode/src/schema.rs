@@ -93,8 +93,18 @@ impl Type {
             Self::Null => 0,
             Self::Int8 | Self::UInt8 | Self::AnsiChar => 1,
             Self::Int16 | Self::UInt16 | Self::UnicodeChar | Self::Port => 2,
-            Self::Int32 | Self::UInt32 | Self::Float | Self::Bool32 | Self::HexInt32 | Self::Ipv4 => 4,
-            Self::Int64 | Self::UInt64 | Self::Double | Self::FileTime | Self::HexInt64 | Self::Ticks => 8,
+            Self::Int32
+            | Self::UInt32
+            | Self::Float
+            | Self::Bool32
+            | Self::HexInt32
+            | Self::Ipv4 => 4,
+            Self::Int64
+            | Self::UInt64
+            | Self::Double
+            | Self::FileTime
+            | Self::HexInt64
+            | Self::Ticks => 8,
             Self::Guid | Self::SystemTime | Self::Ipv6 => 16,
             Self::Pointer => pointer_size,
             _ => return None,
@@ -200,7 +210,10 @@ impl ValueMap {
             return None;
         }
         // An entry of 0 is contained in every value, so that it would be named each time.
-        let set = self.entries.iter().filter(|(bit, _)| *bit != 0 && value & bit == *bit);
+        let set = self
+            .entries
+            .iter()
+            .filter(|(bit, _)| *bit != 0 && value & bit == *bit);
         let (left, mut names) = set.fold((value, Vec::new()), |(left, mut names), (bit, name)| {
             names.push(name.to_string());
             (left & !bit, names)

@@ -170,7 +170,11 @@ impl Default for SessionReader {
 impl SessionReader {
     /// Reads an event; `None` for those of other providers, those that say nothing of sessions, and those
     /// whose layout is not known.
-    pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<(Kind, SessionFields)> {
+    pub fn read(
+        &mut self,
+        event: &RawEvent<'_>,
+        decoder: &mut Decoder,
+    ) -> Option<(Kind, SessionFields)> {
         if !event.kind.is_manifest() || event.provider() != EVENT_TRACING {
             return None;
         }
@@ -182,7 +186,10 @@ impl SessionReader {
 
 /// Place of a field among [`NAMES`]; these events are few.
 fn at(name: &str) -> usize {
-    NAMES.iter().position(|known| *known == name).unwrap_or(usize::MAX)
+    NAMES
+        .iter()
+        .position(|known| *known == name)
+        .unwrap_or(usize::MAX)
 }
 
 fn fields(values: Fields<'_>) -> SessionFields {

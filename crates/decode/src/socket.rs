@@ -43,7 +43,14 @@ mod tests {
         v6.resize(23, 0);
         v6.extend([0x20, 0, 0, 0, 0]);
         assert_eq!(address(&v6).unwrap().to_string(), "[fe80::20]:443");
-        assert_eq!((address(&v4[..7]), address(&[1, 0, 0, 0, 0, 0, 0, 0]), address(&[])), (None, None, None));
+        assert_eq!(
+            (
+                address(&v4[..7]),
+                address(&[1, 0, 0, 0, 0, 0, 0, 0]),
+                address(&[])
+            ),
+            (None, None, None)
+        );
         let mut list = v4.to_vec();
         list.resize(STORAGE_LEN, 0);
         list.extend(&v6);

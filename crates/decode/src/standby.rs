@@ -107,8 +107,12 @@ impl StandbyReader {
             return None;
         }
         match event.descriptor().id {
-            id::ENTER => self.0.read(event, decoder, |values| enter(values).map(Event::Enter)),
-            id::EXIT => self.0.read(event, decoder, |values| exit(values).map(Event::Exit)),
+            id::ENTER => self
+                .0
+                .read(event, decoder, |values| enter(values).map(Event::Enter)),
+            id::EXIT => self
+                .0
+                .read(event, decoder, |values| exit(values).map(Event::Exit)),
             _ => None,
         }
     }
@@ -116,14 +120,19 @@ impl StandbyReader {
 
 /// Place of a field among [`NAMES`]; these events are few.
 fn at(name: &str) -> usize {
-    NAMES.iter().position(|known| *known == name).unwrap_or(usize::MAX)
+    NAMES
+        .iter()
+        .position(|known| *known == name)
+        .unwrap_or(usize::MAX)
 }
 
 fn enter(values: Fields<'_>) -> Option<Enter> {
     let flag = |name| values.u64(at(name)).map(|bits| bits != 0);
     Some(Enter {
         reason: values.u32(at("Reason"))?,
-        scenario: values.u64(at("ScenarioInstanceIdV2")).or_else(|| values.u64(at("ScenarioInstanceId"))),
+        scenario: values
+            .u64(at("ScenarioInstanceIdV2"))
+            .or_else(|| values.u64(at("ScenarioInstanceId"))),
         is_lid_open: flag("LidOpenState"),
         has_external_monitor: flag("ExternalMonitorConnectedState"),
         remaining_capacity: values.u32(at("BatteryRemainingCapacityOnEnter")),
@@ -150,7 +159,10 @@ fn exit(values: Fields<'_>) -> Option<Exit> {
 /// What a reason is called, documented as `POWER_MONITOR_REQUEST_REASON`.
 #[must_use]
 pub fn reason_name(reason: u32) -> Option<&'static str> {
-    usize::try_from(reason).ok().and_then(|reason| REASONS.get(reason)).copied()
+    usize::try_from(reason)
+        .ok()
+        .and_then(|reason| REASONS.get(reason))
+        .copied()
 }
 
 const REASONS: [&str; 39] = [

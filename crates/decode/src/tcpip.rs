@@ -247,7 +247,12 @@ impl TcpReader {
     }
 
     /// Reads an event of that kind; `None` if it cannot be decoded.
-    pub fn read(&mut self, kind: Kind, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<TcpEvent> {
+    pub fn read(
+        &mut self,
+        kind: Kind,
+        event: &RawEvent<'_>,
+        decoder: &mut Decoder,
+    ) -> Option<TcpEvent> {
         self.0.read(event, decoder, |fields| read(kind, fields))
     }
 }
@@ -257,7 +262,10 @@ fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
         kind,
         tcb: fields.u64(field::TCB)?,
         ends: ends(fields),
-        pid: fields.u32(field::PROCESS_ID).or_else(|| fields.u32(field::PID)).filter(|pid| *pid != 0),
+        pid: fields
+            .u32(field::PROCESS_ID)
+            .or_else(|| fields.u32(field::PID))
+            .filter(|pid| *pid != 0),
         bytes: None,
         sequence: None,
         template: None,
@@ -285,8 +293,14 @@ fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
         Kind::Post | Kind::Inject => {
             event.bytes = Some(fields.u32(field::NUM_BYTES)?);
             event.sequence = Some(fields.u32(field::SND_NXT)?);
-            let is_injected = fields.text(field::INJECTED)?.eq_ignore_ascii_case("injected");
-            event.kind = if is_injected { Kind::Inject } else { Kind::Post };
+            let is_injected = fields
+                .text(field::INJECTED)?
+                .eq_ignore_ascii_case("injected");
+            event.kind = if is_injected {
+                Kind::Inject
+            } else {
+                Kind::Post
+            };
         }
         Kind::Retransmit | Kind::TailLossProbe | Kind::KeepAlive => {
             event.sequence = Some(fields.u32(field::SND_UNA)?);
@@ -300,7 +314,10 @@ fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
 
 fn ends(fields: Fields<'_>) -> Option<Ends> {
     let local = socket::address(fields.bytes(field::LOCAL_ADDRESS)?)?;
-    Some(Ends { local, remote: socket::address(fields.bytes(field::REMOTE_ADDRESS)?)? })
+    Some(Ends {
+        local,
+        remote: socket::address(fields.bytes(field::REMOTE_ADDRESS)?)?,
+    })
 }
 
 fn summary(fields: Fields<'_>) -> Option<Summary> {
@@ -312,7 +329,11 @@ fn summary(fields: Fields<'_>) -> Option<Summary> {
         data_segments_out: fields.u64(field::DATA_SEGMENTS_OUT)?,
         segments_in: fields.u64(field::SEGMENTS_IN)?,
         segments_out: fields.u64(field::SEGMENTS_OUT)?,
-        rtt_us: if let [Some(last), Some(min), Some(max)] = rtt { Some((last, min, max)) } else { None },
+        rtt_us: if let [Some(last), Some(min), Some(max)] = rtt {
+            Some((last, min, max))
+        } else {
+            None
+        },
     })
 }
 

@@ -83,7 +83,12 @@ impl TimerReader {
 }
 
 fn resolution(id: u16, values: Values<'_, { NAMES.len() }>) -> Option<Resolution> {
-    let process = || Some(Requester::Process(values.u32(4)?, values.text(5).unwrap_or_default()));
+    let process = || {
+        Some(Requester::Process(
+            values.u32(4)?,
+            values.text(5).unwrap_or_default(),
+        ))
+    };
     let (whose, resolution) = match id {
         id::REQUEST => (process()?, values.u32(0)?),
         id::REQUEST_RUNDOWN => (process()?, values.u32(1)?),

@@ -49,7 +49,12 @@ pub fn traits(data: &[u8]) -> Option<Traits> {
     let mut group = None;
     // A length counts its own two bytes. One below that would never move on, and ends the traits.
     while let Some(len) = cursor.u16() {
-        let Some(chunk) = usize::from(len).checked_sub(2).and_then(|len| cursor.take(len)) else { break };
+        let Some(chunk) = usize::from(len)
+            .checked_sub(2)
+            .and_then(|len| cursor.take(len))
+        else {
+            break;
+        };
         if let Some((&GROUP, data)) = chunk.split_first() {
             group = group.or(etwkit_etl::bytes::guid_at(data, 0));
         }
@@ -65,12 +70,22 @@ pub fn schema(provider: Guid, provider_name: Option<Arc<str>>, metadata: &[u8]) 
     tags(&mut cursor)?;
     let name = text(&mut cursor)?;
     // No number says how many fields there are: they go on to the end of the block.
-    let mut reader = Reader { cursor, left: MAX_FIELDS };
+    let mut reader = Reader {
+        cursor,
+        left: MAX_FIELDS,
+    };
     let mut fields = Vec::new();
     while !reader.cursor.is_empty() {
         fields.push(reader.field(0)?);
     }
-    Some(Schema { provider, provider_name, name, source: Source::TraceLogging, fields, slots: 0 })
+    Some(Schema {
+        provider,
+        provider_name,
+        name,
+        source: Source::TraceLogging,
+        fields,
+        slots: 0,
+    })
 }
 
 /// The content of a block that starts with its own size, a u16 that counts itself.
@@ -88,7 +103,10 @@ fn tags(cursor: &mut Cursor<'_>) -> Option<()> {
 
 /// UTF-8 up to its NUL, which must be there: without it the size of the block is wrong.
 fn text(cursor: &mut Cursor<'_>) -> Option<Box<str>> {
-    cursor.rest().contains(&0).then(|| String::from_utf8_lossy(cursor.ansi()).into())
+    cursor
+        .rest()
+        .contains(&0)
+        .then(|| String::from_utf8_lossy(cursor.ansi()).into())
 }
 
 struct Reader<'a> {
@@ -121,11 +139,21 @@ impl Reader<'_> {
         }
         if kind & in_type::BASE == in_type::STRUCT {
             // The place of the output type holds the number of members here, at most 127.
-            let members = (0..out).map(|_| self.field(depth + 1)).collect::<Option<_>>()?;
-            return Some(Field { count, members, ..Field::new(name, Type::Struct) });
+            let members = (0..out)
+                .map(|_| self.field(depth + 1))
+                .collect::<Option<_>>()?;
+            return Some(Field {
+                count,
+                members,
+                ..Field::new(name, Type::Struct)
+            });
         }
         let (ty, out) = encoding(kind & in_type::BASE, out)?;
-        Some(Field { count, out, ..Field::new(name, ty) })
+        Some(Field {
+            count,
+            out,
+            ..Field::new(name, ty)
+        })
     }
 
     fn count(&mut self, kind: u8) -> Option<Count> {
@@ -174,7 +202,13 @@ mod tests {
 
     fn types(fields: &[u8]) -> Option<Vec<String>> {
         let schema = schema(Guid::ZERO, None, &metadata(fields))?;
-        Some(schema.fields.iter().map(|f| format!("{}:{}", f.name, f.type_name())).collect())
+        Some(
+            schema
+                .fields
+                .iter()
+                .map(|f| format!("{}:{}", f.name, f.type_name()))
+                .collect(),
+        )
     }
 
     #[test]
@@ -199,12 +233,22 @@ mod tests {
 
     #[test]
     fn structs_take_the_fields_behind_them() {
-        let schema =
-            schema(Guid::ZERO, None, &metadata(b"s\0\xD8\x02a\0\x98\x01b\0\x04c\0\x08d\0\x04")).unwrap();
+        let schema = schema(
+            Guid::ZERO,
+            None,
+            &metadata(b"s\0\xD8\x02a\0\x98\x01b\0\x04c\0\x08d\0\x04"),
+        )
+        .unwrap();
         let outer = &schema.fields[0];
-        assert_eq!((outer.count, outer.members.len(), schema.fields.len()), (Count::Prefixed, 2, 2));
+        assert_eq!(
+            (outer.count, outer.members.len(), schema.fields.len()),
+            (Count::Prefixed, 2, 2)
+        );
         assert_eq!(&*outer.members[0].members[0].name, "b");
-        assert_eq!((&*outer.members[1].name, &*schema.fields[1].name), ("c", "d"));
+        assert_eq!(
+            (&*outer.members[1].name, &*schema.fields[1].name),
+            ("c", "d")
+        );
     }
 
     #[test]
@@ -219,15 +263,30 @@ mod tests {
 
     #[test]
     fn broken_metadata_gives_nothing() {
-        for fields in [&b"a"[..], b"a\0", b"a\0\x84", b"a\0\x84\x83\x80", b"a\0\x27\x03", b"a\0\x61\x09\0x"] {
+        for fields in [
+            &b"a"[..],
+            b"a\0",
+            b"a\0\x84",
+            b"a\0\x84\x83\x80",
+            b"a\0\x27\x03",
+            b"a\0\x61\x09\0x",
+        ] {
             assert_eq!(types(fields), None, "{fields:?}");
         }
         assert_eq!(types(b"a\0\x1F"), None, "no such type");
         assert_eq!(types(b"s\0\x98\x02a\0\x04"), None, "a member is missing");
         assert_eq!(types(&b"s\0\x98\x01".repeat(40)), None, "too deep");
         assert_eq!(types(&b"\0\x04".repeat(MAX_FIELDS + 1)), None, "too many");
-        assert_eq!(schema(Guid::ZERO, None, &[200, 0, 0, b'e', 0]), None, "size behind the end");
-        assert_eq!(schema(Guid::ZERO, None, &[1, 0, 0, b'e', 0]), None, "size below itself");
+        assert_eq!(
+            schema(Guid::ZERO, None, &[200, 0, 0, b'e', 0]),
+            None,
+            "size behind the end"
+        );
+        assert_eq!(
+            schema(Guid::ZERO, None, &[1, 0, 0, b'e', 0]),
+            None,
+            "size below itself"
+        );
         assert_eq!(schema(Guid::ZERO, None, &[]), None);
     }
 
@@ -237,9 +296,16 @@ mod tests {
         data.extend([7; 16]);
         data[0] = data.len() as u8;
         let read = traits(&data).unwrap();
-        assert_eq!((&*read.name, read.group), ("My.Provider", Some(Guid::from_bytes([7; 16]))));
+        assert_eq!(
+            (&*read.name, read.group),
+            ("My.Provider", Some(Guid::from_bytes([7; 16])))
+        );
         assert_eq!(traits(b"\x05\0ab\0").unwrap().group, None);
-        assert_eq!(traits(b"\x07\0ab\0\0\0").unwrap().group, None, "a chunk of no size");
+        assert_eq!(
+            traits(b"\x07\0ab\0\0\0").unwrap().group,
+            None,
+            "a chunk of no size"
+        );
         assert_eq!(traits(b"\x04\0ab"), None);
     }
 }

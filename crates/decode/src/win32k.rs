@@ -272,7 +272,13 @@ impl Event {
 fn acquired(c: &mut Cursor<'_>, id: u16, mode: Mode, unit_us: u64) -> Option<Acquired> {
     let wait_qpc = c.u64()?;
     let wait_us = u64::from(c.u32()?) * unit_us;
-    Some(Acquired { id, mode, wait_qpc, wait_us, token: c.u64()? })
+    Some(Acquired {
+        id,
+        mode,
+        wait_qpc,
+        wait_us,
+        token: c.u64()?,
+    })
 }
 
 fn object(c: &mut Cursor<'_>, id: u16, pointer_size: usize) -> Option<ObjectEvent> {
@@ -285,7 +291,14 @@ fn object(c: &mut Cursor<'_>, id: u16, pointer_size: usize) -> Option<ObjectEven
         _ => (Step::Transform(handle), c.pointer(pointer_size)?),
     };
     let class = if id < 455 { Class::User } else { Class::Gdi };
-    Some(ObjectEvent { class, step, handle, kind: c.u32()?, session: c.u32()?, owner: c.u32()? })
+    Some(ObjectEvent {
+        class,
+        step,
+        handle,
+        kind: c.u32()?,
+        session: c.u32()?,
+        owner: c.u32()?,
+    })
 }
 
 fn wait_cursor(c: &mut Cursor<'_>) -> Option<Delay> {
@@ -312,7 +325,11 @@ fn wait_cursor(c: &mut Cursor<'_>) -> Option<Delay> {
 fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
     let flags = c.u32()?;
     // Only a delay of messages reports its length. A delay of input lasts as long as the oldest input waits.
-    let reported = if kind == DelayKind::Message { Some(c.u32()?) } else { None };
+    let reported = if kind == DelayKind::Message {
+        Some(c.u32()?)
+    } else {
+        None
+    };
     let (remove, oldest) = (c.u32()?, c.u32()?);
     let class_name = text(c);
     let top_level_class_name = text(c);
@@ -320,7 +337,11 @@ fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
     if of_store {
         text(c); // id of the application, which the package names as well
     }
-    let (image_path, package) = if of_store { (None, third) } else { (third, None) };
+    let (image_path, package) = if of_store {
+        (None, third)
+    } else {
+        (third, None)
+    };
     Some(Delay {
         kind,
         duration_ms: reported.unwrap_or(oldest),
@@ -352,7 +373,10 @@ mod tests {
     }
 
     fn wide(text: &str) -> Vec<u8> {
-        text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+        text.encode_utf16()
+            .chain([0])
+            .flat_map(u16::to_le_bytes)
+            .collect()
     }
 
     #[test]
@@ -366,18 +390,37 @@ mod tests {
             (416, Mode::Exclusive, 7000),
             (417, Mode::Shared, 7000),
         ] {
-            let expected = Acquired { id, mode, wait_qpc: 500, wait_us, token: 42 };
-            assert_eq!(Event::parse(id, &payload, 8), Some(Event::Acquired(expected)), "{id}");
+            let expected = Acquired {
+                id,
+                mode,
+                wait_qpc: 500,
+                wait_us,
+                token: 42,
+            };
+            assert_eq!(
+                Event::parse(id, &payload, 8),
+                Some(Event::Acquired(expected)),
+                "{id}"
+            );
             assert_eq!(Event::parse(id, &payload[..19], 8), None, "{id}");
         }
-        assert_eq!(Event::parse(167, &payload, 8), Some(Event::Released(Released { hold_qpc: 500 })));
+        assert_eq!(
+            Event::parse(167, &payload, 8),
+            Some(Event::Released(Released { hold_qpc: 500 }))
+        );
     }
 
     #[test]
     fn objects_have_handles_of_the_size_of_a_pointer() {
         let wide_handle = [&0x0105_0aaa_u64.to_le_bytes()[..], &words(&[5, 1, 4711])].concat();
-        let object =
-            |class, step| ObjectEvent { class, step, handle: 0x0105_0aaa, kind: 5, session: 1, owner: 4711 };
+        let object = |class, step| ObjectEvent {
+            class,
+            step,
+            handle: 0x0105_0aaa,
+            kind: 5,
+            session: 1,
+            owner: 4711,
+        };
         for (id, class, step) in [
             (452, Class::User, Step::Create),
             (453, Class::User, Step::Destroy),
@@ -386,7 +429,11 @@ mod tests {
             (456, Class::Gdi, Step::Destroy),
             (457, Class::Gdi, Step::Owner),
         ] {
-            assert_eq!(Event::parse(id, &wide_handle, 8), Some(Event::Object(object(class, step))), "{id}");
+            assert_eq!(
+                Event::parse(id, &wide_handle, 8),
+                Some(Event::Object(object(class, step))),
+                "{id}"
+            );
         }
         let narrow = words(&[0x0105_0bbb, 0x0105_0aaa, 5, 1, 4711]);
         let expected = object(Class::Gdi, Step::Transform(0x0105_0bbb));
@@ -396,24 +443,49 @@ mod tests {
 
     #[test]
     fn names_of_types_differ_between_the_classes() {
-        assert_eq!((Class::User.type_name(1), Class::Gdi.type_name(1)), (Some("Window"), Some("DC")));
+        assert_eq!(
+            (Class::User.type_name(1), Class::Gdi.type_name(1)),
+            (Some("Window"), Some("DC"))
+        );
         assert_eq!(
             (Class::User.type_name(10), Class::Gdi.type_name(10)),
             (Some("DdeConversation"), Some("Font"))
         );
-        assert_eq!((Class::User.type_name(0), Class::Gdi.type_name(2)), (None, None));
+        assert_eq!(
+            (Class::User.type_name(0), Class::Gdi.type_name(2)),
+            (None, None)
+        );
     }
 
     #[test]
     fn delays_have_as_many_fields_as_the_payload() {
         let short = words(&[1, 300, 40, 250]);
-        let Some(Event::Delay(delay)) = Event::parse(38, &short, 8) else { panic!() };
-        assert_eq!((delay.kind, delay.duration_ms, delay.flags), (DelayKind::Message, 300, Some(1)));
-        assert_eq!((delay.since_input_remove_ms, delay.since_oldest_input_ms), (Some(40), Some(250)));
-        assert_eq!((delay.class_name, delay.image_path, delay.message_id), (None, None, None));
-        let names = [wide("Edit"), wide("Notepad"), wide("C:\\notepad.exe"), words(&[0x100, 65, 0])].concat();
+        let Some(Event::Delay(delay)) = Event::parse(38, &short, 8) else {
+            panic!()
+        };
+        assert_eq!(
+            (delay.kind, delay.duration_ms, delay.flags),
+            (DelayKind::Message, 300, Some(1))
+        );
+        assert_eq!(
+            (delay.since_input_remove_ms, delay.since_oldest_input_ms),
+            (Some(40), Some(250))
+        );
+        assert_eq!(
+            (delay.class_name, delay.image_path, delay.message_id),
+            (None, None, None)
+        );
+        let names = [
+            wide("Edit"),
+            wide("Notepad"),
+            wide("C:\\notepad.exe"),
+            words(&[0x100, 65, 0]),
+        ]
+        .concat();
         let long = [words(&[1, 40, 250]), names].concat();
-        let Some(Event::Delay(delay)) = Event::parse(37, &long, 8) else { panic!() };
+        let Some(Event::Delay(delay)) = Event::parse(37, &long, 8) else {
+            panic!()
+        };
         assert_eq!((delay.kind, delay.duration_ms), (DelayKind::Input, 250));
         assert_eq!(delay.class_name.as_deref(), Some("Edit"));
         assert_eq!(delay.top_level_class_name.as_deref(), Some("Notepad"));
@@ -424,27 +496,52 @@ mod tests {
 
     #[test]
     fn programs_of_the_store_have_a_package_instead_of_a_path() {
-        let names =
-            [wide("A"), wide(""), wide("Contoso.Mail_1.0"), wide("Contoso!App"), words(&[5, 6, 0])].concat();
+        let names = [
+            wide("A"),
+            wide(""),
+            wide("Contoso.Mail_1.0"),
+            wide("Contoso!App"),
+            words(&[5, 6, 0]),
+        ]
+        .concat();
         let payload = [words(&[0, 900, 1, 2]), names].concat();
-        let Some(Event::Delay(delay)) = Event::parse(173, &payload, 8) else { panic!() };
+        let Some(Event::Delay(delay)) = Event::parse(173, &payload, 8) else {
+            panic!()
+        };
         assert_eq!((delay.top_level_class_name, delay.image_path), (None, None));
         assert_eq!(delay.package.as_deref(), Some("Contoso.Mail_1.0"));
-        assert_eq!((delay.duration_ms, delay.message_id, delay.wparam), (900, Some(5), Some(6)));
+        assert_eq!(
+            (delay.duration_ms, delay.message_id, delay.wparam),
+            (900, Some(5), Some(6))
+        );
     }
 
     #[test]
     fn the_focus_moves() {
-        assert_eq!(Event::parse(2, &words(&[11, 12]), 8), Some(Event::Focus(Focus::Threads(11, 12))));
+        assert_eq!(
+            Event::parse(2, &words(&[11, 12]), 8),
+            Some(Event::Focus(Focus::Threads(11, 12)))
+        );
         let processes = Event::parse(26, &words(&[1, 100, 200]), 8).unwrap();
         assert_eq!(processes, Event::Focus(Focus::Processes(1, 100, 200)));
         assert_eq!(processes.processes(), [100, 200]);
         let create_time = [words(&[1, 200]), vec![0; 8]].concat();
-        assert_eq!(Event::parse(258, &create_time, 8), Some(Event::Focus(Focus::Gained(1, 200))));
-        assert_eq!(Event::parse(259, &create_time, 8), Some(Event::Focus(Focus::Lost(1, 200))));
+        assert_eq!(
+            Event::parse(258, &create_time, 8),
+            Some(Event::Focus(Focus::Gained(1, 200)))
+        );
+        assert_eq!(
+            Event::parse(259, &create_time, 8),
+            Some(Event::Focus(Focus::Lost(1, 200)))
+        );
         let cursor = Event::parse(35, &words(&[12, 100, 1, 102, 1500]), 8).unwrap();
         assert_eq!(cursor.processes(), [100, 0]);
-        let Event::Delay(cursor) = cursor else { panic!() };
-        assert_eq!((cursor.whose, cursor.duration_ms, cursor.cursor), (Some((100, 12)), 1500, Some(102)));
+        let Event::Delay(cursor) = cursor else {
+            panic!()
+        };
+        assert_eq!(
+            (cursor.whose, cursor.duration_ms, cursor.cursor),
+            (Some((100, 12)), 1500, Some(102))
+        );
     }
 }

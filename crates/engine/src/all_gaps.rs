@@ -15,8 +15,14 @@ const NAMED: usize = 3;
 /// The command that shows more about a trace.
 fn more(gaps: &Gaps) -> String {
     let trace = gaps.trace();
-    let is_extract = [".etwx", ".etwx.zip"].iter().any(|ending| trace.to_lowercase().ends_with(ending));
-    let command = if is_extract { "etwkit dump overview" } else { "etwkit info" };
+    let is_extract = [".etwx", ".etwx.zip"]
+        .iter()
+        .any(|ending| trace.to_lowercase().ends_with(ending));
+    let command = if is_extract {
+        "etwkit dump overview"
+    } else {
+        "etwkit info"
+    };
     format!("`{command} {trace}`")
 }
 
@@ -31,7 +37,11 @@ pub struct AllGaps {
 impl AllGaps {
     /// Adds the gaps of a trace; what was known about it before is replaced.
     pub fn add(&mut self, gaps: Gaps) {
-        match self.all.iter_mut().find(|known| known.trace() == gaps.trace()) {
+        match self
+            .all
+            .iter_mut()
+            .find(|known| known.trace() == gaps.trace())
+        {
             Some(known) => known.update(gaps),
             None if gaps.is_empty() => {}
             None => self.all.push(gaps),
@@ -45,7 +55,13 @@ impl AllGaps {
 
     /// The gaps that machine output has not reported yet.
     pub fn new_json(&mut self) -> Vec<Value> {
-        let new = self.all.get(self.in_json..).unwrap_or_default().iter().map(Gaps::json).collect();
+        let new = self
+            .all
+            .get(self.in_json..)
+            .unwrap_or_default()
+            .iter()
+            .map(Gaps::json)
+            .collect();
         self.in_json = self.all.len();
         new
     }
@@ -53,27 +69,55 @@ impl AllGaps {
     /// The lines for the error stream: at most one on what is lost, and one on names.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        let lost: Vec<&Gaps> = self.all.iter().filter(|gaps| gaps.is_incomplete()).collect();
-        let unnamed: Vec<&Gaps> = self.all.iter().filter(|gaps| gaps.unnamed().is_some()).collect();
+        let lost: Vec<&Gaps> = self
+            .all
+            .iter()
+            .filter(|gaps| gaps.is_incomplete())
+            .collect();
+        let unnamed: Vec<&Gaps> = self
+            .all
+            .iter()
+            .filter(|gaps| gaps.unnamed().is_some())
+            .collect();
         let lost = match lost.as_slice() {
             [] => None,
-            [one] => Some(format!("{} is incomplete: {}; see {}", one.trace(), one.words(), more(one))),
+            [one] => Some(format!(
+                "{} is incomplete: {}; see {}",
+                one.trace(),
+                one.words(),
+                more(one)
+            )),
             [first, ..] => {
                 let named = listed(&lost, |gaps| format!("{} ({})", gaps.trace(), gaps.words()));
-                Some(format!("{} traces are incomplete: {named}; see {}", lost.len(), more(first)))
+                Some(format!(
+                    "{} traces are incomplete: {named}; see {}",
+                    lost.len(),
+                    more(first)
+                ))
             }
         };
-        [lost, unnamed_line(&unnamed)].into_iter().flatten().collect()
+        [lost, unnamed_line(&unnamed)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
 fn unnamed_line(unnamed: &[&Gaps]) -> Option<String> {
     let first = unnamed.first()?;
-    let sum =
-        |of: fn(NativeNames) -> u64| unnamed.iter().filter_map(|gaps| gaps.unnamed().map(of)).sum::<u64>();
+    let sum = |of: fn(NativeNames) -> u64| {
+        unnamed
+            .iter()
+            .filter_map(|gaps| gaps.unnamed().map(of))
+            .sum::<u64>()
+    };
     let (addresses, named) = (sum(|names| names.addresses), sum(|names| names.named));
     let grouped = |number| Numbers::default().grouped(number);
-    let of = if unnamed.len() == 1 { String::new() } else { format!(" in {} traces", unnamed.len()) };
+    let of = if unnamed.len() == 1 {
+        String::new()
+    } else {
+        format!(" in {} traces", unnamed.len())
+    };
     Some(format!(
         "{} of {} native addresses{of} have no name: `etwkit symbols load --symbols MS {}`",
         grouped(addresses.saturating_sub(named)),
@@ -105,7 +149,10 @@ mod tests {
             message: message.to_owned(),
             position: None,
         };
-        let rows = [row("lost_events", lost, ""), row("cut_short", 1, "events reach to 1 s")];
+        let rows = [
+            row("lost_events", lost, ""),
+            row("cut_short", 1, "events reach to 1 s"),
+        ];
         Gaps::of_trace(trace, &rows)
     }
 
@@ -116,17 +163,27 @@ mod tests {
         all.add(gaps("a.etl", 1234));
         all.add(gaps("a.etl", 1234));
         let words = "1 234 events lost while recording, events reach to 1 s";
-        assert_eq!(all.lines(), [format!("a.etl is incomplete: {words}; see `etwkit info a.etl`")]);
+        assert_eq!(
+            all.lines(),
+            [format!(
+                "a.etl is incomplete: {words}; see `etwkit info a.etl`"
+            )]
+        );
         assert_eq!(all.new_json().len(), 1);
         for trace in ["b.etwx", "c", "d", "e"] {
             all.add(gaps(trace, 7));
         }
         let line = all.lines().join("\n");
         assert!(
-            line.starts_with(&format!("5 traces are incomplete: a.etl ({words}), b.etwx (7 events lost")),
+            line.starts_with(&format!(
+                "5 traces are incomplete: a.etl ({words}), b.etwx (7 events lost"
+            )),
             "{line}"
         );
-        assert!(line.ends_with("), 2 more; see `etwkit info a.etl`"), "{line}");
+        assert!(
+            line.ends_with("), 2 more; see `etwkit info a.etl`"),
+            "{line}"
+        );
         assert_eq!(all.new_json().len(), 4);
         assert!(all.new_json().is_empty());
     }

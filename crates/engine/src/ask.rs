@@ -38,13 +38,25 @@ impl<A> Asked<A> {
     /// One that cannot be opened.
     fn failed(name: String, notes: Vec<String>, error: Error) -> Self {
         let answer = Err(error.of(&name));
-        Self { name, notes, hash: None, gaps: Vec::new(), answer }
+        Self {
+            name,
+            notes,
+            hash: None,
+            gaps: Vec::new(),
+            answer,
+        }
     }
 
     /// The answer to names, which is of no trace.
     pub(crate) fn of_names(answer: A) -> Self {
         let answer = Ok((TraceInfo::default(), Ok(answer)));
-        Self { name: String::new(), notes: Vec::new(), hash: None, gaps: Vec::new(), answer }
+        Self {
+            name: String::new(),
+            notes: Vec::new(),
+            hash: None,
+            gaps: Vec::new(),
+            answer,
+        }
     }
 }
 
@@ -77,7 +89,15 @@ impl Engine {
         let (of_several, mut done) = (extracts.len() > 1, 0_usize);
         let known = Arc::new(KnownQuestions::default());
         let ask = |paths: &&[PathBuf], sessions: usize| {
-            let group = Group { engine: self, asking, naming, of_several, sessions, known: &known, question };
+            let group = Group {
+                engine: self,
+                asking,
+                naming,
+                of_several,
+                sessions,
+                known: &known,
+                question,
+            };
             group.ask(paths)
         };
         in_order(&groups(extracts, workers), ask, |asked| {
@@ -134,7 +154,9 @@ struct Opened {
 pub(crate) fn left_out(session: &Session, name: &str) -> Option<String> {
     let tables: Vec<String> = session.asked_left_out().into_iter().collect();
     let tables = Some(tables.join(", ")).filter(|tables| !tables.is_empty())?;
-    Some(format!("{name} was made without the rows of {tables} (--tables): what these hold is missing"))
+    Some(format!(
+        "{name} was made without the rows of {tables} (--tables): what these hold is missing"
+    ))
 }
 
 impl<Q> Group<'_, Q> {
@@ -150,15 +172,31 @@ impl<Q> Group<'_, Q> {
             // was named.
             if self.asking.cancel.is_asked() {
                 asked.extend(self.ask_together(&mut together));
-                asked.push(Asked::failed(name, notes, etwkit_query::Error::Cancelled.into()));
+                asked.push(Asked::failed(
+                    name,
+                    notes,
+                    etwkit_query::Error::Cancelled.into(),
+                ));
             } else if self.engine.pool().keeps(path) {
                 // One that stays open is asked by itself.
                 asked.extend(self.ask_together(&mut together));
                 let only = std::slice::from_ref(path);
-                asked.push(match self.engine.open_share(self.asking, only, self.sessions, &mut notes) {
-                    Ok(session) => self.ask_one(&session, Opened { name, notes, hash: None }),
-                    Err(error) => Asked::failed(name, notes, error),
-                });
+                asked.push(
+                    match self
+                        .engine
+                        .open_share(self.asking, only, self.sessions, &mut notes)
+                    {
+                        Ok(session) => self.ask_one(
+                            &session,
+                            Opened {
+                                name,
+                                notes,
+                                hash: None,
+                            },
+                        ),
+                        Err(error) => Asked::failed(name, notes, error),
+                    },
+                );
             } else {
                 match self.engine.source(self.asking, path, &mut notes) {
                     Ok((source, hash)) => {
@@ -190,7 +228,9 @@ impl<Q> Group<'_, Q> {
         Q: Fn(&Session) -> dump::Result<A>,
     {
         let Together { sources, of, .. } = std::mem::take(together);
-        let sessions = self.known.sessions(sources, &self.engine.options(self.asking, self.sessions));
+        let sessions = self
+            .known
+            .sessions(sources, &self.engine.options(self.asking, self.sessions));
         let ask = |(session, opened): (&Session, Opened)| {
             use_tags(self.asking, session);
             self.ask_one(session, opened)
@@ -198,19 +238,40 @@ impl<Q> Group<'_, Q> {
         sessions.iter().zip(of).map(ask).collect()
     }
 
-    fn ask_one<A>(&self, session: &Session, Opened { name, mut notes, hash }: Opened) -> Asked<A>
+    fn ask_one<A>(
+        &self,
+        session: &Session,
+        Opened {
+            name,
+            mut notes,
+            hash,
+        }: Opened,
+    ) -> Asked<A>
     where
         Q: Fn(&Session) -> dump::Result<A>,
     {
-        let answer = self.info(session, &name).map_err(|error| Error::from(error).of(&name));
+        let answer = self
+            .info(session, &name)
+            .map_err(|error| Error::from(error).of(&name));
         // The heading of an answer is no part of the question: tables that only the heading needed are not
         // reported as missing in the answer.
         session.asked_left_out();
-        let answer = answer.map(|info| (info, (self.question)(session).map_err(|error| error.of(session))));
+        let answer = answer.map(|info| {
+            (
+                info,
+                (self.question)(session).map_err(|error| error.of(session)),
+            )
+        });
         let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));
         notes.extend(left_out(session, &name));
         let gaps = gaps::of_session(session, Some(&name), shows_methods);
-        Asked { name, notes, hash, gaps, answer }
+        Asked {
+            name,
+            notes,
+            hash,
+            gaps,
+            answer,
+        }
     }
 
     /// The trace of an extract, called as is wanted.
@@ -236,11 +297,17 @@ mod tests {
     fn groups_grow_and_leave_work_for_all() {
         let sizes = |extracts: usize| {
             let paths = vec![PathBuf::new(); extracts];
-            groups(&paths, 2).iter().map(|group| group.len()).collect::<Vec<_>>()
+            groups(&paths, 2)
+                .iter()
+                .map(|group| group.len())
+                .collect::<Vec<_>>()
         };
         assert_eq!(sizes(0), Vec::<usize>::new());
         assert_eq!(sizes(3), [1, 1, 1]);
         assert_eq!(sizes(16), [1, 2, 4, 4, 4, 1]);
-        assert_eq!(sizes(600), [1, 2, 4, 8, 16, 32, 64, 64, 64, 64, 64, 64, 64, 64, 25]);
+        assert_eq!(
+            sizes(600),
+            [1, 2, 4, 8, 16, 32, 64, 64, 64, 64, 64, 64, 64, 64, 25]
+        );
     }
 }

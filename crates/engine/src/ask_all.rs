@@ -28,17 +28,32 @@ impl Engine {
         let session = check(extracts).and_then(|()| self.open_all(asking, extracts, &mut notes));
         let session = match session {
             Ok(session) => session,
-            Err(error) => return Asked { name, notes, hash: None, gaps: Vec::new(), answer: Err(error) },
+            Err(error) => {
+                return Asked {
+                    name,
+                    notes,
+                    hash: None,
+                    gaps: Vec::new(),
+                    answer: Err(error),
+                };
+            }
         };
         let info = info(&session, &name);
         // The heading of an answer is no part of the question: tables that only the heading needed are not
         // reported as missing in the answer.
         session.asked_left_out();
-        let answer = info.map(|info| (info, question(&session).map_err(|error| error.of(&session))));
+        let answer =
+            info.map(|info| (info, question(&session).map_err(|error| error.of(&session))));
         let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));
         notes.extend(left_out(&session, &name));
         let gaps = gaps::of_named(extracts, &session, shows_methods);
-        Asked { name, notes, hash: None, gaps, answer }
+        Asked {
+            name,
+            notes,
+            hash: None,
+            gaps,
+            answer,
+        }
     }
 }
 
@@ -53,13 +68,24 @@ fn check(extracts: &[PathBuf]) -> Result<()> {
 
 /// The trace of the first extract, under the name of all: the heading of the answer shows it.
 fn info(session: &Session, name: &str) -> Result<TraceInfo> {
-    let info = session.each().first().map_or_else(|| Ok(TraceInfo::default()), TraceInfo::ask)?;
-    Ok(TraceInfo { file_name: name.to_owned(), ..info })
+    let info = session
+        .each()
+        .first()
+        .map_or_else(|| Ok(TraceInfo::default()), TraceInfo::ask)?;
+    Ok(TraceInfo {
+        file_name: name.to_owned(),
+        ..info
+    })
 }
 
 /// The name of all extracts together.
 fn name(extracts: &[PathBuf]) -> String {
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = |path: &Path| {
+        path.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
     match extracts {
         [] => String::new(),
         [one] => name(one),
@@ -75,7 +101,9 @@ mod tests {
     #[test]
     fn all_together_are_called_by_the_first() {
         let named = |count: usize| {
-            let paths: Vec<PathBuf> = (0..count).map(|n| format!("runs/{n}.etwx").into()).collect();
+            let paths: Vec<PathBuf> = (0..count)
+                .map(|n| format!("runs/{n}.etwx").into())
+                .collect();
             name(&paths)
         };
         assert_eq!(named(1), "0.etwx");

@@ -57,7 +57,10 @@ impl InTheMaking {
             if cancel.is_asked() {
                 return Err(etwkit_query::Error::Cancelled.into());
             }
-            let waited = self.done.wait_timeout(targets, LOOK).unwrap_or_else(PoisonError::into_inner);
+            let waited = self
+                .done
+                .wait_timeout(targets, LOOK)
+                .unwrap_or_else(PoisonError::into_inner);
             targets = waited.0;
         }
         targets.insert(target.to_owned());
@@ -73,7 +76,11 @@ struct Making<'m> {
 
 impl Drop for Making<'_> {
     fn drop(&mut self) {
-        self.all.targets.lock().unwrap_or_else(PoisonError::into_inner).remove(self.target);
+        self.all
+            .targets
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(self.target);
         self.all.done.notify_all();
     }
 }
@@ -89,13 +96,27 @@ struct Wanted<'w> {
 
 impl Engine {
     /// The extract of a trace: the one in the cache, else a new one.
-    pub(crate) fn cached_extract(&self, asking: &Asking, trace: &Path, input: &Input) -> Result<Cached> {
+    pub(crate) fn cached_extract(
+        &self,
+        asking: &Asking,
+        trace: &Path,
+        input: &Input,
+    ) -> Result<Cached> {
         let described = &asking.described;
-        let wanted = Wanted { source: trace, hash: input.source_hash()?, described, detail: Detail::Full };
+        let wanted = Wanted {
+            source: trace,
+            hash: input.source_hash()?,
+            described,
+            detail: Detail::Full,
+        };
         self.cached(asking, &wanted, &|target| {
             let mut extracting = asking.progress.extracting(trace);
             let mut progress = |progress| {
-                if asking.cancel.is_asked() { std::ops::ControlFlow::Break(()) } else { extracting(progress) }
+                if asking.cancel.is_asked() {
+                    std::ops::ControlFlow::Break(())
+                } else {
+                    extracting(progress)
+                }
             };
             let names = symbols::names_beside(self.settings(), trace, &|_, _| {});
             let options = ConvertOptions {
@@ -108,10 +129,22 @@ impl Engine {
     }
 
     /// The extract that an extract of ETWAnalyzer becomes: the one in the cache, else a new one.
-    pub(crate) fn cached_import(&self, asking: &Asking, json: &Path, input: &JsonInput) -> Result<Cached> {
+    pub(crate) fn cached_import(
+        &self,
+        asking: &Asking,
+        json: &Path,
+        input: &JsonInput,
+    ) -> Result<Cached> {
         let described = &Described::default();
-        let wanted = Wanted { source: json, hash: input.source_hash()?, described, detail: Detail::Summary };
-        self.cached(asking, &wanted, &|target| import_json(input, target, false, BTreeMap::new()).map(|_| ()))
+        let wanted = Wanted {
+            source: json,
+            hash: input.source_hash()?,
+            described,
+            detail: Detail::Summary,
+        };
+        self.cached(asking, &wanted, &|target| {
+            import_json(input, target, false, BTreeMap::new()).map(|_| ())
+        })
     }
 
     fn cached(
@@ -120,7 +153,12 @@ impl Engine {
         wanted: &Wanted<'_>,
         make: &dyn Fn(&Path) -> std::result::Result<(), ConvertError>,
     ) -> Result<Cached> {
-        let Wanted { source, hash, described, detail } = wanted;
+        let Wanted {
+            source,
+            hash,
+            described,
+            detail,
+        } = wanted;
         let folder = self.settings().cache()?;
         fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
         let state = state(source);
@@ -130,10 +168,17 @@ impl Engine {
         if Extract::same_source_as(&path, hash, *detail, described.hash()).is_some() {
             touch(&path);
             drop(making);
-            return Ok(Cached { path, is_new: false, notes });
+            return Ok(Cached {
+                path,
+                is_new: false,
+                notes,
+            });
         }
         if let Some(problem) = remove_unusable(&path)? {
-            notes.push(format!("{} could not be used and is made again: {problem}", path.display()));
+            notes.push(format!(
+                "{} could not be used and is made again: {problem}",
+                path.display()
+            ));
         }
         make(&path)?;
         // The name of the extract has the state from before, so that later questions do not find what was
@@ -147,7 +192,11 @@ impl Engine {
         }
         make_room(folder, &path, MAX_BYTES);
         drop(making);
-        Ok(Cached { path, is_new: true, notes })
+        Ok(Cached {
+            path,
+            is_new: true,
+            notes,
+        })
     }
 
     /// The derived tables of an extract that nothing can be added to.
@@ -155,8 +204,15 @@ impl Engine {
         let folder = self.settings().cache()?;
         fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
         let stem = extract.path().with_extension("");
-        let stem = stem.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let target = folder.join(format!("{stem}.derived-{}-{VERSION}.etwx", extract.fingerprint()));
+        let stem = stem
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let target = folder.join(format!(
+            "{stem}.derived-{}-{VERSION}.etwx",
+            extract.fingerprint()
+        ));
         let making = self.making().begin(&target, &asking.cancel)?;
         if derived_in(&target).is_ok_and(|derived| is_current(&derived)) {
             touch(&target);
@@ -172,9 +228,17 @@ impl Engine {
 /// Removes what lies in the cache under the name of an extract and is none that can be asked. Returns what is
 /// wrong with it, if that is worth a word: an extract of an older version, which writing replaces, is not.
 fn remove_unusable(path: &Path) -> Result<Option<String>> {
-    let Err(problem) = Extract::open(path) else { return Ok(None) };
-    let Ok(found) = path.symlink_metadata() else { return Ok(None) };
-    let removed = if found.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    let Err(problem) = Extract::open(path) else {
+        return Ok(None);
+    };
+    let Ok(found) = path.symlink_metadata() else {
+        return Ok(None);
+    };
+    let removed = if found.is_dir() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    };
     removed.map_err(|source| {
         let doing = format!("cannot remove {}, which is damaged", path.display());
         Error::System { doing, source }
@@ -184,9 +248,13 @@ fn remove_unusable(path: &Path) -> Result<Option<String>> {
 
 /// Which file a trace is, and when it was last changed.
 fn state(source: &Path) -> Vec<u8> {
-    let Ok(file) = fs::metadata(source) else { return Vec::new() };
+    let Ok(file) = fs::metadata(source) else {
+        return Vec::new();
+    };
     let since = |time: std::io::Result<SystemTime>| {
-        let since = time.ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let since = time
+            .ok()
+            .and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
         since.map_or(0, |since| since.as_nanos())
     };
     let mut state = Vec::new();
@@ -195,9 +263,15 @@ fn state(source: &Path) -> Vec<u8> {
     {
         use std::os::unix::fs::MetadataExt;
         // The time of change cannot be set back, which copying programs do with that of modification.
-        let numbers =
-            [file.dev(), file.ino(), file.ctime().cast_unsigned(), file.ctime_nsec().cast_unsigned()];
-        numbers.iter().for_each(|number| state.extend(number.to_le_bytes()));
+        let numbers = [
+            file.dev(),
+            file.ino(),
+            file.ctime().cast_unsigned(),
+            file.ctime_nsec().cast_unsigned(),
+        ];
+        numbers
+            .iter()
+            .for_each(|number| state.extend(number.to_le_bytes()));
     }
     #[cfg(not(unix))]
     state.extend(since(file.created()).to_le_bytes());
@@ -212,14 +286,21 @@ fn key(hash: &str, state: &[u8]) -> String {
 /// `slow-0123456789abcdef-0.1.0.etwx` for `slow.etl`: another version of the program does not answer from it.
 fn name(trace: &Path, key: &str) -> String {
     let target = default_target(trace);
-    let stem = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = target
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     format!("{stem}-{key}-{VERSION}.etwx")
 }
 
 /// Records that an extract was asked now, in the time of its manifest. Where that cannot be written, the
 /// extract only has to make room earlier.
 fn touch(extract: &Path) {
-    if let Ok(file) = fs::File::options().append(true).open(extract.join("manifest.json")) {
+    if let Ok(file) = fs::File::options()
+        .append(true)
+        .open(extract.join("manifest.json"))
+    {
         let _ = file.set_modified(SystemTime::now());
     }
 }
@@ -230,7 +311,8 @@ fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
     let mut extracts: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        let asked = fs::metadata(path.join("manifest.json")).and_then(|manifest| manifest.modified());
+        let asked =
+            fs::metadata(path.join("manifest.json")).and_then(|manifest| manifest.modified());
         if let Ok(asked) = asked
             && is_of_cache(&path)
         {
@@ -255,9 +337,14 @@ fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
 /// not ours to delete.
 pub(crate) fn is_of_cache(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let Some(name) = name.strip_suffix(".etwx") else { return false };
+    let Some(name) = name.strip_suffix(".etwx") else {
+        return false;
+    };
     let mut parts = name.rsplit('-');
-    let (version, hash) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let (version, hash) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    );
     let is_hash = hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit());
     is_hash && version.split('.').count() == 3 && parts.next().is_some()
 }
@@ -280,17 +367,31 @@ mod tests {
     fn the_extracts_that_were_asked_longest_ago_make_room() {
         let folder = tempfile::tempdir().unwrap();
         let name = |name: &str| format!("{name}-0123456789abcdef-0.1.0.etwx");
-        for (age, own) in [(30, "old"), (20, "new"), (40, "oldest"), (50, "kept"), (60, "")] {
+        for (age, own) in [
+            (30, "old"),
+            (20, "new"),
+            (40, "oldest"),
+            (50, "kept"),
+            (60, ""),
+        ] {
             // What has another name was not made by the cache.
-            let extract =
-                folder.path().join(if own.is_empty() { "foreign.etwx".to_owned() } else { name(own) });
+            let extract = folder.path().join(if own.is_empty() {
+                "foreign.etwx".to_owned()
+            } else {
+                name(own)
+            });
             fs::create_dir(&extract).unwrap();
             fs::write(extract.join("table"), [0; 90]).unwrap();
             let manifest = fs::File::create(extract.join("manifest.json")).unwrap();
-            manifest.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+            manifest
+                .set_modified(SystemTime::now() - Duration::from_secs(age))
+                .unwrap();
         }
         make_room(folder.path(), &folder.path().join(name("kept")), 200);
-        let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        let mut left: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name())
+            .collect();
         left.sort();
         assert_eq!(
             left,
@@ -300,6 +401,9 @@ mod tests {
 
     #[test]
     fn an_extract_of_the_cache_is_named_by_trace_and_content() {
-        assert_eq!(name(Path::new("a/slow.etl.zip"), "01ab"), format!("slow-01ab-{VERSION}.etwx"));
+        assert_eq!(
+            name(Path::new("a/slow.etl.zip"), "01ab"),
+            format!("slow-01ab-{VERSION}.etwx")
+        );
     }
 }

@@ -30,7 +30,11 @@ impl Engine {
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let (pool, making) = (SessionPool::default(), InTheMaking::default());
-        Self(Arc::new(Shared { settings, pool, making }))
+        Self(Arc::new(Shared {
+            settings,
+            pool,
+            making,
+        }))
     }
 
     /// Where it keeps what it makes.
@@ -63,6 +67,10 @@ impl Engine {
         };
         // At least one of each: more sessions than processors would otherwise get none.
         let share = |whole: usize| (whole / sessions.max(1)).max(1);
-        Options { memory_bytes: share(all.memory_bytes), partitions: share(all.partitions), ..all }
+        Options {
+            memory_bytes: share(all.memory_bytes),
+            partitions: share(all.partitions),
+            ..all
+        }
     }
 }

@@ -44,7 +44,9 @@ pub enum Error {
         source: Option<io::Error>,
     },
     /// There is no folder for what can be made again.
-    #[error("there is no folder for extracts of the cache: set {variable}, or extract the trace first")]
+    #[error(
+        "there is no folder for extracts of the cache: set {variable}, or extract the trace first"
+    )]
     NoCache {
         /// The variable of the environment that names one.
         variable: &'static str,
@@ -106,7 +108,10 @@ impl Error {
     /// This error, with the name of what it is about.
     #[must_use]
     pub fn of(self, name: impl Into<String>) -> Self {
-        Self::Of { name: name.into(), source: Box::new(self) }
+        Self::Of {
+            name: name.into(),
+            source: Box::new(self),
+        }
     }
 
     /// An error of the system at a path: `cannot read slow.etl`.

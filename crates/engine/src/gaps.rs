@@ -26,37 +26,58 @@ impl Gaps {
     /// The gaps of an extract, by the name that it was asked under.
     #[must_use]
     pub fn of_extract(trace: &str, manifest: &Manifest) -> Self {
-        let rows = manifest.diagnostics.iter().map(|d| (d.kind.as_str(), d.count, d.message.as_str()));
+        let rows = manifest
+            .diagnostics
+            .iter()
+            .map(|d| (d.kind.as_str(), d.count, d.message.as_str()));
         Self::new(trace, rows)
     }
 
     /// The gaps of a trace that is read as it is.
     #[must_use]
     pub fn of_trace(trace: &str, health: &[Diagnostic]) -> Self {
-        Self::new(trace, health.iter().map(|d| (d.kind.as_str(), d.count, d.message.as_str())))
+        Self::new(
+            trace,
+            health
+                .iter()
+                .map(|d| (d.kind.as_str(), d.count, d.message.as_str())),
+        )
     }
 
     fn new<'d>(trace: &str, rows: impl Iterator<Item = (&'d str, i64, &'d str)>) -> Self {
         // Some diagnostics are only worth knowing; those in the list make answers incomplete.
         let lost = rows.filter_map(|(kind, count, message)| {
             let (_, what) = INCOMPLETE.iter().find(|(known, _)| *known == kind)?;
-            let words = if what.is_empty() { message.to_owned() } else { counted(count, what) };
+            let words = if what.is_empty() {
+                message.to_owned()
+            } else {
+                counted(count, what)
+            };
             Some((kind.to_owned(), count, words))
         });
-        Self { trace: trace.to_owned(), lost: lost.collect(), unnamed: None }
+        Self {
+            trace: trace.to_owned(),
+            lost: lost.collect(),
+            unnamed: None,
+        }
     }
 
     /// Adds the names that are missing, for an answer that shows methods.
     #[must_use]
     pub fn with_names(mut self, manifest: &Manifest) -> Self {
-        self.unnamed = manifest.native_names.filter(|names| names.named < names.addresses);
+        self.unnamed = manifest
+            .native_names
+            .filter(|names| names.named < names.addresses);
         self
     }
 
     /// These gaps, of the trace by another name.
     #[must_use]
     pub fn called(self, trace: &str) -> Self {
-        Self { trace: trace.to_owned(), ..self }
+        Self {
+            trace: trace.to_owned(),
+            ..self
+        }
     }
 
     /// Whether there is nothing to say.
@@ -96,18 +117,30 @@ impl Gaps {
     pub fn words(&self) -> String {
         let is_cut = self.lost.iter().any(|(kind, ..)| kind == "cut_short");
         // Where a trace is cut short, that its last buffer is not whole goes without saying.
-        let shown = self.lost.iter().filter(|(kind, ..)| !is_cut || kind != "truncated_buffer");
-        shown.map(|(.., words)| words.as_str()).collect::<Vec<_>>().join(", ")
+        let shown = self
+            .lost
+            .iter()
+            .filter(|(kind, ..)| !is_cut || kind != "truncated_buffer");
+        shown
+            .map(|(.., words)| words.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// For machines: what is missing by kind, and in words.
     #[must_use]
     pub fn json(&self) -> Value {
-        let mut object: Map<String, Value> =
-            self.lost.iter().map(|(kind, count, _)| (kind.clone(), json!(count))).collect();
+        let mut object: Map<String, Value> = self
+            .lost
+            .iter()
+            .map(|(kind, count, _)| (kind.clone(), json!(count)))
+            .collect();
         if let Some(names) = self.unnamed {
             object.insert("native_addresses".into(), json!(names.addresses));
-            object.insert("unnamed_addresses".into(), json!(names.addresses.saturating_sub(names.named)));
+            object.insert(
+                "unnamed_addresses".into(),
+                json!(names.addresses.saturating_sub(names.named)),
+            );
         }
         if !self.lost.is_empty() {
             object.insert("message".into(), json!(self.words()));
@@ -122,7 +155,10 @@ fn counted(count: i64, what: &str) -> String {
         Some((noun, rest)) if count == 1 => format!("{} {rest}", noun.trim_end_matches('s')),
         _ => what.to_owned(),
     };
-    format!("{} {what}", Numbers::default().grouped(count.unsigned_abs()))
+    format!(
+        "{} {what}",
+        Numbers::default().grouped(count.unsigned_abs())
+    )
 }
 
 /// The gaps of the extracts of a session that was opened at these paths.
@@ -134,10 +170,17 @@ pub fn of_paths(paths: &[PathBuf], session: &Session) -> Vec<Gaps> {
 /// The gaps of the extracts of a session that was opened at these paths. `shows_methods`: the answer names
 /// methods.
 pub(crate) fn of_named(paths: &[PathBuf], session: &Session, shows_methods: bool) -> Vec<Gaps> {
-    let gaps = paths.iter().zip(session.manifests()).map(|(path, (_, manifest))| {
-        let gaps = Gaps::of_extract(&path.display().to_string(), manifest);
-        if shows_methods { gaps.with_names(manifest) } else { gaps }
-    });
+    let gaps = paths
+        .iter()
+        .zip(session.manifests())
+        .map(|(path, (_, manifest))| {
+            let gaps = Gaps::of_extract(&path.display().to_string(), manifest);
+            if shows_methods {
+                gaps.with_names(manifest)
+            } else {
+                gaps
+            }
+        });
     gaps.filter(|gaps| !gaps.is_empty()).collect()
 }
 
@@ -145,7 +188,11 @@ pub(crate) fn of_named(paths: &[PathBuf], session: &Session, shows_methods: bool
 pub(crate) fn of_session(session: &Session, trace: Option<&str>, shows_methods: bool) -> Vec<Gaps> {
     let extracts = session.manifests().map(|(path, manifest)| {
         let gaps = Gaps::of_extract(trace.unwrap_or(path), manifest);
-        if shows_methods { gaps.with_names(manifest) } else { gaps }
+        if shows_methods {
+            gaps.with_names(manifest)
+        } else {
+            gaps
+        }
     });
     extracts.filter(|gaps| !gaps.is_empty()).collect()
 }

@@ -37,8 +37,13 @@ pub fn can_answer(session: &Session, request: &dyn AnyRequest) -> bool {
     if request.of_names().is_some() {
         return false;
     }
-    let Some(tables) = data_tables(session, &request.show_sql()) else { return true };
-    tables.is_empty() || tables.iter().any(|name| session.has_rows(name) == Some(true))
+    let Some(tables) = data_tables(session, &request.show_sql()) else {
+        return true;
+    };
+    tables.is_empty()
+        || tables
+            .iter()
+            .any(|name| session.has_rows(name) == Some(true))
 }
 
 /// Whether a trace has something for a question as it is asked without options.

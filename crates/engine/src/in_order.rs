@@ -18,7 +18,9 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
     work: impl Fn(&I, usize) -> R + Sync,
     mut take: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(items.len());
+    let workers = thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(items.len());
     if workers < 2 {
         return items.iter().try_for_each(|item| take(work(item, 1)));
     }
@@ -82,8 +84,10 @@ impl Gate {
     /// Waits until that many were taken. Returns whether it goes on.
     fn wait_until(&self, count: usize) -> bool {
         let held = self.count.lock().unwrap_or_else(PoisonError::into_inner);
-        let held =
-            self.changed.wait_while(held, |taken| *taken < count).unwrap_or_else(PoisonError::into_inner);
+        let held = self
+            .changed
+            .wait_while(held, |taken| *taken < count)
+            .unwrap_or_else(PoisonError::into_inner);
         *held != usize::MAX
     }
 }
@@ -151,8 +155,15 @@ mod tests {
             begun.fetch_add(1, Ordering::Relaxed);
             *item
         };
-        let error = in_order(&items, work, |item| if item == 3 { Err(item) } else { Ok(()) });
+        let error = in_order(
+            &items,
+            work,
+            |item| if item == 3 { Err(item) } else { Ok(()) },
+        );
         assert_eq!(error, Err(3));
-        assert!(begun.load(Ordering::Relaxed) < 1000, "what is behind an error is not begun");
+        assert!(
+            begun.load(Ordering::Relaxed) < 1000,
+            "what is behind an error is not begun"
+        );
     }
 }

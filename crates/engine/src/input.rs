@@ -13,14 +13,25 @@ pub const DEFAULT_MAX_UNPACKED_GIB: u64 = 64;
 /// members of archives are unpacked to, if not in the folder of the system.
 #[must_use]
 pub fn input_options(mmap: bool, max_unpacked_gib: u64, temp_dir: Option<PathBuf>) -> Options {
-    let limits = Limits { total_bytes: max_unpacked_gib.saturating_mul(1 << 30), ..Limits::default() };
-    Options { mmap, temp_dir, limits }
+    let limits = Limits {
+        total_bytes: max_unpacked_gib.saturating_mul(1 << 30),
+        ..Limits::default()
+    };
+    Options {
+        mmap,
+        temp_dir,
+        limits,
+    }
 }
 
 impl Engine {
     /// How traces are opened if nobody says otherwise.
     #[must_use]
     pub fn input_options(&self) -> Options {
-        input_options(true, DEFAULT_MAX_UNPACKED_GIB, self.settings().temp_dir.clone())
+        input_options(
+            true,
+            DEFAULT_MAX_UNPACKED_GIB,
+            self.settings().temp_dir.clone(),
+        )
     }
 }

@@ -4,7 +4,11 @@ use etwkit_query::library::{Query, all};
 
 /// All questions that come with the program, in the order of the reference.
 pub fn library() -> impl Iterator<Item = &'static Query> {
-    all().iter().chain(etwkit_analysis::diagnose::rules().iter().map(etwkit_analysis::diagnose::Rule::query))
+    all().iter().chain(
+        etwkit_analysis::diagnose::rules()
+            .iter()
+            .map(etwkit_analysis::diagnose::Rule::query),
+    )
 }
 
 /// The question of that name, as `cpu/processes` or `rules/dns-timeout`.

@@ -33,7 +33,11 @@ enum Meaning {
     /// A path, and the place in a list that names it; empty if none does.
     Path(PathBuf, String),
     /// What fits a pattern, and the place of that in a list.
-    Matches { files: Vec<TestFile>, place: String, pattern: String },
+    Matches {
+        files: Vec<TestFile>,
+        place: String,
+        pattern: String,
+    },
 }
 
 /// The files that words name, in the order of the words; those of a folder by the time of their recording,
@@ -52,9 +56,14 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
                 // Names of recordings carry their time. Where there is none, and where two are of the same
                 // time, the name decides, so that the order is the same on every file system.
                 inside.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
-                let inside = inside.into_iter().filter_map(|file| wanted.of(file)).collect();
+                let inside = inside
+                    .into_iter()
+                    .filter_map(|file| wanted.of(file))
+                    .collect();
                 let (nothing, folder) = (wanted.nothing(), path.display());
-                named.all(inside, || format!("{place}{nothing} is in the folder {folder}"))?;
+                named.all(inside, || {
+                    format!("{place}{nothing} is in the folder {folder}")
+                })?;
             }
             Meaning::Path(path, _)
                 if wanted == Wanted::Answers && path.as_os_str() == "-" && !path.exists() =>
@@ -66,9 +75,18 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
                 });
             }
             Meaning::Path(path, place) => named.add(path, !place.is_empty()),
-            Meaning::Matches { files, place, pattern } => {
-                let files = files.into_iter().filter_map(|file| wanted.of(file)).collect();
-                named.all(files, || format!("{place}{} fits {pattern}", wanted.nothing()))?;
+            Meaning::Matches {
+                files,
+                place,
+                pattern,
+            } => {
+                let files = files
+                    .into_iter()
+                    .filter_map(|file| wanted.of(file))
+                    .collect();
+                named.all(files, || {
+                    format!("{place}{} fits {pattern}", wanted.nothing())
+                })?;
             }
         }
     }
@@ -85,7 +103,9 @@ pub fn places(words: &[PathBuf]) -> Result<Vec<PathBuf>> {
         match found {
             Meaning::Path(path, place) => named.add(path, !place.is_empty()),
             Meaning::Matches { files, .. } => {
-                let paths = files.into_iter().flat_map(|file| file.trace.into_iter().chain(file.extract));
+                let paths = files
+                    .into_iter()
+                    .flat_map(|file| file.trace.into_iter().chain(file.extract));
                 paths.for_each(|path| named.add(path, true));
             }
         }
@@ -136,7 +156,11 @@ impl Named {
         if paths.is_empty() {
             let hint = "looked for are names that end with .etl, .zip, .7z, .diagsession, .etwx, .etwx.zip or .json7z; \
                         ** in a pattern stands for any folders";
-            return Err(Error::Named { message: message(), hint, source: None });
+            return Err(Error::Named {
+                message: message(),
+                hint,
+                source: None,
+            });
         }
         paths.into_iter().for_each(|path| self.add(path, true));
         Ok(())
@@ -168,7 +192,11 @@ fn one(word: &Path, place: String) -> Result<Meaning> {
     }
     if pattern::is_pattern(word) {
         let files = recordings(&pattern::matches(word)?, false)?;
-        return Ok(Meaning::Matches { files, place, pattern: word.display().to_string() });
+        return Ok(Meaning::Matches {
+            files,
+            place,
+            pattern: word.display().to_string(),
+        });
     }
     // Whoever opens a path of the command line reports that it does not exist. For a line of a list that
     // error would lack the list and the line, so that it is reported here.

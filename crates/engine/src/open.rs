@@ -19,7 +19,12 @@ impl Engine {
     ///
     /// # Errors
     /// One of them cannot be opened, or is named twice.
-    pub fn open(&self, asking: &Asking, paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Session> {
+    pub fn open(
+        &self,
+        asking: &Asking,
+        paths: &[PathBuf],
+        notes: &mut Vec<String>,
+    ) -> Result<Session> {
         self.open_share(asking, paths, 1, notes)
     }
 
@@ -31,14 +36,18 @@ impl Engine {
         paths: &[PathBuf],
         notes: &mut Vec<String>,
     ) -> Result<Session> {
-        let session = self.pool().session(paths, &self.options(asking, 1), |options| {
-            let source = |path: &PathBuf| {
-                let source = self.source(asking, path, notes);
-                Ok(source.map_err(|error| error.of(path.display().to_string()))?.0)
-            };
-            let sources = paths.iter().map(source).collect::<Result<_>>()?;
-            Ok(Session::new(sources, options)?)
-        })?;
+        let session = self
+            .pool()
+            .session(paths, &self.options(asking, 1), |options| {
+                let source = |path: &PathBuf| {
+                    let source = self.source(asking, path, notes);
+                    Ok(source
+                        .map_err(|error| error.of(path.display().to_string()))?
+                        .0)
+                };
+                let sources = paths.iter().map(source).collect::<Result<_>>()?;
+                Ok(Session::new(sources, options)?)
+            })?;
         use_tags(asking, &session);
         Ok(session)
     }
@@ -51,18 +60,22 @@ impl Engine {
         sessions: usize,
         notes: &mut Vec<String>,
     ) -> Result<Session> {
-        let session = self.pool().session(paths, &self.options(asking, sessions), |options| {
-            let (mut sources, mut same) = (Vec::new(), SameTrace::default());
-            // Before a trace is extracted, which can take minutes.
-            refuse_twice(paths)?;
-            for path in paths {
-                let name = path.display().to_string();
-                let (source, hash) = self.source(asking, path, notes).map_err(|error| error.of(&name))?;
-                same.see(&name, hash.as_deref(), notes);
-                sources.push(source);
-            }
-            Ok(Session::new(sources, options)?)
-        })?;
+        let session = self
+            .pool()
+            .session(paths, &self.options(asking, sessions), |options| {
+                let (mut sources, mut same) = (Vec::new(), SameTrace::default());
+                // Before a trace is extracted, which can take minutes.
+                refuse_twice(paths)?;
+                for path in paths {
+                    let name = path.display().to_string();
+                    let (source, hash) = self
+                        .source(asking, path, notes)
+                        .map_err(|error| error.of(&name))?;
+                    same.see(&name, hash.as_deref(), notes);
+                    sources.push(source);
+                }
+                Ok(Session::new(sources, options)?)
+            })?;
         use_tags(asking, &session);
         Ok(session)
     }
@@ -80,7 +93,14 @@ impl Engine {
         let extract = self.open_extract(asking, &self.extract_of(asking, path, notes)?, notes)?;
         let hash = Some(extract.manifest().source.hash.clone()).filter(|hash| !hash.is_empty());
         let source = Source::from(extract);
-        Ok((if is_trace(path) { source.made_of(path) } else { source }, hash))
+        Ok((
+            if is_trace(path) {
+                source.made_of(path)
+            } else {
+                source
+            },
+            hash,
+        ))
     }
 
     /// The extract that a path means: the path itself, or the one in the cache that a trace or an extract of
@@ -88,7 +108,12 @@ impl Engine {
     ///
     /// # Errors
     /// A trace cannot be read, or its extract cannot be written.
-    pub fn extract_of(&self, asking: &Asking, path: &Path, notes: &mut Vec<String>) -> Result<PathBuf> {
+    pub fn extract_of(
+        &self,
+        asking: &Asking,
+        path: &Path,
+        notes: &mut Vec<String>,
+    ) -> Result<PathBuf> {
         let (doing, cached) = if is_json_extract(path) || is_json_archive(path) {
             let input = open_json(path, &self.input_options())?;
             ("imported", self.cached_import(asking, path, &input)?)
@@ -123,7 +148,11 @@ impl Engine {
             for member in open_all_json(path, &self.input_options())? {
                 let name = path.with_file_name(member.name());
                 let made = format!("imported {} of {}", member.name(), path.display());
-                all.push(noted(self.cached_import(asking, &name, &member)?, &made, notes));
+                all.push(noted(
+                    self.cached_import(asking, &name, &member)?,
+                    &made,
+                    notes,
+                ));
             }
         }
         Ok(Cow::Owned(all))
@@ -131,7 +160,12 @@ impl Engine {
 
     /// Opens an extract. Derived tables that are missing or of another version are computed first; a packed
     /// extract stays as it is.
-    fn open_extract(&self, asking: &Asking, path: &Path, notes: &mut Vec<String>) -> Result<Extract> {
+    fn open_extract(
+        &self,
+        asking: &Asking,
+        path: &Path,
+        notes: &mut Vec<String>,
+    ) -> Result<Extract> {
         let extract = Extract::open(path)?;
         if extract.derived().is_some_and(is_current) {
             return Ok(extract);
@@ -140,7 +174,11 @@ impl Engine {
         // version made.
         if !extract.manifest().has_all_rows() {
             let is_summary = extract.manifest().detail == Detail::Summary;
-            let what = if is_summary { "is a summary" } else { "was made with --tables" };
+            let what = if is_summary {
+                "is a summary"
+            } else {
+                "was made with --tables"
+            };
             notes.push(format!(
                 "{} {what} by an older version ({}): its sums may mean something else than those of \
                  this one; extract the trace again",
@@ -167,7 +205,11 @@ impl Engine {
         }
         // Nothing can be added to it: what is computed lies in the cache, and its rows stay where they are.
         let derived = self.cached_derived(asking, &extract)?;
-        let why = if is_archive { "is packed" } else { "cannot be written to" };
+        let why = if is_archive {
+            "is packed"
+        } else {
+            "cannot be written to"
+        };
         notes.push(format!(
             "computed the derived tables of {}, which {why}, in {}",
             path.display(),
@@ -186,15 +228,31 @@ pub(crate) fn use_tags(asking: &Asking, session: &Session) {
 
 /// Whether derived tables could be computed if only there were a place for them.
 fn is_not_writable(error: &ConvertError) -> bool {
-    let ConvertError::Store(StoreError::Io { source, .. }) = error else { return false };
-    matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+    let ConvertError::Store(StoreError::Io { source, .. }) = error else {
+        return false;
+    };
+    matches!(
+        source.kind(),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+    )
 }
 
 /// Notes what an extract in the cache was made of, if it was made now.
-fn noted(Cached { path, is_new, notes: of_cache }: Cached, made: &str, notes: &mut Vec<String>) -> PathBuf {
+fn noted(
+    Cached {
+        path,
+        is_new,
+        notes: of_cache,
+    }: Cached,
+    made: &str,
+    notes: &mut Vec<String>,
+) -> PathBuf {
     notes.extend(of_cache);
     if is_new {
-        notes.push(format!("{made} into {}, which later questions use", path.display()));
+        notes.push(format!(
+            "{made} into {}, which later questions use",
+            path.display()
+        ));
     }
     path
 }
@@ -202,8 +260,14 @@ fn noted(Cached { path, is_new, notes: of_cache }: Cached, made: &str, notes: &m
 /// Whether a file has the name of a trace or of an archive with traces; a packed extract is none.
 #[must_use]
 pub fn is_trace(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
     let is_packed_extract = name.ends_with(".etwx.zip");
-    let has_ending = [".etl", ".zip", ".7z", ".diagsession"].iter().any(|ending| name.ends_with(ending));
+    let has_ending = [".etl", ".zip", ".7z", ".diagsession"]
+        .iter()
+        .any(|ending| name.ends_with(ending));
     has_ending && !is_packed_extract && path.is_file()
 }

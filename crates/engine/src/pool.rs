@@ -68,7 +68,10 @@ impl SessionPool {
         // Before it is opened: what changes meanwhile is noticed by the next question.
         let stamps = stamps(paths);
         // The kept session serves later questions, so that it must not end with the switch of this one.
-        let unasked = Options { cancel: etwkit_query::Cancel::default(), ..options.clone() };
+        let unasked = Options {
+            cancel: etwkit_query::Cancel::default(),
+            ..options.clone()
+        };
         let session = Arc::new(open(&unasked)?);
         let mut kept = lock(&self.kept);
         let open: usize = kept.iter().map(|kept| kept.paths.len()).sum();
@@ -77,7 +80,11 @@ impl SessionPool {
         let has_room = open.saturating_add(paths.len()) <= MAX_OPEN;
         // Whoever wanted them open may have closed them meanwhile.
         if has_room && self.is_wanted(paths) && kept.iter().all(|kept| kept.paths != paths) {
-            kept.push(Kept { paths: paths.to_owned(), stamps, session: session.clone() });
+            kept.push(Kept {
+                paths: paths.to_owned(),
+                stamps,
+                session: session.clone(),
+            });
         }
         drop(kept);
         Ok(session.again(options)?)
@@ -102,7 +109,9 @@ impl SessionPool {
         // question.
         let mut all = lock(&self.kept);
         all.retain(|kept| kept.paths != paths || kept.stamps == stamps(paths));
-        all.iter().find(|kept| kept.paths == paths).map(|kept| kept.session.clone())
+        all.iter()
+            .find(|kept| kept.paths == paths)
+            .map(|kept| kept.session.clone())
     }
 }
 
@@ -116,9 +125,15 @@ fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {
 
 /// The stamp of the manifests of an extract, or of a packed extract itself.
 fn stamp(path: &Path) -> Stamp {
-    let parts = [path.to_owned(), path.join("manifest.json"), path.join("derived").join("manifest.json")];
+    let parts = [
+        path.to_owned(),
+        path.join("manifest.json"),
+        path.join("derived").join("manifest.json"),
+    ];
     let of = |path: &PathBuf| {
-        let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        let metadata = std::fs::metadata(path)
+            .ok()
+            .filter(std::fs::Metadata::is_file)?;
         Some((metadata.len(), metadata.modified().ok()?))
     };
     parts.iter().map(of).collect()
@@ -142,12 +157,19 @@ mod tests {
         let ask = |options: &Options| {
             let open = |options: &Options| {
                 opened.set(opened.get() + 1);
-                Ok(Session::new(vec![Source::batches("a", Vec::new())], options)?)
+                Ok(Session::new(
+                    vec![Source::batches("a", Vec::new())],
+                    options,
+                )?)
             };
             (pool.session(&paths, options, open).unwrap(), opened.get())
         };
         let options = Options::default();
-        assert_eq!((ask(&options).1, ask(&options).1), (1, 2), "nothing is wanted");
+        assert_eq!(
+            (ask(&options).1, ask(&options).1),
+            (1, 2),
+            "nothing is wanted"
+        );
         pool.want([extract.clone()]);
         assert_eq!((ask(&options).1, ask(&options).1), (3, 3));
         // What one question is asked with does not concern another one.
@@ -166,13 +188,24 @@ mod tests {
     #[test]
     fn there_is_room_for_so_many() {
         let pool = SessionPool::default();
-        let paths: Vec<PathBuf> = (0..MAX_OPEN + 5).map(|n| PathBuf::from(format!("{n}.etwx"))).collect();
+        let paths: Vec<PathBuf> = (0..MAX_OPEN + 5)
+            .map(|n| PathBuf::from(format!("{n}.etwx")))
+            .collect();
         pool.want(paths.clone());
         for path in &paths {
-            let open = |options: &Options| Ok(Session::new(vec![Source::batches("a", Vec::new())], options)?);
-            pool.session(std::slice::from_ref(path), &Options::default(), open).unwrap();
+            let open = |options: &Options| {
+                Ok(Session::new(
+                    vec![Source::batches("a", Vec::new())],
+                    options,
+                )?)
+            };
+            pool.session(std::slice::from_ref(path), &Options::default(), open)
+                .unwrap();
         }
         assert_eq!(pool.open_count(), MAX_OPEN);
-        assert!(!pool.keeps(&paths[0]), "more than can stay are asked together");
+        assert!(
+            !pool.keeps(&paths[0]),
+            "more than can stay are asked together"
+        );
     }
 }

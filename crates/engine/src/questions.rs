@@ -9,7 +9,9 @@ use crate::{Asked, Asking, DiskFiles, Engine, Error, Naming, Result, ask_names, 
 
 /// All declared questions.
 pub fn questions() -> impl Iterator<Item = &'static dyn AnyQuestion> {
-    let all = etwkit_query::dump::questions::QUESTIONS.iter().chain(etwkit_analysis::questions::QUESTIONS);
+    let all = etwkit_query::dump::questions::QUESTIONS
+        .iter()
+        .chain(etwkit_analysis::questions::QUESTIONS);
     all.copied()
 }
 
@@ -24,7 +26,10 @@ pub fn question(name: &str) -> Option<&'static dyn AnyQuestion> {
 /// # Errors
 /// A file cannot be read or holds something else than it should.
 pub fn described(named: &Descriptions) -> Result<Described> {
-    Ok(Described::read(&paths(&named.tmf), &paths(&named.manifest))?)
+    Ok(Described::read(
+        &paths(&named.tmf),
+        &paths(&named.manifest),
+    )?)
 }
 
 fn paths(files: &[String]) -> Vec<PathBuf> {
@@ -78,7 +83,10 @@ impl Engine {
         request: &mut dyn AnyRequest,
     ) -> Result<Answers> {
         if let Some(answer) = ask_names(request, extracts)? {
-            return Ok(Answers { notes: Vec::new(), extracts: vec![Asked::of_names(answer)] });
+            return Ok(Answers {
+                notes: Vec::new(),
+                extracts: vec![Asked::of_names(answer)],
+            });
         }
         let (mut asking, mut notes) = (asking.clone(), Vec::new());
         // Archives first: each extract in them gets an answer, and the tags below, of its own.
@@ -88,12 +96,24 @@ impl Engine {
         let (request, mut all) = (&*request, Vec::new());
         if request.is_of_all() {
             let asked = self.ask_all(&asking, &extracts, |session| request.answer(session));
-            return Ok(Answers { notes, extracts: vec![asked] });
+            return Ok(Answers {
+                notes,
+                extracts: vec![asked],
+            });
         }
-        self.ask_each(&asking, Naming::default(), &extracts, &|session| request.answer(session), |asked| {
-            all.push(asked);
-            Ok::<_, Error>(())
-        })?;
-        Ok(Answers { notes, extracts: all })
+        self.ask_each(
+            &asking,
+            Naming::default(),
+            &extracts,
+            &|session| request.answer(session),
+            |asked| {
+                all.push(asked);
+                Ok::<_, Error>(())
+            },
+        )?;
+        Ok(Answers {
+            notes,
+            extracts: all,
+        })
     }
 }

@@ -42,8 +42,13 @@ pub fn recordings(paths: &[PathBuf], recursive: bool) -> Result<Vec<TestFile>> {
 /// # Errors
 /// Those of [`recordings`].
 pub fn ask_names(request: &dyn AnyRequest, paths: &[PathBuf]) -> Result<Option<Answer>> {
-    let Some(names) = request.of_names() else { return Ok(None) };
-    Ok(Some((names.answer)(recordings(&places(paths)?, names.recursive)?, SystemTime::now())))
+    let Some(names) = request.of_names() else {
+        return Ok(None);
+    };
+    Ok(Some((names.answer)(
+        recordings(&places(paths)?, names.recursive)?,
+        SystemTime::now(),
+    )))
 }
 
 /// Whether a path is a folder that is no extract.
@@ -69,12 +74,17 @@ fn folder(path: &Path, recursive: bool, found: &mut FilesByTime) -> Result<()> {
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn is_extract(path: &Path) -> bool {
     let name = file_name(path).to_ascii_lowercase();
-    [".etwx", ".etwx.zip"].iter().any(|ending| name.ends_with(ending))
+    [".etwx", ".etwx.zip"]
+        .iter()
+        .any(|ending| name.ends_with(ending))
         || path.join(etwkit_extract::manifest::FILE).is_file()
 }
 
@@ -96,7 +106,13 @@ fn add(path: &Path, found: &mut FilesByTime) -> Result<()> {
         None => wall_clock(when(path, is_extract)?),
     };
     let key = (beside(path), stem.clone());
-    let file = found.entry(key).or_insert(TestFile { stem, trace: None, extract: None, name, performed_at });
+    let file = found.entry(key).or_insert(TestFile {
+        stem,
+        trace: None,
+        extract: None,
+        name,
+        performed_at,
+    });
     if is_json {
         // An extract of ours has more in it than one of ETWAnalyzer, and is not replaced by it.
         file.extract.get_or_insert_with(|| path.to_owned());
@@ -121,8 +137,13 @@ fn beside(path: &Path) -> PathBuf {
 /// counts.
 fn when(path: &Path, is_extract: bool) -> Result<SystemTime> {
     if is_extract && let Ok(manifest) = manifest_of(path) {
-        let since_1970 = manifest.clock.start_filetime.checked_sub(UNIX_EPOCH_FILETIME);
-        let since_1970 = since_1970.and_then(|ticks| u64::try_from(ticks).ok()).filter(|ticks| *ticks > 0);
+        let since_1970 = manifest
+            .clock
+            .start_filetime
+            .checked_sub(UNIX_EPOCH_FILETIME);
+        let since_1970 = since_1970
+            .and_then(|ticks| u64::try_from(ticks).ok())
+            .filter(|ticks| *ticks > 0);
         if let Some(ticks) = since_1970 {
             return Ok(SystemTime::UNIX_EPOCH + Duration::from_micros(ticks / 10));
         }

@@ -14,7 +14,9 @@ const MAX_BYTES: u64 = 64 << 20;
 /// The bytes of a file of rules, and no more of them than a parser could take.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    std::fs::File::open(path)?
+        .take(MAX_BYTES)
+        .read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -10,7 +10,9 @@ pub(crate) fn refuse_twice(paths: &[PathBuf]) -> Result<()> {
     let mut seen = HashSet::new();
     for path in paths {
         if paths.len() > 1 && !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
-            return Err(Error::Twice { path: path.display().to_string() });
+            return Err(Error::Twice {
+                path: path.display().to_string(),
+            });
         }
     }
     Ok(())

@@ -45,6 +45,8 @@ impl Settings {
 
     /// The cache folder.
     pub(crate) fn cache(&self) -> Result<&Path> {
-        self.cache.as_deref().ok_or(Error::NoCache { variable: CACHE })
+        self.cache
+            .as_deref()
+            .ok_or(Error::NoCache { variable: CACHE })
     }
 }

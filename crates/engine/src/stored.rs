@@ -112,10 +112,20 @@ impl Stored {
         let name = path.file_name()?.to_str()?.to_owned();
         let kind = kind(&name, path)?;
         let manifest = fs::metadata(path.join("manifest.json"));
-        let changed = manifest.or_else(|_| fs::metadata(path)).and_then(|file| file.modified());
-        let asked_s = changed.ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let changed = manifest
+            .or_else(|_| fs::metadata(path))
+            .and_then(|file| file.modified());
+        let asked_s = changed
+            .ok()
+            .and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
         let asked_s = asked_s.map(|since| since.as_secs());
-        Some(Self { kind, bytes: size(path), asked_s, path: path.to_owned(), name })
+        Some(Self {
+            kind,
+            bytes: size(path),
+            asked_s,
+            path: path.to_owned(),
+            name,
+        })
     }
 
     /// How long ago it was last asked.
@@ -127,7 +137,8 @@ impl Stored {
 }
 
 fn kind(name: &str, path: &Path) -> Option<StoredKind> {
-    let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hash =
+        |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if name == SYMBOLS {
         return Some(StoredKind::Symbols);
     }
@@ -152,9 +163,14 @@ mod tests {
             fs::create_dir(&entry).unwrap();
             fs::write(entry.join("table"), [0; 100]).unwrap();
             let manifest = fs::File::create(entry.join("manifest.json")).unwrap();
-            manifest.set_modified(SystemTime::now() - Duration::from_secs(*age)).unwrap();
+            manifest
+                .set_modified(SystemTime::now() - Duration::from_secs(*age))
+                .unwrap();
         }
-        let settings = Settings { cache: Some(folder.path().to_owned()), ..Settings::from_environment() };
+        let settings = Settings {
+            cache: Some(folder.path().to_owned()),
+            ..Settings::from_environment()
+        };
         (folder, settings)
     }
 
@@ -175,11 +191,22 @@ mod tests {
     fn entries_are_those_that_the_cache_made() {
         let (_folder, settings) = made(ALL);
         let all = settings.stored(&StoredQuery::default()).unwrap();
-        let found: Vec<_> = all.iter().map(|entry| (entry.name.as_str(), entry.kind, entry.bytes)).collect();
+        let found: Vec<_> = all
+            .iter()
+            .map(|entry| (entry.name.as_str(), entry.kind, entry.bytes))
+            .collect();
         let expected = [
             ("0123456789abcdef.pages-2", StoredKind::Pages, 100),
-            ("quick-0123456789abcdef-0.1.0.etwx", StoredKind::Extract, 100),
-            ("run.etwx.derived-0123456789abcdef-0.1.0.etwx", StoredKind::Derived, 100),
+            (
+                "quick-0123456789abcdef-0.1.0.etwx",
+                StoredKind::Extract,
+                100,
+            ),
+            (
+                "run.etwx.derived-0123456789abcdef-0.1.0.etwx",
+                StoredKind::Derived,
+                100,
+            ),
             (OLD, StoredKind::Extract, 100),
             ("symbol-tables", StoredKind::Symbols, 100),
         ];
@@ -190,20 +217,43 @@ mod tests {
     fn what_is_old_or_has_that_name_is_removed_and_nothing_else() {
         let (folder, settings) = made(ALL);
         let older_than = Some(Duration::from_secs(3600));
-        let old = settings.clear(&StoredQuery { older_than, ..StoredQuery::default() }).unwrap();
-        assert_eq!(old.removed.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), [OLD]);
+        let old = settings
+            .clear(&StoredQuery {
+                older_than,
+                ..StoredQuery::default()
+            })
+            .unwrap();
+        assert_eq!(
+            old.removed
+                .iter()
+                .map(|entry| entry.name.as_str())
+                .collect::<Vec<_>>(),
+            [OLD]
+        );
         let names = TextFilter::parse("*.pages-*");
         assert_eq!(
-            settings.clear(&StoredQuery { names, ..StoredQuery::default() }).unwrap().removed.len(),
+            settings
+                .clear(&StoredQuery {
+                    names,
+                    ..StoredQuery::default()
+                })
+                .unwrap()
+                .removed
+                .len(),
             1
         );
         let all = settings.clear(&StoredQuery::default()).unwrap();
         assert_eq!((all.removed.len(), all.left.len()), (3, 0));
-        let mut left: Vec<_> =
-            fs::read_dir(folder.path()).unwrap().map(|one| one.unwrap().file_name()).collect();
+        let mut left: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|one| one.unwrap().file_name())
+            .collect();
         left.sort();
         assert_eq!(left, ["mine.etwx", "notes.pages-2", "record"]);
-        let gone = Settings { cache: Some(folder.path().join("gone")), ..settings };
+        let gone = Settings {
+            cache: Some(folder.path().join("gone")),
+            ..settings
+        };
         assert!(gone.stored(&StoredQuery::default()).unwrap().is_empty());
     }
 }

@@ -15,24 +15,44 @@ const BESIDE: [&str; 3] = [".symbols", ".etl.NGENPDB", ".etl.EmbeddedPdbs"];
 /// The search path of a trace or extract: what lies beside it, then what is `named`: folders, `srv*CACHE*URL`
 /// as in `_NT_SYMBOL_PATH`, or `MS`, `Google`, `NtSymbolPath`. Where nothing is, `unnamed` takes its place.
 #[must_use]
-pub fn search_path(settings: &Settings, named: &[String], beside: &Path, unnamed: &[&str]) -> SearchPath {
+pub fn search_path(
+    settings: &Settings,
+    named: &[String],
+    beside: &Path,
+    unnamed: &[&str],
+) -> SearchPath {
     let defaults = Defaults::of_system(cache_folder(settings, "symbols"));
     let path = if named.is_empty() {
         SearchPath::parse(unnamed.iter().copied(), &defaults)
     } else {
         SearchPath::parse(named.iter().map(String::as_str), &defaults)
     };
-    let path = if settings.is_offline { path.without_servers() } else { path };
+    let path = if settings.is_offline {
+        path.without_servers()
+    } else {
+        path
+    };
     // Each folder is put in front of the path: backwards, so that they are searched in the order of the list.
-    folders_beside(beside).into_iter().rev().fold(path, SearchPath::with_folder)
+    folders_beside(beside)
+        .into_iter()
+        .rev()
+        .fold(path, SearchPath::with_folder)
 }
 
 /// Names that lie beside a trace, and nothing else: no option, no environment, no network.
 #[must_use]
-pub fn names_beside<'a>(settings: &Settings, trace: &Path, on_symbols: &'a OnSymbols<'a>) -> NameFrom<'a> {
+pub fn names_beside<'a>(
+    settings: &Settings,
+    trace: &Path,
+    on_symbols: &'a OnSymbols<'a>,
+) -> NameFrom<'a> {
     let path = search_path(settings, &[], trace, &[]);
     let options = options(settings, &path, false);
-    NameFrom { path, options, on_symbols }
+    NameFrom {
+        path,
+        options,
+        on_symbols,
+    }
 }
 
 /// How symbol files are read: tables of their names are kept for the next run. Where nobody says where
@@ -54,15 +74,25 @@ fn cache_folder(settings: &Settings, name: &str) -> Option<PathBuf> {
 
 fn folders_beside(path: &Path) -> Vec<PathBuf> {
     let extract = default_target(path);
-    let target = if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("etwx")) {
+    let target = if path
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("etwx"))
+    {
         path
     } else {
         &extract
     };
-    let stem = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = target
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let folder = |ending: &&str| target.with_file_name(format!("{stem}{ending}"));
     // A link is not followed, but listed, so that the search reports it.
-    let is_there =
-        |folder: &PathBuf| folder.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_symlink());
+    let is_there = |folder: &PathBuf| {
+        folder
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_dir() || found.is_symlink())
+    };
     BESIDE.iter().map(folder).filter(is_there).collect()
 }

@@ -46,14 +46,22 @@ impl Engine {
         for path in extracts {
             let path = self.extract_of(asking, path, notes)?;
             let extract = Extract::open(&path)?;
-            if extract.derived().is_some_and(|derived| has_tags(derived, &sets)) {
+            if extract
+                .derived()
+                .is_some_and(|derived| has_tags(derived, &sets))
+            {
                 continue;
             }
             if !extract.manifest().has_all_rows() || extract.is_archive() {
-                return Err(Error::KeepsTags { path: path.display().to_string() });
+                return Err(Error::KeepsTags {
+                    path: path.display().to_string(),
+                });
             }
             derive_with_tags(&extract, &sets)?;
-            notes.push(format!("tagged the stacks of {} by the rules of the files", path.display()));
+            notes.push(format!(
+                "tagged the stacks of {} by the rules of the files",
+                path.display()
+            ));
         }
         Ok(())
     }

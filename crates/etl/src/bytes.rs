@@ -35,7 +35,11 @@ pub fn guid_at(bytes: &[u8], at: usize) -> Option<Guid> {
 #[inline]
 #[must_use]
 pub fn pointer_at(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
-    if size == 4 { u32_at(bytes, at).map(u64::from) } else { u64_at(bytes, at) }
+    if size == 4 {
+        u32_at(bytes, at).map(u64::from)
+    } else {
+        u64_at(bytes, at)
+    }
 }
 
 /// The next multiple of 8.
@@ -114,7 +118,11 @@ impl<'a> Cursor<'a> {
     /// The next pointer of `size` bytes (4 or 8), widened.
     #[inline]
     pub fn pointer(&mut self, size: usize) -> Option<u64> {
-        if size == 4 { self.u32().map(u64::from) } else { self.u64() }
+        if size == 4 {
+            self.u32().map(u64::from)
+        } else {
+            self.u64()
+        }
     }
 
     /// The 8-bit string up to the next NUL, which is skipped; a missing NUL means the end of the bytes
@@ -131,7 +139,10 @@ impl<'a> Cursor<'a> {
     pub fn utf16(&mut self) -> &'a [u8] {
         let rest = self.rest();
         let (units, _) = rest.as_chunks::<2>();
-        let len = 2 * units.iter().position(|unit| *unit == [0, 0]).unwrap_or(units.len());
+        let len = 2 * units
+            .iter()
+            .position(|unit| *unit == [0, 0])
+            .unwrap_or(units.len());
         self.at = (self.at + len + 2).min(self.bytes.len()).max(self.at + len);
         rest.get(..len).unwrap_or_default()
     }
@@ -161,13 +172,19 @@ mod tests {
         assert_eq!(u32_at(&[1, 2, 3], 0), None);
         assert_eq!(u32_at(&[1, 2, 3, 4], usize::MAX), None);
         let mut cursor = Cursor::new(&[1, 2, 3]);
-        assert_eq!((cursor.u16(), cursor.u16(), cursor.u8(), cursor.u8()), (Some(513), None, Some(3), None));
+        assert_eq!(
+            (cursor.u16(), cursor.u16(), cursor.u8(), cursor.u8()),
+            (Some(513), None, Some(3), None)
+        );
     }
 
     #[test]
     fn strings_end_at_nul_or_at_the_end() {
         let mut cursor = Cursor::new(b"ab\0cd");
-        assert_eq!((cursor.ansi(), cursor.ansi(), cursor.ansi()), (&b"ab"[..], &b"cd"[..], &b""[..]));
+        assert_eq!(
+            (cursor.ansi(), cursor.ansi(), cursor.ansi()),
+            (&b"ab"[..], &b"cd"[..], &b""[..])
+        );
         let mut cursor = Cursor::new(b"xa\0\0\0b\0");
         cursor.u8();
         assert_eq!(utf16_text(cursor.utf16()), "a");

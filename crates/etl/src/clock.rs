@@ -67,17 +67,39 @@ impl Clock {
         let mhz = i64::from(header.cpu_mhz) * 1_000_000;
         let frequency = match kind {
             ClockType::System => FILETIME_PER_SECOND,
-            ClockType::Cpu if mhz > 0 && header.perf_freq.abs_diff(mhz) > mhz.unsigned_abs() / 10 => mhz,
+            ClockType::Cpu
+                if mhz > 0 && header.perf_freq.abs_diff(mhz) > mhz.unsigned_abs() / 10 =>
+            {
+                mhz
+            }
             ClockType::Qpc | ClockType::Cpu => header.perf_freq,
         };
         // A damaged header may say 0 or less. Every conversion divides by this, so any positive number is
         // better; the rate of FILETIME is also that of the counter since Windows 10.
-        let frequency = if frequency > 0 { frequency } else { FILETIME_PER_SECOND };
+        let frequency = if frequency > 0 {
+            frequency
+        } else {
+            FILETIME_PER_SECOND
+        };
         // Stamps of the system clock are FILETIMEs themselves, so the first one can stand in for a start that
         // was never written.
-        let start = if kind == ClockType::System && header.start_time == 0 { t0 } else { header.start_time };
-        let counter_frequency = if header.perf_freq > 0 { header.perf_freq } else { frequency };
-        Self { kind, frequency, t0, start, counter_frequency }
+        let start = if kind == ClockType::System && header.start_time == 0 {
+            t0
+        } else {
+            header.start_time
+        };
+        let counter_frequency = if header.perf_freq > 0 {
+            header.perf_freq
+        } else {
+            frequency
+        };
+        Self {
+            kind,
+            frequency,
+            t0,
+            start,
+            counter_frequency,
+        }
     }
 
     /// Nanoseconds since time zero, rounded down; negative before it. Saturates beyond 292 years.
@@ -149,7 +171,8 @@ impl Clock {
             return ticks;
         }
         let delta = i128::from(ticks) - i128::from(self.t0);
-        let offset = (delta * i128::from(FILETIME_PER_SECOND)).div_euclid(i128::from(self.frequency));
+        let offset =
+            (delta * i128::from(FILETIME_PER_SECOND)).div_euclid(i128::from(self.frequency));
         i64::try_from(i128::from(self.start) + offset).unwrap_or(0)
     }
 }
@@ -188,7 +211,11 @@ impl UtcTime {
             (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
         let march_month = (5 * day_of_year + 2) / 153;
-        let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+        let month = if march_month < 10 {
+            march_month + 3
+        } else {
+            march_month - 9
+        };
         let year = era * 400 + year_of_era + i64::from(month <= 2);
         (year <= 9999).then_some(Self {
             year,
@@ -204,7 +231,11 @@ impl UtcTime {
 #[must_use]
 pub fn utc_text(filetime: i64) -> Option<String> {
     let t = UtcTime::from_filetime(filetime)?;
-    let (hour, minute, second) = (t.second_of_day / 3600, t.second_of_day / 60 % 60, t.second_of_day % 60);
+    let (hour, minute, second) = (
+        t.second_of_day / 3600,
+        t.second_of_day / 60 % 60,
+        t.second_of_day % 60,
+    );
     Some(format!(
         "{:04}-{:02}-{:02}T{hour:02}:{minute:02}:{second:02}.{:07}Z",
         t.year, t.month, t.day, t.fraction_100ns
@@ -225,9 +256,16 @@ mod tests {
 
     #[test]
     fn lengths_in_ticks_of_the_counter_are_converted_with_its_frequency() {
-        let system = Clock { kind: ClockType::System, frequency: 10_000_000, ..QPC };
+        let system = Clock {
+            kind: ClockType::System,
+            frequency: 10_000_000,
+            ..QPC
+        };
         // 35795 ticks of 3.579545 MHz are 9.9998742 ms; the event is stamped 20 ms after time zero.
-        assert_eq!(system.nanoseconds_before(1000 + 200_000, 35_795), 20_000_000 - 9_999_874);
+        assert_eq!(
+            system.nanoseconds_before(1000 + 200_000, 35_795),
+            20_000_000 - 9_999_874
+        );
         assert_eq!(QPC.nanoseconds_before(1000 + 35_795, 35_795), 0);
         assert_eq!(system.nanoseconds_before(1000, u64::MAX), i64::MIN);
         assert_eq!(QPC.nanoseconds_before(0, u64::MAX), i64::MIN);
@@ -238,7 +276,10 @@ mod tests {
         assert_eq!(QPC.nanoseconds(1000), 0);
         assert_eq!(QPC.nanoseconds(1001), 279);
         assert_eq!(QPC.nanoseconds(999), -280);
-        assert_eq!(QPC.nanoseconds(1000 + 3_579_545 * 86_400 * 365), 86_400 * 365 * 1_000_000_000);
+        assert_eq!(
+            QPC.nanoseconds(1000 + 3_579_545 * 86_400 * 365),
+            86_400 * 365 * 1_000_000_000
+        );
         assert_eq!(QPC.nanoseconds(i64::MAX), i64::MAX);
         assert_eq!(QPC.nanoseconds(i64::MIN), i64::MIN);
     }
@@ -252,16 +293,32 @@ mod tests {
 
     #[test]
     fn the_nearest_tick_is_at_most_half_a_tick_away() {
-        for (ns, tick) in [(0, 1000), (139, 1000), (140, 1001), (279, 1001), (-139, 1000), (-141, 999)] {
+        for (ns, tick) in [
+            (0, 1000),
+            (139, 1000),
+            (140, 1001),
+            (279, 1001),
+            (-139, 1000),
+            (-141, 999),
+        ] {
             assert_eq!(QPC.nearest_tick(ns), tick, "{ns}");
         }
     }
 
     #[test]
     fn filetime_becomes_utc_text() {
-        assert_eq!(utc_text(132_404_548_206_236_167).as_deref(), Some("2020-07-29T00:07:00.6236167Z"));
-        assert_eq!(utc_text(116_444_736_000_000_000).as_deref(), Some("1970-01-01T00:00:00.0000000Z"));
-        assert_eq!(utc_text(126_227_807_999_999_999).as_deref(), Some("2000-12-31T23:59:59.9999999Z"));
+        assert_eq!(
+            utc_text(132_404_548_206_236_167).as_deref(),
+            Some("2020-07-29T00:07:00.6236167Z")
+        );
+        assert_eq!(
+            utc_text(116_444_736_000_000_000).as_deref(),
+            Some("1970-01-01T00:00:00.0000000Z")
+        );
+        assert_eq!(
+            utc_text(126_227_807_999_999_999).as_deref(),
+            Some("2000-12-31T23:59:59.9999999Z")
+        );
         assert_eq!(utc_text(0), None);
         assert_eq!(utc_text(i64::MAX), None);
     }

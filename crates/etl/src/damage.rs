@@ -45,13 +45,21 @@ impl Kind {
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::TruncatedBuffer => "the file ends inside a buffer; the events behind the cut are lost",
+            Self::TruncatedBuffer => {
+                "the file ends inside a buffer; the events behind the cut are lost"
+            }
             Self::SkippedBytes => "bytes that are no buffer were skipped",
-            Self::Decompression => "a compressed buffer is broken; its events behind the damage are lost",
+            Self::Decompression => {
+                "a compressed buffer is broken; its events behind the damage are lost"
+            }
             Self::RecordHeader => "a record header is broken; the rest of its buffer is lost",
             Self::SkippedRecord => "records of a kind that carries no event were skipped",
-            Self::BufferSize => "a buffer claims more bytes than it has; it is read as far as it goes",
-            Self::TooManyOpenBuffers => "too many compressed buffers overlap in time; some were left out",
+            Self::BufferSize => {
+                "a buffer claims more bytes than it has; it is read as far as it goes"
+            }
+            Self::TooManyOpenBuffers => {
+                "too many compressed buffers overlap in time; some were left out"
+            }
             Self::Io => "the system could not read a part of the file",
         }
     }

@@ -59,7 +59,9 @@ const fn parse(text: &[u8]) -> Option<Guid> {
             }
             at += 1;
         }
-        let (Some(high), Some(low)) = (hex_digit(text[at]), hex_digit(text[at + 1])) else { return None };
+        let (Some(high), Some(low)) = (hex_digit(text[at]), hex_digit(text[at + 1])) else {
+            return None;
+        };
         bytes[BYTE_OF_PAIR[pair]] = high << 4 | low;
         at += 2;
         pair += 1;
@@ -117,16 +119,22 @@ mod tests {
     #[test]
     fn text_and_bytes_follow_the_windows_layout() {
         let guid = Guid::literal("01020304-0506-0708-090a-0b0c0d0e0f10");
-        assert_eq!(guid.to_bytes(), [4, 3, 2, 1, 6, 5, 8, 7, 9, 10, 11, 12, 13, 14, 15, 16]);
+        assert_eq!(
+            guid.to_bytes(),
+            [4, 3, 2, 1, 6, 5, 8, 7, 9, 10, 11, 12, 13, 14, 15, 16]
+        );
         assert_eq!(guid.to_string(), "01020304-0506-0708-090a-0b0c0d0e0f10");
         assert_eq!("{01020304-0506-0708-090A-0B0C0D0E0F10}".parse(), Ok(guid));
     }
 
     #[test]
     fn other_text_is_refused() {
-        for text in
-            ["", "01020304", "01020304-0506-0708-090a-0b0c0d0e0f1g", "01020304x0506-0708-090a-0b0c0d0e0f10"]
-        {
+        for text in [
+            "",
+            "01020304",
+            "01020304-0506-0708-090a-0b0c0d0e0f1g",
+            "01020304x0506-0708-090a-0b0c0d0e0f10",
+        ] {
             assert!(text.parse::<Guid>().is_err(), "{text}");
         }
     }

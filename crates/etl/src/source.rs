@@ -33,7 +33,10 @@ impl<T: AsRef<[u8]> + Send + Sync> ByteSource for T {
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
         let all = self.as_ref();
-        let rest = usize::try_from(offset).ok().and_then(|at| all.get(at..)).unwrap_or_default();
+        let rest = usize::try_from(offset)
+            .ok()
+            .and_then(|at| all.get(at..))
+            .unwrap_or_default();
         let len = rest.len().min(buf.len());
         if let (Some(to), Some(from)) = (buf.get_mut(..len), rest.get(..len)) {
             to.copy_from_slice(from);

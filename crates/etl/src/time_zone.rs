@@ -14,13 +14,17 @@ impl TimeZone {
     pub fn bias_at(&self, filetime: i64) -> i32 {
         let standard = self.bias.saturating_add(self.standard_bias);
         let daylight = self.bias.saturating_add(self.daylight_bias);
-        let Some(year) = UtcTime::from_filetime(filetime).map(|utc| utc.year) else { return standard };
+        let Some(year) = UtcTime::from_filetime(filetime).map(|utc| utc.year) else {
+            return standard;
+        };
         // Each change is given in the local time that ends with it.
         let begin = transition(&self.daylight_date, year, standard);
         let end = transition(&self.standard_date, year, daylight);
         // A zone without daylight saving time has dates of zeros. Windows then applies neither of the two
         // extra biases.
-        let Some((begin, end)) = begin.zip(end) else { return self.bias };
+        let Some((begin, end)) = begin.zip(end) else {
+            return self.bias;
+        };
         let is_daylight =
             // South of the equator daylight saving time spans the turn of the year, so that the range within
             // one year is that of standard time.
@@ -41,7 +45,11 @@ fn transition(rule: &[u8; 16], year: i64, bias: i32) -> Option<i64> {
         let first = days_from_1601(year, month, 1);
         // 1601-01-01 was a Monday, and Sunday is 0.
         let first_weekday = (first + 1).rem_euclid(7);
-        let next = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+        let next = if month == 12 {
+            (year + 1, 1)
+        } else {
+            (year, month + 1)
+        };
         let in_month = days_from_1601(next.0, next.1, 1) - first;
         let mut offset = (weekday - first_weekday).rem_euclid(7) + 7 * (day - 1);
         // Week 5 means the last such weekday, which most months have only four of.
@@ -53,15 +61,21 @@ fn transition(rule: &[u8; 16], year: i64, bias: i32) -> Option<i64> {
         days_from_1601(year, month, day)
     };
     let minutes = field(4)? * 60 + field(5)? + i64::from(bias);
-    date.checked_mul(PER_DAY)?.checked_add(minutes.checked_mul(PER_MINUTE)?)
+    date.checked_mul(PER_DAY)?
+        .checked_add(minutes.checked_mul(PER_MINUTE)?)
 }
 
 /// Days of the Gregorian calendar since 1601-01-01.
 const fn days_from_1601(year: i64, month: i64, day: i64) -> i64 {
     // Years begin in March, so that the leap day is the last of its year.
-    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (y, m) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
     let days =
-        365 * y + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + (153 * m + 2) / 5 + day - 1;
+        365 * y + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + (153 * m + 2) / 5 + day
+            - 1;
     days - 584_694
 }
 
@@ -91,9 +105,18 @@ mod tests {
             ..TimeZone::default()
         };
         let bias = |y, m, d, h, min| zone.bias_at(at(y, m, d, h, min));
-        assert_eq!([bias(2024, 1, 15, 12, 0), bias(2024, 7, 15, 12, 0)], [-60, -120]);
-        assert_eq!([bias(2024, 3, 31, 0, 59), bias(2024, 3, 31, 1, 0)], [-60, -120]);
-        assert_eq!([bias(2024, 10, 27, 0, 59), bias(2024, 10, 27, 1, 0)], [-120, -60]);
+        assert_eq!(
+            [bias(2024, 1, 15, 12, 0), bias(2024, 7, 15, 12, 0)],
+            [-60, -120]
+        );
+        assert_eq!(
+            [bias(2024, 3, 31, 0, 59), bias(2024, 3, 31, 1, 0)],
+            [-60, -120]
+        );
+        assert_eq!(
+            [bias(2024, 10, 27, 0, 59), bias(2024, 10, 27, 1, 0)],
+            [-120, -60]
+        );
     }
 
     #[test]
@@ -114,7 +137,11 @@ mod tests {
 
     #[test]
     fn a_zone_without_changes_has_its_bias_all_year() {
-        let zone = TimeZone { bias: 300, daylight_bias: -60, ..TimeZone::default() };
+        let zone = TimeZone {
+            bias: 300,
+            daylight_bias: -60,
+            ..TimeZone::default()
+        };
         assert_eq!(zone.bias_at(at(2024, 7, 1, 0, 0)), 300);
     }
 }

@@ -27,10 +27,11 @@ use crate::commands::sql::args::SqlArgs;
 use crate::commands::strace::StraceArgs;
 use crate::commands::symbols::SymbolsArgs;
 use crate::examples::{
-    CACHE_EXAMPLE, COMPLETIONS_EXAMPLE, CONSOLE_EXAMPLE, CUT_EXAMPLE, DEMO_EXAMPLE, DIAGNOSE_EXAMPLE,
-    DIFF_EXAMPLE, DUMP_EXAMPLE, EVENTS_EXAMPLE, EXPLAIN_EXAMPLE, EXPORT_EXAMPLE, EXTRACT_EXAMPLE,
-    INFO_EXAMPLE, LAB_EXAMPLE, MAN_EXAMPLE, MCP_EXAMPLE, PATH_EXAMPLE, RECORD_EXAMPLE, ROOT_EXAMPLE,
-    RUN_EXAMPLE, SQL_EXAMPLE, STRACE_EXAMPLE, SYNTH_EXAMPLE, VIEW_EXAMPLE, WPAEXPORTER_EXAMPLE,
+    CACHE_EXAMPLE, COMPLETIONS_EXAMPLE, CONSOLE_EXAMPLE, CUT_EXAMPLE, DEMO_EXAMPLE,
+    DIAGNOSE_EXAMPLE, DIFF_EXAMPLE, DUMP_EXAMPLE, EVENTS_EXAMPLE, EXPLAIN_EXAMPLE, EXPORT_EXAMPLE,
+    EXTRACT_EXAMPLE, INFO_EXAMPLE, LAB_EXAMPLE, MAN_EXAMPLE, MCP_EXAMPLE, PATH_EXAMPLE,
+    RECORD_EXAMPLE, ROOT_EXAMPLE, RUN_EXAMPLE, SQL_EXAMPLE, STRACE_EXAMPLE, SYNTH_EXAMPLE,
+    VIEW_EXAMPLE, WPAEXPORTER_EXAMPLE,
 };
 use crate::options::OptionGroup;
 use crate::printer::Speech;
@@ -57,7 +58,13 @@ pub(crate) struct Cli {
     )]
     pub(crate) color: Option<When>,
     /// Only errors on the error stream, no notes
-    #[arg(long, short, global = true, display_order = 901, conflicts_with = "verbose")]
+    #[arg(
+        long,
+        short,
+        global = true,
+        display_order = 901,
+        conflicts_with = "verbose"
+    )]
     pub(crate) quiet: bool,
     /// More notes on the error stream: what answered
     #[arg(long, short, global = true, display_order = 902)]
@@ -79,12 +86,17 @@ impl Cli {
 /// none: two letters that changed places are far apart for it.
 pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     let known = || error.get(ContextKind::SuggestedSubcommand).is_some();
-    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return text };
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return text;
+    };
     if known() {
         return text;
     }
     let root = Cli::command();
-    let dumps = root.find_subcommand("dump").into_iter().flat_map(clap::Command::get_subcommands);
+    let dumps = root
+        .find_subcommand("dump")
+        .into_iter()
+        .flat_map(clap::Command::get_subcommands);
     let dumps: Vec<&str> = dumps.map(clap::Command::get_name).collect();
     let commands = root.get_subcommands().map(clap::Command::get_name);
     let ours: Vec<&str> = commands.chain(dumps.iter().copied()).collect();
@@ -93,7 +105,10 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
         letters.sort_unstable();
         letters
     };
-    let swapped = ours.iter().find(|known| letters(known) == letters(word)).map(ToString::to_string);
+    let swapped = ours
+        .iter()
+        .find(|known| letters(known) == letters(word))
+        .map(ToString::to_string);
     let like = swapped.or_else(|| similar(word, &ours).into_iter().next());
     // A dump that stands where its command should.
     let is_of_dump = |like: &String| {
@@ -101,9 +116,19 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
             && root.find_subcommand(like).is_none()
             && !text.contains(" dump [OPTIONS]")
     };
-    let like = like.map(|like| if is_of_dump(&like) { format!("dump {like}") } else { like });
+    let like = like.map(|like| {
+        if is_of_dump(&like) {
+            format!("dump {like}")
+        } else {
+            like
+        }
+    });
     match like {
-        Some(like) => text.replacen("\n\nUsage", &format!("\n\n  tip: do you mean '{like}'?\n\nUsage"), 1),
+        Some(like) => text.replacen(
+            "\n\nUsage",
+            &format!("\n\n  tip: do you mean '{like}'?\n\nUsage"),
+            1,
+        ),
         None => text,
     }
 }
@@ -365,7 +390,12 @@ pub(crate) struct ViewArgs {
 impl ViewArgs {
     /// The page on one extract.
     pub(crate) fn of(extract: &std::path::Path) -> Self {
-        Self { files: vec![extract.to_owned()], finding: None, no_open: false, port: None }
+        Self {
+            files: vec![extract.to_owned()],
+            finding: None,
+            no_open: false,
+            port: None,
+        }
     }
 }
 
@@ -426,7 +456,10 @@ mod tests {
     fn letters_that_changed_places_are_understood() {
         let error = Cli::try_parse_from(["etwkit", "dump", "cup", "x.etl"]).unwrap_err();
         let text = with_suggestion(&error, error.render().to_string());
-        assert!(text.contains("\n\n  tip: do you mean 'cpu'?\n\nUsage"), "{text}");
+        assert!(
+            text.contains("\n\n  tip: do you mean 'cpu'?\n\nUsage"),
+            "{text}"
+        );
         let error = Cli::try_parse_from(["etwkit", "wait", "x.etl"]).unwrap_err();
         let text = with_suggestion(&error, error.render().to_string());
         assert!(text.contains("tip: do you mean 'dump wait'?"), "{text}");

@@ -89,28 +89,46 @@ struct ChosenTests {
 
 /// Makes extracts, and reports on them in the words of ETWAnalyzer.
 fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let selected =
-        |args: &[OsString]| -> anyhow::Result<Selection> { Ok(parsed::<ChosenTests>(args)?.tests.read()?) };
+    let selected = |args: &[OsString]| -> anyhow::Result<Selection> {
+        Ok(parsed::<ChosenTests>(args)?.tests.read()?)
+    };
     let traces = extraction.traces(&selected)?;
     printer.line(&format!("{} - files found to extract.", traces.len()))?;
     if extraction.only_lists() {
-        traces.iter().try_for_each(|trace| printer.line(&trace.display().to_string()))?;
+        traces
+            .iter()
+            .try_for_each(|trace| printer.line(&trace.display().to_string()))?;
     }
     if extraction.only_lists() || traces.is_empty() {
-        return Ok(if traces.is_empty() { Exit::Nothing } else { Exit::Answered });
+        return Ok(if traces.is_empty() {
+            Exit::Nothing
+        } else {
+            Exit::Answered
+        });
     }
     let (start, mut progress) = (Instant::now(), extraction.progress(&traces));
     for command in extraction.commands(&traces)? {
-        let exit = run_reporting(&extract_args(&command)?, &mut |Done { trace, target, kept }| {
-            let lines = progress.of(trace, target, kept);
-            lines.iter().try_for_each(|line| Ok(printer.line(line)?))
-        })?;
+        let exit = run_reporting(
+            &extract_args(&command)?,
+            &mut |Done {
+                      trace,
+                      target,
+                      kept,
+                  }| {
+                let lines = progress.of(trace, target, kept);
+                lines.iter().try_for_each(|line| Ok(printer.line(line)?))
+            },
+        )?;
         if exit == Exit::Interrupted {
             return Ok(exit);
         }
     }
     printer.line(&progress.end(start.elapsed()))?;
-    Ok(if progress.has_failed() { Exit::Error } else { Exit::Answered })
+    Ok(if progress.has_failed() {
+        Exit::Error
+    } else {
+        Exit::Answered
+    })
 }
 
 fn extract_args(args: &[OsString]) -> anyhow::Result<ExtractArgs> {
@@ -130,7 +148,12 @@ mod tests {
     fn no_option_of_ours_exists_for_the_sake_of_guests() {
         fn check(command: &clap::Command) {
             for arg in command.get_arguments() {
-                assert!(!arg.is_hide_set(), "{} hides {}", command.get_name(), arg.get_id());
+                assert!(
+                    !arg.is_hide_set(),
+                    "{} hides {}",
+                    command.get_name(),
+                    arg.get_id()
+                );
             }
             command.get_subcommands().for_each(check);
         }

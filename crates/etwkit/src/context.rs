@@ -20,8 +20,15 @@ impl Context {
     /// A command that this gives up.
     pub(crate) fn new(engine: &Engine, cancel: &Cancel) -> Self {
         let progress = Arc::new(Listener::default());
-        let asking = Asking { cancel: cancel.clone(), progress, ..Asking::default() };
-        Self { engine: engine.clone(), asking }
+        let asking = Asking {
+            cancel: cancel.clone(),
+            progress,
+            ..Asking::default()
+        };
+        Self {
+            engine: engine.clone(),
+            asking,
+        }
     }
 }
 

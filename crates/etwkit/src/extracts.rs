@@ -13,9 +13,14 @@ use crate::printer::Printer;
 
 /// Opens what the arguments name, as one session, which nobody else has. Traces are extracted into the cache
 /// first, and the printer notes that.
-pub(crate) fn open_extracts(paths: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<Arc<Session>> {
+pub(crate) fn open_extracts(
+    paths: &[PathBuf],
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Arc<Session>> {
     let context = printer.context();
-    let session = context.engine.open(&context.asking, paths, printer.notes())?;
+    let session = context
+        .engine
+        .open(&context.asking, paths, printer.notes())?;
     printer.add_gaps(of_paths(paths, &session));
     Ok(Arc::new(session))
 }
@@ -24,7 +29,9 @@ pub(crate) fn open_extracts(paths: &[PathBuf], printer: &mut Printer<'_>) -> any
 /// ETWAnalyzer became.
 pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<PathBuf> {
     let context = printer.context();
-    Ok(context.engine.extract_of(&context.asking, path, printer.notes())?)
+    Ok(context
+        .engine
+        .extract_of(&context.asking, path, printer.notes())?)
 }
 
 /// What arguments name, with archives of several extracts of ETWAnalyzer as the extracts in the cache that
@@ -34,5 +41,7 @@ pub(crate) fn unpacked<'p>(
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Cow<'p, [PathBuf]>> {
     let context = printer.context();
-    Ok(context.engine.unpacked(&context.asking, paths, printer.notes())?)
+    Ok(context
+        .engine
+        .unpacked(&context.asking, paths, printer.notes())?)
 }

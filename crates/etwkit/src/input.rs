@@ -16,7 +16,10 @@ use crate::arguments::TraceArgs;
 /// Opens what the arguments name, as one session.
 pub(crate) fn open(args: &TraceArgs) -> anyhow::Result<Opened> {
     let files = Files::of(args, Wanted::Session)?;
-    Ok(Opened { input: open_paths(&files.paths, args)?, _files: files })
+    Ok(Opened {
+        input: open_paths(&files.paths, args)?,
+        _files: files,
+    })
 }
 
 /// A trace that is open. Its file goes away behind it, if it is a temporary one: not all systems remove what
@@ -52,7 +55,10 @@ impl Files {
             *path = kept.path().join(STANDARD_INPUT);
             folder = Some(kept);
         }
-        Ok(Self { paths, _folder: folder })
+        Ok(Self {
+            paths,
+            _folder: folder,
+        })
     }
 }
 
@@ -69,21 +75,31 @@ fn keep_standard_input(args: &TraceArgs) -> anyhow::Result<TempDir> {
     let input = std::io::stdin();
     if input.is_terminal() {
         let hint = "send one through a pipe: curl -s ADDRESS | etwkit info -";
-        return Err(advised("expected a trace on the standard input (-), found a terminal", hint));
+        return Err(advised(
+            "expected a trace on the standard input (-), found a terminal",
+            hint,
+        ));
     }
-    let place = Settings::from_environment().temp_dir.unwrap_or_else(std::env::temp_dir);
+    let place = Settings::from_environment()
+        .temp_dir
+        .unwrap_or_else(std::env::temp_dir);
     let limit = args.max_unpacked.saturating_mul(1 << 30);
     // Nothing is known of its length before it ends, so that the limit of unpacked archives holds for it,
     // too.
     let kept = || {
-        let folder = tempfile::Builder::new().prefix("etwkit-").tempdir_in(&place)?;
+        let folder = tempfile::Builder::new()
+            .prefix("etwkit-")
+            .tempdir_in(&place)?;
         let mut file = File::create(folder.path().join(STANDARD_INPUT))?;
         // One byte more than allowed shows that there is more.
         let bytes = std::io::copy(&mut input.lock().take(limit.saturating_add(1)), &mut file)?;
         Ok::<_, std::io::Error>((folder, bytes))
     };
     let (folder, bytes) = kept().map_err(|error| {
-        let message = format!("cannot keep the standard input in {}: {error}", place.display());
+        let message = format!(
+            "cannot keep the standard input in {}: {error}",
+            place.display()
+        );
         advised(message, "set ETWKIT_TMP to a folder with more space")
     })?;
     if bytes > limit {
@@ -100,11 +116,19 @@ pub(crate) fn open_paths(paths: &[PathBuf], args: &TraceArgs) -> anyhow::Result<
 
 /// How inputs are opened.
 pub(crate) fn options(args: &TraceArgs) -> Options {
-    input_options(!args.no_mmap, args.max_unpacked, Settings::from_environment().temp_dir)
+    input_options(
+        !args.no_mmap,
+        args.max_unpacked,
+        Settings::from_environment().temp_dir,
+    )
 }
 
 /// Opens a trace as it is opened if no option says otherwise.
 pub(crate) fn open_plain(path: &Path) -> anyhow::Result<Input> {
-    let options = input_options(true, DEFAULT_MAX_UNPACKED_GIB, Settings::from_environment().temp_dir);
+    let options = input_options(
+        true,
+        DEFAULT_MAX_UNPACKED_GIB,
+        Settings::from_environment().temp_dir,
+    );
     Ok(etwkit_extract::open(&[path.to_owned()], &options)?)
 }

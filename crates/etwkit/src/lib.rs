@@ -70,7 +70,13 @@ where
     T: Into<OsString> + Clone,
 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
-    let mut screen = Screen { out, err, terminal, session: None, speech: Speech::Usual };
+    let mut screen = Screen {
+        out,
+        err,
+        terminal,
+        session: None,
+        speech: Speech::Usual,
+    };
     match console::request(&args) {
         Some(request) => console::run(request, &mut screen),
         None => screen.answer(Context::default(), |printer| line(&args, printer)),
@@ -102,18 +108,33 @@ impl Screen<'_> {
         let finished = printer.finish();
         let result = result.and_then(|exit| finished.map(|()| exit).map_err(Into::into));
         let (notes, failures) = (printer.take_notes(), printer.take_failures());
-        let mut err = Errors { is_colored: printer.colors().err, out: self.err };
+        let mut err = Errors {
+            is_colored: printer.colors().err,
+            out: self.err,
+        };
         for note in notes {
             err.note(&note);
         }
-        failures.iter().for_each(|failure| report::error(&mut err, failure));
-        let failed = if failures.is_empty() { Exit::Answered } else { Exit::Error };
+        failures
+            .iter()
+            .for_each(|failure| report::error(&mut err, failure));
+        let failed = if failures.is_empty() {
+            Exit::Answered
+        } else {
+            Exit::Error
+        };
         result.map_or_else(
             |error| {
-                if error.downcast_ref::<WriteError>().is_some_and(WriteError::is_closed_pipe) {
+                if error
+                    .downcast_ref::<WriteError>()
+                    .is_some_and(WriteError::is_closed_pipe)
+                {
                     return Exit::Answered;
                 }
-                match (error.downcast_ref::<Usage>(), error.downcast_ref::<report::Failures>()) {
+                match (
+                    error.downcast_ref::<Usage>(),
+                    error.downcast_ref::<report::Failures>(),
+                ) {
                     (Some(Usage(usage)), _) => err.lines(usage),
                     (_, Some(failures)) => report::failures(&mut err, failures),
                     _ => report::error(&mut err, &error),
@@ -126,7 +147,10 @@ impl Screen<'_> {
 
     /// The error stream.
     pub(crate) fn errors(&mut self) -> Errors<'_> {
-        Errors { is_colored: self.terminal.colors.chosen(self.session).err, out: self.err }
+        Errors {
+            is_colored: self.terminal.colors.chosen(self.session).err,
+            out: self.err,
+        }
     }
 }
 
@@ -161,7 +185,10 @@ pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<E
     printer.choose_colors(cli.color);
     printer.speak(cli.speech());
     let names = cli.command.names().map_or(Ok(None), NameArgs::rules)?;
-    let asking = Asking { process_names: names, ..printer.context().asking };
+    let asking = Asking {
+        process_names: names,
+        ..printer.context().asking
+    };
     let before = printer.ask_with(asking);
     let answered = run_command(cli, printer);
     printer.ask_with(before);

@@ -30,9 +30,9 @@ fn main() -> ExitCode {
 /// What the terminal can and the environment wants (`NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE`, `TERM`).
 fn terminal() -> Terminal {
     // A terminal that does not say how wide it is still is one: what it shows is escaped and cut.
-    let width = io::stdout()
-        .is_terminal()
-        .then(|| terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0)));
+    let width = io::stdout().is_terminal().then(|| {
+        terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0))
+    });
     let has_colors = |choice: ColorChoice| choice != ColorChoice::Never;
     Terminal {
         width,

@@ -15,35 +15,58 @@ pub(crate) const SCHEMA: &str = "show-schema";
 
 /// An option as an argument.
 pub(crate) fn arg(option: &Opt) -> Arg {
-    let arg = Arg::new(option.name).long(option.name).help(option.sentence);
+    let arg = Arg::new(option.name)
+        .long(option.name)
+        .help(option.sentence);
     let arg = match &option.kind {
         Kind::Flag => arg.action(ArgAction::SetTrue),
         Kind::Text => arg
-            .allow_hyphen_values(matches!(option.value_name, "NUMBERS" | "IDS" | "A..B" | "TIME"))
+            .allow_hyphen_values(matches!(
+                option.value_name,
+                "NUMBERS" | "IDS" | "A..B" | "TIME"
+            ))
             .allow_negative_numbers(option.value_name == "STATUS"),
         Kind::Words(words) => arg.value_parser(PossibleValuesParser::new(words.iter().copied())),
         Kind::Several(words) => {
             let words = PossibleValuesParser::new(words.iter().copied());
-            arg.action(ArgAction::Append).value_delimiter(',').value_parser(words)
+            arg.action(ArgAction::Append)
+                .value_delimiter(',')
+                .value_parser(words)
         }
         Kind::Range(_) => arg.allow_hyphen_values(true),
-        Kind::Whole(least, most) => arg
-            .allow_negative_numbers(*least < 0)
-            .value_parser(ValueParser::from(clap::value_parser!(i64).range(*least..=*most))),
+        Kind::Whole(least, most) => {
+            arg.allow_negative_numbers(*least < 0)
+                .value_parser(ValueParser::from(
+                    clap::value_parser!(i64).range(*least..=*most),
+                ))
+        }
         Kind::Number => arg.value_parser(clap::value_parser!(f64)),
         Kind::Files | Kind::List => arg.action(ArgAction::Append),
         Kind::Two => arg.num_args(2),
     };
-    let arg = if option.kind == Kind::Flag { arg } else { arg.value_name(option.value_name) };
+    let arg = if option.kind == Kind::Flag {
+        arg
+    } else {
+        arg.value_name(option.value_name)
+    };
     // Without the `=`, the word behind an option whose value may be missing would be taken for that value.
     let arg = option.alone.into_iter().fold(arg, |arg, value| {
-        arg.num_args(0..=1).require_equals(!option.is_apart).default_missing_value(value)
+        arg.num_args(0..=1)
+            .require_equals(!option.is_apart)
+            .default_missing_value(value)
     });
-    let arg = option.default.iter().fold(arg, |arg, default| arg.default_value(default.clone()));
+    let arg = option
+        .default
+        .iter()
+        .fold(arg, |arg, default| arg.default_value(default.clone()));
     let arg = arg.conflicts_with_all(option.excludes);
     let arg = option.requires.into_iter().fold(arg, Arg::requires);
     let arg = arg.visible_aliases(option.also.iter().copied());
-    let arg = if option.is_required { arg.required_unless_present(SCHEMA) } else { arg };
+    let arg = if option.is_required {
+        arg.required_unless_present(SCHEMA)
+    } else {
+        arg
+    };
     match option.heading {
         Some(heading) => arg.help_heading(heading),
         None if option.is_output() => arg.help_heading(OUTPUT),
@@ -53,15 +76,18 @@ pub(crate) fn arg(option: &Opt) -> Arg {
 
 /// The options that are given on the command line.
 pub(crate) fn values(options: &[Opt], matches: &ArgMatches) -> Values {
-    let is_given = |option: &&Opt| matches.value_source(option.name) == Some(ValueSource::CommandLine);
+    let is_given =
+        |option: &&Opt| matches.value_source(option.name) == Some(ValueSource::CommandLine);
     let value = |option: &Opt| {
         let given = matches.get_raw(option.name).into_iter().flatten();
         let given: Vec<_> = given.map(|text| text.to_string_lossy()).collect();
         let value = match option.kind {
             Kind::Flag => true.into(),
-            Kind::Files | Kind::List | Kind::Two => {
-                given.iter().map(ToString::to_string).collect::<Vec<_>>().into()
-            }
+            Kind::Files | Kind::List | Kind::Two => given
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .into(),
             _ => given.join(",").into(),
         };
         (option.name.to_owned(), value)

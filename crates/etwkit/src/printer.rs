@@ -80,7 +80,11 @@ impl<'w> Printer<'w> {
 
     /// This printer, for a terminal, in a session that may have chosen other colours and says so much.
     pub(crate) fn on(self, terminal: Terminal, session: Option<When>, speech: Speech) -> Self {
-        Self { lines: self.lines.on(terminal.width, terminal.colors, session), speech, ..self }
+        Self {
+            lines: self.lines.on(terminal.width, terminal.colors, session),
+            speech,
+            ..self
+        }
     }
 
     /// Follows what a command line wants to be said, if it wants something else than usual.
@@ -173,7 +177,11 @@ impl<'w> Printer<'w> {
         let Some(command) = self.json_start.take() else {
             // Gaps of traces that were opened behind the first line come in lines of their own, since that is
             // printed.
-            return if self.is_json { self.late_gaps() } else { Ok(()) };
+            return if self.is_json {
+                self.late_gaps()
+            } else {
+                Ok(())
+            };
         };
         self.is_json = true;
         let mut first = json!({"command": command, "format_version": FORMAT_VERSION});
@@ -185,7 +193,10 @@ impl<'w> Printer<'w> {
     }
 
     fn late_gaps(&mut self) -> Result<()> {
-        self.gaps.new_json().iter().try_for_each(|gaps| self.json_line(gaps))
+        self.gaps
+            .new_json()
+            .iter()
+            .try_for_each(|gaps| self.json_line(gaps))
     }
 
     /// One object on one line.

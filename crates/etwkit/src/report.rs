@@ -35,7 +35,9 @@ const HELP: &str = "`etwkit COMMAND --help` shows what a command takes, with exa
 /// of its kind.
 pub(crate) fn hint(error: &anyhow::Error) -> String {
     let of_system = || {
-        let cause = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
+        let cause = error
+            .chain()
+            .find_map(|cause| cause.downcast_ref::<io::Error>());
         cause.and_then(hint_of_system).unwrap_or(HELP).to_owned()
     };
     error.chain().find_map(of_library).unwrap_or_else(of_system)
@@ -46,23 +48,67 @@ fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let known = error.downcast_ref().and_then(etwkit_extract::Error::hint);
     let known = known
         .or_else(|| error.downcast_ref().and_then(etwkit_engine::Error::hint))
-        .or_else(|| error.downcast_ref().and_then(etwkit_server::StartError::hint))
+        .or_else(|| {
+            error
+                .downcast_ref()
+                .and_then(etwkit_server::StartError::hint)
+        })
         .or_else(|| error.downcast_ref().and_then(etwkit_trace::ReadError::hint))
-        .or_else(|| error.downcast_ref().and_then(etwkit_extract::ConvertError::hint))
-        .or_else(|| error.downcast_ref().and_then(etwkit_extract::StoreError::hint))
-        .or_else(|| error.downcast_ref().and_then(etwkit_json7z::JsonError::hint))
-        .or_else(|| error.downcast_ref().map(etwkit_extract::DescribeError::hint))
+        .or_else(|| {
+            error
+                .downcast_ref()
+                .and_then(etwkit_extract::ConvertError::hint)
+        })
+        .or_else(|| {
+            error
+                .downcast_ref()
+                .and_then(etwkit_extract::StoreError::hint)
+        })
+        .or_else(|| {
+            error
+                .downcast_ref()
+                .and_then(etwkit_json7z::JsonError::hint)
+        })
+        .or_else(|| {
+            error
+                .downcast_ref()
+                .map(etwkit_extract::DescribeError::hint)
+        })
         .or_else(|| error.downcast_ref().and_then(etwkit_query::Error::hint))
-        .or_else(|| error.downcast_ref().and_then(etwkit_query::dump::Error::hint))
+        .or_else(|| {
+            error
+                .downcast_ref()
+                .and_then(etwkit_query::dump::Error::hint)
+        })
         .or_else(|| error.downcast_ref().and_then(etwkit_export::Error::hint))
-        .or_else(|| error.downcast_ref().map(etwkit_trace::tags::TagFileError::hint))
+        .or_else(|| {
+            error
+                .downcast_ref()
+                .map(etwkit_trace::tags::TagFileError::hint)
+        })
         .or_else(|| error.downcast_ref().map(etwkit_query::xml::FileError::hint))
-        .or_else(|| error.downcast_ref().and_then(etwkit_query::question::FilesError::hint))
-        .or_else(|| error.downcast_ref::<etwkit_query::range::RangeError>().map(|error| error.hint));
+        .or_else(|| {
+            error
+                .downcast_ref()
+                .and_then(etwkit_query::question::FilesError::hint)
+        })
+        .or_else(|| {
+            error
+                .downcast_ref::<etwkit_query::range::RangeError>()
+                .map(|error| error.hint)
+        });
     known
         .map(str::to_owned)
-        .or_else(|| error.downcast_ref::<Advised>().map(|error| error.hint.clone()))
-        .or_else(|| error.downcast_ref::<etwkit_compat::Wrong>().map(|error| error.hint.clone()))
+        .or_else(|| {
+            error
+                .downcast_ref::<Advised>()
+                .map(|error| error.hint.clone())
+        })
+        .or_else(|| {
+            error
+                .downcast_ref::<etwkit_compat::Wrong>()
+                .map(|error| error.hint.clone())
+        })
 }
 
 #[cfg(test)]
@@ -77,7 +123,13 @@ mod tests {
 
     fn printed(error: &anyhow::Error) -> String {
         let mut out = Vec::new();
-        super::error(&mut Errors { out: &mut out, is_colored: false }, error);
+        super::error(
+            &mut Errors {
+                out: &mut out,
+                is_colored: false,
+            },
+            error,
+        );
         String::from_utf8(out).unwrap()
     }
 
@@ -93,32 +145,87 @@ mod tests {
     fn of_libraries() -> Vec<anyhow::Error> {
         let text = || "x".to_owned();
         let store = vec![
-            StoreError::Io { doing: "read", path: path(), source: system(io::ErrorKind::Other) },
-            StoreError::Io { doing: "write", path: path(), source: system(io::ErrorKind::Other) },
+            StoreError::Io {
+                doing: "read",
+                path: path(),
+                source: system(io::ErrorKind::Other),
+            },
+            StoreError::Io {
+                doing: "write",
+                path: path(),
+                source: system(io::ErrorKind::Other),
+            },
             StoreError::NoName { path: path() },
             StoreError::NoParent { path: path() },
-            StoreError::NotOurs { path: path(), what: "a file" },
-            StoreError::Columns { table: text(), expected: text(), found: text() },
+            StoreError::NotOurs {
+                path: path(),
+                what: "a file",
+            },
+            StoreError::Columns {
+                table: text(),
+                expected: text(),
+                found: text(),
+            },
             StoreError::Incomplete { path: path() },
-            StoreError::NotAnExtract { path: path(), what: text() },
-            StoreError::Manifest { path: path(), name: "manifest.json", expected: text() },
-            StoreError::Newer { path: path(), found: text(), supported: text() },
-            StoreError::Older { path: path(), found: text(), supported: text(), again: text() },
-            StoreError::Table { path: path(), file: text(), expected: text(), source: None },
+            StoreError::NotAnExtract {
+                path: path(),
+                what: text(),
+            },
+            StoreError::Manifest {
+                path: path(),
+                name: "manifest.json",
+                expected: text(),
+            },
+            StoreError::Newer {
+                path: path(),
+                found: text(),
+                supported: text(),
+            },
+            StoreError::Older {
+                path: path(),
+                found: text(),
+                supported: text(),
+                again: text(),
+            },
+            StoreError::Table {
+                path: path(),
+                file: text(),
+                expected: text(),
+                source: None,
+            },
             StoreError::Replaced { path: path() },
-            StoreError::Compressed { path: path(), member: text() },
-            StoreError::Archive { path: path(), expected: "x", source: "y".into() },
+            StoreError::Compressed {
+                path: path(),
+                member: text(),
+            },
+            StoreError::Archive {
+                path: path(),
+                expected: "x",
+                source: "y".into(),
+            },
             StoreError::ReadOnlyArchive { path: path() },
         ];
         let query = vec![
             QueryError::NoSource,
             QueryError::Threads(system(io::ErrorKind::Other)),
             QueryError::Stopped { said: Some(text()) },
-            QueryError::TooLong { what: "bytes of SQL", found: 2, limit: 1 },
+            QueryError::TooLong {
+                what: "bytes of SQL",
+                found: 2,
+                limit: 1,
+            },
             QueryError::Statements { count: 2 },
             QueryError::Refused { found: text() },
-            QueryError::Sql { message: text(), position: None, hint: None },
-            QueryError::Parameter { question: text(), expected: text(), found: text() },
+            QueryError::Sql {
+                message: text(),
+                position: None,
+                hint: None,
+            },
+            QueryError::Parameter {
+                question: text(),
+                expected: text(),
+                found: text(),
+            },
             QueryError::Memory { message: text() },
             QueryError::TooMuch { limit: 1 },
             QueryError::Cancelled,
@@ -131,8 +238,12 @@ mod tests {
             ConvertError::WithoutRows { path: path() },
             ConvertError::Interrupted,
         ];
-        let trace = [io::ErrorKind::NotFound, io::ErrorKind::Other]
-            .map(|kind| etwkit_extract::Error::Open { path: path(), source: system(kind) });
+        let trace = [io::ErrorKind::NotFound, io::ErrorKind::Other].map(|kind| {
+            etwkit_extract::Error::Open {
+                path: path(),
+                source: system(kind),
+            }
+        });
         let mut all: Vec<anyhow::Error> = store.into_iter().map(Into::into).collect();
         all.extend(query.into_iter().map(anyhow::Error::from));
         all.extend(convert.into_iter().map(anyhow::Error::from));
@@ -149,21 +260,35 @@ mod tests {
             assert!(!plain.contains(HELP), "{plain}");
             // An error has the same hint below contexts that were added on the way.
             let hint = plain.lines().last().unwrap().to_owned();
-            let wrapped = printed(&of_libraries().swap_remove(number).context("run.etwx").context("more"));
+            let wrapped = printed(
+                &of_libraries()
+                    .swap_remove(number)
+                    .context("run.etwx")
+                    .context("more"),
+            );
             assert_eq!(wrapped.lines().last().unwrap(), hint, "{wrapped}");
         }
         let dump = etwkit_query::dump::Error::from(QueryError::Cancelled);
-        assert!(printed(&Err::<(), _>(dump).context("run.etwx").unwrap_err()).ends_with("hint: ask again\n"));
+        assert!(
+            printed(&Err::<(), _>(dump).context("run.etwx").unwrap_err())
+                .ends_with("hint: ask again\n")
+        );
     }
 
     #[test]
     fn every_other_error_has_a_hint_too() {
         assert_eq!(printed(&anyhow!("x")), format!("error: x\nhint: {HELP}\n"));
-        let full = Err::<(), _>(system(io::ErrorKind::StorageFull)).context("cannot write y").unwrap_err();
+        let full = Err::<(), _>(system(io::ErrorKind::StorageFull))
+            .context("cannot write y")
+            .unwrap_err();
         assert!(
-            printed(&full).ends_with("\nhint: no space is left there: free some, or choose another place\n")
+            printed(&full)
+                .ends_with("\nhint: no space is left there: free some, or choose another place\n")
         );
-        let advised = anyhow::Error::from(Advised { message: "a".into(), hint: "b".into() });
+        let advised = anyhow::Error::from(Advised {
+            message: "a".into(),
+            hint: "b".into(),
+        });
         assert_eq!(printed(&advised), "error: a\nhint: b\n");
     }
 }

@@ -40,5 +40,7 @@ impl NameArgs {
 
 /// The file that a variable names.
 fn named_by(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).filter(|file: &OsString| !file.is_empty()).map(PathBuf::from)
+    std::env::var_os(variable)
+        .filter(|file: &OsString| !file.is_empty())
+        .map(PathBuf::from)
 }

@@ -20,7 +20,12 @@ impl SymbolArgs {
     /// The search path of a trace or extract: what lies beside it, then what was named. Where nothing was,
     /// `unnamed` takes its place.
     pub(crate) fn path(&self, beside: &Path, unnamed: &[&str]) -> SearchPath {
-        search_path(&Settings::from_environment(), &self.symbols, beside, unnamed)
+        search_path(
+            &Settings::from_environment(),
+            &self.symbols,
+            beside,
+            unnamed,
+        )
     }
 }
 

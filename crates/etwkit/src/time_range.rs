@@ -19,21 +19,35 @@ impl<'a> TimeRange<'a> {
     /// Reads `A..B`, `A..` or `..B` in seconds since the start of the trace or as clock times, both ends
     /// included.
     pub(crate) fn parse(text: Option<&'a str>) -> anyhow::Result<Self> {
-        let part = text.map(Part::parse).transpose().map_err(|error| of_range(&error))?;
+        let part = text
+            .map(Part::parse)
+            .transpose()
+            .map_err(|error| of_range(&error))?;
         let all = Part::Known(Placed::default());
-        Ok(Self { text: text.unwrap_or_default(), part: part.unwrap_or(all) })
+        Ok(Self {
+            text: text.unwrap_or_default(),
+            part: part.unwrap_or(all),
+        })
     }
 
     /// Where it lies in a trace.
     pub(crate) fn of(&self, input: &Input) -> anyhow::Result<Range> {
         let session = input.session();
         let clock = session.clock();
-        let zone = session.earliest().map(|file| file.header().time_zone.bias_at(clock.start));
+        let zone = session
+            .earliest()
+            .map(|file| file.header().time_zone.bias_at(clock.start));
         let (end, _) = session.ends();
         let length = end.map_or(0, |end| clock.nanoseconds(end));
-        let clock = TraceClock { start_filetime: clock.start, bias_minutes: zone };
+        let clock = TraceClock {
+            start_filetime: clock.start,
+            bias_minutes: zone,
+        };
         let Placed { min, max } = self.place(clock, length)?;
-        Ok(Range { start_ns: min, end_ns: max })
+        Ok(Range {
+            start_ns: min,
+            end_ns: max,
+        })
     }
 
     /// Where it lies in the trace of an extract.
@@ -47,11 +61,17 @@ impl<'a> TimeRange<'a> {
     }
 
     fn place(&self, clock: TraceClock, length: i64) -> anyhow::Result<Placed> {
-        Ok(self.part.place(self.text, clock, length).map_err(|error| of_range(&error))?)
+        Ok(self
+            .part
+            .place(self.text, clock, length)
+            .map_err(|error| of_range(&error))?)
     }
 }
 
 /// What is wrong with a part of a trace, in one line.
 fn of_range(error: &RangeError) -> Advised {
-    Advised { message: format!("--range: {error}"), hint: error.hint.to_owned() }
+    Advised {
+        message: format!("--range: {error}"),
+        hint: error.hint.to_owned(),
+    }
 }

@@ -37,7 +37,12 @@ impl Format for Chrome {
     }
 
     fn begin<'o>(&self, out: &'o mut dyn Write, _: &Head<'_>) -> Result<Writer<'o>> {
-        Ok(Writer::Timeline(Box::new(Events { out, is_first: true, operations: 0, stacks: Used::default() })))
+        Ok(Writer::Timeline(Box::new(Events {
+            out,
+            is_first: true,
+            operations: 0,
+            stacks: Used::default(),
+        })))
     }
 }
 
@@ -54,11 +59,18 @@ impl Timeline for Events<'_> {
     }
 
     fn start(&mut self, scene: &Scene<'_>) -> Result<()> {
-        self.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[").map_err(Error::Write)?;
+        self.out
+            .write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")
+            .map_err(Error::Write)?;
         self.label("process_name", "name", "(no thread)", (NOBODY, 0))?;
         for process in scene.processes.values().filter(|process| process.is_chosen) {
             let pid = (process.pid, 0);
-            self.label("process_name", "name", process.name.as_deref().unwrap_or("?"), pid)?;
+            self.label(
+                "process_name",
+                "name",
+                process.name.as_deref().unwrap_or("?"),
+                pid,
+            )?;
             if let Some(line) = &process.command_line {
                 self.label("process_labels", "labels", line, pid)?;
             }
@@ -68,7 +80,12 @@ impl Timeline for Events<'_> {
         }
         for thread in scene.chosen() {
             if let Some(name) = &thread.name {
-                self.label("thread_name", "name", name, place(Some(thread.thread_key), scene))?;
+                self.label(
+                    "thread_name",
+                    "name",
+                    name,
+                    place(Some(thread.thread_key), scene),
+                )?;
             }
         }
         Ok(())
@@ -84,11 +101,22 @@ impl Timeline for Events<'_> {
             }
             What::Slice(_) => Ok(()),
             What::Wait(wait) => {
-                let reason = wait.reason.and_then(|reason| i32::try_from(reason).ok()).map(wait_reason_name);
-                let name = reason.map_or_else(|| "Waiting".to_owned(), |reason| format!("Waiting: {reason}"));
+                let reason = wait
+                    .reason
+                    .and_then(|reason| i32::try_from(reason).ok())
+                    .map(wait_reason_name);
+                let name = reason.map_or_else(
+                    || "Waiting".to_owned(),
+                    |reason| format!("Waiting: {reason}"),
+                );
                 self.stretch(&name, (at, wait.end_ns), place, &readied(wait.by, scene))
             }
-            What::Ready(ready) => self.stretch("Ready", (at, ready.end_ns), place, &readied(ready.by, scene)),
+            What::Ready(ready) => self.stretch(
+                "Ready",
+                (at, ready.end_ns),
+                place,
+                &readied(ready.by, scene),
+            ),
             What::Sample(sample) => {
                 // The frames are written behind all events, since which stacks were used is known only then;
                 // here they are noted.
@@ -106,12 +134,20 @@ impl Timeline for Events<'_> {
 
     fn end(self: Box<Self>, scene: &Scene<'_>) -> Result<()> {
         let Self { out, stacks, .. } = *self;
-        out.write_all(b"\n],\n\"stackFrames\":{").map_err(Error::Write)?;
+        out.write_all(b"\n],\n\"stackFrames\":{")
+            .map_err(Error::Write)?;
         for (place, stack) in stacks.all().enumerate() {
-            let Some((parent, frame)) = scene.frames.node(stack) else { continue };
+            let Some((parent, frame)) = scene.frames.node(stack) else {
+                continue;
+            };
             let comma = if place > 0 { "," } else { "" };
-            let parent = parent.map(|parent| format!(",\"parent\":{parent}")).unwrap_or_default();
-            let (module, name) = (scene.frames.module(frame).unwrap_or("?"), scene.frames.text(frame));
+            let parent = parent
+                .map(|parent| format!(",\"parent\":{parent}"))
+                .unwrap_or_default();
+            let (module, name) = (
+                scene.frames.module(frame).unwrap_or("?"),
+                scene.frames.text(frame),
+            );
             write!(
                 out,
                 "{comma}\n\"{stack}\":{{\"category\":{},\"name\":{}{parent}}}",
@@ -121,7 +157,9 @@ impl Timeline for Events<'_> {
             .map_err(Error::Write)?;
         }
         // As a text: the number is larger than what readers of JSON in JavaScript hold exactly.
-        let start = scene.start_unix_ns.map(|start| format!(",\"start_unix_ns\":\"{start}\""));
+        let start = scene
+            .start_unix_ns
+            .map(|start| format!(",\"start_unix_ns\":\"{start}\""));
         writeln!(
             out,
             "}},\n\"otherData\":{{\"exporter\":\"etwkit {}\",\"name\":{}{}}}}}",
@@ -144,7 +182,11 @@ impl Events<'_> {
         (pid, tid): (i64, i64),
         more: &str,
     ) -> Result<()> {
-        let comma = if std::mem::replace(&mut self.is_first, false) { "" } else { "," };
+        let comma = if std::mem::replace(&mut self.is_first, false) {
+            ""
+        } else {
+            ","
+        };
         let (name, at) = (text(name), microseconds(at));
         write!(
             self.out,
@@ -156,7 +198,14 @@ impl Events<'_> {
 
     /// Something about a process or thread.
     fn label(&mut self, kind: &str, key: &str, value: &str, place: (i64, i64)) -> Result<()> {
-        self.event('M', "__metadata", kind, 0, place, &format!(",\"args\":{{\"{key}\":{}}}", text(value)))
+        self.event(
+            'M',
+            "__metadata",
+            kind,
+            0,
+            place,
+            &format!(",\"args\":{{\"{key}\":{}}}", text(value)),
+        )
     }
 
     /// What a thread did for a while. What did not end is begun and not ended.
@@ -182,16 +231,24 @@ impl Events<'_> {
         // Viewers pair the start and the end of an asynchronous event by category and id, so that each
         // operation needs an id of its own.
         self.operations += 1;
-        let (category, id) = (if io.is_disk { "disk_io" } else { "file_io" }, self.operations);
+        let (category, id) = (
+            if io.is_disk { "disk_io" } else { "file_io" },
+            self.operations,
+        );
         let (name, id) = (io.name(), format!(",\"id\":\"{id:#x}\""));
-        let path = io.path.as_deref().map(|path| format!("\"path\":{}", text(path)));
+        let path = io
+            .path
+            .as_deref()
+            .map(|path| format!("\"path\":{}", text(path)));
         let numbers = [
             ("size_bytes", io.size_bytes),
             ("offset_bytes", io.offset_bytes),
             ("disk", io.disk),
             ("status", io.status),
         ];
-        let numbers = numbers.into_iter().filter_map(|(key, n)| Some(format!("\"{key}\":{}", n?)));
+        let numbers = numbers
+            .into_iter()
+            .filter_map(|(key, n)| Some(format!("\"{key}\":{}", n?)));
         let arguments: Vec<String> = path.into_iter().chain(numbers).collect();
         let more = format!("{id},\"args\":{{{}}}", arguments.join(","));
         self.event('b', category, &name, at, place, &more)?;
@@ -214,17 +271,29 @@ impl Events<'_> {
 
 /// Process id and thread id.
 fn place(thread: Option<i64>, scene: &Scene<'_>) -> (i64, i64) {
-    let Some(known) = scene.thread(thread) else { return (NOBODY, 0) };
-    (scene.process(thread).map_or(UNKNOWN, |process| process.pid), known.tid)
+    let Some(known) = scene.thread(thread) else {
+        return (NOBODY, 0);
+    };
+    (
+        scene.process(thread).map_or(UNKNOWN, |process| process.pid),
+        known.tid,
+    )
 }
 
 /// A further argument of an event, if its number is known.
 fn argument(key: &str, number: Option<i64>) -> String {
-    number.map(|number| format!(",\"{key}\":{number}")).unwrap_or_default()
+    number
+        .map(|number| format!(",\"{key}\":{number}"))
+        .unwrap_or_default()
 }
 
 /// Who made a thread ready.
 fn readied(by: Readying, scene: &Scene<'_>) -> String {
-    let by = if by.is_dpc { Some("a DPC".to_owned()) } else { scene.thread_label(by.thread) };
-    by.map(|by| format!(",\"args\":{{\"readied_by\":{}}}", text(&by))).unwrap_or_default()
+    let by = if by.is_dpc {
+        Some("a DPC".to_owned())
+    } else {
+        scene.thread_label(by.thread)
+    };
+    by.map(|by| format!(",\"args\":{{\"readied_by\":{}}}", text(&by)))
+        .unwrap_or_default()
 }

@@ -60,14 +60,22 @@ struct Tree<'o> {
 
 impl<'o> Tree<'o> {
     fn new(out: &'o mut dyn Write) -> Self {
-        Self { out, nodes: vec![Node::default()], known: HashMap::new(), samples: Vec::new() }
+        Self {
+            out,
+            nodes: vec![Node::default()],
+            known: HashMap::new(),
+            samples: Vec::new(),
+        }
     }
 
     fn child(&mut self, parent: usize, frame: u32) -> usize {
         let next = self.nodes.len() + 1;
         let id = *self.known.entry((parent, frame)).or_insert(next);
         if id == next {
-            self.nodes.push(Node { frame: Some(frame), ..Node::default() });
+            self.nodes.push(Node {
+                frame: Some(frame),
+                ..Node::default()
+            });
             if let Some(parent) = self.nodes.get_mut(parent - 1) {
                 parent.children.push(id);
             }
@@ -78,7 +86,10 @@ impl<'o> Tree<'o> {
 
 impl Samples for Tree<'_> {
     fn sample(&mut self, sample: &WeighedStack<'_>, _: &Names) -> Result<()> {
-        let leaf = sample.path.iter().fold(ROOT, |parent, frame| self.child(parent, *frame));
+        let leaf = sample
+            .path
+            .iter()
+            .fold(ROOT, |parent, frame| self.child(parent, *frame));
         if let Some(node) = self.nodes.get_mut(leaf - 1) {
             // One for each of the two samples that the stack gets.
             node.hits += 2;
@@ -88,7 +99,12 @@ impl Samples for Tree<'_> {
     }
 
     fn end(self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
-        let Self { out, nodes, samples, .. } = *self;
+        let Self {
+            out,
+            nodes,
+            samples,
+            ..
+        } = *self;
         out.write_all(b"{\"nodes\":[").map_err(Error::Write)?;
         for (id, node) in (ROOT..).zip(&nodes) {
             let comma = if id > ROOT { "," } else { "" };
@@ -103,12 +119,14 @@ impl Samples for Tree<'_> {
             .map_err(Error::Write)?;
         }
         let end = microseconds(written.total_ns);
-        write!(out, "],\n\"startTime\":0,\"endTime\":{end},\n\"samples\":[").map_err(Error::Write)?;
+        write!(out, "],\n\"startTime\":0,\"endTime\":{end},\n\"samples\":[")
+            .map_err(Error::Write)?;
         for (at, (leaf, _)) in samples.iter().enumerate() {
             let comma = if at > 0 { "," } else { "" };
             write!(out, "{comma}{leaf},{leaf}").map_err(Error::Write)?;
         }
-        out.write_all(b"],\n\"timeDeltas\":[").map_err(Error::Write)?;
+        out.write_all(b"],\n\"timeDeltas\":[")
+            .map_err(Error::Write)?;
         for (at, (_, weight_ns)) in samples.iter().enumerate() {
             let comma = if at > 0 { "," } else { "" };
             write!(out, "{comma}0,{}", microseconds(*weight_ns)).map_err(Error::Write)?;

@@ -33,7 +33,11 @@ struct Lines<'o> {
 
 impl Samples for Lines<'_> {
     fn sample(&mut self, sample: &WeighedStack<'_>, names: &Names) -> Result<()> {
-        let stack: Vec<String> = sample.path.iter().map(|number| frame(names.text(*number))).collect();
+        let stack: Vec<String> = sample
+            .path
+            .iter()
+            .map(|number| frame(names.text(*number)))
+            .collect();
         writeln!(self.out, "{} {}", stack.join(";"), sample.weight_ns).map_err(Error::Write)
     }
 
@@ -46,7 +50,9 @@ impl Samples for Lines<'_> {
 /// Readers end lines at the separators of Unicode, too.
 fn frame(name: &str) -> String {
     let separates = |c: char| c == ';' || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    name.chars().map(|c| if separates(c) { ':' } else { c }).collect()
+    name.chars()
+        .map(|c| if separates(c) { ':' } else { c })
+        .collect()
 }
 
 #[cfg(test)]

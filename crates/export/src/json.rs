@@ -39,13 +39,23 @@ mod tests {
             (-2_500_010, "-2.50001", "-2500.01"),
             (i64::MAX, "9223372036854.775807", "9223372036854775.807"),
         ] {
-            assert_eq!((milliseconds(ns).as_str(), microseconds(ns).as_str()), (ms, us));
+            assert_eq!(
+                (milliseconds(ns).as_str(), microseconds(ns).as_str()),
+                (ms, us)
+            );
         }
     }
 
     #[test]
     fn no_text_ends_itself() {
-        for name in ["a\"b", "a\\", "\u{0}\u{1f}\u{7f}", "../</script>", "\u{fffd}\u{202e}", "😀"] {
+        for name in [
+            "a\"b",
+            "a\\",
+            "\u{0}\u{1f}\u{7f}",
+            "../</script>",
+            "\u{fffd}\u{202e}",
+            "😀",
+        ] {
             let json = text(name);
             assert!(!json.chars().any(|c| c < ' '), "{json}");
             assert_eq!(serde_json::from_str::<String>(&json).unwrap(), name);

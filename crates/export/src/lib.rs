@@ -27,12 +27,14 @@ mod timeline;
 
 pub use error::{Error, Result};
 pub use packets::{Direction, Interface, Link, Packet, PacketSums, Packets};
-pub use profile::{ExportRequest, Format, Head, Owner, Samples, Takes, WeighedStack, Writer, Written};
+pub use profile::{
+    ExportRequest, Format, Head, Owner, Samples, Takes, WeighedStack, Writer, Written,
+};
 pub use recording::Recording;
 pub use stacks::Names;
 pub use timeline::{
-    Io, Item, Left, Order, Process, Ready, Readying, Sample, Scene, Slice, Thread, Timeline, TimelineSums,
-    Wait, What, processes,
+    Io, Item, Left, Order, Process, Ready, Readying, Sample, Scene, Slice, Thread, Timeline,
+    TimelineSums, Wait, What, processes,
 };
 
 /// All formats, in the order in which help lists them; the first one is written where none is asked for.

@@ -169,16 +169,21 @@ pub(crate) fn find<'s>(
     if request.tags.tags.is_some() {
         return Err(refused("--tag"));
     }
-    let events =
-        PACKET_EVENTS.map(|(guid, ids)| format!("g.provider_guid = '{guid}' AND g.event_id IN ({ids})"));
+    let events = PACKET_EVENTS
+        .map(|(guid, ids)| format!("g.provider_guid = '{guid}' AND g.event_id IN ({ids})"));
     let events = format!("({})", events.join(" OR "));
-    let counts: Vec<PacketCount> =
-        dump::ask(session, &format!("SELECT count(*) AS events FROM generic_event g WHERE {events}"))?;
+    let counts: Vec<PacketCount> = dump::ask(
+        session,
+        &format!("SELECT count(*) AS events FROM generic_event g WHERE {events}"),
+    )?;
     if counts.iter().all(|count| count.events == 0) {
         let missing = if session.leaves_out("generic_event") {
             dump::Error::NeedsRows { what: "packets" }
         } else {
-            dump::Error::NotRecorded { what: "packets", how: HOW_TO_RECORD }
+            dump::Error::NotRecorded {
+                what: "packets",
+                how: HOW_TO_RECORD,
+            }
         };
         return Err(missing.of(session).into());
     }
@@ -187,7 +192,9 @@ pub(crate) fn find<'s>(
     let mut conditions = vec![events];
     // Parts of one packet may have the same time. The first part sorts in front of the others, which are left
     // out where no first part came before.
-    let ExportRequest { processes, time, .. } = request;
+    let ExportRequest {
+        processes, time, ..
+    } = request;
     conditions.extend(processes.conditions());
     if time.min > i64::MIN {
         conditions.push(format!("g.ts_ns >= {}", time.min));
@@ -225,12 +232,18 @@ impl PacketQuery<'_> {
     /// # Errors
     /// Reading fails, or nothing more can be written.
     pub(crate) fn write(self, packets: Box<dyn Packets + '_>) -> Result<PacketSums> {
-        let mut out = Out { packets, interfaces: HashMap::new(), sums: PacketSums::default() };
+        let mut out = Out {
+            packets,
+            interfaces: HashMap::new(),
+            sums: PacketSums::default(),
+        };
         let mut joining = Joining::default();
         for batch in self.session.sql(&self.sql)? {
             for row in PacketRow::read(&batch?)? {
-                let fields: Option<Map<String, Value>> =
-                    row.fields.as_deref().and_then(|fields| serde_json::from_str(fields).ok());
+                let fields: Option<Map<String, Value>> = row
+                    .fields
+                    .as_deref()
+                    .and_then(|fields| serde_json::from_str(fields).ok());
                 let Some(fields) = fields.map(Fields) else {
                     out.sums.left_out += 1;
                     continue;
@@ -299,7 +312,10 @@ impl Fields {
 
     /// A text, as far as it can be shown.
     fn text(&self, name: &str) -> Option<String> {
-        self.0.get(name)?.as_str().map(|text| visible(text, MAX_NAME))
+        self.0
+            .get(name)?
+            .as_str()
+            .map(|text| visible(text, MAX_NAME))
     }
 
     /// A number or the name that the trace has for it, in small letters.
@@ -315,15 +331,31 @@ impl Fields {
     fn bytes(&self, name: &str) -> Option<Vec<u8>> {
         let digits = self.0.get(name)?.as_str()?.as_bytes();
         let (pairs, rest) = digits.as_chunks::<2>();
-        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let digit = |digit: u8| {
+            char::from(digit)
+                .to_digit(16)
+                .and_then(|digit| u8::try_from(digit).ok())
+        };
         let byte = |[high, low]: &[u8; 2]| Some(digit(*high)? << 4 | digit(*low)?);
-        if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
+        if rest.is_empty() {
+            pairs.iter().map(byte).collect()
+        } else {
+            None
+        }
     }
 }
 
 /// Who was on the processor when a packet was logged: seldom who sent it or waits for it.
 fn owner(row: &PacketRow) -> String {
     let id = |id: Option<i64>| id.map_or_else(|| "?".to_owned(), |id| id.to_string());
-    let process = row.process.as_deref().map(|process| format!(" Process={}", visible(process, MAX_NAME)));
-    format!("PID={} TID={}{}", id(row.pid), id(row.tid), process.unwrap_or_default())
+    let process = row
+        .process
+        .as_deref()
+        .map(|process| format!(" Process={}", visible(process, MAX_NAME)));
+    format!(
+        "PID={} TID={}{}",
+        id(row.pid),
+        id(row.tid),
+        process.unwrap_or_default()
+    )
 }

@@ -61,11 +61,17 @@ impl Format for Pcapng {
         // Version 1.0, and a section whose length nobody knows yet.
         section.bytes(&[1, 0, 0, 0]);
         section.u64(u64::MAX);
-        section.text(option::COMMENT, &format!("{}: {}", head.recording.file_name, head.name));
+        section.text(
+            option::COMMENT,
+            &format!("{}: {}", head.recording.file_name, head.name),
+        );
         if let Some(version) = &head.recording.os_version {
             section.text(option::SECTION_SYSTEM, &format!("Windows {version}"));
         }
-        section.text(option::SECTION_PROGRAM, concat!("etwkit ", env!("CARGO_PKG_VERSION")));
+        section.text(
+            option::SECTION_PROGRAM,
+            concat!("etwkit ", env!("CARGO_PKG_VERSION")),
+        );
         section.write(out)?;
         Ok(Writer::Packets(Box::new(Blocks { out })))
     }
@@ -129,7 +135,10 @@ struct Block {
 
 impl Block {
     fn new(kind: u32) -> Self {
-        Self { kind, body: Vec::new() }
+        Self {
+            kind,
+            body: Vec::new(),
+        }
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
@@ -168,8 +177,13 @@ impl Block {
         self.option(option::END, &[]);
         // The type and the two lengths have four bytes each. The length stands at both ends, so that readers
         // can go backwards.
-        let length = u32::try_from(self.body.len() + 12).map_err(|_| Error::Format)?.to_le_bytes();
+        let length = u32::try_from(self.body.len() + 12)
+            .map_err(|_| Error::Format)?
+            .to_le_bytes();
         let parts = [&self.kind.to_le_bytes(), &length[..], &self.body, &length];
-        parts.iter().try_for_each(|part| out.write_all(part)).map_err(Error::Write)
+        parts
+            .iter()
+            .try_for_each(|part| out.write_all(part))
+            .map_err(Error::Write)
     }
 }

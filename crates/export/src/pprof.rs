@@ -43,7 +43,11 @@ impl Format for Pprof {
         texts.number("");
         // A range without an end reaches to the end of the recording; `i64::MAX` would be a duration of
         // centuries.
-        let end = if head.time.max == i64::MAX { head.recording.duration_ns } else { head.time.max };
+        let end = if head.time.max == i64::MAX {
+            head.recording.duration_ns
+        } else {
+            head.time.max
+        };
         let start = head.time.min.max(0);
         Ok(Writer::Stacks(Box::new(Messages {
             out: GzEncoder::new(out, Compression::default()),
@@ -119,12 +123,23 @@ impl Samples for Messages<'_> {
     fn sample(&mut self, sample: &WeighedStack<'_>, _: &Names) -> Result<()> {
         let Owner { process, pid, tid } = sample.owner;
         // The innermost frame comes first; 0 is no location.
-        let locations = sample.path.iter().rev().map(|number| u64::from(*number) + 1);
+        let locations = sample
+            .path
+            .iter()
+            .rev()
+            .map(|number| u64::from(*number) + 1);
         let message = Message::new()
             .packed(field::sample::LOCATION_ID, locations)
-            .packed(field::sample::VALUE, [sample.weight_ns, sample.count].map(i64::cast_unsigned))
-            .some(*pid, |message, pid| self.label(message, "pid", (field::label::NUM, pid.cast_unsigned())))
-            .some(*tid, |message, tid| self.label(message, "tid", (field::label::NUM, tid.cast_unsigned())))
+            .packed(
+                field::sample::VALUE,
+                [sample.weight_ns, sample.count].map(i64::cast_unsigned),
+            )
+            .some(*pid, |message, pid| {
+                self.label(message, "pid", (field::label::NUM, pid.cast_unsigned()))
+            })
+            .some(*tid, |message, tid| {
+                self.label(message, "tid", (field::label::NUM, tid.cast_unsigned()))
+            })
             .some(process.as_deref(), |message, process| {
                 let process = self.texts.number(process);
                 self.label(message, "process", (field::label::STR, process))
@@ -147,7 +162,10 @@ impl Samples for Messages<'_> {
         for comment in std::mem::take(&mut self.comments) {
             rest = rest.number(field::profile::COMMENT, self.texts.number(&comment));
         }
-        rest = rest.number(field::profile::DEFAULT_SAMPLE_TYPE, self.texts.number(weight));
+        rest = rest.number(
+            field::profile::DEFAULT_SAMPLE_TYPE,
+            self.texts.number(weight),
+        );
         // The table of texts comes last, since every message before may add texts to it.
         for text in &self.texts.all {
             rest = rest.text(field::profile::STRING_TABLE, text);
@@ -160,13 +178,17 @@ impl Samples for Messages<'_> {
 
 impl Messages<'_> {
     fn write(&mut self, field: u32, message: &Message) -> Result<()> {
-        self.out.write_all(Message::new().message(field, message).bytes()).map_err(Error::Write)
+        self.out
+            .write_all(Message::new().message(field, message).bytes())
+            .map_err(Error::Write)
     }
 
     /// A sample with one more label: a number, or the number of a text.
     fn label(&mut self, sample: Message, key: &str, (field, value): (u32, u64)) -> Message {
         let key = self.texts.number(key);
-        let label = Message::new().number(field::label::KEY, key).number(field, value);
+        let label = Message::new()
+            .number(field::label::KEY, key)
+            .number(field, value);
         sample.message(field::sample::LABEL, &label)
     }
 
@@ -182,11 +204,18 @@ impl Messages<'_> {
                 .number(field::function::SYSTEM_NAME, name);
             self.write(field::profile::FUNCTION, &function)?;
             // Labels and stacks that were not recorded are in no file, and have no mapping.
-            let mapping = names.module(number).map(|module| mappings.number(module, names.build_id(number)));
+            let mapping = names
+                .module(number)
+                .map(|module| mappings.number(module, names.build_id(number)));
             let location = Message::new()
                 .number(field::location::ID, id)
-                .some(mapping, |location, mapping| location.number(field::location::MAPPING_ID, mapping))
-                .message(field::location::LINE, &Message::new().number(field::line::FUNCTION_ID, id));
+                .some(mapping, |location, mapping| {
+                    location.number(field::location::MAPPING_ID, mapping)
+                })
+                .message(
+                    field::location::LINE,
+                    &Message::new().number(field::line::FUNCTION_ID, id),
+                );
             self.write(field::profile::LOCATION, &location)?;
         }
         // Readers take the first one for the program.
@@ -282,6 +311,11 @@ mod tests {
         let numbers = names.map(|name| mappings.number(name, None));
         assert_eq!(numbers, [1, 1, 1, 2]);
         assert_eq!(mappings.number("a.dll", Some("AB1".into())), 3);
-        assert!(mappings.all.iter().all(|(file, _)| !file.contains(['/', '\\'])));
+        assert!(
+            mappings
+                .all
+                .iter()
+                .all(|(file, _)| !file.contains(['/', '\\']))
+        );
     }
 }

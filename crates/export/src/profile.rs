@@ -172,7 +172,12 @@ impl ExportRequest {
     /// # Errors
     /// There is no answer, see [`StackTreeRequest::rows`]; the trace has no packets; an option does not go
     /// with the format; `out` or a temporary file cannot be written.
-    pub fn write(&self, format: &dyn Format, session: &Session, out: &mut dyn Write) -> Result<Written> {
+    pub fn write(
+        &self,
+        format: &dyn Format,
+        session: &Session,
+        out: &mut dyn Write,
+    ) -> Result<Written> {
         let recording = Recording::of(session)?;
         let head = Head {
             name: &self.name,
@@ -187,9 +192,14 @@ impl ExportRequest {
             Takes::Packets => {
                 // Before the format begins, so that a trace without packets leaves no head of a file behind.
                 let found = packets::find(self, format.name(), session)?;
-                let Writer::Packets(packets) = format.begin(out, &head)? else { return Err(Error::Format) };
+                let Writer::Packets(packets) = format.begin(out, &head)? else {
+                    return Err(Error::Format);
+                };
                 let packets = Some(found.write(packets)?);
-                Ok(Written { packets, ..Written::default() })
+                Ok(Written {
+                    packets,
+                    ..Written::default()
+                })
             }
         }
     }
@@ -200,17 +210,32 @@ impl ExportRequest {
         session: &Session,
         (out, head): (&mut dyn Write, &Head<'_>),
     ) -> Result<Written> {
-        let refused = |option| Err(Error::NotOf { option, format: format.name() });
+        let refused = |option| {
+            Err(Error::NotOf {
+                option,
+                format: format.name(),
+            })
+        };
         if self.metric != Metric::Cpu {
             return refused("--metric");
         }
         if self.thread_roots {
             return refused("--per-thread");
         }
-        let Writer::Timeline(timeline) = format.begin(out, head)? else { return Err(Error::Format) };
-        let asked = Asked { name: &self.name, processes: &self.processes, tags: &self.tags, time: self.time };
+        let Writer::Timeline(timeline) = format.begin(out, head)? else {
+            return Err(Error::Format);
+        };
+        let asked = Asked {
+            name: &self.name,
+            processes: &self.processes,
+            tags: &self.tags,
+            time: self.time,
+        };
         let timeline = Some(timeline::write(asked, session, timeline)?);
-        Ok(Written { timeline, ..Written::default() })
+        Ok(Written {
+            timeline,
+            ..Written::default()
+        })
     }
 
     fn stacks(
@@ -219,7 +244,11 @@ impl ExportRequest {
         session: &Session,
         (out, head): (&mut dyn Write, &Head<'_>),
     ) -> Result<Written> {
-        let by = if self.thread_roots { TreeBy::Thread } else { TreeBy::Process };
+        let by = if self.thread_roots {
+            TreeBy::Thread
+        } else {
+            TreeBy::Process
+        };
         let request = StackTreeRequest {
             processes: self.processes.clone(),
             tags: self.tags.clone(),
@@ -233,8 +262,14 @@ impl ExportRequest {
         // An extract without stacks has no frames. Its rows still count, as stacks that were not recorded.
         let none = TraceFrames::default();
         let mut stacks = Stacks::new(frames.trace(0).unwrap_or(&none), session)?;
-        let Writer::Stacks(samples) = format.begin(out, head)? else { return Err(Error::Format) };
-        let mut profile = Profile { samples, written: Written::default(), owner: Owner::default() };
+        let Writer::Stacks(samples) = format.begin(out, head)? else {
+            return Err(Error::Format);
+        };
+        let mut profile = Profile {
+            samples,
+            written: Written::default(),
+            owner: Owner::default(),
+        };
         let mut collected: Vec<Weighed> = Vec::new();
         let (mut current, mut root) = (None, Vec::new());
         for batch in rows {
@@ -244,10 +279,18 @@ impl ExportRequest {
                 // a time.
                 if current != Some(group) {
                     profile.group(&stacks, &root, &mut collected)?;
-                    let labels = if format.has_labels() { Vec::new() } else { self.labels(&row) };
+                    let labels = if format.has_labels() {
+                        Vec::new()
+                    } else {
+                        self.labels(&row)
+                    };
                     root = labels.iter().map(|label| stacks.label(label)).collect();
                     // Stacks of several processes together belong to none of them.
-                    profile.owner = if group == (None, None) { Owner::default() } else { owner(&row) };
+                    profile.owner = if group == (None, None) {
+                        Owner::default()
+                    } else {
+                        owner(&row)
+                    };
                     current = Some(group);
                 }
                 profile.written.source = CpuSource::named(&row.source);
@@ -255,7 +298,11 @@ impl ExportRequest {
             }
         }
         profile.group(&stacks, &root, &mut collected)?;
-        let Profile { samples, mut written, .. } = profile;
+        let Profile {
+            samples,
+            mut written,
+            ..
+        } = profile;
         written.frames = stacks.names().len();
         samples.end(&written, stacks.names())?;
         Ok(written)
@@ -265,14 +312,21 @@ impl ExportRequest {
     fn group(&self, row: &StackRow, has_labels: bool) -> Group {
         let by_process = self.process_roots || self.thread_roots || has_labels;
         let process = by_process.then_some(row.process_key).flatten();
-        (process, self.thread_roots.then_some(row.thread_key).flatten())
+        (
+            process,
+            self.thread_roots.then_some(row.thread_key).flatten(),
+        )
     }
 
     fn labels(&self, row: &StackRow) -> Vec<String> {
         let id = |id: Option<i64>| id.map_or_else(|| "?".to_owned(), |id| id.to_string());
         let mut labels = Vec::new();
         if self.process_roots {
-            labels.push(format!("{} ({})", row.process.as_deref().unwrap_or("?"), id(row.pid)));
+            labels.push(format!(
+                "{} ({})",
+                row.process.as_deref().unwrap_or("?"),
+                id(row.pid)
+            ));
         }
         if self.thread_roots {
             // Two blanks, as other converters of ETW traces write it.
@@ -283,7 +337,11 @@ impl ExportRequest {
 }
 
 fn owner(row: &StackRow) -> Owner {
-    Owner { process: row.process.clone(), pid: row.pid, tid: row.tid }
+    Owner {
+        process: row.process.clone(),
+        pid: row.pid,
+        tid: row.tid,
+    }
 }
 
 /// Adds up equal stacks and hands them to the format.
@@ -295,7 +353,12 @@ struct Profile<'o> {
 
 impl Profile<'_> {
     /// The stacks below the frames of one root: those that are equal together, by name.
-    fn group(&mut self, stacks: &Stacks<'_>, root: &[u32], collected: &mut Vec<Weighed>) -> Result<()> {
+    fn group(
+        &mut self,
+        stacks: &Stacks<'_>,
+        root: &[u32],
+        collected: &mut Vec<Weighed>,
+    ) -> Result<()> {
         // By number first, which is cheap, to put equal stacks together; only distinct ones are compared by
         // names.
         collected.sort_unstable_by_key(|(node, ..)| *node);
@@ -310,7 +373,12 @@ impl Profile<'_> {
         collected.sort_by(|(a, ..), (b, ..)| stacks.compare(*a, *b));
         for (node, weight_ns, count) in collected.drain(..) {
             let path: Vec<u32> = root.iter().copied().chain(stacks.path(node)).collect();
-            let sample = WeighedStack { path: &path, weight_ns, count, owner: &self.owner };
+            let sample = WeighedStack {
+                path: &path,
+                weight_ns,
+                count,
+                owner: &self.owner,
+            };
             self.samples.sample(&sample, stacks.names())?;
             self.written.stacks += 1;
             self.written.total_ns = self.written.total_ns.saturating_add(weight_ns);

@@ -99,13 +99,30 @@ mod tests {
         for (message, bytes) in [
             (Message::new().number(1, 150), &[0x08, 0x96, 0x01][..]),
             (Message::new().text(2, "testing"), b"\x12\x07testing"),
-            (Message::new().message(3, &Message::new().number(1, 150)), &[0x1a, 0x03, 0x08, 0x96, 0x01]),
+            (
+                Message::new().message(3, &Message::new().number(1, 150)),
+                &[0x1a, 0x03, 0x08, 0x96, 0x01],
+            ),
             (Message::new().zigzag(1, -1), &[0x08, 0x01]),
-            (Message::new().zigzag(1, 0x7fff_ffff), &[0x08, 0xfe, 0xff, 0xff, 0xff, 0x0f]),
-            (Message::new().int(1, -2), &[0x08, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]),
+            (
+                Message::new().zigzag(1, 0x7fff_ffff),
+                &[0x08, 0xfe, 0xff, 0xff, 0xff, 0x0f],
+            ),
+            (
+                Message::new().int(1, -2),
+                &[
+                    0x08, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01,
+                ],
+            ),
             (Message::new().number(135, 0), &[0xb8, 0x08, 0x00]),
-            (Message::new().packed(4, [3, 270, 86942]), &[0x22, 0x06, 0x03, 0x8e, 0x02, 0x9e, 0xa7, 0x05]),
-            (Message::new().some(None, |message, n| message.number(1, n)), &[]),
+            (
+                Message::new().packed(4, [3, 270, 86942]),
+                &[0x22, 0x06, 0x03, 0x8e, 0x02, 0x9e, 0xa7, 0x05],
+            ),
+            (
+                Message::new().some(None, |message, n| message.number(1, n)),
+                &[],
+            ),
         ] {
             assert_eq!(message.bytes(), bytes, "{message:?}");
         }

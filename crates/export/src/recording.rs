@@ -24,7 +24,10 @@ impl Recording {
     /// The query fails.
     pub(crate) fn of(session: &Session) -> dump::Result<Self> {
         let sql = "SELECT file_name, os_version, start_utc, start_filetime, duration_ns FROM trace LIMIT 1";
-        Ok(dump::ask(session, sql)?.into_iter().next().unwrap_or_default())
+        Ok(dump::ask(session, sql)?
+            .into_iter()
+            .next()
+            .unwrap_or_default())
     }
 
     /// A moment of the trace in nanoseconds since 1970; 0 for one before, and if the start is not known.
@@ -46,9 +49,15 @@ mod tests {
 
     #[test]
     fn moments_count_from_1970() {
-        let at = |start_filetime| Recording { start_filetime, ..Recording::default() };
+        let at = |start_filetime| Recording {
+            start_filetime,
+            ..Recording::default()
+        };
         // 10 June 2024, 20:18:27.9225833.
-        assert_eq!(at(133_625_243_079_225_833).unix_ns(5), 1_718_050_707_922_583_305);
+        assert_eq!(
+            at(133_625_243_079_225_833).unix_ns(5),
+            1_718_050_707_922_583_305
+        );
         assert_eq!(at(UNIX_EPOCH).unix_ns(-1), 0);
         assert_eq!(at(0).unix_ns(7), 7);
     }

@@ -15,7 +15,8 @@ impl Written {
         if let Some(timeline) = &self.timeline {
             return timeline.is_empty();
         }
-        self.packets.map_or(self.stacks == 0, |packets| packets.packets == 0)
+        self.packets
+            .map_or(self.stacks == 0, |packets| packets.packets == 0)
     }
 
     /// For machines: the file, and sums in units that their names have.
@@ -24,7 +25,13 @@ impl Written {
         if let Some(timeline) = &self.timeline {
             return timeline.json(file);
         }
-        if let Some(PacketSums { packets, bytes, interfaces, left_out }) = self.packets {
+        if let Some(PacketSums {
+            packets,
+            bytes,
+            interfaces,
+            left_out,
+        }) = self.packets
+        {
             return json!({"file": file, "packets": packets, "bytes": bytes, "interfaces": interfaces,
                 "left_out": left_out});
         }
@@ -45,13 +52,18 @@ impl Written {
         let mut lines = vec![format!(
             "  {ms} ms of {} {} in {} stacks, {} names",
             request.process_count,
-            if request.process_count == 1 { "process" } else { "processes" },
+            if request.process_count == 1 {
+                "process"
+            } else {
+                "processes"
+            },
             self.stacks,
             self.frames
         )];
         if request.metric == Metric::Cpu && self.source == Some(CpuSource::ContextSwitches) {
             lines.push(
-                "  no CPU was sampled: weights are time on processors, from context switches".to_owned(),
+                "  no CPU was sampled: weights are time on processors, from context switches"
+                    .to_owned(),
             );
         }
         lines
@@ -79,7 +91,8 @@ impl PacketSums {
         }
         if request.processes.process.is_some() {
             lines.push(
-                "  processes: those on the processor when a packet was logged, seldom its own".to_owned(),
+                "  processes: those on the processor when a packet was logged, seldom its own"
+                    .to_owned(),
             );
         }
         lines
@@ -93,10 +106,21 @@ mod tests {
     #[test]
     fn packets_are_counted_and_what_is_left_out_is_said() {
         let numbers = Numbers::default();
-        let sums = PacketSums { packets: 1, bytes: 98, interfaces: 2, left_out: 0 };
+        let sums = PacketSums {
+            packets: 1,
+            bytes: 98,
+            interfaces: 2,
+            left_out: 0,
+        };
         let request = ExportRequest::default();
-        assert_eq!(sums.lines(&numbers, &request), ["  1 packet, 98 bytes, 2 interfaces"]);
-        let sums = PacketSums { left_out: 3, ..sums };
+        assert_eq!(
+            sums.lines(&numbers, &request),
+            ["  1 packet, 98 bytes, 2 interfaces"]
+        );
+        let sums = PacketSums {
+            left_out: 3,
+            ..sums
+        };
         assert!(sums.lines(&numbers, &request)[1].starts_with("  3 events left out"));
     }
 }

@@ -39,7 +39,11 @@ impl Format for Speedscope {
              {{\"type\":\"sampled\",\"name\":{name},\"unit\":\"milliseconds\",\"startValue\":0,\"samples\":["
         )
         .map_err(Error::Write)?;
-        Ok(Writer::Stacks(Box::new(Sampled { out, weights, is_first: true })))
+        Ok(Writer::Stacks(Box::new(Sampled {
+            out,
+            weights,
+            is_first: true,
+        })))
     }
 }
 
@@ -53,7 +57,11 @@ struct Sampled<'o> {
 
 impl Samples for Sampled<'_> {
     fn sample(&mut self, sample: &WeighedStack<'_>, _: &Names) -> Result<()> {
-        let comma = if std::mem::replace(&mut self.is_first, false) { "" } else { "," };
+        let comma = if std::mem::replace(&mut self.is_first, false) {
+            ""
+        } else {
+            ","
+        };
         let frames: Vec<String> = sample.path.iter().map(u32::to_string).collect();
         write!(self.out, "{comma}\n[{}]", frames.join(",")).map_err(Error::Write)?;
         write!(self.weights, "{comma}\n{}", milliseconds(sample.weight_ns)).map_err(Error::Spool)
@@ -62,11 +70,17 @@ impl Samples for Sampled<'_> {
     fn end(self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
         let Self { out, weights, .. } = *self;
         out.write_all(b"],\n\"weights\":[").map_err(Error::Write)?;
-        let mut weights = weights.into_inner().map_err(|error| Error::Spool(error.into_error()))?;
+        let mut weights = weights
+            .into_inner()
+            .map_err(|error| Error::Spool(error.into_error()))?;
         weights.rewind().map_err(Error::Spool)?;
         io::copy(&mut BufReader::new(weights), out).map_err(Error::Write)?;
-        write!(out, "],\n\"endValue\":{}}}],\n\"shared\":{{\"frames\":[", milliseconds(written.total_ns))
-            .map_err(Error::Write)?;
+        write!(
+            out,
+            "],\n\"endValue\":{}}}],\n\"shared\":{{\"frames\":[",
+            milliseconds(written.total_ns)
+        )
+        .map_err(Error::Write)?;
         for (place, name) in names.texts().enumerate() {
             let comma = if place > 0 { "," } else { "" };
             write!(out, "{comma}\n{{\"name\":{}}}", json(name)).map_err(Error::Write)?;

@@ -85,7 +85,11 @@ impl Names {
     /// File name of the module that holds the code of a frame.
     #[must_use]
     pub fn module(&self, number: u32) -> Option<&str> {
-        self.all.get(number as usize)?.module.as_ref().map(|(name, _)| name.as_str())
+        self.all
+            .get(number as usize)?
+            .module
+            .as_ref()
+            .map(|(name, _)| name.as_str())
     }
 
     /// What identifies that module, as symbol servers have it: the digits of the GUID of its symbol file and
@@ -93,8 +97,13 @@ impl Names {
     #[must_use]
     pub fn build_id(&self, number: u32) -> Option<String> {
         let (_, module) = self.all.get(number as usize)?.module.as_ref()?;
-        let Module { pdb_guid, pdb_age, .. } = self.modules.get(module.as_ref()?)?;
-        let digits = pdb_guid.chars().filter(char::is_ascii_hexdigit).collect::<String>();
+        let Module {
+            pdb_guid, pdb_age, ..
+        } = self.modules.get(module.as_ref()?)?;
+        let digits = pdb_guid
+            .chars()
+            .filter(char::is_ascii_hexdigit)
+            .collect::<String>();
         Some(format!("{}{pdb_age:X}", digits.to_uppercase()))
     }
 }
@@ -111,7 +120,10 @@ impl<'f> Stacks<'f> {
         let sql = "SELECT module_id, pdb_guid, pdb_age FROM module WHERE pdb_guid IS NOT NULL";
         let modules = dump::ask(session, sql)?.into_iter();
         let numbered = |module: Module| Some((i32::try_from(module.module_id).ok()?, module));
-        let names = Names { all: Vec::new(), modules: modules.filter_map(numbered).collect() };
+        let names = Names {
+            all: Vec::new(),
+            modules: modules.filter_map(numbered).collect(),
+        };
         Ok(Self {
             frames,
             nodes: Vec::new(),
@@ -131,11 +143,15 @@ impl<'f> Stacks<'f> {
     /// The node of a stack of the extract; without one a node that says so.
     pub(crate) fn node(&mut self, stack_id: Option<i64>) -> Node {
         let stack_id = stack_id.and_then(|id| i32::try_from(id).ok());
-        let place = stack_id.and_then(|id| usize::try_from(id).ok()).filter(|at| *at < self.frames.stacks());
+        let place = stack_id
+            .and_then(|id| usize::try_from(id).ok())
+            .filter(|at| *at < self.frames.stacks());
         if let Some(node) = place.and_then(|at| self.known.get(at).copied().flatten()) {
             return node;
         }
-        let mut stack: Vec<i32> = stack_id.map(|id| self.frames.stack(id).collect()).unwrap_or_default();
+        let mut stack: Vec<i32> = stack_id
+            .map(|id| self.frames.stack(id).collect())
+            .unwrap_or_default();
         stack.reverse();
         let mut node = None;
         for frame in stack {
@@ -181,14 +197,19 @@ impl<'f> Stacks<'f> {
         };
         // Both are brought to one depth, then up together to where they part: names are compared once, and no
         // path is made.
-        let mut pair = (lift(a, depth_a.saturating_sub(depth_b)), lift(b, depth_b.saturating_sub(depth_a)));
+        let mut pair = (
+            lift(a, depth_a.saturating_sub(depth_b)),
+            lift(b, depth_b.saturating_sub(depth_a)),
+        );
         if pair.0 == pair.1 {
             // One of the two is a caller of the other, and a caller comes first.
             return depth_a.cmp(&depth_b);
         }
         loop {
-            let (Some(a), Some(b)) = (pair.0.and_then(|a| self.place(a)), pair.1.and_then(|b| self.place(b)))
-            else {
+            let (Some(a), Some(b)) = (
+                pair.0.and_then(|a| self.place(a)),
+                pair.1.and_then(|b| self.place(b)),
+            ) else {
                 return Ordering::Equal;
             };
             if a.caller == b.caller {
@@ -211,10 +232,16 @@ impl<'f> Stacks<'f> {
 
     fn child(&mut self, caller: Option<Node>, name: u32) -> Node {
         let next = number(self.nodes.len());
-        let depth = caller.and_then(|caller| self.place(caller)).map_or(0, |place| place.depth + 1);
+        let depth = caller
+            .and_then(|caller| self.place(caller))
+            .map_or(0, |place| place.depth + 1);
         let node = *self.children.entry((caller, name)).or_insert(next);
         if node == next {
-            self.nodes.push(NodeAt { caller, name, depth });
+            self.nodes.push(NodeAt {
+                caller,
+                name,
+                depth,
+            });
         }
         node
     }
@@ -224,7 +251,10 @@ impl<'f> Stacks<'f> {
         if let Some(name) = self.labels.get(label) {
             return *name;
         }
-        let name = self.name(Name { text: label.to_owned(), module: None });
+        let name = self.name(Name {
+            text: label.to_owned(),
+            module: None,
+        });
         self.labels.insert(label.to_owned(), name);
         name
     }
@@ -235,9 +265,14 @@ impl<'f> Stacks<'f> {
         if let Some(name) = self.methods.get(identity).copied().flatten() {
             return Some(name);
         }
-        let module =
-            self.frames.module(frame).map(|module| (module.to_owned(), self.frames.module_id(frame)));
-        let name = self.name(Name { text: self.frames.text(frame), module });
+        let module = self
+            .frames
+            .module(frame)
+            .map(|module| (module.to_owned(), self.frames.module_id(frame)));
+        let name = self.name(Name {
+            text: self.frames.text(frame),
+            module,
+        });
         if self.methods.len() <= identity {
             self.methods.resize(identity + 1, None);
         }

@@ -57,8 +57,18 @@ impl Format for Svg {
         let range = if head.time == Range::default() {
             "the whole trace".to_owned()
         } else {
-            let end = |ns: i64| if ns == i64::MIN || ns == i64::MAX { String::new() } else { seconds(ns, 6) };
-            format!("{}..{} s of the trace", end(head.time.min), end(head.time.max))
+            let end = |ns: i64| {
+                if ns == i64::MIN || ns == i64::MAX {
+                    String::new()
+                } else {
+                    seconds(ns, 6)
+                }
+            };
+            format!(
+                "{}..{} s of the trace",
+                end(head.time.min),
+                end(head.time.max)
+            )
         };
         let recording = head.recording;
         let recorded = [recording.file_name.as_str(), &recording.start_utc].join(" ");
@@ -91,14 +101,21 @@ impl Samples for Picture<'_> {
 
     fn end(mut self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
         let drawn = self.flames.drawn(ROOM);
-        let levels = drawn.iter().map(|frame| frame.level + 1).max().unwrap_or_default();
+        let levels = drawn
+            .iter()
+            .map(|frame| frame.level + 1)
+            .max()
+            .unwrap_or_default();
         let modules = modules(&self.flames, names);
         let above = MARGIN + LINE * (3 + u32::from(!modules.is_empty()));
         let bottom = above + FRAME * levels;
-        self.head(written, bottom + MARGIN, &drawn).map_err(Error::Write)?;
-        self.legend(&modules, MARGIN + LINE * 3).map_err(Error::Write)?;
+        self.head(written, bottom + MARGIN, &drawn)
+            .map_err(Error::Write)?;
+        self.legend(&modules, MARGIN + LINE * 3)
+            .map_err(Error::Write)?;
         for frame in &drawn {
-            self.frame(frame, bottom, (written.total_ns, names)).map_err(Error::Write)?;
+            self.frame(frame, bottom, (written.total_ns, names))
+                .map_err(Error::Write)?;
         }
         self.out.write_all(b"</g>\n</svg>\n").map_err(Error::Write)
     }
@@ -109,7 +126,11 @@ impl Picture<'_> {
     fn head(&mut self, written: &Written, height: u32, drawn: &[Drawn]) -> std::io::Result<()> {
         let title = escaped(&visible(&self.name, MAX_NAME));
         let lines = [
-            format!("{}: {} ms", visible(&self.name, 100), milliseconds(written.total_ns)),
+            format!(
+                "{}: {} ms",
+                visible(&self.name, 100),
+                milliseconds(written.total_ns)
+            ),
             format!("{}; {}", weight(self.metric, written.source), self.range),
             format!("{}; {}", self.recorded, hidden(drawn)),
         ];
@@ -124,7 +145,10 @@ impl Picture<'_> {
         )?;
         for (line, y) in lines.iter().zip((MARGIN + 12..).step_by(LINE as usize)) {
             let text = escaped(&cut(line, ROOM));
-            writeln!(out, "<text x=\"{MARGIN}\" y=\"{y}\" xml:space=\"preserve\">{text}</text>")?;
+            writeln!(
+                out,
+                "<text x=\"{MARGIN}\" y=\"{y}\" xml:space=\"preserve\">{text}</text>"
+            )?;
         }
         Ok(())
     }
@@ -133,8 +157,11 @@ impl Picture<'_> {
     fn legend(&mut self, modules: &[(String, i64)], y: u32) -> std::io::Result<()> {
         let mut x = MARGIN * 1000;
         for (module, own_ns) in modules {
-            let text =
-                format!("{} {} ms", cut(&visible(module, MAX_NAME), LETTER * 24), milliseconds(*own_ns));
+            let text = format!(
+                "{} {} ms",
+                cut(&visible(module, MAX_NAME), LETTER * 24),
+                milliseconds(*own_ns)
+            );
             let width = 16_000 + LETTER * (columns(&text) + 2);
             // The legend has one line. What does not fit is lighter than what stands there, and is named in
             // the titles of frames.
@@ -154,16 +181,21 @@ impl Picture<'_> {
         Ok(())
     }
 
-    fn frame(&mut self, frame: &Drawn, bottom: u32, (total, names): (i64, &Names)) -> std::io::Result<()> {
+    fn frame(
+        &mut self,
+        frame: &Drawn,
+        bottom: u32,
+        (total, names): (i64, &Names),
+    ) -> std::io::Result<()> {
         let y = bottom - FRAME * (frame.level + 1);
         let name = match frame.what {
             What::Frame(number) => visible(names.text(number), MAX_NAME),
             What::Rest(count) => format!("+{count} {} not drawn", frames(count)),
         };
         let fill = match frame.what {
-            What::Frame(number) => {
-                names.module(number).map_or_else(|| color::NO_MODULE.to_owned(), color::of)
-            }
+            What::Frame(number) => names
+                .module(number)
+                .map_or_else(|| color::NO_MODULE.to_owned(), color::of),
             What::Rest(_) => color::REST.to_owned(),
         };
         let percent = thousandths(frame.weight_ns, total);
@@ -182,7 +214,11 @@ impl Picture<'_> {
         let text = cut(&name, frame.width.saturating_sub(4000));
         if !text.is_empty() {
             let (x, y) = (pixels(MARGIN * 1000 + frame.x + 2000), y + 12);
-            write!(self.out, "<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(&text))?;
+            write!(
+                self.out,
+                "<text x=\"{x}\" y=\"{y}\">{}</text>",
+                escaped(&text)
+            )?;
         }
         self.out.write_all(b"</g>\n")
     }
@@ -197,7 +233,10 @@ fn modules(flames: &Flames, names: &Names) -> Vec<(String, i64)> {
             *sum = sum.saturating_add(own_ns);
         }
     }
-    let mut sums: Vec<(String, i64)> = sums.into_iter().map(|(name, ns)| (name.to_owned(), ns)).collect();
+    let mut sums: Vec<(String, i64)> = sums
+        .into_iter()
+        .map(|(name, ns)| (name.to_owned(), ns))
+        .collect();
     sums.retain(|(_, ns)| *ns > 0);
     // By name where sums are equal: the map has no order, and the picture has to be the same in every run.
     sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -210,18 +249,28 @@ fn weight(metric: Metric, source: Option<CpuSource>) -> &'static str {
     match (metric, source) {
         (Metric::Wait, _) => "waits by the stack that they ended with, summed over threads",
         (Metric::Ready, _) => "times ready by the stack that was switched in, summed over threads",
-        (Metric::Cpu, Some(CpuSource::ContextSwitches)) => "time on processors, from context switches",
+        (Metric::Cpu, Some(CpuSource::ContextSwitches)) => {
+            "time on processors, from context switches"
+        }
         (Metric::Cpu, _) => "sampled CPU",
     }
 }
 
 /// How much is not drawn.
 fn hidden(drawn: &[Drawn]) -> String {
-    let count =
-        drawn.iter().filter_map(|frame| if let What::Rest(count) = frame.what { Some(count) } else { None });
+    let count = drawn.iter().filter_map(|frame| {
+        if let What::Rest(count) = frame.what {
+            Some(count)
+        } else {
+            None
+        }
+    });
     match count.sum() {
         0 => "every frame is drawn".to_owned(),
-        count => format!("{count} narrow {} not drawn", if count == 1 { "frame is" } else { "frames are" }),
+        count => format!(
+            "{count} narrow {} not drawn",
+            if count == 1 { "frame is" } else { "frames are" }
+        ),
     }
 }
 
@@ -236,7 +285,11 @@ fn pixels(thousandths: u32) -> String {
 
 /// A share in per cent, with three digits behind the mark.
 fn thousandths(part: i64, whole: i64) -> String {
-    let share = if whole > 0 { i128::from(part) * 100_000_000 / i128::from(whole) / 1000 } else { 0 };
+    let share = if whole > 0 {
+        i128::from(part) * 100_000_000 / i128::from(whole) / 1000
+    } else {
+        0
+    };
     pixels(u32::try_from(share).unwrap_or_default())
 }
 

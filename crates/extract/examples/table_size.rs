@@ -18,7 +18,9 @@ use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
 use etwkit_extract::{Extract, Manifest, Writer, WriterOptions};
-use etwkit_trace::table::{Columns, ContextSwitch, CpuSample, Kind, Mark, NotAsDeclared, Row, Table};
+use etwkit_trace::table::{
+    Columns, ContextSwitch, CpuSample, Kind, Mark, NotAsDeclared, Row, Table,
+};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -45,16 +47,40 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let (clock, machine) = (Clock::default(), Machine::default());
-    writer.finish(Manifest::new(Detail::Full, TraceSource::default(), clock, machine))?;
+    writer.finish(Manifest::new(
+        Detail::Full,
+        TraceSource::default(),
+        clock,
+        machine,
+    ))?;
     let seconds = started.elapsed().as_secs_f64();
-    println!("{:.1} million rows per second", (2 * ROWS) as f64 / seconds / 1e6);
+    println!(
+        "{:.1} million rows per second",
+        (2 * ROWS) as f64 / seconds / 1e6
+    );
     for file in Extract::open(&target)?.tables() {
-        println!("{}: {:.2} bytes per row", file.name, file.length as f64 / file.rows as f64);
+        println!(
+            "{}: {:.2} bytes per row",
+            file.name,
+            file.length as f64 / file.rows as f64
+        );
         let metadata = file.metadata()?;
-        for (index, column) in metadata.file_metadata().schema_descr().columns().iter().enumerate() {
+        for (index, column) in metadata
+            .file_metadata()
+            .schema_descr()
+            .columns()
+            .iter()
+            .enumerate()
+        {
             let groups = metadata.row_groups().iter();
-            let bytes: i64 = groups.map(|group| group.column(index).compressed_size()).sum();
-            println!("  {:20} {:6.2}", column.name(), bytes as f64 / file.rows as f64);
+            let bytes: i64 = groups
+                .map(|group| group.column(index).compressed_size())
+                .sum();
+            println!(
+                "  {:20} {:6.2}",
+                column.name(),
+                bytes as f64 / file.rows as f64
+            );
         }
     }
     Ok(())
@@ -70,12 +96,21 @@ fn compare(tables: &[Rows]) -> Result<(), Box<dyn Error>> {
         ("split", Encoding::BYTE_STREAM_SPLIT, false),
     ];
     for (table, batches) in tables {
-        println!("{}: bytes per row at zstd 1 and 3 (milliseconds)", table.name);
+        println!(
+            "{}: bytes per row at zstd 1 and 3 (milliseconds)",
+            table.name
+        );
         for column in table.columns {
             print!("  {:20}", column.name);
-            let index = table.columns.iter().position(|other| other.name == column.name).unwrap_or_default();
-            let alone: Vec<_> =
-                batches.iter().map(|batch| batch.project(&[index])).collect::<Result<_, _>>()?;
+            let index = table
+                .columns
+                .iter()
+                .position(|other| other.name == column.name)
+                .unwrap_or_default();
+            let alone: Vec<_> = batches
+                .iter()
+                .map(|batch| batch.project(&[index]))
+                .collect::<Result<_, _>>()?;
             for (name, encoding, dictionary) in layouts {
                 let is_number = matches!(column.kind, Kind::Int32 | Kind::Int64);
                 if !is_number && encoding != Encoding::PLAIN {
@@ -104,7 +139,9 @@ fn encoded(
     dictionary: bool,
     level: i32,
 ) -> Result<(usize, Duration), Box<dyn Error>> {
-    let schema = batches.first().map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema);
+    let schema = batches
+        .first()
+        .map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema);
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(level)?))
         .set_dictionary_enabled(dictionary)
@@ -178,7 +215,13 @@ struct Samples {
 
 impl Samples {
     fn new() -> Self {
-        Self { random: Random(7), stacks: Stacks(500), at: 0, cpu: 0, running: vec![0; PROCESSORS as usize] }
+        Self {
+            random: Random(7),
+            stacks: Stacks(500),
+            at: 0,
+            cpu: 0,
+            running: vec![0; PROCESSORS as usize],
+        }
     }
 }
 
@@ -188,10 +231,18 @@ impl Iterator for Samples {
     fn next(&mut self) -> Option<CpuSample> {
         let random = &mut self.random;
         self.cpu = (self.cpu + 1) % PROCESSORS;
-        self.at += if self.cpu == 0 { 950_000 + random.below(20_000) } else { 100 + random.skewed(40_000) };
+        self.at += if self.cpu == 0 {
+            950_000 + random.below(20_000)
+        } else {
+            100 + random.skewed(40_000)
+        };
         let running = self.running.get_mut(self.cpu as usize)?;
         if random.below(5) == 0 {
-            *running = if random.below(3) == 0 { 0 } else { random.skewed(3000) as i32 };
+            *running = if random.below(3) == 0 {
+                0
+            } else {
+                random.skewed(3000) as i32
+            };
         }
         let is_idle = *running == 0;
         Some(CpuSample {
@@ -219,7 +270,11 @@ struct Switches {
 
 impl Switches {
     fn new() -> Self {
-        Self { random: Random(9), stacks: Stacks(2000), at: 0 }
+        Self {
+            random: Random(9),
+            stacks: Stacks(2000),
+            at: 0,
+        }
     }
 }
 
@@ -249,9 +304,17 @@ impl Iterator for Switches {
             wait_ns: Some(if has_wait { wait } else { 0 }),
             ready_ns: Some(ready),
             run_ns: Some(out_ns - in_ns),
-            dpc_isr_ns: Some(if random.below(4) == 0 { 1000 + random.skewed(20_000) / 100 * 100 } else { 0 }),
+            dpc_isr_ns: Some(if random.below(4) == 0 {
+                1000 + random.skewed(20_000) / 100 * 100
+            } else {
+                0
+            }),
             prev_state: Some(if has_wait { 5 } else { 1 }),
-            wait_reason: Some(if has_wait { random.skewed(30) as i32 } else { 0 }),
+            wait_reason: Some(if has_wait {
+                random.skewed(30) as i32
+            } else {
+                0
+            }),
             stack_id: (thread > 0).then(|| self.stacks.next(random)),
             readying_thread_key: readied_ns.map(|_| readier),
             readying_stack_id: readied_ns.map(|_| self.stacks.next(random)),
@@ -277,9 +340,18 @@ impl Iterator for Texts {
 
     fn next(&mut self) -> Option<Mark> {
         let random = &mut self.0;
-        let (id, size, status) = (random.below(1 << 40), random.skewed(1 << 20), random.skewed(5));
+        let (id, size, status) = (
+            random.below(1 << 40),
+            random.skewed(1 << 20),
+            random.skewed(5),
+        );
         let path = format!("C:\\\\Users\\\\a\\\\file{}.txt", random.skewed(5000));
-        let text = format!("{{\"RequestId\":{id},\"Path\":\"{path}\",\"Size\":{size},\"Status\":{status}}}");
-        Some(Mark { text, ..Mark::default() })
+        let text = format!(
+            "{{\"RequestId\":{id},\"Path\":\"{path}\",\"Size\":{size},\"Status\":{status}}}"
+        );
+        Some(Mark {
+            text,
+            ..Mark::default()
+        })
     }
 }

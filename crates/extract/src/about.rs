@@ -17,8 +17,17 @@ pub fn run_id(source_hash: &str) -> i64 {
 /// The row of the table `extract`. `derived` is the version of the computed tables, if it has any.
 #[must_use]
 pub fn extract_row(manifest: &Manifest, derived: Option<u32>) -> ExtractInfo {
-    let names: Vec<&str> = manifest.source.files.iter().map(|file| file.name.as_str()).collect();
-    let labels: Vec<String> = manifest.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let names: Vec<&str> = manifest
+        .source
+        .files
+        .iter()
+        .map(|file| file.name.as_str())
+        .collect();
+    let labels: Vec<String> = manifest
+        .labels
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
     let start = Some(manifest.clock.start_filetime).filter(|start| *start != 0);
     ExtractInfo {
         computer: manifest.machine.computer.clone(),
@@ -26,7 +35,10 @@ pub fn extract_row(manifest: &Manifest, derived: Option<u32>) -> ExtractInfo {
         source_name: names.join(";"),
         source_hash: manifest.source.hash.clone(),
         detail: manifest.detail.name().to_owned(),
-        imported_from: manifest.imported_from.as_ref().map(|from| from.format.clone()),
+        imported_from: manifest
+            .imported_from
+            .as_ref()
+            .map(|from| from.format.clone()),
         format_version: manifest.format_version.to_string(),
         etwkit_version: manifest.etwkit_version.clone(),
         derived_version: derived.and_then(|version| i32::try_from(version).ok()),
@@ -40,17 +52,29 @@ pub fn topic_rows<'m>(
     rows: impl Fn(&str) -> u64 + 'm,
 ) -> impl Iterator<Item = TopicInfo> + 'm {
     let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    manifest.topics.iter().map(move |Topic { topic, recorded, events, hint }| {
-        let tables = topics::tables_of(topic);
-        TopicInfo {
-            topic: topic.clone(),
-            is_recorded: *recorded,
-            events: events.map(number),
-            rows: number(tables.iter().map(|table| rows(table)).fold(0, u64::saturating_add)),
-            tables: tables.join(";"),
-            recorded_by: hint.clone(),
-        }
-    })
+    manifest.topics.iter().map(
+        move |Topic {
+                  topic,
+                  recorded,
+                  events,
+                  hint,
+              }| {
+            let tables = topics::tables_of(topic);
+            TopicInfo {
+                topic: topic.clone(),
+                is_recorded: *recorded,
+                events: events.map(number),
+                rows: number(
+                    tables
+                        .iter()
+                        .map(|table| rows(table))
+                        .fold(0, u64::saturating_add),
+                ),
+                tables: tables.join(";"),
+                recorded_by: hint.clone(),
+            }
+        },
+    )
 }
 
 #[cfg(test)]

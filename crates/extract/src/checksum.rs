@@ -50,11 +50,19 @@ impl Checksums {
         }
         let blocks = bytes.chunks(usize::try_from(BLOCK_BYTES).unwrap_or(usize::MAX));
         for (number, block) in (from / BLOCK_BYTES..).zip(blocks) {
-            let expected = usize::try_from(number).ok().and_then(|number| self.0.get(number)).copied();
+            let expected = usize::try_from(number)
+                .ok()
+                .and_then(|number| self.0.get(number))
+                .copied();
             let (expected, found) = (expected.unwrap_or_default(), crc32fast::hash(block));
             if expected != found {
                 let from = number * BLOCK_BYTES;
-                return Err(Mismatch { from, to: from + block.len() as u64, expected, found });
+                return Err(Mismatch {
+                    from,
+                    to: from + block.len() as u64,
+                    expected,
+                    found,
+                });
             }
         }
         Ok(())
@@ -114,11 +122,14 @@ impl<'de> Deserialize<'de> for Checksums {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let number = |digits: &[u8]| {
-            let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.len() == DIGITS)?;
+            let digits = std::str::from_utf8(digits)
+                .ok()
+                .filter(|digits| digits.len() == DIGITS)?;
             u32::from_str_radix(digits, 16).ok()
         };
         let sums: Option<Vec<u32>> = text.as_bytes().chunks(DIGITS).map(number).collect();
-        let expected = || serde::de::Error::custom("expected checksums of eight hexadecimal digits each");
+        let expected =
+            || serde::de::Error::custom("expected checksums of eight hexadecimal digits each");
         Ok(Self(sums.ok_or_else(expected)?.into()))
     }
 }
@@ -129,7 +140,9 @@ mod tests {
 
     #[test]
     fn blocks_are_summed_however_bytes_come() {
-        let bytes: Vec<u8> = (0..200_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let bytes: Vec<u8> = (0..200_000u32)
+            .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+            .collect();
         let expected: Vec<u32> = bytes.chunks(65_536).map(crc32fast::hash).collect();
         for step in [1000, 65_536, 200_000] {
             let mut summing = Summing::default();
@@ -139,7 +152,10 @@ mod tests {
             assert!(sums.fit(200_000) && !sums.fit(300_000));
             assert_eq!(sums.check(65_536, &bytes[65_536..]), Ok(()));
             let wrong = sums.check(0, &bytes[65_536..]).unwrap_err();
-            assert_eq!((wrong.from, wrong.to, wrong.found), (0, 65_536, expected[1]));
+            assert_eq!(
+                (wrong.from, wrong.to, wrong.found),
+                (0, 65_536, expected[1])
+            );
         }
     }
 
@@ -150,7 +166,10 @@ mod tests {
         summing.add(b"123456789");
         let sums = summing.finish();
         assert_eq!(serde_json::to_string(&sums).unwrap(), "\"cbf43926\"");
-        assert_eq!(serde_json::from_str::<Checksums>("\"cbf43926\"").unwrap(), sums);
+        assert_eq!(
+            serde_json::from_str::<Checksums>("\"cbf43926\"").unwrap(),
+            sums
+        );
         for wrong in ["\"cbf4392\"", "\"cbf4392z\"", "5", "\"cbf43926é\""] {
             assert!(serde_json::from_str::<Checksums>(wrong).is_err(), "{wrong}");
         }

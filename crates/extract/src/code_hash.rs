@@ -14,13 +14,17 @@ use crate::sealed::Sealed;
 
 /// Fills the column by the names that are known now, for methods that frames have.
 pub(crate) fn write(sealed: Sealed, writer: &mut Writer) -> Result<Sealed, SinkError> {
-    let Some(methods) = sealed.0.get(Method::TABLE.name) else { return Ok(sealed) };
+    let Some(methods) = sealed.0.get(Method::TABLE.name) else {
+        return Ok(sealed);
+    };
     let names = module_names(&sealed)?;
     let mut is_in_frame = vec![false; usize::try_from(methods.rows)?];
     sealed.scan(Frame::TABLE, &["method_id"], &mut |batch| {
         let method = int32(batch, "method_id")?;
         for row in 0..batch.num_rows() {
-            let place = method.get(row).and_then(|id| is_in_frame.get_mut(usize::try_from(id).ok()?));
+            let place = method
+                .get(row)
+                .and_then(|id| is_in_frame.get_mut(usize::try_from(id).ok()?));
             if let Some(place) = place {
                 *place = true;
             }
@@ -33,7 +37,12 @@ pub(crate) fn write(sealed: Sealed, writer: &mut Writer) -> Result<Sealed, SinkE
         let module = |row| Some(names.get(usize::try_from(of.get(row)?).ok()?)?.as_str());
         let mut hashes = Vec::with_capacity(batch.num_rows());
         for row in 0..batch.num_rows() {
-            let hash = || of_method(module(row).unwrap_or_default(), name.get(row).unwrap_or_default());
+            let hash = || {
+                of_method(
+                    module(row).unwrap_or_default(),
+                    name.get(row).unwrap_or_default(),
+                )
+            };
             hashes.push(is_in_frame.get(id).filter(|is| **is).map(|_| hash()));
             id += 1;
         }
@@ -61,8 +70,15 @@ fn with_column(
 ) -> Result<RecordBatch, SinkError> {
     let values: ArrayRef = Arc::new(Int64Array::from(values));
     let column = |column: &etwkit_trace::table::Column| {
-        if column.name == name { Some(values.clone()) } else { batch.column_by_name(column.name).cloned() }
+        if column.name == name {
+            Some(values.clone())
+        } else {
+            batch.column_by_name(column.name).cloned()
+        }
     };
     let all: Option<Vec<ArrayRef>> = table.columns.iter().map(column).collect();
-    Ok(RecordBatch::try_new(table.schema(), all.ok_or("the table lacks a column")?)?)
+    Ok(RecordBatch::try_new(
+        table.schema(),
+        all.ok_or("the table lacks a column")?,
+    )?)
 }

@@ -131,10 +131,12 @@ impl ConvertError {
             Self::IsSummary { .. } | Self::WithoutRows { .. } => {
                 Some("extract the trace again with --symbols")
             }
-            Self::Rows(_) => {
-                Some("extract the trace again; if that fails too, it is a defect of etwkit: please report it")
+            Self::Rows(_) => Some(
+                "extract the trace again; if that fails too, it is a defect of etwkit: please report it",
+            ),
+            Self::Interrupted => {
+                Some("run it again: what is complete by then is kept with --no-overwrite")
             }
-            Self::Interrupted => Some("run it again: what is complete by then is kept with --no-overwrite"),
         }
     }
 }
@@ -175,23 +177,27 @@ pub fn convert_with_tags(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Converted, ConvertError> {
     let source = input.trace_source()?;
-    let writer_options =
-        WriterOptions { no_overwrite: options.no_overwrite, run_id: crate::run_id(&source.hash) };
+    let writer_options = WriterOptions {
+        no_overwrite: options.no_overwrite,
+        run_id: crate::run_id(&source.hash),
+    };
     let mut writer = Writer::create(target, writer_options)?;
     let import_options = import::Options {
         range: options.range,
         keep_whole: options.keep_whole,
         keep_payload: options.keep_payload,
-        descriptions: options.described.map(|described| described.descriptions().clone()).unwrap_or_default(),
+        descriptions: options
+            .described
+            .map(|described| described.descriptions().clone())
+            .unwrap_or_default(),
     };
-    let mut imported = import::import(input.session(), &import_options, &mut writer, progress).map_err(
-        |error| match error {
+    let mut imported = import::import(input.session(), &import_options, &mut writer, progress)
+        .map_err(|error| match error {
             ImportError::Read(error) => ConvertError::Read(error),
             ImportError::Sink(error) => error.into(),
             ImportError::EmptyRange { duration_s } => ConvertError::EmptyRange { duration_s },
             ImportError::Interrupted => ConvertError::Interrupted,
-        },
-    )?;
+        })?;
     let kept = if input.symbol_files().next().is_some() {
         let folder = writer.symbols_dir()?;
         let events = imported.pass.events;
@@ -206,7 +212,11 @@ pub fn convert_with_tags(
         None
     };
     // Several files of one recording are one trace, which is named by all of them.
-    let names: Vec<&str> = input.parts().iter().map(|part| part.name.as_str()).collect();
+    let names: Vec<&str> = input
+        .parts()
+        .iter()
+        .map(|part| part.name.as_str())
+        .collect();
     imported.trace.file_name = names.join(";");
     write_screenshots(input, &mut imported, options.range, &mut writer)?;
     let facts = Facts::beside(input);
@@ -216,10 +226,15 @@ pub fn convert_with_tags(
     // From here on tables are read back from their files: names, hashes and derived tables need complete
     // tables, which do not fit into memory.
     let mut sealed = Sealed(writer.seal()?);
-    let naming =
-        options.names.map(|from| name(&mut sealed, &mut writer, from, kept.as_deref())).transpose()?;
+    let naming = options
+        .names
+        .map(|from| name(&mut sealed, &mut writer, from, kept.as_deref()))
+        .transpose()?;
     let sealed = code_hash::write(sealed, &mut writer)?;
-    let left_out = options.left_out.cloned().unwrap_or_else(left_out_by_default);
+    let left_out = options
+        .left_out
+        .cloned()
+        .unwrap_or_else(left_out_by_default);
     match options.detail {
         Detail::Full => derive_without(&sealed, sets, &left_out, &mut writer)?,
         Detail::Summary => summarise(&sealed, sets, &left_out, &mut writer)?,
@@ -231,11 +246,18 @@ pub fn convert_with_tags(
     writer.set_derived(depends_on(sets));
     let mut manifest = manifest_of(source, &imported, options.detail);
     manifest.native_names = naming.as_ref().map(Naming::counts);
-    manifest.descriptions = options.described.and_then(Described::hash).map(str::to_owned);
+    manifest.descriptions = options
+        .described
+        .and_then(Described::hash)
+        .map(str::to_owned);
     manifest.labels = options.labels.cloned().unwrap_or_default();
     manifest.left_out = listed_in_manifest(left_out);
     let written = writer.finish(manifest)?;
-    Ok(Converted { written, imported, naming })
+    Ok(Converted {
+        written,
+        imported,
+        naming,
+    })
 }
 
 /// Computes the derived tables that are not left out.
@@ -246,7 +268,11 @@ fn derive_without(
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
     derive::derive(source, sets, &mut Without { left_out, sink })?;
-    if left_out.contains(StackHash::TABLE.name) { Ok(()) } else { derive::stack_hashes(source, sink) }
+    if left_out.contains(StackHash::TABLE.name) {
+        Ok(())
+    } else {
+        derive::stack_hashes(source, sink)
+    }
 }
 
 /// What the reader should know of symbol files that came with the trace and were not unpacked.
@@ -259,7 +285,9 @@ fn left_out(kept: &[KeptSymbol]) -> Option<etwkit_trace::table::Diagnostic> {
         kind: "symbol_file_left_out".to_owned(),
         count: 1 + out.count() as i64,
         position: Some(first.member.clone()),
-        message: format!("symbol files of the archive were not unpacked, the first one because: {reason}"),
+        message: format!(
+            "symbol files of the archive were not unpacked, the first one because: {reason}"
+        ),
     })
 }
 
@@ -311,34 +339,56 @@ pub fn name_again(
     from: &NameFrom<'_>,
 ) -> Result<(Naming, Option<Written>), ConvertError> {
     if extract.is_archive() {
-        return Err(StoreError::ReadOnlyArchive { path: extract.path().to_owned() }.into());
+        return Err(StoreError::ReadOnlyArchive {
+            path: extract.path().to_owned(),
+        }
+        .into());
     }
     if extract.manifest().detail == Detail::Summary {
-        return Err(ConvertError::IsSummary { path: extract.path().to_owned() });
+        return Err(ConvertError::IsSummary {
+            path: extract.path().to_owned(),
+        });
     }
     if !extract.manifest().has_all_rows() {
-        return Err(ConvertError::WithoutRows { path: extract.path().to_owned() });
+        return Err(ConvertError::WithoutRows {
+            path: extract.path().to_owned(),
+        });
     }
     // A link is not followed, but said.
-    let is_there =
-        |folder: &PathBuf| folder.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_symlink());
+    let is_there = |folder: &PathBuf| {
+        folder
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_dir() || found.is_symlink())
+    };
     let kept = Some(extract.path().join(SYMBOLS)).filter(is_there);
-    let (naming, renamed) = names::rename(&base(extract), &from.symbols(kept.as_deref()), from.on_symbols)?;
-    let Some(renamed) = renamed else { return Ok((naming, None)) };
+    let (naming, renamed) = names::rename(
+        &base(extract),
+        &from.symbols(kept.as_deref()),
+        from.on_symbols,
+    )?;
+    let Some(renamed) = renamed else {
+        return Ok((naming, None));
+    };
     let mut writer = Writer::again(extract, &NAMED)?;
     renamed.write(&mut writer)?;
     let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer)?;
     let sets = [TagSet::built_in()];
     derive_without(&sealed, &sets, &left_out_of(extract), &mut writer)?;
     writer.set_derived(depends_on(&sets));
-    let manifest = Manifest { native_names: Some(naming.counts()), ..extract.manifest().clone() };
+    let manifest = Manifest {
+        native_names: Some(naming.counts()),
+        ..extract.manifest().clone()
+    };
     let written = writer.finish(manifest)?;
     Ok((naming, Some(written)))
 }
 
 /// The tables that are not computed from others.
 fn base(extract: &crate::Extract) -> Sealed {
-    let tables = extract.tables().filter(|file| !file.derived).map(|file| (file.name.clone(), file.clone()));
+    let tables = extract
+        .tables()
+        .filter(|file| !file.derived)
+        .map(|file| (file.name.clone(), file.clone()));
     Sealed(tables.collect())
 }
 
@@ -357,7 +407,8 @@ fn summarise(
     for (table, rows) in kept.into_iter().zip(stacks.kept) {
         writer.remove(table)?;
         // Only some stacks are kept, under new numbers, so the rows that name them are written anew.
-        rows.into_iter().try_for_each(|rows| writer.write(table, rows))?;
+        rows.into_iter()
+            .try_for_each(|rows| writer.write(table, rows))?;
     }
     for table in topics::row_tables().chain([Stack::TABLE, Frame::TABLE]) {
         writer.remove(table)?;
@@ -383,7 +434,10 @@ pub fn derive_again(extract: &crate::Extract) -> Result<Written, ConvertError> {
 ///
 /// # Errors
 /// Those of [`derive_again`].
-pub fn derive_with_tags(extract: &crate::Extract, sets: &[TagSet]) -> Result<Written, ConvertError> {
+pub fn derive_with_tags(
+    extract: &crate::Extract,
+    sets: &[TagSet],
+) -> Result<Written, ConvertError> {
     let sealed = base(extract);
     let mut writer = crate::DerivedWriter::create(extract)?;
     derive_without(&sealed, sets, &left_out_of(extract), &mut writer)?;
@@ -425,12 +479,29 @@ fn manifest_of(source: TraceSource, imported: &Imported, detail: Detail) -> Mani
 /// ending of the trace.
 #[must_use]
 pub fn default_target(trace: &Path) -> PathBuf {
-    let name = trace.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = trace
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let lower = name.to_lowercase();
-    let endings = [".etl.zip", ".etl.7z", ".etl", ".zip", ".7z", ".diagsession", ".json7z", ".json"];
+    let endings = [
+        ".etl.zip",
+        ".etl.7z",
+        ".etl",
+        ".zip",
+        ".7z",
+        ".diagsession",
+        ".json7z",
+        ".json",
+    ];
     // Only the ending is looked for in lower case; the stem keeps the letters that it has.
-    let ending = endings.iter().find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
-    let stem = ending.and_then(|ending| name.get(..name.len() - ending.len())).unwrap_or(&name);
+    let ending = endings
+        .iter()
+        .find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
+    let stem = ending
+        .and_then(|ending| name.get(..name.len() - ending.len()))
+        .unwrap_or(&name);
     trace.with_file_name(format!("{stem}.etwx"))
 }
 
@@ -440,7 +511,13 @@ fn left_out_of(extract: &crate::reader::Extract) -> Names {
     // them was made with them on purpose, and keeps them when its tables are computed anew.
     let has_hashes = extract.table(StackHash::TABLE.name).is_some();
     let usual = left_out_by_default().into_iter().filter(|_| !has_hashes);
-    extract.manifest().left_out.iter().cloned().chain(usual).collect()
+    extract
+        .manifest()
+        .left_out
+        .iter()
+        .cloned()
+        .chain(usual)
+        .collect()
 }
 
 #[cfg(test)]
@@ -459,7 +536,11 @@ mod tests {
             ("trace", "trace.etwx"),
             (".etl", ".etl.etwx"),
         ] {
-            assert_eq!(default_target(Path::new(trace)), Path::new(extract), "{trace}");
+            assert_eq!(
+                default_target(Path::new(trace)),
+                Path::new(extract),
+                "{trace}"
+            );
         }
     }
 }

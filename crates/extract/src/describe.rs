@@ -76,12 +76,16 @@ impl DescribeError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Read { .. } => "check the name, and whether you may read it",
-            Self::NotRegular { .. } => "name the file itself; --tmf takes a folder of .tmf files, too",
+            Self::NotRegular { .. } => {
+                "name the file itself; --tmf takes a folder of .tmf files, too"
+            }
             Self::NoFiles { .. } => {
                 "`tracepdb -f PROGRAM.pdb -p FOLDER` makes them; files in folders below are not looked for"
             }
             Self::TooLarge { .. } => "name only the files of the programs that were recorded",
-            Self::NoText { .. } => "--tmf reads .tmf files, not .pdb; --manifest reads .man files, not .dll",
+            Self::NoText { .. } => {
+                "--tmf reads .tmf files, not .pdb; --manifest reads .man files, not .dll"
+            }
             Self::Wrong { wrong, .. } => wrong.hint(),
         }
     }
@@ -97,8 +101,11 @@ impl Described {
         if tmf.is_empty() && manifests.is_empty() {
             return Ok(Self::default());
         }
-        let mut files =
-            Files { descriptions: Descriptions::default(), hasher: blake3::Hasher::new(), left: MAX_ALL };
+        let mut files = Files {
+            descriptions: Descriptions::default(),
+            hasher: blake3::Hasher::new(),
+            left: MAX_ALL,
+        };
         for path in tmf {
             for file in formats(path)? {
                 files.add(&file, Descriptions::add_tmf)?;
@@ -108,7 +115,10 @@ impl Described {
             files.add(path, Descriptions::add_manifest)?;
         }
         let hash = files.hasher.finalize().to_hex().chars().take(16).collect();
-        Ok(Self { descriptions: Arc::new(files.descriptions), hash: Some(hash) })
+        Ok(Self {
+            descriptions: Arc::new(files.descriptions),
+            hash: Some(hash),
+        })
     }
 
     /// What they say.
@@ -131,7 +141,11 @@ impl Described {
             None => source_hash.to_owned(),
             Some(own) => {
                 let both = format!("{source_hash}-{own}");
-                blake3::hash(both.as_bytes()).to_hex().chars().take(16).collect()
+                blake3::hash(both.as_bytes())
+                    .to_hex()
+                    .chars()
+                    .take(16)
+                    .collect()
             }
         }
     }
@@ -155,22 +169,32 @@ impl Files {
         // With its length in front: without it, two files would hash like one that has the bytes of both.
         self.hasher.update(&(bytes.len() as u64).to_le_bytes());
         self.hasher.update(&bytes);
-        let text = text_of(&bytes).ok_or_else(|| DescribeError::NoText { path: path.to_owned() })?;
+        let text = text_of(&bytes).ok_or_else(|| DescribeError::NoText {
+            path: path.to_owned(),
+        })?;
         let added = add(&mut self.descriptions, &text);
-        added.map(|_| ()).map_err(|wrong| DescribeError::Wrong { path: path.to_owned(), wrong })
+        added.map(|_| ()).map_err(|wrong| DescribeError::Wrong {
+            path: path.to_owned(),
+            wrong,
+        })
     }
 }
 
 /// The file itself, or the `.tmf` files of a folder in the order of their names.
 fn formats(path: &Path) -> Result<Vec<PathBuf>, DescribeError> {
-    let failed = |source| DescribeError::Read { path: path.to_owned(), source };
+    let failed = |source| DescribeError::Read {
+        path: path.to_owned(),
+        source,
+    };
     if !fs::metadata(path).map_err(failed)?.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = Vec::new();
     for entry in fs::read_dir(path).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
-        let is_format = file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tmf"));
+        let is_format = file
+            .extension()
+            .is_some_and(|ending| ending.eq_ignore_ascii_case("tmf"));
         if is_format && file.is_file() {
             files.push(file);
         }
@@ -182,7 +206,9 @@ fn formats(path: &Path) -> Result<Vec<PathBuf>, DescribeError> {
         }
     }
     if files.is_empty() {
-        return Err(DescribeError::NoFiles { path: path.to_owned() });
+        return Err(DescribeError::NoFiles {
+            path: path.to_owned(),
+        });
     }
     // Folders are listed in any order, and what later files say wins.
     files.sort();
@@ -190,16 +216,26 @@ fn formats(path: &Path) -> Result<Vec<PathBuf>, DescribeError> {
 }
 
 fn read(path: &Path, limit: u64) -> Result<Vec<u8>, DescribeError> {
-    let failed = |source| DescribeError::Read { path: path.to_owned(), source };
+    let failed = |source| DescribeError::Read {
+        path: path.to_owned(),
+        source,
+    };
     // Checked before it is opened: opening a pipe waits for a writer.
     if !fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(DescribeError::NotRegular { path: path.to_owned() });
+        return Err(DescribeError::NotRegular {
+            path: path.to_owned(),
+        });
     }
     let mut bytes = Vec::new();
     // One byte more than the limit distinguishes a file that is too long from one that just fits.
-    File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    File::open(path)
+        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+        .map_err(failed)?;
     if bytes.len() as u64 > limit {
-        return Err(DescribeError::TooLarge { path: path.to_owned(), limit: format!("{limit} bytes") });
+        return Err(DescribeError::TooLarge {
+            path: path.to_owned(),
+            limit: format!("{limit} bytes"),
+        });
     }
     Ok(bytes)
 }
@@ -208,15 +244,16 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, DescribeError> {
 mod tests {
     use super::*;
 
-    const TMF: &str =
-        "744151fd-b3f4-32e6-38eb-0fd11e3fb62d made // SRC=a.c MJ= MN=\n#typev a_c1 10 \"%0hello\"\n";
+    const TMF: &str = "744151fd-b3f4-32e6-38eb-0fd11e3fb62d made // SRC=a.c MJ= MN=\n#typev a_c1 10 \"%0hello\"\n";
     const MANIFEST: &str = r#"<provider name="Made" guid="{744151fd-b3f4-32e6-38eb-0fd11e3fb62d}">
         <event value="1"/></provider>"#;
 
     fn message(read: Result<Described, DescribeError>, folder: &Path) -> String {
         let error = read.unwrap_err();
         assert!(!error.hint().is_empty());
-        error.to_string().replace(&folder.display().to_string(), "F")
+        error
+            .to_string()
+            .replace(&folder.display().to_string(), "F")
     }
 
     #[test]
@@ -236,7 +273,10 @@ mod tests {
         assert_ne!(one.with_source("0123"), other.with_source("0123"));
         assert_ne!(one.with_source("0123"), one.with_source("0124"));
         let none = Described::read(&[], &[]).unwrap();
-        assert_eq!((none.hash(), none.with_source("0123").as_str()), (None, "0123"));
+        assert_eq!(
+            (none.hash(), none.with_source("0123").as_str()),
+            (None, "0123")
+        );
         assert!(none.descriptions().is_empty() && !both.descriptions().is_empty());
     }
 
@@ -244,15 +284,25 @@ mod tests {
     fn what_is_of_no_use_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| vec![folder.path().join(name)];
-        let of =
-            |tmf: &[PathBuf], manifests: &[PathBuf]| message(Described::read(tmf, manifests), folder.path());
+        let of = |tmf: &[PathBuf], manifests: &[PathBuf]| {
+            message(Described::read(tmf, manifests), folder.path())
+        };
         assert_eq!(of(&at("lost.tmf"), &[]), "cannot read F/lost.tmf");
-        assert_eq!(of(&[folder.path().to_owned()], &[]), "expected .tmf files, found none in the folder F");
-        assert_eq!(of(&[], &[folder.path().to_owned()]), "expected a regular file, found something else: F");
+        assert_eq!(
+            of(&[folder.path().to_owned()], &[]),
+            "expected .tmf files, found none in the folder F"
+        );
+        assert_eq!(
+            of(&[], &[folder.path().to_owned()]),
+            "expected a regular file, found something else: F"
+        );
         fs::write(folder.path().join("a.tmf"), TMF.replace(" 10 ", " ten ")).unwrap();
         let expected = "F/a.tmf, line 2: expected tag and number of the message, found a_c1 ten";
         assert_eq!(of(&at("a.tmf"), &[]), expected);
         fs::write(folder.path().join("b.man"), [0xC3, 0x28]).unwrap();
-        assert_eq!(of(&[], &at("b.man")), "expected text in UTF-8 or UTF-16, found other bytes: F/b.man");
+        assert_eq!(
+            of(&[], &at("b.man")),
+            "expected text in UTF-8 or UTF-16, found other bytes: F/b.man"
+        );
     }
 }

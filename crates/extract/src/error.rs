@@ -120,7 +120,9 @@ pub enum Error {
         limit: usize,
     },
     /// Unpacking would exceed the limit.
-    #[error("{archive}: unpacking {member} needs {bytes} bytes, and {left} of the limit of {limit} are left")]
+    #[error(
+        "{archive}: unpacking {member} needs {bytes} bytes, and {left} of the limit of {limit} are left"
+    )]
     TooLarge {
         /// The archive.
         archive: String,
@@ -191,7 +193,9 @@ impl Error {
             Self::NoInput => "name one .etl file, or several of one session",
             Self::Open { source, .. } => hint_for_io(source),
             Self::Directory { .. } => "name the .etl files of one session in it",
-            Self::NotRegular { .. } => "save the trace to a file first: reading it needs random access",
+            Self::NotRegular { .. } => {
+                "save the trace to a file first: reading it needs random access"
+            }
             Self::Empty { .. } => {
                 "was the recording stopped before anything was written, or a copy cut short?"
             }
@@ -211,10 +215,14 @@ impl Error {
             }
             Self::NoTrace { .. } => "name an archive that holds .etl files",
             Self::TooMany { .. } => "unpack it and name the .etl files of one session",
-            Self::TooLarge { .. } => "raise the limit (--max-unpacked), or unpack it and name the .etl files",
+            Self::TooLarge { .. } => {
+                "raise the limit (--max-unpacked), or unpack it and name the .etl files"
+            }
             Self::Bomb { .. } => "if you trust it, unpack it and name the .etl files",
             Self::Keep { .. } => "free space there, or give another folder with --out",
-            Self::NoSpace { .. } | Self::Spool { .. } => "set ETWKIT_TMP to a folder with more space",
+            Self::NoSpace { .. } | Self::Spool { .. } => {
+                "set ETWKIT_TMP to a folder with more space"
+            }
         })
     }
 }
@@ -228,7 +236,9 @@ fn hint_for_io(error: &io::Error) -> &'static str {
 }
 
 fn member_text(member: Option<&str>) -> String {
-    member.map(|name| format!(" (member {name})")).unwrap_or_default()
+    member
+        .map(|name| format!(" (member {name})"))
+        .unwrap_or_default()
 }
 
 fn at_member(member: Option<&str>, position: u64) -> String {
@@ -243,6 +253,10 @@ fn listing(inside: &[String], total: usize) -> String {
         return "nothing".to_owned();
     }
     let more = total.saturating_sub(inside.len());
-    let tail = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let tail = if more == 0 {
+        String::new()
+    } else {
+        format!(" and {more} more")
+    };
     format!("{}{tail}", inside.join(", "))
 }

@@ -50,13 +50,18 @@ struct Fact {
 impl Facts {
     /// Looks for the files of the parts of a trace. Files that cannot be read are reported and left out.
     pub(crate) fn beside(input: &Input) -> Self {
-        let paths: BTreeSet<PathBuf> =
-            input.parts().iter().flat_map(|part| paths(&part.path, &part.name)).collect();
+        let paths: BTreeSet<PathBuf> = input
+            .parts()
+            .iter()
+            .flat_map(|part| paths(&part.path, &part.name))
+            .collect();
         let mut found = Self::default();
         for path in paths {
             match read(&path) {
                 Ok(facts) => found.all.extend(facts),
-                Err(problem) => found.diagnostics.extend(problem.map(|problem| unread(&path, &problem))),
+                Err(problem) => found
+                    .diagnostics
+                    .extend(problem.map(|problem| unread(&path, &problem))),
             }
         }
         found.all.truncate(MAX_FACTS);
@@ -67,21 +72,42 @@ impl Facts {
 /// The paths that the file can have: by the file that was named or by the trace in an archive, with or
 /// without their endings.
 fn paths(path: &Path, trace: &str) -> Vec<PathBuf> {
-    let Some(folder) = path.parent() else { return Vec::new() };
-    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some(folder) = path.parent() else {
+        return Vec::new();
+    };
+    let file = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let trace = trace.rsplit(['/', '\\']).next().unwrap_or_default();
-    let stem = |name: &str| Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = |name: &str| {
+        Path::new(name)
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
     let names = [stem(&file), stem(trace), file, trace.to_owned()];
-    names.iter().filter(|name| !name.is_empty()).map(|name| folder.join(format!("{name}{ENDING}"))).collect()
+    names
+        .iter()
+        .filter(|name| !name.is_empty())
+        .map(|name| folder.join(format!("{name}{ENDING}")))
+        .collect()
 }
 
 /// Reads a file. A missing one is the error `None`.
 fn read(path: &Path) -> Result<Vec<MachineFact>, Option<String>> {
     let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
     // Links are not followed.
-    let file = is_file.then(|| std::fs::File::open(path)).ok_or(None)?.map_err(|e| Some(e.to_string()))?;
+    let file = is_file
+        .then(|| std::fs::File::open(path))
+        .ok_or(None)?
+        .map_err(|e| Some(e.to_string()))?;
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|e| Some(e.to_string()))?;
+    file.take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| Some(e.to_string()))?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Some(format!("it has more than {MAX_BYTES} bytes")));
     }
@@ -93,7 +119,10 @@ fn parse(bytes: &[u8]) -> Result<Vec<MachineFact>, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let document: Document = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
     if document.version != VERSION {
-        return Err(format!("it has version {}, and this program reads {VERSION}", document.version));
+        return Err(format!(
+            "it has version {}, and this program reads {VERSION}",
+            document.version
+        ));
     }
     let shared = document.source;
     let facts = document.facts.into_iter().take(MAX_FACTS);
@@ -103,7 +132,9 @@ fn parse(bytes: &[u8]) -> Result<Vec<MachineFact>, String> {
             Some(MachineFact {
                 name: Some(cut(&fact.name, MAX_NAME)).filter(|name| !name.is_empty())?,
                 value: cut(&text(fact.value)?, MAX_VALUE),
-                source: source.map(|source| cut(&source, MAX_NAME)).filter(|source| !source.is_empty()),
+                source: source
+                    .map(|source| cut(&source, MAX_NAME))
+                    .filter(|source| !source.is_empty()),
             })
         })
         .collect())
@@ -131,7 +162,9 @@ fn unread(path: &Path, problem: &str) -> Diagnostic {
         severity: "warning".to_owned(),
         kind: "facts_unreadable".to_owned(),
         count: 1,
-        position: path.file_name().map(|name| name.to_string_lossy().into_owned()),
+        position: path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned()),
         message: format!("facts about the machine beside the trace were left out: {problem}"),
     }
 }
@@ -143,8 +176,15 @@ mod tests {
     #[test]
     fn files_are_named_after_the_trace() {
         let names = paths(Path::new("a/slow.7z"), "slow.etl");
-        let names: BTreeSet<String> = names.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-        let expected = ["a/slow.7z.facts.json", "a/slow.etl.facts.json", "a/slow.facts.json"];
+        let names: BTreeSet<String> = names
+            .iter()
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect();
+        let expected = [
+            "a/slow.7z.facts.json",
+            "a/slow.etl.facts.json",
+            "a/slow.facts.json",
+        ];
         assert_eq!(names.into_iter().collect::<Vec<_>>(), expected);
     }
 
@@ -162,22 +202,35 @@ mod tests {
             ]
         }"#;
         let facts = parse(file.as_bytes()).unwrap();
-        let parsed: Vec<_> =
-            facts.iter().map(|fact| (&*fact.name, &*fact.value, fact.source.as_deref())).collect();
+        let parsed: Vec<_> = facts
+            .iter()
+            .map(|fact| (&*fact.name, &*fact.value, fact.source.as_deref()))
+            .collect();
         assert_eq!(
             parsed,
             [
                 ("gpu", "Contoso X1", Some("WMI Win32_VideoController")),
                 ("memory_modules", "4", Some("recorder 2.1")),
-                ("page_files", r"C:\pagefile.sys;D:\pagefile.sys", Some("recorder 2.1")),
+                (
+                    "page_files",
+                    r"C:\pagefile.sys;D:\pagefile.sys",
+                    Some("recorder 2.1")
+                ),
             ]
         );
     }
 
     #[test]
     fn other_versions_and_other_texts_are_refused() {
-        assert!(parse(br#"{"version": 2, "facts": []}"#).unwrap_err().contains("version 2"));
+        assert!(
+            parse(br#"{"version": 2, "facts": []}"#)
+                .unwrap_err()
+                .contains("version 2")
+        );
         assert!(parse(b"{").is_err());
-        assert_eq!(parse(b"\xef\xbb\xbf{\"version\": 1, \"facts\": []}").unwrap(), []);
+        assert_eq!(
+            parse(b"\xef\xbb\xbf{\"version\": 1, \"facts\": []}").unwrap(),
+            []
+        );
     }
 }

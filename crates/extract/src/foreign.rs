@@ -61,7 +61,10 @@ impl ReadError {
     /// From the error of a reader and its advice.
     #[must_use]
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>, hint: Option<&'static str>) -> Self {
-        Self { error: error.into(), hint }
+        Self {
+            error: error.into(),
+            hint,
+        }
     }
 
     /// What the user can do about it.
@@ -94,20 +97,45 @@ pub fn import_rows(
     read: impl FnOnce(&mut dyn Sink) -> Result<Foreign, ConvertError>,
 ) -> Result<FromForeign, ConvertError> {
     let run_id = crate::run_id(&source.hash);
-    let mut writer = Writer::create(target, WriterOptions { no_overwrite, run_id })?;
+    let mut writer = Writer::create(
+        target,
+        WriterOptions {
+            no_overwrite,
+            run_id,
+        },
+    )?;
     let found = read(&mut writer)?;
     let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer)?;
-    derive::derive(&sealed, &[], &mut Only { tables: &found.computed, sink: &mut writer })?;
-    writer.set_derived(BTreeMap::from([(STACK_TAGS.to_owned(), found.tagged_by.to_owned())]));
+    derive::derive(
+        &sealed,
+        &[],
+        &mut Only {
+            tables: &found.computed,
+            sink: &mut writer,
+        },
+    )?;
+    writer.set_derived(BTreeMap::from([(
+        STACK_TAGS.to_owned(),
+        found.tagged_by.to_owned(),
+    )]));
     let mut manifest = Manifest::of_trace(Detail::Summary, source, &found.trace);
     manifest.imported_from = Some(found.imported_from);
     manifest.labels = found.labels;
-    let topic = |name: &&str| Topic { topic: (*name).to_owned(), recorded: true, events: None, hint: None };
+    let topic = |name: &&str| Topic {
+        topic: (*name).to_owned(),
+        recorded: true,
+        events: None,
+        hint: None,
+    };
     manifest.topics = found.topics.iter().map(topic).collect();
     manifest.diagnostics = found.diagnostics.iter().map(Diagnostic::from).collect();
     let diagnostics = manifest.diagnostics.clone();
     let written = writer.finish(manifest)?;
-    Ok(FromForeign { written, trace: found.trace, diagnostics })
+    Ok(FromForeign {
+        written,
+        trace: found.trace,
+        diagnostics,
+    })
 }
 
 /// Lets rows of some tables through.
@@ -118,6 +146,10 @@ struct Only<'a> {
 
 impl Sink for Only<'_> {
     fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
-        if self.tables.contains(&table.name) { self.sink.write(table, rows) } else { Ok(()) }
+        if self.tables.contains(&table.name) {
+            self.sink.write(table, rows)
+        } else {
+            Ok(())
+        }
     }
 }

@@ -66,7 +66,10 @@ mod tests {
         let whole = blake3::hash(&hashed).to_hex();
         assert_eq!(hash(&[file]), whole[..16]);
         // A short file counts twice; no file at all is the hash of nothing.
-        assert_eq!(hash(&[b"ab".to_vec()]), blake3::hash(b"\x02\0\0\0\0\0\0\0abab").to_hex()[..16]);
+        assert_eq!(
+            hash(&[b"ab".to_vec()]),
+            blake3::hash(b"\x02\0\0\0\0\0\0\0abab").to_hex()[..16]
+        );
         assert_eq!(hash(&[]), "af1349b9f5f9a1a6");
     }
 

@@ -54,7 +54,10 @@ mod tests {
         assert_eq!(Kind::of(b"PK\x03\x04rest"), Kind::Zip);
         assert_eq!(Kind::of(b"PK\x05\x06"), Kind::Zip);
         assert_eq!(Kind::of(b"7z\xBC\xAF\x27\x1C\0\x04"), Kind::SevenZip);
-        assert_eq!(Kind::of(b"MSCF\0\0\0\0"), Kind::Other("a cabinet file (.cab)"));
+        assert_eq!(
+            Kind::of(b"MSCF\0\0\0\0"),
+            Kind::Other("a cabinet file (.cab)")
+        );
         assert_eq!(Kind::of(&[0, 0, 1, 0]), Kind::Trace);
         assert_eq!(Kind::of(b"PK"), Kind::Trace);
     }

@@ -6,7 +6,8 @@ use arrow_array::RecordBatch;
 use etwkit_trace::derive::{is_stack, names_stacks};
 use etwkit_trace::sink::{Sink, SinkError};
 use etwkit_trace::table::{
-    ABOUT, DERIVED, Diagnostic, Frame, Method, Module, Process, Row, Stack, StackHash, Table, Thread, Trace,
+    ABOUT, DERIVED, Diagnostic, Frame, Method, Module, Process, Row, Stack, StackHash, Table,
+    Thread, Trace,
 };
 use etwkit_trace::topics::{self, TABLES};
 
@@ -34,8 +35,17 @@ pub fn is_row_table(name: &str) -> bool {
 
 /// The tables that can be left out, in the order in which they are declared.
 fn choosable() -> impl Iterator<Item = &'static Table> {
-    let is_always = |table: &&&Table| ALWAYS.iter().chain(ABOUT).any(|always| always.name == table.name);
-    TABLES.iter().chain(DERIVED).filter(move |table| !is_always(table)).copied()
+    let is_always = |table: &&&Table| {
+        ALWAYS
+            .iter()
+            .chain(ABOUT)
+            .any(|always| always.name == table.name)
+    };
+    TABLES
+        .iter()
+        .chain(DERIVED)
+        .filter(move |table| !is_always(table))
+        .copied()
 }
 
 /// What an extract of that detail leaves out if only the tables that `is_wanted` accepts by name are wanted.
@@ -43,12 +53,14 @@ fn choosable() -> impl Iterator<Item = &'static Table> {
 #[must_use]
 pub fn left_out(detail: Detail, is_wanted: impl Fn(&str) -> bool) -> Names {
     let is_summary = detail == Detail::Summary;
-    let is_kept = |table: &&Table| is_wanted(table.name) && !(is_summary && is_row_table(table.name));
+    let is_kept =
+        |table: &&Table| is_wanted(table.name) && !(is_summary && is_row_table(table.name));
     let kept: Vec<&Table> = choosable().filter(is_kept).collect();
     let names_stacks = |table: &&Table| {
         // Hashes are of stacks too, but they alone are no reason to keep the stacks: nothing would lead to
         // them.
-        table.name != StackHash::TABLE.name && table.columns.iter().any(|column| is_stack(column.name))
+        table.name != StackHash::TABLE.name
+            && table.columns.iter().any(|column| is_stack(column.name))
     };
     let has_stacks = kept.iter().any(names_stacks);
     let out = choosable().filter(|table| {
@@ -69,13 +81,17 @@ pub fn left_out_by_default() -> Names {
 #[must_use]
 pub fn listed_in_manifest(left_out: Names) -> Names {
     let usual = left_out_by_default();
-    left_out.into_iter().filter(|table| !usual.contains(table)).collect()
+    left_out
+        .into_iter()
+        .filter(|table| !usual.contains(table))
+        .collect()
 }
 
 /// Tables with stacks whose rows a summary keeps.
 pub(crate) fn kept_with_stacks(left_out: &Names) -> Vec<&'static Table> {
-    let is_kept =
-        |table: &&Table| names_stacks(table) && !is_row_table(table.name) && !left_out.contains(table.name);
+    let is_kept = |table: &&Table| {
+        names_stacks(table) && !is_row_table(table.name) && !left_out.contains(table.name)
+    };
     TABLES.iter().copied().filter(is_kept).collect()
 }
 
@@ -87,6 +103,10 @@ pub(crate) struct Without<'s> {
 
 impl Sink for Without<'_> {
     fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
-        if self.left_out.contains(table.name) { Ok(()) } else { self.sink.write(table, rows) }
+        if self.left_out.contains(table.name) {
+            Ok(())
+        } else {
+            self.sink.write(table, rows)
+        }
     }
 }

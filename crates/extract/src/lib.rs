@@ -54,8 +54,8 @@ pub use about::{extract_row, run_id, topic_rows};
 pub use archive::Wanted;
 pub use checksum::Checksums;
 pub use convert::{
-    ConvertError, ConvertOptions, Converted, convert, convert_with_tags, default_target, derive_again,
-    derive_into, derive_with_tags, name_again,
+    ConvertError, ConvertOptions, Converted, convert, convert_with_tags, default_target,
+    derive_again, derive_into, derive_with_tags, name_again,
 };
 pub use describe::{DescribeError, Described};
 pub use error::{Error, Result};

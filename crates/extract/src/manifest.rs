@@ -54,7 +54,9 @@ impl TryFrom<String> for Version {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let parts = text.split_once('.').map(|(major, minor)| (major.parse(), minor.parse()));
+        let parts = text
+            .split_once('.')
+            .map(|(major, minor)| (major.parse(), minor.parse()));
         match parts {
             Some((Ok(major), Ok(minor))) => Ok(Self { major, minor }),
             _ => Err(format!("a version like 1.0, found {text:?}")),
@@ -140,8 +142,11 @@ impl Manifest {
     pub fn left_out_of_recorded(&self) -> impl Iterator<Item = &str> {
         self.left_out.iter().map(String::as_str).filter(|table| {
             let topics = topics::of_table(table);
-            let mut known =
-                self.topics.iter().filter(|topic| topics.contains(&topic.topic.as_str())).peekable();
+            let mut known = self
+                .topics
+                .iter()
+                .filter(|topic| topics.contains(&topic.topic.as_str()))
+                .peekable();
             known.peek().is_none() || known.any(|topic| topic.recorded)
         })
     }
@@ -371,22 +376,39 @@ fn parse<T: for<'a> Deserialize<'a>>(
     name: &'static str,
     format: &str,
 ) -> StoreResult<T> {
-    let damaged = |expected: String| StoreError::Manifest { path: path.to_owned(), name, expected };
+    let damaged = |expected: String| StoreError::Manifest {
+        path: path.to_owned(),
+        name,
+        expected,
+    };
     // The rest of another major version may have any form, so only this part is read before the version is
     // judged.
-    let head: Head = serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))?;
+    let head: Head =
+        serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))?;
     if head.format != format {
-        return Err(damaged(format!("the format {format:?}, found {:?}", head.format)));
+        return Err(damaged(format!(
+            "the format {format:?}, found {:?}",
+            head.format
+        )));
     }
     let found = head.format_version;
     if found.major > VERSION.major {
         let (found, supported) = (found.to_string(), VERSION.to_string());
-        return Err(StoreError::Newer { path: path.to_owned(), found, supported });
+        return Err(StoreError::Newer {
+            path: path.to_owned(),
+            found,
+            supported,
+        });
     }
     if found.major < VERSION.major {
         let (found, supported) = (found.to_string(), format!("{}.0", VERSION.major));
         let again = again(path, bytes);
-        return Err(StoreError::Older { path: path.to_owned(), found, supported, again });
+        return Err(StoreError::Older {
+            path: path.to_owned(),
+            found,
+            supported,
+            again,
+        });
     }
     serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))
 }
@@ -406,14 +428,22 @@ fn again(path: &Path, manifest: &[u8]) -> String {
 }
 
 fn command(path: &Path, detail: &str, source: TraceSource) -> String {
-    let detail = if detail == Detail::Summary.name() { "--detail summary " } else { "" };
+    let detail = if detail == Detail::Summary.name() {
+        "--detail summary "
+    } else {
+        ""
+    };
     let name = |file: SourceFile| file.archive.unwrap_or(file.name);
     let mut names: Vec<String> = source.files.into_iter().map(name).collect();
     names.dedup();
     if names.is_empty() {
         names.push("TRACE".to_owned());
     }
-    let several = if names.len() > 1 { "--one-session " } else { "" };
+    let several = if names.len() > 1 {
+        "--one-session "
+    } else {
+        ""
+    };
     // Lines are copied into shells, to which other characters could mean anything.
     let is_plain = |c: char| c.is_alphanumeric() || " ._-".contains(c);
     for name in &mut names {
@@ -421,16 +451,31 @@ fn command(path: &Path, detail: &str, source: TraceSource) -> String {
             *name = "TRACE".to_owned();
         }
     }
-    let quoted = |name: &str| if name.contains(' ') { format!("\"{name}\"") } else { name.to_owned() };
+    let quoted = |name: &str| {
+        if name.contains(' ') {
+            format!("\"{name}\"")
+        } else {
+            name.to_owned()
+        }
+    };
     let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
     let target = quoted(&path.display().to_string());
-    format!("etwkit extract {detail}{several}--out {target} {}", names.join(" "))
+    format!(
+        "etwkit extract {detail}{several}--out {target} {}",
+        names.join(" ")
+    )
 }
 
 /// Table names become file names, so they are words.
-fn check_names(tables: &BTreeMap<String, TableEntry>, path: &Path, name: &'static str) -> StoreResult<()> {
+fn check_names(
+    tables: &BTreeMap<String, TableEntry>,
+    path: &Path,
+    name: &'static str,
+) -> StoreResult<()> {
     let is_word = |text: &str| {
-        !text.is_empty() && text.len() <= 64 && text.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
+        !text.is_empty()
+            && text.len() <= 64
+            && text.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
     };
     match tables.keys().find(|table| !is_word(table)) {
         None => Ok(()),

@@ -42,7 +42,12 @@ impl OpenedFile {
     pub fn open(path: &Path) -> Result<Self> {
         let (file, size) = open_file(path)?;
         let name = base_name(path);
-        Ok(Self { path: name.clone(), name, size, file })
+        Ok(Self {
+            path: name.clone(),
+            name,
+            size,
+            file,
+        })
     }
 }
 
@@ -53,12 +58,27 @@ impl OpenedFile {
 /// The file cannot be opened, is an archive of another kind, or is damaged; [`Error::NoTrace`] if the archive
 /// holds nothing that is wanted.
 pub fn open_files(path: &Path, wanted: Wanted, options: &Options) -> Result<Opened> {
-    let OpenedFile { path, name, size, file } = OpenedFile::open(path)?;
+    let OpenedFile {
+        path,
+        name,
+        size,
+        file,
+    } = OpenedFile::open(path)?;
     match sniff(&file) {
         Kind::Other(kind) => Err(Error::OtherArchive { name, kind }),
-        Kind::Trace => Ok(Opened::Plain(OpenedFile { path, name, size, file })),
+        Kind::Trace => Ok(Opened::Plain(OpenedFile {
+            path,
+            name,
+            size,
+            file,
+        })),
         kind @ (Kind::Zip | Kind::SevenZip) => {
-            let archive = Archive { file, size, name, wanted };
+            let archive = Archive {
+                file,
+                size,
+                name,
+                wanted,
+            };
             let members = archive::unpack(kind, archive, &mut Spool::new(options))?.members;
             let opened = |member: archive::Member| OpenedFile {
                 path: member.path,
@@ -77,7 +97,15 @@ pub fn open_files(path: &Path, wanted: Wanted, options: &Options) -> Result<Open
 pub fn names_in_archive(path: &Path) -> Option<Vec<String>> {
     let (file, size) = open_file(path).ok()?;
     let kind = sniff(&file);
-    archive::names(kind, &Archive { file, size, name: base_name(path), wanted: Wanted::TRACES })
+    archive::names(
+        kind,
+        &Archive {
+            file,
+            size,
+            name: base_name(path),
+            wanted: Wanted::TRACES,
+        },
+    )
 }
 
 /// The hash of some files in their order, as [`Input::source_hash`](crate::Input::source_hash) computes it
@@ -86,15 +114,24 @@ pub fn names_in_archive(path: &Path) -> Option<Vec<String>> {
 /// # Errors
 /// A file cannot be read.
 pub fn files_hash<'f>(files: impl IntoIterator<Item = &'f OpenedFile>) -> Result<String> {
-    let failed = |file: &OpenedFile, source| Error::Open { path: file.name.clone().into(), source };
+    let failed = |file: &OpenedFile, source| Error::Open {
+        path: file.name.clone().into(),
+        source,
+    };
     let (mut all, mut sources) = (Vec::new(), Vec::new());
     for file in files {
-        let clone = file.file.try_clone().map_err(|source| failed(file, source))?;
+        let clone = file
+            .file
+            .try_clone()
+            .map_err(|source| failed(file, source))?;
         sources.push(Source::new(clone, file.size, false));
         all.push(file);
     }
     hash::source_hash(&sources).map_err(|(index, source)| match all.get(index) {
         Some(file) => failed(file, source),
-        None => Error::Open { path: std::path::PathBuf::new(), source },
+        None => Error::Open {
+            path: std::path::PathBuf::new(),
+            source,
+        },
     })
 }

@@ -70,7 +70,11 @@ impl Input {
     /// If a file cannot be read.
     pub fn source_hash(&self) -> Result<String> {
         source_hash(&self.sources).map_err(|(index, source)| {
-            let path = self.parts.get(index).map(|part| part.path.clone()).unwrap_or_default();
+            let path = self
+                .parts
+                .get(index)
+                .map(|part| part.path.clone())
+                .unwrap_or_default();
             Error::Open { path, source }
         })
     }
@@ -85,7 +89,10 @@ impl Input {
             archive: part.archive.clone(),
             size_bytes: part.size,
         };
-        Ok(TraceSource { files: self.parts.iter().map(file).collect(), hash: self.source_hash()? })
+        Ok(TraceSource {
+            files: self.parts.iter().map(file).collect(),
+            hash: self.source_hash()?,
+        })
     }
 }
 
@@ -112,7 +119,12 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
     let sources = opened.iter().map(|(_, source)| boxed(source)).collect();
     let session = Session::open(sources).map_err(|e| blame(e, &opened))?;
     let (parts, sources) = opened.into_iter().unzip();
-    Ok(Input { session, parts, sources, symbols })
+    Ok(Input {
+        session,
+        parts,
+        sources,
+        symbols,
+    })
 }
 
 fn boxed(source: &Source) -> Box<dyn ByteSource> {
@@ -125,10 +137,18 @@ fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
     // each file is tried by itself.
     let culprit = match &error {
         etwkit_etl::Error::NotOneSession { index, .. } => opened.get(index.saturating_sub(1)),
-        _ => opened.iter().find(|(_, source)| Session::open(vec![boxed(source)]).is_err()),
+        _ => opened
+            .iter()
+            .find(|(_, source)| Session::open(vec![boxed(source)]).is_err()),
     };
-    let name = culprit.or(opened.first()).map(|(part, _)| part.label()).unwrap_or_default();
-    Error::Trace { name, source: error }
+    let name = culprit
+        .or(opened.first())
+        .map(|(part, _)| part.label())
+        .unwrap_or_default();
+    Error::Trace {
+        name,
+        source: error,
+    }
 }
 
 fn refuse_doubles(paths: &[PathBuf]) -> Result<()> {
@@ -153,7 +173,12 @@ fn open_one(
 ) -> Result<Vec<Symbol>> {
     let (file, size) = open_file(path)?;
     let name = base_name(path);
-    let part = |name: String, size, archive| Part { name, size, path: path.to_owned(), archive };
+    let part = |name: String, size, archive| Part {
+        name,
+        size,
+        path: path.to_owned(),
+        archive,
+    };
     match sniff(&file) {
         Kind::Trace => {
             let mmap = options.mmap && !is_remote(&file, path);
@@ -162,7 +187,12 @@ fn open_one(
         }
         Kind::Other(kind) => Err(Error::OtherArchive { name, kind }),
         kind @ (Kind::Zip | Kind::SevenZip) => {
-            let archive = Archive { file, size, name: name.clone(), wanted: Wanted::TRACES };
+            let archive = Archive {
+                file,
+                size,
+                name: name.clone(),
+                wanted: Wanted::TRACES,
+            };
             let found = archive::unpack(kind, archive, spool)?;
             for member in found.members {
                 // What was unpacked lies in a temporary file of this system, which cannot vanish as a file of
@@ -176,31 +206,48 @@ fn open_one(
 }
 
 pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
-    let failed = |source| Error::Open { path: path.to_owned(), source };
+    let failed = |source| Error::Open {
+        path: path.to_owned(),
+        source,
+    };
     // Asked before opening: opening a pipe waits for its writer.
     let metadata = path.metadata().map_err(failed)?;
     if metadata.is_dir() {
-        return Err(Error::Directory { path: path.to_owned(), etl_files: count_traces(path) });
+        return Err(Error::Directory {
+            path: path.to_owned(),
+            etl_files: count_traces(path),
+        });
     }
     if !metadata.is_file() {
-        return Err(Error::NotRegular { path: path.to_owned() });
+        return Err(Error::NotRegular {
+            path: path.to_owned(),
+        });
     }
     let file = File::open(path).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len();
     if size == 0 {
-        return Err(Error::Empty { name: base_name(path) });
+        return Err(Error::Empty {
+            name: base_name(path),
+        });
     }
     Ok((file, size))
 }
 
 fn count_traces(dir: &Path) -> usize {
-    let is_trace =
-        |entry: &std::fs::DirEntry| entry.path().extension().is_some_and(|e| e.eq_ignore_ascii_case("etl"));
+    let is_trace = |entry: &std::fs::DirEntry| {
+        entry
+            .path()
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("etl"))
+    };
     std::fs::read_dir(dir).map_or(0, |entries| entries.flatten().filter(is_trace).count())
 }
 
 pub(crate) fn base_name(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// What the file is, by its first bytes. What cannot be read counts as a trace, whose reader reports it.
@@ -212,5 +259,9 @@ pub(crate) fn sniff(file: &File) -> Kind {
         .seek(SeekFrom::Start(0))
         .and_then(|_| reader.take(MAGIC_LEN as u64).read_to_end(&mut head))
         .and_then(|_| reader.seek(SeekFrom::Start(0)));
-    if read.is_ok() { Kind::of(&head) } else { Kind::Trace }
+    if read.is_ok() {
+        Kind::of(&head)
+    } else {
+        Kind::Trace
+    }
 }

@@ -16,7 +16,11 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { mmap: true, temp_dir: None, limits: Limits::default() }
+        Self {
+            mmap: true,
+            temp_dir: None,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -42,6 +46,11 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { total_bytes: 64 << 30, ratio: 1000, ratio_from_bytes: 1 << 30, members: 500 }
+        Self {
+            total_bytes: 64 << 30,
+            ratio: 1000,
+            ratio_from_bytes: 1 << 30,
+            members: 500,
+        }
     }
 }

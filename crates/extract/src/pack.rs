@@ -39,17 +39,23 @@ impl Extract {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let folder = name.strip_suffix(".zip").unwrap_or(&name);
         let mut zip = ZipWriter::new(BufWriter::new(File::create_new(file)?));
-        let (first, rest): (Vec<_>, Vec<_>) =
-            self.place().names(self.path())?.into_iter().partition(is_first);
+        let (first, rest): (Vec<_>, Vec<_>) = self
+            .place()
+            .names(self.path())?
+            .into_iter()
+            .partition(is_first);
         for name in first.into_iter().chain(rest).filter(|name| !is_pages(name)) {
-            let Some(range) = self.place().find(self.path(), &name)? else { continue };
+            let Some(range) = self.place().find(self.path(), &name)? else {
+                continue;
+            };
             // No times and no rights of the files: the same extract has to give the same bytes.
             let options = SimpleFileOptions::default()
                 .compression_method(CompressionMethod::Stored)
                 .last_modified_time(DateTime::default())
                 .unix_permissions(0o644)
                 .large_file(range.length >= LARGE);
-            zip.start_file(format!("{folder}/{name}"), options).map_err(io::Error::from)?;
+            zip.start_file(format!("{folder}/{name}"), options)
+                .map_err(io::Error::from)?;
             let failed = StoreError::io("read", &range.path);
             let mut reader = range.reader().map_err(failed)?;
             let copied = io::copy(&mut reader, &mut zip)?;
@@ -89,13 +95,18 @@ impl Packing {
     /// If something else than a packed extract lies at `zip`, or nothing can be written beside it.
     pub fn begin(zip: &Path) -> StoreResult<Self> {
         refuse_foreign(zip)?;
-        Ok(Self { partial: Partial::create(zip)?, zip: zip.to_owned() })
+        Ok(Self {
+            partial: Partial::create(zip)?,
+            zip: zip.to_owned(),
+        })
     }
 
     /// Where the extract is to be written.
     #[must_use]
     pub fn folder(&self) -> PathBuf {
-        self.partial.content().join(self.zip.with_extension("").file_name().unwrap_or_default())
+        self.partial
+            .content()
+            .join(self.zip.with_extension("").file_name().unwrap_or_default())
     }
 
     /// Packs what was written there.
@@ -125,7 +136,9 @@ impl From<io::Error> for Failed {
 }
 
 fn refuse_foreign(zip: &Path) -> StoreResult<()> {
-    let Ok(metadata) = zip.symlink_metadata() else { return Ok(()) };
+    let Ok(metadata) = zip.symlink_metadata() else {
+        return Ok(());
+    };
     let what = if metadata.is_symlink() {
         "a symbolic link"
     } else if metadata.is_dir() {
@@ -135,5 +148,8 @@ fn refuse_foreign(zip: &Path) -> StoreResult<()> {
     } else {
         "a file without the manifest of an extract"
     };
-    Err(StoreError::NotOurs { path: zip.to_owned(), what })
+    Err(StoreError::NotOurs {
+        path: zip.to_owned(),
+        what,
+    })
 }

@@ -38,15 +38,24 @@ impl Partial {
     /// # Errors
     /// If there is no folder that `target` could lie in, or nothing can be written there.
     pub fn create(target: &Path) -> StoreResult<Self> {
-        let name = target.file_name().ok_or_else(|| StoreError::NoName { path: target.to_owned() })?;
+        let name = target.file_name().ok_or_else(|| StoreError::NoName {
+            path: target.to_owned(),
+        })?;
         let parent = parent_of(target);
         if !parent.is_dir() {
-            return Err(StoreError::NoParent { path: parent.to_owned() });
+            return Err(StoreError::NoParent {
+                path: parent.to_owned(),
+            });
         }
         sweep(parent);
         let failed = StoreError::io("create a folder in", parent);
         let (folder, lock) = locked_folder(parent, name).map_err(failed)?;
-        let partial = Self { target: target.to_owned(), content: folder.join(CONTENT), folder, lock };
+        let partial = Self {
+            target: target.to_owned(),
+            content: folder.join(CONTENT),
+            folder,
+            lock,
+        };
         fs::create_dir(&partial.content).map_err(StoreError::io("create", &partial.content))?;
         Ok(partial)
     }
@@ -70,7 +79,8 @@ impl Partial {
         // The bytes have to be on the disk before the name is: after a power failure the name would otherwise
         // stand for a folder with empty files.
         sync_tree(&self.content)?;
-        self.put().map_err(StoreError::io("put the finished extract at", &self.target))?;
+        self.put()
+            .map_err(StoreError::io("put the finished extract at", &self.target))?;
         let parent = parent_of(&self.target);
         sync_folder(parent).map_err(StoreError::io("write", parent))
         // Dropping removes the partial folder, and with it what was replaced.
@@ -79,7 +89,8 @@ impl Partial {
     /// Puts one file of the folder under the name of the target, in place of an existing file.
     pub(crate) fn publish_file(self, file: &Path) -> StoreResult<()> {
         sync_tree(&self.content)?;
-        fs::rename(file, &self.target).map_err(StoreError::io("put the finished file at", &self.target))?;
+        fs::rename(file, &self.target)
+            .map_err(StoreError::io("put the finished file at", &self.target))?;
         let parent = parent_of(&self.target);
         sync_folder(parent).map_err(StoreError::io("write", parent))
     }
@@ -100,7 +111,9 @@ impl Partial {
         loop {
             // A name that is free is taken at once. This fails where an extract lies there already, and also
             // for reasons that no exchange would mend, hence the look at the target.
-            let Err(error) = rename_new(&self.content, &self.target) else { return Ok(()) };
+            let Err(error) = rename_new(&self.content, &self.target) else {
+                return Ok(());
+            };
             attempt += 1;
             if attempt > ATTEMPTS || self.target.symlink_metadata().is_err() {
                 return Err(error);
@@ -133,7 +146,9 @@ impl Drop for Partial {
 
 /// The folder that holds `path`; the current one for a bare name.
 pub(crate) fn parent_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 fn locked_folder(parent: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
@@ -142,8 +157,11 @@ fn locked_folder(parent: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
     prefix.push(name);
     prefix.push(".");
     for _ in 0..ATTEMPTS {
-        let made =
-            tempfile::Builder::new().prefix(&prefix).suffix(SUFFIX).rand_bytes(8).tempdir_in(parent)?;
+        let made = tempfile::Builder::new()
+            .prefix(&prefix)
+            .suffix(SUFFIX)
+            .rand_bytes(8)
+            .tempdir_in(parent)?;
         let folder = made.keep();
         let path = folder.join(LOCK);
         // A sweeper may see the folder before its lock is held; then it is gone, and another one is made.
@@ -163,7 +181,9 @@ fn locked_folder(parent: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
 
 /// Removes the partial folders of processes that are gone. What fails is left for the next time.
 fn sweep(parent: &Path) {
-    let Ok(entries) = fs::read_dir(parent) else { return };
+    let Ok(entries) = fs::read_dir(parent) else {
+        return;
+    };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.as_encoded_bytes();
@@ -216,7 +236,10 @@ fn sync_tree(folder: &Path) -> StoreResult<()> {
             sync_tree(&path)?;
         } else {
             // Windows flushes a file only through a handle that may write, so it is not opened for reading.
-            let synced = OpenOptions::new().write(true).open(&path).and_then(|file| file.sync_all());
+            let synced = OpenOptions::new()
+                .write(true)
+                .open(&path)
+                .and_then(|file| file.sync_all());
             synced.map_err(StoreError::io("write", &path))?;
         }
     }
@@ -279,7 +302,10 @@ mod tests {
     }
 
     fn names(folder: &Path) -> Vec<OsString> {
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+        fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect()
     }
 
     #[test]
@@ -305,8 +331,15 @@ mod tests {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
         let pipe = folder.path().join(".pipe.partial").join(LOCK);
-        assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
-        std::os::unix::fs::symlink(&victim, folder.path().join(".link.partial").join(LOCK)).unwrap();
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(pipe)
+                .status()
+                .unwrap()
+                .success()
+        );
+        std::os::unix::fs::symlink(&victim, folder.path().join(".link.partial").join(LOCK))
+            .unwrap();
         drop(Partial::create(&folder.path().join("target")).unwrap());
         let mut left = names(folder.path());
         left.sort();

@@ -28,7 +28,9 @@ impl Pictures {
         let mut found = Self::default();
         let mut seen = BTreeSet::new();
         for part in input.parts() {
-            let Some(folder) = part.path.parent() else { continue };
+            let Some(folder) = part.path.parent() else {
+                continue;
+            };
             for name in names(&part.path, &part.name) {
                 let path = folder.join(&name);
                 if seen.insert(path.clone()) {
@@ -37,13 +39,17 @@ impl Pictures {
             }
         }
         // Folders are listed in any order; rows must not depend on it.
-        found.all.sort_by(|a, b| (&a.folder, &a.name).cmp(&(&b.folder, &b.name)));
+        found
+            .all
+            .sort_by(|a, b| (&a.folder, &a.name).cmp(&(&b.folder, &b.name)));
         found.all.truncate(MAX_PICTURES);
         found
     }
 
     fn read(&mut self, path: &Path, folder: &str) {
-        let Ok(entries) = std::fs::read_dir(path) else { return };
+        let Ok(entries) = std::fs::read_dir(path) else {
+            return;
+        };
         for (count, entry) in entries.enumerate() {
             if count >= MAX_ENTRIES || self.all.len() >= MAX_PICTURES {
                 self.cut = true;
@@ -52,23 +58,46 @@ impl Pictures {
             let Ok(entry) = entry else { continue };
             let name = entry.file_name().to_string_lossy().into_owned();
             // Links are not followed.
-            let Some(facts) = entry.metadata().ok().filter(std::fs::Metadata::is_file) else { continue };
+            let Some(facts) = entry.metadata().ok().filter(std::fs::Metadata::is_file) else {
+                continue;
+            };
             if !is_picture(&name) {
                 continue;
             }
-            let since = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-            let modified = since
-                .and_then(|since| i64::try_from(since.as_nanos() / 100).ok()?.checked_add(UNIX_FILETIME));
-            self.all.push(Picture { folder: folder.to_owned(), name, bytes: facts.len(), modified });
+            let since = facts
+                .modified()
+                .ok()
+                .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            let modified = since.and_then(|since| {
+                i64::try_from(since.as_nanos() / 100)
+                    .ok()?
+                    .checked_add(UNIX_FILETIME)
+            });
+            self.all.push(Picture {
+                folder: folder.to_owned(),
+                name,
+                bytes: facts.len(),
+                modified,
+            });
         }
     }
 }
 
 /// Names that a folder of pictures can have: of the file that was named, and of the trace in an archive.
 fn names(path: &Path, trace: &str) -> BTreeSet<String> {
-    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let file = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let trace = trace.rsplit(['/', '\\']).next().unwrap_or_default();
-    let stem = |name: &str| Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = |name: &str| {
+        Path::new(name)
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
     [stem(&file), stem(trace), file, trace.to_owned()]
         .into_iter()
         .filter(|name| !name.is_empty())
@@ -78,7 +107,10 @@ fn names(path: &Path, trace: &str) -> BTreeSet<String> {
 
 fn is_picture(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    lower.starts_with("screenshot_") && [".jpg", ".jpeg", ".png"].iter().any(|end| lower.ends_with(end))
+    lower.starts_with("screenshot_")
+        && [".jpg", ".jpeg", ".png"]
+            .iter()
+            .any(|end| lower.ends_with(end))
 }
 
 #[cfg(test)]
@@ -87,13 +119,26 @@ mod tests {
 
     #[test]
     fn folders_are_named_after_the_trace() {
-        let names: Vec<String> = names(Path::new("a/slow.7z"), "slow.etl").into_iter().collect();
-        assert_eq!(names, ["slow.7z.Screenshots", "slow.Screenshots", "slow.etl.Screenshots"]);
+        let names: Vec<String> = names(Path::new("a/slow.7z"), "slow.etl")
+            .into_iter()
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "slow.7z.Screenshots",
+                "slow.Screenshots",
+                "slow.etl.Screenshots"
+            ]
+        );
     }
 
     #[test]
     fn only_pictures_of_the_screen_are_noted() {
         assert!(is_picture("Screenshot_1.jpg") && is_picture("screenshot_Forced_01.02.03.004.PNG"));
-        assert!(!is_picture("Report.html") && !is_picture("holiday.jpg") && !is_picture("Screenshot_1.exe"));
+        assert!(
+            !is_picture("Report.html")
+                && !is_picture("holiday.jpg")
+                && !is_picture("Screenshot_1.exe")
+        );
     }
 }

@@ -27,20 +27,29 @@ pub fn precious(path: &Path) -> Option<&'static str> {
         }
     }
     let head = head.get(..filled).unwrap_or_default();
-    let is_named_trace = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("etl"));
+    let is_named_trace = path
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("etl"));
     // The name alone counts as well, since a trace whose header is damaged is still a trace. An empty file
     // has nothing to lose.
     if is_trace(head) || (is_named_trace && !head.is_empty()) {
         return Some("a trace");
     }
     match Kind::of(head.get(..MAGIC_LEN.min(filled)).unwrap_or_default()) {
-        Kind::Zip | Kind::SevenZip => return Some("an archive, which may hold traces or an extract"),
+        Kind::Zip | Kind::SevenZip => {
+            return Some("an archive, which may hold traces or an extract");
+        }
         Kind::Other(_) | Kind::Trace => {}
     }
     // Tables, derived ones, symbol files of an extract: `derived/x.parquet`, `symbols/NAME/KEY/NAME`.
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     // The deepest file of an extract lies three folders below it, and its own folder is one more.
-    whole.ancestors().skip(1).take(4).any(has_manifest).then_some("a part of an extract")
+    whole
+        .ancestors()
+        .skip(1)
+        .take(4)
+        .any(has_manifest)
+        .then_some("a part of an extract")
 }
 
 fn is_trace(head: &[u8]) -> bool {
@@ -67,9 +76,17 @@ mod tests {
             ("x.csv", &trace[..], Some("a trace")),
             ("damaged.ETL", b"zzz", Some("a trace")),
             ("empty.etl", b"", None),
-            ("x.csv", b"PK\x03\x04", Some("an archive, which may hold traces or an extract")),
+            (
+                "x.csv",
+                b"PK\x03\x04",
+                Some("an archive, which may hold traces or an extract"),
+            ),
             ("a.etwx/cpu.parquet", b"PAR1", Some("a part of an extract")),
-            ("a.etwx/derived/cpu.parquet", b"PAR1", Some("a part of an extract")),
+            (
+                "a.etwx/derived/cpu.parquet",
+                b"PAR1",
+                Some("a part of an extract"),
+            ),
             ("rows.parquet", b"PAR1", None),
             ("rows.csv", b"trace,pid", None),
         ] {

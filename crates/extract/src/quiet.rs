@@ -40,7 +40,10 @@ pub fn thread() {
 /// What the last panic of a quiet thread said, once.
 #[must_use]
 pub fn last_of_threads() -> Option<String> {
-    OF_THREADS.lock().unwrap_or_else(PoisonError::into_inner).take()
+    OF_THREADS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take()
 }
 
 fn install() {

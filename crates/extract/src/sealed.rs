@@ -18,7 +18,9 @@ impl TableSource for Sealed {
         columns: &[&str],
         on_batch: &mut OnBatch<'_>,
     ) -> Result<(), SinkError> {
-        let Some(file) = self.0.get(table.name) else { return Ok(()) };
+        let Some(file) = self.0.get(table.name) else {
+            return Ok(());
+        };
         for batch in file.batches(Some(columns))? {
             on_batch(&batch?)?;
         }

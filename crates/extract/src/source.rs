@@ -23,14 +23,21 @@ impl Source {
     /// Takes over a file of `size` bytes. Where mapping fails (a 32-bit system and a large file), it is read
     /// by position.
     pub(crate) fn new(file: File, size: u64, mmap: bool) -> Self {
-        let map = if mmap && size > 0 { map(&file).ok() } else { None };
+        let map = if mmap && size > 0 {
+            map(&file).ok()
+        } else {
+            None
+        };
         Self(Arc::new(Bytes { map, file, size }))
     }
 }
 
 impl ByteSource for Source {
     fn size(&self) -> u64 {
-        self.0.map.as_deref().map_or(self.0.size, |all| all.len() as u64)
+        self.0
+            .map
+            .as_deref()
+            .map_or(self.0.size, |all| all.len() as u64)
     }
 
     fn mapped(&self) -> Option<&[u8]> {
@@ -85,8 +92,16 @@ fn map(file: &File) -> io::Result<Mmap> {
 #[cfg(target_os = "linux")]
 pub(crate) fn is_remote(file: &File, _path: &std::path::Path) -> bool {
     /// `f_type` of NFS, SMB, CIFS, SMB2, FUSE, 9P, AFS, Ceph.
-    const REMOTE: [u32; 8] =
-        [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x6573_5546, 0x0102_1997, 0x5346_414F, 0x00C3_6400];
+    const REMOTE: [u32; 8] = [
+        0x6969,
+        0x517B,
+        0xFF53_4D42,
+        0xFE53_4D42,
+        0x6573_5546,
+        0x0102_1997,
+        0x5346_414F,
+        0x00C3_6400,
+    ];
     rustix::fs::fstatfs(file).is_ok_and(|fs| REMOTE.contains(&(fs.f_type as u32)))
 }
 
@@ -111,7 +126,12 @@ mod tests {
         let map = Source::new(file.try_clone().unwrap(), 10, true);
         let positions = Source::new(file, 10, false);
         assert!(map.mapped().is_some() && positions.mapped().is_none());
-        for (offset, want) in [(0, &b"0123"[..]), (8, b"89"), (10, b""), (u64::MAX >> 1, b"")] {
+        for (offset, want) in [
+            (0, &b"0123"[..]),
+            (8, b"89"),
+            (10, b""),
+            (u64::MAX >> 1, b""),
+        ] {
             for source in [&map, &positions] {
                 let mut buf = [0; 4];
                 let len = source.read_at(offset, &mut buf).unwrap();

@@ -31,12 +31,22 @@ pub(crate) struct Packed<'a> {
 impl Spool {
     pub(crate) fn new(options: &Options) -> Self {
         let limits = options.limits;
-        Self { dir: options.spool_dir(), limits, left: limits.total_bytes, members: 0 }
+        Self {
+            dir: options.spool_dir(),
+            limits,
+            left: limits.total_bytes,
+            members: 0,
+        }
     }
 
     /// Limits of their own, for what is unpacked into a folder under names.
     pub(crate) fn of_folder(dir: &Path, limits: Limits) -> Self {
-        Self { dir: dir.to_owned(), limits, left: limits.total_bytes, members: 0 }
+        Self {
+            dir: dir.to_owned(),
+            limits,
+            left: limits.total_bytes,
+            members: 0,
+        }
     }
 
     /// Refuses a member before anything of it is unpacked.
@@ -46,16 +56,31 @@ impl Spool {
         let ratio = self.limits.ratio;
         self.members += 1;
         if self.members > self.limits.members {
-            return Err(Error::TooMany { archive, found: self.members, limit: self.limits.members });
+            return Err(Error::TooMany {
+                archive,
+                found: self.members,
+                limit: self.limits.members,
+            });
         }
         // A ratio alone is no sign of malice: a few bytes pack very well, hence the smallest size for which
         // it is looked at.
         if bytes > self.limits.ratio_from_bytes && bytes / packed.packed.max(1) > ratio {
-            return Err(Error::Bomb { archive, member, packed: packed.packed, bytes, ratio });
+            return Err(Error::Bomb {
+                archive,
+                member,
+                packed: packed.packed,
+                bytes,
+                ratio,
+            });
         }
         self.fits(packed)?;
         if let Some(free) = free_bytes(&self.dir).filter(|free| *free < bytes) {
-            return Err(Error::NoSpace { dir: self.dir.clone(), member, bytes, free });
+            return Err(Error::NoSpace {
+                dir: self.dir.clone(),
+                member,
+                bytes,
+                free,
+            });
         }
         // Reserved before anything is unpacked, so that members that each fit are not too much together.
         self.left -= bytes;
@@ -79,14 +104,25 @@ impl Spool {
     /// Unpacks an admitted member into a temporary file.
     pub(crate) fn unpack(&self, packed: &Packed<'_>, from: &mut dyn Read) -> Result<File> {
         let file = tempfile::tempfile_in(&self.dir);
-        let mut file = file.map_err(|source| Error::Spool { dir: self.dir.clone(), source })?;
+        let mut file = file.map_err(|source| Error::Spool {
+            dir: self.dir.clone(),
+            source,
+        })?;
         self.copy(packed, from, &mut file)?;
         Ok(file)
     }
 
     /// Unpacks an admitted member.
-    pub(crate) fn copy(&self, packed: &Packed<'_>, from: &mut dyn Read, file: &mut File) -> Result<()> {
-        let spool_error = |source| Error::Spool { dir: self.dir.clone(), source };
+    pub(crate) fn copy(
+        &self,
+        packed: &Packed<'_>,
+        from: &mut dyn Read,
+        file: &mut File,
+    ) -> Result<()> {
+        let spool_error = |source| Error::Spool {
+            dir: self.dir.clone(),
+            source,
+        };
         // One byte more than declared: shows a member that is longer, and lets the unpacker check the sum.
         let mut from = from.take(packed.size.saturating_add(1));
         // No larger than the member: an archive may hold many small ones.
@@ -102,9 +138,14 @@ impl Spool {
             };
             done += len as u64;
             if done > packed.size {
-                return Err(damaged(packed, packed.size, io::Error::other("the member is longer than that")));
+                return Err(damaged(
+                    packed,
+                    packed.size,
+                    io::Error::other("the member is longer than that"),
+                ));
             }
-            file.write_all(chunk.get(..len).unwrap_or_default()).map_err(spool_error)?;
+            file.write_all(chunk.get(..len).unwrap_or_default())
+                .map_err(spool_error)?;
         }
     }
 }

@@ -157,22 +157,41 @@ pub type StoreResult<T> = Result<T, StoreError>;
 impl StoreError {
     /// Wraps what the system said: `cannot {doing} {path}`.
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io { doing, path: path.to_owned(), source }
+        move |source| Self::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
     }
 
     /// A copy of an error of a table, for callers that have only a reference: engines hand errors on so.
     #[must_use]
     pub fn of_table_again(&self) -> Option<Self> {
         Some(match self {
-            Self::Io { doing, path, source } => {
+            Self::Io {
+                doing,
+                path,
+                source,
+            } => {
                 let source = io::Error::new(source.kind(), source.to_string());
-                Self::Io { doing, path: path.clone(), source }
+                Self::Io {
+                    doing,
+                    path: path.clone(),
+                    source,
+                }
             }
-            Self::Table { path, file, expected, source } => Self::Table {
+            Self::Table {
+                path,
+                file,
+                expected,
+                source,
+            } => Self::Table {
                 path: path.clone(),
                 file: file.clone(),
                 expected: expected.clone(),
-                source: source.as_ref().map(|source| ParquetError::General(source.to_string())),
+                source: source
+                    .as_ref()
+                    .map(|source| ParquetError::General(source.to_string())),
             },
             Self::Replaced { path } => Self::Replaced { path: path.clone() },
             _ => return None,
@@ -183,7 +202,11 @@ impl StoreError {
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Io { doing: "open" | "read", source, .. } => hint_for_reading(source.kind()),
+            Self::Io {
+                doing: "open" | "read",
+                source,
+                ..
+            } => hint_for_reading(source.kind()),
             Self::Io { source, .. } => hint_for_writing(source.kind()),
             Self::NoName { .. } => "give a name that ends in .etwx with --out",
             Self::NoParent { .. } => "create it, or give another folder with --out",
@@ -193,13 +216,17 @@ impl StoreError {
             Self::Older { .. } => "extract the trace again, by the name under which it lies now",
             Self::Newer { .. } => "use a newer etwkit, or extract the trace again with this one",
             Self::Replaced { .. } => "ask again: the new extract is there",
-            Self::Compressed { .. } => "unpack it and name the folder, or pack it again without compression",
+            Self::Compressed { .. } => {
+                "unpack it and name the folder, or pack it again without compression"
+            }
             Self::Archive { .. } => "copy or download the archive again",
             Self::ReadOnlyArchive { .. } => "unpack it and name the folder",
             Self::Columns { .. } | Self::Encode { .. } => {
                 "this is a defect of etwkit: please report it with the command line and the version"
             }
-            Self::Incomplete { .. } => "the error in front of this one says why; nothing was changed",
+            Self::Incomplete { .. } => {
+                "the error in front of this one says why; nothing was changed"
+            }
         })
     }
 }
@@ -214,14 +241,18 @@ fn hint_for_reading(kind: io::ErrorKind) -> &'static str {
 
 fn hint_for_writing(kind: io::ErrorKind) -> &'static str {
     match kind {
-        io::ErrorKind::StorageFull => "no space is left there: free some, or give another folder with --out",
+        io::ErrorKind::StorageFull => {
+            "no space is left there: free some, or give another folder with --out"
+        }
         io::ErrorKind::QuotaExceeded => {
             "your quota is used up there: free some, or give another folder with --out"
         }
         io::ErrorKind::FileTooLarge => {
             "the file system or a limit (`ulimit -f`) allows no larger file: give another folder with --out"
         }
-        io::ErrorKind::ReadOnlyFilesystem => "nothing can be written there: give another folder with --out",
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "nothing can be written there: give another folder with --out"
+        }
         io::ErrorKind::PermissionDenied => {
             "you may not write there, or another program holds it open: close that, or give another folder with --out"
         }
@@ -249,15 +280,25 @@ mod tests {
             (1, "you may not write there"),
             (2, "was it removed meanwhile"),
         ] {
-            let error =
-                StoreError::io("write", Path::new("/x/run.etwx"))(io::Error::from_raw_os_error(number));
+            let error = StoreError::io("write", Path::new("/x/run.etwx"))(
+                io::Error::from_raw_os_error(number),
+            );
             assert_eq!(error.to_string(), "cannot write /x/run.etwx");
-            assert!(error.hint().unwrap().contains(advice), "{number}: {:?}", error.hint());
+            assert!(
+                error.hint().unwrap().contains(advice),
+                "{number}: {:?}",
+                error.hint()
+            );
         }
         for (number, advice) in [(2, "check the name"), (13, "make it readable")] {
-            let error =
-                StoreError::io("open", Path::new("/x/run.etwx"))(io::Error::from_raw_os_error(number));
-            assert!(error.hint().unwrap().contains(advice), "{number}: {:?}", error.hint());
+            let error = StoreError::io("open", Path::new("/x/run.etwx"))(
+                io::Error::from_raw_os_error(number),
+            );
+            assert!(
+                error.hint().unwrap().contains(advice),
+                "{number}: {:?}",
+                error.hint()
+            );
         }
     }
 }

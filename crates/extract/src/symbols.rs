@@ -54,7 +54,13 @@ impl Input {
     ) -> Result<ControlFlow<(), Vec<KeptSymbol>>> {
         // The number of members is not limited by the spool, since too many symbol files are left out here
         // and are no error.
-        let mut spool = Spool::of_folder(folder, Limits { members: usize::MAX, ..limits });
+        let mut spool = Spool::of_folder(
+            folder,
+            Limits {
+                members: usize::MAX,
+                ..limits
+            },
+        );
         let mut open = OpenZip::default();
         let mut taken = BTreeSet::new();
         let mut kept = Vec::with_capacity(self.symbols.len());
@@ -65,9 +71,10 @@ impl Input {
             let (member, size) = (symbol.entry.path.clone(), symbol.entry.size);
             let (path, left_out) = match store_path(&symbol.entry.path) {
                 None => (None, Some("its name cannot be that of a file".to_owned())),
-                Some(_) if taken.len() >= MAX_KEPT => {
-                    (None, Some(format!("there are more than {MAX_KEPT} symbol files")))
-                }
+                Some(_) if taken.len() >= MAX_KEPT => (
+                    None,
+                    Some(format!("there are more than {MAX_KEPT} symbol files")),
+                ),
                 // Names that differ only by case are one file on Windows.
                 Some(path) if !taken.insert(path.to_ascii_lowercase()) => {
                     (None, Some("another one has the same name".to_owned()))
@@ -80,24 +87,38 @@ impl Input {
                     Err(error) => (None, Some(error.to_string())),
                 },
             };
-            kept.push(KeptSymbol { member, path, size, left_out });
+            kept.push(KeptSymbol {
+                member,
+                path,
+                size,
+                left_out,
+            });
         }
         Ok(ControlFlow::Continue(kept))
     }
 }
 
 fn keep(symbol: &Symbol, path: &Path, open: &mut OpenZip, spool: &mut Spool) -> Result<()> {
-    let failed = |source| Error::Keep { path: path.to_owned(), source };
+    let failed = |source| Error::Keep {
+        path: path.to_owned(),
+        source,
+    };
     let of_folder = |error| match error {
         Error::Spool { source, .. } => failed(source),
         Error::NoSpace { .. } => failed(io::ErrorKind::StorageFull.into()),
         error => error,
     };
-    spool.admit(&symbol.entry.packed(&symbol.archive)).map_err(of_folder)?;
+    spool
+        .admit(&symbol.entry.packed(&symbol.archive))
+        .map_err(of_folder)?;
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(failed)?;
     let copied = open.copy(&symbol.archive, &symbol.entry, spool, &mut file);
     if copied.is_err() {
         // Half a symbol file is worse than none.
@@ -137,11 +158,26 @@ mod tests {
     fn paths_are_reduced_to_those_of_a_store() {
         let id = "0123456789ABCDEF0123456789abcdef1";
         for (member, path) in [
-            (format!("symbols/a.ni.pdb/{id}/a.ni.pdb"), Some(format!("a.ni.pdb/{id}/a.ni.pdb"))),
-            (format!("run.etl.NGENPDB\\A.pdb\\{id}\\a.pdb"), Some(format!("A.pdb/{id}/a.pdb"))),
-            (format!("../../a.pdb/{id}/a.pdb"), Some(format!("a.pdb/{id}/a.pdb"))),
-            (format!("symbols/b.pdb/{id}/a.pdb"), Some("a.pdb".to_owned())),
-            ("symbols/a.pdb/../a.pdb".to_owned(), Some("a.pdb".to_owned())),
+            (
+                format!("symbols/a.ni.pdb/{id}/a.ni.pdb"),
+                Some(format!("a.ni.pdb/{id}/a.ni.pdb")),
+            ),
+            (
+                format!("run.etl.NGENPDB\\A.pdb\\{id}\\a.pdb"),
+                Some(format!("A.pdb/{id}/a.pdb")),
+            ),
+            (
+                format!("../../a.pdb/{id}/a.pdb"),
+                Some(format!("a.pdb/{id}/a.pdb")),
+            ),
+            (
+                format!("symbols/b.pdb/{id}/a.pdb"),
+                Some("a.pdb".to_owned()),
+            ),
+            (
+                "symbols/a.pdb/../a.pdb".to_owned(),
+                Some("a.pdb".to_owned()),
+            ),
             ("/etc/a.pdb".to_owned(), Some("a.pdb".to_owned())),
             ("C:\\x\\ü b.pdb".to_owned(), Some("ü b.pdb".to_owned())),
             ("a.pdb".to_owned(), Some("a.pdb".to_owned())),

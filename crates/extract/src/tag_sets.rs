@@ -28,7 +28,10 @@ pub fn has_tags(derived: &DerivedManifest, sets: &[TagSet]) -> bool {
 /// are when only the built-in tags changed: the files are not at hand.
 #[must_use]
 pub fn is_current(derived: &DerivedManifest) -> bool {
-    let tags = derived.depends_on.get(STACK_TAGS).map_or("", String::as_str);
+    let tags = derived
+        .depends_on
+        .get(STACK_TAGS)
+        .map_or("", String::as_str);
     let has_other_sets = tags.is_empty() || !own_tag_sets(derived).is_empty();
     // Hundreds of extracts may be looked at; the rules are read once.
     static CURRENT: LazyLock<Option<String>> =
@@ -41,8 +44,16 @@ pub fn is_current(derived: &DerivedManifest) -> bool {
 /// which nobody has at hand when these tables are computed anew.
 #[must_use]
 pub fn own_tag_sets(derived: &DerivedManifest) -> Vec<String> {
-    let tags = derived.depends_on.get(STACK_TAGS).map_or("", String::as_str);
+    let tags = derived
+        .depends_on
+        .get(STACK_TAGS)
+        .map_or("", String::as_str);
     // Tags of another program have a name and no version.
-    let names = tags.split(';').map(|set| set.rsplit_once('=').map_or(set, |(name, _)| name));
-    names.filter(|name| !["", tags::DEFAULT_SET].contains(name)).map(str::to_owned).collect()
+    let names = tags
+        .split(';')
+        .map(|set| set.rsplit_once('=').map_or(set, |(name, _)| name));
+    names
+        .filter(|name| !["", tags::DEFAULT_SET].contains(name))
+        .map(str::to_owned)
+        .collect()
 }

@@ -29,18 +29,26 @@ pub fn copy_into(
     is_named: impl Fn(&Path) -> bool,
     overwrite: bool,
 ) -> anyhow::Result<Copied> {
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
     let (chosen, mut left_out): (Vec<_>, Vec<_>) =
         recordings.partition(|from| is_named(from) || is_plain(from));
     // Before anything is copied, so that a command that cannot do all of its work changes nothing.
-    all_different(chosen.iter().map(|from| (from.as_path(), target(from, folder))))?;
+    all_different(
+        chosen
+            .iter()
+            .map(|from| (from.as_path(), target(from, folder))),
+    )?;
     for from in &chosen {
         let to = target(from, folder);
         make_room(from, &to, overwrite)?;
         copy_all(from, &to, &mut left_out)
             .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
     }
-    Ok(Copied { count: chosen.len(), left_out })
+    Ok(Copied {
+        count: chosen.len(),
+        left_out,
+    })
 }
 
 fn target(from: &Path, folder: &Path) -> PathBuf {
@@ -58,17 +66,25 @@ fn make_room(from: &Path, to: &Path, overwrite: bool) -> anyhow::Result<()> {
         bail!("{} is there already; --overwrite replaces it", to.display());
     }
     // The target is removed before it is written: a copy onto itself would lose the recording.
-    if to.canonicalize().is_ok_and(|to| from.canonicalize().is_ok_and(|from| from == to)) {
+    if to
+        .canonicalize()
+        .is_ok_and(|to| from.canonicalize().is_ok_and(|from| from == to))
+    {
         bail!("{} would be copied onto itself", from.display());
     }
     // An extract is a folder.
-    let removed = if to.is_dir() { std::fs::remove_dir_all(to) } else { std::fs::remove_file(to) };
+    let removed = if to.is_dir() {
+        std::fs::remove_dir_all(to)
+    } else {
+        std::fs::remove_file(to)
+    };
     removed.with_context(|| format!("cannot replace {}", to.display()))
 }
 
 /// Whether it is a file or folder and no link, pipe or device.
 fn is_plain(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.is_file() || found.is_dir())
+    path.symlink_metadata()
+        .is_ok_and(|found| found.is_file() || found.is_dir())
 }
 
 /// Copies a file, or a folder with all that is in it but for links, pipes and devices, which go to
@@ -105,15 +121,36 @@ mod tests {
         std::fs::write(from.join("a.etwx/rows"), "1").unwrap();
         std::fs::write(from.join("b.etl"), "2").unwrap();
         let copy = |to: &Path, overwrite| {
-            copy_into(to, names(&["a.etwx", "b.etl"], &from).into_iter(), |_| false, overwrite)
+            copy_into(
+                to,
+                names(&["a.etwx", "b.etl"], &from).into_iter(),
+                |_| false,
+                overwrite,
+            )
         };
         assert_eq!(copy(&to, false).unwrap().count, 2);
-        assert!(copy(&to, false).unwrap_err().to_string().ends_with("--overwrite replaces it"));
+        assert!(
+            copy(&to, false)
+                .unwrap_err()
+                .to_string()
+                .ends_with("--overwrite replaces it")
+        );
         std::fs::write(from.join("a.etwx/rows"), "3").unwrap();
         copy(&to, true).unwrap();
-        assert_eq!(std::fs::read_to_string(to.join("a.etwx/rows")).unwrap(), "3");
-        assert!(copy(&from, true).unwrap_err().to_string().ends_with("copied onto itself"));
-        assert_eq!(std::fs::read_to_string(from.join("a.etwx/rows")).unwrap(), "3");
+        assert_eq!(
+            std::fs::read_to_string(to.join("a.etwx/rows")).unwrap(),
+            "3"
+        );
+        assert!(
+            copy(&from, true)
+                .unwrap_err()
+                .to_string()
+                .ends_with("copied onto itself")
+        );
+        assert_eq!(
+            std::fs::read_to_string(from.join("a.etwx/rows")).unwrap(),
+            "3"
+        );
     }
 
     #[test]
@@ -133,11 +170,16 @@ mod tests {
     #[cfg(unix)]
     fn a_link_is_copied_where_it_was_named() {
         let folder = tempfile::tempdir().unwrap();
-        let (from, link, to) =
-            (folder.path().join("b.etl"), folder.path().join("l.etl"), folder.path().join("to"));
+        let (from, link, to) = (
+            folder.path().join("b.etl"),
+            folder.path().join("l.etl"),
+            folder.path().join("to"),
+        );
         std::fs::write(&from, "2").unwrap();
         std::os::unix::fs::symlink(&from, &link).unwrap();
-        let copy = |is_named: bool| copy_into(&to, [link.clone()].into_iter(), |_| is_named, false).unwrap();
+        let copy = |is_named: bool| {
+            copy_into(&to, [link.clone()].into_iter(), |_| is_named, false).unwrap()
+        };
         let found = copy(false);
         assert_eq!((found.count, found.left_out), (0, vec![link.clone()]));
         assert_eq!(copy(true).count, 1);

@@ -61,9 +61,15 @@ impl Replace {
 pub fn all_different<'s>(files: impl Iterator<Item = (&'s Path, PathBuf)>) -> anyhow::Result<()> {
     let mut targets = HashMap::new();
     for (source, target) in files {
-        if let Some(other) = targets.insert(target.clone(), source).filter(|other| *other != source) {
+        if let Some(other) = targets
+            .insert(target.clone(), source)
+            .filter(|other| *other != source)
+        {
             let (other, source) = (other.display(), source.display());
-            let message = format!("{other} and {source} would be one file, {}", target.display());
+            let message = format!(
+                "{other} and {source} would be one file, {}",
+                target.display()
+            );
             return Err(advised(message, "write them to two folders"));
         }
     }
@@ -77,7 +83,11 @@ pub struct OutFile(Kind);
 #[derive(Debug)]
 enum Kind {
     /// It gets its name when it is complete.
-    Whole { file: NamedTempFile, target: PathBuf, replace: Replace },
+    Whole {
+        file: NamedTempFile,
+        target: PathBuf,
+        replace: Replace,
+    },
     /// A pipe or a device, which takes bytes as they come.
     Direct { file: File, target: PathBuf },
 }
@@ -91,10 +101,17 @@ impl OutFile {
         check(path, replace)?;
         let target = followed(path);
         if is_direct(&target) {
-            let file = File::options().write(true).open(&target).with_context(|| cannot(path))?;
+            let file = File::options()
+                .write(true)
+                .open(&target)
+                .with_context(|| cannot(path))?;
             return Ok(Self(Kind::Direct { file, target }));
         }
-        Ok(Self(Kind::Whole { file: temporary_beside(&target)?, target, replace }))
+        Ok(Self(Kind::Whole {
+            file: temporary_beside(&target)?,
+            target,
+            replace,
+        }))
     }
 
     /// Gives the file its name.
@@ -104,7 +121,11 @@ impl OutFile {
     pub fn keep(self) -> anyhow::Result<()> {
         match self.0 {
             Kind::Direct { mut file, target } => file.flush().with_context(|| cannot(&target)),
-            Kind::Whole { mut file, target, replace } => {
+            Kind::Whole {
+                mut file,
+                target,
+                replace,
+            } => {
                 file.flush().with_context(|| cannot(&target))?;
                 // A file that has come there since the command began is not replaced either: commands run for
                 // minutes.
@@ -148,20 +169,31 @@ impl Seek for OutFile {
 
 /// Begins to write a file whose bytes are collected before they go to the disk.
 pub fn buffered(path: &Path, replace: Replace) -> anyhow::Result<io::BufWriter<OutFile>> {
-    Ok(io::BufWriter::with_capacity(1 << 20, OutFile::create(path, replace)?))
+    Ok(io::BufWriter::with_capacity(
+        1 << 20,
+        OutFile::create(path, replace)?,
+    ))
 }
 
 /// Takes a file out of its buffer and gives it its name.
 pub fn keep(file: io::BufWriter<OutFile>, path: &Path) -> anyhow::Result<()> {
-    let file = file.into_inner().map_err(io::IntoInnerError::into_error).with_context(|| cannot(path))?;
+    let file = file
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)
+        .with_context(|| cannot(path))?;
     file.keep()
 }
 
 /// Refuses what may not be replaced, before any work is done for it.
 pub fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
-    let Ok(metadata) = path.metadata() else { return Ok(()) };
+    let Ok(metadata) = path.metadata() else {
+        return Ok(());
+    };
     if metadata.is_dir() {
-        let message = format!("expected a file to write, found a folder: {}", path.display());
+        let message = format!(
+            "expected a file to write, found a folder: {}",
+            path.display()
+        );
         return Err(advised(message, "give the name of a file in it"));
     }
     if !metadata.is_file() {
@@ -186,7 +218,10 @@ pub fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     if may {
         return Ok(());
     }
-    Err(advised(format!("{} exists", path.display()), "--force overwrites it"))
+    Err(advised(
+        format!("{} exists", path.display()),
+        "--force overwrites it",
+    ))
 }
 
 /// What a regular file is, if it is something that somebody recorded and nothing can bring back.
@@ -221,14 +256,17 @@ fn followed(path: &Path) -> PathBuf {
     }
     match path.read_link() {
         // A link to a file that is still to come: it is made where the link leads.
-        Ok(target) => path.parent().map_or_else(|| target.clone(), |parent| parent.join(&target)),
+        Ok(target) => path
+            .parent()
+            .map_or_else(|| target.clone(), |parent| parent.join(&target)),
         Err(_) => path.to_owned(),
     }
 }
 
 /// Whether a path is a pipe or a device, which takes bytes as they come.
 fn is_direct(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+    path.metadata()
+        .is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 /// The message for a file that cannot be written.
@@ -239,7 +277,9 @@ pub fn cannot(path: &Path) -> String {
 /// A file in the folder of another one, so that renaming it does not copy it. It goes away unless it is kept;
 /// where that did not happen because a program was killed, the next one that writes there removes it.
 fn temporary_beside(path: &Path) -> anyhow::Result<NamedTempFile> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
     let folder = parent.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
     sweep(&folder);
     let mut builder = tempfile::Builder::new();
@@ -247,8 +287,9 @@ fn temporary_beside(path: &Path) -> anyhow::Result<NamedTempFile> {
     // Readable for others as far as the user's mask allows, like any file; temporary ones usually are not.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file =
-        builder.tempfile_in(&folder).with_context(|| format!("cannot write into {}", folder.display()))?;
+    let file = builder
+        .tempfile_in(&folder)
+        .with_context(|| format!("cannot write into {}", folder.display()))?;
     // Held while this program lives. Where the file system has no locks, nobody can sweep either.
     let _ = file.as_file().try_lock();
     etwkit_terminal::interrupt::remove_at_the_end(file.path());
@@ -262,12 +303,19 @@ fn sweep(folder: &Path) {
         let name = name.as_encoded_bytes();
         let is_ours = name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes());
         let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
-        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) || age() < Some(ABANDONED) {
+        if !is_ours
+            || !entry.file_type().is_ok_and(|kind| kind.is_file())
+            || age() < Some(ABANDONED)
+        {
             continue;
         }
         // A program that lives holds the lock of its file, so that only a file of a dead one can be locked.
         let path = entry.path();
-        if File::options().write(true).open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+        if File::options()
+            .write(true)
+            .open(&path)
+            .is_ok_and(|file| file.try_lock().is_ok())
+        {
             let _ = fs::remove_file(path);
         }
     }
@@ -284,7 +332,9 @@ mod tests {
     }
 
     fn names(folder: &Path) -> Vec<String> {
-        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let names = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
         let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
         names.sort();
         names
@@ -295,16 +345,29 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
         write(&path, Replace::Nothing, "a").unwrap();
-        assert!(write(&path, Replace::Nothing, "b").unwrap_err().to_string().ends_with("rows.csv exists"));
-        assert!(write(&path, Replace::OwnCsv, "b").is_err(), "no dump writes that");
+        assert!(
+            write(&path, Replace::Nothing, "b")
+                .unwrap_err()
+                .to_string()
+                .ends_with("rows.csv exists")
+        );
+        assert!(
+            write(&path, Replace::OwnCsv, "b").is_err(),
+            "no dump writes that"
+        );
         write(&path, Replace::Anything, "trace,pid\n").unwrap();
         write(&path, Replace::OwnCsv, "c").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "c");
         // What is not finished leaves nothing.
         drop(OutFile::create(&path, Replace::Anything).unwrap());
         assert_eq!(names(folder.path()), ["rows.csv"]);
-        let folders = write(folder.path(), Replace::Anything, "d").unwrap_err().to_string();
-        assert!(folders.starts_with("expected a file to write, found a folder"), "{folders}");
+        let folders = write(folder.path(), Replace::Anything, "d")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            folders.starts_with("expected a file to write, found a folder"),
+            "{folders}"
+        );
     }
 
     #[test]
@@ -315,9 +378,17 @@ mod tests {
             let path = folder.path().join(name);
             fs::copy(&made, &path).unwrap();
             let before = fs::read(&path).unwrap();
-            for replace in [Replace::Nothing, Replace::OwnCsv, Replace::Anything, Replace::Simulated] {
+            for replace in [
+                Replace::Nothing,
+                Replace::OwnCsv,
+                Replace::Anything,
+                Replace::Simulated,
+            ] {
                 let refused = write(&path, replace, "x").unwrap_err().to_string();
-                assert!(refused.ends_with(&format!("{name}: it is a trace")), "{refused}");
+                assert!(
+                    refused.ends_with(&format!("{name}: it is a trace")),
+                    "{refused}"
+                );
             }
             assert_eq!(fs::read(&path).unwrap(), before);
         }
@@ -336,11 +407,16 @@ mod tests {
             }
         }
         let held = OutFile::create(&folder.path().join("a"), Replace::Nothing).unwrap();
-        let Kind::Whole { file, .. } = &held.0 else { panic!() };
+        let Kind::Whole { file, .. } = &held.0 else {
+            panic!()
+        };
         file.as_file().set_modified(old).unwrap();
         write(&folder.path().join("b"), Replace::Nothing, "x").unwrap();
         held.keep().unwrap();
-        assert_eq!(names(folder.path()), [".etwkit-new.part", "a", "b", "mine.part"]);
+        assert_eq!(
+            names(folder.path()),
+            [".etwkit-new.part", "a", "b", "mine.part"]
+        );
     }
 
     #[test]
@@ -363,7 +439,13 @@ mod tests {
         write(Path::new("/dev/null"), Replace::Nothing, "gone").unwrap();
         assert!(!Path::new("/dev/null").metadata().unwrap().is_file());
         let pipe = at("pipe");
-        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(&pipe)
+                .status()
+                .unwrap()
+                .success()
+        );
         let reader = std::thread::spawn({
             let pipe = pipe.clone();
             move || fs::read_to_string(pipe).unwrap()

@@ -15,14 +15,19 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let (mut counters, mut values) = (Vec::new(), Vec::new());
     reader.object(|reader, name| {
         match name {
-            "Counters" => _ = reader.list(|reader| counter(reader, import, &mut counters, &mut values))?,
+            "Counters" => {
+                _ = reader.list(|reader| counter(reader, import, &mut counters, &mut values))?
+            }
             "LBRData" => branches(reader, import)?,
             _ => reader.unknown()?,
         }
         Ok(())
     })?;
     values.sort_by_key(|row: &PmcThread| row.process_key);
-    import.lack("pmc_thread: threads, scheduling slices and their time", values.len());
+    import.lack(
+        "pmc_thread: threads, scheduling slices and their time",
+        values.len(),
+    );
     write_all(counters, import.sink)?;
     write_all(values, import.sink)
 }
@@ -57,7 +62,10 @@ fn counter(
         }
         Ok(())
     })?;
-    values.iter_mut().skip(begin).for_each(|row| row.counter.clone_from(&counter));
+    values
+        .iter_mut()
+        .skip(begin)
+        .for_each(|row| row.counter.clone_from(&counter));
     counters.push(PmcCounter {
         position: Some(counters.len() as i32),
         name: counter,
@@ -83,9 +91,16 @@ fn branches(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     })?;
     let mut rows = Vec::new();
     for [caller, callee, process, count] in costs {
-        let name = |number: i64| usize::try_from(number).ok().and_then(|number| methods.get(number));
+        let name = |number: i64| {
+            usize::try_from(number)
+                .ok()
+                .and_then(|number| methods.get(number))
+        };
         let (Some(caller), Some(callee)) = (name(caller), name(callee)) else {
-            import.drop("PMC.LBRData: branches of methods that are not in the list", 1);
+            import.drop(
+                "PMC.LBRData: branches of methods that are not in the list",
+                1,
+            );
             continue;
         };
         let (caller, callee) = (Named::parse(caller), Named::parse(callee));

@@ -62,8 +62,12 @@ impl Cost {
     /// versions.
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(' ').filter(|part| !part.is_empty());
-        let seconds =
-            |text: &str| text.parse().ok().filter(|seconds: &f64| seconds.is_finite()).map(seconds_ns);
+        let seconds = |text: &str| {
+            text.parse()
+                .ok()
+                .filter(|seconds: &f64| seconds.is_finite())
+                .map(seconds_ns)
+        };
         let mut cost = Self {
             process: None,
             method: parts.next()?.parse().ok()?,
@@ -76,7 +80,11 @@ impl Cost {
             ..Self::default()
         };
         // The last numbers are missing in files of older versions.
-        for later in [&mut cost.ready_ms, &mut cost.ready_average_us, &mut cost.switches] {
+        for later in [
+            &mut cost.ready_ms,
+            &mut cost.ready_average_us,
+            &mut cost.switches,
+        ] {
             *later = parts.next().map(str::parse).transpose().ok()?;
         }
         Some(cost)
@@ -146,7 +154,10 @@ impl Cpu {
                 "HasCPUSamplingData" => self.has_samples = reader.flag()?,
                 "ContainsAllCPUData" => {
                     if reader.flag()? != Some(true) {
-                        import.lack("cpu_method: methods with no more than 10 ms of CPU and of waits", 1);
+                        import.lack(
+                            "cpu_method: methods with no more than 10 ms of CPU and of waits",
+                            1,
+                        );
                     }
                 }
                 "MethodStatsPerProcess" => _ = reader.list(|reader| self.costs(reader, import))?,
@@ -181,14 +192,21 @@ impl Cpu {
             Ok(())
         })?;
         // The process may stand behind its costs.
-        self.costs.iter_mut().skip(begin).for_each(|cost| cost.process = process);
+        self.costs
+            .iter_mut()
+            .skip(begin)
+            .for_each(|cost| cost.process = process);
         Ok(())
     }
 
     fn topology(&mut self, reader: &mut Reader) -> Result<()> {
         reader.object(|reader, name| {
-            let wrong =
-                || reader.unexpected("the number of a processor as name", format!("the name {name:?}"));
+            let wrong = || {
+                reader.unexpected(
+                    "the number of a processor as name",
+                    format!("the name {name:?}"),
+                )
+            };
             let cpu: i32 = name.parse().map_err(|_| wrong())?;
             let mut core = Core::default();
             reader.object(|reader, name| {
@@ -208,8 +226,14 @@ impl Cpu {
 
     /// Nominal speed of a kind of core.
     pub(crate) fn nominal_mhz(&self, class: i32) -> Option<f64> {
-        let of = self.topology.values().filter(|core| core.class.unwrap_or(0) == class);
-        of.filter_map(|core| core.mhz).max().filter(|mhz| *mhz > 0).map(f64::from)
+        let of = self
+            .topology
+            .values()
+            .filter(|core| core.class.unwrap_or(0) == class);
+        of.filter_map(|core| core.mhz)
+            .max()
+            .filter(|mhz| *mhz > 0)
+            .map(f64::from)
     }
 
     /// Adds what is known of processors to their rows.
@@ -239,8 +263,10 @@ impl Cpu {
     /// Whether there were context switches.
     pub(crate) fn has_switches(&self) -> bool {
         // Where the file does not say it, what it contains decides.
-        let waits = |cost: &Cost| cost.wait_ms > 0 || cost.switches.is_some_and(|switches| switches > 0);
-        self.has_switches.unwrap_or_else(|| self.has_other_waits || self.costs.iter().any(waits))
+        let waits =
+            |cost: &Cost| cost.wait_ms > 0 || cost.switches.is_some_and(|switches| switches > 0);
+        self.has_switches
+            .unwrap_or_else(|| self.has_other_waits || self.costs.iter().any(waits))
     }
 
     /// Writes `cpu_process` and `cpu_method`.
@@ -255,8 +281,14 @@ impl Cpu {
         import.lack("cpu_method: samples, exclusive_ns", self.costs.len());
         let mut spans: HashMap<Option<i32>, (i64, i64, i64)> = HashMap::new();
         for cost in &self.costs {
-            let span = spans.entry(cost.process).or_insert((cost.first_ns, cost.last_ns, 0));
-            *span = (span.0.min(cost.first_ns), span.1.max(cost.last_ns), span.2.max(cost.threads));
+            let span = spans
+                .entry(cost.process)
+                .or_insert((cost.first_ns, cost.last_ns, 0));
+            *span = (
+                span.0.min(cost.first_ns),
+                span.1.max(cost.last_ns),
+                span.2.max(cost.threads),
+            );
         }
         let mut processes = Vec::new();
         for (process_key, ms) in &self.totals {
@@ -265,14 +297,18 @@ impl Cpu {
             let life = import.processes.life(*process_key, import.zero);
             let whole = (life.0.unwrap_or(0), life.1.unwrap_or(import.duration_ns), 0);
             let (first_ns, last_ns, threads) = spans.get(process_key).copied().unwrap_or(whole);
-            let cores = process_key.and_then(|key| self.cores.get(&key)).map_or(&[][..], Vec::as_slice);
+            let cores = process_key
+                .and_then(|key| self.cores.get(&key))
+                .map_or(&[][..], Vec::as_slice);
             let ns = ms.saturating_mul(MS);
             processes.push(CpuProcess {
                 process_key: *process_key,
                 cpu_ns: if is_sampled { ns } else { 0 },
                 run_ns: (!is_sampled).then_some(ns),
                 threads,
-                priority: process_key.and_then(|key| self.priorities.get(&key)).copied(),
+                priority: process_key
+                    .and_then(|key| self.priorities.get(&key))
+                    .copied(),
                 cores: ranges(cores),
                 core_count: cores.len() as i32,
                 first_ns,
@@ -298,8 +334,16 @@ fn method(
     // Costs without a name stay under their number: without them, the methods would have less CPU than their
     // process.
     let unnamed = format!("method {}", cost.method);
-    let named = Named::parse(names.get(cost.method as usize).map_or(&unnamed, String::as_str));
-    let path = |module| modules.path(cost.process, system, module).map(str::to_owned);
+    let named = Named::parse(
+        names
+            .get(cost.method as usize)
+            .map_or(&unnamed, String::as_str),
+    );
+    let path = |module| {
+        modules
+            .path(cost.process, system, module)
+            .map(str::to_owned)
+    };
     let cpu_ns = cost.cpu_ms.saturating_mul(MS);
     let switched = |ns: Option<i64>| ns.filter(|_| has_switches);
     // The file has the mean and not the sum. A method without a count gets the mean as its sum, of one ready
@@ -330,7 +374,9 @@ fn method(
 /// `TimeLine`: milliseconds of CPU for each process and piece of time.
 fn timeline(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     reader.object(|reader, name| match name {
-        "ProcessTimeLines" => import.leave_out(reader, "CPU.TimeLine, CPU of processes by pieces of time"),
+        "ProcessTimeLines" => {
+            import.leave_out(reader, "CPU.TimeLine, CPU of processes by pieces of time")
+        }
         _ => reader.skip(),
     })?;
     Ok(())
@@ -349,8 +395,13 @@ fn ranges(cores: &[i64]) -> String {
             _ => parts.push((core, core)),
         }
     }
-    let text =
-        |(begin, end): &(i64, i64)| if begin == end { begin.to_string() } else { format!("{begin}-{end}") };
+    let text = |(begin, end): &(i64, i64)| {
+        if begin == end {
+            begin.to_string()
+        } else {
+            format!("{begin}-{end}")
+        }
+    };
     parts.iter().map(text).collect::<Vec<_>>().join(",")
 }
 
@@ -362,13 +413,32 @@ mod tests {
     fn costs_of_all_versions_are_read() {
         let short = Cost::parse("3 120 45 0.5000 12.3456 2 7").unwrap();
         assert_eq!(
-            (short.method, short.cpu_ms, short.wait_ms, short.threads, short.depth),
+            (
+                short.method,
+                short.cpu_ms,
+                short.wait_ms,
+                short.threads,
+                short.depth
+            ),
             (3, 120, 45, 2, 7)
         );
-        assert_eq!((short.first_ns, short.last_ns, short.ready_ms), (500_000_000, 12_345_600_000, None));
+        assert_eq!(
+            (short.first_ns, short.last_ns, short.ready_ms),
+            (500_000_000, 12_345_600_000, None)
+        );
         let long = Cost::parse("3 120 45 0.5000 12.3456 2 7 9 33 1000").unwrap();
-        assert_eq!((long.ready_ms, long.ready_average_us, long.switches), (Some(9), Some(33), Some(1000)));
-        for wrong in ["", "1 2", "a 1 2 3 4 5 6", "1 2 3 NaN 4 5 6", "1 2 3 4 5 6 7 x", "-1 2 3 4 5 6 7"] {
+        assert_eq!(
+            (long.ready_ms, long.ready_average_us, long.switches),
+            (Some(9), Some(33), Some(1000))
+        );
+        for wrong in [
+            "",
+            "1 2",
+            "a 1 2 3 4 5 6",
+            "1 2 3 NaN 4 5 6",
+            "1 2 3 4 5 6 7 x",
+            "-1 2 3 4 5 6 7",
+        ] {
             assert_eq!(Cost::parse(wrong), None, "{wrong}");
         }
     }
@@ -377,6 +447,9 @@ mod tests {
     fn processors_are_ranges() {
         assert_eq!(ranges(&[6, 0, 1, 3, 2, 2]), "0-3,6");
         assert_eq!((ranges(&[]), ranges(&[4])), (String::new(), "4".to_owned()));
-        assert_eq!(ranges(&[i64::MAX, i64::MAX - 1]), format!("{}-{}", i64::MAX - 1, i64::MAX));
+        assert_eq!(
+            ranges(&[i64::MAX, i64::MAX - 1]),
+            format!("{}-{}", i64::MAX - 1, i64::MAX)
+        );
     }
 }

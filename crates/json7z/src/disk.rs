@@ -81,16 +81,29 @@ impl Disks {
                         let mut keys: Vec<i32> = several.iter().flatten().copied().collect();
                         keys.sort_unstable();
                         keys.dedup();
-                        let keys = keys.iter().map(i32::to_string).collect::<Vec<_>>().join(" ");
+                        let keys = keys
+                            .iter()
+                            .map(i32::to_string)
+                            .collect::<Vec<_>>()
+                            .join(" ");
                         (None, Some(keys).filter(|keys| !keys.is_empty()))
                     }
                 };
                 let ns = activity.service_us.saturating_mul(1000);
                 let priority = priority(activity.priorities);
-                let mut row = DiskFile { process_key, process_keys, priority, ..DiskFile::default() };
+                let mut row = DiskFile {
+                    process_key,
+                    process_keys,
+                    priority,
+                    ..DiskFile::default()
+                };
                 match kind {
-                    "Read" | "0" => (row.read_bytes, row.read_service_ns) = (activity.size_bytes, ns),
-                    "Write" | "1" => (row.write_bytes, row.write_service_ns) = (activity.size_bytes, ns),
+                    "Read" | "0" => {
+                        (row.read_bytes, row.read_service_ns) = (activity.size_bytes, ns)
+                    }
+                    "Write" | "1" => {
+                        (row.write_bytes, row.write_service_ns) = (activity.size_bytes, ns)
+                    }
                     "Flush" | "2" => row.flush_service_ns = ns,
                     _ => {
                         import.drop("Disk: I/O of a kind that is not known", 1);
@@ -98,7 +111,8 @@ impl Disks {
                     }
                 }
                 // The name of the kind stands for files without a name.
-                row.path = Some(Arc::clone(&path)).filter(|path| &**path != kind && !path.is_empty());
+                row.path =
+                    Some(Arc::clone(&path)).filter(|path| &**path != kind && !path.is_empty());
                 self.files.push((drive.to_owned(), row));
                 Ok(())
             })?;
@@ -108,9 +122,13 @@ impl Disks {
     }
 
     fn disk(&mut self, reader: &mut Reader, disk: i32, import: &mut Import<'_>) -> Result<()> {
-        let mut row = Disk { disk, ..Disk::default() };
-        let bytes =
-            |reader: &mut Reader| Ok::<_, Failure>(reader.float()?.map(|gib| (gib * GIB).round() as i64));
+        let mut row = Disk {
+            disk,
+            ..Disk::default()
+        };
+        let bytes = |reader: &mut Reader| {
+            Ok::<_, Failure>(reader.float()?.map(|gib| (gib * GIB).round() as i64))
+        };
         reader.object(|reader, name| {
             match name {
                 "Model" => row.model = reader.filled_text()?,
@@ -119,11 +137,16 @@ impl Disks {
                 "IsWriteCachingEnabled" => row.is_write_cache_enabled = reader.flag()?,
                 "Partitions" => {
                     reader.list(|reader| {
-                        let mut volume = Volume { disk: Some(disk), ..Volume::default() };
+                        let mut volume = Volume {
+                            disk: Some(disk),
+                            ..Volume::default()
+                        };
                         reader.object(|reader, name| {
                             match name {
                                 "Drive" => volume.drive = reader.simple()?,
-                                "FileSystem" => volume.file_system = reader.simple()?.map(file_system),
+                                "FileSystem" => {
+                                    volume.file_system = reader.simple()?.map(file_system)
+                                }
                                 "TotalSizeGiB" => volume.size_bytes = bytes(reader)?,
                                 "FreeSizeGiB" => volume.free_bytes = bytes(reader)?,
                                 _ => reader.unknown()?,
@@ -131,7 +154,8 @@ impl Disks {
                             Ok(())
                         })?;
                         let letter = volume.drive.as_deref().and_then(|drive| drive.get(..1));
-                        self.drives.extend(letter.map(|letter| (letter.to_uppercase(), disk)));
+                        self.drives
+                            .extend(letter.map(|letter| (letter.to_uppercase(), disk)));
                         self.volumes.push(volume);
                         Ok(())
                     })?;
@@ -159,12 +183,25 @@ impl Disks {
                 Some(Ok(number)) => number,
                 _ => self.drives.get(&drive).copied().unwrap_or(NO_DISK),
             };
-            let key = (row.path.clone(), disk, row.process_key, row.process_keys.clone(), row.priority);
+            let key = (
+                row.path.clone(),
+                disk,
+                row.process_key,
+                row.process_keys.clone(),
+                row.priority,
+            );
             let sum: &mut DiskFile = sums.entry(key.clone()).or_insert_with(|| {
                 order.push(key);
                 let (path, process_keys) = (row.path.clone(), row.process_keys.clone());
                 let (process_key, priority) = (row.process_key, row.priority);
-                DiskFile { path, disk, process_key, process_keys, priority, ..DiskFile::default() }
+                DiskFile {
+                    path,
+                    disk,
+                    process_key,
+                    process_keys,
+                    priority,
+                    ..DiskFile::default()
+                }
             });
             let add = |sum: &mut i64, value: i64| *sum = sum.saturating_add(value);
             add(&mut sum.read_bytes, row.read_bytes);
@@ -174,13 +211,17 @@ impl Disks {
             add(&mut sum.flush_service_ns, row.flush_service_ns);
         }
         import.found("disk I/O", !order.is_empty());
-        import.lack("disk_file: reads, writes and flushes as numbers, and times with the queue", order.len());
+        import.lack(
+            "disk_file: reads, writes and flushes as numbers, and times with the queue",
+            order.len(),
+        );
         // Files without a name come last. The rest of the key decides between equal names, so that the same
         // file always becomes the same extract.
         order.sort_by(|a, b| a.0.is_none().cmp(&b.0.is_none()).then_with(|| a.cmp(b)));
         let mut rows = Rows::default();
         for key in &order {
-            sums.get(key).map_or(Ok(()), |row| rows.push(row, import.sink))?;
+            sums.get(key)
+                .map_or(Ok(()), |row| rows.push(row, import.sink))?;
         }
         rows.flush(import.sink)
     }
@@ -194,7 +235,9 @@ fn activity(reader: &mut Reader, import: &mut Import<'_>) -> Result<Activity> {
             "SizeInBytes" => activity.size_bytes = reader.int()?.unwrap_or(0),
             "Priorities" => activity.priorities = reader.int()?.unwrap_or(0),
             "ThreadIDs" => import.leave_out(reader, "Disk: threads that issued I/O")?,
-            "Processes" => activity.processes = reader.all(|reader| process(reader, import).map(Some))?,
+            "Processes" => {
+                activity.processes = reader.all(|reader| process(reader, import).map(Some))?
+            }
             _ => reader.unknown()?,
         }
         Ok(())
@@ -213,17 +256,23 @@ fn process(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<i32>> 
         }
         Ok(())
     })?;
-    Ok(if pid == 0 { None } else { import.processes.with(pid as i32, start, None) })
+    Ok(if pid == 0 {
+        None
+    } else {
+        import.processes.with(pid as i32, start, None)
+    })
 }
 
 /// Name of a file system; files have its number in an enumeration of the library that ETWAnalyzer is built
 /// on.
 fn file_system(text: String) -> String {
-    const NAMES: [&str; 9] = ["NTFS", "RAW", "FAT", "FAT32", "exFAT", "CDFS", "UDF", "CSVFS", "ReFS"];
+    const NAMES: [&str; 9] = [
+        "NTFS", "RAW", "FAT", "FAT32", "exFAT", "CDFS", "UDF", "CSVFS", "ReFS",
+    ];
     match text.parse::<usize>() {
-        Ok(number) => {
-            NAMES.get(number).map_or_else(|| format!("unknown ({number})"), |name| (*name).to_owned())
-        }
+        Ok(number) => NAMES
+            .get(number)
+            .map_or_else(|| format!("unknown ({number})"), |name| (*name).to_owned()),
         Err(_) => text,
     }
 }

@@ -72,9 +72,23 @@ pub struct Unexpected {
 
 impl std::fmt::Display for Unexpected {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { name, path, line, column, expected, found } = self;
-        let path = if path.is_empty() { String::new() } else { format!(" {path}") };
-        write!(f, "{name}:{path} (line {line}, column {column}): expected {expected}, found {found}")
+        let Self {
+            name,
+            path,
+            line,
+            column,
+            expected,
+            found,
+        } = self;
+        let path = if path.is_empty() {
+            String::new()
+        } else {
+            format!(" {path}")
+        };
+        write!(
+            f,
+            "{name}:{path} (line {line}, column {column}): expected {expected}, found {found}"
+        )
     }
 }
 
@@ -92,7 +106,9 @@ impl JsonError {
                 "was the file changed by hand, or written by another program? extract the trace itself if it \
                  is at hand"
             }
-            Self::Foreign { .. } => "name a .json7z or .json file that ETWAnalyzer wrote, or a trace",
+            Self::Foreign { .. } => {
+                "name a .json7z or .json file that ETWAnalyzer wrote, or a trace"
+            }
             Self::Members { .. } => {
                 "`etwkit extract` and `etwkit dump` read archives with several extracts, other commands \
                  those with one: NAME.json and its NAME_Derived_… files"

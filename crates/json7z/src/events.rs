@@ -24,7 +24,11 @@ pub(crate) fn marks(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> 
             match name {
                 // A date, or seconds since the start.
                 "Time" => {
-                    let time = if reader.is_text()? { import.time(reader)? } else { reader.seconds()? };
+                    let time = if reader.is_text()? {
+                        import.time(reader)?
+                    } else {
+                        reader.seconds()?
+                    };
                     row.ts_ns = time.unwrap_or(0);
                 }
                 "MarkMessage" => row.text = reader.text()?.unwrap_or_default(),
@@ -79,7 +83,9 @@ fn message(
         match name {
             "Message" => text = reader.text()?.unwrap_or_default(),
             "Type" => exception_type = reader.text()?.unwrap_or_default(),
-            "Processes" => processes = reader.all(|reader| import.process_index(reader).map(Some))?,
+            "Processes" => {
+                processes = reader.all(|reader| import.process_index(reader).map(Some))?
+            }
             "Threads" => tids = reader.all(Reader::bits)?,
             "Times" => times = reader.all(|reader| import.time(reader))?,
             _ => reader.unknown()?,
@@ -137,13 +143,19 @@ pub(crate) fn thread_pools(reader: &mut Reader, import: &mut Import<'_>) -> Resu
         Ok(())
     })?;
     rows.sort_by_key(|row| row.ts_ns);
-    import
-        .lack("thread_pool: threads, throughput, and changes for other reasons than starvation", rows.len());
+    import.lack(
+        "thread_pool: threads, throughput, and changes for other reasons than starvation",
+        rows.len(),
+    );
     write_all(rows, import.sink)
 }
 
 fn starvation(reader: &mut Reader, import: &Import<'_>) -> Result<ThreadPool> {
-    let mut row = ThreadPool { kind: "adjustment", reason: Some(STARVATION), ..ThreadPool::default() };
+    let mut row = ThreadPool {
+        kind: "adjustment",
+        reason: Some(STARVATION),
+        ..ThreadPool::default()
+    };
     let (mut date, mut seconds) = (None, None);
     reader.object(|reader, name| {
         match name {

@@ -64,8 +64,12 @@ impl Extended {
 
     fn frequencies(&mut self, reader: &mut Reader) -> Result<()> {
         reader.object(|reader, name| {
-            let wrong =
-                || reader.unexpected("the number of a processor as name", format!("the name {name:?}"));
+            let wrong = || {
+                reader.unexpected(
+                    "the number of a processor as name",
+                    format!("the name {name:?}"),
+                )
+            };
             let cpu: i32 = name.parse().map_err(|_| wrong())?;
             let (mut starts, mut stops, mut mhz) = (Vec::new(), Vec::new(), Vec::new());
             reader.object(|reader, name| {
@@ -89,7 +93,8 @@ impl Extended {
                 kind: "delivered",
                 performance_percent: None,
             };
-            self.frequencies.extend(starts.into_iter().zip(stops).zip(mhz).map(row));
+            self.frequencies
+                .extend(starts.into_iter().zip(stops).zip(mhz).map(row));
             Ok(())
         })?;
         Ok(())
@@ -111,14 +116,18 @@ impl Extended {
                 continue;
             };
             let named = Named::parse(name);
-            let path = named
-                .module
-                .and_then(|module| import.stacks.modules.path(process_key, import.system, module));
+            let path = named.module.and_then(|module| {
+                import
+                    .stacks
+                    .modules
+                    .path(process_key, import.system, module)
+            });
             for usage in &method.usages {
                 classes.push(class(usage, (process_key, named, path), cpu, has_speeds));
             }
-            let of =
-                |is_deep_sleep, times: &[f64]| percentile(times, (process_key, named, path), is_deep_sleep);
+            let of = |is_deep_sleep, times: &[f64]| {
+                percentile(times, (process_key, named, path), is_deep_sleep)
+            };
             percentiles.extend(of(false, &method.other));
             percentiles.extend(of(true, &method.deep));
         }
@@ -128,7 +137,10 @@ impl Extended {
             usize::from((1..=11).contains(&method.other.len()))
                 + usize::from((1..=11).contains(&method.deep.len()))
         };
-        import.lack("ready_percentile: longest_sum_ns", self.methods.iter().map(short).sum());
+        import.lack(
+            "ready_percentile: longest_sum_ns",
+            self.methods.iter().map(short).sum(),
+        );
         write_all(classes, import.sink)?;
         write_all(percentiles, import.sink)
     }
@@ -139,7 +151,9 @@ fn method(reader: &mut Reader, import: &mut Import<'_>) -> Result<Method> {
     reader.object(|reader, name| {
         match name {
             "Index" => method.index = reader.int()?.unwrap_or(-1),
-            "CPUConsumption" => method.usages = reader.all(|reader| usage(reader, import).map(Some))?,
+            "CPUConsumption" => {
+                method.usages = reader.all(|reader| usage(reader, import).map(Some))?
+            }
             "ReadyMetrics" => {
                 reader.object(|reader, name| {
                     match name {
@@ -165,8 +179,10 @@ fn usage(reader: &mut Reader, import: &mut Import<'_>) -> Result<Usage> {
             "AverageMHz" => usage.mhz = reader.int()?.unwrap_or(0),
             "CPUMs" => usage.cpu_ms = reader.int()?.unwrap_or(0),
             "UsedCores" => usage.cores = reader.int32()?.unwrap_or(0),
-            "EnabledCPUsAvg" => import
-                .leave_out(reader, "CPUExtended.EnabledCPUsAvg, cores that threads were allowed to run on")?,
+            "EnabledCPUsAvg" => import.leave_out(
+                reader,
+                "CPUExtended.EnabledCPUsAvg, cores that threads were allowed to run on",
+            )?,
             "FirstS" => usage.first_ns = reader.seconds()?.unwrap_or(0),
             "LastS" => usage.last_ns = reader.seconds()?.unwrap_or(0),
             _ => reader.unknown()?,
@@ -253,6 +269,9 @@ mod tests {
     fn a_time_that_is_missing_keeps_its_place() {
         let json = br#"[1, 2, "NaN", 4, null, 6, 7, 8, 9, 10, 11, 12]"#;
         let mut reader = Reader::new("x.json", Box::new(std::io::Cursor::new(json))).unwrap();
-        assert_eq!(times(&mut reader).unwrap(), [1., 2., 0., 4., 0., 6., 7., 8., 9., 10., 11., 12.]);
+        assert_eq!(
+            times(&mut reader).unwrap(),
+            [1., 2., 0., 4., 0., 6., 7., 8., 9., 10., 11., 12.]
+        );
     }
 }

@@ -19,8 +19,11 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
                     let path: Arc<str> = path.into();
                     let mut each = |reader: &mut Reader, index: &str| {
                         let process_key = import.process_name(reader, index)?;
-                        let owner =
-                            FileFile { path: Some(Arc::clone(&path)), process_key, ..FileFile::default() };
+                        let owner = FileFile {
+                            path: Some(Arc::clone(&path)),
+                            process_key,
+                            ..FileFile::default()
+                        };
                         for row in operations(reader, import, &owner)? {
                             count += 1;
                             rows.push(&row, import.sink)?;
@@ -48,7 +51,11 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
 }
 
 /// Rows of one process and path.
-fn operations(reader: &mut Reader, import: &mut Import<'_>, owner: &FileFile) -> Result<Vec<FileFile>> {
+fn operations(
+    reader: &mut Reader,
+    import: &mut Import<'_>,
+    owner: &FileFile,
+) -> Result<Vec<FileFile>> {
     let mut rows = Vec::new();
     reader.object(|reader, name| {
         let kind = match name {
@@ -61,7 +68,15 @@ fn operations(reader: &mut Reader, import: &mut Import<'_>, owner: &FileFile) ->
             "Rename" => "rename",
             _ => return reader.unknown(),
         };
-        operation(reader, import, FileFile { kind: kind.to_owned(), ..owner.clone() }, &mut rows)
+        operation(
+            reader,
+            import,
+            FileFile {
+                kind: kind.to_owned(),
+                ..owner.clone()
+            },
+            &mut rows,
+        )
     })?;
     Ok(rows)
 }
@@ -83,17 +98,25 @@ fn operation(
             // One for each call. The table has sums, so that only their number is kept.
             "Times" => {
                 row.count = reader.skip_counted()? as i64;
-                import.drop("FileIO: when the security of files was set", row.count as usize);
+                import.drop(
+                    "FileIO: when the security of files was set",
+                    row.count as usize,
+                );
             }
             "NtStatus" => {
                 // The file lists each distinct status once, so that more operations may have failed.
-                let mut failed: Vec<i64> =
-                    reader.all(Reader::bits)?.into_iter().filter(|status| *status as i32 != 0).collect();
+                let mut failed: Vec<i64> = reader
+                    .all(Reader::bits)?
+                    .into_iter()
+                    .filter(|status| *status as i32 != 0)
+                    .collect();
                 row.failures = failed.len() as i64;
                 failed.sort_unstable();
                 failed.dedup();
-                let texts: Vec<String> =
-                    failed.iter().map(|status| format!("{:#010x}", *status as i32)).collect();
+                let texts: Vec<String> = failed
+                    .iter()
+                    .map(|status| format!("{:#010x}", *status as i32))
+                    .collect();
                 row.failure_statuses = texts.join(",");
             }
             _ => reader.unknown()?,

@@ -6,7 +6,9 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use etwkit_extract::manifest::{self, SourceFile, TraceSource};
-use etwkit_extract::{Error, Opened, OpenedFile, Options, Wanted, files_hash, names_in_archive, open_files};
+use etwkit_extract::{
+    Error, Opened, OpenedFile, Options, Wanted, files_hash, names_in_archive, open_files,
+};
 
 use crate::error::{self, JsonError};
 use crate::reader::Reader;
@@ -15,7 +17,10 @@ use crate::reader::Reader;
 const DERIVED: &str = "_Derived_";
 
 /// What is looked for in an archive.
-const WANTED: Wanted = Wanted { ending: "json", archives: &["zip", "7z", "json7z"] };
+const WANTED: Wanted = Wanted {
+    ending: "json",
+    archives: &["zip", "7z", "json7z"],
+};
 
 /// How many names a message lists.
 const LISTED: usize = 8;
@@ -58,8 +63,14 @@ impl JsonFile {
 /// Whether a file has the name of an extract of ETWAnalyzer. Its content is checked when it is opened.
 #[must_use]
 pub fn is_json_extract(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    [".json7z", ".json"].iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    [".json7z", ".json"]
+        .iter()
+        .any(|ending| name.ends_with(ending) && name.len() > ending.len())
         && path.is_file()
 }
 
@@ -78,7 +89,9 @@ const FIRST_BYTES: u64 = 4096;
 #[must_use]
 pub fn looks_like_json_extract(path: &Path) -> bool {
     let name = base_name(path);
-    let Some((_, part)) = part_of(&name) else { return is_json_extract(path) };
+    let Some((_, part)) = part_of(&name) else {
+        return is_json_extract(path);
+    };
     // Asked before opening: opening a pipe waits for its writer.
     part.is_empty() && path.is_file() && File::open(path).is_ok_and(|file| has_first_members(&file))
 }
@@ -86,18 +99,23 @@ pub fn looks_like_json_extract(path: &Path) -> bool {
 /// Whether a file begins with members that a main file has.
 fn has_first_members(mut file: &File) -> bool {
     let mut head = Vec::new();
-    let is_read =
-        file.seek(SeekFrom::Start(0)).is_ok() && file.take(FIRST_BYTES).read_to_end(&mut head).is_ok();
+    let is_read = file.seek(SeekFrom::Start(0)).is_ok()
+        && file.take(FIRST_BYTES).read_to_end(&mut head).is_ok();
     let head = String::from_utf8_lossy(&head);
     let has = |member: &str| head.contains(&format!("\"{member}\""));
-    is_read && ["SourceETLFileName", "UsedExtractOptions", "SessionStart"].into_iter().any(has)
+    is_read
+        && ["SourceETLFileName", "UsedExtractOptions", "SessionStart"]
+            .into_iter()
+            .any(has)
 }
 
 /// Whether a file is a zip or 7z archive that holds main files of ETWAnalyzer and no trace, whatever its
 /// name. Only its directory is read.
 #[must_use]
 pub fn is_json_archive(path: &Path) -> bool {
-    let Some(names) = names_in_archive(path) else { return false };
+    let Some(names) = names_in_archive(path) else {
+        return false;
+    };
     // A packed extract of ours has a manifest in JSON, which would look like a main file here.
     let is_manifest = |name: &String| name.rsplit(['/', '\\']).next() == Some(manifest::FILE);
     if names.iter().any(is_manifest) {
@@ -117,9 +135,16 @@ pub fn open_json(path: &Path, options: &Options) -> Result<JsonInput, JsonError>
     match all.pop() {
         Some(one) if all.is_empty() => Ok(one),
         last => {
-            let names: Vec<String> = all.iter().chain(&last).map(|input| input.name().to_owned()).collect();
+            let names: Vec<String> = all
+                .iter()
+                .chain(&last)
+                .map(|input| input.name().to_owned())
+                .collect();
             let found = format!("{} of them: {}", names.len(), listed(&names));
-            Err(JsonError::Members { archive: base_name(path), found })
+            Err(JsonError::Members {
+                archive: base_name(path),
+                found,
+            })
         }
     }
 }
@@ -132,8 +157,14 @@ pub fn open_all_json(path: &Path, options: &Options) -> Result<Vec<JsonInput>, J
     match open_files(path, WANTED, options) {
         Ok(Opened::Plain(opened)) => Ok(vec![plain(path, opened)?]),
         Ok(Opened::Packed(members)) => packed(base_name(path), members),
-        Err(Error::NoTrace { archive, inside, .. }) => {
-            let found = if inside.is_empty() { "nothing".to_owned() } else { inside.join(", ") };
+        Err(Error::NoTrace {
+            archive, inside, ..
+        }) => {
+            let found = if inside.is_empty() {
+                "nothing".to_owned()
+            } else {
+                inside.join(", ")
+            };
             Err(JsonError::Members { archive, found })
         }
         Err(error) => Err(error.into()),
@@ -142,7 +173,10 @@ pub fn open_all_json(path: &Path, options: &Options) -> Result<Vec<JsonInput>, J
 
 /// Name of a file, for messages.
 fn base_name(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// What stands before the ending of a name, in whatever case that is.
@@ -154,7 +188,11 @@ fn stem_of<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
 /// The first names of a list, and how many more there are.
 fn listed(names: &[String]) -> String {
     let more = names.len().saturating_sub(LISTED);
-    let tail = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let tail = if more == 0 {
+        String::new()
+    } else {
+        format!(" and {more} more")
+    };
     format!("{}{tail}", names.get(..LISTED).unwrap_or(names).join(", "))
 }
 
@@ -162,8 +200,12 @@ fn listed(names: &[String]) -> String {
 /// file.
 fn part_of(name: &str) -> Option<(&str, String)> {
     let stem = stem_of(name, ".json")?;
-    let part = stem.rfind(DERIVED).and_then(|at| Some((stem.get(..at)?, stem.get(at + DERIVED.len()..)?)));
-    Some(part.map_or((stem, String::new()), |(main, part)| (main, part.to_lowercase())))
+    let part = stem
+        .rfind(DERIVED)
+        .and_then(|at| Some((stem.get(..at)?, stem.get(at + DERIVED.len()..)?)));
+    Some(part.map_or((stem, String::new()), |(main, part)| {
+        (main, part.to_lowercase())
+    }))
 }
 
 /// The extract of a main file, with the parts beside it.
@@ -171,19 +213,35 @@ fn plain(path: &Path, main: OpenedFile) -> Result<JsonInput, JsonError> {
     let stem = match part_of(&main.name) {
         Some((stem, part)) if part.is_empty() => stem.to_owned(),
         Some((stem, _)) => {
-            return Err(JsonError::Part { main: format!("{stem}.json"), name: main.name.clone() });
+            return Err(JsonError::Part {
+                main: format!("{stem}.json"),
+                name: main.name.clone(),
+            });
         }
-        None => Path::new(&main.name).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        None => Path::new(&main.name)
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
     };
-    let mut files = vec![JsonFile { opened: main, part: String::new() }];
+    let mut files = vec![JsonFile {
+        opened: main,
+        part: String::new(),
+    }];
     for part in PARTS {
         let name = format!("{stem}{DERIVED}{part}.json");
         let beside: PathBuf = path.with_file_name(&name);
         if beside.is_file() {
-            files.push(JsonFile { opened: OpenedFile::open(&beside)?, part: part.to_lowercase() });
+            files.push(JsonFile {
+                opened: OpenedFile::open(&beside)?,
+                part: part.to_lowercase(),
+            });
         }
     }
-    Ok(JsonInput { archive: None, files })
+    Ok(JsonInput {
+        archive: None,
+        files,
+    })
 }
 
 /// The extracts of an archive: each main file with its parts in the same folder. JSON of other programs
@@ -191,8 +249,13 @@ fn plain(path: &Path, main: OpenedFile) -> Result<JsonInput, JsonError> {
 fn packed(archive: String, members: Vec<OpenedFile>) -> Result<Vec<JsonInput>, JsonError> {
     let mut extracts: BTreeMap<String, Vec<JsonFile>> = BTreeMap::new();
     for member in members {
-        let Some((stem, part)) = part_of(&member.path) else { continue };
-        extracts.entry(stem.to_owned()).or_default().push(JsonFile { part, opened: member });
+        let Some((stem, part)) = part_of(&member.path) else {
+            continue;
+        };
+        extracts.entry(stem.to_owned()).or_default().push(JsonFile {
+            part,
+            opened: member,
+        });
     }
     let all = extracts.len();
     extracts.retain(|_, files| {
@@ -203,9 +266,18 @@ fn packed(archive: String, members: Vec<OpenedFile>) -> Result<Vec<JsonInput>, J
         main.is_some_and(|main| all == 1 || has_first_members(&main.opened.file))
     });
     if extracts.is_empty() {
-        return Err(JsonError::Members { archive, found: "no main file".to_owned() });
+        return Err(JsonError::Members {
+            archive,
+            found: "no main file".to_owned(),
+        });
     }
-    Ok(extracts.into_values().map(|files| JsonInput { archive: Some(archive.clone()), files }).collect())
+    Ok(extracts
+        .into_values()
+        .map(|files| JsonInput {
+            archive: Some(archive.clone()),
+            files,
+        })
+        .collect())
 }
 
 impl JsonInput {
@@ -236,15 +308,26 @@ impl JsonInput {
     /// Reads a part from its start, if it exists.
     pub(crate) fn part(&self, part: &str) -> error::Result<Option<Reader>> {
         let part = part.to_lowercase();
-        self.files.iter().find(|file| file.part == part).map(|file| self.reader(file)).transpose()
+        self.files
+            .iter()
+            .find(|file| file.part == part)
+            .map(|file| self.reader(file))
+            .transpose()
     }
 
     /// Names of parts that nobody reads.
     pub(crate) fn other_parts(&self) -> Vec<&str> {
         let is_known = |file: &&JsonFile| {
-            file.part.is_empty() || PARTS.iter().any(|part| part.eq_ignore_ascii_case(&file.part))
+            file.part.is_empty()
+                || PARTS
+                    .iter()
+                    .any(|part| part.eq_ignore_ascii_case(&file.part))
         };
-        self.files.iter().filter(|file| !is_known(file)).map(JsonFile::name).collect()
+        self.files
+            .iter()
+            .filter(|file| !is_known(file))
+            .map(JsonFile::name)
+            .collect()
     }
 
     fn reader(&self, file: &JsonFile) -> error::Result<Reader> {
@@ -252,7 +335,10 @@ impl JsonInput {
             Some(archive) => format!("{archive}: {}", file.name()),
             None => file.name().to_owned(),
         };
-        let failed = |source| JsonError::Read { name: name.clone(), source };
+        let failed = |source| JsonError::Read {
+            name: name.clone(),
+            source,
+        };
         // A clone shares the position of the file, and an earlier pass left it at the end.
         let mut source = file.opened.file.try_clone().map_err(failed)?;
         source.seek(SeekFrom::Start(0)).map_err(failed)?;
@@ -275,7 +361,10 @@ impl JsonInput {
             archive: self.archive.clone(),
             size_bytes: file.opened.size,
         };
-        Ok(TraceSource { files: self.files.iter().map(file).collect(), hash: self.source_hash()? })
+        Ok(TraceSource {
+            files: self.files.iter().map(file).collect(),
+            hash: self.source_hash()?,
+        })
     }
 }
 
@@ -288,12 +377,19 @@ mod tests {
         for (name, expected) in [
             ("a.json", Some(("a", ""))),
             ("a_Derived_FileIO.JSON", Some(("a", "fileio"))),
-            ("a_Derived_b_Derived_Modules.json", Some(("a_Derived_b", "modules"))),
+            (
+                "a_Derived_b_Derived_Modules.json",
+                Some(("a_Derived_b", "modules")),
+            ),
             ("a.json7z", None),
             ("json", None),
         ] {
             let found = part_of(name);
-            assert_eq!(found.as_ref().map(|(main, part)| (*main, part.as_str())), expected, "{name}");
+            assert_eq!(
+                found.as_ref().map(|(main, part)| (*main, part.as_str())),
+                expected,
+                "{name}"
+            );
         }
     }
 }

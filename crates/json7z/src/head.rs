@@ -54,7 +54,10 @@ impl Head {
         let mut head = Self::default();
         reader.object(|reader, name| head.member(reader, name))?;
         reader.end()?;
-        let missing = |missing| JsonError::Foreign { name: name.to_owned(), missing };
+        let missing = |missing| JsonError::Foreign {
+            name: name.to_owned(),
+            missing,
+        };
         if head.start.is_none() {
             return Err(missing("SessionStart").into());
         }
@@ -75,7 +78,11 @@ impl Head {
             "UsedExtractOptions" => {
                 self.options = reader.filled_text()?;
                 // The manifest has the options, too, but a question sees only tables.
-                self.push(("etwanalyzer", 0), "used_extract_options", self.options.clone());
+                self.push(
+                    ("etwanalyzer", 0),
+                    "used_extract_options",
+                    self.options.clone(),
+                );
             }
             "ComputerName" => self.computer = reader.filled_text()?,
             "OSName" => self.os_name = reader.filled_text()?,
@@ -155,7 +162,12 @@ impl Head {
 
     fn push(&mut self, (topic, item): (&str, i32), name: &str, value: Option<String>) {
         if value.is_some() {
-            self.facts.push(SystemConfigItem { topic: topic.to_owned(), item, name: name.to_owned(), value });
+            self.facts.push(SystemConfigItem {
+                topic: topic.to_owned(),
+                item,
+                name: name.to_owned(),
+                value,
+            });
         }
     }
 
@@ -214,13 +226,19 @@ impl Head {
     /// The row of `trace`. `file_name` stands for a trace that the file does not name.
     pub(crate) fn trace(&self, file_name: &str, files: usize, size_bytes: u64) -> Trace {
         let zero = self.zero();
-        let named = self.source.as_deref().and_then(|path| path.rsplit(['\\', '/']).next());
+        let named = self
+            .source
+            .as_deref()
+            .and_then(|path| path.rsplit(['\\', '/']).next());
         let ns = |limit: Option<Limit>| match limit? {
             Limit::At(moment) => Some(zero.ns(moment)),
             Limit::Ns(ns) => Some(ns),
         };
         Trace {
-            file_name: named.filter(|name| !name.is_empty()).unwrap_or(file_name).to_owned(),
+            file_name: named
+                .filter(|name| !name.is_empty())
+                .unwrap_or(file_name)
+                .to_owned(),
             files: files as i32,
             size_bytes: size_bytes as i64,
             computer: self.computer.clone(),
@@ -306,7 +324,9 @@ fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     let mut before = None::<char>;
     for (at, letter) in name.char_indices() {
-        let next = name.get(at + letter.len_utf8()..).and_then(|rest| rest.chars().next());
+        let next = name
+            .get(at + letter.len_utf8()..)
+            .and_then(|rest| rest.chars().next());
         let begins = before.is_some_and(|before| before.is_lowercase() || before.is_ascii_digit())
             || (before.is_some_and(char::is_uppercase) && next.is_some_and(char::is_lowercase));
         if letter.is_uppercase() && begins {
@@ -328,7 +348,10 @@ mod tests {
             ("RefreshRateHz", "refresh_rate_hz"),
             ("IPv4Index", "ipv4_index"),
             ("WinSatOSName", "win_sat_os_name"),
-            ("GraphicsCardMemorySizeMiB", "graphics_card_memory_size_mi_b"),
+            (
+                "GraphicsCardMemorySizeMiB",
+                "graphics_card_memory_size_mi_b",
+            ),
             ("product", "product"),
         ] {
             assert_eq!(snake_case(name), snake, "{name}");

@@ -105,7 +105,8 @@ impl<'w> Import<'w> {
 
     /// The process of a text as `cmd.exe(4711)2020-01-01T15:55:03+01:00`.
     pub(crate) fn process_text(&mut self, reader: &Reader, text: &str) -> Result<Option<i32>> {
-        let expected = || reader.unexpected("a process as cmd.exe(4711)", format!("the text {text:?}"));
+        let expected =
+            || reader.unexpected("a process as cmd.exe(4711)", format!("the text {text:?}"));
         self.processes.with_text(text).ok_or_else(expected)
     }
 
@@ -120,9 +121,16 @@ impl<'w> Import<'w> {
             let text = reader.text()?.unwrap_or_default();
             let key = self.process_text(reader, &text)?;
             // Searched from the end, because names of executables can have brackets, too: `a(b).exe(7)`.
-            let parts = text.rsplit_once(')').and_then(|(head, _)| head.rsplit_once('('));
-            let (name, pid) = parts.map_or((None, None), |(name, pid)| (Some(name), pid.parse().ok()));
-            return Ok(NamedProcess { key, pid, name: name.map(str::to_owned) });
+            let parts = text
+                .rsplit_once(')')
+                .and_then(|(head, _)| head.rsplit_once('('));
+            let (name, pid) =
+                parts.map_or((None, None), |(name, pid)| (Some(name), pid.parse().ok()));
+            return Ok(NamedProcess {
+                key,
+                pid,
+                name: name.map(str::to_owned),
+            });
         }
         let (mut name_text, mut pid, mut start) = (None, None, None);
         reader.object(|reader, name| {
@@ -137,7 +145,11 @@ impl<'w> Import<'w> {
         let pid = pid.map(|pid| pid as i32);
         let name = name_text.as_deref();
         let key = pid.and_then(|pid| self.processes.with(pid, start, name));
-        Ok(NamedProcess { key, pid, name: name_text })
+        Ok(NamedProcess {
+            key,
+            pid,
+            name: name_text,
+        })
     }
 
     /// A process that is written as its index.
@@ -149,7 +161,10 @@ impl<'w> Import<'w> {
     pub(crate) fn process_name(&mut self, reader: &Reader, name: &str) -> Result<Option<i32>> {
         match name.parse() {
             Ok(index) => Ok(self.processes.at(index)),
-            Err(_) => Err(reader.unexpected("the index of a process as name", format!("the name {name:?}"))),
+            Err(_) => Err(reader.unexpected(
+                "the index of a process as name",
+                format!("the name {name:?}"),
+            )),
         }
     }
 
@@ -161,22 +176,36 @@ impl<'w> Import<'w> {
     /// Notes for whoever reads the numbers.
     pub(crate) fn diagnostics(&self, name: &str, other_parts: &[&str]) -> Vec<Diagnostic> {
         let row =
-            |severity: &str, kind: &str, count: i64, position: Option<&str>, message: String| Diagnostic {
-                severity: severity.to_owned(),
-                kind: kind.to_owned(),
-                count,
-                position: position.map(str::to_owned),
-                message,
+            |severity: &str, kind: &str, count: i64, position: Option<&str>, message: String| {
+                Diagnostic {
+                    severity: severity.to_owned(),
+                    kind: kind.to_owned(),
+                    count,
+                    position: position.map(str::to_owned),
+                    message,
+                }
             };
         let origin = "imported from an extract of ETWAnalyzer: sums and events are those that it stored, \
                       single samples and switches it did not";
         let mut all = vec![row("info", "imported", 1, Some(name), origin.to_owned())];
         let of_dropped = |(what, count): (&&str, &i64)| {
-            row("info", "not_imported", *count, None, format!("{what}: the extract has no place for it"))
+            row(
+                "info",
+                "not_imported",
+                *count,
+                None,
+                format!("{what}: the extract has no place for it"),
+            )
         };
         all.extend(self.dropped.iter().map(of_dropped));
         let of_lacking = |(what, count): (&&str, &i64)| {
-            row("info", "not_in_json", *count, None, format!("{what}: the file does not have it"))
+            row(
+                "info",
+                "not_in_json",
+                *count,
+                None,
+                format!("{what}: the file does not have it"),
+            )
         };
         all.extend(self.lacking.iter().map(of_lacking));
         let of_unknown = |(path, count): (&String, &i64)| {
@@ -199,13 +228,24 @@ impl<'w> Import<'w> {
             ));
         }
         if self.processes.missing > 0 {
-            let message =
-                "a process was named that is not in the list of processes: its numbers belong to no process";
-            all.push(row("warning", "unknown_process", self.processes.missing, None, message.to_owned()));
+            let message = "a process was named that is not in the list of processes: its numbers belong to no process";
+            all.push(row(
+                "warning",
+                "unknown_process",
+                self.processes.missing,
+                None,
+                message.to_owned(),
+            ));
         }
         if self.missing_stacks > 0 {
             let message = "a stack was named that is not in the list of stacks";
-            all.push(row("warning", "unknown_stack", self.missing_stacks, None, message.to_owned()));
+            all.push(row(
+                "warning",
+                "unknown_stack",
+                self.missing_stacks,
+                None,
+                message.to_owned(),
+            ));
         }
         all
     }

@@ -44,8 +44,8 @@ use etwkit_trace::table::{
 
 pub use error::{JsonError, Unexpected};
 pub use files::{
-    JsonInput, is_json_archive, is_json_extract, is_json_part, looks_like_json_extract, open_all_json,
-    open_json,
+    JsonInput, is_json_archive, is_json_extract, is_json_part, looks_like_json_extract,
+    open_all_json, open_json,
 };
 
 use error::Result;
@@ -66,18 +66,32 @@ pub fn import_json(
     labels: BTreeMap<String, String>,
 ) -> std::result::Result<FromForeign, ConvertError> {
     let source = input.trace_source()?;
-    import_rows(target, no_overwrite, source, |sink| Ok(Foreign { labels, ..read_json(input, sink)? }))
+    import_rows(target, no_overwrite, source, |sink| {
+        Ok(Foreign {
+            labels,
+            ..read_json(input, sink)?
+        })
+    })
 }
 
 /// Reads an extract of ETWAnalyzer: rows go to `sink`, as those of a trace do, and the rest is returned.
 ///
 /// # Errors
 /// The JSON is broken or has another shape than expected, or the sink failed.
-pub fn read_json(input: &JsonInput, sink: &mut dyn Sink) -> std::result::Result<Foreign, ConvertError> {
-    let mut sink = Noting { sink, tables: BTreeSet::new() };
+pub fn read_json(
+    input: &JsonInput,
+    sink: &mut dyn Sink,
+) -> std::result::Result<Foreign, ConvertError> {
+    let mut sink = Noting {
+        sink,
+        tables: BTreeSet::new(),
+    };
     let read = tables(input, &mut sink)?;
     let has = |tables: &[&str]| tables.iter().any(|table| sink.tables.contains(table));
-    let of_tables = TOPICS.iter().filter(|(_, tables)| has(tables)).map(|(name, _)| *name);
+    let of_tables = TOPICS
+        .iter()
+        .filter(|(_, tables)| has(tables))
+        .map(|(name, _)| *name);
     let mut computed = vec![HandleType::TABLE.name, DriverCategory::TABLE.name];
     if !read.has_sums {
         computed.push(VirtualAllocProcess::TABLE.name);
@@ -159,17 +173,29 @@ fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
     let mut main = input.main()?;
     main.object(|reader, name| sections.member(reader, &mut import, name))?;
     import.close(main)?;
-    part(input, "CPUExtended", &mut import, |reader, import| sections.extended.read(reader, import))?;
-    part(input, "Handle", &mut import, |reader, import| sections.objects.read(reader, import))?;
+    part(input, "CPUExtended", &mut import, |reader, import| {
+        sections.extended.read(reader, import)
+    })?;
+    part(input, "Handle", &mut import, |reader, import| {
+        sections.objects.read(reader, import)
+    })?;
     part(input, "VirtualAlloc", &mut import, |reader, import| {
         sections.has_allocations |= sections.allocations.read(reader, import)?;
         Ok(())
     })?;
-    part(input, "TraceLogging", &mut import, |reader, import| sections.trace_log.read(reader, import))?;
+    part(input, "TraceLogging", &mut import, |reader, import| {
+        sections.trace_log.read(reader, import)
+    })?;
     let has_sums = sections.has_allocations;
     // Older files do not say whether there were switches, and may have waits only in their tags.
-    sections.cpu.has_other_waits = sections.tags.iter().any(|tag| tag.wait_sum_ns.is_some_and(|ns| ns > 0));
-    import.found("CPU samples", sections.cpu.has_cpu() && sections.cpu.is_sampled());
+    sections.cpu.has_other_waits = sections
+        .tags
+        .iter()
+        .any(|tag| tag.wait_sum_ns.is_some_and(|ns| ns > 0));
+    import.found(
+        "CPU samples",
+        sections.cpu.has_cpu() && sections.cpu.is_sampled(),
+    );
     import.found("context switches", sections.cpu.has_switches());
     write_all(sections.cpu.complete(head.cores()), import.sink)?;
     sections.write(input, &mut import)?;
@@ -177,7 +203,15 @@ fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
     let mut diagnostics = import.diagnostics(input.name(), &input.other_parts());
     diagnostics.extend(head.losses());
     let zero = import.zero;
-    let Import { sink, processes, threads, stacks, topics, facts, .. } = import;
+    let Import {
+        sink,
+        processes,
+        threads,
+        stacks,
+        topics,
+        facts,
+        ..
+    } = import;
     write_all([trace.clone()], sink)?;
     write_all(diagnostics.iter().cloned(), sink)?;
     write_all(head.facts.iter().cloned().chain(facts), sink)?;
@@ -185,7 +219,13 @@ fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
     write_all(processes.rows(zero), sink)?;
     write_all(threads.into_rows(), sink)?;
     stacks.write(sink)?;
-    Ok(Read { head, trace, diagnostics, topics, has_sums })
+    Ok(Read {
+        head,
+        trace,
+        diagnostics,
+        topics,
+        has_sums,
+    })
 }
 
 /// Reads a part, if it is there.
@@ -195,7 +235,9 @@ fn part(
     import: &mut Import<'_>,
     mut read: impl FnMut(&mut Reader, &mut Import<'_>) -> Result<()>,
 ) -> Result<()> {
-    let Some(mut reader) = input.part(name)? else { return Ok(()) };
+    let Some(mut reader) = input.part(name)? else {
+        return Ok(());
+    };
     read(&mut reader, import)?;
     import.close(reader)
 }
@@ -216,7 +258,9 @@ impl Sections {
         match name {
             "CPU" => {
                 let extended = &mut self.extended;
-                self.cpu.read(reader, import, |reader, import| extended.read(reader, import))
+                self.cpu.read(reader, import, |reader, import| {
+                    extended.read(reader, import)
+                })
             }
             "SummaryStackTags" => tags::read(reader, import, false, &mut self.tags),
             "SpecialStackTags" => tags::read(reader, import, true, &mut self.tags),
@@ -267,7 +311,10 @@ const TOPICS: [(&str, &[&str]); 11] = [
     ("DNS queries", &["dns_query"]),
     ("TCP connections", &["tcp_connection"]),
     (".NET", &["exception", "thread_pool"]),
-    ("virtual memory", &["virtual_alloc", "virtual_alloc_process"]),
+    (
+        "virtual memory",
+        &["virtual_alloc", "virtual_alloc_process"],
+    ),
     ("handles", &["handle", "object"]),
     ("power settings", &["power_setting"]),
     ("marks", &["mark"]),

@@ -19,7 +19,9 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             "MachineActiveEndMiB" => end.in_use_bytes = mib(reader)?,
             // Differences of the members above.
             "MachineCommitDiffMiB" | "MachineActiveDiffMiB" => reader.skip()?,
-            "WorkingSetsAtStart" => first = reader.all(|reader| sample(reader, import).map(Some))?,
+            "WorkingSetsAtStart" => {
+                first = reader.all(|reader| sample(reader, import).map(Some))?
+            }
             "WorkingSetsAtEnd" => last = reader.all(|reader| sample(reader, import).map(Some))?,
             _ => reader.unknown()?,
         }
@@ -27,14 +29,18 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     })?;
     let end_ns = import.duration_ns;
     end.ts_ns = end_ns;
-    last.iter_mut().for_each(|row: &mut MemorySample| row.ts_ns = end_ns);
+    last.iter_mut()
+        .for_each(|row: &mut MemorySample| row.ts_ns = end_ns);
     let lacking = "memory_sample: addresses in use, and when it was sampled: begin and end of the recording \
                    stand for it";
     import.lack(lacking, first.len() + last.len());
     write_all(first.into_iter().chain(last), import.sink)?;
     let has_any = |row: &MemoryMachine| row.commit_bytes.is_some() || row.in_use_bytes.is_some();
     if has_any(&begin) || has_any(&end) {
-        import.lack("memory_machine: all but memory in use and committed memory", 2);
+        import.lack(
+            "memory_machine: all but memory in use and committed memory",
+            2,
+        );
         write_all([begin, end], import.sink)?;
     }
     Ok(())

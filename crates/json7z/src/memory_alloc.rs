@@ -52,7 +52,11 @@ impl Allocations {
     }
 
     fn event(&mut self, reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
-        let mut row = VirtualAlloc { kind: "commit", flags: COMMIT, ..VirtualAlloc::default() };
+        let mut row = VirtualAlloc {
+            kind: "commit",
+            flags: COMMIT,
+            ..VirtualAlloc::default()
+        };
         let (mut stack, mut tid) = (None, None);
         reader.object(|reader, name| {
             match name {
@@ -76,7 +80,11 @@ impl Allocations {
     /// Writes `virtual_alloc`, `virtual_range` and `virtual_alloc_process`. `beside` are the stacks of a part
     /// of their own.
     pub(crate) fn write(mut self, beside: Vec<String>, import: &mut Import<'_>) -> Result<()> {
-        let mut list = StackList::new(if beside.is_empty() { self.stacks } else { beside });
+        let mut list = StackList::new(if beside.is_empty() {
+            self.stacks
+        } else {
+            beside
+        });
         self.rows.sort_by_key(|(row, _)| row.ts_ns);
         let (mut rows, mut ranges) = (Vec::new(), Vec::new());
         for (alloc_id, (mut row, stack)) in (0..).zip(self.rows) {
@@ -91,8 +99,10 @@ impl Allocations {
             rows.push(row);
         }
         import.missing_stacks += list.missing;
-        import
-            .lack("virtual_alloc: memory that was given back, and what was committed meanwhile", rows.len());
+        import.lack(
+            "virtual_alloc: memory that was given back, and what was committed meanwhile",
+            rows.len(),
+        );
         import.lack(
             "virtual_alloc_process: reservations, decommits and releases each on their own, and peaks",
             self.sums.len(),

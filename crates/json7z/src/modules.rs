@@ -36,7 +36,10 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             }
             "UnresolvedPdbs" => pdbs = reader.all(|reader| pdb(reader).map(Some))?,
             "TotalPdbCount" => {
-                import.leave_out(reader, "Modules.TotalPdbCount, how many symbol files there are")?;
+                import.leave_out(
+                    reader,
+                    "Modules.TotalPdbCount, how many symbol files there are",
+                )?;
             }
             _ => reader.unknown()?,
         }
@@ -48,9 +51,14 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             match module.texts.get(at) {
                 None | Some(&NO_TEXT) => Ok(None),
                 Some(number) => {
-                    let text = usize::try_from(*number).ok().and_then(|number| texts.get(number));
+                    let text = usize::try_from(*number)
+                        .ok()
+                        .and_then(|number| texts.get(number));
                     let wrong = || {
-                        reader.unexpected("numbers of SharedStrings", format!("the text {:?}", module.wrong))
+                        reader.unexpected(
+                            "numbers of SharedStrings",
+                            format!("the text {:?}", module.wrong),
+                        )
                     };
                     text.cloned().map(Some).ok_or_else(wrong)
                 }
@@ -64,7 +72,11 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         } else {
             format!("{}\\{name}", folder.trim_end_matches('\\'))
         };
-        let identity = module.pdb.and_then(|pdb| pdbs.get(usize::try_from(pdb).ok()?)).cloned().flatten();
+        let identity = module
+            .pdb
+            .and_then(|pdb| pdbs.get(usize::try_from(pdb).ok()?))
+            .cloned()
+            .flatten();
         let row = Module {
             path,
             name,
@@ -79,7 +91,10 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         };
         for process in module.processes {
             let process_key = import.processes.at(process);
-            import.stacks.modules.add(Module { process_key, ..row.clone() });
+            import.stacks.modules.add(Module {
+                process_key,
+                ..row.clone()
+            });
         }
     }
     Ok(())
@@ -96,8 +111,12 @@ fn module(reader: &mut Reader) -> Result<Stored> {
         }
         Ok(())
     })?;
-    let mut stored =
-        Stored { texts: Vec::new(), processes: Vec::new(), pdb, wrong: packed.chars().take(60).collect() };
+    let mut stored = Stored {
+        texts: Vec::new(),
+        processes: Vec::new(),
+        pdb,
+        wrong: packed.chars().take(60).collect(),
+    };
     for part in packed.split(' ').filter(|part| !part.is_empty()) {
         let (list, digits) = match part.strip_prefix('#') {
             Some(digits) => (&mut stored.processes, digits),
@@ -131,5 +150,8 @@ fn pdb(reader: &mut Reader) -> Result<Option<(String, i32, String)>> {
     let mut parts = text.splitn(3, ' ');
     let (guid, age, name) = (parts.next(), parts.next(), parts.next());
     let age = age.and_then(|age| age.parse().ok());
-    Ok(guid.zip(age).zip(name).map(|((guid, age), name)| (guid.to_owned(), age, name.to_owned())))
+    Ok(guid
+        .zip(age)
+        .zip(name)
+        .map(|((guid, age), name)| (guid.to_owned(), age, name.to_owned())))
 }

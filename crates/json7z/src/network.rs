@@ -8,8 +8,15 @@ use crate::reader::Reader;
 use crate::rows::{Rows, write_all};
 
 /// Templates that Windows has, as traces name them.
-const TEMPLATES: [&str; 7] =
-    ["Internet", "DataCenter", "Compat", "DatacenterCustom", "InternetCustom", "Default", "Automatic"];
+const TEMPLATES: [&str; 7] = [
+    "Internet",
+    "DataCenter",
+    "Compat",
+    "DatacenterCustom",
+    "InternetCustom",
+    "Default",
+    "Automatic",
+];
 
 /// Reads the section.
 pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
@@ -58,26 +65,40 @@ fn dns(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             Ok(())
         })?;
         row.status = row.status.or(Some(0));
-        row.end_ns =
-            row.start_ns.zip(row.duration_ns).map(|(start, duration)| start.saturating_add(duration));
+        row.end_ns = row
+            .start_ns
+            .zip(row.duration_ns)
+            .map(|(start, duration)| start.saturating_add(duration));
         rows.push(row);
         Ok(())
     })?;
     rows.sort_by_key(|row| row.end_ns);
-    import.lack("dns_query: threads, types of records, options, and queries without an answer", rows.len());
+    import.lack(
+        "dns_query: threads, types of records, options, and queries without an answer",
+        rows.len(),
+    );
     write_all(rows, import.sink)
 }
 
 fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let (mut rows, mut connection_id) = (Rows::default(), 0);
     reader.list(|reader| {
-        let mut row = TcpConnection { connection_id, kind: "unknown", ..TcpConnection::default() };
+        let mut row = TcpConnection {
+            connection_id,
+            kind: "unknown",
+            ..TcpConnection::default()
+        };
         reader.object(|reader, name| connection(reader, import, name, &mut row))?;
         // The file does not say which side opened a connection. One without a time existed before.
         if row.open_ns.is_none() {
             row.kind = "rundown";
         }
-        let times = [row.open_ns, row.last_send_ns, row.last_receive_ns, row.close_ns];
+        let times = [
+            row.open_ns,
+            row.last_send_ns,
+            row.last_receive_ns,
+            row.close_ns,
+        ];
         row.first_ns = times.into_iter().flatten().min().unwrap_or(0);
         if row.posts > 0 || row.injects > 0 {
             // The bytes sent are those that programs posted; where no segments are reported, they stand for
@@ -154,7 +175,10 @@ fn statistics(
         "SendPostedInjected" => row.injects = reader.int()?.unwrap_or(0),
         "RstReceivedTime" => row.abort_ns = import.time(reader)?,
         other if other.starts_with("Aggregated") => {
-            import.leave_out(reader, "Network.TcpData: rates of several connections together")?;
+            import.leave_out(
+                reader,
+                "Network.TcpData: rates of several connections together",
+            )?;
         }
         _ => reader.unknown()?,
     }
@@ -184,16 +208,27 @@ fn post_issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             }
             Ok(())
         })?;
-        rows.iter_mut().skip(begin).for_each(|row| row.connection_id = connection_id);
+        rows.iter_mut()
+            .skip(begin)
+            .for_each(|row| row.connection_id = connection_id);
         Ok(())
     })?;
     rows.sort_by_key(|row| row.ts_ns);
-    import.lack("tcp_event: events other than the sends of a filter that let them go too late", rows.len());
+    import.lack(
+        "tcp_event: events other than the sends of a filter that let them go too late",
+        rows.len(),
+    );
     write_all(rows, import.sink)
 }
 
 fn send(reader: &mut Reader, import: &Import<'_>, kind: &'static str) -> Result<Option<TcpEvent>> {
-    let (mut row, mut ts_ns) = (TcpEvent { kind, ..TcpEvent::default() }, None);
+    let (mut row, mut ts_ns) = (
+        TcpEvent {
+            kind,
+            ..TcpEvent::default()
+        },
+        None,
+    );
     reader.object(|reader, name| {
         match name {
             "Time" => ts_ns = import.time(reader)?,
@@ -215,7 +250,11 @@ fn end(reader: &mut Reader) -> Result<(Option<String>, Option<i32>)> {
         match name {
             "Address" => {
                 let text = reader.filled_text()?;
-                address = text.map(|text| text.trim_start_matches('[').trim_end_matches(']').to_owned());
+                address = text.map(|text| {
+                    text.trim_start_matches('[')
+                        .trim_end_matches(']')
+                        .to_owned()
+                });
             }
             "Port" => port = reader.int32()?,
             _ => reader.unknown()?,
@@ -226,13 +265,20 @@ fn end(reader: &mut Reader) -> Result<(Option<String>, Option<i32>)> {
 }
 
 fn template(text: &str) -> Option<&'static str> {
-    TEMPLATES.iter().find(|known| known.eq_ignore_ascii_case(text)).copied()
+    TEMPLATES
+        .iter()
+        .find(|known| known.eq_ignore_ascii_case(text))
+        .copied()
 }
 
 fn retransmissions(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let mut rows: Vec<TcpRetransmit> = Vec::new();
     reader.list(|reader| {
-        let mut row = TcpRetransmit { connection_id: -1, kind: "retransmit", ..TcpRetransmit::default() };
+        let mut row = TcpRetransmit {
+            connection_id: -1,
+            kind: "retransmit",
+            ..TcpRetransmit::default()
+        };
         let (mut again, mut sent) = (None, None);
         reader.object(|reader, name| {
             match name {

@@ -62,8 +62,12 @@ impl Objects {
             match name {
                 "ObjectTypeMap" => {
                     reader.object(|reader, id| {
-                        let wrong =
-                            || reader.unexpected("the number of a type as name", format!("the name {id:?}"));
+                        let wrong = || {
+                            reader.unexpected(
+                                "the number of a type as name",
+                                format!("the name {id:?}"),
+                            )
+                        };
                         let id = id.parse().map_err(|_| wrong())?;
                         let name = reader.text()?;
                         self.types.extend(name.map(|name| (id, Arc::from(name))));
@@ -87,8 +91,15 @@ impl Objects {
 
     /// Writes the rows. `beside` are the stacks of a part of their own.
     pub(crate) fn write(self, beside: Vec<String>, import: &mut Import<'_>) -> Result<()> {
-        let stacks = StackList::new(if beside.is_empty() { self.stacks } else { beside });
-        let mut out = Out { stacks, ..Out::default() };
+        let stacks = StackList::new(if beside.is_empty() {
+            self.stacks
+        } else {
+            beside
+        });
+        let mut out = Out {
+            stacks,
+            ..Out::default()
+        };
         for stored in &self.stored {
             if stored.maps.is_empty() && stored.unmaps.is_empty() {
                 out.object(stored, &self.types, import);
@@ -97,10 +108,14 @@ impl Objects {
             }
         }
         import.missing_stacks += out.stacks.missing;
-        out.handles.sort_by_key(|row| row.close_ns.unwrap_or(i64::MAX));
+        out.handles
+            .sort_by_key(|row| row.close_ns.unwrap_or(i64::MAX));
         out.references.sort_by_key(|row| row.ts_ns);
         out.maps.sort_by_key(|row| row.unmap_ns.unwrap_or(i64::MAX));
-        import.lack("handle: handles that were inherited, and those whose process ended", out.handles.len());
+        import.lack(
+            "handle: handles that were inherited, and those whose process ended",
+            out.handles.len(),
+        );
         import.lack("file_map: paths and flags", out.maps.len());
         write_all(out.objects, import.sink)?;
         write_all(out.handles, import.sink)?;
@@ -118,9 +133,13 @@ fn object(reader: &mut Reader, import: &mut Import<'_>) -> Result<Stored> {
             "Name" => stored.name = reader.filled_text()?,
             "CreateEvent" => stored.create = event(reader, import)?,
             "DestroyEvent" => stored.destroy = event(reader, import)?,
-            "Existing" => stored.existing = reader.all(|reader| existing(reader, import).map(Some))?,
+            "Existing" => {
+                stored.existing = reader.all(|reader| existing(reader, import).map(Some))?
+            }
             "HandleCreateEvents" => stored.creates = reader.all(|reader| event(reader, import))?,
-            "HandleDuplicateEvents" => stored.duplicates = reader.all(|reader| event(reader, import))?,
+            "HandleDuplicateEvents" => {
+                stored.duplicates = reader.all(|reader| event(reader, import))?
+            }
             "HandleCloseEvents" => stored.closes = reader.all(|reader| event(reader, import))?,
             "RefChanges" => stored.references = reader.all(|reader| event(reader, import))?,
             "FileMapEvents" => stored.maps = reader.all(|reader| event(reader, import))?,
@@ -183,22 +202,43 @@ struct Out {
 
 impl Out {
     fn thread(event: &Event, import: &mut Import<'_>) -> Option<i32> {
-        event.tid.map(|tid| import.threads.key(event.process_key, tid))
+        event
+            .tid
+            .map(|tid| import.threads.key(event.process_key, tid))
     }
 
     fn stack(&mut self, event: &Event, import: &mut Import<'_>) -> Option<i32> {
-        self.stacks.get(event.stack, event.process_key, &mut import.stacks)
+        self.stacks
+            .get(event.stack, event.process_key, &mut import.stacks)
     }
 
     fn object(&mut self, stored: &Stored, types: &HashMap<i32, Arc<str>>, import: &mut Import<'_>) {
         let object_id = self.objects.len() as i32;
         // Where events of objects were not recorded, ETWAnalyzer gives the first creation of a handle and the
         // last close in their place. These have the time of a handle, and say nothing about the object.
-        let is_own = |event: &&Event, others: &[Event]| others.iter().all(|other| other.ts_ns != event.ts_ns);
-        let created = stored.create.as_ref().filter(|event| is_own(event, &stored.creates));
-        let deleted = stored.destroy.as_ref().filter(|event| is_own(event, &stored.closes));
-        let all = [&stored.creates, &stored.duplicates, &stored.closes, &stored.references];
-        let first = all.into_iter().flatten().chain(created).map(|event| event.ts_ns).min();
+        let is_own = |event: &&Event, others: &[Event]| {
+            others.iter().all(|other| other.ts_ns != event.ts_ns)
+        };
+        let created = stored
+            .create
+            .as_ref()
+            .filter(|event| is_own(event, &stored.creates));
+        let deleted = stored
+            .destroy
+            .as_ref()
+            .filter(|event| is_own(event, &stored.closes));
+        let all = [
+            &stored.creates,
+            &stored.duplicates,
+            &stored.closes,
+            &stored.references,
+        ];
+        let first = all
+            .into_iter()
+            .flatten()
+            .chain(created)
+            .map(|event| event.ts_ns)
+            .min();
         self.objects.push(Object {
             object_id,
             address: stored.address,
@@ -209,14 +249,26 @@ impl Out {
             created_ns: created.map(|event| event.ts_ns),
             deleted_ns: deleted.map(|event| event.ts_ns),
         });
-        for (event, kind) in
-            created.map(|event| (event, "create")).into_iter().chain(deleted.map(|event| (event, "delete")))
+        for (event, kind) in created
+            .map(|event| (event, "create"))
+            .into_iter()
+            .chain(deleted.map(|event| (event, "delete")))
         {
             self.reference(event, kind, None, object_id, import);
         }
         for event in &stored.references {
-            let kind = if event.change < 0 { "dereference" } else { "reference" };
-            self.reference(event, kind, Some(event.change.saturating_abs()), object_id, import);
+            let kind = if event.change < 0 {
+                "dereference"
+            } else {
+                "reference"
+            };
+            self.reference(
+                event,
+                kind,
+                Some(event.change.saturating_abs()),
+                object_id,
+                import,
+            );
         }
         self.object_handles(stored, object_id, import);
     }
@@ -247,7 +299,9 @@ impl Out {
         // Open handles by process and value: what was opened last is on top.
         let mut open: HashMap<(Option<i32>, i64), Vec<usize>> = HashMap::new();
         for (handle, process_key) in &stored.existing {
-            open.entry((*process_key, *handle)).or_default().push(self.handles.len());
+            open.entry((*process_key, *handle))
+                .or_default()
+                .push(self.handles.len());
             self.handles.push(Handle {
                 process_key: *process_key,
                 handle: *handle,
@@ -310,8 +364,9 @@ impl Out {
     fn maps(&mut self, stored: &Stored, import: &mut Import<'_>) {
         let mut open: HashMap<(Option<i32>, i64), Vec<usize>> = HashMap::new();
         let mapped = stored.maps.iter().map(|event| (event, true));
-        let mut events: Vec<(&Event, bool)> =
-            mapped.chain(stored.unmaps.iter().map(|event| (event, false))).collect();
+        let mut events: Vec<(&Event, bool)> = mapped
+            .chain(stored.unmaps.iter().map(|event| (event, false)))
+            .collect();
         // At equal times a view is mapped before it is unmapped.
         events.sort_by_key(|(event, is_map)| (event.ts_ns, !is_map));
         for (event, is_map) in events {

@@ -72,7 +72,10 @@ impl Processes {
         // In the order of their starts, those that ran before first.
         for keys in all.by_pid.values_mut() {
             keys.sort_by_key(|key| {
-                usize::try_from(*key).ok().and_then(|key| listed.get(key)).and_then(|listed| listed.start)
+                usize::try_from(*key)
+                    .ok()
+                    .and_then(|key| listed.get(key))
+                    .and_then(|listed| listed.start)
             });
         }
         all.listed = listed;
@@ -95,14 +98,20 @@ impl Processes {
         let exact = self.by_identity.get(&(pid, start)).copied();
         let same_id = self.by_pid.get(&pid).map_or(&[][..], Vec::as_slice);
         let has_name = |key: &i32| {
-            let known = self.listed(Some(*key)).and_then(|listed| listed.name.as_deref());
-            known.zip(name).is_some_and(|(known, name)| known.eq_ignore_ascii_case(name))
+            let known = self
+                .listed(Some(*key))
+                .and_then(|listed| listed.name.as_deref());
+            known
+                .zip(name)
+                .is_some_and(|(known, name)| known.eq_ignore_ascii_case(name))
         };
         let named: Vec<i32> = same_id.iter().copied().filter(has_name).collect();
         let found = match (exact, same_id, named.as_slice()) {
             // A missing start matches a process whose start is not known, but may also stand for any other
             // one: the name has to agree, if it fits one at all.
-            (Some(exact), ..) if start.is_some() || named.is_empty() || has_name(&exact) => Some(exact),
+            (Some(exact), ..) if start.is_some() || named.is_empty() || has_name(&exact) => {
+                Some(exact)
+            }
             (_, [one], _) | (.., [one]) => Some(*one),
             (exact, ..) => exact,
         };
@@ -135,11 +144,22 @@ impl Processes {
 
     /// When a process began and ended in the trace, in nanoseconds.
     pub(crate) fn life(&self, key: Option<i32>, zero: Zero) -> (Option<i64>, Option<i64>) {
-        let Some(listed) = self.listed(key) else { return (None, None) };
+        let Some(listed) = self.listed(key) else {
+            return (None, None);
+        };
         let ns = |filetime: i64| filetime.saturating_sub(zero.0).saturating_mul(100);
         // Where the file does not say whether a process is new, it is if it started at time zero or later.
-        let start = listed.start.map(ns).filter(|start| listed.is_new.unwrap_or(*start >= 0));
-        (start, listed.stop.map(ns).filter(|_| listed.has_ended.unwrap_or(true)))
+        let start = listed
+            .start
+            .map(ns)
+            .filter(|start| listed.is_new.unwrap_or(*start >= 0));
+        (
+            start,
+            listed
+                .stop
+                .map(ns)
+                .filter(|_| listed.has_ended.unwrap_or(true)),
+        )
     }
 
     /// The rows of `process`.
@@ -169,13 +189,22 @@ impl Processes {
         // The order of `by_pid` has unknown starts first, as `None` is less than any start here, so that the
         // search by halves below is right.
         let candidates = self.by_pid.get(&listed.parent_pid?)?;
-        let started =
-            |parent: &i32| self.listed(Some(*parent)).is_some_and(|other| other.start <= listed.start);
+        let started = |parent: &i32| {
+            self.listed(Some(*parent))
+                .is_some_and(|other| other.start <= listed.start)
+        };
         // Ids are used again, so that the last one that started before is meant.
-        let before = candidates.get(..candidates.partition_point(started)).unwrap_or_default();
-        let parent = before.iter().rev().find(|parent| **parent != key).copied()?;
+        let before = candidates
+            .get(..candidates.partition_point(started))
+            .unwrap_or_default();
+        let parent = before
+            .iter()
+            .rev()
+            .find(|parent| **parent != key)
+            .copied()?;
         let stop = self.listed(Some(parent)).and_then(|other| other.stop);
-        Some(parent).filter(|_| stop.is_none_or(|stop| listed.start.is_none_or(|start| stop >= start)))
+        Some(parent)
+            .filter(|_| stop.is_none_or(|stop| listed.start.is_none_or(|start| stop >= start)))
     }
 }
 
@@ -192,7 +221,12 @@ impl Threads {
         let tid = tid as i32;
         *self.keys.entry((process_key, tid)).or_insert_with(|| {
             let thread_key = self.rows.len() as i32;
-            self.rows.push(Thread { thread_key, tid, process_key, ..Thread::default() });
+            self.rows.push(Thread {
+                thread_key,
+                tid,
+                process_key,
+                ..Thread::default()
+            });
             thread_key
         })
     }
@@ -207,7 +241,13 @@ mod tests {
     use super::*;
 
     fn listed(pid: i32, start: Option<i64>, stop: Option<i64>, parent_pid: i32) -> Listed {
-        Listed { pid, start, stop, parent_pid: Some(parent_pid), ..Listed::default() }
+        Listed {
+            pid,
+            start,
+            stop,
+            parent_pid: Some(parent_pid),
+            ..Listed::default()
+        }
     }
 
     #[test]
@@ -220,8 +260,10 @@ mod tests {
         ]);
         assert_eq!(all.with_text("a(b).exe(7)"), Some(Some(0)));
         // Keys of old files have no start: the executable distinguishes two processes with one id.
-        let named =
-            |pid, name: &str, start| Listed { name: Some(name.to_owned()), ..listed(pid, start, None, 0) };
+        let named = |pid, name: &str, start| Listed {
+            name: Some(name.to_owned()),
+            ..listed(pid, start, None, 0)
+        };
         let later = start.map(|start| start + 5);
         let mut two = Processes::new(vec![
             named(7, "a.exe", start),
@@ -230,16 +272,29 @@ mod tests {
             named(9, "b.exe", start),
             named(9, "b.exe", later),
         ]);
-        assert_eq!((two.with_text("B.exe(7)"), two.with_text("a.exe(7)")), (Some(Some(1)), Some(Some(0))));
+        assert_eq!(
+            (two.with_text("B.exe(7)"), two.with_text("a.exe(7)")),
+            (Some(Some(1)), Some(Some(0)))
+        );
         assert_eq!((two.with_text("c.exe(7)"), two.missing), (Some(None), 1));
         // Of two with that name none is meant rather than the other; one without a known start is.
-        assert_eq!((two.with_text("a.exe(9)"), two.with_text("b.exe(9)")), (Some(Some(2)), Some(Some(2))));
-        assert_eq!(all.with_text("a.exe(7)2021-11-14T21:12:12.0576236+01:00"), Some(Some(1)));
+        assert_eq!(
+            (two.with_text("a.exe(9)"), two.with_text("b.exe(9)")),
+            (Some(Some(2)), Some(Some(2)))
+        );
+        assert_eq!(
+            all.with_text("a.exe(7)2021-11-14T21:12:12.0576236+01:00"),
+            Some(Some(1))
+        );
         // Another start, but the only one with that id.
         assert_eq!(all.with_text("a.exe(8)"), Some(Some(2)));
         assert_eq!((all.with_text("a.exe(9)"), all.missing), (Some(None), 1));
         assert_eq!(
-            (all.with_text("a.exe"), all.with_text("a(x)"), all.with_text("a(7)soon")),
+            (
+                all.with_text("a.exe"),
+                all.with_text("a(x)"),
+                all.with_text("a(7)soon")
+            ),
             (None, None, None)
         );
         assert_eq!((all.at(2), all.at(-1), all.missing), (Some(2), None, 1));
@@ -255,7 +310,10 @@ mod tests {
             listed(9, Some(40), None, 7),
             listed(10, Some(25), None, 7),
         ]);
-        let parents: Vec<_> = all.rows(Zero(0)).map(|row| row.parent_process_key).collect();
+        let parents: Vec<_> = all
+            .rows(Zero(0))
+            .map(|row| row.parent_process_key)
+            .collect();
         assert_eq!(parents, [None, None, Some(0), Some(1), None]);
     }
 }

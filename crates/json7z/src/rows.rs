@@ -15,7 +15,9 @@ pub(crate) struct Rows<R: Row> {
 
 impl<R: Row> Default for Rows<R> {
     fn default() -> Self {
-        Self { columns: R::Columns::default() }
+        Self {
+            columns: R::Columns::default(),
+        }
     }
 }
 
@@ -23,7 +25,11 @@ impl<R: Row> Rows<R> {
     /// Adds a row.
     pub(crate) fn push(&mut self, row: &R, sink: &mut dyn Sink) -> Result<()> {
         self.columns.push(row);
-        if self.columns.len() >= BATCH_ROWS { self.flush(sink) } else { Ok(()) }
+        if self.columns.len() >= BATCH_ROWS {
+            self.flush(sink)
+        } else {
+            Ok(())
+        }
     }
 
     /// Hands on what is left.
@@ -34,7 +40,10 @@ impl<R: Row> Rows<R> {
 }
 
 /// Hands on all rows of a table.
-pub(crate) fn write_all<R: Row>(rows: impl IntoIterator<Item = R>, sink: &mut dyn Sink) -> Result<()> {
+pub(crate) fn write_all<R: Row>(
+    rows: impl IntoIterator<Item = R>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
     let mut out = Rows::default();
     rows.into_iter().try_for_each(|row| out.push(&row, sink))?;
     out.flush(sink)

@@ -24,17 +24,31 @@ impl<'t> Named<'t> {
     /// `ntdll.dll!RtlUserThreadStart`, or `ntdll.dll+0x1a2b` for code without a name.
     pub(crate) fn parse(text: &'t str) -> Self {
         // A name with `!` in front and nothing before it has no module: the mark belongs to the name.
-        if let Some((module, method)) = text.split_once('!').filter(|(module, _)| !module.is_empty()) {
-            return Self { module: Some(module).filter(|module| *module != "<UnknownModule>"), method };
+        if let Some((module, method)) = text
+            .split_once('!')
+            .filter(|(module, _)| !module.is_empty())
+        {
+            return Self {
+                module: Some(module).filter(|module| *module != "<UnknownModule>"),
+                method,
+            };
         }
         // Only behind the name of a file with code is this an offset; any other text is the name of a method.
         if let Some(at) = text.rfind("+0x")
             && let (Some(module), Some(method)) = (text.get(..at), text.get(at..))
-            && CODE.iter().any(|ending| module.to_ascii_lowercase().ends_with(ending))
+            && CODE
+                .iter()
+                .any(|ending| module.to_ascii_lowercase().ends_with(ending))
         {
-            return Self { module: Some(module), method };
+            return Self {
+                module: Some(module),
+                method,
+            };
         }
-        Self { module: None, method: text }
+        Self {
+            module: None,
+            method: text,
+        }
     }
 }
 
@@ -65,19 +79,29 @@ impl Modules {
         {
             self.of_process.remove(&(named.process_key, name.clone()));
             self.of_process.insert((row.process_key, name), at);
-            *named = Module { module_id: named.module_id, ..row };
+            *named = Module {
+                module_id: named.module_id,
+                ..row
+            };
             return at as i32;
         }
         let at = self.rows.len();
         row.module_id = at as i32;
-        self.of_process.entry((row.process_key, name.clone())).or_insert(at);
+        self.of_process
+            .entry((row.process_key, name.clone()))
+            .or_insert(at);
         self.first.entry(name).or_insert(at);
         self.rows.push(row);
         at as i32
     }
 
     /// Path of the module of that name in a process, else in the process of the kernel.
-    pub(crate) fn path(&self, process: Option<i32>, system: Option<i32>, name: &str) -> Option<&str> {
+    pub(crate) fn path(
+        &self,
+        process: Option<i32>,
+        system: Option<i32>,
+        name: &str,
+    ) -> Option<&str> {
         let name = name.to_lowercase();
         let of = |process| self.of_process.get(&(process, name.clone()));
         let at = of(process).or_else(|| system.and_then(|system| of(Some(system))))?;
@@ -120,7 +144,10 @@ pub(crate) struct Stacks {
 impl Stacks {
     /// The node of the innermost frame of a stack; `None` for a text without frames.
     pub(crate) fn add(&mut self, text: &str, process: Option<i32>) -> Option<i32> {
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "No Stack");
+        let lines = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty() && *line != "No Stack");
         let lines: Vec<&str> = lines.collect();
         let mut parent_id = None;
         // Backwards, since nodes of the tree are made from the outermost frame on, and texts have the
@@ -129,7 +156,12 @@ impl Stacks {
             let frame_id = self.frame(line, process);
             let stack_id = *self.nodes.entry((parent_id, frame_id)).or_insert_with(|| {
                 let stack_id = self.stacks.len() as i32;
-                self.stacks.push(Stack { stack_id, parent_id, frame_id, depth });
+                self.stacks.push(Stack {
+                    stack_id,
+                    parent_id,
+                    frame_id,
+                    depth,
+                });
                 stack_id
             });
             parent_id = Some(stack_id);
@@ -143,10 +175,15 @@ impl Stacks {
         }
         let named = Named::parse(text);
         let module_id = named.module.map(|name| self.modules.named(name, process));
-        let offset = named.method.strip_prefix("+0x").and_then(|hex| i64::from_str_radix(hex, 16).ok());
+        let offset = named
+            .method
+            .strip_prefix("+0x")
+            .and_then(|hex| i64::from_str_radix(hex, 16).ok());
         // An offset means something only within a module.
         let rva = offset.filter(|_| module_id.is_some());
-        let address = text.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok());
+        let address = text
+            .strip_prefix("0x")
+            .and_then(|hex| u64::from_str_radix(hex, 16).ok());
         let method_id = (rva.is_none() && address.is_none()).then(|| {
             let method_id = self.methods.len() as i32;
             self.methods.push(Method {
@@ -159,7 +196,14 @@ impl Stacks {
         });
         let frame_id = self.frames.len() as i32;
         let address = address.map_or(rva.unwrap_or(0), |address| address as i64);
-        self.frames.push(Frame { frame_id, module_id, rva, address, method_id, ..Frame::default() });
+        self.frames.push(Frame {
+            frame_id,
+            module_id,
+            rva,
+            address,
+            method_id,
+            ..Frame::default()
+        });
         self.by_text.insert(text.to_owned(), frame_id);
         frame_id
     }
@@ -184,7 +228,10 @@ pub(crate) struct StackList {
 
 impl StackList {
     pub(crate) fn new(texts: Vec<String>) -> Self {
-        Self { texts, ..Self::default() }
+        Self {
+            texts,
+            ..Self::default()
+        }
     }
 
     /// The stack with a number; -1 stands for none.
@@ -198,7 +245,10 @@ impl StackList {
         if let Some(known) = self.known.get(&index) {
             return *known;
         }
-        let Some(text) = usize::try_from(index).ok().and_then(|index| self.texts.get(index)) else {
+        let Some(text) = usize::try_from(index)
+            .ok()
+            .and_then(|index| self.texts.get(index))
+        else {
             self.missing += 1;
             return None;
         };
@@ -215,7 +265,11 @@ mod tests {
     #[test]
     fn names_have_a_module_where_it_is_known() {
         for (text, module, method) in [
-            ("ntdll.dll!RtlUserThreadStart", Some("ntdll.dll"), "RtlUserThreadStart"),
+            (
+                "ntdll.dll!RtlUserThreadStart",
+                Some("ntdll.dll"),
+                "RtlUserThreadStart",
+            ),
             ("a.dll!operator!=", Some("a.dll"), "operator!="),
             ("ntdll.dll+0x1a2b", Some("ntdll.dll"), "+0x1a2b"),
             ("Foo.Sys+0x1", Some("Foo.Sys"), "+0x1"),
@@ -234,19 +288,48 @@ mod tests {
         let first = stacks.add("c.dll!C\r\nb.dll+0x10\na.dll!A\n", Some(1));
         let second = stacks.add("d.dll!D\nb.dll+0x10\na.dll!A", Some(2));
         assert_eq!(
-            (first, second, stacks.add("No Stack", None), stacks.add("", None)),
+            (
+                first,
+                second,
+                stacks.add("No Stack", None),
+                stacks.add("", None)
+            ),
             (Some(2), Some(3), None, None)
         );
-        let parents: Vec<_> = stacks.stacks.iter().map(|row| (row.parent_id, row.depth)).collect();
-        assert_eq!(parents, [(None, 0), (Some(0), 1), (Some(1), 2), (Some(1), 2)]);
-        assert_eq!((stacks.frames.len(), stacks.methods.len(), stacks.modules.rows.len()), (4, 3, 4));
-        assert_eq!((stacks.frames[1].rva, stacks.frames[1].method_id), (Some(0x10), None));
+        let parents: Vec<_> = stacks
+            .stacks
+            .iter()
+            .map(|row| (row.parent_id, row.depth))
+            .collect();
+        assert_eq!(
+            parents,
+            [(None, 0), (Some(0), 1), (Some(1), 2), (Some(1), 2)]
+        );
+        assert_eq!(
+            (
+                stacks.frames.len(),
+                stacks.methods.len(),
+                stacks.modules.rows.len()
+            ),
+            (4, 3, 4)
+        );
+        assert_eq!(
+            (stacks.frames[1].rva, stacks.frames[1].method_id),
+            (Some(0x10), None)
+        );
         let mut list = StackList::new(vec!["a.dll!A".to_owned()]);
         assert_eq!(list.get(Some(0), None, &mut stacks), Some(0));
         assert_eq!(
-            (list.get(Some(-1), None, &mut stacks), list.get(None, None, &mut stacks), list.missing),
+            (
+                list.get(Some(-1), None, &mut stacks),
+                list.get(None, None, &mut stacks),
+                list.missing
+            ),
             (None, None, 0)
         );
-        assert_eq!((list.get(Some(9), None, &mut stacks), list.missing), (None, 1));
+        assert_eq!(
+            (list.get(Some(9), None, &mut stacks), list.missing),
+            (None, 1)
+        );
     }
 }

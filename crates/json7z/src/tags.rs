@@ -27,9 +27,14 @@ pub(crate) fn read(
         }
         Ok(())
     })?;
-    let file = files.first().and_then(|file| file.rsplit(['\\', '/']).next()).unwrap_or(SPECIAL);
+    let file = files
+        .first()
+        .and_then(|file| file.rsplit(['\\', '/']).next())
+        .unwrap_or(SPECIAL);
     let set = if is_special { file } else { DEFAULT_SET };
-    tags.iter_mut().skip(begin).for_each(|tag| set.clone_into(&mut tag.tag_set));
+    tags.iter_mut()
+        .skip(begin)
+        .for_each(|tag| set.clone_into(&mut tag.tag_set));
     Ok(())
 }
 
@@ -49,13 +54,17 @@ fn process(reader: &mut Reader, import: &mut Import<'_>, tags: &mut Vec<CpuTag>)
         }
         Ok(())
     })?;
-    tags.iter_mut().skip(begin).for_each(|tag| tag.process_key = process_key);
+    tags.iter_mut()
+        .skip(begin)
+        .for_each(|tag| tag.process_key = process_key);
     Ok(())
 }
 
 fn tag(reader: &mut Reader, import: &Import<'_>) -> Result<CpuTag> {
     let (mut row, mut length) = (CpuTag::default(), 0);
-    let ms = |reader: &mut Reader| Ok::<_, Failure>(reader.int()?.unwrap_or(0).saturating_mul(1_000_000));
+    let ms = |reader: &mut Reader| {
+        Ok::<_, Failure>(reader.int()?.unwrap_or(0).saturating_mul(1_000_000))
+    };
     reader.object(|reader, name| {
         match name {
             "Stacktag" => row.tag = reader.text()?.unwrap_or_default(),
@@ -73,12 +82,19 @@ fn tag(reader: &mut Reader, import: &Import<'_>) -> Result<CpuTag> {
 }
 
 /// Writes `cpu_tag`.
-pub(crate) fn write(mut tags: Vec<CpuTag>, has_switches: bool, import: &mut Import<'_>) -> Result<()> {
+pub(crate) fn write(
+    mut tags: Vec<CpuTag>,
+    has_switches: bool,
+    import: &mut Import<'_>,
+) -> Result<()> {
     tags.sort_by_key(|tag| tag.process_key);
     // Without switches nobody measured waits, and the zeros of the file mean nothing.
     if !has_switches {
         tags.iter_mut().for_each(|tag| tag.wait_sum_ns = None);
     }
-    import.lack("cpu_tag: samples, threads, and waits without overlaps", tags.len());
+    import.lack(
+        "cpu_tag: samples, threads, and waits without overlaps",
+        tags.len(),
+    );
     write_all(tags, import.sink)
 }

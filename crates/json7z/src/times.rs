@@ -42,7 +42,10 @@ fn moment(text: &str) -> Option<Option<Moment>> {
         Some(at) => (rest.get(..at)?, Some(bias(rest.get(at..)?)?)),
     };
     let ticks = clock(time)?;
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !(0..24 * 3600 * TICKS).contains(&ticks) {
+    if !(1..=12).contains(&month)
+        || !(1..=31).contains(&day)
+        || !(0..24 * 3600 * TICKS).contains(&ticks)
+    {
         return None;
     }
     if !YEARS.contains(&year) {
@@ -52,11 +55,15 @@ fn moment(text: &str) -> Option<Option<Moment>> {
     let local = days * 24 * 3600 * TICKS + ticks;
     // Windows defines the bias so: local time and bias together are UTC.
     let filetime = local + i64::from(bias_minutes.unwrap_or(0)) * 60 * TICKS;
-    Some(Some(Moment { filetime, bias_minutes }))
+    Some(Some(Moment {
+        filetime,
+        bias_minutes,
+    }))
 }
 
 fn number(text: &str) -> Option<i64> {
-    (text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
+    (text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit()))
+        .then(|| text.parse().ok())?
 }
 
 /// `+01:00`: local time is an hour before UTC, so that the bias is -60.
@@ -65,8 +72,17 @@ fn bias(zone: &str) -> Option<i32> {
         return Some(0);
     }
     let (hours, minutes) = zone.get(1..)?.split_once(':')?;
-    let minutes = i32::try_from(number(hours)?.checked_mul(60)?.checked_add(number(minutes)?)?).ok()?;
-    (minutes <= 24 * 60).then_some(if zone.starts_with('+') { -minutes } else { minutes })
+    let minutes = i32::try_from(
+        number(hours)?
+            .checked_mul(60)?
+            .checked_add(number(minutes)?)?,
+    )
+    .ok()?;
+    (minutes <= 24 * 60).then_some(if zone.starts_with('+') {
+        -minutes
+    } else {
+        minutes
+    })
 }
 
 /// `15:55:03.3994777` in units of 100 ns.
@@ -79,8 +95,11 @@ fn clock(text: &str) -> Option<i64> {
     }
     // Units of 100 ns have seven digits: fewer are filled up, further ones are cut off.
     let digits: String = fraction.chars().chain("0000000".chars()).take(7).collect();
-    let ticks =
-        if fraction.bytes().all(|byte| byte.is_ascii_digit()) { number(&digits)? } else { return None };
+    let ticks = if fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        number(&digits)?
+    } else {
+        return None;
+    };
     Some(((hours * 60 + minutes) * 60 + seconds) * TICKS + ticks)
 }
 
@@ -102,30 +121,47 @@ const fn date_of(days: i64) -> (i64, i64, i64) {
     let years = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * years + years / 4 - years / 100);
     let shifted = (5 * of_year + 2) / 153;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
     let year = years + era * 400 + if month <= 2 { 1 } else { 0 };
     (year, month, of_year - (153 * shifted + 2) / 5 + 1)
 }
 
 /// A point in time as the manifest has it: `2024-05-01T10:00:00.1234567Z`.
 pub(crate) fn utc_text(filetime: i64) -> String {
-    let (days, ticks) = (filetime.div_euclid(24 * 3600 * TICKS), filetime.rem_euclid(24 * 3600 * TICKS));
+    let (days, ticks) = (
+        filetime.div_euclid(24 * 3600 * TICKS),
+        filetime.rem_euclid(24 * 3600 * TICKS),
+    );
     let (year, month, day) = date_of(days - DAYS_1601_1970);
     let seconds = ticks / TICKS;
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{:02}.{:07}Z", seconds % 60, ticks % TICKS)
+    format!(
+        "{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{:02}.{:07}Z",
+        seconds % 60,
+        ticks % TICKS
+    )
 }
 
 /// `[-][days.]hh:mm:ss[.fffffff]` in nanoseconds.
 fn span_ns(text: &str) -> Option<i64> {
-    let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let (is_negative, text) = text
+        .strip_prefix('-')
+        .map_or((false, text), |rest| (true, rest));
     let (days, time) = match (text.find('.'), text.find(':')) {
         // A point in front of the first colon ends the days, one behind it begins the fraction of the
         // seconds.
-        (Some(point), Some(colon)) if point < colon => (number(text.get(..point)?)?, text.get(point + 1..)?),
+        (Some(point), Some(colon)) if point < colon => {
+            (number(text.get(..point)?)?, text.get(point + 1..)?)
+        }
         _ => (0, text),
     };
-    let ticks = days.checked_mul(24 * 3600 * TICKS)?.checked_add(clock(time)?)?;
+    let ticks = days
+        .checked_mul(24 * 3600 * TICKS)?
+        .checked_add(clock(time)?)?;
     let ns = ticks.saturating_mul(100);
     Some(if is_negative { -ns } else { ns })
 }
@@ -138,7 +174,11 @@ pub(crate) fn seconds_ns(seconds: f64) -> i64 {
 impl Reader {
     /// A point in time; one that stands for an unknown one counts as missing.
     pub(crate) fn moment(&mut self) -> Result<Option<Moment>> {
-        self.parsed("a date and time as 2020-01-01T15:55:03.1234567+01:00", moment).map(Option::flatten)
+        self.parsed(
+            "a date and time as 2020-01-01T15:55:03.1234567+01:00",
+            moment,
+        )
+        .map(Option::flatten)
     }
 
     /// A length of time in nanoseconds.
@@ -146,10 +186,20 @@ impl Reader {
         self.parsed("a length of time as 00:00:01.2345678", span_ns)
     }
 
-    fn parsed<T>(&mut self, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
-        let Some(text) = self.text()? else { return Ok(None) };
-        let wrong =
-            || self.unexpected(expected, format!("the text {:?}", text.chars().take(60).collect::<String>()));
+    fn parsed<T>(
+        &mut self,
+        expected: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(text) = self.text()? else {
+            return Ok(None);
+        };
+        let wrong = || {
+            self.unexpected(
+                expected,
+                format!("the text {:?}", text.chars().take(60).collect::<String>()),
+            )
+        };
         parse(&text).map(Some).ok_or_else(wrong)
     }
 
@@ -161,7 +211,11 @@ impl Reader {
 
 /// The start behind `name(pid)` in the key of a process.
 pub(crate) fn start_of(text: &str) -> Option<Option<i64>> {
-    if text.is_empty() { Some(None) } else { moment(text).map(|moment| moment.map(|moment| moment.filetime)) }
+    if text.is_empty() {
+        Some(None)
+    } else {
+        moment(text).map(|moment| moment.map(|moment| moment.filetime))
+    }
 }
 
 #[cfg(test)]
@@ -175,9 +229,18 @@ mod tests {
             utc_text(zone("2020-01-01T15:55:03.3994777+01:00").filetime),
             "2020-01-01T14:55:03.3994777Z"
         );
-        assert_eq!(zone("2020-01-01T15:55:03.3994777+01:00").bias_minutes, Some(-60));
-        assert_eq!(utc_text(zone("2024-02-29T23:30:00-05:30").filetime), "2024-03-01T05:00:00.0000000Z");
-        assert_eq!(zone("2024-05-01T10:00:00Z").filetime, 133_590_312_000_000_000);
+        assert_eq!(
+            zone("2020-01-01T15:55:03.3994777+01:00").bias_minutes,
+            Some(-60)
+        );
+        assert_eq!(
+            utc_text(zone("2024-02-29T23:30:00-05:30").filetime),
+            "2024-03-01T05:00:00.0000000Z"
+        );
+        assert_eq!(
+            zone("2024-05-01T10:00:00Z").filetime,
+            133_590_312_000_000_000
+        );
         assert_eq!(zone("2024-05-01T10:00:00.5").bias_minutes, None);
         assert_eq!(moment("0001-01-01T00:00:00+00:00"), Some(None));
         assert_eq!(moment("9999-12-31T23:59:59.9999999+00:00"), Some(None));
@@ -201,10 +264,25 @@ mod tests {
         for year in 1602..2500 {
             for month in 1..=12 {
                 let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-                let length = [31, if is_leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-                    [month as usize - 1];
+                let length = [
+                    31,
+                    if is_leap { 29 } else { 28 },
+                    31,
+                    30,
+                    31,
+                    30,
+                    31,
+                    31,
+                    30,
+                    31,
+                    30,
+                    31,
+                ][month as usize - 1];
                 for day in 1..=length {
-                    assert_eq!((days_from_1970(year, month, day), date_of(days)), (days, (year, month, day)));
+                    assert_eq!(
+                        (days_from_1970(year, month, day), date_of(days)),
+                        (days, (year, month, day))
+                    );
                     days += 1;
                 }
             }

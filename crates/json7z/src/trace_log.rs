@@ -68,7 +68,10 @@ impl Events {
     }
 
     fn event(&mut self, reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
-        let mut row = GenericEvent { described_by: Some("tracelogging"), ..GenericEvent::default() };
+        let mut row = GenericEvent {
+            described_by: Some("tracelogging"),
+            ..GenericEvent::default()
+        };
         let (mut stack, mut tid, mut fields) = (None, None, Map::new());
         reader.object(|reader, name| {
             match name {
@@ -79,7 +82,10 @@ impl Events {
                 "TimeStamp" => row.ts_ns = import.time(reader)?.unwrap_or(0),
                 "Fields" => {
                     reader.object(|reader, name| {
-                        fields.insert(name.to_owned(), reader.text()?.map_or(Value::Null, Value::String));
+                        fields.insert(
+                            name.to_owned(),
+                            reader.text()?.map_or(Value::Null, Value::String),
+                        );
                         Ok(())
                     })?;
                 }
@@ -105,7 +111,11 @@ impl Events {
 
     /// Writes `generic_event`. `beside` are the stacks of a part of their own.
     pub(crate) fn write(mut self, beside: Vec<String>, import: &mut Import<'_>) -> Result<()> {
-        let mut list = StackList::new(if beside.is_empty() { self.stacks } else { beside });
+        let mut list = StackList::new(if beside.is_empty() {
+            self.stacks
+        } else {
+            beside
+        });
         self.rows.sort_by_key(|(row, _)| row.ts_ns);
         let mut rows = Vec::new();
         for (mut row, stack) in self.rows {
@@ -113,7 +123,10 @@ impl Events {
             rows.push(row);
         }
         import.missing_stacks += list.missing;
-        import.lack("generic_event: processors, levels, keywords, opcodes", rows.len());
+        import.lack(
+            "generic_event: processors, levels, keywords, opcodes",
+            rows.len(),
+        );
         write_all(rows, import.sink)
     }
 }

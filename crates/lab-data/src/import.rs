@@ -48,7 +48,12 @@ pub(crate) struct Amount {
           value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     batch: u32,
     /// When to wait for the disk
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "full,normal,off")]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "full,normal,off"
+    )]
     sync: Vec<Sync>,
     /// How transactions are undone
     #[arg(long, value_enum, default_value = "delete")]
@@ -63,8 +68,9 @@ impl Amount {
         for folder in &self.folders {
             for sync in &self.sync {
                 let before = rows.len() as u64 * u64::from(self.rows);
-                let (took, bytes) =
-                    self.import(folder, *sync, &|done| progress(before + u64::from(done), all))?;
+                let (took, bytes) = self.import(folder, *sync, &|done| {
+                    progress(before + u64::from(done), all)
+                })?;
                 let rate = f64::from(self.rows) / took.as_secs_f64();
                 rows.push([
                     folder.display().to_string(),
@@ -79,7 +85,15 @@ impl Amount {
         }
         Ok(Rows {
             heading: "Import into SQLite",
-            columns: ["folder", "sync", "journal", "rows>", "seconds>", "rows_per_second>", "bytes>"],
+            columns: [
+                "folder",
+                "sync",
+                "journal",
+                "rows>",
+                "seconds>",
+                "rows_per_second>",
+                "bytes>",
+            ],
             rows,
         })
     }
@@ -108,7 +122,8 @@ impl Amount {
             let end = next.saturating_add(self.batch).min(self.rows);
             let transaction = database.transaction()?;
             {
-                let mut insert = transaction.prepare_cached("INSERT INTO import VALUES (?1, ?2, ?3)")?;
+                let mut insert =
+                    transaction.prepare_cached("INSERT INTO import VALUES (?1, ?2, ?3)")?;
                 for id in next..end {
                     // Names in no order, as those of customers are.
                     let name = format!("{:08x}", id.wrapping_mul(0x9e37_79b9));
@@ -127,11 +142,18 @@ impl Amount {
         let count_wanted = i64::from(self.rows);
         // Ids count from 0: their sum shows that each row is there, and once.
         let wanted = (count_wanted, count_wanted * (count_wanted - 1) / 2);
-        ensure!((count, sum) == wanted, "the database holds {count} rows instead of {}", self.rows);
+        ensure!(
+            (count, sum) == wanted,
+            "the database holds {count} rows instead of {}",
+            self.rows
+        );
         // SQLite writes and removes its journal when the last connection closes; the size is that of the
         // closed database.
         drop(database);
-        let bytes = file.metadata().with_context(|| format!("cannot read {}", file.display()))?.len();
+        let bytes = file
+            .metadata()
+            .with_context(|| format!("cannot read {}", file.display()))?
+            .len();
         own.close().context("cannot remove the database")?;
         Ok((took, bytes))
     }
@@ -139,5 +161,8 @@ impl Amount {
 
 /// As SQLite and the command line call it.
 fn word(value: &impl ValueEnum) -> String {
-    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    value
+        .to_possible_value()
+        .map(|value| value.get_name().to_owned())
+        .unwrap_or_default()
 }

@@ -25,7 +25,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// Import into SQLite, and compare serializers: workloads of case studies about slow machines.
 #[derive(Debug, Parser)]
-#[command(name = "etwkit-lab-data", version, propagate_version = false, arg_required_else_help = true)]
+#[command(
+    name = "etwkit-lab-data",
+    version,
+    propagate_version = false,
+    arg_required_else_help = true
+)]
 struct Cli {
     #[command(subcommand)]
     workload: Workload,
@@ -53,14 +58,20 @@ fn main() -> ExitCode {
     interrupt::install();
     let mut out = BufWriter::new(io::stdout());
     let mut lines = Lines::new(&mut out);
-    let answered = Cli::try_parse().map_err(Err).and_then(|cli| answer(&cli, &mut lines).map_err(Ok));
+    let answered = Cli::try_parse()
+        .map_err(Err)
+        .and_then(|cli| answer(&cli, &mut lines).map_err(Ok));
     match answered.and_then(|()| lines.flush().map_err(|error| Ok(error.into()))) {
         Ok(()) => Exit::Answered.into(),
         Err(Ok(error)) => said(&error).into(),
         Err(Err(usage)) => {
             // Where it cannot be printed, nobody reads it.
             let _ = usage.print();
-            if usage.use_stderr() { Exit::Error.into() } else { Exit::Answered.into() }
+            if usage.use_stderr() {
+                Exit::Error.into()
+            } else {
+                Exit::Answered.into()
+            }
         }
     }
 }
@@ -94,7 +105,11 @@ fn answer(cli: &Cli, lines: &mut Lines<'_>) -> Result<()> {
         Workload::First { .. } => return Ok(()),
     };
     lines.flush()?;
-    Errors { out: &mut io::stderr(), is_colored: false }.note(&format!("To see it on Windows: {seen_by}"));
+    Errors {
+        out: &mut io::stderr(),
+        is_colored: false,
+    }
+    .note(&format!("To see it on Windows: {seen_by}"));
     Ok(())
 }
 
@@ -104,11 +119,24 @@ fn style() -> ProgressStyle {
 }
 
 fn said(error: &anyhow::Error) -> Exit {
-    let of_system = || error.chain().find_map(|cause| cause.downcast_ref().and_then(hint_of_system));
-    let hint = match error.chain().find_map(|cause| cause.downcast_ref::<Advised>()) {
-        Some(advised) => &advised.hint,
-        None => of_system().unwrap_or("`etwkit-lab-data WORKLOAD --help` shows what a workload takes"),
+    let of_system = || {
+        error
+            .chain()
+            .find_map(|cause| cause.downcast_ref().and_then(hint_of_system))
     };
-    Errors { out: &mut io::stderr(), is_colored: false }.error(error, hint);
+    let hint = match error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<Advised>())
+    {
+        Some(advised) => &advised.hint,
+        None => {
+            of_system().unwrap_or("`etwkit-lab-data WORKLOAD --help` shows what a workload takes")
+        }
+    };
+    Errors {
+        out: &mut io::stderr(),
+        is_colored: false,
+    }
+    .error(error, hint);
     Exit::Error
 }

@@ -42,13 +42,23 @@ impl Amount {
     pub(crate) fn run(&self, progress: &dyn Fn(u64, u64)) -> Result<Rows<6>> {
         let formats = self.formats()?;
         let mut rows = Vec::new();
-        let first: Vec<Duration> = formats.iter().map(|format| first_call(format)).collect::<Result<_>>()?;
+        let first: Vec<Duration> = formats
+            .iter()
+            .map(|format| first_call(format))
+            .collect::<Result<_>>()?;
         let all = (self.objects.len() * (formats.len() + 1)) as u64;
         for objects in &self.objects {
             let shelf = BookShelf::of(*objects, self.payload);
             let copied = self.median(|| Ok(shelf.clone()))?;
             let count = objects.to_string();
-            rows.push([FLOOR.into(), count.clone(), String::new(), ms(copied), String::new(), String::new()]);
+            rows.push([
+                FLOOR.into(),
+                count.clone(),
+                String::new(),
+                ms(copied),
+                String::new(),
+                String::new(),
+            ]);
             for (format, first) in formats.iter().zip(&first) {
                 let bytes = (format.write)(&shelf)?;
                 ensure!(
@@ -61,12 +71,26 @@ impl Amount {
                 let read = self.median(|| (format.read)(&bytes))?;
                 progress(rows.len() as u64 + 1, all);
                 let size = bytes.len().to_string();
-                rows.push([format.name.into(), count.clone(), ms(written), ms(read), size, ms(*first)]);
+                rows.push([
+                    format.name.into(),
+                    count.clone(),
+                    ms(written),
+                    ms(read),
+                    size,
+                    ms(*first),
+                ]);
             }
         }
         Ok(Rows {
             heading: "Serializers, the median of each",
-            columns: ["format", "objects>", "write_ms>", "read_ms>", "bytes>", "first_call_ms>"],
+            columns: [
+                "format",
+                "objects>",
+                "write_ms>",
+                "read_ms>",
+                "bytes>",
+                "first_call_ms>",
+            ],
             rows,
         })
     }
@@ -92,14 +116,28 @@ impl Amount {
         };
         let mut times: Vec<Duration> = (0..self.runs).map(timed).collect::<Result<_>>()?;
         times.sort_unstable();
-        times.get(times.len() / 2).copied().context("nothing was measured")
+        times
+            .get(times.len() / 2)
+            .copied()
+            .context("nothing was measured")
     }
 }
 
 fn find(name: &str) -> Result<&'static Format> {
-    let names = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    let names = || {
+        FORMATS
+            .iter()
+            .map(|format| format.name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let found = FORMATS.iter().find(|format| format.name == name);
-    found.ok_or_else(|| advised(format!("no format is called \"{name}\""), format!("there are {}", names())))
+    found.ok_or_else(|| {
+        advised(
+            format!("no format is called \"{name}\""),
+            format!("there are {}", names()),
+        )
+    })
 }
 
 /// Nanoseconds that one object takes to be written and read, in a process that has done nothing yet.
@@ -118,8 +156,10 @@ fn first_call(format: &Format) -> Result<Duration> {
         let output = Command::new(&program).args(["first", format.name]).output();
         let output = output.with_context(|| format!("cannot start {}", program.display()))?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let nanoseconds =
-            text.trim().parse().with_context(|| format!("{} failed in a new process", format.name))?;
+        let nanoseconds = text
+            .trim()
+            .parse()
+            .with_context(|| format!("{} failed in a new process", format.name))?;
         took = Duration::from_nanos(nanoseconds);
     }
     Ok(took)

@@ -21,7 +21,13 @@ impl BookShelf {
     /// So many books, numbered from 1, each with so many bytes of letters.
     pub(crate) fn of(books: u32, bytes: u32) -> Self {
         let data: Vec<u8> = (b'a'..=b'z').cycle().take(bytes as usize).collect();
-        let book = |id: u32| Book { title: format!("Book {id}"), id: id.cast_signed(), data: data.clone() };
-        Self { books: (1..=books).map(book).collect() }
+        let book = |id: u32| Book {
+            title: format!("Book {id}"),
+            id: id.cast_signed(),
+            data: data.clone(),
+        };
+        Self {
+            books: (1..=books).map(book).collect(),
+        }
     }
 }

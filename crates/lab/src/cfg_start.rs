@@ -14,8 +14,14 @@ use crate::growth::Growth;
 use crate::spread::Spread;
 use crate::{Bench, Report};
 
-const GUARDED: Names = Names { begin: "Guarded_", end: ".exe" };
-const PLAIN: Names = Names { begin: "Plain_", end: ".exe" };
+const GUARDED: Names = Names {
+    begin: "Guarded_",
+    end: ".exe",
+};
+const PLAIN: Names = Names {
+    begin: "Plain_",
+    end: ".exe",
+};
 
 /// How many functions, and where.
 #[derive(Debug, Clone, Args)]
@@ -40,24 +46,31 @@ impl Amount {
             for (names, guard) in [(GUARDED, Guard::On), (PLAIN, Guard::Off)] {
                 let path = names.path(&self.folder, *functions);
                 let bytes = executable(*functions, guard)?;
-                std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+                std::fs::write(&path, bytes)
+                    .with_context(|| format!("cannot write {}", path.display()))?;
             }
         }
         let mut report = Report::new("cfg-start", &["cpu", "cswitch"], "diagnose");
         let programs = self.functions.len() * 2;
-        report.line(format!("Wrote {programs} programs into {}.", self.folder.display()));
+        report.line(format!(
+            "Wrote {programs} programs into {}.",
+            self.folder.display()
+        ));
         if !cfg!(windows) {
             report.line(
                 "They are programs for Windows, which alone has Control Flow Guard: there the same command",
             );
-            report.line("starts each of them and shows how the time grows with the number of functions.");
+            report.line(
+                "starts each of them and shows how the time grows with the number of functions.",
+            );
             return Ok(report);
         }
         let mut growth = Growth::default();
         for (done, functions) in self.functions.iter().enumerate() {
+            let [guarded, plain] = [GUARDED, PLAIN]
+                .map(|names| self.start(&names.path(&self.folder, *functions), bench));
             let [guarded, plain] =
-                [GUARDED, PLAIN].map(|names| self.start(&names.path(&self.folder, *functions), bench));
-            let [guarded, plain] = [guarded?.median, plain?.median].map(|time| time.as_secs_f64() * 1e3);
+                [guarded?.median, plain?.median].map(|time| time.as_secs_f64() * 1e3);
             report.line(format!(
                 "{functions} functions: CreateProcess took {guarded:.3} ms with the guard, {plain:.3} ms without."
             ));
@@ -74,7 +87,9 @@ impl Amount {
                 report.value("fit", fit, "R²");
             }
             None => {
-                report.line("The guard costs nothing that grows: not every size started slower with it.");
+                report.line(
+                    "The guard costs nothing that grows: not every size started slower with it.",
+                );
             }
         }
         Ok(report)
@@ -95,7 +110,10 @@ impl Amount {
 
 fn start(path: &Path) -> std::io::Result<Duration> {
     let mut command = Command::new(path);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let begun = Instant::now();
     let mut process = command.spawn()?;
     // Until `CreateProcess` returns: the kernel prepares the guard in it, before the program runs.
@@ -113,15 +131,35 @@ mod tests {
     #[test]
     fn programs_are_written_and_written_again() {
         let folder = tempfile::tempdir().unwrap();
-        let amount = Amount { folder: folder.path().to_owned(), functions: vec![10, 20], repeat: 1 };
+        let amount = Amount {
+            folder: folder.path().to_owned(),
+            functions: vec![10, 20],
+            repeat: 1,
+        };
         for _ in 0..2 {
             let report = amount.run(&crate::tests::bench()).unwrap();
-            assert!(report.lines[0].starts_with("Wrote 4 programs into "), "{report:?}");
-            assert!(report.lines[1].starts_with("They are programs for Windows"), "{report:?}");
+            assert!(
+                report.lines[0].starts_with("Wrote 4 programs into "),
+                "{report:?}"
+            );
+            assert!(
+                report.lines[1].starts_with("They are programs for Windows"),
+                "{report:?}"
+            );
         }
-        let mut names: Vec<_> =
-            std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+        let mut names: Vec<_> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|file| file.unwrap().file_name())
+            .collect();
         names.sort();
-        assert_eq!(names, ["Guarded_10.exe", "Guarded_20.exe", "Plain_10.exe", "Plain_20.exe"]);
+        assert_eq!(
+            names,
+            [
+                "Guarded_10.exe",
+                "Guarded_20.exe",
+                "Plain_10.exe",
+                "Plain_20.exe"
+            ]
+        );
     }
 }

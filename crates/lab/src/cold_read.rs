@@ -13,7 +13,10 @@ use crate::folder::Names;
 use crate::noise::Noise;
 use crate::{Bench, Report};
 
-const FILES: Names = Names { begin: "ColdRead_", end: ".bin" };
+const FILES: Names = Names {
+    begin: "ColdRead_",
+    end: ".bin",
+};
 /// Bytes that are written and read at once.
 const PIECE: usize = 1_000_000;
 
@@ -42,7 +45,10 @@ impl Amount {
         for (what, time, rate) in [("cold", cold, "cold_rate"), ("warm", warm, "warm_rate")] {
             let seconds = time.as_secs_f64();
             let speed = f64::from(self.size) / seconds;
-            report.line(format!("Read {} MB {what} in {seconds:.3} s: {speed:.1} MB/s.", self.size));
+            report.line(format!(
+                "Read {} MB {what} in {seconds:.3} s: {speed:.1} MB/s.",
+                self.size
+            ));
             report.value(rate, speed, "MB/s");
         }
         report.seconds("cold_s", cold);
@@ -63,7 +69,8 @@ impl Amount {
             if (bench.is_stopped)() {
                 break;
             }
-            file.write_all(&noise.bytes(PIECE)).with_context(|| cannot("write"))?;
+            file.write_all(&noise.bytes(PIECE))
+                .with_context(|| cannot("write"))?;
             bench.progress(number, self.size);
         }
         // Pages that the disk does not have yet stay in memory whatever anybody says.
@@ -89,7 +96,12 @@ fn read(path: &Path) -> std::io::Result<Duration> {
 fn forget(path: &Path) -> std::io::Result<()> {
     use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
     let file = File::open(path)?;
-    Ok(posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED)?)
+    Ok(posix_fadvise(
+        &file,
+        0,
+        0,
+        PosixFadviseAdvice::POSIX_FADV_DONTNEED,
+    )?)
 }
 
 /// Takes the pages of a file out of memory: whoever opens it without buffering makes Windows forget them.
@@ -97,13 +109,19 @@ fn forget(path: &Path) -> std::io::Result<()> {
 fn forget(path: &Path) -> std::io::Result<()> {
     use std::os::windows::fs::OpenOptionsExt;
     const FILE_FLAG_NO_BUFFERING: u32 = 0x2000_0000;
-    std::fs::OpenOptions::new().read(true).custom_flags(FILE_FLAG_NO_BUFFERING).open(path).map(drop)
+    std::fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(FILE_FLAG_NO_BUFFERING)
+        .open(path)
+        .map(drop)
 }
 
 /// Takes the pages of a file out of memory.
 #[cfg(not(any(target_os = "linux", target_os = "freebsd", windows)))]
 fn forget(_path: &Path) -> std::io::Result<()> {
-    Err(std::io::Error::other("no program may ask for that on this system"))
+    Err(std::io::Error::other(
+        "no program may ask for that on this system",
+    ))
 }
 
 #[cfg(all(test, any(target_os = "linux", target_os = "freebsd", windows)))]
@@ -113,9 +131,21 @@ mod tests {
     #[test]
     fn a_file_is_read_twice_and_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let amount = Amount { folder: folder.path().to_owned(), size: 3 };
+        let amount = Amount {
+            folder: folder.path().to_owned(),
+            size: 3,
+        };
         let report = amount.run(&crate::tests::bench()).unwrap();
-        assert!(report.of("cold_s").unwrap() > 0.0 && report.of("warm_s").unwrap() > 0.0, "{report:?}");
-        assert_eq!((report.lines.len(), std::fs::read_dir(folder.path()).unwrap().count()), (3, 0));
+        assert!(
+            report.of("cold_s").unwrap() > 0.0 && report.of("warm_s").unwrap() > 0.0,
+            "{report:?}"
+        );
+        assert_eq!(
+            (
+                report.lines.len(),
+                std::fs::read_dir(folder.path()).unwrap().count()
+            ),
+            (3, 0)
+        );
     }
 }

@@ -53,7 +53,11 @@ impl Amount {
         }
         let (copies, spread) = (times.len(), Spread::of(times));
         let mut report = Report::new("copy-file", &["syscall", "file"], "dump syscall");
-        let times = if copies == 1 { "once".to_owned() } else { format!("{copies} times") };
+        let times = if copies == 1 {
+            "once".to_owned()
+        } else {
+            format!("{copies} times")
+        };
         report.line(format!("Copied {bytes} bytes {times}: {spread}."));
         report.line("The copy has the same contents.");
         report.value("bytes", bytes as f64, "count");
@@ -65,7 +69,11 @@ impl Amount {
     fn copy(&self) -> Result<(u64, Duration)> {
         let begun = Instant::now();
         std::fs::copy(&self.from, &self.to).with_context(|| {
-            format!("the system cannot copy {} to {}", self.from.display(), self.to.display())
+            format!(
+                "the system cannot copy {} to {}",
+                self.from.display(),
+                self.to.display()
+            )
         })?;
         // Before the comparison, which reads both files and is no part of the copy.
         let took = begun.elapsed();
@@ -73,7 +81,10 @@ impl Amount {
             Ok(bytes) => Ok((bytes, took)),
             Err(at) => {
                 let message = format!("the copy {} differs from byte {at} on", self.to.display());
-                Err(advised(message, "record it with `--record syscall`, and look for odd results"))
+                Err(advised(
+                    message,
+                    "record it with `--record syscall`, and look for odd results",
+                ))
             }
         }
     }
@@ -89,11 +100,21 @@ fn difference(one: &Path, other: &Path) -> Result<std::result::Result<u64, u64>>
     let mut at = 0;
     loop {
         let mut pieces = [Vec::new(), Vec::new()];
-        (&mut one).take(PIECE as u64).read_to_end(&mut pieces[0]).context("cannot read the file")?;
-        (&mut other).take(PIECE as u64).read_to_end(&mut pieces[1]).context("cannot read the copy")?;
+        (&mut one)
+            .take(PIECE as u64)
+            .read_to_end(&mut pieces[0])
+            .context("cannot read the file")?;
+        (&mut other)
+            .take(PIECE as u64)
+            .read_to_end(&mut pieces[1])
+            .context("cannot read the copy")?;
         let [left, right] = &pieces;
         // A shorter piece is a difference, too: an empty copy differs from the first byte on.
-        let same = left.iter().zip(right).take_while(|(left, right)| left == right).count();
+        let same = left
+            .iter()
+            .zip(right)
+            .take_while(|(left, right)| left == right)
+            .count();
         at += same as u64;
         if same < left.len().max(right.len()) {
             return Ok(Err(at));
@@ -109,21 +130,34 @@ mod tests {
     use super::*;
 
     fn copy(from: &Path, to: &Path) -> Result<Report> {
-        Amount { from: from.to_owned(), to: to.to_owned(), repeat: 3 }.run(&crate::tests::bench())
+        Amount {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            repeat: 3,
+        }
+        .run(&crate::tests::bench())
     }
 
     #[test]
     fn a_file_is_copied_and_compared() {
         let folder = tempfile::tempdir().unwrap();
-        let (from, to) = (folder.path().join("report.pdf"), folder.path().join("copy.pdf"));
+        let (from, to) = (
+            folder.path().join("report.pdf"),
+            folder.path().join("copy.pdf"),
+        );
         std::fs::write(&from, vec![7; 200_000]).unwrap();
         let report = copy(&from, &to).unwrap();
         assert_eq!(report.of("bytes"), Some(200_000.0));
-        assert!(report.lines[0].starts_with("Copied 200000 bytes 3 times: "), "{report:?}");
+        assert!(
+            report.lines[0].starts_with("Copied 200000 bytes 3 times: "),
+            "{report:?}"
+        );
         assert_eq!(std::fs::read(&to).unwrap(), std::fs::read(&from).unwrap());
         let error = copy(&from, &to).unwrap_err().to_string();
         assert!(error.ends_with("copy.pdf is there already"), "{error}");
-        let error = copy(&folder.path().join("no.pdf"), &folder.path().join("x")).unwrap_err().to_string();
+        let error = copy(&folder.path().join("no.pdf"), &folder.path().join("x"))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("cannot copy"), "{error}");
     }
 

@@ -33,8 +33,16 @@ pub(crate) struct Amount {
 impl Amount {
     /// The command line of the same without a priority.
     pub(crate) fn without_priority(&self, json: bool) -> Vec<String> {
-        let mut args = vec!["cpu-load".to_owned(), "--seconds".to_owned(), self.seconds.to_string()];
-        args.extend(self.threads.iter().flat_map(|threads| ["--threads".to_owned(), threads.to_string()]));
+        let mut args = vec![
+            "cpu-load".to_owned(),
+            "--seconds".to_owned(),
+            self.seconds.to_string(),
+        ];
+        args.extend(
+            self.threads
+                .iter()
+                .flat_map(|threads| ["--threads".to_owned(), threads.to_string()]),
+        );
         args.extend(json.then(|| "--json".to_owned()));
         args
     }
@@ -44,13 +52,18 @@ impl Amount {
         let (begun, before) = (Instant::now(), of_process());
         let end = begun + Duration::from_secs(self.seconds.into());
         let look = || bench.until(begun, end);
-        crowd(threads, bench, look, |_, is_over| compute(&|| is_over() || Instant::now() >= end));
+        crowd(threads, bench, look, |_, is_over| {
+            compute(&|| is_over() || Instant::now() >= end)
+        });
         let wall = begun.elapsed().as_secs_f64();
         let mut report = Report::new("cpu-load", &["cswitch", "power"], "dump cores");
         report.line(format!("Did run {threads} threads in {wall:.1} s."));
         report.value("threads", threads.into(), "count");
         report.value("wall_s", wall, "s");
-        if let Some(used) = of_process().zip(before).map(|(now, before)| (now - before).as_secs_f64()) {
+        if let Some(used) = of_process()
+            .zip(before)
+            .map(|(now, before)| (now - before).as_secs_f64())
+        {
             let wanted = f64::from(threads * self.seconds);
             let percent = used * 100.0 / wanted;
             report.line(format!(
@@ -70,7 +83,11 @@ fn compute(is_over: &dyn Fn() -> bool) {
     let mut number = 1_u64;
     while !is_over() {
         for _ in 0..STEPS {
-            number = black_box(number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+            number = black_box(
+                number
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1),
+            );
         }
     }
 }

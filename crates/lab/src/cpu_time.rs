@@ -6,7 +6,9 @@ use std::time::Duration;
 #[cfg(unix)]
 pub(crate) fn of_process() -> Option<Duration> {
     use nix::time::{ClockId, clock_gettime};
-    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).ok().map(Duration::from)
+    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)
+        .ok()
+        .map(Duration::from)
 }
 
 /// What the threads of this process used so far; nothing where the system is not asked.

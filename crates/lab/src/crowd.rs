@@ -10,7 +10,8 @@ const LOOK: Duration = Duration::from_millis(1);
 
 /// Processors that this program may use.
 pub(crate) fn processors() -> u32 {
-    std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
+    std::thread::available_parallelism()
+        .map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
 }
 
 /// What each of the threads gives back. A thread gets its number and a way to ask whether to stop. `look` is
@@ -24,7 +25,8 @@ pub(crate) fn crowd<T: Send>(
 ) -> Vec<T> {
     let (work, is_stopped) = (&work, &AtomicBool::new(false));
     std::thread::scope(|scope| {
-        let start = |number| scope.spawn(move || work(number, &|| is_stopped.load(Ordering::Relaxed)));
+        let start =
+            |number| scope.spawn(move || work(number, &|| is_stopped.load(Ordering::Relaxed)));
         let all: Vec<_> = (0..threads).map(start).collect();
         while all.iter().any(|thread| !thread.is_finished()) {
             is_stopped.store((bench.is_stopped)(), Ordering::Relaxed);
@@ -46,7 +48,10 @@ mod tests {
 
     #[test]
     fn each_thread_gives_something_back_and_all_end_when_asked() {
-        let bench = Bench { is_stopped: &|| true, ..crate::tests::bench() };
+        let bench = Bench {
+            is_stopped: &|| true,
+            ..crate::tests::bench()
+        };
         let numbers = crowd(
             3,
             &bench,

@@ -20,7 +20,10 @@ use crate::program::{Argument, Program, Step, kernel32};
 use crate::{Bench, Report};
 
 /// What is named and never called: the function of the case study.
-const SHELL: Function = Function { library: "shell32.dll", name: "CommandLineToArgvW" };
+const SHELL: Function = Function {
+    library: "shell32.dll",
+    name: "CommandLineToArgvW",
+};
 /// Between creation and end, and between two programs.
 const GAP: Duration = Duration::from_millis(500);
 
@@ -79,14 +82,21 @@ impl Amount {
         let names: Vec<Names> = VARIANTS.iter().map(|variant| variant.file).collect();
         Names::prepare(&names, &self.folder)?;
         for (variant, (imported, delayed)) in
-            VARIANTS.iter().zip([(true, false), (false, true), (false, false)])
+            VARIANTS
+                .iter()
+                .zip([(true, false), (false, true), (false, false)])
         {
             let path = variant.file.path(&self.folder, 0);
             let bytes = program(imported, delayed).bytes()?;
-            std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+            std::fs::write(&path, bytes)
+                .with_context(|| format!("cannot write {}", path.display()))?;
         }
         let mut report = Report::new("delay-load", &["cswitch", "usercrit"], "dump user-lock");
-        report.line(format!("Wrote {} programs into {}.", VARIANTS.len(), self.folder.display()));
+        report.line(format!(
+            "Wrote {} programs into {}.",
+            VARIANTS.len(),
+            self.folder.display()
+        ));
         if !cfg!(windows) {
             plan(&mut report, self.processes);
             return Ok(report);
@@ -119,13 +129,23 @@ impl Amount {
         let probe = lock.probe()?;
         let begun = Instant::now();
         let family = Family::start(self.processes, || Command::new(Path::new(&path)), look)?;
-        report_time(report, "creation", (begun.elapsed(), self.processes), variant.create);
+        report_time(
+            report,
+            "creation",
+            (begun.elapsed(), self.processes),
+            variant.create,
+        );
         probe.end().report(report, &variant.created);
         std::thread::sleep(GAP);
         let probe = lock.probe()?;
         let begun = Instant::now();
         family.end(&|ended| look(self.processes * 2 + ended))?;
-        report_time(report, "destruction", (begun.elapsed(), self.processes), variant.destroy);
+        report_time(
+            report,
+            "destruction",
+            (begun.elapsed(), self.processes),
+            variant.destroy,
+        );
         probe.end().report(report, &variant.destroyed);
         std::thread::sleep(GAP);
         Ok(())
@@ -134,11 +154,17 @@ impl Amount {
 
 /// What Windows does with the programs, for other systems.
 fn plan(report: &mut Report, processes: u32) {
-    report.line("Plan: they are programs for Windows, where the same command does this with each of them.");
-    report.line(format!("  1. It starts {processes} processes, which wait until all are there."));
+    report.line(
+        "Plan: they are programs for Windows, where the same command does this with each of them.",
+    );
+    report.line(format!(
+        "  1. It starts {processes} processes, which wait until all are there."
+    ));
     report.line("  2. It waits half a second and lets all of them end at once.");
     report.line("  3. Beside that it asks for the lock of the window manager every 10 ms.");
-    report.line("  4. It prints how long creation and destruction took and how long the lock was blocked.");
+    report.line(
+        "  4. It prints how long creation and destruction took and how long the lock was blocked.",
+    );
 }
 
 /// Says that it is there, and ends when its input does.
@@ -154,12 +180,25 @@ fn program(is_imported: bool, is_delayed: bool) -> Program {
     let steps = vec![
         Step::Call(kernel32("GetStdHandle"), handle(11), OUT),
         Step::Call(kernel32("GetStdHandle"), handle(10), IN),
-        Step::Call(kernel32("WriteFile"), vec![Kept(OUT), At(BYTE), Number(1), At(COUNT), Number(0)], RESULT),
-        Step::Call(kernel32("ReadFile"), vec![Kept(IN), At(BYTE), Number(1), At(COUNT), Number(0)], RESULT),
+        Step::Call(
+            kernel32("WriteFile"),
+            vec![Kept(OUT), At(BYTE), Number(1), At(COUNT), Number(0)],
+            RESULT,
+        ),
+        Step::Call(
+            kernel32("ReadFile"),
+            vec![Kept(IN), At(BYTE), Number(1), At(COUNT), Number(0)],
+            RESULT,
+        ),
         Step::Call(kernel32("ExitProcess"), vec![Number(0)], RESULT),
     ];
     let shell = |is_named: bool| if is_named { vec![SHELL] } else { Vec::new() };
-    Program { steps, data: vec![b'.'; 40], imported: shell(is_imported), delayed: shell(is_delayed) }
+    Program {
+        steps,
+        data: vec![b'.'; 40],
+        imported: shell(is_imported),
+        delayed: shell(is_delayed),
+    }
 }
 
 #[cfg(test)]
@@ -178,10 +217,16 @@ mod tests {
         let mut found = Vec::new();
         while let Some(library) = libraries.next().unwrap() {
             let name = table.name(library.name.get(LittleEndian)).unwrap();
-            let mut thunks = table.thunks(library.original_first_thunk.get(LittleEndian)).unwrap();
+            let mut thunks = table
+                .thunks(library.original_first_thunk.get(LittleEndian))
+                .unwrap();
             while let Some(thunk) = thunks.next::<pe::ImageNtHeaders64>().unwrap() {
                 let (_, function) = table.hint_name(thunk.0.get(LittleEndian) as u32).unwrap();
-                found.push([name, function].map(|name| String::from_utf8(name.to_vec()).unwrap()).into());
+                found.push(
+                    [name, function]
+                        .map(|name| String::from_utf8(name.to_vec()).unwrap())
+                        .into(),
+                );
             }
         }
         found
@@ -198,12 +243,22 @@ mod tests {
         assert_eq!(imports(&delayed), kernel);
         assert_eq!(imports(&imported), [&[shell][..], &kernel[..]].concat());
         let file = PeFile64::parse(&*delayed).unwrap();
-        let table = file.data_directories().delay_load_import_table(&*delayed, &file.section_table());
+        let table = file
+            .data_directories()
+            .delay_load_import_table(&*delayed, &file.section_table());
         let table = table.unwrap().unwrap();
         let library = table.descriptors().unwrap().next().unwrap().unwrap();
-        assert_eq!(table.name(library.dll_name_rva.get(LittleEndian)).unwrap(), b"shell32.dll");
+        assert_eq!(
+            table.name(library.dll_name_rva.get(LittleEndian)).unwrap(),
+            b"shell32.dll"
+        );
         let names = library.import_name_table_rva.get(LittleEndian);
-        let thunk = table.thunks(names).unwrap().next::<pe::ImageNtHeaders64>().unwrap().unwrap();
+        let thunk = table
+            .thunks(names)
+            .unwrap()
+            .next::<pe::ImageNtHeaders64>()
+            .unwrap()
+            .unwrap();
         let (_, function) = table.hint_name(thunk.0.get(LittleEndian) as u32).unwrap();
         assert_eq!(function, b"CommandLineToArgvW");
     }
@@ -211,7 +266,9 @@ mod tests {
     #[test]
     fn processes_are_there_until_their_input_ends() {
         for (imported, delayed) in [(true, false), (false, true), (false, false)] {
-            let Some((folder, command)) = wine("delay_load", &program(imported, delayed)) else { return };
+            let Some((folder, command)) = wine("delay_load", &program(imported, delayed)) else {
+                return;
+            };
             let again = || {
                 let mut again = Command::new(command.get_program());
                 again.args(command.get_args()).env("WINEDEBUG", "-all");
@@ -227,10 +284,16 @@ mod tests {
     #[test]
     fn programs_are_written_and_the_rest_is_a_plan() {
         let folder = tempfile::tempdir().unwrap();
-        let amount = Amount { folder: folder.path().to_owned(), processes: 7 };
+        let amount = Amount {
+            folder: folder.path().to_owned(),
+            processes: 7,
+        };
         for _ in 0..2 {
             let report = amount.run(&crate::tests::bench()).unwrap();
-            assert!(report.lines[2].contains("It starts 7 processes"), "{report:?}");
+            assert!(
+                report.lines[2].contains("It starts 7 processes"),
+                "{report:?}"
+            );
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
     }

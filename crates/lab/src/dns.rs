@@ -48,7 +48,9 @@ impl Amount {
         if self.system {
             return Ok(self.by_system(bench, &|name| (name, 0).to_socket_addrs().is_ok()));
         }
-        let timeout = Duration::try_from_secs_f64(self.timeout).ok().filter(|time| !time.is_zero());
+        let timeout = Duration::try_from_secs_f64(self.timeout)
+            .ok()
+            .filter(|time| !time.is_zero());
         // A time that no clock reaches could not be waited for.
         let timeout = timeout.filter(|time| Instant::now().checked_add(*time).is_some());
         let timeout = timeout.context("expected seconds of more than 0 for --timeout")?;
@@ -62,15 +64,20 @@ impl Amount {
         let mut times = Vec::new();
         std::thread::scope(|scope| {
             let server = scope.spawn(|| answer(&live, &is_over));
-            let looked_up = (0..self.names).take_while(|_| !(bench.is_stopped)()).try_for_each(|number| {
-                let begun = Instant::now();
-                let asked = look_up(&own, (number, &servers), timeout)?;
-                times.push((begun.elapsed(), asked));
-                bench.progress(number + 1, self.names);
-                Ok::<_, anyhow::Error>(())
-            });
+            let looked_up = (0..self.names)
+                .take_while(|_| !(bench.is_stopped)())
+                .try_for_each(|number| {
+                    let begun = Instant::now();
+                    let asked = look_up(&own, (number, &servers), timeout)?;
+                    times.push((begun.elapsed(), asked));
+                    bench.progress(number + 1, self.names);
+                    Ok::<_, anyhow::Error>(())
+                });
             is_over.store(true, Ordering::SeqCst);
-            server.join().unwrap_or(Ok(())).context("the server failed")?;
+            server
+                .join()
+                .unwrap_or(Ok(()))
+                .context("the server failed")?;
             looked_up
         })?;
         Ok(report(&times))
@@ -107,8 +114,15 @@ fn report(times: &[(Duration, usize)]) -> Report {
     // The resolver of the system is not asked, so that there are no DNS queries to see but packets.
     let mut report = Report::new("dns", &["network"], "dump net");
     for (number, (time, servers)) in times.iter().enumerate() {
-        let after = if *servers > 1 { ": the first server did not answer in time" } else { "" };
-        report.line(format!("name{number}.example took {:.3} s{after}", time.as_secs_f64()));
+        let after = if *servers > 1 {
+            ": the first server did not answer in time"
+        } else {
+            ""
+        };
+        report.line(format!(
+            "name{number}.example took {:.3} s{after}",
+            time.as_secs_f64()
+        ));
     }
     let total: Duration = times.iter().map(|(time, _)| *time).sum();
     let late = times.iter().filter(|(_, servers)| *servers > 1).count();
@@ -142,21 +156,36 @@ fn question(number: u32) -> Vec<u8> {
 }
 
 /// Asks one server after the other; how many had to be asked.
-fn look_up(socket: &UdpSocket, (number, servers): (u32, &[SocketAddr]), timeout: Duration) -> Result<usize> {
+fn look_up(
+    socket: &UdpSocket,
+    (number, servers): (u32, &[SocketAddr]),
+    timeout: Duration,
+) -> Result<usize> {
     let question = question(number);
     for (asked, server) in servers.iter().enumerate() {
-        socket.send_to(&question, server).context("cannot send a question")?;
+        socket
+            .send_to(&question, server)
+            .context("cannot send a question")?;
         let end = Instant::now() + timeout;
         let mut answer = [0; 512];
         // Answers to earlier questions can still come; they do not prolong the wait for this one.
-        while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
-            socket.set_read_timeout(Some(left)).context("cannot wait for an answer")?;
+        while let Some(left) = end
+            .checked_duration_since(Instant::now())
+            .filter(|left| !left.is_zero())
+        {
+            socket
+                .set_read_timeout(Some(left))
+                .context("cannot wait for an answer")?;
             match socket.recv_from(&mut answer) {
                 Ok((size, from)) if from == *server && is_answer(answer.get(..size), &question) => {
                     return Ok(asked + 1);
                 }
                 Ok(_) => {}
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => break,
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+                {
+                    break;
+                }
                 // Windows says so where nobody listens at a port.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
                 Err(error) => return Err(error).context("cannot wait for an answer"),
@@ -168,8 +197,9 @@ fn look_up(socket: &UdpSocket, (number, servers): (u32, &[SocketAddr]), timeout:
 
 /// Whether it is the answer to that question: its id, and the flag.
 fn is_answer(answer: Option<&[u8]>, question: &[u8]) -> bool {
-    answer
-        .is_some_and(|answer| answer.get(..2) == question.get(..2) && answer.get(2..4) == Some(&ANSWERS[..]))
+    answer.is_some_and(|answer| {
+        answer.get(..2) == question.get(..2) && answer.get(2..4) == Some(&ANSWERS[..])
+    })
 }
 
 /// The server that is alive: every name has the address 127.0.0.1.
@@ -179,10 +209,15 @@ fn answer(socket: &UdpSocket, is_over: &AtomicBool) -> std::io::Result<()> {
     while !is_over.load(Ordering::SeqCst) {
         let (size, from) = match socket.recv_from(&mut bytes) {
             Ok(received) => received,
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => continue,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                continue;
+            }
             Err(error) => return Err(error),
         };
-        let Some((header, asked)) = bytes.get(..size).and_then(|bytes| bytes.split_at_checked(HEADER)) else {
+        let Some((header, asked)) = bytes
+            .get(..size)
+            .and_then(|bytes| bytes.split_at_checked(HEADER))
+        else {
             continue;
         };
         let mut answer = header.get(..2).unwrap_or_default().to_vec();
@@ -191,7 +226,24 @@ fn answer(socket: &UdpSocket, is_over: &AtomicBool) -> std::io::Result<()> {
         answer.extend([0, 1, 0, 1, 0, 0, 0, 0]);
         answer.extend(asked);
         // The first two bytes point to the name in the question, which lies behind the header.
-        answer.extend([0xC0, HEADER as u8, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1]);
+        answer.extend([
+            0xC0,
+            HEADER as u8,
+            0,
+            1,
+            0,
+            1,
+            0,
+            0,
+            0,
+            60,
+            0,
+            4,
+            127,
+            0,
+            0,
+            1,
+        ]);
         socket.send_to(&answer, from)?;
     }
     Ok(())
@@ -203,18 +255,31 @@ mod tests {
 
     fn look_up(timeout: f64, healthy: bool) -> Report {
         let bench = crate::tests::bench();
-        Amount { names: 3, timeout, healthy, system: false }.run(&bench).unwrap()
+        Amount {
+            names: 3,
+            timeout,
+            healthy,
+            system: false,
+        }
+        .run(&bench)
+        .unwrap()
     }
 
     #[test]
     fn each_name_waits_for_the_dead_server() {
         let report = look_up(0.1, false);
-        assert_eq!((report.of("names"), report.of("timed_out")), (Some(3.0), Some(3.0)));
+        assert_eq!(
+            (report.of("names"), report.of("timed_out")),
+            (Some(3.0), Some(3.0))
+        );
         assert!(report.of("total_s").unwrap() >= 0.3, "{report:?}");
         let healthy = look_up(30.0, true);
         assert_eq!(healthy.of("timed_out"), Some(0.0));
         assert!(healthy.of("total_s").unwrap() < 30.0);
-        assert_eq!((report.profiles, report.question), (&["network"][..], "dump net"));
+        assert_eq!(
+            (report.profiles, report.question),
+            (&["network"][..], "dump net")
+        );
     }
 
     #[test]
@@ -224,13 +289,27 @@ mod tests {
             asked.borrow_mut().push(name.to_owned());
             name.contains("-1.")
         };
-        let amount = Amount { names: 3, timeout: 2.0, healthy: false, system: true };
+        let amount = Amount {
+            names: 3,
+            timeout: 2.0,
+            healthy: false,
+            system: true,
+        };
         let report = amount.by_system(&crate::tests::bench(), &is_there);
         let mut asked = asked.into_inner();
-        assert!(asked.iter().all(|name| name.ends_with(".example")), "{asked:?}");
+        assert!(
+            asked.iter().all(|name| name.ends_with(".example")),
+            "{asked:?}"
+        );
         asked.dedup();
         assert_eq!(asked.len(), 3);
-        assert!(report.lines[3].contains("3 names, of which 1 were there: "), "{report:?}");
-        assert_eq!((report.of("late"), report.profiles), (Some(0.0), &["dns"][..]));
+        assert!(
+            report.lines[3].contains("3 names, of which 1 were there: "),
+            "{report:?}"
+        );
+        assert_eq!(
+            (report.of("late"), report.profiles),
+            (Some(0.0), &["dns"][..])
+        );
     }
 }

@@ -14,8 +14,9 @@ pub(crate) enum Guard {
 }
 
 /// Each function has 16 bytes, as the guard wants them: it returns 0.
-const FUNCTION: [u8; 16] =
-    [0x31, 0xc0, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc];
+const FUNCTION: [u8; 16] = [
+    0x31, 0xc0, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc,
+];
 pub(crate) const IMAGE_BASE: u64 = 0x1_4000_0000;
 /// The load configuration ends behind the flags of the guard, as that of Windows 8.1 does.
 const CONFIG: u32 = 0x94;
@@ -42,7 +43,11 @@ pub(crate) fn executable(functions: u32, guard: Guard) -> Result<Vec<u8>> {
     let code = writer.reserve_text_section(functions * FUNCTION.len() as u32);
     let data = (guard == Guard::On).then(|| {
         let data = writer.reserve_rdata_section(FUNCTIONS + functions * 4);
-        writer.set_data_directory(pe::IMAGE_DIRECTORY_ENTRY_LOAD_CONFIG, data.virtual_address, CONFIG);
+        writer.set_data_directory(
+            pe::IMAGE_DIRECTORY_ENTRY_LOAD_CONFIG,
+            data.virtual_address,
+            CONFIG,
+        );
         // Addresses move with the program.
         for place in [CHECK_SLOT, DISPATCH_SLOT, TABLE, SLOTS, SLOTS + 8] {
             writer.add_reloc(data.virtual_address + place, pe::IMAGE_REL_BASED_DIR64);
@@ -50,7 +55,9 @@ pub(crate) fn executable(functions: u32, guard: Guard) -> Result<Vec<u8>> {
         writer.reserve_reloc_section();
         data
     });
-    writer.write_dos_header_and_stub().context("a program without a header")?;
+    writer
+        .write_dos_header_and_stub()
+        .context("a program without a header")?;
     writer.write_nt_headers(headers(code.virtual_address, guard));
     writer.write_section_headers();
     writer.write_section(code.file_offset, &FUNCTION.repeat(functions as usize));
@@ -67,7 +74,10 @@ fn guard_data(functions: u32, code: u32, data: u32) -> Vec<u8> {
     let address = |place: u32| (IMAGE_BASE + u64::from(place)).to_le_bytes();
     let mut bytes = vec![0; FUNCTIONS as usize];
     let mut put = |at: u32, value: &[u8]| {
-        bytes.splice(at as usize..at as usize + value.len(), value.iter().copied());
+        bytes.splice(
+            at as usize..at as usize + value.len(),
+            value.iter().copied(),
+        );
     };
     put(0, &CONFIG.to_le_bytes());
     put(CHECK_SLOT, &address(data + SLOTS));
@@ -85,7 +95,8 @@ fn guard_data(functions: u32, code: u32, data: u32) -> Vec<u8> {
 }
 
 pub(crate) fn headers(entry: u32, guard: Guard) -> NtHeaders {
-    let moves = pe::IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE | pe::IMAGE_DLLCHARACTERISTICS_HIGH_ENTROPY_VA;
+    let moves =
+        pe::IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE | pe::IMAGE_DLLCHARACTERISTICS_HIGH_ENTROPY_VA;
     let guarded = moves | pe::IMAGE_DLLCHARACTERISTICS_GUARD_CF;
     NtHeaders {
         machine: pe::IMAGE_FILE_MACHINE_AMD64,
@@ -123,11 +134,19 @@ mod tests {
         let bytes = executable(1000, Guard::On).unwrap();
         let file = PeFile64::parse(&*bytes).unwrap();
         let code = file.section_by_name(".text").unwrap();
-        assert_eq!((code.size(), &code.data().unwrap()[..3]), (16_000, &[0x31, 0xc0, 0xc3][..]));
+        assert_eq!(
+            (code.size(), &code.data().unwrap()[..3]),
+            (16_000, &[0x31, 0xc0, 0xc3][..])
+        );
         assert_eq!(file.entry(), code.address());
         let header = file.nt_headers().optional_header();
-        assert_ne!(header.dll_characteristics() & pe::IMAGE_DLLCHARACTERISTICS_GUARD_CF, 0);
-        let directory = file.data_directory(pe::IMAGE_DIRECTORY_ENTRY_LOAD_CONFIG).unwrap();
+        assert_ne!(
+            header.dll_characteristics() & pe::IMAGE_DLLCHARACTERISTICS_GUARD_CF,
+            0
+        );
+        let directory = file
+            .data_directory(pe::IMAGE_DIRECTORY_ENTRY_LOAD_CONFIG)
+            .unwrap();
         let config = directory.data(&*bytes, &file.section_table()).unwrap();
         assert_eq!(config.len(), CONFIG as usize);
         let number = |at: u32| u64::from_le_bytes(config[at as usize..][..8].try_into().unwrap());
@@ -137,11 +156,22 @@ mod tests {
         let last = u32::from_le_bytes(table[3996..].try_into().unwrap());
         assert_eq!(u64::from(last) + IMAGE_BASE, code.address() + 999 * 16);
         // Five addresses move with the program.
-        let mut blocks =
-            file.data_directories().relocation_blocks(&*bytes, &file.section_table()).unwrap().unwrap();
-        let moved: Vec<u32> = blocks.next().unwrap().unwrap().map(|place| place.virtual_address).collect();
+        let mut blocks = file
+            .data_directories()
+            .relocation_blocks(&*bytes, &file.section_table())
+            .unwrap()
+            .unwrap();
+        let moved: Vec<u32> = blocks
+            .next()
+            .unwrap()
+            .unwrap()
+            .map(|place| place.virtual_address)
+            .collect();
         let start = directory.virtual_address.get(LittleEndian);
-        assert_eq!(moved[..5], [CHECK_SLOT, DISPATCH_SLOT, TABLE, SLOTS, SLOTS + 8].map(|at| start + at));
+        assert_eq!(
+            moved[..5],
+            [CHECK_SLOT, DISPATCH_SLOT, TABLE, SLOTS, SLOTS + 8].map(|at| start + at)
+        );
     }
 
     #[test]
@@ -150,6 +180,9 @@ mod tests {
         let file = PeFile64::parse(&*bytes).unwrap();
         assert!(file.section_by_name(".rdata").is_none());
         let header = file.nt_headers().optional_header();
-        assert_eq!(header.dll_characteristics() & pe::IMAGE_DLLCHARACTERISTICS_GUARD_CF, 0);
+        assert_eq!(
+            header.dll_characteristics() & pe::IMAGE_DLLCHARACTERISTICS_GUARD_CF,
+            0
+        );
     }
 }

@@ -29,7 +29,9 @@ impl Family {
             let mut command = command();
             let process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
             let program = command.get_program().to_string_lossy().into_owned();
-            family.0.push(process.with_context(|| format!("cannot start {program}"))?);
+            family
+                .0
+                .push(process.with_context(|| format!("cannot start {program}"))?);
         }
         for (ready, process) in (0..).zip(&mut family.0) {
             if look(count + ready) {
@@ -39,7 +41,10 @@ impl Family {
             let output = process.stdout.as_mut();
             if output.is_none_or(|output| output.read_exact(&mut byte).is_err()) {
                 let message = "a process ended before it was ready";
-                return Err(advised(message, "is there a limit of processes (ulimit -u)? start fewer"));
+                return Err(advised(
+                    message,
+                    "is there a limit of processes (ulimit -u)? start fewer",
+                ));
             }
         }
         look(count * 2);
@@ -52,7 +57,9 @@ impl Family {
     /// One of them failed.
     pub(crate) fn end(mut self, look: &dyn Fn(u32) -> bool) -> Result<()> {
         // All are let go before the first is waited for, so that they end at the same time.
-        self.0.iter_mut().for_each(|process| drop(process.stdin.take()));
+        self.0
+            .iter_mut()
+            .for_each(|process| drop(process.stdin.take()));
         for (ended, mut process) in (1..).zip(mem::take(&mut self.0)) {
             let status = process.wait().context("cannot wait for a process")?;
             if !status.success() {

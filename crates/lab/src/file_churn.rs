@@ -14,7 +14,10 @@ use crate::folder::Names;
 use crate::spread::Spread;
 use crate::{Bench, Report};
 
-const FILES: Names = Names { begin: "Churn_", end: ".txt" };
+const FILES: Names = Names {
+    begin: "Churn_",
+    end: ".txt",
+};
 /// From here on somebody notices that a program stands still.
 const STALL: Duration = Duration::from_millis(100);
 
@@ -74,8 +77,15 @@ impl Amount {
         let stalls = times.iter().filter(|time| **time >= STALL).count();
         let spread = Spread::of(times);
         let mut report = Report::new("file-churn", &["file", "cpu", "cswitch"], "diagnose");
-        report.line(format!("Created and deleted {} files in {:.3} s.", self.churn, churned.as_secs_f64()));
-        report.line(format!("Then created {} files: {spread}; {stalls} took 100 ms and more.", self.files));
+        report.line(format!(
+            "Created and deleted {} files in {:.3} s.",
+            self.churn,
+            churned.as_secs_f64()
+        ));
+        report.line(format!(
+            "Then created {} files: {spread}; {stalls} took 100 ms and more.",
+            self.files
+        ));
         report.seconds("churn_s", churned);
         spread.values(&mut report);
         report.value("stalls", stalls as f64, "count");
@@ -90,19 +100,33 @@ mod tests {
     #[test]
     fn files_are_timed_and_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let amount = Amount { folder: folder.path().to_owned(), churn: 30, files: 20 };
+        let amount = Amount {
+            folder: folder.path().to_owned(),
+            churn: 30,
+            files: 20,
+        };
         let report = amount.run(&crate::tests::bench()).unwrap();
         assert!(report.of("median_s").unwrap() > 0.0, "{report:?}");
-        assert!(report.lines[0].starts_with("Created and deleted 30 files in "), "{report:?}");
+        assert!(
+            report.lines[0].starts_with("Created and deleted 30 files in "),
+            "{report:?}"
+        );
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]
     fn what_takes_a_tenth_of_a_second_is_a_stall() {
-        let amount = Amount { folder: PathBuf::new(), churn: 0, files: 3 };
+        let amount = Amount {
+            folder: PathBuf::new(),
+            churn: 0,
+            files: 3,
+        };
         let times = [1, 99, 100].map(Duration::from_millis).to_vec();
         let report = amount.report(Duration::ZERO, times);
         assert_eq!(report.of("stalls"), Some(1.0));
-        assert!(report.lines[1].contains("longest 100.000 ms; 1 took 100 ms and more"), "{report:?}");
+        assert!(
+            report.lines[1].contains("longest 100.000 ms; 1 took 100 ms and more"),
+            "{report:?}"
+        );
     }
 }

@@ -20,7 +20,9 @@ impl Names {
     }
 
     fn has(self, name: &str) -> bool {
-        let number = name.strip_prefix(self.begin).and_then(|rest| rest.strip_suffix(self.end));
+        let number = name
+            .strip_prefix(self.begin)
+            .and_then(|rest| rest.strip_suffix(self.end));
         number.is_some_and(|number| number.parse::<u32>().is_ok())
     }
 
@@ -37,8 +39,14 @@ impl Names {
             let name = entry.with_context(|| cannot("read"))?.file_name();
             let text = name.to_string_lossy();
             if !own_names.iter().any(|names| names.has(&text)) {
-                let message = format!("{} holds {text}, which is not of this workload", folder.display());
-                return Err(advised(message, "name an empty folder, or one that is to be made"));
+                let message = format!(
+                    "{} holds {text}, which is not of this workload",
+                    folder.display()
+                );
+                return Err(advised(
+                    message,
+                    "name an empty folder, or one that is to be made",
+                ));
             }
             own.push(folder.join(name));
         }

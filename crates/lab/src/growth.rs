@@ -28,7 +28,10 @@ impl Growth {
         let mean = |of: fn(&(f64, f64)) -> f64| self.logarithms.iter().map(of).sum::<f64>() / count;
         let (x, y) = (mean(|point| point.0), mean(|point| point.1));
         let sum = |of: &dyn Fn(f64, f64) -> f64| {
-            self.logarithms.iter().map(|point| of(point.0 - x, point.1 - y)).sum::<f64>()
+            self.logarithms
+                .iter()
+                .map(|point| of(point.0 - x, point.1 - y))
+                .sum::<f64>()
         };
         let (xx, yy, xy) = (sum(&|x, _| x * x), sum(&|_, y| y * y), sum(&|x, y| x * y));
         // The same size three times has no slope, and the same cost three times is a perfect line.
@@ -48,12 +51,22 @@ mod tests {
 
     #[test]
     fn a_quadratic_cost_has_the_power_of_two() {
-        let (exponent, fit) = growth(&[(1.0, 3.0), (2.0, 12.0), (4.0, 48.0), (8.0, 192.0)]).unwrap();
-        assert!((exponent - 2.0).abs() < 1e-9 && (fit - 1.0).abs() < 1e-9, "{exponent} {fit}");
+        let (exponent, fit) =
+            growth(&[(1.0, 3.0), (2.0, 12.0), (4.0, 48.0), (8.0, 192.0)]).unwrap();
+        assert!(
+            (exponent - 2.0).abs() < 1e-9 && (fit - 1.0).abs() < 1e-9,
+            "{exponent} {fit}"
+        );
         // By hand: logarithms to the base of 2 are (0, 0), (1, 1), (2, 1); slope 1/2, R² = 1²/(2 · 2/3).
         let (exponent, fit) = growth(&[(1.0, 1.0), (2.0, 2.0), (4.0, 2.0)]).unwrap();
-        assert!((exponent - 0.5).abs() < 1e-9 && (fit - 0.75).abs() < 1e-9, "{exponent} {fit}");
-        assert_eq!(growth(&[(1.0, 1.0), (2.0, 2.0), (4.0, -0.1), (8.0, 2.0), (16.0, 4.0)]), None);
+        assert!(
+            (exponent - 0.5).abs() < 1e-9 && (fit - 0.75).abs() < 1e-9,
+            "{exponent} {fit}"
+        );
+        assert_eq!(
+            growth(&[(1.0, 1.0), (2.0, 2.0), (4.0, -0.1), (8.0, 2.0), (16.0, 4.0)]),
+            None
+        );
         assert_eq!(growth(&[(2.0, 1.0), (2.0, 2.0), (2.0, 3.0)]), None);
     }
 }

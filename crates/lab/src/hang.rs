@@ -56,11 +56,14 @@ impl Amount {
             let folder = tempfile::tempdir().context("cannot make a folder")?;
             let path = folder.path().join("etwkit-lab-hang.exe");
             let bytes = program(self.seconds).bytes()?;
-            std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+            std::fs::write(&path, bytes)
+                .with_context(|| format!("cannot write {}", path.display()))?;
             report.line("A window called \"etwkit lab hang\" was there, and somebody clicked.");
             self.of_window(&mut Command::new(&path), bench)?
         } else {
-            report.line("A thread with a queue of messages stands for a window, which only Windows has.");
+            report.line(
+                "A thread with a queue of messages stands for a window, which only Windows has.",
+            );
             self.of_thread(bench)?
         };
         report.line(format!(
@@ -108,25 +111,27 @@ impl Amount {
         let busy = Duration::from_secs(self.seconds.into());
         let is_over = Arc::new(AtomicBool::new(false));
         let is_ended = Arc::clone(&is_over);
-        let window = thread::Builder::new().name("window".to_owned()).spawn(move || {
-            let (mut silence, mut looked) = (Silence::default(), Instant::now());
-            loop {
-                let message = messages.recv_timeout(LOOK);
-                silence.add(looked.elapsed());
-                looked = Instant::now();
-                match message {
-                    Ok(()) => {
-                        // Short sleeps in place of one long one, so that Ctrl-C does not have to wait for the
-                        // whole silence.
-                        while looked.elapsed() < busy && !is_ended.load(Ordering::Relaxed) {
-                            thread::sleep(LOOK);
+        let window = thread::Builder::new()
+            .name("window".to_owned())
+            .spawn(move || {
+                let (mut silence, mut looked) = (Silence::default(), Instant::now());
+                loop {
+                    let message = messages.recv_timeout(LOOK);
+                    silence.add(looked.elapsed());
+                    looked = Instant::now();
+                    match message {
+                        Ok(()) => {
+                            // Short sleeps in place of one long one, so that Ctrl-C does not have to wait for the
+                            // whole silence.
+                            while looked.elapsed() < busy && !is_ended.load(Ordering::Relaxed) {
+                                thread::sleep(LOOK);
+                            }
                         }
+                        Err(RecvTimeoutError::Timeout) => {}
+                        Err(RecvTimeoutError::Disconnected) => return silence,
                     }
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return silence,
                 }
-            }
-        });
+            });
         let window = window.context("cannot start a thread")?;
         self.click(bench, |is_click| match is_click {
             true => clicks.send(()).context("the thread ended early"),
@@ -143,16 +148,26 @@ impl Amount {
         let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut window = Window(started.context("cannot start the program with the window")?);
         let mut input = window.0.stdin.take().context("the program has no input")?;
-        let mut output = window.0.stdout.take().context("the program has no output")?;
+        let mut output = window
+            .0
+            .stdout
+            .take()
+            .context("the program has no output")?;
         let mut next = move || -> Option<u64> {
             let mut bytes = [0; 8];
-            output.read_exact(&mut bytes).ok().map(|()| u64::from_le_bytes(bytes))
+            output
+                .read_exact(&mut bytes)
+                .ok()
+                .map(|()| u64::from_le_bytes(bytes))
         };
         let (frequency, handle) = (next().unwrap_or(0), next().unwrap_or(0));
         ensure!(frequency > 0, "the program with the window said nothing");
         // Handles of windows have 32 significant bits, in programs of 64 bits, too.
         if handle as u32 == 0 {
-            return Err(advised("the system opens no window", "run it where somebody has a desktop"));
+            return Err(advised(
+                "the system opens no window",
+                "run it where somebody has a desktop",
+            ));
         }
         let reader = thread::spawn(move || {
             let (mut silence, mut looked) = (Silence::default(), next());
@@ -163,7 +178,11 @@ impl Amount {
             }
             silence
         });
-        self.click(bench, |is_click| input.write_all(&[is_click.into()]).context("the window is gone"))?;
+        self.click(bench, |is_click| {
+            input
+                .write_all(&[is_click.into()])
+                .context("the window is gone")
+        })?;
         // Its input has ended, so it ends when it has done all of it; its output ends with it.
         drop(input);
         if !(bench.is_stopped)() {
@@ -213,12 +232,20 @@ fn program(seconds: u32) -> Program {
     let steps = vec![
         Step::Call(kernel32("GetStdHandle"), handle(11), OUT),
         Step::Call(kernel32("GetStdHandle"), handle(10), IN),
-        Step::Call(kernel32("QueryPerformanceFrequency"), vec![At(COUNTER)], RESULT),
+        Step::Call(
+            kernel32("QueryPerformanceFrequency"),
+            vec![At(COUNTER)],
+            RESULT,
+        ),
         write(COUNTER),
         Step::Call(user32("CreateWindowExA"), window, WINDOW),
         write(WINDOW),
         Step::Label(1),
-        Step::Call(kernel32("QueryPerformanceCounter"), vec![At(COUNTER)], RESULT),
+        Step::Call(
+            kernel32("QueryPerformanceCounter"),
+            vec![At(COUNTER)],
+            RESULT,
+        ),
         write(COUNTER),
         Step::IfZero(RESULT, 3),
         // Taken out of the queue; what is no message goes to no window.
@@ -230,7 +257,11 @@ fn program(seconds: u32) -> Program {
         Step::IfZero(RESULT, 2),
         Step::Call(user32("DispatchMessageA"), vec![At(MESSAGE)], RESULT),
         Step::Label(2),
-        Step::Call(kernel32("ReadFile"), vec![Kept(IN), At(BYTE), Number(1), At(COUNT), Number(0)], RESULT),
+        Step::Call(
+            kernel32("ReadFile"),
+            vec![Kept(IN), At(BYTE), Number(1), At(COUNT), Number(0)],
+            RESULT,
+        ),
         Step::IfZero(RESULT, 3),
         Step::IfZero(COUNT, 3),
         Step::IfZero(BYTE, 1),
@@ -239,7 +270,11 @@ fn program(seconds: u32) -> Program {
         Step::Label(3),
         Step::Call(kernel32("ExitProcess"), vec![Number(0)], RESULT),
     ];
-    Program { steps, data, ..Program::default() }
+    Program {
+        steps,
+        data,
+        ..Program::default()
+    }
 }
 
 #[cfg(test)]
@@ -249,7 +284,12 @@ mod tests {
 
     #[test]
     fn a_click_keeps_the_thread_silent() {
-        let report = Amount { seconds: 1, clicks: 2 }.run(&crate::tests::bench()).unwrap();
+        let report = Amount {
+            seconds: 1,
+            clicks: 2,
+        }
+        .run(&crate::tests::bench())
+        .unwrap();
         let longest = report.of("longest_s").unwrap();
         assert!(longest >= 1.0, "{report:?}");
         assert!(report.of("hangs").unwrap() >= 2.0, "{report:?}");
@@ -257,8 +297,13 @@ mod tests {
 
     #[test]
     fn a_click_keeps_the_window_silent() {
-        let Some((_folder, mut command)) = wine("hang", &program(1)) else { return };
-        let amount = Amount { seconds: 1, clicks: 2 };
+        let Some((_folder, mut command)) = wine("hang", &program(1)) else {
+            return;
+        };
+        let amount = Amount {
+            seconds: 1,
+            clicks: 2,
+        };
         match amount.of_window(&mut command, &crate::tests::bench()) {
             Ok(silence) => {
                 assert!(silence.longest >= Duration::from_secs(1), "{silence:?}");

@@ -44,7 +44,11 @@ impl Data {
 
     /// Adds addresses of eight bytes and the 0 that ends them.
     fn add_addresses(&mut self, addresses: &[u64]) -> u32 {
-        let bytes: Vec<u8> = addresses.iter().chain(&[0]).flat_map(|address| address.to_le_bytes()).collect();
+        let bytes: Vec<u8> = addresses
+            .iter()
+            .chain(&[0])
+            .flat_map(|address| address.to_le_bytes())
+            .collect();
         self.add(&bytes)
     }
 
@@ -55,7 +59,10 @@ impl Data {
         let hint = [0, 0];
         let names: Vec<u64> = functions
             .iter()
-            .map(|function| self.add(&[&hint[..], function.name.as_bytes(), &[0]].concat()).into())
+            .map(|function| {
+                self.add(&[&hint[..], function.name.as_bytes(), &[0]].concat())
+                    .into()
+            })
             .collect();
         (self.add_addresses(&names), names)
     }
@@ -64,8 +71,11 @@ impl Data {
     pub(crate) fn import(&mut self, functions: &[Function]) -> (Tables, Vec<u32>) {
         let (mut descriptors, mut slots) = (Vec::new(), vec![0; functions.len()]);
         for library in libraries(functions) {
-            let of_library: Vec<Function> =
-                functions.iter().copied().filter(|function| function.library == library).collect();
+            let of_library: Vec<Function> = functions
+                .iter()
+                .copied()
+                .filter(|function| function.library == library)
+                .collect();
             let name = self.add_name(library);
             let (lookup, entries) = self.add_functions(&of_library);
             let addresses = self.add_addresses(&entries);
@@ -75,7 +85,11 @@ impl Data {
                 }
             }
             // IMAGE_IMPORT_DESCRIPTOR: names, time, forwarder, library, addresses.
-            descriptors.extend([lookup, 0, 0, name, addresses].iter().flat_map(|value| value.to_le_bytes()));
+            descriptors.extend(
+                [lookup, 0, 0, name, addresses]
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes()),
+            );
         }
         (self.add_descriptors(descriptors, 20), slots)
     }
@@ -84,8 +98,11 @@ impl Data {
     pub(crate) fn import_delayed(&mut self, functions: &[Function], until: u64) -> Tables {
         let mut descriptors = Vec::new();
         for library in libraries(functions) {
-            let of_library: Vec<Function> =
-                functions.iter().copied().filter(|function| function.library == library).collect();
+            let of_library: Vec<Function> = functions
+                .iter()
+                .copied()
+                .filter(|function| function.library == library)
+                .collect();
             let name = self.add_name(library);
             let (lookup, entries) = self.add_functions(&of_library);
             let addresses = self.add_addresses(&vec![until; entries.len()]);
@@ -105,7 +122,10 @@ impl Data {
             return Tables::default();
         }
         descriptors.resize(descriptors.len() + each, 0);
-        Tables { address: self.add(&descriptors), size: descriptors.len() as u32 }
+        Tables {
+            address: self.add(&descriptors),
+            size: descriptors.len() as u32,
+        }
     }
 }
 

@@ -61,14 +61,20 @@ impl Amount {
         let took = begun.elapsed();
         let after = handles();
         let bytes: usize = pages.iter().map(Vec::len).sum();
-        report.line(format!("{} clicks took {:.3} s.", pages.len(), took.as_secs_f64()));
+        report.line(format!(
+            "{} clicks took {:.3} s.",
+            pages.len(),
+            took.as_secs_f64()
+        ));
         report.line(format!(
             "They left {} handles open and kept {:.1} MB.",
             kept.len(),
             bytes as f64 / f64::from(1 << 20)
         ));
         if let Some((before, after)) = before.zip(after) {
-            report.line(format!("The system counts {after} handles of this process, {before} before."));
+            report.line(format!(
+                "The system counts {after} handles of this process, {before} before."
+            ));
             report.value("handles_before", before.into(), "count");
             report.value("handles_after", after.into(), "count");
         }
@@ -84,7 +90,10 @@ impl Amount {
 #[cfg(windows)]
 fn handles() -> Option<u32> {
     // A process has some in any case: 0 is what Wine says, which does not count.
-    winsafe::HPROCESS::GetCurrentProcess().GetProcessHandleCount().ok().filter(|count| *count > 0)
+    winsafe::HPROCESS::GetCurrentProcess()
+        .GetProcessHandleCount()
+        .ok()
+        .filter(|count| *count > 0)
 }
 
 /// Handles that this process has, as the system counts them; none where it does not say.

@@ -127,7 +127,9 @@ pub fn run(args: &LabArgs, bench: &Bench<'_>) -> Result<Option<Report>> {
     if let Workload::CpuLoad(amount) = &args.workload
         && let Some(priority) = amount.priority
     {
-        return priority.run(bench, &amount.without_priority(args.json)).map(|()| None);
+        return priority
+            .run(bench, &amount.without_priority(args.json))
+            .map(|()| None);
     }
     let report = match &args.workload {
         Workload::ProcessCreate(amount) => amount.run(bench),
@@ -162,12 +164,19 @@ mod tests {
 
     /// Nobody stops anything, and nobody looks.
     pub(crate) fn bench() -> Bench<'static> {
-        Bench { program: Path::new(""), is_stopped: &|| false, progress: &|_, _| () }
+        Bench {
+            program: Path::new(""),
+            is_stopped: &|| false,
+            progress: &|_, _| (),
+        }
     }
 
     /// A program for Windows in its folder, and the command that runs it: Wine elsewhere than on Windows.
     /// Nothing, said so, without Wine.
-    pub(crate) fn wine(test: &str, program: &program::Program) -> Option<(tempfile::TempDir, Command)> {
+    pub(crate) fn wine(
+        test: &str,
+        program: &program::Program,
+    ) -> Option<(tempfile::TempDir, Command)> {
         let wine = std::env::var_os("ETWKIT_WINE").filter(|wine| !wine.is_empty());
         if wine.is_none() && !cfg!(windows) {
             etwkit_testkit::skip(&format!("{test}: ETWKIT_WINE names no program"));

@@ -81,7 +81,9 @@ impl Lock {
             }
             Self::File(path) => {
                 let path = path.clone();
-                Ok(Probe::every_10_ms(move || drop(File::open(Path::new(&path)))))
+                Ok(Probe::every_10_ms(move || {
+                    drop(File::open(Path::new(&path)))
+                }))
             }
         }
     }
@@ -99,8 +101,16 @@ fn program() -> Program {
     let peek = vec![At(MESSAGE), Number(0), Number(0), Number(0), Number(0)];
     // The standard output is -11.
     let steps = vec![
-        Step::Call(kernel32("GetStdHandle"), vec![Number(11_u32.wrapping_neg())], OUT),
-        Step::Call(kernel32("QueryPerformanceFrequency"), vec![At(BEFORE)], RESULT),
+        Step::Call(
+            kernel32("GetStdHandle"),
+            vec![Number(11_u32.wrapping_neg())],
+            OUT,
+        ),
+        Step::Call(
+            kernel32("QueryPerformanceFrequency"),
+            vec![At(BEFORE)],
+            RESULT,
+        ),
         write(BEFORE, 8),
         Step::Label(1),
         counter(BEFORE),
@@ -114,7 +124,11 @@ fn program() -> Program {
         Step::Label(2),
         Step::Call(kernel32("ExitProcess"), vec![Number(0)], RESULT),
     ];
-    Program { steps, data: vec![0; SIZE], ..Program::default() }
+    Program {
+        steps,
+        data: vec![0; SIZE],
+        ..Program::default()
+    }
 }
 
 /// The process that asks, which ends with this.
@@ -129,7 +143,10 @@ impl Asker {
     fn start(command: &mut Command) -> Result<Self> {
         let process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         let process = process.context("cannot start the program that asks for the lock")?;
-        let mut asker = Self { process, frequency: 0 };
+        let mut asker = Self {
+            process,
+            frequency: 0,
+        };
         asker.frequency = u64::from_le_bytes(asker.next().context("it said nothing")?);
         Ok(asker)
     }
@@ -163,7 +180,8 @@ impl Drop for Asker {
 /// The time between the two counters of a record.
 fn took(record: [u8; RECORD], frequency: u64) -> Option<Duration> {
     let (before, after) = record.split_first_chunk::<8>()?;
-    let counted = u64::from_le_bytes(after.try_into().ok()?).checked_sub(u64::from_le_bytes(*before))?;
+    let counted =
+        u64::from_le_bytes(after.try_into().ok()?).checked_sub(u64::from_le_bytes(*before))?;
     (frequency > 0).then(|| Duration::from_secs_f64(counted as f64 / frequency as f64))
 }
 
@@ -175,20 +193,34 @@ mod tests {
     #[test]
     fn a_record_is_a_time() {
         let record = |before: u64, after: u64| -> [u8; RECORD] {
-            [before.to_le_bytes(), after.to_le_bytes()].concat().try_into().unwrap()
+            [before.to_le_bytes(), after.to_le_bytes()]
+                .concat()
+                .try_into()
+                .unwrap()
         };
-        assert_eq!(took(record(1_000, 26_000), 10_000_000), Some(Duration::from_micros(2_500)));
+        assert_eq!(
+            took(record(1_000, 26_000), 10_000_000),
+            Some(Duration::from_micros(2_500))
+        );
         assert_eq!(took(record(2, 1), 10_000_000), None);
         assert_eq!(took(record(1, 2), 0), None);
     }
 
     #[test]
     fn the_program_asks_every_10_ms() {
-        let Some((_folder, mut command)) = wine("lock", &program()) else { return };
+        let Some((_folder, mut command)) = wine("lock", &program()) else {
+            return;
+        };
         let asker = Asker::start(&mut command).unwrap();
         let begun = std::time::Instant::now();
         let tries = asker.tries(&|| begun.elapsed() > Duration::from_millis(500));
         assert!((5..=51).contains(&tries.0.len()), "{tries:?}");
-        assert!(tries.0.iter().all(|took| *took < Duration::from_millis(500)), "{tries:?}");
+        assert!(
+            tries
+                .0
+                .iter()
+                .all(|took| *took < Duration::from_millis(500)),
+            "{tries:?}"
+        );
     }
 }

@@ -19,8 +19,10 @@ impl Noise {
 
     /// The next so many bytes.
     pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
-        let mut bytes: Vec<u8> =
-            std::iter::repeat_with(|| self.next().to_le_bytes()).take(count.div_ceil(8)).flatten().collect();
+        let mut bytes: Vec<u8> = std::iter::repeat_with(|| self.next().to_le_bytes())
+            .take(count.div_ceil(8))
+            .flatten()
+            .collect();
         bytes.truncate(count);
         bytes
     }
@@ -35,7 +37,12 @@ mod tests {
         let bytes = Noise::new(1).bytes(100_003);
         assert_eq!(bytes.len(), 100_003);
         let mut counts = [0_u32; 256];
-        bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
-        assert!(counts.iter().all(|count| (250..550).contains(count)), "{counts:?}");
+        bytes
+            .iter()
+            .for_each(|byte| counts[usize::from(*byte)] += 1);
+        assert!(
+            counts.iter().all(|count| (250..550).contains(count)),
+            "{counts:?}"
+        );
     }
 }

@@ -27,7 +27,11 @@ impl Priority {
     /// The system has no such priority for everybody, or the process failed.
     pub(crate) fn run(self, bench: &Bench<'_>, args: &[String]) -> Result<()> {
         let mut command = self.command(bench)?;
-        let status = command.arg("lab").args(args).status().context("cannot start this program again")?;
+        let status = command
+            .arg("lab")
+            .args(args)
+            .status()
+            .context("cannot start this program again")?;
         match status.code() {
             _ if (bench.is_stopped)() => Ok(()),
             Some(0) => Ok(()),
@@ -59,8 +63,7 @@ impl Priority {
             Self::BelowNormal => "10",
             Self::AboveNormal | Self::High => {
                 let message = "on this system a program cannot take a priority above normal";
-                let hint =
-                    "idle and below-normal are for everybody, sudo nice -n -10 etwkit lab for administrators";
+                let hint = "idle and below-normal are for everybody, sudo nice -n -10 etwkit lab for administrators";
                 return Err(etwkit_terminal::errors::advised(message.to_owned(), hint));
             }
         };

@@ -30,10 +30,17 @@ impl Tries {
         let count = self.0.len();
         let spread = Spread::of(self.0);
         let [total, most] = [spread.total, spread.longest].map(|time| time.as_secs_f64());
-        report.line(format!("Lock blocked for {total:.3} s total, maximum was {most:.3} s."));
-        report.line(format!("Average block time was {:.6} s.", total / count.max(1) as f64));
+        report.line(format!(
+            "Lock blocked for {total:.3} s total, maximum was {most:.3} s."
+        ));
+        report.line(format!(
+            "Average block time was {:.6} s.",
+            total / count.max(1) as f64
+        ));
         let [median, slow] = [spread.median, spread.slow].map(|time| time.as_secs_f64() * 1e3);
-        report.line(format!("Half of the tries took at most {median:.3} ms, 99 % at most {slow:.3} ms."));
+        report.line(format!(
+            "Half of the tries took at most {median:.3} ms, 99 % at most {slow:.3} ms."
+        ));
         report.seconds(names.total, spread.total);
         report.seconds(names.most, spread.longest);
         report.seconds(names.median, spread.median);
@@ -70,7 +77,10 @@ impl Probe {
 
     fn with(work: impl FnOnce(Receiver<()>) -> Tries + Send + 'static) -> Self {
         let (end, ended) = channel();
-        Self { end, thread: std::thread::spawn(move || work(ended)) }
+        Self {
+            end,
+            thread: std::thread::spawn(move || work(ended)),
+        }
     }
 
     /// Ends the thread as soon as the try that has started is done.
@@ -88,7 +98,12 @@ mod tests {
 
     #[test]
     fn tries_are_reported_in_the_words_of_the_case_study() {
-        let names = ValueNames { total: "total_s", most: "most_s", median: "median_s", slow: "slow_s" };
+        let names = ValueNames {
+            total: "total_s",
+            most: "most_s",
+            median: "median_s",
+            slow: "slow_s",
+        };
         let mut report = Report::new("process-create", &[], "");
         Tries([8, 1, 3].map(Duration::from_millis).to_vec()).report(&mut report, &names);
         assert_eq!(
@@ -99,7 +114,8 @@ mod tests {
                 "Half of the tries took at most 3.000 ms, 99 % at most 8.000 ms.",
             ]
         );
-        let values = ["total_s", "most_s", "median_s", "slow_s"].map(|name| report.of(name).unwrap());
+        let values =
+            ["total_s", "most_s", "median_s", "slow_s"].map(|name| report.of(name).unwrap());
         assert_eq!(values, [0.012, 0.008, 0.003, 0.008]);
     }
 

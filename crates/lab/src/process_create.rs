@@ -63,7 +63,11 @@ impl Amount {
         let library = self.load.as_deref().map(file_name);
         let load = library.as_deref();
         let all = self.children * self.grandchildren + self.children;
-        let question = if load.is_some() { "dump user-lock" } else { "dump start" };
+        let question = if load.is_some() {
+            "dump user-lock"
+        } else {
+            "dump start"
+        };
         let mut report = Report::new("process-create", &["cswitch", "usercrit"], question);
         if let Some(load) = load.filter(|_| !cfg!(windows)) {
             plan(&mut report, (self.children, self.grandchildren), load);
@@ -73,7 +77,9 @@ impl Amount {
         let _loaded = load.map(loaded).transpose()?;
         let lock = Lock::of_system();
         report.line(format!("Main process pid is {}.", std::process::id()));
-        let with = load.map(|load| format!(" with {load} loaded")).unwrap_or_default();
+        let with = load
+            .map(|load| format!(" with {load} loaded"))
+            .unwrap_or_default();
         report.line(format!("Testing with {all} descendant processes{with}."));
         report.line(lock.words());
         let probe = lock.probe()?;
@@ -83,7 +89,9 @@ impl Amount {
             (bench.is_stopped)()
         };
         let start = || child(bench.program, self.grandchildren, load);
-        let family = Family::start(self.children, start, &|done| is_stopped(done, self.children * 2))?;
+        let family = Family::start(self.children, start, &|done| {
+            is_stopped(done, self.children * 2)
+        })?;
         report_time(&mut report, "creation", (begun.elapsed(), all), "create_s");
         probe.end().report(&mut report, &CREATE);
         std::thread::sleep(GAP);
@@ -92,7 +100,12 @@ impl Amount {
         let probe = lock.probe()?;
         let begun = Instant::now();
         family.end(&|done| is_stopped(done, self.children))?;
-        report_time(&mut report, "destruction", (begun.elapsed(), all), "destroy_s");
+        report_time(
+            &mut report,
+            "destruction",
+            (begun.elapsed(), all),
+            "destroy_s",
+        );
         probe.end().report(&mut report, &DESTROY);
         report.value("processes", all.into(), "count");
         Ok(report)
@@ -108,20 +121,26 @@ pub(crate) fn report_time(
 ) {
     let seconds = time.as_secs_f64();
     let each = seconds * 1000.0 / f64::from(processes.max(1));
-    report.line(format!("Process {what} took {seconds:.3} s ({each:.3} ms per process)."));
+    report.line(format!(
+        "Process {what} took {seconds:.3} s ({each:.3} ms per process)."
+    ));
     report.seconds(name, time);
 }
 
 /// What Windows does, for other systems.
 fn plan(report: &mut Report, (children, grandchildren): (u32, u32), load: &str) {
     for line in [
-        format!("Plan: libraries are loaded on Windows only, where the same command does this with {load}."),
+        format!(
+            "Plan: libraries are loaded on Windows only, where the same command does this with {load}."
+        ),
         format!(
             "  1. It starts {children} processes, each of which starts {grandchildren}; each loads {load} first."
         ),
-        "  2. When all are there, it waits half a second and lets all of them end at once.".to_owned(),
+        "  2. When all are there, it waits half a second and lets all of them end at once."
+            .to_owned(),
         "  3. Beside that it asks for the lock of the window manager every 10 ms.".to_owned(),
-        "  4. It prints how long creation and destruction took and how long the lock was blocked.".to_owned(),
+        "  4. It prints how long creation and destruction took and how long the lock was blocked."
+            .to_owned(),
         "Without --load it runs here, too.".to_owned(),
     ] {
         report.line(line);
@@ -131,13 +150,19 @@ fn plan(report: &mut Report, (children, grandchildren): (u32, u32), load: &str) 
 /// As Windows reads it: what has no ending is a `.dll`.
 fn file_name(library: &str) -> String {
     let name = library.rsplit(['\\', '/']).next().unwrap_or(library);
-    if name.contains('.') { library.to_owned() } else { format!("{library}.dll") }
+    if name.contains('.') {
+        library.to_owned()
+    } else {
+        format!("{library}.dll")
+    }
 }
 
 /// The command of a process that starts so many others.
 fn child(program: &Path, children: u32, load: Option<&str>) -> Command {
     let mut command = Command::new(program);
-    command.args(["lab", "child", "--children"]).arg(children.to_string());
+    command
+        .args(["lab", "child", "--children"])
+        .arg(children.to_string());
     command.args(load.into_iter().flat_map(|load| ["--load", load]));
     command
 }
@@ -148,12 +173,17 @@ impl Child {
         let load = self.load.as_deref();
         let _loaded = load.map(loaded).transpose()?;
         // Progress is for the first process to show.
-        let family =
-            Family::start(self.children, || child(bench.program, 0, load), &|_| (bench.is_stopped)())?;
+        let family = Family::start(self.children, || child(bench.program, 0, load), &|_| {
+            (bench.is_stopped)()
+        })?;
         let mut out = std::io::stdout();
-        out.write_all(b".").and_then(|()| out.flush()).context("the first process is gone")?;
+        out.write_all(b".")
+            .and_then(|()| out.flush())
+            .context("the first process is gone")?;
         let mut rest = Vec::new();
-        std::io::stdin().read_to_end(&mut rest).context("cannot wait for the end")?;
+        std::io::stdin()
+            .read_to_end(&mut rest)
+            .context("cannot wait for the end")?;
         family.end(&|_| false)
     }
 }
@@ -178,16 +208,34 @@ mod tests {
     #[test]
     fn a_library_without_an_ending_is_a_dll() {
         let names = ["user32", "user32.dll", "C:\\a.b\\own", "winspool.drv"].map(file_name);
-        assert_eq!(names, ["user32.dll", "user32.dll", "C:\\a.b\\own.dll", "winspool.drv"]);
+        assert_eq!(
+            names,
+            [
+                "user32.dll",
+                "user32.dll",
+                "C:\\a.b\\own.dll",
+                "winspool.drv"
+            ]
+        );
     }
 
     #[cfg(not(windows))]
     #[test]
     fn libraries_are_a_plan_elsewhere() {
-        let amount = Amount { children: 40, grandchildren: 24, load: Some("user32".to_owned()) };
+        let amount = Amount {
+            children: 40,
+            grandchildren: 24,
+            load: Some("user32".to_owned()),
+        };
         let report = amount.run(&crate::tests::bench()).unwrap();
-        assert!(report.lines[0].ends_with("the same command does this with user32.dll."), "{report:?}");
-        assert!(report.lines[1].contains("40 processes, each of which starts 24"), "{report:?}");
+        assert!(
+            report.lines[0].ends_with("the same command does this with user32.dll."),
+            "{report:?}"
+        );
+        assert!(
+            report.lines[1].contains("40 processes, each of which starts 24"),
+            "{report:?}"
+        );
         assert!(report.values.is_empty(), "{report:?}");
     }
 }

@@ -52,21 +52,37 @@ pub(crate) struct Program {
 
 /// Kernel32 is in every process.
 pub(crate) const fn kernel32(name: &'static str) -> Function {
-    Function { library: "kernel32.dll", name }
+    Function {
+        library: "kernel32.dll",
+        name,
+    }
 }
 
 /// The library of the window manager.
 pub(crate) const fn user32(name: &'static str) -> Function {
-    Function { library: "user32.dll", name }
+    Function {
+        library: "user32.dll",
+        name,
+    }
 }
 
 /// Opcodes that put a number, an address or what is kept into the registers of the first four arguments, and
 /// into the one from where the others go to the stack.
 const NUMBER: [&[u8]; 5] = [&[0xB9], &[0xBA], &[0x41, 0xB8], &[0x41, 0xB9], &[0xB8]];
-const ADDRESS: [&[u8]; 5] =
-    [&[0x48, 0x8D, 0x0D], &[0x48, 0x8D, 0x15], &[0x4C, 0x8D, 0x05], &[0x4C, 0x8D, 0x0D], &[0x48, 0x8D, 0x05]];
-const KEPT: [&[u8]; 5] =
-    [&[0x48, 0x8B, 0x0D], &[0x48, 0x8B, 0x15], &[0x4C, 0x8B, 0x05], &[0x4C, 0x8B, 0x0D], &[0x48, 0x8B, 0x05]];
+const ADDRESS: [&[u8]; 5] = [
+    &[0x48, 0x8D, 0x0D],
+    &[0x48, 0x8D, 0x15],
+    &[0x4C, 0x8D, 0x05],
+    &[0x4C, 0x8D, 0x0D],
+    &[0x48, 0x8D, 0x05],
+];
+const KEPT: [&[u8]; 5] = [
+    &[0x48, 0x8B, 0x0D],
+    &[0x48, 0x8B, 0x15],
+    &[0x4C, 0x8B, 0x05],
+    &[0x4C, 0x8B, 0x0D],
+    &[0x48, 0x8B, 0x05],
+];
 /// `sub rsp, 0x68`: room for twelve arguments, and the stack is aligned to 16 bytes again.
 const ENTER: [u8; 4] = [0x48, 0x83, 0xEC, 0x68];
 /// `mov [rsp + 8 * n], rax` in front of the last byte.
@@ -103,7 +119,10 @@ impl Program {
     /// A step goes to a label that is not there, which no program of this crate has.
     pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
         // Functions that are imported and never called come first, with no reference from the code.
-        let mut code = Code { functions: self.imported.clone(), ..Code::default() };
+        let mut code = Code {
+            functions: self.imported.clone(),
+            ..Code::default()
+        };
         code.bytes.extend(ENTER);
         self.steps.iter().for_each(|step| code.step(step));
         let mut bytes = Vec::new();
@@ -117,16 +136,20 @@ impl Program {
         let (imports, slots) = data.import(&code.functions);
         // The address of the code itself stands for that of the loading helper: no delayed function is ever
         // called.
-        let delayed = data.import_delayed(&self.delayed, IMAGE_BASE + u64::from(text.virtual_address));
-        for (directory, tables) in
-            [(pe::IMAGE_DIRECTORY_ENTRY_IMPORT, imports), (pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT, delayed)]
-        {
+        let delayed =
+            data.import_delayed(&self.delayed, IMAGE_BASE + u64::from(text.virtual_address));
+        for (directory, tables) in [
+            (pe::IMAGE_DIRECTORY_ENTRY_IMPORT, imports),
+            (pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT, delayed),
+        ] {
             writer.set_data_directory(directory, tables.address, tables.size);
         }
         let size = data.bytes.len() as u32;
         let section = writer.reserve_data_section(size, size);
         let code = code.finished(text.virtual_address, begin, &slots)?;
-        writer.write_dos_header_and_stub().context("a program without a header")?;
+        writer
+            .write_dos_header_and_stub()
+            .context("a program without a header")?;
         writer.write_nt_headers(headers(text.virtual_address, Guard::Off));
         writer.write_section_headers();
         writer.write_section(text.file_offset, &code);
@@ -139,7 +162,10 @@ impl Code {
     fn step(&mut self, step: &Step) {
         match step {
             Step::Call(function, arguments, kept) => {
-                arguments.iter().enumerate().for_each(|(at, argument)| self.argument(at, *argument));
+                arguments
+                    .iter()
+                    .enumerate()
+                    .for_each(|(at, argument)| self.argument(at, *argument));
                 let known = self.functions.iter().position(|known| known == function);
                 let at = known.unwrap_or(self.functions.len());
                 if known.is_none() {
@@ -191,11 +217,15 @@ impl Code {
             let address = match target {
                 Target::Place(place) => Some(data + place),
                 Target::Function(at) => slots.get(*at).copied(),
-                Target::Label(label) => {
-                    self.labels.iter().find(|known| known.0 == *label).map(|known| own + known.1 as u32)
-                }
+                Target::Label(label) => self
+                    .labels
+                    .iter()
+                    .find(|known| known.0 == *label)
+                    .map(|known| own + known.1 as u32),
             };
-            let Some(address) = address else { bail!("a program refers to something that it has not") };
+            let Some(address) = address else {
+                bail!("a program refers to something that it has not")
+            };
             // Counted from the next instruction.
             let distance = address.wrapping_sub(own + *at as u32 + 4);
             self.bytes.splice(*at..at + 4, distance.to_le_bytes());

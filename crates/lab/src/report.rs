@@ -37,7 +37,13 @@ impl Report {
         profiles: &'static [&'static str],
         question: &'static str,
     ) -> Self {
-        Self { workload, lines: Vec::new(), values: Vec::new(), profiles, question }
+        Self {
+            workload,
+            lines: Vec::new(),
+            values: Vec::new(),
+            profiles,
+            question,
+        }
     }
 
     pub(crate) fn line(&mut self, line: impl Into<String>) {
@@ -55,7 +61,11 @@ impl Report {
     /// How to see it: the recording and the question.
     #[must_use]
     pub fn seen_by(&self) -> String {
-        let profiles: String = self.profiles.iter().map(|profile| format!(" --record {profile}")).collect();
+        let profiles: String = self
+            .profiles
+            .iter()
+            .map(|profile| format!(" --record {profile}"))
+            .collect();
         format!(
             "To see it on Windows: etwkit run {}{profiles} -- etwkit lab {} …; then etwkit {}",
             self.workload, self.workload, self.question
@@ -65,6 +75,9 @@ impl Report {
     /// The value of that name.
     #[must_use]
     pub fn of(&self, name: &str) -> Option<f64> {
-        self.values.iter().find(|value| value.name == name).map(|value| value.value)
+        self.values
+            .iter()
+            .find(|value| value.name == name)
+            .map(|value| value.value)
     }
 }

@@ -101,13 +101,22 @@ impl Amount {
             due.next();
         });
         let wall = begun.elapsed().as_secs_f64();
-        let how = if self.wait == Wait::Spin { "in a loop" } else { "asleep" };
+        let how = if self.wait == Wait::Spin {
+            "in a loop"
+        } else {
+            "asleep"
+        };
         let mut report = Report::new("spin", &["cswitch"], "diagnose");
-        report.line(format!("{threads} threads waited {how} for work that was empty, for {wall:.1} s."));
+        report.line(format!(
+            "{threads} threads waited {how} for work that was empty, for {wall:.1} s."
+        ));
         report.value("threads", threads.into(), "count");
         report.value("wall_s", wall, "s");
         report.value("pieces", pieces.into_inner().into(), "count");
-        if let Some(used) = of_process().zip(before).map(|(now, before)| (now - before).as_secs_f64()) {
+        if let Some(used) = of_process()
+            .zip(before)
+            .map(|(now, before)| (now - before).as_secs_f64())
+        {
             let percent = used * 100.0 / (wall * f64::from(threads.min(processors())));
             report.line(format!(
                 "They used {used:.2} s of CPU: {percent:.1} % of the processors that they could have."

@@ -21,9 +21,17 @@ impl Spread {
         // Nearest rank: so much of the times is not longer.
         let at = |percent: usize| {
             let rank = (times.len() * percent).div_ceil(100);
-            times.get(rank.saturating_sub(1)).copied().unwrap_or_default()
+            times
+                .get(rank.saturating_sub(1))
+                .copied()
+                .unwrap_or_default()
         };
-        Self { total: times.iter().sum(), median: at(50), slow: at(99), longest: at(100) }
+        Self {
+            total: times.iter().sum(),
+            median: at(50),
+            slow: at(99),
+            longest: at(100),
+        }
     }
 
     /// Adds the values.
@@ -56,7 +64,15 @@ mod tests {
         let spread = Spread::of((1..=200).rev().map(Duration::from_millis).collect());
         let [median, slow, longest] = [100, 198, 200].map(Duration::from_millis);
         let total = Duration::from_millis(200 * 201 / 2);
-        assert_eq!(spread, Spread { total, median, slow, longest });
+        assert_eq!(
+            spread,
+            Spread {
+                total,
+                median,
+                slow,
+                longest
+            }
+        );
         assert_eq!(
             spread.to_string(),
             "20.100 s in all, median 100.000 ms, 99 % at most 198.000 ms, longest 200.000 ms"

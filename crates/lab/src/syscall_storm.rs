@@ -36,7 +36,9 @@ impl Amount {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let mut report = self.storm(bench);
         if !self.traced {
-            report.line("With --traced the same is done while system calls are recorded, and compared.");
+            report.line(
+                "With --traced the same is done while system calls are recorded, and compared.",
+            );
             return Ok(report);
         }
         if (bench.is_stopped)() {
@@ -50,9 +52,16 @@ impl Amount {
         } else {
             ("strace", self.below(Command::new("strace"), bench)?)
         };
-        let (plain, recorded) = (report.of("call_ns"), recorded.context("nothing was measured")?);
-        let times = plain.filter(|plain| *plain > 0.0).map_or(0.0, |plain| recorded / plain);
-        report.line(format!("Below {recorder} a call costs {recorded:.0} ns: {times:.1} times as much."));
+        let (plain, recorded) = (
+            report.of("call_ns"),
+            recorded.context("nothing was measured")?,
+        );
+        let times = plain
+            .filter(|plain| *plain > 0.0)
+            .map_or(0.0, |plain| recorded / plain);
+        report.line(format!(
+            "Below {recorder} a call costs {recorded:.0} ns: {times:.1} times as much."
+        ));
         report.value("traced_call_ns", recorded, "ns");
         report.value("times", times, "times");
         Ok(report)
@@ -60,13 +69,16 @@ impl Amount {
 
     /// What a call costs in a new process whose calls are logged by that program, as strace does it.
     fn below(&self, mut strace: Command, bench: &Bench<'_>) -> Result<Option<f64>> {
-        strace.args(["-f", "-qq", "-o", "/dev/null"]).arg(bench.program).args([
-            "lab",
-            "syscall-storm",
-            "--json",
-        ]);
+        strace
+            .args(["-f", "-qq", "-o", "/dev/null"])
+            .arg(bench.program)
+            .args(["lab", "syscall-storm", "--json"]);
         strace.args(["--seconds", &self.seconds.to_string()]);
-        strace.args(self.threads.iter().flat_map(|threads| ["--threads".to_owned(), threads.to_string()]));
+        strace.args(
+            self.threads
+                .iter()
+                .flat_map(|threads| ["--threads".to_owned(), threads.to_string()]),
+        );
         let name = strace.get_program().to_string_lossy().into_owned();
         let output = strace.stdin(Stdio::null()).output().map_err(|error| {
             let message = format!("--traced needs {name}, which does not start ({error})");
@@ -100,7 +112,8 @@ impl Amount {
         .sum();
         let wall = begun.elapsed();
         // With more threads than processors each call also waits for its turn.
-        let each = wall.as_secs_f64() * f64::from(threads.min(processors())) * 1e9 / calls.max(1) as f64;
+        let each =
+            wall.as_secs_f64() * f64::from(threads.min(processors())) * 1e9 / calls.max(1) as f64;
         let mut report = Report::new("syscall-storm", &["syscall"], "dump syscall");
         report.line(format!(
             "{threads} threads called the system {calls} times in {:.3} s: {each:.0} ns of a processor for each \
@@ -142,7 +155,10 @@ impl<'b> Recording<'b> {
     /// Starts it: into memory, since nobody reads it.
     fn start(bench: &'b Bench<'b>) -> Result<Self> {
         record(bench, &["start", "syscall"])?;
-        Ok(Self { bench, is_over: false })
+        Ok(Self {
+            bench,
+            is_over: false,
+        })
     }
 
     fn cancel(mut self) -> Result<()> {
@@ -161,7 +177,11 @@ impl Drop for Recording<'_> {
 }
 
 fn record(bench: &Bench<'_>, args: &[&str]) -> Result<()> {
-    let output = Command::new(bench.program).arg("record").args(args).stdin(Stdio::null()).output();
+    let output = Command::new(bench.program)
+        .arg("record")
+        .args(args)
+        .stdin(Stdio::null())
+        .output();
     let output = output.context("cannot start this program again")?;
     if !output.status.success() {
         bail!("etwkit record {} failed: {}", args.join(" "), said(&output));
@@ -175,9 +195,15 @@ mod tests {
 
     #[test]
     fn calls_are_counted_for_as_long_as_asked() {
-        let report =
-            Amount { threads: Some(2), seconds: 1, traced: false }.run(&crate::tests::bench()).unwrap();
-        let [calls, each, wall] = ["calls", "call_ns", "wall_s"].map(|name| report.of(name).unwrap());
+        let report = Amount {
+            threads: Some(2),
+            seconds: 1,
+            traced: false,
+        }
+        .run(&crate::tests::bench())
+        .unwrap();
+        let [calls, each, wall] =
+            ["calls", "call_ns", "wall_s"].map(|name| report.of(name).unwrap());
         assert!(wall >= 1.0 && calls >= 200.0, "{report:?}");
         let all = wall * f64::from(processors().min(2)) * 1e9;
         assert!((each * calls / all - 1.0).abs() < 1e-6, "{report:?}");
@@ -195,10 +221,18 @@ mod tests {
 
     #[test]
     fn without_strace_there_is_a_hint() {
-        let amount = Amount { threads: Some(1), seconds: 1, traced: true };
-        let error = amount.below(Command::new("no-such-strace"), &crate::tests::bench()).unwrap_err();
+        let amount = Amount {
+            threads: Some(1),
+            seconds: 1,
+            traced: true,
+        };
+        let error = amount
+            .below(Command::new("no-such-strace"), &crate::tests::bench())
+            .unwrap_err();
         assert!(
-            error.to_string().starts_with("--traced needs no-such-strace, which does not start"),
+            error
+                .to_string()
+                .starts_with("--traced needs no-such-strace, which does not start"),
             "{error}"
         );
     }

@@ -63,11 +63,15 @@ fn link<'s, 'e: 's>(
     }
     let (sender, receiver) = channel();
     let name = format!("link {}", number + 1);
-    let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, move || {
-        let done = link(scope, number + 1, depth, sleep);
-        // The thread that waits does not end before it has this: sending cannot fail.
-        let _ = sender.send(done);
-    });
+    let thread = std::thread::Builder::new()
+        .name(name)
+        .spawn_scoped(scope, move || {
+            let done = link(scope, number + 1, depth, sleep);
+            // The thread that waits does not end before it has this: sending cannot fail.
+            let _ = sender.send(done);
+        });
     thread.context("cannot start a thread")?;
-    receiver.recv().context("a thread of the chain ended early")?
+    receiver
+        .recv()
+        .context("a thread of the chain ended early")?
 }

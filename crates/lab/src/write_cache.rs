@@ -13,7 +13,10 @@ use crate::folder::Names;
 use crate::noise::Noise;
 use crate::{Bench, Report};
 
-const FILES: Names = Names { begin: "WriteCache_", end: ".bin" };
+const FILES: Names = Names {
+    begin: "WriteCache_",
+    end: ".bin",
+};
 
 /// When the program waits until the disk has everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -32,7 +35,11 @@ impl Flush {
         match self {
             Self::Never => ("without waiting for the disk", "never_s", "never_rate"),
             Self::End => ("waiting for the disk at the end", "end_s", "end_rate"),
-            Self::Each => ("waiting for the disk after each piece", "each_s", "each_rate"),
+            Self::Each => (
+                "waiting for the disk after each piece",
+                "each_s",
+                "each_rate",
+            ),
         }
     }
 }
@@ -61,7 +68,10 @@ impl Amount {
         Names::prepare(&[FILES], &self.folder)?;
         let path = FILES.path(&self.folder, 0);
         let mut report = Report::new("write-cache", &["file", "disk"], "dump disk");
-        let ways = self.flush.as_ref().map_or(Flush::value_variants(), std::slice::from_ref);
+        let ways = self
+            .flush
+            .as_ref()
+            .map_or(Flush::value_variants(), std::slice::from_ref);
         for flush in ways {
             // Each way writes a new file: overwriting one needs no new space and is faster.
             let took = self.write(&path, *flush, bench);
@@ -71,7 +81,10 @@ impl Amount {
             removed.with_context(|| format!("cannot remove {}", path.display()))?;
             let (words, time, rate) = flush.words();
             let speed = self.bytes() as f64 / 1e6 / seconds;
-            report.line(format!("Wrote {} MB {words} in {seconds:.3} s: {speed:.1} MB/s.", self.size));
+            report.line(format!(
+                "Wrote {} MB {words} in {seconds:.3} s: {speed:.1} MB/s.",
+                self.size
+            ));
             report.value(time, seconds, "s");
             report.value(rate, speed, "MB/s");
         }
@@ -96,7 +109,9 @@ impl Amount {
         let mut file = File::create_new(path).with_context(cannot)?;
         let (begun, mut left) = (Instant::now(), self.bytes());
         while left > 0 && !(bench.is_stopped)() {
-            let part = piece.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(&piece);
+            let part = piece
+                .get(..usize::try_from(left).unwrap_or(usize::MAX))
+                .unwrap_or(&piece);
             file.write_all(part).with_context(cannot)?;
             if flush == Flush::Each {
                 file.sync_data().with_context(cannot)?;
@@ -118,7 +133,12 @@ mod tests {
     #[test]
     fn a_file_is_written_in_all_ways_and_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let mut amount = Amount { folder: folder.path().to_owned(), size: 3, piece: 700, flush: None };
+        let mut amount = Amount {
+            folder: folder.path().to_owned(),
+            size: 3,
+            piece: 700,
+            flush: None,
+        };
         let report = amount.run(&crate::tests::bench()).unwrap();
         for name in ["never_rate", "end_rate", "each_rate"] {
             assert!(report.of(name).unwrap() > 0.0, "{report:?}");
@@ -126,7 +146,9 @@ mod tests {
         assert_eq!(report.lines.len(), 4, "{report:?}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         let path = folder.path().join("WriteCache_7.bin");
-        amount.write(&path, Flush::Each, &crate::tests::bench()).unwrap();
+        amount
+            .write(&path, Flush::Each, &crate::tests::bench())
+            .unwrap();
         assert_eq!(path.metadata().unwrap().len(), 3_000_000);
         amount.flush = Some(Flush::End);
         let report = amount.run(&crate::tests::bench()).unwrap();

@@ -14,7 +14,10 @@ use crate::crowd::{crowd, processors};
 use crate::folder::Names;
 use crate::{Bench, Report};
 
-const FILES: Names = Names { begin: "TestDataFile_", end: ".cmd" };
+const FILES: Names = Names {
+    begin: "TestDataFile_",
+    end: ".cmd",
+};
 
 /// Who writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -55,7 +58,11 @@ pub(crate) struct Amount {
 impl Amount {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         Names::prepare(&[FILES], &self.folder)?;
-        let threads = if self.mode == Mode::Serial { 1 } else { self.threads.unwrap_or_else(processors) };
+        let threads = if self.mode == Mode::Serial {
+            1
+        } else {
+            self.threads.unwrap_or_else(processors)
+        };
         let (next, done) = (AtomicU32::new(0), AtomicU32::new(0));
         let begun = Instant::now();
         let look = || bench.progress(done.load(Ordering::Relaxed), self.files);
@@ -95,7 +102,8 @@ impl Amount {
     ) -> Result<u64> {
         // Rounded down at both ends in 64 bits: the parts differ by one file at most, and together have each
         // file once.
-        let part = |worker: u32| (u64::from(self.files) * u64::from(worker) / u64::from(threads)) as u32;
+        let part =
+            |worker: u32| (u64::from(self.files) * u64::from(worker) / u64::from(threads)) as u32;
         let mut own = part(worker)..part(worker + 1);
         let mut turns = (worker..self.files).step_by(threads as usize);
         let mut next = || match self.mode {
@@ -140,7 +148,13 @@ mod tests {
     use super::*;
 
     fn write(folder: &Path, mode: Mode, threads: Option<u32>) -> Result<Report> {
-        let amount = Amount { folder: folder.to_owned(), mode, files: 25, size: 3, threads };
+        let amount = Amount {
+            folder: folder.to_owned(),
+            mode,
+            files: 25,
+            size: 3,
+            threads,
+        };
         amount.run(&crate::tests::bench())
     }
 
@@ -163,7 +177,10 @@ mod tests {
                 .unwrap()
                 .map(|file| {
                     let path = file.unwrap().path();
-                    (path.file_name().unwrap().to_owned(), fs::read_to_string(path).unwrap())
+                    (
+                        path.file_name().unwrap().to_owned(),
+                        fs::read_to_string(path).unwrap(),
+                    )
                 })
                 .collect();
             files.sort();
@@ -183,7 +200,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("thesis.txt"), "all of it").unwrap();
         let error = write(folder.path(), Mode::Serial, None).unwrap_err();
-        assert!(error.to_string().ends_with("holds thesis.txt, which is not of this workload"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .ends_with("holds thesis.txt, which is not of this workload"),
+            "{error}"
+        );
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

@@ -28,10 +28,18 @@ impl<'a> Arguments<'a> {
     /// Refuses words that the tool does not have.
     pub(crate) fn check(self, known: &Values) -> Result<()> {
         // A misspelt word that is passed over would answer another question than the agent believes it asked.
-        let Some(word) = self.0.keys().find(|word| !known.contains_key(*word)) else { return Ok(()) };
+        let Some(word) = self.0.keys().find(|word| !known.contains_key(*word)) else {
+            return Ok(());
+        };
         let words: Vec<&str> = known.keys().map(String::as_str).collect();
-        let expected = if words.is_empty() { "none".to_owned() } else { words.join(", ") };
-        Err(Problem::bad(format!("{word:?} is no argument of this tool; expected: {expected}")))
+        let expected = if words.is_empty() {
+            "none".to_owned()
+        } else {
+            words.join(", ")
+        };
+        Err(Problem::bad(format!(
+            "{word:?} is no argument of this tool; expected: {expected}"
+        )))
     }
 
     /// A text, if it is given.
@@ -56,7 +64,12 @@ impl<'a> Arguments<'a> {
             Some(Value::Array(all)) => all,
             Some(other) => return Err(wrong(name, "a list of texts", other)),
         };
-        all.iter().map(|one| one.as_str().ok_or_else(|| wrong(name, "a list of texts", one))).collect()
+        all.iter()
+            .map(|one| {
+                one.as_str()
+                    .ok_or_else(|| wrong(name, "a list of texts", one))
+            })
+            .collect()
     }
 
     /// Options of a question.
@@ -80,9 +93,14 @@ impl<'a> Arguments<'a> {
     /// Which rows are wanted.
     pub(crate) fn page(self) -> Result<Page> {
         let rows = self.number("rows", 1, MOST_ROWS)?.unwrap_or(ROWS);
-        let skip = self.number("skip", 0, u64::from(u32::MAX))?.unwrap_or_default();
+        let skip = self
+            .number("skip", 0, u64::from(u32::MAX))?
+            .unwrap_or_default();
         let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        Ok(Page { skip: size(skip), rows: size(rows) })
+        Ok(Page {
+            skip: size(skip),
+            rows: size(rows),
+        })
     }
 
     fn number(self, name: &str, least: u64, most: u64) -> Result<Option<u64>> {
@@ -90,8 +108,16 @@ impl<'a> Arguments<'a> {
         let Some(given) = given else { return Ok(None) };
         // Out of bounds is refused and not cut: an agent that gets fewer rows than it asked for would take
         // them for all.
-        let number = given.as_u64().filter(|number| (least..=most).contains(number));
-        let expected = || wrong(name, &format!("a whole number from {least} to {most}"), given);
+        let number = given
+            .as_u64()
+            .filter(|number| (least..=most).contains(number));
+        let expected = || {
+            wrong(
+                name,
+                &format!("a whole number from {least} to {most}"),
+                given,
+            )
+        };
         number.map(Some).ok_or_else(expected)
     }
 }
@@ -114,27 +140,47 @@ mod tests {
 
     #[test]
     fn what_is_wrong_says_what_was_expected() {
-        let given =
-            json!({"trace": 7, "rows": 501, "skip": -1, "options": [], "more": ["a", 1], "on": "yes"});
+        let given = json!({"trace": 7, "rows": 501, "skip": -1, "options": [], "more": ["a", 1], "on": "yes"});
         let all = Arguments(given.as_object().unwrap());
-        assert_eq!(message(all.required("trace")), "trace: expected a text, found 7");
-        assert_eq!(message(all.required("sql")), "sql: expected a text, found nothing");
-        assert_eq!(message(all.page()), "rows: expected a whole number from 1 to 500, found 501");
+        assert_eq!(
+            message(all.required("trace")),
+            "trace: expected a text, found 7"
+        );
+        assert_eq!(
+            message(all.required("sql")),
+            "sql: expected a text, found nothing"
+        );
+        assert_eq!(
+            message(all.page()),
+            "rows: expected a whole number from 1 to 500, found 501"
+        );
         assert_eq!(
             message(all.options("options")),
             "options: expected an object of options by name, found []"
         );
-        assert_eq!(message(all.texts("more")), "more: expected a list of texts, found 1");
-        assert_eq!(message(all.flag("on")), "on: expected true or false, found \"yes\"");
+        assert_eq!(
+            message(all.texts("more")),
+            "more: expected a list of texts, found 1"
+        );
+        assert_eq!(
+            message(all.flag("on")),
+            "on: expected true or false, found \"yes\""
+        );
         let known = json!({"trace": {}, "rows": {}});
         let unknown = message(all.check(known.as_object().unwrap()));
-        assert_eq!(unknown, "\"skip\" is no argument of this tool; expected: trace, rows");
+        assert_eq!(
+            unknown,
+            "\"skip\" is no argument of this tool; expected: trace, rows"
+        );
     }
 
     #[test]
     fn a_page_is_small_unless_it_is_asked_to_be_larger() {
         let page = |given: Value| Arguments(given.as_object().unwrap()).page().unwrap();
         assert_eq!(page(json!({})), Page { skip: 0, rows: 20 });
-        assert_eq!(page(json!({"rows": 3, "skip": 40})), Page { skip: 40, rows: 3 });
+        assert_eq!(
+            page(json!({"rows": 3, "skip": 40})),
+            Page { skip: 40, rows: 3 }
+        );
     }
 }

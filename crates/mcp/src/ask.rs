@@ -32,7 +32,8 @@ pub(crate) struct Asked {
 
 /// The question of that name.
 pub(crate) fn find(name: &str) -> Result<&'static dyn AnyQuestion> {
-    let known = declared(name).or_else(|| questions().find(|question| question.aliases().contains(&name)));
+    let known =
+        declared(name).or_else(|| questions().find(|question| question.aliases().contains(&name)));
     known.ok_or_else(|| {
         let names: Vec<&str> = questions().map(AnyQuestion::name).collect();
         let like = similar(name, &names);
@@ -46,21 +47,35 @@ pub(crate) fn find(name: &str) -> Result<&'static dyn AnyQuestion> {
 
 /// Asks one or several traces.
 pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
-    let Asked { question, traces, values, page } = asked;
+    let Asked {
+        question,
+        traces,
+        values,
+        page,
+    } = asked;
     let name = question.name();
-    let mut request = question.read(values).map_err(|error| Problem::of_option(&error, name))?;
+    let mut request = question
+        .read(values)
+        .map_err(|error| Problem::of_option(&error, name))?;
     // Such questions read folders of recordings, which no handle stands for.
     if request.of_names().is_some() {
         let why = format!("{name} is asked of names of recordings, not of traces that are open");
         return Err(Problem::bad(why).with_hint(format!("run `etwkit dump {name}` on a folder")));
     }
     let extracts: Vec<PathBuf> = traces.iter().map(|trace| trace.extract.clone()).collect();
-    let answers = call.shared.engine.ask(call.asking, &extracts, &mut *request)?;
+    let answers = call
+        .shared
+        .engine
+        .ask(call.asking, &extracts, &mut *request)?;
     let of_all = request.is_of_all();
     let mut all = Vec::new();
     for (at, one) in answers.extracts.into_iter().enumerate() {
         // One answer to all traces rests on each of them, and what they lack counts for it.
-        let about = if of_all { traces.as_slice() } else { traces.get(at..=at).unwrap_or_default() };
+        let about = if of_all {
+            traces.as_slice()
+        } else {
+            traces.get(at..=at).unwrap_or_default()
+        };
         all.push(answer_of(call, asked, &*request, about, *page, one)?);
     }
     let mut answer = match <[Answer; 1]>::try_from(all) {
@@ -102,7 +117,9 @@ fn answer_of(
     }
     // The gaps of several traces come with the statement above, each under its own handle.
     if let [only] = about {
-        one.gaps.iter().for_each(|gaps| evidence.gaps(&renamed(gaps, only)));
+        one.gaps
+            .iter()
+            .for_each(|gaps| evidence.gaps(&renamed(gaps, only)));
     }
     match rows {
         Ok(rows) => {
@@ -129,20 +146,36 @@ fn answer_of(
 }
 
 /// The question cannot be answered from what the trace has.
-fn not_recorded(answer: &mut Answer, evidence: &mut Evidence, name: &str, error: &etwkit_query::dump::Error) {
+fn not_recorded(
+    answer: &mut Answer,
+    evidence: &mut Evidence,
+    name: &str,
+    error: &etwkit_query::dump::Error,
+) {
     answer.insert("answered".into(), false.into());
     answer.insert("why_not".into(), said(error).into());
     answer.insert("how_to_record".into(), error.hint().into());
-    answer.insert("record_with".into(), json!(capability::names(profiles::of_question(name))));
-    evidence.unproven(format!("anything about {name}: what was not recorded may have happened all the same"));
+    answer.insert(
+        "record_with".into(),
+        json!(capability::names(profiles::of_question(name))),
+    );
+    evidence.unproven(format!(
+        "anything about {name}: what was not recorded may have happened all the same"
+    ));
 }
 
 /// Why a question that was answered has no rows.
 fn why_nothing(call: &Call<'_>, asked: &Asked, about: &[Arc<Trace>]) -> Result<String> {
-    let Some(trace) = about.first() else { return Ok("there is no row".to_owned()) };
+    let Some(trace) = about.first() else {
+        return Ok("there is no row".to_owned());
+    };
     let open = || -> std::result::Result<_, etwkit_engine::Error> {
         let only = std::slice::from_ref(&trace.extract);
-        Ok(Arc::new(call.shared.engine.open(call.asking, only, &mut Vec::new())?))
+        Ok(Arc::new(call.shared.engine.open(
+            call.asking,
+            only,
+            &mut Vec::new(),
+        )?))
     };
     Ok(Chosen::of(asked.question, &asked.values).sentence(&trace.handle, open)?)
 }
@@ -150,13 +183,18 @@ fn why_nothing(call: &Call<'_>, asked: &Asked, about: &[Arc<Trace>]) -> Result<S
 /// What stands around rows says in sentences what they come to.
 fn lines(evidence: &mut Evidence, info: &TraceInfo, rows: &question::Answer) {
     let text = text(info.clock());
-    rows.heading.iter().for_each(|line| evidence.follows(&text.line(line)));
+    rows.heading
+        .iter()
+        .for_each(|line| evidence.follows(&text.line(line)));
     for part in &rows.parts {
         let instead = part.instead.iter().filter(|_| part.table.is_empty());
         let around = part.head.iter().chain(instead).map(|line| text.line(line));
         around.for_each(|line| evidence.follows(&line));
         let total = part.table.total();
-        total.iter().chain(&part.foot).for_each(|line| evidence.follows(&text.line(line)));
+        total
+            .iter()
+            .chain(&part.foot)
+            .for_each(|line| evidence.follows(&text.line(line)));
     }
 }
 
@@ -166,22 +204,39 @@ fn tables(rows: &question::Answer, page: Page) -> Answer {
     // Tables share the room of an answer: a long one in front would otherwise leave nothing for the others.
     let bytes = BYTES / parts.len().max(1);
     let table = |part: &&question::Part| -> Answer {
-        let row = |at| part.records().record(at).map(reply::row).unwrap_or_default();
+        let row = |at| {
+            part.records()
+                .record(at)
+                .map(reply::row)
+                .unwrap_or_default()
+        };
         reply::rows(part.records().len(), page, bytes, row)
     };
     match parts.as_slice() {
         [only] => table(only),
         several => {
-            let all = several.iter().map(|part| (part.name.to_owned(), table(part).into()));
-            [("tables".to_owned(), Value::Object(all.collect()))].into_iter().collect()
+            let all = several
+                .iter()
+                .map(|part| (part.name.to_owned(), table(part).into()));
+            [("tables".to_owned(), Value::Object(all.collect()))]
+                .into_iter()
+                .collect()
         }
     }
 }
 
 /// The command line that asks the same.
 fn command(asked: &Asked, about: &[Arc<Trace>]) -> String {
-    let paths: Vec<String> = about.iter().map(|trace| trace.named.display().to_string()).collect();
-    command_line(&asked.question.options(), asked.question.name(), &asked.values, &paths)
+    let paths: Vec<String> = about
+        .iter()
+        .map(|trace| trace.named.display().to_string())
+        .collect();
+    command_line(
+        &asked.question.options(),
+        asked.question.name(),
+        &asked.values,
+        &paths,
+    )
 }
 
 /// Asks the rules what made it slow.
@@ -190,9 +245,11 @@ pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Re
     let (question, page) = (tool.question()?, given.page()?);
     let known = options_of(question);
     let chosen = given.0.iter().filter(|(name, _)| known.contains_key(*name));
-    let values: Values = chosen.map(|(name, value)| (name.clone(), value.clone())).collect();
-    let request =
-        DiagnoseRequest::from_json(&values).map_err(|error| Problem::of_option(&error, question.name()))?;
+    let values: Values = chosen
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let request = DiagnoseRequest::from_json(&values)
+        .map_err(|error| Problem::of_option(&error, question.name()))?;
     let session = call.session(&trace)?;
     let diagnosis = request.ask(&session)?;
     let mut evidence = Evidence::default();
@@ -207,24 +264,45 @@ pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Re
         evidence.nothing("no rule found anything".to_owned());
         evidence.unproven("that nothing was slow: the rules look for known causes alone");
     }
-    let row =
-        |at: usize| findings.get(at).and_then(|row| record(row).ok()).map(reply::row).unwrap_or_default();
+    let row = |at: usize| {
+        findings
+            .get(at)
+            .and_then(|row| record(row).ok())
+            .map(reply::row)
+            .unwrap_or_default()
+    };
     let mut answer = Answer::new();
     answer.insert("trace".into(), trace.handle.as_str().into());
     answer.extend(reply::rows(findings.len(), page, BYTES, row));
     answer.insert("rules".into(), rules(&diagnosis.rules, &mut evidence));
     // What the rules behind the findings read, or all that could be asked where there is no finding.
     let behind: Vec<&str> = match findings.is_empty() {
-        true => {
-            diagnosis.rules.iter().filter(|row| row.state == "nothing").map(|row| row.rule.as_str()).collect()
-        }
-        false => findings.iter().skip(page.skip).take(page.rows).map(|row| row.rule.as_str()).collect(),
+        true => diagnosis
+            .rules
+            .iter()
+            .filter(|row| row.state == "nothing")
+            .map(|row| row.rule.as_str())
+            .collect(),
+        false => findings
+            .iter()
+            .skip(page.skip)
+            .take(page.rows)
+            .map(|row| row.rule.as_str())
+            .collect(),
     };
-    for rule in request.chosen().filter(|rule| behind.contains(&rule.name.as_str())) {
+    for rule in request
+        .chosen()
+        .filter(|rule| behind.contains(&rule.name.as_str()))
+    {
         evidence.of_sql(&session, &trace.handle, &rule.query().sql(false));
     }
     answer.extend(evidence.json());
-    let asked = Asked { question, traces: vec![trace], values, page };
+    let asked = Asked {
+        question,
+        traces: vec![trace],
+        values,
+        page,
+    };
     answer.insert("command".into(), command(&asked, &asked.traces).into());
     Ok(answer)
 }
@@ -232,9 +310,12 @@ pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Re
 /// How many rules there were, and those that say nothing since something was not recorded or went wrong.
 fn rules(all: &[RuleRow], evidence: &mut Evidence) -> Value {
     let of = |state: &str| all.iter().filter(|rule| rule.state == state).count();
-    let silent = all.iter().filter(|rule| rule.state == "not checked" || rule.state == "failed");
-    let silent: Vec<Value> =
-        silent.map(|rule| json!({"rule": rule.rule, "state": rule.state, "missing": rule.missing})).collect();
+    let silent = all
+        .iter()
+        .filter(|rule| rule.state == "not checked" || rule.state == "failed");
+    let silent: Vec<Value> = silent
+        .map(|rule| json!({"rule": rule.rule, "state": rule.state, "missing": rule.missing}))
+        .collect();
     // Rules that could not be asked are named as well: silence about a cause must not be read as its absence.
     if !silent.is_empty() {
         evidence.unproven(format!(

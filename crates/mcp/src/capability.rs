@@ -27,7 +27,10 @@ pub(crate) fn summary(session: &Session) -> Result<Answer> {
         answer.insert("processors".into(), json!(machine.processors));
         answer.insert("keeps_single_events".into(), manifest.has_all_rows().into());
     }
-    let lost: Vec<String> = of_paths(&["trace".into()], session).iter().map(Gaps::words).collect();
+    let lost: Vec<String> = of_paths(&["trace".into()], session)
+        .iter()
+        .map(Gaps::words)
+        .collect();
     answer.insert("is_incomplete".into(), (!lost.is_empty()).into());
     answer.insert("lost".into(), lost.into());
     Ok(answer)
@@ -36,9 +39,15 @@ pub(crate) fn summary(session: &Session) -> Result<Answer> {
 /// What a trace is, what it lacks, and what it can answer.
 pub(crate) fn health(session: &Session) -> Result<Answer> {
     let mut answer = summary(session)?;
-    let manifests = || session.manifests().flat_map(|(_, manifest)| &manifest.topics);
-    let recorded: Vec<&str> =
-        manifests().filter(|topic| topic.recorded).map(|topic| topic.topic.as_str()).collect();
+    let manifests = || {
+        session
+            .manifests()
+            .flat_map(|(_, manifest)| &manifest.topics)
+    };
+    let recorded: Vec<&str> = manifests()
+        .filter(|topic| topic.recorded)
+        .map(|topic| topic.topic.as_str())
+        .collect();
     let missing: Vec<Value> = manifests()
         .filter(|topic| !topic.recorded)
         .map(|topic| json!({"topic": topic.topic, "record_with": names(profiles::of_topic(&topic.topic))}))
@@ -51,17 +60,32 @@ pub(crate) fn health(session: &Session) -> Result<Answer> {
     let (can, cannot): (Vec<_>, Vec<_>) =
         // Questions to names of recordings need no trace, so that neither list may have them.
         questions().filter(|question| !is_of_names(*question)).partition(|question| can(session, *question));
-    let cannot: Vec<Value> = cannot.into_iter().map(|question| of_question(session, question)).collect();
+    let cannot: Vec<Value> = cannot
+        .into_iter()
+        .map(|question| of_question(session, question))
+        .collect();
     answer.insert("recorded".into(), json!(recorded));
     answer.insert("not_recorded".into(), missing.into());
     answer.insert("diagnostics".into(), damage.into());
-    answer.insert("can_answer".into(), can.into_iter().map(AnyQuestion::name).collect::<Vec<_>>().into());
+    answer.insert(
+        "can_answer".into(),
+        can.into_iter()
+            .map(AnyQuestion::name)
+            .collect::<Vec<_>>()
+            .into(),
+    );
     answer.insert("cannot_answer".into(), cannot.into());
     let mut unproven = vec!["that what was not recorded did not happen".to_owned()];
     unproven.extend(
-        of_paths(&["this trace".into()], session).iter().filter(|gaps| gaps.is_incomplete()).map(|gaps| {
-            format!("that totals are complete: {}; counts and times are lower bounds", gaps.words())
-        }),
+        of_paths(&["this trace".into()], session)
+            .iter()
+            .filter(|gaps| gaps.is_incomplete())
+            .map(|gaps| {
+                format!(
+                    "that totals are complete: {}; counts and times are lower bounds",
+                    gaps.words()
+                )
+            }),
     );
     answer.insert("does_not_prove".into(), unproven.into());
     Ok(answer)
@@ -69,13 +93,17 @@ pub(crate) fn health(session: &Session) -> Result<Answer> {
 
 /// Questions to names of recordings are not ones to a trace.
 fn is_of_names(question: &dyn AnyQuestion) -> bool {
-    question.read(&Values::new()).is_ok_and(|request| request.of_names().is_some())
+    question
+        .read(&Values::new())
+        .is_ok_and(|request| request.of_names().is_some())
 }
 
 /// Whether a trace can answer a question. Where its tables are not known before it is asked, it may.
 pub(crate) fn can(session: &Session, question: &dyn AnyQuestion) -> bool {
     // A question that cannot be read without options needs one: only the values that it is asked with decide.
-    let Ok(request) = question.read(&Values::new()) else { return true };
+    let Ok(request) = question.read(&Values::new()) else {
+        return true;
+    };
     can_answer(session, &*request)
 }
 
@@ -84,7 +112,10 @@ pub(crate) fn of_question(session: &Session, question: &dyn AnyQuestion) -> Valu
     if can(session, question) {
         return json!({"question": question.name(), "can_answer": true});
     }
-    let sql = question.read(&Values::new()).map(|request| request.show_sql()).unwrap_or_default();
+    let sql = question
+        .read(&Values::new())
+        .map(|request| request.show_sql())
+        .unwrap_or_default();
     let tables = data_tables(session, &sql).unwrap_or_default();
     json!({
         "question": question.name(),
@@ -96,5 +127,8 @@ pub(crate) fn of_question(session: &Session, question: &dyn AnyQuestion) -> Valu
 
 /// The first names of profiles, as `etwkit record start` takes them.
 pub(crate) fn names<'p>(found: impl Iterator<Item = &'p profiles::Profile>) -> Vec<&'p str> {
-    found.take(MOST_PROFILES).map(|profile| profile.name).collect()
+    found
+        .take(MOST_PROFILES)
+        .map(|profile| profile.name)
+        .collect()
 }

@@ -74,12 +74,24 @@ pub(crate) fn tools() -> Vec<Tool> {
         tool(
             "etw_load",
             "Loads traces or extracts (.etl, .etwx, .json7z), which the etw_dump_ tools ask.",
-            &[("filePaths", files), ("keepOldFiles", ""), ("recursive", "")],
+            &[
+                ("filePaths", files),
+                ("keepOldFiles", ""),
+                ("recursive", ""),
+            ],
             &["filePaths"],
             load,
         ),
-        tool("etw_unload", "Forgets loaded files, or all.", &[("filePaths", files)], &[], unload),
-        tool("etw_list", "The loaded files.", &[], &[], |call, _, _| Ok(listed(call))),
+        tool(
+            "etw_unload",
+            "Forgets loaded files, or all.",
+            &[("filePaths", files)],
+            &[],
+            unload,
+        ),
+        tool("etw_list", "The loaded files.", &[], &[], |call, _, _| {
+            Ok(listed(call))
+        }),
     ];
     all.extend(DUMPS.iter().map(|dump| dump_tool(dump)));
     all.push(Tool {
@@ -106,7 +118,10 @@ pub(crate) fn tools() -> Vec<Tool> {
             "Extracts parts of traces, each into an extract of its own.",
             &[
                 ("etlFile", trace),
-                ("regions", "Begin and end of each part in seconds: 1.0 2.0 3.0 +2"),
+                (
+                    "regions",
+                    "Begin and end of each part in seconds: 1.0 2.0 3.0 +2",
+                ),
                 ("extractors", "All, or several words"),
                 ("symbolServer", server),
                 ("arguments", more),
@@ -116,7 +131,13 @@ pub(crate) fn tools() -> Vec<Tool> {
         )
     });
     let command = [("command", "A sub command of -dump, such as cpu")];
-    all.push(tool("etw_help", "Help for -dump: switches and examples.", &command, &[], help));
+    all.push(tool(
+        "etw_help",
+        "Help for -dump: switches and examples.",
+        &command,
+        &[],
+        help,
+    ));
     all
 }
 
@@ -150,29 +171,61 @@ fn tool(
 fn dump_tool(dump: &str) -> Tool {
     let question = native(dump).and_then(question);
     let sentence = question.map(AnyQuestion::sentence).unwrap_or_default();
-    let (sentence, some) = (format!("-dump {dump} of the loaded files. {sentence}."), some_switches(dump));
-    let arguments = format!("Switches of -dump {dump} as ETWAnalyzer has them{some}; etw_help explains them");
-    Tool { question, ..tool(&format!("{DUMP}{dump}"), &sentence, &[("arguments", &arguments)], &[], ask) }
+    let (sentence, some) = (
+        format!("-dump {dump} of the loaded files. {sentence}."),
+        some_switches(dump),
+    );
+    let arguments =
+        format!("Switches of -dump {dump} as ETWAnalyzer has them{some}; etw_help explains them");
+    Tool {
+        question,
+        ..tool(
+            &format!("{DUMP}{dump}"),
+            &sentence,
+            &[("arguments", &arguments)],
+            &[],
+            ask,
+        )
+    }
 }
 
 /// A few switches that are of this sub command.
 fn some_switches(dump: &str) -> String {
-    let some: Vec<String> = switches(dump).iter().take(5).map(|name| format!("-{name}")).collect();
-    if some.is_empty() { String::new() } else { format!(", such as {}", some.join(" ")) }
+    let some: Vec<String> = switches(dump)
+        .iter()
+        .take(5)
+        .map(|name| format!("-{name}"))
+        .collect();
+    if some.is_empty() {
+        String::new()
+    } else {
+        format!(", such as {}", some.join(" "))
+    }
 }
 
 fn loaded<'c>(call: &Call<'c>) -> MutexGuard<'c, Vec<PathBuf>> {
-    call.shared.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    call.shared
+        .loaded
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
 fn listed(call: &Call<'_>) -> Answer {
-    let all: Vec<String> = loaded(call).iter().map(|path| path.display().to_string()).collect();
+    let all: Vec<String> = loaded(call)
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     [("loaded".to_owned(), all.into())].into_iter().collect()
 }
 
 fn named(given: Arguments<'_>) -> Result<Vec<String>> {
     let all = given.text("filePaths")?.unwrap_or_default();
-    Ok(all.split(',').map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned).collect())
+    Ok(all
+        .split(',')
+        .map(str::trim)
+        .filter(|path| !path.is_empty())
+        .map(str::to_owned)
+        .collect())
 }
 
 fn load(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
@@ -205,7 +258,9 @@ fn unload(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     let files = loaded(call).clone();
     if files.is_empty() {
-        return Err(Problem::bad("no file is loaded").with_hint("`etw_load` loads traces and extracts"));
+        return Err(
+            Problem::bad("no file is loaded").with_hint("`etw_load` loads traces and extracts")
+        );
     }
     let dump = tool.name.strip_prefix(DUMP).unwrap_or_default();
     let mut line = vec!["-dump".to_owned(), dump.to_owned()];
@@ -214,14 +269,21 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     // the line alone, so that the answer does not say what it was measured from.
     let names_files = line.iter().any(|word| is_switch(word, &["fd", "filedir"]));
     if !names_files {
-        line.extend(files.iter().flat_map(|file| ["-fd".to_owned(), file.display().to_string()]));
+        line.extend(
+            files
+                .iter()
+                .flat_map(|file| ["-fd".to_owned(), file.display().to_string()]),
+        );
     }
     // Escape sequences are noise for an agent, and would be written out as text.
     line.push("-nocolor".to_owned());
     let mut answer = run(call, &line)?;
     let mut evidence = Evidence::default();
     if let (Some(question), false) = (tool.question, names_files) {
-        let sql = question.read(&Values::new()).map(|request| request.show_sql()).unwrap_or_default();
+        let sql = question
+            .read(&Values::new())
+            .map(|request| request.show_sql())
+            .unwrap_or_default();
         for file in files.iter().take(MOST_NAMED) {
             rests_on(call, file, &sql, &mut evidence)?;
         }
@@ -233,19 +295,39 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
 
 /// Adds the tables that an answer of a loaded file was measured from.
 fn rests_on(call: &Call<'_>, file: &Path, sql: &str, evidence: &mut Evidence) -> Result<()> {
-    let extract = call.shared.engine.extract_of(call.asking, file, &mut Vec::new())?;
-    let handle = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let trace = Trace { handle, named: file.to_owned(), extract };
+    let extract = call
+        .shared
+        .engine
+        .extract_of(call.asking, file, &mut Vec::new())?;
+    let handle = file
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let trace = Trace {
+        handle,
+        named: file.to_owned(),
+        extract,
+    };
     evidence.of_sql(&call.session(&trace)?, &trace.handle, sql);
     Ok(())
 }
 
 fn extract(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     let regions = given.text("regions")?;
-    let usual = if regions.is_some() { "CPU Disk File TCP Stacktag" } else { "All" };
+    let usual = if regions.is_some() {
+        "CPU Disk File TCP Stacktag"
+    } else {
+        "All"
+    };
     let mut line = vec!["-extract".to_owned()];
-    line.extend(more_words(Some(given.text("extractors")?.unwrap_or(usual)))?);
-    line.extend(["-fd".to_owned(), not_refused(given.required("etlFile")?)?.to_owned()]);
+    line.extend(more_words(Some(
+        given.text("extractors")?.unwrap_or(usual),
+    ))?);
+    line.extend([
+        "-fd".to_owned(),
+        not_refused(given.required("etlFile")?)?.to_owned(),
+    ]);
     let server = not_refused(given.text("symbolServer")?.unwrap_or("MS"))?;
     line.extend(["-symserver".to_owned(), server.to_owned()]);
     if let Some(regions) = regions {
@@ -264,16 +346,22 @@ fn help(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let known = || dumps().any(|dump| dump.eq_ignore_ascii_case(command));
     if !command.is_empty() && !known() && !command.eq_ignore_ascii_case("marker") {
         let all: Vec<&str> = dumps().collect();
-        return Err(Problem::bad(format!("there is no -dump {command}; there are: {}", all.join(", "))));
+        return Err(Problem::bad(format!(
+            "there is no -dump {command}; there are: {}",
+            all.join(", ")
+        )));
     }
-    let words = ["-dump", command, "-help"].into_iter().filter(|word| !word.is_empty());
+    let words = ["-dump", command, "-help"]
+        .into_iter()
+        .filter(|word| !word.is_empty());
     run(call, &words.map(str::to_owned).collect::<Vec<_>>())
 }
 
 /// The words of an argument, none of which makes another command or writes a file elsewhere.
 fn more_words(line: Option<&str>) -> Result<Vec<String>> {
     let all = words(line.unwrap_or_default());
-    all.iter().try_for_each(|word| not_refused(word).map(|_| ()))?;
+    all.iter()
+        .try_for_each(|word| not_refused(word).map(|_| ()))?;
     Ok(all)
 }
 
@@ -281,7 +369,9 @@ fn more_words(line: Option<&str>) -> Result<Vec<String>> {
 fn not_refused(word: &str) -> Result<&str> {
     if is_switch(word, &NOT_HERE) {
         let problem = format!("{word} has no place in a tool: expected switches that only ask");
-        return Err(Problem::bad(problem).with_hint("run the line in a terminal: etwkit takes it there"));
+        return Err(
+            Problem::bad(problem).with_hint("run the line in a terminal: etwkit takes it there")
+        );
     }
     Ok(word)
 }
@@ -302,7 +392,9 @@ fn run(call: &Call<'_>, line: &[String]) -> Result<Answer> {
     }
     let (text, notes) = (out.text(), err.text());
     if exit == Exit::Error {
-        return Err(Problem::bad(notes.trim().to_owned()).with_hint("`etw_help` explains the switches"));
+        return Err(
+            Problem::bad(notes.trim().to_owned()).with_hint("`etw_help` explains the switches")
+        );
     }
     let mut answer = Answer::new();
     answer.insert("text".into(), reply::lines(&text).into());
@@ -336,7 +428,8 @@ impl Kept {
 impl Write for Kept {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let room = MOST_KEPT.saturating_sub(self.0.len()).min(bytes.len());
-        self.0.extend_from_slice(bytes.get(..room).unwrap_or_default());
+        self.0
+            .extend_from_slice(bytes.get(..room).unwrap_or_default());
         // The rest counts as written: an error would end the line, and its exit code with it.
         Ok(bytes.len())
     }

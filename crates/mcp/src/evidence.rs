@@ -17,7 +17,13 @@ use crate::traces::Trace;
 const MOST: usize = 12;
 
 /// Tables of samples and of what is computed from them.
-const OF_SAMPLES: [&str; 5] = ["cpu_sample", "cpu_process", "cpu_method", "cpu_stack", "cpu_tag"];
+const OF_SAMPLES: [&str; 5] = [
+    "cpu_sample",
+    "cpu_process",
+    "cpu_method",
+    "cpu_stack",
+    "cpu_tag",
+];
 
 /// What an answer rests on.
 #[derive(Debug, Default)]
@@ -43,7 +49,9 @@ impl Evidence {
         for name in &tables {
             self.table(session, trace, name);
         }
-        let reads_samples = tables.iter().any(|name| OF_SAMPLES.contains(&name.as_str()));
+        let reads_samples = tables
+            .iter()
+            .any(|name| OF_SAMPLES.contains(&name.as_str()));
         for (_, manifest) in session.manifests() {
             if !manifest.has_all_rows() {
                 add(
@@ -53,7 +61,10 @@ impl Evidence {
                     ),
                 );
             }
-            let has_stacks = manifest.topics.iter().any(|topic| topic.topic == "stacks" && topic.recorded);
+            let has_stacks = manifest
+                .topics
+                .iter()
+                .any(|topic| topic.topic == "stacks" && topic.recorded);
             if reads_samples && !has_stacks {
                 add(
                     &mut self.unproven,
@@ -68,17 +79,23 @@ impl Evidence {
     }
 
     fn table(&mut self, session: &Session, trace: &str, name: &str) {
-        let Some(table) = topics::find(name) else { return };
+        let Some(table) = topics::find(name) else {
+            return;
+        };
         let events = topics::of_table(name);
         // No rows have two meanings, which only the recorded topics distinguish: nothing happened, or nobody
         // looked.
         if session.has_rows(name) != Some(true) {
-            let mut topics = session.manifests().flat_map(|(_, manifest)| &manifest.topics);
+            let mut topics = session
+                .manifests()
+                .flat_map(|(_, manifest)| &manifest.topics);
             let was = topics.any(|topic| topic.recorded && events.contains(&topic.topic.as_str()));
             add(
                 &mut self.unproven,
                 if was {
-                    format!("{name} of {trace} has no rows: none of it happened while it was recorded")
+                    format!(
+                        "{name} of {trace} has no rows: none of it happened while it was recorded"
+                    )
                 } else {
                     format!(
                         "that nothing of {name} happened: {trace} did not record it, and no row is not zero"
@@ -93,7 +110,10 @@ impl Evidence {
             self.measured.push(measured);
         }
         for limit in LIMITS.iter().filter(|limit| limit.tables.contains(&name)) {
-            limit.correlated.iter().for_each(|sentence| add(&mut self.correlated, *sentence));
+            limit
+                .correlated
+                .iter()
+                .for_each(|sentence| add(&mut self.correlated, *sentence));
             for sentence in limit.unproven {
                 add(&mut self.unproven, format!("{sentence} ({})", limit.page));
             }
@@ -112,7 +132,11 @@ impl Evidence {
     pub(crate) fn gaps(&mut self, gaps: &Gaps) {
         // Several statements may have read one trace; its gaps are said once.
         let missing = gaps.json();
-        if self.incomplete.iter().any(|known| known.get("trace") == missing.get("trace")) {
+        if self
+            .incomplete
+            .iter()
+            .any(|known| known.get("trace") == missing.get("trace"))
+        {
             return;
         }
         if gaps.is_incomplete() {
@@ -152,7 +176,10 @@ impl Evidence {
     /// Says that nothing was found, and why.
     pub(crate) fn nothing(&mut self, why: String) {
         add(&mut self.follows, why);
-        add(&mut self.unproven, "that there was none of it: only what was recorded and fits was looked at");
+        add(
+            &mut self.unproven,
+            "that there was none of it: only what was recorded and fits was looked at",
+        );
     }
 
     /// As answers have it.
@@ -180,12 +207,22 @@ impl Evidence {
 fn named_in(sql: &str) -> Vec<String> {
     // The parser of the engine takes one statement at a time. Words that are no table here are filtered out
     // below, so that a comment or an alias does no harm.
-    let words: Vec<&str> = sql.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    let words: Vec<&str> = sql
+        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    let is_source = |word: &str| word.eq_ignore_ascii_case("from") || word.eq_ignore_ascii_case("join");
-    let sources = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| is_source(word));
+    let is_source =
+        |word: &str| word.eq_ignore_ascii_case("from") || word.eq_ignore_ascii_case("join");
+    let sources = words
+        .iter()
+        .zip(words.iter().skip(1))
+        .filter(|(word, _)| is_source(word));
     let named: BTreeSet<&str> = sources.map(|(_, table)| *table).collect();
-    named.into_iter().filter(|name| topics::find(name).is_some()).map(str::to_owned).collect()
+    named
+        .into_iter()
+        .filter(|name| topics::find(name).is_some())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The gaps of a trace under its handle.
@@ -213,7 +250,15 @@ mod tests {
         evidence.nothing("no process fits".to_owned());
         let answer = evidence.json();
         let follows = answer["follows"].as_array().unwrap();
-        assert_eq!((follows.len(), &follows[MOST]), (MOST + 1, &json!("… 9 more")));
-        assert!(answer["does_not_prove"][0].as_str().unwrap().starts_with("that there was none of it"));
+        assert_eq!(
+            (follows.len(), &follows[MOST]),
+            (MOST + 1, &json!("… 9 more"))
+        );
+        assert!(
+            answer["does_not_prove"][0]
+                .as_str()
+                .unwrap()
+                .starts_with("that there was none of it")
+        );
     }
 }

@@ -65,9 +65,18 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
-        let Some(at) = self.0.tools.iter().position(|tool| tool.name == request.name) else {
+        let Some(at) = self
+            .0
+            .tools
+            .iter()
+            .position(|tool| tool.name == request.name)
+        else {
             let names: Vec<&str> = self.0.tools.iter().map(|tool| tool.name.as_str()).collect();
-            let message = format!("there is no tool {:?}; there are: {}", request.name, names.join(", "));
+            let message = format!(
+                "there is no tool {:?}; there are: {}",
+                request.name,
+                names.join(", ")
+            );
             return Err(ErrorData::invalid_params(message, None));
         };
         let given = request.arguments.unwrap_or_default();
@@ -90,13 +99,30 @@ impl Handler {
         // message for each per cent.
         let (steps, mut heard) = unbounded_channel();
         let cancel = Cancel::default();
-        let progress = Arc::new(Reporter { steps, cancel: cancel.clone() });
-        let asking = Asking { progress, cancel, ..Asking::default() };
+        let progress = Arc::new(Reporter {
+            steps,
+            cancel: cancel.clone(),
+        });
+        let asking = Asking {
+            progress,
+            cancel,
+            ..Asking::default()
+        };
         let shared = self.0.clone();
-        let most = shared.tools.get(at).map(|tool| tool.most).unwrap_or_default();
+        let most = shared
+            .tools
+            .get(at)
+            .map(|tool| tool.most)
+            .unwrap_or_default();
         let work = self.0.desk.answer(asking, most, move |asking| {
-            let call = Call { shared: &shared, asking };
-            let tool = shared.tools.get(at).ok_or_else(|| Problem::failed("the tool is gone"))?;
+            let call = Call {
+                shared: &shared,
+                asking,
+            };
+            let tool = shared
+                .tools
+                .get(at)
+                .ok_or_else(|| Problem::failed("the tool is gone"))?;
             tool.answer(&call, &given)
         });
         tokio::pin!(work);
@@ -129,7 +155,11 @@ struct Reporter {
 
 impl Progress for Reporter {
     fn extracting(&self, trace: &Path) -> Extracting {
-        let name = trace.file_name().unwrap_or(trace.as_os_str()).to_string_lossy().into_owned();
+        let name = trace
+            .file_name()
+            .unwrap_or(trace.as_os_str())
+            .to_string_lossy()
+            .into_owned();
         let message = etwkit_terminal::escape::text(&format!("extracting {name}")).into_owned();
         let (steps, cancel, mut last) = (self.steps.clone(), self.cancel.clone(), 0);
         Box::new(move |progress| {
@@ -139,7 +169,11 @@ impl Progress for Reporter {
                 // Nobody hears it where the call was given up.
                 let _ = steps.send((f64::from(percent) / 100.0, message.clone()));
             }
-            if cancel.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if cancel.is_asked() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         })
     }
 }

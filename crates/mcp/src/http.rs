@@ -44,17 +44,26 @@ pub(crate) fn start(
     let listener = runtime.block_on(TcpListener::bind(address));
     let listener = listener.with_context(|| format!("cannot listen at {address}"))?;
     let address = listener.local_addr()?;
-    let door = Door { token: token.clone(), port: address.port() };
+    let door = Door {
+        token: token.clone(),
+        port: address.port(),
+    };
     let receiving_time = Limits::default().receiving_time;
     runtime.spawn(listen(listener, router(shared, door), receiving_time));
     Ok((address, token.as_str().to_owned()))
 }
 
 fn token(chosen: Option<String>) -> Result<Token> {
-    let Some(chosen) = chosen.filter(|chosen| !chosen.is_empty()) else { return Ok(Token::new()?) };
+    let Some(chosen) = chosen.filter(|chosen| !chosen.is_empty()) else {
+        return Ok(Token::new()?);
+    };
     // Visible characters alone: others cannot stand in a header, so that no request could ever have them.
     let is_plain = chosen.len() >= LEAST && chosen.chars().all(|c| c.is_ascii_graphic());
-    ensure!(is_plain, "{TOKEN}: expected {LEAST} or more visible ASCII characters, found {}", chosen.len());
+    ensure!(
+        is_plain,
+        "{TOKEN}: expected {LEAST} or more visible ASCII characters, found {}",
+        chosen.len()
+    );
     Ok(Token::chosen(chosen))
 }
 
@@ -63,7 +72,9 @@ fn router(shared: &Arc<Shared>, door: Door) -> Router {
     let config = StreamableHttpServerConfig::default().with_max_request_body_bytes(MAX_BODY);
     let sessions = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config);
-    Router::new().nest_service("/mcp", service).layer(from_fn_with_state(Arc::new(door), guard))
+    Router::new()
+        .nest_service("/mcp", service)
+        .layer(from_fn_with_state(Arc::new(door), guard))
 }
 
 /// Lets requests in that name this server, come from no page of another one, and know the token.
@@ -71,15 +82,20 @@ async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
     // In front of the protocol: who may not ask learns nothing of it, not even which tools there are.
     let mut response = match door.check(request.headers(), true) {
         Ok(()) => next.run(request).await,
-        Err(Refused::Token) => {
-            (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], Refused::Token.to_string())
-                .into_response()
-        }
+        Err(Refused::Token) => (
+            StatusCode::UNAUTHORIZED,
+            [(header::WWW_AUTHENTICATE, "Bearer")],
+            Refused::Token.to_string(),
+        )
+            .into_response(),
         Err(refused) => (StatusCode::FORBIDDEN, refused.to_string()).into_response(),
     };
     // Answers are about traces, and must not stay in a cache of a browser or proxy.
     let no_store = header::HeaderValue::from_static("no-store");
-    response.headers_mut().entry(header::CACHE_CONTROL).or_insert(no_store);
+    response
+        .headers_mut()
+        .entry(header::CACHE_CONTROL)
+        .or_insert(no_store);
     response
 }
 
@@ -89,10 +105,19 @@ mod tests {
 
     #[test]
     fn a_token_is_long_or_made() {
-        assert_eq!(token(Some("x".repeat(24))).unwrap().as_str(), "x".repeat(24));
+        assert_eq!(
+            token(Some("x".repeat(24))).unwrap().as_str(),
+            "x".repeat(24)
+        );
         let error = token(Some("short".to_owned())).unwrap_err().to_string();
-        assert_eq!(error, "ETWKIT_MCP_TOKEN: expected 24 or more visible ASCII characters, found 5");
+        assert_eq!(
+            error,
+            "ETWKIT_MCP_TOKEN: expected 24 or more visible ASCII characters, found 5"
+        );
         assert!(token(Some(format!("{}\n", "x".repeat(30)))).is_err());
-        assert_ne!(token(None).unwrap().as_str(), token(Some(String::new())).unwrap().as_str());
+        assert_ne!(
+            token(None).unwrap().as_str(),
+            token(Some(String::new())).unwrap().as_str()
+        );
     }
 }

@@ -19,13 +19,24 @@ const fn limit(
     unproven: &'static [&'static str],
     page: &'static str,
 ) -> Limit {
-    Limit { tables, correlated, unproven, page }
+    Limit {
+        tables,
+        correlated,
+        unproven,
+        page,
+    }
 }
 
 /// Limits of what is measured from tables.
 pub(crate) static LIMITS: &[Limit] = &[
     limit(
-        &["cpu_sample", "cpu_process", "cpu_method", "cpu_stack", "cpu_tag"],
+        &[
+            "cpu_sample",
+            "cpu_process",
+            "cpu_method",
+            "cpu_stack",
+            "cpu_tag",
+        ],
         &[
             "a method in the stack of a sample was being called at that moment; what ran between samples is not seen",
         ],
@@ -48,7 +59,9 @@ pub(crate) static LIMITS: &[Limit] = &[
     ),
     limit(
         &["disk_io", "disk_file"],
-        &["a disk access names the thread that issued it; cached writes are issued later, by the system"],
+        &[
+            "a disk access names the thread that issued it; cached writes are issued later, by the system",
+        ],
         &[
             "that a program waited for a disk access: many are asynchronous or for the cache",
             "that a file without disk accesses was not used: it may have been in memory",
@@ -138,7 +151,12 @@ pub(crate) static LIMITS: &[Limit] = &[
         &["that somebody noticed: a window may have been hidden, or nobody clicked"],
         "docs/numbers/windows.md",
     ),
-    limit(&["memory_sample"], &[], &["peaks between two samples"], "docs/numbers/machine.md"),
+    limit(
+        &["memory_sample"],
+        &[],
+        &["peaks between two samples"],
+        "docs/numbers/machine.md",
+    ),
     limit(
         &[
             "virtual_alloc",
@@ -153,7 +171,9 @@ pub(crate) static LIMITS: &[Limit] = &[
             "pool_tag",
         ],
         &[],
-        &["that what was not given back at the end is a leak: it may be given back after the trace"],
+        &[
+            "that what was not given back at the end is a leak: it may be given back after the trace",
+        ],
         "docs/numbers/objects.md",
     ),
     limit(
@@ -163,7 +183,12 @@ pub(crate) static LIMITS: &[Limit] = &[
         "docs/numbers/counters.md",
     ),
     limit(
-        &["cpu_frequency", "cpu_idle_state", "cpu_core_state", "power_setting"],
+        &[
+            "cpu_frequency",
+            "cpu_idle_state",
+            "cpu_core_state",
+            "power_setting",
+        ],
         &["low frequency goes together with little load as well as with throttling"],
         &["why the processor had that frequency"],
         "docs/numbers/counters.md",
@@ -177,7 +202,9 @@ pub(crate) static LIMITS: &[Limit] = &[
     limit(
         &["generic_event", "event_count"],
         &[],
-        &["what an event means beyond its fields: providers may log late, or only some of the cases"],
+        &[
+            "what an event means beyond its fields: providers may log late, or only some of the cases",
+        ],
         "docs/messages.md",
     ),
 ];
@@ -219,11 +246,17 @@ mod tests {
             assert!(root.join(limit.page).is_file(), "{}", limit.page);
             assert!(!limit.unproven.is_empty());
             for table in limit.tables {
-                assert!(etwkit_trace::topics::find(table).is_some(), "there is no table {table}");
+                assert!(
+                    etwkit_trace::topics::find(table).is_some(),
+                    "there is no table {table}"
+                );
             }
         }
         for (name, ..) in OF_QUESTIONS {
-            assert!(etwkit_engine::question(name).is_some(), "there is no question {name}");
+            assert!(
+                etwkit_engine::question(name).is_some(),
+                "there is no question {name}"
+            );
         }
     }
 }

@@ -9,7 +9,10 @@ use crate::{etwanalyzer, tools};
 /// All tools of a server.
 pub(crate) fn all(with_etwanalyzer: bool) -> Vec<Tool> {
     let guests = with_etwanalyzer.then(etwanalyzer::tools);
-    tools::tools().into_iter().chain(guests.into_iter().flatten()).collect()
+    tools::tools()
+        .into_iter()
+        .chain(guests.into_iter().flatten())
+        .collect()
 }
 
 /// The tools as `tools/list` has them: for documents, and for whoever counts what they cost an agent.

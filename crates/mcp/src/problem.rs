@@ -18,7 +18,11 @@ pub(crate) struct Problem {
 
 impl Problem {
     fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None }
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+        }
     }
 
     /// The arguments of the call are wrong.
@@ -37,16 +41,24 @@ impl Problem {
     }
 
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
     }
 
     fn hinted(self, hint: Option<&str>) -> Self {
-        Self { hint: hint.map(str::to_owned).or(self.hint), ..self }
+        Self {
+            hint: hint.map(str::to_owned).or(self.hint),
+            ..self
+        }
     }
 
     /// What is wrong with an option of a question.
     pub(crate) fn of_option(error: &OptionError, question: &str) -> Self {
-        Self::bad(said(error)).with_hint(format!("`questions` with name {question:?} has the options"))
+        Self::bad(said(error)).with_hint(format!(
+            "`questions` with name {question:?} has the options"
+        ))
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -102,7 +114,9 @@ impl From<Unanswered> for Problem {
             Unanswered::Busy => Self::new("limit", message).with_hint("ask again in a second"),
             Unanswered::Late(_) => Self::new("limit", message)
                 .with_hint("ask for a part of the trace (range) or for one process"),
-            Unanswered::Ending | Unanswered::Failed | Unanswered::Thread(_) => Self::failed(message),
+            Unanswered::Ending | Unanswered::Failed | Unanswered::Thread(_) => {
+                Self::failed(message)
+            }
         }
     }
 }

@@ -24,7 +24,10 @@ pub(crate) fn cell(column: &str, value: Value) -> Value {
         Value::Number(number) => {
             // A bit pattern is text whatever its size, so that a column has one type in all rows.
             let is_pattern = PATTERNS.iter().any(|end| column.ends_with(end)) && !number.is_f64();
-            let size = number.as_i64().map(i64::unsigned_abs).or_else(|| number.as_u64());
+            let size = number
+                .as_i64()
+                .map(i64::unsigned_abs)
+                .or_else(|| number.as_u64());
             if is_pattern || size.is_some_and(|size| size >= TOO_LARGE) {
                 number.to_string().into()
             } else {
@@ -40,7 +43,10 @@ pub(crate) fn cell(column: &str, value: Value) -> Value {
 
 /// A row as an agent gets it.
 pub(crate) fn row(row: Map<String, Value>) -> Value {
-    row.into_iter().map(|(name, value)| (name.clone(), cell(&name, value))).collect::<Map<_, _>>().into()
+    row.into_iter()
+        .map(|(name, value)| (name.clone(), cell(&name, value)))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 /// A text that is not too long, with how much is left out.
@@ -95,10 +101,13 @@ pub(crate) fn lines(text: &str) -> String {
     // Cut at the end of a line, since half a row of a table could be taken for a whole one.
     let end = text.floor_char_boundary(BYTES);
     let (front, rest) = text.split_at(end);
-    let (front, rest) = front
-        .rsplit_once('\n')
-        .map_or((front, rest), |(front, _)| (front, text.get(front.len()..).unwrap_or_default()));
-    format!("{front}\n… {} more lines were cut", rest.lines().filter(|line| !line.is_empty()).count())
+    let (front, rest) = front.rsplit_once('\n').map_or((front, rest), |(front, _)| {
+        (front, text.get(front.len()..).unwrap_or_default())
+    });
+    format!(
+        "{front}\n… {} more lines were cut",
+        rest.lines().filter(|line| !line.is_empty()).count()
+    )
 }
 
 /// Writes out what could change how a text is shown, in everything that is sent. Ends of lines stay.
@@ -107,15 +116,20 @@ pub(crate) fn inert(value: Value) -> Value {
         Value::String(text) => harmless(&text).into(),
         Value::Array(all) => all.into_iter().map(inert).collect(),
         // Names of members, too: fields of events have names that come from the trace.
-        Value::Object(all) => {
-            all.into_iter().map(|(name, value)| (harmless(&name), inert(value))).collect::<Map<_, _>>().into()
-        }
+        Value::Object(all) => all
+            .into_iter()
+            .map(|(name, value)| (harmless(&name), inert(value)))
+            .collect::<Map<_, _>>()
+            .into(),
         other => other,
     }
 }
 
 fn harmless(text: &str) -> String {
-    text.split('\n').map(escape::text).collect::<Vec<_>>().join("\n")
+    text.split('\n')
+        .map(escape::text)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]
@@ -124,8 +138,14 @@ mod tests {
 
     #[test]
     fn numbers_that_would_be_rounded_are_texts() {
-        assert_eq!(cell("count", json!(9_007_199_254_740_991_i64)), json!(9_007_199_254_740_991_i64));
-        assert_eq!(cell("count", json!(-9_007_199_254_740_992_i64)), json!("-9007199254740992"));
+        assert_eq!(
+            cell("count", json!(9_007_199_254_740_991_i64)),
+            json!(9_007_199_254_740_991_i64)
+        );
+        assert_eq!(
+            cell("count", json!(-9_007_199_254_740_992_i64)),
+            json!("-9007199254740992")
+        );
         assert_eq!(cell("start_address", json!(4096)), json!("4096"));
         assert_eq!(cell("method_hash", json!(7)), json!("7"));
         assert_eq!(cell("cpu_percent", json!(0.5)), json!(0.5));
@@ -133,23 +153,43 @@ mod tests {
 
     #[test]
     fn what_is_cut_is_counted() {
-        let table = rows(100, Page { skip: 10, rows: 5 }, BYTES, |at| json!({ "at": at }));
+        let table = rows(
+            100,
+            Page { skip: 10, rows: 5 },
+            BYTES,
+            |at| json!({ "at": at }),
+        );
         assert_eq!(table["rows"].as_array().unwrap().len(), 5);
-        let expected =
-            json!({"shown": 5, "skipped": 10, "of": 100, "not_shown": 95, "more": "ask again with skip 15"});
+        let expected = json!({"shown": 5, "skipped": 10, "of": 100, "not_shown": 95, "more": "ask again with skip 15"});
         assert_eq!(table["cut"], expected);
         let small = rows(2, Page { skip: 0, rows: 5 }, BYTES, |at| json!(at));
         assert!(!small.contains_key("cut"));
         let wide = rows(9, Page { skip: 0, rows: 9 }, 100, |_| json!("x".repeat(60)));
-        assert_eq!((wide["rows"].as_array().unwrap().len(), &wide["cut"]["not_shown"]), (1, &json!(8)));
-        assert_eq!(cut(&"é".repeat(TEXT + 2)), format!("{}… (2 more characters)", "é".repeat(TEXT)));
+        assert_eq!(
+            (
+                wide["rows"].as_array().unwrap().len(),
+                &wide["cut"]["not_shown"]
+            ),
+            (1, &json!(8))
+        );
+        assert_eq!(
+            cut(&"é".repeat(TEXT + 2)),
+            format!("{}… (2 more characters)", "é".repeat(TEXT))
+        );
         let text = "line\n".repeat(BYTES / 5 + 10);
-        assert!(lines(&text).ends_with("… 10 more lines were cut"), "{}", lines(&text).len());
+        assert!(
+            lines(&text).ends_with("… 10 more lines were cut"),
+            "{}",
+            lines(&text).len()
+        );
     }
 
     #[test]
     fn nothing_that_is_sent_moves_a_cursor_or_turns_text_round() {
         let sent = inert(json!({"name\u{202e}": ["a\u{1b}[2Jb\nc", {"x": "\u{9b}31m"}]}));
-        assert_eq!(sent, json!({"name\\u{202e}": ["a\\u{1b}[2Jb\nc", {"x": "\\u{9b}31m"}]}));
+        assert_eq!(
+            sent,
+            json!({"name\\u{202e}": ["a\\u{1b}[2Jb\nc", {"x": "\\u{9b}31m"}]})
+        );
     }
 }

@@ -32,7 +32,11 @@ const LOOK: Duration = Duration::from_millis(100);
 pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Write) -> Result<Exit> {
     let shared = Shared::new(engine, all(args.etwanalyzer), run_line);
     // Two threads pass messages on; each question has a thread of its own.
-    let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("mcp").enable_all().build()?;
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("mcp")
+        .enable_all()
+        .build()?;
     let exit = match args.http {
         Some(address) => over_http(&runtime, &shared, address, out),
         None => over_stdio(&runtime, &shared, out),
@@ -49,7 +53,10 @@ fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> R
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let handler = Handler(shared.clone());
     let serving = runtime.spawn(async move {
-        let running = handler.serve(ours).await.map_err(|error| error.to_string())?;
+        let running = handler
+            .serve(ours)
+            .await
+            .map_err(|error| error.to_string())?;
         running.waiting().await.map_err(|error| error.to_string())
     });
     let (mut messages, requests) = tokio::io::split(theirs);
@@ -63,17 +70,24 @@ fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> R
         let mut bytes = vec![0; PIPE];
         loop {
             let count = messages.read(&mut bytes).await?;
-            let Some(message) = bytes.get(..count).filter(|message| !message.is_empty()) else { break };
+            let Some(message) = bytes.get(..count).filter(|message| !message.is_empty()) else {
+                break;
+            };
             out.write_all(message)?;
             out.flush()?;
         }
         std::io::Result::Ok(())
     })?;
-    match runtime.block_on(serving).context("the server broke off: this is a defect of etwkit")? {
+    match runtime
+        .block_on(serving)
+        .context("the server broke off: this is a defect of etwkit")?
+    {
         Ok(_) => Ok(Exit::Answered),
         Err(why) => {
             let hint = "an agent starts this command and talks to it: see docs/mcp.md";
-            Err(anyhow::anyhow!("the client went before it said what it wants ({why}); {hint}"))
+            Err(anyhow::anyhow!(
+                "the client went before it said what it wants ({why}); {hint}"
+            ))
         }
     }
 }

@@ -25,7 +25,8 @@ pub(crate) const EXTRACTION: Duration = Duration::from_secs(3600);
 
 /// Runs the words of a command line of ETWAnalyzer, without the name of the program: asked with this, the
 /// answer into the first writer, notes and errors into the second one.
-pub type RunLine = Arc<dyn Fn(&[String], &Asking, &mut dyn Write, &mut dyn Write) -> Exit + Send + Sync>;
+pub type RunLine =
+    Arc<dyn Fn(&[String], &Asking, &mut dyn Write, &mut dyn Write) -> Exit + Send + Sync>;
 
 /// What all calls share.
 pub(crate) struct Shared {
@@ -55,7 +56,9 @@ impl Shared {
 
     /// Keeps open what is asked again and again.
     pub(crate) fn keep_open(&self) {
-        self.engine.pool().want(self.traces.all().iter().map(|trace| trace.extract.clone()));
+        self.engine
+            .pool()
+            .want(self.traces.all().iter().map(|trace| trace.extract.clone()));
     }
 }
 
@@ -70,6 +73,9 @@ impl Call<'_> {
     /// A session for one question.
     pub(crate) fn session(&self, trace: &Trace) -> Result<Session> {
         let extract = std::slice::from_ref(&trace.extract);
-        Ok(self.shared.engine.open(self.asking, extract, &mut Vec::new())?)
+        Ok(self
+            .shared
+            .engine
+            .open(self.asking, extract, &mut Vec::new())?)
     }
 }

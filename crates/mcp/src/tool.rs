@@ -49,7 +49,8 @@ impl Tool {
 
     /// The question that it asks.
     pub(crate) fn question(&self) -> Result<&'static dyn AnyQuestion> {
-        self.question.ok_or_else(|| Problem::failed(format!("{} asks no question", self.name)))
+        self.question
+            .ok_or_else(|| Problem::failed(format!("{} asks no question", self.name)))
     }
 
     /// As it is listed.
@@ -65,7 +66,10 @@ impl Tool {
             _ => Map::new(),
         };
         // No tool changes a trace; what some write can be made again.
-        let says = ToolAnnotations::new().read_only(!self.writes).destructive(false).open_world(false);
+        let says = ToolAnnotations::new()
+            .read_only(!self.writes)
+            .destructive(false)
+            .open_world(false);
         Listed::new(self.name.clone(), self.sentence.clone(), schema).with_annotations(says)
     }
 }
@@ -81,6 +85,13 @@ pub(crate) fn options_of(question: &dyn AnyQuestion) -> Values {
         })
     };
     let mut schema = request_schema(question);
-    let properties = schema.get_mut("properties").and_then(Value::as_object_mut).map(std::mem::take);
-    properties.unwrap_or_default().into_iter().filter(|(name, _)| is_useful(name)).collect()
+    let properties = schema
+        .get_mut("properties")
+        .and_then(Value::as_object_mut)
+        .map(std::mem::take);
+    properties
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|(name, _)| is_useful(name))
+        .collect()
 }

@@ -26,10 +26,28 @@ pub(crate) fn tools() -> Vec<Tool> {
     vec![
         Tool {
             most: EXTRACTION,
-            ..tool("open", OPEN, json!({"path": text("Path of the trace or extract")}), &["path"], open)
+            ..tool(
+                "open",
+                OPEN,
+                json!({"path": text("Path of the trace or extract")}),
+                &["path"],
+                open,
+            )
         },
-        tool("list", "The traces that are open, with their handles.", json!({}), &[], list),
-        tool("close", "Closes a trace. Its handle is never used again.", of_trace(), &["trace"], close),
+        tool(
+            "list",
+            "The traces that are open, with their handles.",
+            json!({}),
+            &[],
+            list,
+        ),
+        tool(
+            "close",
+            "Closes a trace. Its handle is never used again.",
+            of_trace(),
+            &["trace"],
+            close,
+        ),
         tool("health", HEALTH, of_trace(), &["trace"], health),
         tool(
             "questions",
@@ -39,9 +57,29 @@ pub(crate) fn tools() -> Vec<Tool> {
             &[],
             list_questions,
         ),
-        tool("ask", ASK, ask_arguments(), &["trace", "question"], ask_question),
-        asking("wait_chain", WAIT_CHAIN, wait, &["by", "chain", "sort-by"], QUESTION, wait_chain),
-        asking("critical_path", CRITICAL, Some(CRITICAL_PATH), &[], QUESTION, ask_declared),
+        tool(
+            "ask",
+            ASK,
+            ask_arguments(),
+            &["trace", "question"],
+            ask_question,
+        ),
+        asking(
+            "wait_chain",
+            WAIT_CHAIN,
+            wait,
+            &["by", "chain", "sort-by"],
+            QUESTION,
+            wait_chain,
+        ),
+        asking(
+            "critical_path",
+            CRITICAL,
+            Some(CRITICAL_PATH),
+            &[],
+            QUESTION,
+            ask_declared,
+        ),
         asking(
             "diagnose",
             DIAGNOSIS_SAYS,
@@ -88,13 +126,28 @@ const VIEW: &str = "A link that opens the trace in a browser of this machine (ti
     for the person you work for, and the command line that does it.";
 
 /// A tool that asks one question at most.
-fn tool(name: &str, sentence: &str, arguments: Value, required: &'static [&'static str], work: Work) -> Tool {
+fn tool(
+    name: &str,
+    sentence: &str,
+    arguments: Value,
+    required: &'static [&'static str],
+    work: Work,
+) -> Tool {
     let arguments = match arguments {
         Value::Object(arguments) => arguments,
         _ => Values::new(),
     };
     let (name, sentence) = (name.to_owned(), sentence.to_owned());
-    Tool { name, sentence, arguments, required, most: QUESTION, writes: false, question: None, work }
+    Tool {
+        name,
+        sentence,
+        arguments,
+        required,
+        most: QUESTION,
+        writes: false,
+        question: None,
+        work,
+    }
 }
 
 /// A tool for one declared question, with its options but those that it decides itself.
@@ -108,8 +161,16 @@ fn asking(
 ) -> Tool {
     let mut arguments = with_page(of_trace());
     let options = question.map(options_of).unwrap_or_default();
-    arguments.extend(options.into_iter().filter(|(name, _)| !decided.contains(&name.as_str())));
-    Tool { most, question, ..tool(name, sentence, arguments.into(), &["trace"], work) }
+    arguments.extend(
+        options
+            .into_iter()
+            .filter(|(name, _)| !decided.contains(&name.as_str())),
+    );
+    Tool {
+        most,
+        question,
+        ..tool(name, sentence, arguments.into(), &["trace"], work)
+    }
 }
 
 fn diff() -> Tool {
@@ -119,9 +180,22 @@ fn diff() -> Tool {
                        parts of it"),
     }));
     arguments.extend(options_of(DIFF));
-    let sentence = format!("{}. One pair of recordings shows what differs, not why.", DIFF.sentence());
-    let tool = tool("diff", &sentence, arguments.into(), &["before", "after"], ask_both);
-    Tool { most: DIAGNOSIS, question: Some(DIFF), ..tool }
+    let sentence = format!(
+        "{}. One pair of recordings shows what differs, not why.",
+        DIFF.sentence()
+    );
+    let tool = tool(
+        "diff",
+        &sentence,
+        arguments.into(),
+        &["before", "after"],
+        ask_both,
+    );
+    Tool {
+        most: DIAGNOSIS,
+        question: Some(DIFF),
+        ..tool
+    }
 }
 
 fn text(sentence: &str) -> Value {
@@ -150,8 +224,7 @@ fn with_page(arguments: Value) -> Values {
 }
 
 fn ask_arguments() -> Value {
-    let others =
-        "Handles of other traces that are asked the same; explain, test-run and diff put them together";
+    let others = "Handles of other traces that are asked the same; explain, test-run and diff put them together";
     with_page(json!({
         "trace": text("Handle of the trace, from `open`"),
         "more_traces": {"type": "array", "items": {"type": "string"}, "description": others},
@@ -183,7 +256,10 @@ fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
         Some(open) => open,
         None => {
             traces.check_room()?;
-            let extract = call.shared.engine.extract_of(call.asking, &path, &mut notes)?;
+            let extract = call
+                .shared
+                .engine
+                .extract_of(call.asking, &path, &mut notes)?;
             // What cannot be asked gets no handle.
             let only = std::slice::from_ref(&extract);
             call.shared.engine.open(call.asking, only, &mut notes)?;
@@ -201,20 +277,31 @@ fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 /// What a trace is called.
 fn named(trace: &Trace) -> Answer {
     let path = trace.named.display().to_string();
-    [("trace".to_owned(), trace.handle.as_str().into()), ("path".to_owned(), path.into())]
-        .into_iter()
-        .collect()
+    [
+        ("trace".to_owned(), trace.handle.as_str().into()),
+        ("path".to_owned(), path.into()),
+    ]
+    .into_iter()
+    .collect()
 }
 
 fn list(call: &Call<'_>, _: Arguments<'_>, _: &Tool) -> Result<Answer> {
-    let all: Vec<Value> = call.shared.traces.all().iter().map(|trace| named(trace).into()).collect();
+    let all: Vec<Value> = call
+        .shared
+        .traces
+        .all()
+        .iter()
+        .map(|trace| named(trace).into())
+        .collect();
     Ok([("traces".to_owned(), all.into())].into_iter().collect())
 }
 
 fn close(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let trace = call.shared.traces.close(given.required("trace")?)?;
     call.shared.keep_open();
-    Ok([("closed".to_owned(), trace.handle.as_str().into())].into_iter().collect())
+    Ok([("closed".to_owned(), trace.handle.as_str().into())]
+        .into_iter()
+        .collect())
 }
 
 fn health(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
@@ -225,11 +312,17 @@ fn health(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 }
 
 fn list_questions(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
-    let trace = given.text("trace")?.map(|handle| call.shared.traces.get(handle)).transpose()?;
+    let trace = given
+        .text("trace")?
+        .map(|handle| call.shared.traces.get(handle))
+        .transpose()?;
     let session = trace.map(|trace| call.session(&trace)).transpose()?;
     if let Some(name) = given.text("name")? {
         let question = ask::find(name)?;
-        let fields = question.read(&Values::new()).map(|request| request.fields()).unwrap_or_default();
+        let fields = question
+            .read(&Values::new())
+            .map(|request| request.fields())
+            .unwrap_or_default();
         let mut answer = Answer::new();
         answer.insert("options".into(), request_schema(question));
         answer.insert("columns".into(), row_schema(&fields));
@@ -241,7 +334,10 @@ fn list_questions(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Ans
     let one = |question: &dyn AnyQuestion| {
         let mut one = json!({"name": question.name(), "sentence": question.sentence()});
         if let (Some(one), Some(session)) = (one.as_object_mut(), &session) {
-            one.insert("can_answer".into(), capability::can(session, question).into());
+            one.insert(
+                "can_answer".into(),
+                capability::can(session, question).into(),
+            );
         }
         one
     };
@@ -252,16 +348,31 @@ fn list_questions(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Ans
 fn ask_question(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let question = ask::find(given.required("question")?)?;
     let handles = std::iter::once(given.required("trace")?).chain(given.texts("more_traces")?);
-    let traces = handles.map(|handle| call.shared.traces.get(handle)).collect::<Result<Vec<_>>>()?;
+    let traces = handles
+        .map(|handle| call.shared.traces.get(handle))
+        .collect::<Result<Vec<_>>>()?;
     let values = given.options("options")?;
-    ask::ask(call, &Asked { question, traces, values, page: given.page()? })
+    ask::ask(
+        call,
+        &Asked {
+            question,
+            traces,
+            values,
+            page: given.page()?,
+        },
+    )
 }
 
 /// The options of a tool's question among the arguments.
 fn options(given: Arguments<'_>, tool: &Tool) -> Result<Values> {
     let known = options_of(tool.question()?);
     let is_option = |(name, _): &(&String, &Value)| known.contains_key(*name);
-    Ok(given.0.iter().filter(is_option).map(|(name, value)| (name.clone(), value.clone())).collect())
+    Ok(given
+        .0
+        .iter()
+        .filter(is_option)
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect())
 }
 
 fn ask_with(
@@ -271,9 +382,19 @@ fn ask_with(
     traces: &[&str],
     values: Values,
 ) -> Result<Answer> {
-    let traces: Vec<Arc<Trace>> =
-        traces.iter().map(|name| call.shared.traces.get(given.required(name)?)).collect::<Result<_>>()?;
-    ask::ask(call, &Asked { question: tool.question()?, traces, values, page: given.page()? })
+    let traces: Vec<Arc<Trace>> = traces
+        .iter()
+        .map(|name| call.shared.traces.get(given.required(name)?))
+        .collect::<Result<_>>()?;
+    ask::ask(
+        call,
+        &Asked {
+            question: tool.question()?,
+            traces,
+            values,
+            page: given.page()?,
+        },
+    )
 }
 
 fn ask_declared(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
@@ -281,7 +402,13 @@ fn ask_declared(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<An
 }
 
 fn ask_both(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
-    ask_with(call, given, tool, &["before", "after"], options(given, tool)?)
+    ask_with(
+        call,
+        given,
+        tool,
+        &["before", "after"],
+        options(given, tool)?,
+    )
 }
 
 fn wait_chain(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
@@ -295,18 +422,33 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let (session, sql, page) = (call.session(&trace)?, given.required("sql")?, given.page()?);
     let most = page.skip.saturating_add(page.rows);
     let rows = asked(&session, sql, most)?;
-    let names: Vec<String> = rows.schema.fields().iter().map(|field| field.name().clone()).collect();
+    let names: Vec<String> = rows
+        .schema
+        .fields()
+        .iter()
+        .map(|field| field.name().clone())
+        .collect();
     let cell = |(name, cell)| reply::cell(name, serde_json::to_value(cell).unwrap_or_default());
     let row = |at: usize| -> Value {
         rows.rows
             .get(at)
-            .map(|row| names.iter().map(String::as_str).zip(row).map(cell).collect())
+            .map(|row| {
+                names
+                    .iter()
+                    .map(String::as_str)
+                    .zip(row)
+                    .map(cell)
+                    .collect()
+            })
             .unwrap_or_default()
     };
     let mut answer = Answer::new();
     answer.insert("columns".into(), names.clone().into());
     let mut table = reply::rows(rows.rows.len(), page, BYTES, row);
-    if let (true, Some(cut)) = (rows.is_cut, table.get_mut("cut").and_then(Value::as_object_mut)) {
+    if let (true, Some(cut)) = (
+        rows.is_cut,
+        table.get_mut("cut").and_then(Value::as_object_mut),
+    ) {
         // No more rows than the page needs were asked for: how many there are in all is not known.
         cut.insert("of".into(), Value::Null);
     }
@@ -321,7 +463,11 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
         evidence.nothing("no row fits the statement".to_owned());
     }
     answer.extend(evidence.json());
-    let command = format!("etwkit sql {} {}", word(&trace.named.display().to_string()), word(sql));
+    let command = format!(
+        "etwkit sql {} {}",
+        word(&trace.named.display().to_string()),
+        word(sql)
+    );
     answer.insert("command".into(), command.into());
     Ok(answer)
 }
@@ -342,22 +488,35 @@ fn view(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 /// The link of a page that has the trace open; it ends with this server.
 fn link(call: &Call<'_>, trace: &Trace) -> Result<String> {
     // The lock is held while the page starts, so that two calls at once do not start two.
-    let mut page = call.shared.page.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut page = call
+        .shared
+        .page
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
     if page.is_none() {
         // One of its own: which extracts stay open is decided by each for itself.
         let engine = Engine::new(call.shared.engine.settings().clone());
         let cache = engine.settings().cache.clone();
-        let cache =
-            cache.ok_or_else(|| Problem::failed("there is no folder for the cache; set ETWKIT_CACHE"))?;
+        let cache = cache
+            .ok_or_else(|| Problem::failed("there is no folder for the cache; set ETWKIT_CACHE"))?;
         let limits = Limits::default();
-        let options =
-            ServerOptions { engine, port: None, cache_folder: cache.join("page"), demo: None, limits };
+        let options = ServerOptions {
+            engine,
+            port: None,
+            cache_folder: cache.join("page"),
+            demo: None,
+            limits,
+        };
         *page = Some(Server::start(options).map_err(|error| Problem::failed(said(&error)))?);
     }
-    let Some(running) = page.as_ref() else { return Err(Problem::failed("there is no page")) };
+    let Some(running) = page.as_ref() else {
+        return Err(Problem::failed("there is no page"));
+    };
     if !running.has_page() {
         return Err(Problem::failed("this program was built without the page"));
     }
-    running.open(std::slice::from_ref(&trace.named)).map_err(Problem::failed)?;
+    running
+        .open(std::slice::from_ref(&trace.named))
+        .map_err(Problem::failed)?;
     Ok(running.link.clone())
 }

@@ -35,7 +35,8 @@ impl All {
         if self.open.len() < MOST {
             return Ok(());
         }
-        Err(Problem::failed(format!("{MOST} traces are open already")).with_hint("`close` one of them first"))
+        Err(Problem::failed(format!("{MOST} traces are open already"))
+            .with_hint("`close` one of them first"))
     }
 }
 
@@ -46,7 +47,11 @@ impl Traces {
 
     /// The trace of that name, if it is open.
     pub(crate) fn find(&self, named: &Path) -> Option<Arc<Trace>> {
-        self.lock().open.iter().find(|trace| trace.named == named).cloned()
+        self.lock()
+            .open
+            .iter()
+            .find(|trace| trace.named == named)
+            .cloned()
     }
 
     /// Refuses one more than can be open, before a trace is extracted in vain.
@@ -64,7 +69,11 @@ impl Traces {
         all.check_room()?;
         all.last += 1;
         let handle = format!("t{}", all.last);
-        let trace = Arc::new(Trace { handle, named: named.to_owned(), extract });
+        let trace = Arc::new(Trace {
+            handle,
+            named: named.to_owned(),
+            extract,
+        });
         all.open.push(trace.clone());
         Ok(trace)
     }
@@ -72,10 +81,18 @@ impl Traces {
     /// The trace with this handle.
     pub(crate) fn get(&self, handle: &str) -> Result<Arc<Trace>> {
         let all = self.lock();
-        let found = all.open.iter().find(|trace| trace.handle == handle).cloned();
+        let found = all
+            .open
+            .iter()
+            .find(|trace| trace.handle == handle)
+            .cloned();
         found.ok_or_else(|| {
             let open: Vec<&str> = all.open.iter().map(|trace| trace.handle.as_str()).collect();
-            let open = if open.is_empty() { "none".to_owned() } else { open.join(", ") };
+            let open = if open.is_empty() {
+                "none".to_owned()
+            } else {
+                open.join(", ")
+            };
             Problem::bad(format!("there is no trace {handle:?}; open: {open}"))
                 .with_hint("`open` a trace by its path, and use the handle that it answers")
         })
@@ -102,12 +119,24 @@ mod tests {
     #[test]
     fn handles_are_short_and_are_never_used_again() {
         let traces = Traces::default();
-        let open = |name: &str| traces.add(Path::new(name), PathBuf::from(name)).unwrap().handle.clone();
-        assert_eq!([open("a.etl"), open("b.etl"), open("a.etl")], ["t1", "t2", "t1"]);
+        let open = |name: &str| {
+            traces
+                .add(Path::new(name), PathBuf::from(name))
+                .unwrap()
+                .handle
+                .clone()
+        };
+        assert_eq!(
+            [open("a.etl"), open("b.etl"), open("a.etl")],
+            ["t1", "t2", "t1"]
+        );
         traces.close("t1").unwrap();
         assert_eq!(open("a.etl"), "t3");
         let error = traces.get("t1").unwrap_err().json();
-        assert_eq!(error["error"]["message"], "there is no trace \"t1\"; open: t2, t3");
+        assert_eq!(
+            error["error"]["message"],
+            "there is no trace \"t1\"; open: t2, t3"
+        );
         assert!(error["error"]["hint"].as_str().unwrap().contains("`open`"));
     }
 
@@ -120,6 +149,10 @@ mod tests {
             add(format!("{number}.etl")).unwrap();
         }
         assert!(traces.check_room().is_err() && add("one more.etl".to_owned()).is_err());
-        assert_eq!(add("0.etl".to_owned()).unwrap().handle, "t1", "one that is open needs no room");
+        assert_eq!(
+            add("0.etl".to_owned()).unwrap().handle,
+            "t1",
+            "one that is open needs no room"
+        );
     }
 }

@@ -57,7 +57,11 @@ fn main() {
     let extract = Extract::open(&path).unwrap();
     let begun = Instant::now();
     let pyramid = Pyramid::open(&extract, None, &mut |_| true).unwrap();
-    println!("pages: {:.1} s, {} MB", begun.elapsed().as_secs_f64(), bytes(&pyramid) >> 20);
+    println!(
+        "pages: {:.1} s, {} MB",
+        begun.elapsed().as_secs_f64(),
+        bytes(&pyramid) >> 20
+    );
     let begun = Instant::now();
     let pyramid = Pyramid::open(&extract, None, &mut |_| true).unwrap_or(pyramid);
     println!("open: {:.1} ms", begun.elapsed().as_secs_f64() * 1000.0);
@@ -71,42 +75,79 @@ fn main() {
 
 fn bytes(pyramid: &Pyramid) -> u64 {
     let files = std::fs::read_dir(pyramid.folder()).unwrap();
-    files.map(|file| file.unwrap().metadata().unwrap().len()).sum()
+    files
+        .map(|file| file.unwrap().metadata().unwrap().len())
+        .sum()
 }
 
 /// Largest memory of the process so far, as Linux says.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("memory not known").to_owned()
+    status
+        .lines()
+        .find(|line| line.starts_with("VmHWM"))
+        .unwrap_or("memory not known")
+        .to_owned()
 }
 
 fn ask(pyramid: &Pyramid, when: &str, count: u32) {
     let end = pyramid.bounds().to_ns;
     let lanes = |kind, range| {
-        let request = LanesRequest { kind, selection: Selection::default(), range, limit: 40, offset: 0 };
+        let request = LanesRequest {
+            kind,
+            selection: Selection::default(),
+            range,
+            limit: 40,
+            offset: 0,
+        };
         pyramid.lanes(&request).unwrap()
     };
-    let whole = Range { from_ns: 0, to_ns: end };
-    let keys: Vec<i32> = lanes(LaneKind::Thread, whole).lanes.iter().map(|lane| lane.key).collect();
+    let whole = Range {
+        from_ns: 0,
+        to_ns: end,
+    };
+    let keys: Vec<i32> = lanes(LaneKind::Thread, whole)
+        .lanes
+        .iter()
+        .map(|lane| lane.key)
+        .collect();
     let timeline = |kind, keys: &[i32], range| {
         let (keys, selection) = (keys.to_vec(), Selection::default());
-        let request = TimelineRequest { kind, keys, range, buckets: 1000, selection };
+        let request = TimelineRequest {
+            kind,
+            keys,
+            range,
+            buckets: 1000,
+            selection,
+        };
         pyramid.timeline(&request).unwrap().source.rows_read
     };
     let cores: Vec<i32> = (0..16).collect();
     let processes: Vec<i32> = (1..6).collect();
     let series = |range| {
         let selection = Selection::default();
-        let request = SeriesRequest { kind: SeriesKind::Cpu, range, buckets: 1000, top: 8, selection };
+        let request = SeriesRequest {
+            kind: SeriesKind::Cpu,
+            range,
+            buckets: 1000,
+            top: 8,
+            selection,
+        };
         pyramid.series(&request).unwrap().source.rows_read
     };
     let kinds: [(&str, &dyn Fn(Range) -> u64); 6] = [
         ("threads", &|range| timeline(LaneKind::Thread, &keys, range)),
-        ("processes", &|range| timeline(LaneKind::Process, &processes, range)),
+        ("processes", &|range| {
+            timeline(LaneKind::Process, &processes, range)
+        }),
         ("cores", &|range| timeline(LaneKind::Core, &cores, range)),
         ("cpu", &series),
-        ("lanes of threads", &|range| lanes(LaneKind::Thread, range).source.rows_read),
-        ("lanes of processes", &|range| lanes(LaneKind::Process, range).source.rows_read),
+        ("lanes of threads", &|range| {
+            lanes(LaneKind::Thread, range).source.rows_read
+        }),
+        ("lanes of processes", &|range| {
+            lanes(LaneKind::Process, range).source.rows_read
+        }),
     ];
     for (name, question) in kinds {
         let mut random = Random(1);
@@ -116,11 +157,18 @@ fn ask(pyramid: &Pyramid, when: &str, count: u32) {
             let length = (end >> (zoom % 20)).max(1000);
             let from_ns = random.below(end - length + 1);
             let begun = Instant::now();
-            most = most.max(question(Range { from_ns, to_ns: from_ns + length }));
+            most = most.max(question(Range {
+                from_ns,
+                to_ns: from_ns + length,
+            }));
             times.push(begun.elapsed().as_secs_f64() * 1000.0);
         }
         times.sort_by(f64::total_cmp);
         let at = |percent: usize| times[times.len() * percent / 100];
-        println!("{when}, {name}: p50 {:.1} ms, p95 {:.1} ms, at most {most} rows", at(50), at(95));
+        println!(
+            "{when}, {name}: p50 {:.1} ms, p95 {:.1} ms, at most {most} rows",
+            at(50),
+            at(95)
+        );
     }
 }

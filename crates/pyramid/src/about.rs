@@ -56,14 +56,22 @@ impl About {
             return None;
         }
         let mut bytes = Vec::new();
-        File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+        File::open(path)
+            .ok()?
+            .take(MAX_BYTES)
+            .read_to_end(&mut bytes)
+            .ok()?;
         let about: Self = serde_json::from_slice(&bytes).ok()?;
         // Names come from the file too: without separators they cannot lead out of the folder.
-        let is_name =
-            |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+        let is_name = |name: &str| {
+            name.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        };
         let is_there = |(name, size): (&String, &u64)| {
             let path = folder.join(name);
-            is_name(name) && is_plain(&path) && path.metadata().is_ok_and(|found| found.len() == *size)
+            is_name(name)
+                && is_plain(&path)
+                && path.metadata().is_ok_and(|found| found.len() == *size)
         };
         about.files.iter().all(is_there).then_some(about)
     }
@@ -73,10 +81,12 @@ impl About {
         for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
             let entry = entry.map_err(Error::io("read", folder))?;
             let size = entry.metadata().map_err(Error::io("read", folder))?.len();
-            self.files.insert(entry.file_name().to_string_lossy().into_owned(), size);
+            self.files
+                .insert(entry.file_name().to_string_lossy().into_owned(), size);
         }
         let path = folder.join(FILE);
-        let write = File::create_new(&path).and_then(|file| Ok(serde_json::to_writer(file, &self)?));
+        let write =
+            File::create_new(&path).and_then(|file| Ok(serde_json::to_writer(file, &self)?));
         write.map_err(Error::io("write", &path))?;
         Ok(self)
     }
@@ -90,7 +100,10 @@ pub(crate) fn level_file(dim: &str, level: usize) -> String {
 /// Files of a table beside its levels: of what was summed up in front of each segment, and of what reaches
 /// into segments from behind them.
 pub(crate) fn side_files(table: &str) -> (String, String) {
-    (format!("{table}-sums.parquet"), format!("{table}-reaching.parquet"))
+    (
+        format!("{table}-sums.parquet"),
+        format!("{table}-reaching.parquet"),
+    )
 }
 
 /// File of the events of each second.

@@ -110,7 +110,15 @@ pub const CORE_COLUMNS: [&str; 4] = ["running", "dpc", "process", "switches"];
 
 /// What threads wait for, as `reason` names it. Which number of `KWAIT_REASON` is which is in
 /// `docs/numbers/timeline.md`.
-pub const WAITS: [&str; 7] = ["unknown", "sync", "io", "sleep", "paging", "ui", "suspended"];
+pub const WAITS: [&str; 7] = [
+    "unknown",
+    "sync",
+    "io",
+    "sleep",
+    "paging",
+    "ui",
+    "suspended",
+];
 
 /// Lanes times buckets of a timeline, at most.
 pub const MAX_CELLS: u64 = 40_000;

@@ -43,7 +43,12 @@ impl BaseFile {
             let rows = u64::try_from(group.num_rows()).unwrap_or(0);
             starts.push(starts.last().copied().unwrap_or(0u64).saturating_add(rows));
         }
-        Ok(Self { path: file.path.clone(), slice, metadata, starts })
+        Ok(Self {
+            path: file.path.clone(),
+            slice,
+            metadata,
+            starts,
+        })
     }
 
     pub(crate) fn rows(&self) -> u64 {
@@ -75,7 +80,9 @@ impl BaseFile {
         };
         let (back, front) = both(collect, || self.decode(columns, (from, middle), on_batch));
         front?;
-        back?.iter().try_for_each(|(batch, first)| on_batch(batch, *first))?;
+        back?
+            .iter()
+            .try_for_each(|(batch, first)| on_batch(batch, *first))?;
         Ok(to - from)
     }
 
@@ -89,12 +96,15 @@ impl BaseFile {
         if from >= to {
             return Ok(0);
         }
-        let reader = guarded(|| self.reader(columns, (from, to))).map_err(Error::pages(&self.path))?;
+        let reader =
+            guarded(|| self.reader(columns, (from, to))).map_err(Error::pages(&self.path))?;
         let mut reader = reader.into_iter();
         let mut at = from;
         loop {
             let next = guarded(|| reader.next().transpose().map_err(ParquetError::from));
-            let Some(batch) = next.map_err(Error::pages(&self.path))? else { return Ok(at - from) };
+            let Some(batch) = next.map_err(Error::pages(&self.path))? else {
+                return Ok(at - from);
+            };
             on_batch(&batch, at)?;
             at = at.saturating_add(batch.num_rows() as u64);
         }
@@ -104,7 +114,8 @@ impl BaseFile {
         &self,
         columns: Option<&[&str]>,
         (from, to): (u64, u64),
-    ) -> std::result::Result<parquet::arrow::arrow_reader::ParquetRecordBatchReader, ParquetError> {
+    ) -> std::result::Result<parquet::arrow::arrow_reader::ParquetRecordBatchReader, ParquetError>
+    {
         let touches = |bounds: &[u64]| matches!(bounds, [begin, end] if *begin < to && *end > from);
         let groups: Vec<usize> = self
             .starts
@@ -113,17 +124,24 @@ impl BaseFile {
             .filter(|(_, bounds)| touches(bounds))
             .map(|(at, _)| at)
             .collect();
-        let start =
-            |group: Option<usize>| group.and_then(|group| self.starts.get(group)).copied().unwrap_or(0);
+        let start = |group: Option<usize>| {
+            group
+                .and_then(|group| self.starts.get(group))
+                .copied()
+                .unwrap_or(0)
+        };
         // The selection counts from the first row of the first row group that is read, not from that of the
         // file.
         let base = start(groups.first().copied());
         let rows = start(groups.last().map(|group| group + 1)).saturating_sub(base);
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let wanted = number(from - base)..number(to - base);
-        let selection = RowSelection::from_consecutive_ranges(std::iter::once(wanted), number(rows));
-        let builder =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(self.slice.clone(), self.metadata.clone());
+        let selection =
+            RowSelection::from_consecutive_ranges(std::iter::once(wanted), number(rows));
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+            self.slice.clone(),
+            self.metadata.clone(),
+        );
         let mask = match columns {
             Some(names) => ProjectionMask::columns(builder.parquet_schema(), names.iter().copied()),
             None => ProjectionMask::all(),

@@ -74,11 +74,18 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io { doing, path: path.to_owned(), source }
+        move |source| Self::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
     }
 
     pub(crate) fn pages(path: &Path) -> impl FnOnce(ParquetError) -> Self {
-        move |source| Self::Pages { path: path.to_owned(), source }
+        move |source| Self::Pages {
+            path: path.to_owned(),
+            source,
+        }
     }
 
     pub(crate) fn column(table: &'static str) -> impl Fn(MissingColumn) -> Self + Copy {
@@ -91,13 +98,15 @@ impl Error {
         Some(match self {
             Self::Store(error) => return error.hint(),
             Self::Io { .. } => "is there space on the disk, and may you write there?",
-            Self::Pages { .. } => "remove the folder of the pages: it is made anew from the extract",
+            Self::Pages { .. } => {
+                "remove the folder of the pages: it is made anew from the extract"
+            }
             Self::NoPlace { .. } => "unpack it, or name a folder of caches that can be written to",
             Self::Column { .. } => "extract the trace again",
             Self::Limit { .. } => "ask for fewer lanes, buckets or rows",
-            Self::NotRecorded { is_summary: true, .. } => {
-                "it is a summary: extract the trace without --detail summary"
-            }
+            Self::NotRecorded {
+                is_summary: true, ..
+            } => "it is a summary: extract the trace without --detail summary",
             Self::NotRecorded { .. } => "the topics of the trace say what was recorded",
             Self::Stopped => return None,
         })

@@ -15,10 +15,14 @@ pub(crate) fn find_or_make(
     cache: Option<&Path>,
     on_progress: OnProgress<'_>,
 ) -> Result<(PathBuf, About)> {
-    let own = (!extract.is_archive()).then(|| own(extract.path())).flatten();
-    let cached = cache.map(|cache| cache.join(format!("{}.pages-{VERSION}", extract.fingerprint())));
+    let own = (!extract.is_archive())
+        .then(|| own(extract.path()))
+        .flatten();
+    let cached =
+        cache.map(|cache| cache.join(format!("{}.pages-{VERSION}", extract.fingerprint())));
     let places: Vec<PathBuf> = own.into_iter().chain(cached).collect();
-    let is_current = |about: &About| about.version == VERSION && about.fingerprint == extract.fingerprint();
+    let is_current =
+        |about: &About| about.version == VERSION && about.fingerprint == extract.fingerprint();
     for place in &places {
         if let Some(about) = About::read(place).filter(is_current) {
             return Ok((place.clone(), about));
@@ -37,13 +41,21 @@ pub(crate) fn find_or_make(
             Err(error) => refused = refused.or(Some(error)),
         }
     }
-    Err(refused.map_or_else(|| Error::NoPlace { path: extract.path().to_owned() }, Error::Store))
+    Err(refused.map_or_else(
+        || Error::NoPlace {
+            path: extract.path().to_owned(),
+        },
+        Error::Store,
+    ))
 }
 
 /// The folder inside of an extract; nothing where a link leads elsewhere, or nothing can be written.
 fn own(extract: &Path) -> Option<PathBuf> {
     let derived = extract.join("derived");
-    if derived.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+    if derived
+        .symlink_metadata()
+        .is_ok_and(|found| found.is_symlink())
+    {
         return None;
     }
     if !derived.is_dir() {

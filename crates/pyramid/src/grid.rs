@@ -27,24 +27,43 @@ impl Grid {
     /// Divides a part of time into about that many buckets.
     pub(crate) fn new(store: &Store, dims: &[Dim], range: Range, buckets: u32) -> Self {
         let (from, to) = bounds(range);
-        let wanted = to.saturating_sub(from).div_euclid(i64::from(buckets.max(1))).max(1);
-        let is_short = |dim: &Dim| store.table(*dim).is_none_or(|table| table.is_short(from, to));
+        let wanted = to
+            .saturating_sub(from)
+            .div_euclid(i64::from(buckets.max(1)))
+            .max(1);
+        let is_short = |dim: &Dim| {
+            store
+                .table(*dim)
+                .is_none_or(|table| table.is_short(from, to))
+        };
         // Buckets that are narrower than the finest ones cannot be added up from any level. If the rows are
         // few enough they are read, which is exact; else the buckets of the answer become wider than was
         // asked.
         if wanted < 1 << FINEST && dims.iter().all(is_short) {
             // Rounded up, so that there are not more buckets than were asked for, apart from the one that a
             // shifted begin adds.
-            let width = to.saturating_sub(from).saturating_add(i64::from(buckets.max(1)) - 1);
+            let width = to
+                .saturating_sub(from)
+                .saturating_add(i64::from(buckets.max(1)) - 1);
             return Self::of_width(from, to, (width / i64::from(buckets.max(1))).max(1), None);
         }
-        let top = dims.iter().map(|dim| store.levels(*dim)).max().unwrap_or(1).saturating_sub(1);
+        let top = dims
+            .iter()
+            .map(|dim| store.levels(*dim))
+            .max()
+            .unwrap_or(1)
+            .saturating_sub(1);
         // The coarsest level whose buckets still fit into the wanted width: it has the fewest rows to read.
-        let level = (0..=top).rev().find(|level| 1 << shift(*level) <= wanted).unwrap_or(0);
+        let level = (0..=top)
+            .rev()
+            .find(|level| 1 << shift(*level) <= wanted)
+            .unwrap_or(0);
         let unit = 1i64 << shift(level);
         // A multiple of the buckets of the level, so that no bucket of the level lies across a bound and
         // would have to be divided by guess.
-        let width = (wanted.saturating_add(unit / 2) / unit).max(1).saturating_mul(unit);
+        let width = (wanted.saturating_add(unit / 2) / unit)
+            .max(1)
+            .saturating_mul(unit);
         Self::of_width(from, to, width, Some(level))
     }
 
@@ -52,11 +71,19 @@ impl Grid {
         let first = from.div_euclid(width);
         let last = to.saturating_sub(1).div_euclid(width);
         let count = usize::try_from(last - first + 1).unwrap_or(1);
-        Self { from: first.saturating_mul(width), width, count, level }
+        Self {
+            from: first.saturating_mul(width),
+            width,
+            count,
+            level,
+        }
     }
 
     pub(crate) fn to(&self) -> i64 {
-        self.from.saturating_add(self.width.saturating_mul(i64::try_from(self.count).unwrap_or(i64::MAX)))
+        self.from.saturating_add(
+            self.width
+                .saturating_mul(i64::try_from(self.count).unwrap_or(i64::MAX)),
+        )
     }
 
     pub(crate) fn span(&self) -> (i64, i64) {
@@ -64,7 +91,10 @@ impl Grid {
     }
 
     pub(crate) fn range(&self) -> Range {
-        Range { from_ns: self.from, to_ns: self.to() }
+        Range {
+            from_ns: self.from,
+            to_ns: self.to(),
+        }
     }
 
     /// Notes in `source` which level the answer was computed from.
@@ -83,7 +113,9 @@ impl Grid {
         let grid = *self;
         let (start, end) = (start.max(grid.from), end.min(grid.to()));
         let buckets = if start < end {
-            grid.bucket(start).zip(grid.bucket(end - 1)).map(|(first, last)| first..last + 1)
+            grid.bucket(start)
+                .zip(grid.bucket(end - 1))
+                .map(|(first, last)| first..last + 1)
         } else {
             None
         };
@@ -100,15 +132,21 @@ impl Grid {
                 on_bucket(bucket, part.amount);
             }
         } else {
-            self.stretches(part.start, part.end).for_each(|(bucket, amount)| on_bucket(bucket, amount));
+            self.stretches(part.start, part.end)
+                .for_each(|(bucket, amount)| on_bucket(bucket, amount));
         }
     }
 
     /// Where a run of a level belongs: buckets with how many of its own buckets lie in each.
     pub(crate) fn place_run(&self, run: &Run, shift: u32, mut on_bucket: impl FnMut(usize, i64)) {
         // Buckets near the ends of what a number holds would wrap around.
-        let end = run.last.saturating_add(1).checked_mul(1 << shift).unwrap_or(i64::MAX);
+        let end = run
+            .last
+            .saturating_add(1)
+            .checked_mul(1 << shift)
+            .unwrap_or(i64::MAX);
         let start = run.first.checked_mul(1 << shift).unwrap_or(i64::MIN);
-        self.stretches(start, end).for_each(|(bucket, length)| on_bucket(bucket, length >> shift));
+        self.stretches(start, end)
+            .for_each(|(bucket, length)| on_bucket(bucket, length >> shift));
     }
 }

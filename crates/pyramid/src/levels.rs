@@ -38,7 +38,14 @@ impl Levels {
         }
         let levels = (0..count).map(|_| Level::default()).collect();
         let folder = folder.to_owned();
-        Self { folder, dim, key: None, sweep: Sweep::default(), levels, ready: Vec::new() }
+        Self {
+            folder,
+            dim,
+            key: None,
+            sweep: Sweep::default(),
+            levels,
+            ready: Vec::new(),
+        }
     }
 
     pub(crate) fn push(&mut self, record: &Record) -> Result<()> {
@@ -48,7 +55,14 @@ impl Levels {
             self.key = Some([key, sub]);
         }
         let ready = &mut self.ready;
-        self.sweep.push(&Run { first, last, values: record.values }, &mut |run| ready.push(run));
+        self.sweep.push(
+            &Run {
+                first,
+                last,
+                values: record.values,
+            },
+            &mut |run| ready.push(run),
+        );
         self.put_ready()
     }
 
@@ -94,7 +108,9 @@ impl Levels {
 
     /// Writes a run of a level, and what that makes of the levels above.
     fn put(&mut self, number: usize, run: &Run) -> Result<()> {
-        let Some(level) = self.levels.get_mut(number) else { return Ok(()) };
+        let Some(level) = self.levels.get_mut(number) else {
+            return Ok(());
+        };
         let [key, sub] = self.key.unwrap_or_default();
         let writer = match &mut level.writer {
             Some(writer) => writer,
@@ -103,7 +119,10 @@ impl Levels {
                 none.insert(PageWriter::create(&path, self.dim.slots())?)
             }
         };
-        writer.push(&Record { keys: [key, sub, run.first, run.last], values: run.values })?;
+        writer.push(&Record {
+            keys: [key, sub, run.first, run.last],
+            values: run.values,
+        })?;
         let mut rolled = Vec::new();
         level.roll.push(run, &mut |run| rolled.push(run));
         rolled.iter().try_for_each(|run| self.put(number + 1, run))

@@ -33,8 +33,9 @@ mod waits;
 
 pub use asked::{
     CORE_COLUMNS, Field, Lane, LaneKind, LanesAnswer, LanesRequest, MAX_CELLS, MAX_SERIES_BUCKETS,
-    MAX_WITHIN_NS, Moment, MomentRequest, Range, Selection, Series, SeriesAnswer, SeriesKind, SeriesRequest,
-    Slice, Source, State, THREAD_COLUMNS, Timeline, TimelineHeader, TimelineRequest, WAITS,
+    MAX_WITHIN_NS, Moment, MomentRequest, Range, Selection, Series, SeriesAnswer, SeriesKind,
+    SeriesRequest, Slice, Source, State, THREAD_COLUMNS, Timeline, TimelineHeader, TimelineRequest,
+    WAITS,
 };
 pub use error::{Error, Result};
 pub use make::Progress;

@@ -38,16 +38,26 @@ pub(crate) fn make(extract: &Extract, folder: &Path, on_progress: OnProgress<'_>
     let facts = Facts::read(extract)?;
     let tables = tables::of(extract);
     let rows = |rows: &Rows| extract.table(rows.table()).map_or(0, |file| file.rows);
-    let mut progress = Progress { rows: 0, of: tables.iter().map(rows).sum() };
-    let mut about =
-        About { version: VERSION, fingerprint: extract.fingerprint().to_owned(), ..About::default() };
+    let mut progress = Progress {
+        rows: 0,
+        of: tables.iter().map(rows).sum(),
+    };
+    let mut about = About {
+        version: VERSION,
+        fingerprint: extract.fingerprint().to_owned(),
+        ..About::default()
+    };
     for table in tables {
         let (found, levels) = one(extract, table, &facts, folder, &mut |rows| {
             progress.rows = progress.rows.saturating_add(rows);
             on_progress(progress)
         })?;
         about.tables.insert(table.table().to_owned(), found);
-        about.levels.extend(levels.into_iter().map(|(dim, levels)| (dim.name().to_owned(), levels)));
+        about.levels.extend(
+            levels
+                .into_iter()
+                .map(|(dim, levels)| (dim.name().to_owned(), levels)),
+        );
     }
     seconds(extract, folder)?;
     about.write(folder)
@@ -67,10 +77,20 @@ fn one(
     let mut parts = Parts::default();
     let mut first = 0;
     let file = extract.table(table.table());
-    for batch in file.map(|file| file.batches(Some(table.columns()))).transpose()?.into_iter().flatten() {
+    for batch in file
+        .map(|file| file.batches(Some(table.columns())))
+        .transpose()?
+        .into_iter()
+        .flatten()
+    {
         let batch = batch?;
         parts.clear();
-        table.parts(&batch, i64::try_from(first).unwrap_or(i64::MAX), facts, &mut parts)?;
+        table.parts(
+            &batch,
+            i64::try_from(first).unwrap_or(i64::MAX),
+            facts,
+            &mut parts,
+        )?;
         scan.add(&parts)?;
         first += batch.num_rows() as u64;
         if !go_on(batch.num_rows() as u64) {
@@ -91,7 +111,8 @@ fn sum_up(
 ) -> Result<Vec<(Dim, usize)>> {
     let stop = &AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let work = |(dim, sorter)| scope.spawn(move || levels_of(dim, sorter, folder, bounds, stop));
+        let work =
+            |(dim, sorter)| scope.spawn(move || levels_of(dim, sorter, folder, bounds, stop));
         let threads: Vec<_> = sorters.into_iter().map(work).collect();
         while threads.iter().any(|thread| !thread.is_finished()) {
             // The caller is asked from this thread only: the closure that hears of progress may not be shared
@@ -102,7 +123,9 @@ fn sum_up(
             std::thread::sleep(PAUSE);
         }
         let made = |thread: ScopedJoinHandle<'_, _>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
         threads.into_iter().map(made).collect()
     })
@@ -132,7 +155,9 @@ fn levels_of(
 
 /// Events of each second, which is all that is kept of when events of any kind were logged.
 fn seconds(extract: &Extract, folder: &Path) -> Result<()> {
-    let Some(file) = extract.table("event_count") else { return Ok(()) };
+    let Some(file) = extract.table("event_count") else {
+        return Ok(());
+    };
     let missing = Error::column("event_count");
     let mut seconds: BTreeMap<i64, i64> = BTreeMap::new();
     for batch in file.batches(Some(&["second", "events"]))? {
@@ -148,7 +173,10 @@ fn seconds(extract: &Extract, folder: &Path) -> Result<()> {
     }
     let mut writer = PageWriter::create(&folder.join(SECONDS), 1)?;
     for (second, events) in seconds {
-        let mut record = Record { keys: [0, 0, second, second], ..Default::default() };
+        let mut record = Record {
+            keys: [0, 0, second, second],
+            ..Default::default()
+        };
         if let Some(value) = record.values.first_mut() {
             *value = events;
         }

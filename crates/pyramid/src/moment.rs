@@ -17,30 +17,58 @@ pub(crate) fn answer(store: &Store, request: &MomentRequest) -> Result<Moment> {
         LaneKind::Core => Dim::Core,
         LaneKind::Thread => Dim::Thread,
         // A process has many threads, so no single slice can be its answer.
-        LaneKind::Process => return Ok(Moment { slice: None, source }),
+        LaneKind::Process => {
+            return Ok(Moment {
+                slice: None,
+                source,
+            });
+        }
     };
-    let table = store.table(dim).filter(|table| table.rows == Rows::Switches);
+    let table = store
+        .table(dim)
+        .filter(|table| table.rows == Rows::Switches);
     let table = table.ok_or_else(|| store.not_recorded("context_switch"))?;
-    let (at, within) = (bounded(request.at_ns), request.within_ns.clamp(0, MAX_WITHIN_NS));
+    let (at, within) = (
+        bounded(request.at_ns),
+        request.within_ns.clamp(0, MAX_WITHIN_NS),
+    );
     let mut nearest: Option<(i64, Part)> = None;
     // One nanosecond more, since the end of a part of time does not belong to it.
-    store.parts(table, (at - within, at + within + 1), &mut source, &mut |part| {
-        let distance = if part.start > at { part.start - at } else { (at - part.end + 1).max(0) };
-        let is_of_lane = part.dim == dim && part.key == request.key && !part.is_moment();
-        // Of two that are equally near the earlier one is taken, so that the answer does not depend on the
-        // order of the rows.
-        let is_nearer = nearest.is_none_or(|(before, other)| (distance, part.start) < (before, other.start));
-        if is_of_lane && distance <= within && is_nearer {
-            nearest = Some((distance, *part));
-        }
-    })?;
-    let Some((_, part)) = nearest else { return Ok(Moment { slice: None, source }) };
+    store.parts(
+        table,
+        (at - within, at + within + 1),
+        &mut source,
+        &mut |part| {
+            let distance = if part.start > at {
+                part.start - at
+            } else {
+                (at - part.end + 1).max(0)
+            };
+            let is_of_lane = part.dim == dim && part.key == request.key && !part.is_moment();
+            // Of two that are equally near the earlier one is taken, so that the answer does not depend on the
+            // order of the rows.
+            let is_nearer = nearest
+                .is_none_or(|(before, other)| (distance, part.start) < (before, other.start));
+            if is_of_lane && distance <= within && is_nearer {
+                nearest = Some((distance, *part));
+            }
+        },
+    )?;
+    let Some((_, part)) = nearest else {
+        return Ok(Moment {
+            slice: None,
+            source,
+        });
+    };
     let row = u64::try_from(part.row).unwrap_or(0);
     let mut slice = None;
-    source.rows_read += table.base()?.read(None, (row, row.saturating_add(1)), &mut |batch, _| {
-        slice = read(batch, &part).map_err(Error::column(table.rows.table()))?;
-        Ok(())
-    })?;
+    source.rows_read +=
+        table
+            .base()?
+            .read(None, (row, row.saturating_add(1)), &mut |batch, _| {
+                slice = read(batch, &part).map_err(Error::column(table.rows.table()))?;
+                Ok(())
+            })?;
     Ok(Moment { slice, source })
 }
 
@@ -52,10 +80,15 @@ fn read(batch: &RecordBatch, part: &Part) -> std::result::Result<Option<Slice>, 
         READY => State::Ready,
         _ => State::Waiting,
     };
-    let Some(thread_key) = number("thread_key")? else { return Ok(None) };
+    let Some(thread_key) = number("thread_key")? else {
+        return Ok(None);
+    };
     Ok(Some(Slice {
         state,
-        range: Range { from_ns: part.start, to_ns: part.end },
+        range: Range {
+            from_ns: part.start,
+            to_ns: part.end,
+        },
         thread_key,
         process_key: number("process_key")?.filter(|key| *key != UNKNOWN),
         core: number("cpu")?.filter(|_| state == State::Running),

@@ -59,16 +59,24 @@ impl PageWriter {
     /// Starts a file whose records have that many values.
     pub(crate) fn create(path: &Path, slots: usize) -> Result<Self> {
         let single = if slots > SINGLE { 1 } else { slots };
-        let names = KEYS.iter().map(|name| (*name).to_owned()).chain((0..single).map(|n| format!("v{n}")));
-        let mut fields: Vec<Field> = names.map(|name| Field::new(name, DataType::Int64, false)).collect();
+        let names = KEYS
+            .iter()
+            .map(|name| (*name).to_owned())
+            .chain((0..single).map(|n| format!("v{n}")));
+        let mut fields: Vec<Field> = names
+            .map(|name| Field::new(name, DataType::Int64, false))
+            .collect();
         let bytes = i32::try_from((slots - single) * WIDTH).unwrap_or(0);
-        fields.extend((bytes > 0).then(|| Field::new(REST, DataType::FixedSizeBinary(bytes), false)));
+        fields
+            .extend((bytes > 0).then(|| Field::new(REST, DataType::FixedSizeBinary(bytes), false)));
         let schema = Arc::new(Schema::new(fields));
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("etwkit version ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_dictionary_enabled(false)
             .set_encoding(Encoding::PLAIN)
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default()))
+            .set_compression(Compression::ZSTD(
+                ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default(),
+            ))
             .set_statistics_enabled(EnabledStatistics::None)
             .set_data_page_row_count_limit(PAGE_ROWS)
             .set_write_batch_size(PAGE_ROWS)
@@ -84,17 +92,33 @@ impl PageWriter {
         let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties.build()));
         let writer = writer.map_err(Error::pages(path))?;
         let columns = vec![Vec::new(); KEYS.len() + single];
-        Ok(Self { path: path.to_owned(), writer, schema, columns, rest: (Vec::new(), slots - single) })
+        Ok(Self {
+            path: path.to_owned(),
+            writer,
+            schema,
+            columns,
+            rest: (Vec::new(), slots - single),
+        })
     }
 
     /// Takes the next record.
     pub(crate) fn push(&mut self, record: &Record) -> Result<()> {
-        for (column, value) in self.columns.iter_mut().zip(record.keys.iter().chain(&record.values)) {
+        for (column, value) in self
+            .columns
+            .iter_mut()
+            .zip(record.keys.iter().chain(&record.values))
+        {
             column.push(*value);
         }
         let rest = record.values.iter().skip(1).take(self.rest.1);
-        self.rest.0.extend(rest.flat_map(|value| value.to_le_bytes()));
-        if self.columns.first().is_some_and(|column| column.len() >= BATCH_ROWS) {
+        self.rest
+            .0
+            .extend(rest.flat_map(|value| value.to_le_bytes()));
+        if self
+            .columns
+            .first()
+            .is_some_and(|column| column.len() >= BATCH_ROWS)
+        {
             self.flush()
         } else {
             Ok(())
@@ -102,22 +126,35 @@ impl PageWriter {
     }
 
     fn flush(&mut self) -> Result<()> {
-        let take = |column: &mut Vec<i64>| Arc::new(Int64Array::from(std::mem::take(column))) as ArrayRef;
+        let take =
+            |column: &mut Vec<i64>| Arc::new(Int64Array::from(std::mem::take(column))) as ArrayRef;
         let mut columns: Vec<ArrayRef> = self.columns.iter_mut().map(take).collect();
         let mut batch = || -> std::result::Result<RecordBatch, ParquetError> {
             if self.rest.1 > 0 {
                 let (bytes, width) = (std::mem::take(&mut self.rest.0), self.rest.1 * WIDTH);
                 let width = i32::try_from(width).unwrap_or(i32::MAX);
-                columns.push(Arc::new(FixedSizeBinaryArray::try_new(width, bytes.into(), None)?));
+                columns.push(Arc::new(FixedSizeBinaryArray::try_new(
+                    width,
+                    bytes.into(),
+                    None,
+                )?));
             }
-            Ok(RecordBatch::try_new(Arc::clone(&self.schema), std::mem::take(&mut columns))?)
+            Ok(RecordBatch::try_new(
+                Arc::clone(&self.schema),
+                std::mem::take(&mut columns),
+            )?)
         };
-        batch().and_then(|batch| self.writer.write(&batch)).map_err(Error::pages(&self.path))
+        batch()
+            .and_then(|batch| self.writer.write(&batch))
+            .map_err(Error::pages(&self.path))
     }
 
     pub(crate) fn finish(mut self) -> Result<()> {
         self.flush()?;
-        self.writer.close().map(drop).map_err(Error::pages(&self.path))
+        self.writer
+            .close()
+            .map(drop)
+            .map_err(Error::pages(&self.path))
     }
 }
 
@@ -159,7 +196,12 @@ impl PageFile {
             Ok((pages(metadata.metadata()), metadata))
         };
         let (pages, metadata) = guarded(load).map_err(Error::pages(path))?;
-        Ok(Self { path: path.to_owned(), slice, metadata, pages })
+        Ok(Self {
+            path: path.to_owned(),
+            slice,
+            metadata,
+            pages,
+        })
     }
 
     /// Gives the records of all pages that are wanted, with those of their values that are; others are 0.
@@ -185,7 +227,8 @@ impl PageFile {
         let mut on_batch = |batch: &RecordBatch| {
             count += batch.num_rows() as u64;
             let columns = Columns::of(batch, slots);
-            let columns = columns.ok_or_else(|| ParquetError::General("a column of other numbers".into()))?;
+            let columns =
+                columns.ok_or_else(|| ParquetError::General("a column of other numbers".into()))?;
             columns.give(slots, batch.num_rows(), on_record);
             Ok(())
         };
@@ -202,7 +245,10 @@ impl PageFile {
             })?;
             Ok(batches)
         };
-        let (back, front) = both(|| guarded(collect), || self.decode(front, slots, &mut on_batch));
+        let (back, front) = both(
+            || guarded(collect),
+            || self.decode(front, slots, &mut on_batch),
+        );
         front?;
         back?.iter().try_for_each(on_batch)?;
         Ok(count)
@@ -219,8 +265,10 @@ impl PageFile {
             return Ok(());
         }
         let (groups, selection) = select(self.metadata.metadata(), wanted);
-        let builder =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(self.slice.clone(), self.metadata.clone());
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+            self.slice.clone(),
+            self.metadata.clone(),
+        );
         let has_rest = builder.schema().column_with_name(REST).is_some();
         let leaf = |slot: &usize| KEYS.len() + if has_rest { (*slot).min(1) } else { *slot };
         let leaves = (0..KEYS.len()).chain(slots.iter().map(leaf));
@@ -236,7 +284,9 @@ impl PageFile {
 }
 
 fn numbers(column: &ArrayRef) -> Option<&[i64]> {
-    column.as_primitive_opt::<Int64Type>().map(|column| column.values().as_ref())
+    column
+        .as_primitive_opt::<Int64Type>()
+        .map(|column| column.values().as_ref())
 }
 
 /// The columns of a batch.
@@ -253,7 +303,10 @@ impl<'b> Columns<'b> {
         let (keys, values) = batch.columns().split_at_checked(KEYS.len())?;
         let keys = keys.iter().map(numbers).collect::<Option<_>>()?;
         let rest = match batch.column_by_name(REST) {
-            Some(rest) => Some(rest.as_fixed_size_binary_opt().filter(|rest| rest.null_count() == 0)?),
+            Some(rest) => Some(
+                rest.as_fixed_size_binary_opt()
+                    .filter(|rest| rest.null_count() == 0)?,
+            ),
             None => None,
         };
         // Columns come in the order of the file, whatever order the slots have.
@@ -262,7 +315,9 @@ impl<'b> Columns<'b> {
         wanted.dedup();
         let is_single = |slot: &usize| rest.is_none() || *slot == 0;
         let single = wanted.into_iter().filter(is_single).zip(values);
-        let single = single.map(|(slot, column)| Some((slot, numbers(column)?))).collect::<Option<_>>()?;
+        let single = single
+            .map(|(slot, column)| Some((slot, numbers(column)?)))
+            .collect::<Option<_>>()?;
         Some(Self { keys, single, rest })
     }
 
@@ -282,7 +337,11 @@ impl<'b> Columns<'b> {
                 let (values, _) = rest.value(row).as_chunks::<WIDTH>();
                 let places = record.values.iter_mut().zip(is_wanted).skip(1);
                 for ((to, is_wanted), bytes) in places.zip(values) {
-                    *to = if is_wanted { i64::from_le_bytes(*bytes) } else { 0 };
+                    *to = if is_wanted {
+                        i64::from_le_bytes(*bytes)
+                    } else {
+                        0
+                    };
                 }
             }
             on_record(&record);
@@ -295,7 +354,11 @@ fn select(metadata: &ParquetMetaData, pages: &[&PageAt]) -> (Vec<usize>, RowSele
     let mut groups: Vec<usize> = pages.iter().map(|page| page.group).collect();
     groups.dedup();
     let rows_of = |group: usize| {
-        metadata.row_groups().get(group).and_then(|group| usize::try_from(group.num_rows()).ok()).unwrap_or(0)
+        metadata
+            .row_groups()
+            .get(group)
+            .and_then(|group| usize::try_from(group.num_rows()).ok())
+            .unwrap_or(0)
     };
     let mut ranges = Vec::new();
     let (mut before, mut pages) = (0, pages.iter().peekable());
@@ -306,7 +369,10 @@ fn select(metadata: &ParquetMetaData, pages: &[&PageAt]) -> (Vec<usize>, RowSele
         }
         before += rows_of(*group);
     }
-    (groups, RowSelection::from_consecutive_ranges(ranges.into_iter(), before))
+    (
+        groups,
+        RowSelection::from_consecutive_ranges(ranges.into_iter(), before),
+    )
 }
 
 /// The pages of a file, as its index has them. One without a usable index is a page that has to be read.
@@ -314,24 +380,44 @@ fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
     let mut all = Vec::new();
     for (group, about) in metadata.row_groups().iter().enumerate() {
         let rows = usize::try_from(about.num_rows()).unwrap_or(0);
-        let offsets = metadata.offset_index().and_then(|index| index.get(group)?.first());
+        let offsets = metadata
+            .offset_index()
+            .and_then(|index| index.get(group)?.first());
         let starts: Vec<usize> = offsets
             .into_iter()
             .flat_map(OffsetIndexMetaData::page_locations)
-            .map(|page| usize::try_from(page.first_row_index).unwrap_or(usize::MAX).min(rows))
+            .map(|page| {
+                usize::try_from(page.first_row_index)
+                    .unwrap_or(usize::MAX)
+                    .min(rows)
+            })
             .collect();
         let bounds = |column: usize, page: usize| {
-            let index = metadata.column_index().and_then(|index| index.get(group)?.get(column));
-            let ColumnIndexMetaData::INT64(index) = index? else { return None };
+            let index = metadata
+                .column_index()
+                .and_then(|index| index.get(group)?.get(column));
+            let ColumnIndexMetaData::INT64(index) = index? else {
+                return None;
+            };
             // A damaged index can have another number of pages than the one that says where they lie.
             let is_same = index.min_values().len() == starts.len();
-            is_same.then_some((*index.min_values().get(page)?, *index.max_values().get(page)?))
+            is_same.then_some((
+                *index.min_values().get(page)?,
+                *index.max_values().get(page)?,
+            ))
         };
         for (page, row) in starts.iter().enumerate() {
             let end = starts.get(page + 1).copied().unwrap_or(rows);
             let of = |column| bounds(column, page).unwrap_or((i64::MIN, i64::MAX));
             let rows = end.saturating_sub(*row);
-            all.push(PageAt { group, row: *row, rows, key: of(0), first: of(2).0, last: of(3).1 });
+            all.push(PageAt {
+                group,
+                row: *row,
+                rows,
+                key: of(0),
+                first: of(2).0,
+                last: of(3).1,
+            });
         }
     }
     all
@@ -341,6 +427,9 @@ fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
 pub(crate) fn guarded<T>(
     decode: impl FnOnce() -> std::result::Result<T, ParquetError>,
 ) -> std::result::Result<T, ParquetError> {
-    quiet::catch(decode)
-        .unwrap_or_else(|said| Err(ParquetError::General(format!("the decoder gave up: {said}"))))
+    quiet::catch(decode).unwrap_or_else(|said| {
+        Err(ParquetError::General(format!(
+            "the decoder gave up: {said}"
+        )))
+    })
 }

@@ -124,7 +124,11 @@ impl Part {
 
     /// All of it.
     pub(crate) const fn whole(&self) -> i64 {
-        if self.is_moment() { self.amount } else { self.end.saturating_sub(self.start) }
+        if self.is_moment() {
+            self.amount
+        } else {
+            self.end.saturating_sub(self.start)
+        }
     }
 
     pub(crate) const fn is_moment(&self) -> bool {
@@ -152,7 +156,12 @@ impl Parts {
             let end = bounded(start.saturating_add(length));
             let start = bounded(start);
             if end > start {
-                self.all.push(Part { start, end, amount: 0, ..part });
+                self.all.push(Part {
+                    start,
+                    end,
+                    amount: 0,
+                    ..part
+                });
             }
         }
     }
@@ -161,7 +170,12 @@ impl Parts {
     pub(crate) fn moment(&mut self, part: Part, at: i64, amount: i64) {
         let at = bounded(at);
         if amount > 0 {
-            self.all.push(Part { start: at, end: at, amount, ..part });
+            self.all.push(Part {
+                start: at,
+                end: at,
+                amount,
+                ..part
+            });
         }
     }
 

@@ -49,15 +49,26 @@ pub(crate) fn cut(part: &Part, mut on_run: impl FnMut(Run)) {
         if let Some(value) = values.get_mut(part.slot) {
             *value = amount;
         }
-        on_run(Run { first, last, values });
+        on_run(Run {
+            first,
+            last,
+            values,
+        });
     };
     let first = part.start >> FINEST;
-    let last = if part.is_moment() { first } else { (part.end - 1) >> FINEST };
+    let last = if part.is_moment() {
+        first
+    } else {
+        (part.end - 1) >> FINEST
+    };
     if first == last {
         return put(first, first, part.whole());
     }
     // Whole buckets at either end belong to the run between.
-    let (head, tail) = (((first + 1) << FINEST) - part.start, part.end - (last << FINEST));
+    let (head, tail) = (
+        ((first + 1) << FINEST) - part.start,
+        part.end - (last << FINEST),
+    );
     let whole = 1 << FINEST;
     let from = if head == whole { first } else { first + 1 };
     let to = if tail == whole { last } else { last - 1 };
@@ -124,16 +135,29 @@ impl Sweep {
         while self.at < to {
             if let Some(mut values) = self.here.take() {
                 add(&mut values, &self.sum);
-                on_run(Run { first: self.at, last: self.at, values });
+                on_run(Run {
+                    first: self.at,
+                    last: self.at,
+                    values,
+                });
                 self.at += 1;
             } else {
-                let Some(Reverse((last, _))) = self.open.peek() else { break };
+                let Some(Reverse((last, _))) = self.open.peek() else {
+                    break;
+                };
                 // A run ends with the first open one that ends: behind it the sum of a bucket is another one.
                 let last = (*last).min(to - 1);
                 if last >= self.at {
-                    let run = Run { first: self.at, last, values: self.sum };
+                    let run = Run {
+                        first: self.at,
+                        last,
+                        values: self.sum,
+                    };
                     let buckets = run.buckets();
-                    on_run(Run { values: self.sum.map(|value| value.wrapping_mul(buckets)), ..run });
+                    on_run(Run {
+                        values: self.sum.map(|value| value.wrapping_mul(buckets)),
+                        ..run
+                    });
                     self.at = last + 1;
                 }
             }
@@ -162,7 +186,10 @@ impl Roll {
             return self.add(first, &run.values, on_run);
         }
         let children = 1 << STEP;
-        let (head, tail) = (((first + 1) << STEP) - run.first, run.last - (last << STEP) + 1);
+        let (head, tail) = (
+            ((first + 1) << STEP) - run.first,
+            run.last - (last << STEP) + 1,
+        );
         let from = if head == children { first } else { first + 1 };
         let to = if tail == children { last } else { last - 1 };
         if head < children {
@@ -173,7 +200,11 @@ impl Roll {
         if from <= to {
             self.finish(on_run);
             let values = run.share((to - from + 1) << STEP);
-            on_run(Run { first: from, last: to, values });
+            on_run(Run {
+                first: from,
+                last: to,
+                values,
+            });
         }
         if tail < children {
             self.add(last, &run.share(tail), on_run);
@@ -183,7 +214,11 @@ impl Roll {
     /// Gives what is left.
     pub(crate) fn finish(&mut self, on_run: &mut dyn FnMut(Run)) {
         if let Some((bucket, values)) = self.open.take() {
-            on_run(Run { first: bucket, last: bucket, values });
+            on_run(Run {
+                first: bucket,
+                last: bucket,
+                values,
+            });
         }
     }
 

@@ -5,7 +5,8 @@ use std::path::Path;
 use etwkit_extract::Extract;
 
 use crate::asked::{
-    LanesAnswer, LanesRequest, Moment, MomentRequest, SeriesAnswer, SeriesRequest, Timeline, TimelineRequest,
+    LanesAnswer, LanesRequest, Moment, MomentRequest, SeriesAnswer, SeriesRequest, Timeline,
+    TimelineRequest,
 };
 use crate::error::Result;
 use crate::make::Progress;
@@ -54,13 +55,24 @@ impl Pyramid {
         let facts = &store.facts;
         // Rows may begin in front of the trace (an access that was under way) or end behind it; the bounds
         // hold all of them, and at least the recording itself.
-        let from = store.tables.iter().map(|table| table.about.from).fold(0, i64::min);
-        let to = store.tables.iter().map(|table| table.about.to).fold(facts.duration, i64::max);
+        let from = store
+            .tables
+            .iter()
+            .map(|table| table.about.from)
+            .fold(0, i64::min);
+        let to = store
+            .tables
+            .iter()
+            .map(|table| table.about.to)
+            .fold(facts.duration, i64::max);
         let bounds = Bounds {
             from_ns: from,
             to_ns: to,
             processors: facts.processors,
-            has_switches: store.tables.iter().any(|table| table.rows == Rows::Switches),
+            has_switches: store
+                .tables
+                .iter()
+                .any(|table| table.rows == Rows::Switches),
         };
         Ok(Self { bounds, store })
     }

@@ -58,7 +58,11 @@ impl Scan {
         Ok(Self {
             folder: folder.to_owned(),
             states: HashMap::new(),
-            sorters: table.dims().iter().map(|dim| (*dim, Sorter::new())).collect(),
+            sorters: table
+                .dims()
+                .iter()
+                .map(|dim| (*dim, Sorter::new()))
+                .collect(),
             segments: vec![(0, i64::MIN)],
             sums: PageWriter::create(&folder.join(sums), SLOTS)?,
             reaching: (Sorter::new(), reaching),
@@ -98,7 +102,10 @@ impl Scan {
 
     /// Begins a segment with this row if the one before is long enough.
     fn begin_segment(&mut self, row: &[Part], end: i64) -> Result<()> {
-        let number = row.first().and_then(|part| u64::try_from(part.row).ok()).unwrap_or(0);
+        let number = row
+            .first()
+            .and_then(|part| u64::try_from(part.row).ok())
+            .unwrap_or(0);
         let begun = self.segments.last().map_or(0, |(first, _)| *first);
         // Segments grow with the number of threads: the sums in front of them would otherwise take more space
         // than the rows that they save from being read.
@@ -114,38 +121,67 @@ impl Scan {
     /// Sums of all rows so far, which lie in front of the next segment.
     fn write_sums(&mut self) -> Result<()> {
         let segment = i64::try_from(self.segments.len()).unwrap_or(i64::MAX);
-        let mut all: Vec<_> = self.states.iter().map(|(key, state)| (*key, state.sums)).collect();
+        let mut all: Vec<_> = self
+            .states
+            .iter()
+            .map(|(key, state)| (*key, state.sums))
+            .collect();
         all.sort_unstable_by_key(|(key, _)| *key);
         for ((dim, key, sub), values) in all.iter().filter(|(_, values)| *values != [0; SLOTS]) {
-            let keys = [segment_key(segment, *dim), i64::from(*key), i64::from(*sub), i64::from(*key)];
-            self.sums.push(&Record { keys, values: *values })?;
+            let keys = [
+                segment_key(segment, *dim),
+                i64::from(*key),
+                i64::from(*sub),
+                i64::from(*key),
+            ];
+            self.sums.push(&Record {
+                keys,
+                values: *values,
+            })?;
         }
         Ok(())
     }
 
     fn part(&mut self, part: &Part, is_loose: bool) -> Result<()> {
-        let end = if part.is_moment() { part.end.saturating_add(1) } else { part.end };
+        let end = if part.is_moment() {
+            part.end.saturating_add(1)
+        } else {
+            part.end
+        };
         let (from, to) = self.bounds.unwrap_or((part.start, end));
         self.bounds = Some((from.min(part.start), to.max(end)));
         self.sum(part, is_loose)?;
         // The rows have no parts for processes, since each would repeat that of a thread. The sums have both:
         // most pictures show processes, and adding up their threads takes far more reading.
         if part.dim == Dim::Thread {
-            self.sum(&Part { dim: Dim::Process, key: part.sub, sub: 0, ..*part }, is_loose)?;
+            self.sum(
+                &Part {
+                    dim: Dim::Process,
+                    key: part.sub,
+                    sub: 0,
+                    ..*part
+                },
+                is_loose,
+            )?;
         }
         if is_loose {
             return self.reach(LOOSE, part);
         }
         // All segments that were begun after the part: whoever asks for a time in one of them does not read
         // this row, but needs what lies in front of it.
-        let first = self.segments.partition_point(|(_, time)| *time <= part.start);
+        let first = self
+            .segments
+            .partition_point(|(_, time)| *time <= part.start);
         (first..self.segments.len())
             .try_for_each(|segment| self.reach(i64::try_from(segment).unwrap_or(i64::MAX), part))
     }
 
     /// Adds a part to its sums and to its buckets.
     fn sum(&mut self, part: &Part, is_loose: bool) -> Result<()> {
-        let state = self.states.entry((part.dim, part.key, part.sub)).or_default();
+        let state = self
+            .states
+            .entry((part.dim, part.key, part.sub))
+            .or_default();
         if let Some(sum) = state.sums.get_mut(part.slot).filter(|_| !is_loose) {
             *sum = sum.saturating_add(part.whole());
         }
@@ -161,9 +197,14 @@ impl Scan {
                     add(values, &run.values);
                     None
                 }
-                open if run.first == run.last => open
-                    .replace((run.first, run.values))
-                    .map(|(bucket, values)| Run { first: bucket, last: bucket, values }),
+                open if run.first == run.last => {
+                    open.replace((run.first, run.values))
+                        .map(|(bucket, values)| Run {
+                            first: bucket,
+                            last: bucket,
+                            values,
+                        })
+                }
                 _ => Some(run),
             };
             if let (Some(run), Ok(())) = (ready, &done) {
@@ -174,11 +215,19 @@ impl Scan {
     }
 
     fn reach(&mut self, segment: i64, part: &Part) -> Result<()> {
-        let keys =
-            [segment_key(segment, part.dim), i64::from(part.key), i64::from(part.sub), i64::from(part.key)];
+        let keys = [
+            segment_key(segment, part.dim),
+            i64::from(part.key),
+            i64::from(part.sub),
+            i64::from(part.key),
+        ];
         let mut values = [0; SLOTS];
         let slot = i64::try_from(part.slot).unwrap_or(0);
-        for (value, of) in values.iter_mut().zip([slot, part.start, part.end, part.amount, part.row]) {
+        for (value, of) in
+            values
+                .iter_mut()
+                .zip([slot, part.start, part.end, part.amount, part.row])
+        {
             *value = of;
         }
         let pushed = self.reaching.0.push(Record { keys, values }, &self.folder);
@@ -199,13 +248,25 @@ impl Scan {
         for ((dim, key, sub), state) in self.states {
             let sorter = self.sorters.iter_mut().find(|(of, _)| *of == dim);
             if let (Some((bucket, values)), Some((_, sorter))) = (state.open, sorter) {
-                let run = Run { first: bucket, last: bucket, values };
+                let run = Run {
+                    first: bucket,
+                    last: bucket,
+                    values,
+                };
                 let pushed = sorter.push(record((key, sub), &run), &self.folder);
                 pushed.map_err(Error::io("write", &self.folder))?;
             }
         }
         let (from, to) = self.bounds.unwrap_or_default();
-        Ok((TableAbout { rows, from, to, segments: self.segments }, self.sorters))
+        Ok((
+            TableAbout {
+                rows,
+                from,
+                to,
+                segments: self.segments,
+            },
+            self.sorters,
+        ))
     }
 }
 
@@ -215,7 +276,10 @@ const REACHING_SLOTS: usize = 5;
 const REACHING: [usize; REACHING_SLOTS] = [0, 1, 2, 3, 4];
 
 fn record((key, sub): (i32, i32), run: &Run) -> Record {
-    Record { keys: [i64::from(key), i64::from(sub), run.first, run.last], values: run.values }
+    Record {
+        keys: [i64::from(key), i64::from(sub), run.first, run.last],
+        values: run.values,
+    }
 }
 
 /// A part that reaches into a segment from behind it, from its record.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::about::SECONDS;
 use crate::asked::{
-    Field, MAX_SERIES_BUCKETS, Range, Selection, Series, SeriesAnswer, SeriesKind, SeriesRequest, Source,
+    Field, MAX_SERIES_BUCKETS, Range, Selection, Series, SeriesAnswer, SeriesKind, SeriesRequest,
+    Source,
 };
 use crate::error::{Error, Result};
 use crate::grid::{Grid, bounds};
@@ -22,7 +23,11 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
     let limit = MAX_SERIES_BUCKETS;
     if request.buckets > limit {
         let found = u64::from(request.buckets);
-        return Err(Error::Limit { what: "buckets", limit: u64::from(limit), found });
+        return Err(Error::Limit {
+            what: "buckets",
+            limit: u64::from(limit),
+            found,
+        });
     }
     if request.kind == SeriesKind::Events {
         return events(store, request);
@@ -48,13 +53,24 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
     if let Some(level) = grid.level {
         let dim = (asked.dim, level);
         let keys = asked.keys();
-        store.runs(dim, keys, grid.span(), &[RUNNING], &mut source, &mut |key, run, shift| {
-            if let Some(key) = asked.series(key) {
-                grid.place_run(run, shift, |bucket, buckets| {
-                    bands.add(key, bucket, run.share(buckets).first().copied().unwrap_or(0));
-                });
-            }
-        })?;
+        store.runs(
+            dim,
+            keys,
+            grid.span(),
+            &[RUNNING],
+            &mut source,
+            &mut |key, run, shift| {
+                if let Some(key) = asked.series(key) {
+                    grid.place_run(run, shift, |bucket, buckets| {
+                        bands.add(
+                            key,
+                            bucket,
+                            run.share(buckets).first().copied().unwrap_or(0),
+                        );
+                    });
+                }
+            },
+        )?;
     } else if let Some(table) = store.table(asked.dim) {
         store.parts(table, grid.span(), &mut source, &mut |part| {
             let key = key_in(part, asked.dim).filter(|_| part.slot == RUNNING);
@@ -65,7 +81,14 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
     }
     let (unit, capacity) = asked.unit(store, &grid);
     let (range, bucket_ns) = (grid.range(), grid.width);
-    Ok(SeriesAnswer { range, bucket_ns, capacity, unit, series: bands.finish(), source })
+    Ok(SeriesAnswer {
+        range,
+        bucket_ns,
+        capacity,
+        unit,
+        series: bands.finish(),
+        source,
+    })
 }
 
 /// What a kind is made of, for people.
@@ -95,7 +118,11 @@ struct Asked {
 
 impl Asked {
     fn new(request: &SeriesRequest, source: &mut Source) -> Self {
-        let Selection { processes, threads, cores } = &request.selection;
+        let Selection {
+            processes,
+            threads,
+            cores,
+        } = &request.selection;
         let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
         let cores = sorted(cores.as_ref());
         // Only threads and processors are kept with their processes beside them, so one of these two
@@ -110,11 +137,30 @@ impl Asked {
             SeriesKind::Net => Dim::Net,
             SeriesKind::Events | SeriesKind::Marks => Dim::Mark,
         };
-        let asked = Self { kind: request.kind, dim, processes, threads, cores };
-        let without = |is_applied: bool, is_asked: bool, field| (is_asked && !is_applied).then_some(field);
-        source.not_applied.extend(without(dim != Dim::DiskBusy, asked.processes.is_some(), Field::Process));
-        source.not_applied.extend(without(dim == Dim::Thread, asked.threads.is_some(), Field::Thread));
-        source.not_applied.extend(without(dim == Dim::Core, asked.cores.is_some(), Field::Core));
+        let asked = Self {
+            kind: request.kind,
+            dim,
+            processes,
+            threads,
+            cores,
+        };
+        let without =
+            |is_applied: bool, is_asked: bool, field| (is_asked && !is_applied).then_some(field);
+        source.not_applied.extend(without(
+            dim != Dim::DiskBusy,
+            asked.processes.is_some(),
+            Field::Process,
+        ));
+        source.not_applied.extend(without(
+            dim == Dim::Thread,
+            asked.threads.is_some(),
+            Field::Thread,
+        ));
+        source.not_applied.extend(without(
+            dim == Dim::Core,
+            asked.cores.is_some(),
+            Field::Core,
+        ));
         asked
     }
 
@@ -138,7 +184,11 @@ impl Asked {
         };
         let counts = counts && has(self.processes.as_ref(), process);
         // Marks are one line: which process wrote them is only a condition.
-        counts.then_some(if self.dim == Dim::Mark { UNKNOWN } else { process })
+        counts.then_some(if self.dim == Dim::Mark {
+            UNKNOWN
+        } else {
+            process
+        })
     }
 
     fn unit(&self, store: &Store, grid: &Grid) -> (&'static str, Option<i64>) {
@@ -169,21 +219,44 @@ impl Bands {
     fn new(totals: BTreeMap<i32, i64>, top: usize, grid: Grid) -> Self {
         // What belongs to no known process never has a band of its own, however large it is: a reader
         // could not look up whose it is.
-        let (named, unnamed): (Vec<_>, Vec<_>) = totals.into_iter().partition(|(key, _)| *key != UNKNOWN);
+        let (named, unnamed): (Vec<_>, Vec<_>) =
+            totals.into_iter().partition(|(key, _)| *key != UNKNOWN);
         let mut named: Vec<(i32, i64)> = named;
         // Of equal totals the smaller key comes first, so that bands do not change places between two
         // answers.
         named.sort_by_key(|(key, total)| (std::cmp::Reverse(*total), *key));
         let rest = named.split_off(top.min(named.len()));
-        let empty = |(key, total): (Option<i32>, i64)| Series { key, total, values: vec![0; grid.count] };
-        let others = rest.iter().chain(&unnamed).fold(0i64, |sum, (_, total)| sum.saturating_add(*total));
-        let places = named.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
-        let series = named.iter().map(|(key, total)| empty((Some(*key), *total))).collect();
-        Self { places, series, others: empty((None, others)) }
+        let empty = |(key, total): (Option<i32>, i64)| Series {
+            key,
+            total,
+            values: vec![0; grid.count],
+        };
+        let others = rest
+            .iter()
+            .chain(&unnamed)
+            .fold(0i64, |sum, (_, total)| sum.saturating_add(*total));
+        let places = named
+            .iter()
+            .enumerate()
+            .map(|(place, (key, _))| (*key, place))
+            .collect();
+        let series = named
+            .iter()
+            .map(|(key, total)| empty((Some(*key), *total)))
+            .collect();
+        Self {
+            places,
+            series,
+            others: empty((None, others)),
+        }
     }
 
     fn add(&mut self, key: i32, bucket: usize, value: i64) {
-        let series = match self.places.get(&key).and_then(|place| self.series.get_mut(*place)) {
+        let series = match self
+            .places
+            .get(&key)
+            .and_then(|place| self.series.get_mut(*place))
+        {
             Some(series) => series,
             None => &mut self.others,
         };
@@ -205,30 +278,53 @@ impl Bands {
 /// which it starts.
 fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
     let mut source = Source::default();
-    let Selection { processes, threads, cores } = &request.selection;
+    let Selection {
+        processes,
+        threads,
+        cores,
+    } = &request.selection;
     let fields = [
         (processes.is_some(), Field::Process),
         (threads.is_some(), Field::Thread),
         (cores.is_some(), Field::Core),
     ];
-    source.not_applied.extend(fields.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, field)| field));
+    source.not_applied.extend(
+        fields
+            .into_iter()
+            .filter(|(is_asked, _)| *is_asked)
+            .map(|(_, field)| field),
+    );
     source.notes.push("events are counted by whole seconds");
     let (from, to) = bounds(request.range);
-    let (first, last) = (from.div_euclid(SECOND), to.saturating_sub(1).div_euclid(SECOND));
+    let (first, last) = (
+        from.div_euclid(SECOND),
+        to.saturating_sub(1).div_euclid(SECOND),
+    );
     let wanted = i64::from(request.buckets.max(1));
     let seconds = (last - first + 1 + wanted - 1) / wanted;
     let width = seconds.saturating_mul(SECOND);
     let grid = Grid::of_width(from, to, width, None);
     source.level_ns = Some(SECOND);
-    let mut series = Series { key: None, total: 0, values: vec![0; grid.count] };
+    let mut series = Series {
+        key: None,
+        total: 0,
+        values: vec![0; grid.count],
+    };
     if store.about.files.contains_key(SECONDS) {
-        let (begin, end) = (grid.from.div_euclid(SECOND), grid.to().saturating_sub(1).div_euclid(SECOND));
+        let (begin, end) = (
+            grid.from.div_euclid(SECOND),
+            grid.to().saturating_sub(1).div_euclid(SECOND),
+        );
         let file = store.page_file(SECONDS)?;
-        source.rows_read +=
-            file.read(&[0], |page| page.first <= end && page.last >= begin, &mut |record| {
+        source.rows_read += file.read(
+            &[0],
+            |page| page.first <= end && page.last >= begin,
+            &mut |record| {
                 let [_, _, second, _] = record.keys;
                 let [events, ..] = record.values;
-                let bucket = second.checked_sub(begin).map(|behind| behind.div_euclid(seconds.max(1)));
+                let bucket = second
+                    .checked_sub(begin)
+                    .map(|behind| behind.div_euclid(seconds.max(1)));
                 let bucket = bucket.and_then(|bucket| usize::try_from(bucket).ok());
                 if let Some(value) = bucket.and_then(|bucket| series.values.get_mut(bucket)) {
                     *value = value.saturating_add(events);
@@ -236,8 +332,19 @@ fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
                         series.total = series.total.saturating_add(events);
                     }
                 }
-            })?;
+            },
+        )?;
     }
-    let range = Range { from_ns: grid.from, to_ns: grid.to() };
-    Ok(SeriesAnswer { range, bucket_ns: width, capacity: None, unit: "count", series: vec![series], source })
+    let range = Range {
+        from_ns: grid.from,
+        to_ns: grid.to(),
+    };
+    Ok(SeriesAnswer {
+        range,
+        bucket_ns: width,
+        capacity: None,
+        unit: "count",
+        series: vec![series],
+        source,
+    })
 }

@@ -35,13 +35,23 @@ pub(crate) struct Sorter {
 
 impl Sorter {
     pub(crate) fn new() -> Self {
-        Self { held: Vec::new(), file: None, runs: Vec::new(), end: 0, limit: HELD }
+        Self {
+            held: Vec::new(),
+            file: None,
+            runs: Vec::new(),
+            end: 0,
+            limit: HELD,
+        }
     }
 
     /// Takes a record; runs are spilled into a file without a name in `folder`.
     pub(crate) fn push(&mut self, record: Record, folder: &Path) -> io::Result<()> {
         self.held.push(record);
-        if self.held.len() >= self.limit { self.spill(folder) } else { Ok(()) }
+        if self.held.len() >= self.limit {
+            self.spill(folder)
+        } else {
+            Ok(())
+        }
     }
 
     fn spill(&mut self, folder: &Path) -> io::Result<()> {
@@ -75,7 +85,12 @@ impl Sorter {
         };
         // What was never spilled is one more run, under a number that no run in the file has.
         for (place, (begin, end)) in self.runs.into_iter().enumerate() {
-            sorted.runs.push(Run { next: begin, end, buffer: Vec::new(), at: 0 });
+            sorted.runs.push(Run {
+                next: begin,
+                end,
+                buffer: Vec::new(),
+                at: 0,
+            });
             sorted.begin(place)?;
         }
         sorted.begin(usize::MAX)?;
@@ -103,9 +118,13 @@ struct Run {
 impl Sorted {
     /// The next record; `None` at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<Record>> {
-        let Some(Reverse((_, place))) = self.heap.peek() else { return Ok(None) };
+        let Some(Reverse((_, place))) = self.heap.peek() else {
+            return Ok(None);
+        };
         let following = self.following(*place)?;
-        let Some(mut least) = self.heap.peek_mut() else { return Ok(None) };
+        let Some(mut least) = self.heap.peek_mut() else {
+            return Ok(None);
+        };
         let place = least.0.1;
         let Reverse((record, _)) = match following {
             // One step through the heap in place of two, since most records are replaced by one of their run.
@@ -126,7 +145,8 @@ impl Sorted {
     /// Puts the first record of a run into the heap.
     fn begin(&mut self, place: usize) -> io::Result<()> {
         let first = self.following(place)?;
-        self.heap.extend(first.map(|record| Reverse((record, place))));
+        self.heap
+            .extend(first.map(|record| Reverse((record, place))));
         Ok(())
     }
 }
@@ -140,7 +160,9 @@ impl Run {
             // What is left of the last block is moved to the front: a record may lie across two blocks.
             self.buffer.drain(..self.at);
             self.at = 0;
-            let wanted = usize::try_from(self.end - self.next).unwrap_or(READ_AT_ONCE).min(READ_AT_ONCE);
+            let wanted = usize::try_from(self.end - self.next)
+                .unwrap_or(READ_AT_ONCE)
+                .min(READ_AT_ONCE);
             let begin = self.buffer.len();
             self.buffer.resize(begin + wanted, 0);
             file.seek(SeekFrom::Start(self.next))?;
@@ -158,7 +180,10 @@ impl Run {
 /// A bit for each number that is not 0, and those in as few bytes as they need.
 fn encode(record: &Record, bytes: &mut Vec<u8>) {
     let numbers = || record.keys.iter().chain(&record.values);
-    let mask = numbers().enumerate().filter(|(_, n)| **n != 0).fold(0u16, |mask, (bit, _)| mask | 1 << bit);
+    let mask = numbers()
+        .enumerate()
+        .filter(|(_, n)| **n != 0)
+        .fold(0u16, |mask, (bit, _)| mask | 1 << bit);
     bytes.extend(mask.to_le_bytes());
     for number in numbers().filter(|number| **number != 0) {
         // Zigzag, so that small negative numbers take few bytes as well.
@@ -214,7 +239,10 @@ mod tests {
         };
         let mut wanted: Vec<Record> = (0..100).map(record).collect();
         for limit in [1, 7, 1000] {
-            let mut sorter = Sorter { limit, ..Sorter::new() };
+            let mut sorter = Sorter {
+                limit,
+                ..Sorter::new()
+            };
             (0..100).for_each(|n| sorter.push(record(n), folder.path()).unwrap());
             let mut sorted = sorter.finish().unwrap();
             let mut found = Vec::new();

@@ -78,17 +78,24 @@ impl Table {
 
     /// The first segment that begins when `time` has come; behind the last one there is none.
     fn segment(&self, time: i64) -> usize {
-        self.about.segments.partition_point(|(_, begun)| *begun < time)
+        self.about
+            .segments
+            .partition_point(|(_, begun)| *begun < time)
     }
 
     /// First row of a segment; behind the last one all rows.
     fn row(&self, segment: usize) -> u64 {
-        self.about.segments.get(segment).map_or(self.about.rows, |(row, _)| *row)
+        self.about
+            .segments
+            .get(segment)
+            .map_or(self.about.rows, |(row, _)| *row)
     }
 
     /// Whether so few rows belong to a part of time that they can be read for an answer.
     pub(crate) fn is_short(&self, from: i64, to: i64) -> bool {
-        self.row(self.segment(to)).saturating_sub(self.row(self.segment(from).saturating_sub(1))) <= MAX_ROWS
+        self.row(self.segment(to))
+            .saturating_sub(self.row(self.segment(from).saturating_sub(1)))
+            <= MAX_ROWS
     }
 }
 
@@ -96,16 +103,36 @@ impl Store {
     pub(crate) fn open(extract: &Extract, folder: PathBuf, about: About) -> Result<Self> {
         let facts = Facts::read(extract)?;
         let is_summary = extract.manifest().detail == Detail::Summary;
-        let mut store =
-            Self { folder, about, facts, tables: Vec::new(), is_summary, files: Mutex::default() };
+        let mut store = Self {
+            folder,
+            about,
+            facts,
+            tables: Vec::new(),
+            is_summary,
+            files: Mutex::default(),
+        };
         for rows in crate::tables::of(extract) {
-            let found = extract.table(rows.table()).zip(store.about.tables.get(rows.table()));
+            let found = extract
+                .table(rows.table())
+                .zip(store.about.tables.get(rows.table()));
             let Some((file, about)) = found else { continue };
             let (file, about) = (file.clone(), about.clone());
             let mut loose: Vec<Part> = Vec::new();
-            store.reaching(rows, LOOSE, rows.dims(), &mut Source::default(), &mut |part| loose.push(part))?;
+            store.reaching(
+                rows,
+                LOOSE,
+                rows.dims(),
+                &mut Source::default(),
+                &mut |part| loose.push(part),
+            )?;
             let numbers = loose.iter().map(|part| part.row).collect();
-            store.tables.push(Table { rows, about, file, open: Opened::default(), loose: (loose, numbers) });
+            store.tables.push(Table {
+                rows,
+                about,
+                file,
+                open: Opened::default(),
+                loose: (loose, numbers),
+            });
         }
         Ok(store)
     }
@@ -116,12 +143,17 @@ impl Store {
 
     /// What was asked for has no rows in the extract.
     pub(crate) const fn not_recorded(&self, what: &'static str) -> Error {
-        Error::NotRecorded { what, is_summary: self.is_summary }
+        Error::NotRecorded {
+            what,
+            is_summary: self.is_summary,
+        }
     }
 
     /// The table that sums of that kind are made of.
     pub(crate) fn table(&self, dim: Dim) -> Option<&Table> {
-        self.tables.iter().find(|table| table.rows.dims().contains(&dim))
+        self.tables
+            .iter()
+            .find(|table| table.rows.dims().contains(&dim))
     }
 
     /// How many levels there are of that kind.
@@ -149,7 +181,9 @@ impl Store {
                 self.page_file(&level_file(dim, level))?;
             }
         }
-        self.tables.iter().try_for_each(|table| table.base().map(drop))
+        self.tables
+            .iter()
+            .try_for_each(|table| table.base().map(drop))
     }
 
     /// Gives the sums of a level: those of the keys (of all without any), with their values of these slots,
@@ -164,14 +198,17 @@ impl Store {
         on_run: OnRun<'_>,
     ) -> Result<()> {
         // The topmost level stands for those above it.
-        let Some(level) = self.levels(dim).checked_sub(1).map(|top| level.min(top)) else { return Ok(()) };
+        let Some(level) = self.levels(dim).checked_sub(1).map(|top| level.min(top)) else {
+            return Ok(());
+        };
         let shift = shift(level);
         let (first, last) = (from >> shift, to.saturating_sub(1) >> shift);
         let file = self.page_file(&level_file(dim.name(), level))?;
         let has_key = |page: &PageAt| {
             keys.is_none_or(|keys| {
                 let at = keys.partition_point(|key| i64::from(*key) < page.key.0);
-                keys.get(at).is_some_and(|key| i64::from(*key) <= page.key.1)
+                keys.get(at)
+                    .is_some_and(|key| i64::from(*key) <= page.key.1)
             })
         };
         let is_wanted = |page: &PageAt| page.first <= last && page.last >= first && has_key(page);
@@ -181,10 +218,20 @@ impl Store {
         };
         source.rows_read += file.read(slots, is_wanted, &mut |record| {
             let [key, sub, begin, end] = record.keys;
-            let (Ok(key), Ok(sub)) = (i32::try_from(key), i32::try_from(sub)) else { return };
+            let (Ok(key), Ok(sub)) = (i32::try_from(key), i32::try_from(sub)) else {
+                return;
+            };
             let is_asked = keys.is_none_or(|keys| keys.binary_search(&key).is_ok());
             if is_asked && in_range(record) {
-                on_run((key, sub), &Run { first: begin, last: end, values: record.values }, shift);
+                on_run(
+                    (key, sub),
+                    &Run {
+                        first: begin,
+                        last: end,
+                        values: record.values,
+                    },
+                    shift,
+                );
             }
         })?;
         Ok(())
@@ -203,7 +250,13 @@ impl Store {
         let (begin, end) = (table.segment(from).saturating_sub(1), table.segment(to));
         self.rows(table, (begin, end), source, on_part)?;
         let segment = i64::try_from(end).unwrap_or(i64::MAX);
-        self.reaching(table.rows, segment, table.rows.dims(), source, &mut |part| on_part(&part))?;
+        self.reaching(
+            table.rows,
+            segment,
+            table.rows.dims(),
+            source,
+            &mut |part| on_part(&part),
+        )?;
         table.loose.0.iter().for_each(on_part);
         Ok(())
     }
@@ -215,7 +268,9 @@ impl Store {
         (from, to): (i64, i64),
         source: &mut Source,
     ) -> Result<BTreeMap<(i32, i32), Values>> {
-        let Some(table) = self.table(dim) else { return Ok(BTreeMap::new()) };
+        let Some(table) = self.table(dim) else {
+            return Ok(BTreeMap::new());
+        };
         let of_end = |time| -> Result<(Sums, u64)> {
             let (mut sums, mut source) = (Sums::new(), Source::default());
             self.up_to(table, dim, time, &mut source, &mut |key, values| {
@@ -229,9 +284,15 @@ impl Store {
         let ((begun, of_begun), (mut sums, of_ended)) = (begun?, ended?);
         source.rows_read += of_begun + of_ended;
         for (key, values) in begun {
-            add(sums.entry(key).or_insert([0; SLOTS]), &values.map(i64::wrapping_neg));
+            add(
+                sums.entry(key).or_insert([0; SLOTS]),
+                &values.map(i64::wrapping_neg),
+            );
         }
-        Ok(sums.into_iter().filter(|(_, values)| values.iter().any(|value| *value != 0)).collect())
+        Ok(sums
+            .into_iter()
+            .filter(|(_, values)| values.iter().any(|value| *value != 0))
+            .collect())
     }
 
     /// Sums of everything before a moment.
@@ -249,7 +310,11 @@ impl Store {
         }
         // Behind all there is nothing to take away.
         let is_over = time >= table.about.to;
-        let segment = if is_over { table.about.segments.len() } else { table.segment(time) };
+        let segment = if is_over {
+            table.about.segments.len()
+        } else {
+            table.segment(time)
+        };
         let number = i64::try_from(segment).unwrap_or(i64::MAX);
         let (sums, _) = side_files(table.rows.table());
         let tag = segment_key(number, dim);
@@ -259,7 +324,9 @@ impl Store {
             |page| page.key.0 <= tag && tag <= page.key.1,
             &mut |record| {
                 let [found, key, sub, _] = record.keys;
-                if let (true, Ok(key), Ok(sub)) = (found == tag, i32::try_from(key), i32::try_from(sub)) {
+                if let (true, Ok(key), Ok(sub)) =
+                    (found == tag, i32::try_from(key), i32::try_from(sub))
+                {
                     on_sum((key, sub), &record.values);
                 }
             },
@@ -267,7 +334,9 @@ impl Store {
         // Parts of a row stand side by side and have one key: they are put together before it is looked up.
         let mut row: ((i32, i32), Values) = ((0, 0), [0; SLOTS]);
         let mut put = |part: &Part, amount: i64| {
-            let Some(key) = key_in(part, dim).filter(|_| amount != 0) else { return };
+            let Some(key) = key_in(part, dim).filter(|_| amount != 0) else {
+                return;
+            };
             if row.0 != key {
                 on_sum(row.0, &row.1);
                 row = (key, [0; SLOTS]);
@@ -279,15 +348,30 @@ impl Store {
         if !is_over {
             // Sums in front of the segment hold rows that were over by then in full, including what lies
             // after `time`.
-            self.rows(table, (segment.saturating_sub(1), segment), source, &mut |part| {
-                put(part, part.before(time).saturating_sub(part.whole()));
-            })?;
+            self.rows(
+                table,
+                (segment.saturating_sub(1), segment),
+                source,
+                &mut |part| {
+                    put(part, part.before(time).saturating_sub(part.whole()));
+                },
+            )?;
             // Parts of processes were never written: they are those of threads by another key.
-            let dims = [if dim == Dim::Process { Dim::Thread } else { dim }];
-            self.reaching(table.rows, number, &dims, source, &mut |part| put(&part, part.before(time)))?;
+            let dims = [if dim == Dim::Process {
+                Dim::Thread
+            } else {
+                dim
+            }];
+            self.reaching(table.rows, number, &dims, source, &mut |part| {
+                put(&part, part.before(time))
+            })?;
         }
         // Rows out of order are in no sum in front of a segment, hence they are added in full.
-        table.loose.0.iter().for_each(|part| put(part, part.before(time)));
+        table
+            .loose
+            .0
+            .iter()
+            .for_each(|part| put(part, part.before(time)));
         on_sum(row.0, &row.1);
         Ok(())
     }
@@ -308,7 +392,12 @@ impl Store {
         let base = table.base()?;
         source.rows_read += base.read(Some(table.rows.columns()), rows, &mut |batch, first| {
             parts.clear();
-            table.rows.parts(batch, i64::try_from(first).unwrap_or(i64::MAX), &self.facts, &mut parts)?;
+            table.rows.parts(
+                batch,
+                i64::try_from(first).unwrap_or(i64::MAX),
+                &self.facts,
+                &mut parts,
+            )?;
             let loose = &table.loose.1;
             parts
                 .all
@@ -333,13 +422,18 @@ impl Store {
     ) -> Result<()> {
         let (_, name) = side_files(rows.table());
         let tags: Vec<i64> = dims.iter().map(|dim| segment_key(segment, *dim)).collect();
-        let is_wanted = |page: &PageAt| tags.iter().any(|tag| page.key.0 <= *tag && *tag <= page.key.1);
-        source.rows_read += self.page_file(&name)?.read(reaching_slots(), is_wanted, &mut |record| {
-            let [tag, ..] = record.keys;
-            if let Some(part) = reaching(record).filter(|_| tags.contains(&tag)) {
-                on_part(part);
-            }
-        })?;
+        let is_wanted = |page: &PageAt| {
+            tags.iter()
+                .any(|tag| page.key.0 <= *tag && *tag <= page.key.1)
+        };
+        source.rows_read +=
+            self.page_file(&name)?
+                .read(reaching_slots(), is_wanted, &mut |record| {
+                    let [tag, ..] = record.keys;
+                    if let Some(part) = reaching(record).filter(|_| tags.contains(&tag)) {
+                        on_part(part);
+                    }
+                })?;
         Ok(())
     }
 }

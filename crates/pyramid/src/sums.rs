@@ -19,17 +19,40 @@ pub(crate) fn answer(store: &Store, request: &LanesRequest) -> Result<LanesAnswe
         kind => threads(store, kind, request, &mut source)?,
     };
     let total = lanes.len();
-    let lanes = lanes.into_iter().skip(request.offset).take(request.limit).collect();
-    Ok(LanesAnswer { lanes, total, source })
+    let lanes = lanes
+        .into_iter()
+        .skip(request.offset)
+        .take(request.limit)
+        .collect();
+    Ok(LanesAnswer {
+        lanes,
+        total,
+        source,
+    })
 }
 
-fn threads(store: &Store, kind: LaneKind, request: &LanesRequest, source: &mut Source) -> Result<Vec<Lane>> {
-    let Selection { processes, threads, cores } = &request.selection;
-    source.not_applied.extend(cores.as_ref().map(|_| Field::Core));
+fn threads(
+    store: &Store,
+    kind: LaneKind,
+    request: &LanesRequest,
+    source: &mut Source,
+) -> Result<Vec<Lane>> {
+    let Selection {
+        processes,
+        threads,
+        cores,
+    } = &request.selection;
+    source
+        .not_applied
+        .extend(cores.as_ref().map(|_| Field::Core));
     let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
     // A process of which only some threads are selected is the sum of those, which only the sums by thread
     // can say.
-    let dim = if kind == LaneKind::Thread || threads.is_some() { Dim::Thread } else { Dim::Process };
+    let dim = if kind == LaneKind::Thread || threads.is_some() {
+        Dim::Thread
+    } else {
+        Dim::Process
+    };
     let mut lanes: BTreeMap<(i32, Option<i32>), Values> = BTreeMap::new();
     for ((key, sub), values) in store.sums(dim, bounds(request.range), source)? {
         let process = if dim == Dim::Thread { sub } else { key };
@@ -43,11 +66,16 @@ fn threads(store: &Store, kind: LaneKind, request: &LanesRequest, source: &mut S
             add(lanes.entry(lane).or_insert([0; SLOTS]), &values);
         }
     }
-    let has_switches = store.tables.iter().any(|table| table.rows == Rows::Switches);
+    let has_switches = store
+        .tables
+        .iter()
+        .any(|table| table.rows == Rows::Switches);
     let lane = |((key, process_key), values): ((i32, Option<i32>), Values)| {
         let at = |slot: usize| values.get(slot).copied().unwrap_or(0);
         let waits = values.get(WAITING..SWITCHES).unwrap_or_default();
-        let waiting = waits.iter().fold(0i64, |sum, time| sum.saturating_add(*time));
+        let waiting = waits
+            .iter()
+            .fold(0i64, |sum, time| sum.saturating_add(*time));
         Lane {
             key,
             process_key,
@@ -66,8 +94,14 @@ fn threads(store: &Store, kind: LaneKind, request: &LanesRequest, source: &mut S
 
 /// All processors that were asked for, including those on which nothing ran.
 fn cores(store: &Store, request: &LanesRequest, source: &mut Source) -> Result<Vec<Lane>> {
-    let Selection { processes, threads, cores } = &request.selection;
-    source.not_applied.extend(threads.as_ref().map(|_| Field::Thread));
+    let Selection {
+        processes,
+        threads,
+        cores,
+    } = &request.selection;
+    source
+        .not_applied
+        .extend(threads.as_ref().map(|_| Field::Thread));
     let (processes, cores) = (sorted(processes.as_ref()), sorted(cores.as_ref()));
     // A manifest of a stranger may name any number of processors, and each gets a lane.
     let known = 0..store.facts.processors.clamp(0, 1 << 12);

@@ -8,7 +8,9 @@ use etwkit_trace::derive::MissingColumn;
 use etwkit_trace::derive::columns::{Get, boolean, int32, int64, text};
 
 use crate::error::{Error, Result};
-use crate::part::{CORE_SWITCHES, Dim, Part, Parts, READY, RUNNING, SWITCHES, UNKNOWN, WAITING, bounded};
+use crate::part::{
+    CORE_SWITCHES, Dim, Part, Parts, READY, RUNNING, SWITCHES, UNKNOWN, WAITING, bounded,
+};
 use crate::waits;
 
 /// A table with a row for each event.
@@ -54,9 +56,22 @@ impl Rows {
                 "wait_reason",
                 "is_open_wait",
             ],
-            Self::Samples => &["ts_ns", "cpu", "process_key", "thread_key", "weight_ns", "is_idle"],
+            Self::Samples => &[
+                "ts_ns",
+                "cpu",
+                "process_key",
+                "thread_key",
+                "weight_ns",
+                "is_idle",
+            ],
             Self::Dpcs => &["kind", "cpu", "end_ns", "duration_ns", "nested_ns"],
-            Self::Disk => &["disk", "process_key", "complete_ns", "service_ns", "size_bytes"],
+            Self::Disk => &[
+                "disk",
+                "process_key",
+                "complete_ns",
+                "service_ns",
+                "size_bytes",
+            ],
             Self::File => &["kind", "process_key", "end_ns", "result_bytes"],
             Self::Net => &["kind", "ts_ns", "process_key", "size_bytes"],
             Self::TcpEvents => &["kind", "ts_ns", "connection_id", "size_bytes"],
@@ -77,7 +92,13 @@ impl Rows {
     }
 
     /// What the rows of a batch add; the first one has that number.
-    pub(crate) fn parts(self, batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Result<()> {
+    pub(crate) fn parts(
+        self,
+        batch: &RecordBatch,
+        first: i64,
+        facts: &Facts,
+        to: &mut Parts,
+    ) -> Result<()> {
         let read = match self {
             Self::Switches => switches(batch, first, facts, to),
             Self::Samples => samples(batch, first, facts, to),
@@ -95,7 +116,11 @@ impl Rows {
 /// Which tables an extract has. Samples are used only without context switches, which say more precisely what
 /// ran.
 pub(crate) fn of(extract: &Extract) -> Vec<Rows> {
-    let has = |rows: &Rows| extract.table(rows.table()).is_some_and(|file| file.rows > 0);
+    let has = |rows: &Rows| {
+        extract
+            .table(rows.table())
+            .is_some_and(|file| file.rows > 0)
+    };
     let first = |candidates: &[Rows]| candidates.iter().copied().find(has);
     [
         first(&[Rows::Switches, Rows::Samples]),
@@ -130,12 +155,23 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub(crate) fn read(extract: &Extract) -> Result<Self> {
-        let mut facts = Self { processors: extract.manifest().machine.processors, ..Self::default() };
-        let columns = ["duration_ns", "kernel_start_ns", "kernel_end_ns", "processors"];
+        let mut facts = Self {
+            processors: extract.manifest().machine.processors,
+            ..Self::default()
+        };
+        let columns = [
+            "duration_ns",
+            "kernel_start_ns",
+            "kernel_end_ns",
+            "processors",
+        ];
         for batch in batches(extract, "trace", &columns)? {
             let batch = batch?;
-            let first =
-                |name| int64(&batch, name).map(|column| column.get(0)).map_err(Error::column("trace"));
+            let first = |name| {
+                int64(&batch, name)
+                    .map(|column| column.get(0))
+                    .map_err(Error::column("trace"))
+            };
             facts.duration = bounded(first("duration_ns")?.unwrap_or(0));
             facts.kernel_start = bounded(first("kernel_start_ns")?.unwrap_or(0));
             facts.kernel_end = first("kernel_end_ns")?.map_or(facts.duration, bounded);
@@ -154,7 +190,8 @@ impl Facts {
                 let batch = batch?;
                 let column = |name| int32(&batch, name).map_err(Error::column("tcp_connection"));
                 let (id, process) = (column("connection_id")?, column("process_key")?);
-                let pairs = (0..batch.num_rows()).filter_map(|row| Some((id.get(row)?, process.get(row)?)));
+                let pairs =
+                    (0..batch.num_rows()).filter_map(|row| Some((id.get(row)?, process.get(row)?)));
                 facts.connections.extend(pairs);
             }
         }
@@ -167,7 +204,10 @@ fn batches(
     table: &str,
     columns: &[&str],
 ) -> StoreResult<impl Iterator<Item = StoreResult<RecordBatch>> + use<>> {
-    let batches = extract.table(table).map(|file| file.batches(Some(columns))).transpose()?;
+    let batches = extract
+        .table(table)
+        .map(|file| file.batches(Some(columns)))
+        .transpose()?;
     Ok(batches.into_iter().flatten())
 }
 
@@ -179,7 +219,16 @@ fn numbered(batch: &RecordBatch, first: i64) -> impl Iterator<Item = (usize, i64
 }
 
 const fn part(row: i64, dim: Dim, key: i32, sub: i32, slot: usize) -> Part {
-    Part { row, dim, key, sub, slot, start: 0, end: 0, amount: 0 }
+    Part {
+        row,
+        dim,
+        key,
+        sub,
+        slot,
+        start: 0,
+        end: 0,
+        amount: 0,
+    }
 }
 
 fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Read {
@@ -187,7 +236,11 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
     let (cpu, reason) = (int32(batch, "cpu")?, int32(batch, "wait_reason")?);
     let (last_out, readied) = (int64(batch, "last_out_ns")?, int64(batch, "readied_ns")?);
     let (started, out) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
-    let (wait, ready, run) = (int64(batch, "wait_ns")?, int64(batch, "ready_ns")?, int64(batch, "run_ns")?);
+    let (wait, ready, run) = (
+        int64(batch, "wait_ns")?,
+        int64(batch, "ready_ns")?,
+        int64(batch, "run_ns")?,
+    );
     let open = boolean(batch, "is_open_wait")?;
     for (row, number) in numbered(batch, first) {
         // Idle threads are left out altogether: their switches would draw every processor as always busy.
@@ -195,7 +248,9 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
         if of.is_some() && of == facts.idle {
             continue;
         }
-        let (Some(key), sub) = (thread.get(row), of.unwrap_or(UNKNOWN)) else { continue };
+        let (Some(key), sub) = (thread.get(row), of.unwrap_or(UNKNOWN)) else {
+            continue;
+        };
         let state = |slot| part(number, Dim::Thread, key, sub, slot);
         let (begin, wakes) = (last_out.get(row), readied.get(row));
         // A thread that still waits when the recording ends has no row with an end. Its wait goes up to the
@@ -204,25 +259,41 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
             Some(true) => begin.map(|begin| facts.kernel_end.saturating_sub(begin)),
             _ => wait.get(row),
         };
-        to.stretch(state(WAITING + waits::of_reason(reason.get(row))), begin, waited);
+        to.stretch(
+            state(WAITING + waits::of_reason(reason.get(row))),
+            begin,
+            waited,
+        );
         let (entry, exit, length) = (started.get(row), out.get(row), run.get(row));
         let was_ready = ready.get(row);
         // A thread that was preempted is ready without being made ready by anyone: its ready time ends at the
         // switch-in, so it begins that long before it.
-        let from = entry.zip(was_ready).map(|(entry, ready)| entry.saturating_sub(ready));
+        let from = entry
+            .zip(was_ready)
+            .map(|(entry, ready)| entry.saturating_sub(ready));
         to.stretch(state(READY), from.or(wakes).or(begin), was_ready);
-        let ran_from = entry.or(exit.zip(length).map(|(exit, length)| exit.saturating_sub(length)));
+        let ran_from = entry.or(exit
+            .zip(length)
+            .map(|(exit, length)| exit.saturating_sub(length)));
         // A thread that ran from the beginning to the end has neither.
         let ran_from = ran_from.or(length.map(|_| facts.kernel_start));
         to.stretch(state(RUNNING), ran_from, length);
         let core = cpu.get(row).map(|cpu| (cpu, sub));
         if let Some((cpu, process)) = core {
-            to.stretch(part(number, Dim::Core, cpu, process, RUNNING), ran_from, length);
+            to.stretch(
+                part(number, Dim::Core, cpu, process, RUNNING),
+                ran_from,
+                length,
+            );
         }
         if let Some(entry) = entry {
             to.moment(state(SWITCHES), entry, 1);
             if let Some((cpu, process)) = core {
-                to.moment(part(number, Dim::Core, cpu, process, CORE_SWITCHES), entry, 1);
+                to.moment(
+                    part(number, Dim::Core, cpu, process, CORE_SWITCHES),
+                    entry,
+                    1,
+                );
             }
         }
         to.end_row();
@@ -236,7 +307,8 @@ fn samples(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Re
     let (weight, idle) = (int64(batch, "weight_ns")?, boolean(batch, "is_idle")?);
     for (row, number) in numbered(batch, first) {
         let of = process.get(row);
-        let (Some(at), Some(key), Some(cpu)) = (time.get(row), thread.get(row), cpu.get(row)) else {
+        let (Some(at), Some(key), Some(cpu)) = (time.get(row), thread.get(row), cpu.get(row))
+        else {
             continue;
         };
         if idle.get(row) == Some(true) || (of.is_some() && of == facts.idle) {
@@ -263,7 +335,11 @@ fn dpcs(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
             // Time in an interrupt within a DPC has a row of its own. Without it, the sum over a processor
             // would exceed the time that passed.
             let own = whole.saturating_sub(nested.get(row).unwrap_or(0));
-            to.stretch(part(number, Dim::Dpc, cpu, 0, 0), Some(end.saturating_sub(own)), Some(own));
+            to.stretch(
+                part(number, Dim::Dpc, cpu, 0, 0),
+                Some(end.saturating_sub(own)),
+                Some(own),
+            );
             to.end_row();
         }
     }
@@ -277,24 +353,44 @@ fn disk(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
     for (row, number) in numbered(batch, first) {
         // The bytes count when the access is complete, and so does the service: the disk worked on it
         // directly before.
-        let (Some(disk), Some(end)) = (disk.get(row), end.get(row)) else { continue };
+        let (Some(disk), Some(end)) = (disk.get(row), end.get(row)) else {
+            continue;
+        };
         let key = process.get(row).unwrap_or(UNKNOWN);
-        to.moment(part(number, Dim::Disk, key, 0, 0), end, size.get(row).unwrap_or(0));
+        to.moment(
+            part(number, Dim::Disk, key, 0, 0),
+            end,
+            size.get(row).unwrap_or(0),
+        );
         let service = service.get(row).unwrap_or(0);
-        to.stretch(part(number, Dim::DiskBusy, disk, 0, 0), Some(end.saturating_sub(service)), Some(service));
+        to.stretch(
+            part(number, Dim::DiskBusy, disk, 0, 0),
+            Some(end.saturating_sub(service)),
+            Some(service),
+        );
         to.end_row();
     }
     Ok(())
 }
 
 /// Reads and writes of files, sends and receipts: bytes of a process at a moment.
-fn transfers(batch: &RecordBatch, first: i64, names: (&str, &str), dim: Dim, to: &mut Parts) -> Read {
+fn transfers(
+    batch: &RecordBatch,
+    first: i64,
+    names: (&str, &str),
+    dim: Dim,
+    to: &mut Parts,
+) -> Read {
     let (kind, process) = (text(batch, "kind")?, int32(batch, "process_key")?);
     let (time, size) = (int64(batch, names.0)?, int64(batch, names.1)?);
     for (row, number) in numbered(batch, first) {
         let moves = matches!(kind.get(row), Some("read" | "write" | "send" | "receive"));
         if let (true, Some(at), Some(bytes)) = (moves, time.get(row), size.get(row)) {
-            to.moment(part(number, dim, process.get(row).unwrap_or(UNKNOWN), 0, 0), at, bytes);
+            to.moment(
+                part(number, dim, process.get(row).unwrap_or(UNKNOWN), 0, 0),
+                at,
+                bytes,
+            );
             to.end_row();
         }
     }
@@ -307,7 +403,11 @@ fn tcp(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Read {
     for (row, number) in numbered(batch, first) {
         let moves = matches!(kind.get(row), Some("send" | "receive"));
         if let (true, Some(at), Some(bytes)) = (moves, time.get(row), size.get(row)) {
-            let process = id.get(row).and_then(|id| facts.connections.get(&id)).copied().unwrap_or(UNKNOWN);
+            let process = id
+                .get(row)
+                .and_then(|id| facts.connections.get(&id))
+                .copied()
+                .unwrap_or(UNKNOWN);
             to.moment(part(number, Dim::Net, process, 0, 0), at, bytes);
             to.end_row();
         }
@@ -319,7 +419,11 @@ fn marks(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
     let (time, process) = (int64(batch, "ts_ns")?, int32(batch, "process_key")?);
     for (row, number) in numbered(batch, first) {
         if let Some(at) = time.get(row) {
-            to.moment(part(number, Dim::Mark, process.get(row).unwrap_or(UNKNOWN), 0, 0), at, 1);
+            to.moment(
+                part(number, Dim::Mark, process.get(row).unwrap_or(UNKNOWN), 0, 0),
+                at,
+                1,
+            );
             to.end_row();
         }
     }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::asked::{
-    CORE_COLUMNS, Field, LaneKind, MAX_CELLS, Selection, Source, THREAD_COLUMNS, Timeline, TimelineHeader,
-    TimelineRequest,
+    CORE_COLUMNS, Field, LaneKind, MAX_CELLS, Selection, Source, THREAD_COLUMNS, Timeline,
+    TimelineHeader, TimelineRequest,
 };
 use crate::error::{Error, Result};
 use crate::grid::Grid;
@@ -19,16 +19,25 @@ const NO_PROCESS: u8 = 255;
 pub(crate) fn answer(store: &Store, request: &TimelineRequest) -> Result<Timeline> {
     let cells = u64::from(request.buckets.max(1)).saturating_mul(request.keys.len() as u64);
     if cells > MAX_CELLS {
-        return Err(Error::Limit { what: "lanes times buckets", limit: MAX_CELLS, found: cells });
+        return Err(Error::Limit {
+            what: "lanes times buckets",
+            limit: MAX_CELLS,
+            found: cells,
+        });
     }
     let mut source = Source::default();
     match request.kind {
         LaneKind::Core => {
             cores(store, request, &mut source).map(|(header, columns)| (header, columns, source))
         }
-        kind => threads(store, kind, request, &mut source).map(|(header, columns)| (header, columns, source)),
+        kind => threads(store, kind, request, &mut source)
+            .map(|(header, columns)| (header, columns, source)),
     }
-    .map(|(header, columns, source)| Timeline { header, columns, source })
+    .map(|(header, columns, source)| Timeline {
+        header,
+        columns,
+        source,
+    })
 }
 
 type Drawn = (TimelineHeader, Vec<(&'static str, Vec<u8>)>);
@@ -51,11 +60,20 @@ impl Lanes {
 
     /// Where the buckets of a lane begin.
     fn begin(&self, key: i32) -> Option<usize> {
-        self.keys.binary_search(&key).ok().map(|lane| lane * self.grid.count)
+        self.keys
+            .binary_search(&key)
+            .ok()
+            .map(|lane| lane * self.grid.count)
     }
 
     /// Adds a run to a lane; gives the cells that it lies in, with its values there.
-    fn add_run(&mut self, key: i32, run: &Run, shift: u32, mut on_cell: impl FnMut(usize, &Values)) {
+    fn add_run(
+        &mut self,
+        key: i32,
+        run: &Run,
+        shift: u32,
+        mut on_cell: impl FnMut(usize, &Values),
+    ) {
         let Some(begin) = self.begin(key) else { return };
         let cells = &mut self.cells;
         self.grid.place_run(run, shift, |bucket, buckets| {
@@ -71,7 +89,10 @@ impl Lanes {
         let Some(begin) = self.begin(key) else { return };
         let cells = &mut self.cells;
         self.grid.place_part(part, |bucket, amount| {
-            if let Some(value) = cells.get_mut(begin + bucket).and_then(|cell| cell.get_mut(part.slot)) {
+            if let Some(value) = cells
+                .get_mut(begin + bucket)
+                .and_then(|cell| cell.get_mut(part.slot))
+            {
                 *value = value.saturating_add(amount);
                 on_cell(begin + bucket, amount);
             }
@@ -82,7 +103,9 @@ impl Lanes {
     fn column(&self, asked: &[i32], value: impl Fn(usize, &Values) -> u8) -> Vec<u8> {
         let lanes = asked.iter().filter_map(|key| self.begin(*key));
         let cells = lanes.flat_map(|begin| begin..begin + self.grid.count);
-        cells.map(|cell| self.cells.get(cell).map_or(0, |values| value(cell, values))).collect()
+        cells
+            .map(|cell| self.cells.get(cell).map_or(0, |values| value(cell, values)))
+            .collect()
     }
 
     fn header(&self, palette: Vec<i32>, switches: usize) -> TimelineHeader {
@@ -125,20 +148,43 @@ pub(crate) fn has(keys: Option<&Vec<i32>>, key: i32) -> bool {
     keys.is_none_or(|keys| keys.binary_search(&key).is_ok())
 }
 
-fn threads(store: &Store, kind: LaneKind, request: &TimelineRequest, source: &mut Source) -> Result<Drawn> {
-    let Selection { processes, threads, cores } = &request.selection;
-    source.not_applied.extend(cores.as_ref().map(|_| Field::Core));
+fn threads(
+    store: &Store,
+    kind: LaneKind,
+    request: &TimelineRequest,
+    source: &mut Source,
+) -> Result<Drawn> {
+    let Selection {
+        processes,
+        threads,
+        cores,
+    } = &request.selection;
+    source
+        .not_applied
+        .extend(cores.as_ref().map(|_| Field::Core));
     let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
     // A process of which only some threads count is the sum of those.
-    let dim = if kind == LaneKind::Thread || threads.is_some() { Dim::Thread } else { Dim::Process };
+    let dim = if kind == LaneKind::Thread || threads.is_some() {
+        Dim::Thread
+    } else {
+        Dim::Process
+    };
     let grid = Grid::new(store, &[dim], request.range, request.buckets);
     grid.note_level(source);
     let mut lanes = Lanes::new(&request.keys, grid);
     let lane = |(key, sub): (i32, i32)| {
-        let (process, thread) = if dim == Dim::Thread { (sub, Some(key)) } else { (key, None) };
-        let counts =
-            has(processes.as_ref(), process) && thread.is_none_or(|thread| has(threads.as_ref(), thread));
-        counts.then_some(if kind == LaneKind::Thread { key } else { process })
+        let (process, thread) = if dim == Dim::Thread {
+            (sub, Some(key))
+        } else {
+            (key, None)
+        };
+        let counts = has(processes.as_ref(), process)
+            && thread.is_none_or(|thread| has(threads.as_ref(), thread));
+        counts.then_some(if kind == LaneKind::Thread {
+            key
+        } else {
+            process
+        })
     };
     if let Some(level) = grid.level {
         // Sums by thread are found by the keys of threads. Where lanes are processes, the sums of the
@@ -149,11 +195,18 @@ fn threads(store: &Store, kind: LaneKind, request: &TimelineRequest, source: &mu
         } else {
             lanes.keys.clone()
         };
-        store.runs((dim, level), Some(&keys), grid.span(), &slots, source, &mut |key, run, shift| {
-            if let Some(lane) = lane(key) {
-                lanes.add_run(lane, run, shift, |_, _| {});
-            }
-        })?;
+        store.runs(
+            (dim, level),
+            Some(&keys),
+            grid.span(),
+            &slots,
+            source,
+            &mut |key, run, shift| {
+                if let Some(lane) = lane(key) {
+                    lanes.add_run(lane, run, shift, |_, _| {});
+                }
+            },
+        )?;
     } else if let Some(table) = store.table(dim) {
         store.parts(table, grid.span(), source, &mut |part| {
             if let Some(lane) = key_in(part, dim).and_then(lane) {
@@ -161,7 +214,10 @@ fn threads(store: &Store, kind: LaneKind, request: &TimelineRequest, source: &mu
             }
         })?;
     }
-    Ok((lanes.header(Vec::new(), SWITCHES), thread_columns(&lanes, &request.keys)))
+    Ok((
+        lanes.header(Vec::new(), SWITCHES),
+        thread_columns(&lanes, &request.keys),
+    ))
 }
 
 /// Times of waits by reason.
@@ -176,30 +232,56 @@ fn thread_columns(lanes: &Lanes, asked: &[i32]) -> Vec<(&'static str, Vec<u8>)> 
         match name {
             "running" => share(at(RUNNING), width),
             "ready" => share(at(READY), width),
-            "waiting" => share(waits(cell).iter().copied().fold(0, i64::saturating_add), width),
+            "waiting" => share(
+                waits(cell).iter().copied().fold(0, i64::saturating_add),
+                width,
+            ),
             "reason" => {
                 // `max_by_key` takes the last of equal ones: reversed, that is the first reason.
-                let longest = waits(cell).iter().enumerate().rev().max_by_key(|(_, time)| *time);
+                let longest = waits(cell)
+                    .iter()
+                    .enumerate()
+                    .rev()
+                    .max_by_key(|(_, time)| *time);
                 longest.map_or(0, |(place, _)| u8::try_from(place).unwrap_or(0))
             }
             _ => count(at(SWITCHES)),
         }
     };
-    THREAD_COLUMNS.iter().map(|name| (*name, lanes.column(asked, |_, cell| value(name, cell)))).collect()
+    THREAD_COLUMNS
+        .iter()
+        .map(|name| (*name, lanes.column(asked, |_, cell| value(name, cell))))
+        .collect()
 }
 
 fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Result<Drawn> {
-    let Selection { processes, threads, cores } = &request.selection;
-    source.not_applied.extend(threads.as_ref().map(|_| Field::Thread));
+    let Selection {
+        processes,
+        threads,
+        cores,
+    } = &request.selection;
+    source
+        .not_applied
+        .extend(threads.as_ref().map(|_| Field::Thread));
     let (processes, cores) = (sorted(processes.as_ref()), sorted(cores.as_ref()));
-    let grid = Grid::new(store, &[Dim::Core, Dim::Dpc], request.range, request.buckets);
+    let grid = Grid::new(
+        store,
+        &[Dim::Core, Dim::Dpc],
+        request.range,
+        request.buckets,
+    );
     grid.note_level(source);
     let mut lanes = Lanes::new(&request.keys, grid);
     let mut dpcs = Lanes::new(&request.keys, grid);
     let mut by_process = ByProcess::default();
     let counts = |key: i32| has(cores.as_ref(), key);
     if let Some(level) = grid.level {
-        let keys: Vec<i32> = lanes.keys.iter().copied().filter(|key| counts(*key)).collect();
+        let keys: Vec<i32> = lanes
+            .keys
+            .iter()
+            .copied()
+            .filter(|key| counts(*key))
+            .collect();
         let slots = [RUNNING, CORE_SWITCHES];
         store.runs(
             (Dim::Core, level),
@@ -209,7 +291,9 @@ fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Resul
             source,
             &mut |(key, sub), run, shift| {
                 if has(processes.as_ref(), sub) {
-                    lanes.add_run(key, run, shift, |cell, values| by_process.add(cell, sub, values[RUNNING]));
+                    lanes.add_run(key, run, shift, |cell, values| {
+                        by_process.add(cell, sub, values[RUNNING])
+                    });
                 }
             },
         )?;
@@ -247,9 +331,9 @@ fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Resul
         let values = match name {
             "running" => lanes.column(&request.keys, |_, cell| share(cell[RUNNING], grid.width)),
             "dpc" => dpcs.column(&request.keys, |_, cell| share(cell[0], grid.width)),
-            "process" => {
-                lanes.column(&request.keys, |cell, _| places.get(&cell).copied().unwrap_or(NO_PROCESS))
-            }
+            "process" => lanes.column(&request.keys, |cell, _| {
+                places.get(&cell).copied().unwrap_or(NO_PROCESS)
+            }),
             _ => lanes.column(&request.keys, |_, cell| count(cell[CORE_SWITCHES])),
         };
         (name, values)
@@ -265,7 +349,9 @@ struct ByProcess(Vec<(usize, i32, i64)>);
 impl ByProcess {
     fn add(&mut self, cell: usize, process: i32, time: i64) {
         match self.0.last_mut() {
-            Some((last, of, sum)) if *last == cell && *of == process => *sum = sum.saturating_add(time),
+            Some((last, of, sum)) if *last == cell && *of == process => {
+                *sum = sum.saturating_add(time)
+            }
             _ if time > 0 => self.0.push((cell, process, time)),
             _ => {}
         }
@@ -275,9 +361,16 @@ impl ByProcess {
     fn palette(mut self) -> (Vec<i32>, HashMap<usize, u8>) {
         self.0.sort_unstable();
         let mut most: HashMap<usize, (i64, i32)> = HashMap::new();
-        for same in self.0.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1)) {
-            let Some((cell, process, _)) = same.first() else { continue };
-            let time = same.iter().fold(0i64, |sum, (_, _, time)| sum.saturating_add(*time));
+        for same in self
+            .0
+            .chunk_by(|one, other| (one.0, one.1) == (other.0, other.1))
+        {
+            let Some((cell, process, _)) = same.first() else {
+                continue;
+            };
+            let time = same
+                .iter()
+                .fold(0i64, |sum, (_, _, time)| sum.saturating_add(*time));
             let best = most.entry(*cell).or_insert((time, *process));
             // Of processes that ran equally long the one with the smallest key is shown, since the list is
             // sorted by it.
@@ -290,8 +383,10 @@ impl ByProcess {
             let total = totals.entry(*process).or_default();
             *total = total.saturating_add(*time);
         }
-        let mut palette: Vec<(i64, i32)> =
-            totals.into_iter().map(|(process, time)| (-time, process)).collect();
+        let mut palette: Vec<(i64, i32)> = totals
+            .into_iter()
+            .map(|(process, time)| (-time, process))
+            .collect();
         palette.sort_unstable();
         // A cell has one byte for its process, of which 255 means none: processes behind the first 255 are
         // drawn without a colour of their own.

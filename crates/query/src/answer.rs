@@ -71,11 +71,12 @@ impl Answer {
                         let known = error::from_execution(&e);
                         // A file is looked through only where the engine's own error does not name one
                         // already: that reads all columns.
-                        let found = if error::may_be_damage(&e) && !matches!(known, Error::Extract(_)) {
-                            damage()
-                        } else {
-                            None
-                        };
+                        let found =
+                            if error::may_be_damage(&e) && !matches!(known, Error::Extract(_)) {
+                                damage()
+                            } else {
+                                None
+                            };
                         Err(found.map_or(known, Error::Extract))
                     }
                     Err(_) => Err(damage().map_or_else(stopped, Error::Extract)),
@@ -87,12 +88,25 @@ impl Answer {
                 }
             }
         })?;
-        Ok(Self { schema, cancel, rows: Rows::Computed(Work { batches, task, stop, threads }) })
+        Ok(Self {
+            schema,
+            cancel,
+            rows: Rows::Computed(Work {
+                batches,
+                task,
+                stop,
+                threads,
+            }),
+        })
     }
 
     /// An answer of rows that were computed before.
     pub(crate) fn of(schema: SchemaRef, batches: Vec<RecordBatch>, cancel: Cancel) -> Self {
-        Self { schema, cancel, rows: Rows::Ready(batches.into_iter()) }
+        Self {
+            schema,
+            cancel,
+            rows: Rows::Ready(batches.into_iter()),
+        }
     }
 
     /// Names and types of the columns.
@@ -127,9 +141,17 @@ impl Held {
     pub fn add(&mut self, batch: &RecordBatch) -> Result<()> {
         // A batch may be a slice of a larger column that others hold, too: only its own part is counted.
         let columns = batch.columns().iter();
-        let bytes = columns.map(|column| column.to_data().get_slice_memory_size().unwrap_or_default()).sum();
+        let bytes = columns
+            .map(|column| column.to_data().get_slice_memory_size().unwrap_or_default())
+            .sum();
         self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes > Self::MAX_BYTES { Err(Error::TooMuch { limit: Self::MAX_BYTES }) } else { Ok(()) }
+        if self.bytes > Self::MAX_BYTES {
+            Err(Error::TooMuch {
+                limit: Self::MAX_BYTES,
+            })
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -152,7 +174,9 @@ impl Iterator for Answer {
 impl Work {
     fn next(&mut self, cancel: &Cancel) -> Option<Result<RecordBatch>> {
         // The engine may compute for long without a pause. Giving the question up does not wait for that.
-        let next = self.threads.block_on(cancel.or(async { self.batches.recv().await.transpose() }));
+        let next = self
+            .threads
+            .block_on(cancel.or(async { self.batches.recv().await.transpose() }));
         if next.is_err() {
             self.give_up();
             // Batches that were computed meanwhile are thrown away: behind an error there are no more rows.

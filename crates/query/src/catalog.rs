@@ -49,23 +49,47 @@ impl Tables {
         has_trace_id: bool,
     ) -> Self {
         let declare = |table| Arc::new(DeclaredTable::new(table, sources.clone(), has_trace_id));
-        let declared =
-            topics::TABLES.iter().chain(DERIVED).map(|table| (table.name, declare(table))).collect();
+        let declared = topics::TABLES
+            .iter()
+            .chain(DERIVED)
+            .map(|table| (table.name, declare(table)))
+            .collect();
         let loader = Arc::new(Loader::new(sources.len(), declare));
-        let left_out = sources.iter().flat_map(|source| source.left_out()).map(str::to_owned).collect();
-        Self { declared, loader, sources, names, has_trace_id, left_out: Arc::new(left_out) }
+        let left_out = sources
+            .iter()
+            .flat_map(|source| source.left_out())
+            .map(str::to_owned)
+            .collect();
+        Self {
+            declared,
+            loader,
+            sources,
+            names,
+            has_trace_id,
+            left_out: Arc::new(left_out),
+        }
     }
 
     /// These tables, where processes have these names.
     pub(crate) fn with_names(self: &Arc<Self>, names: Option<Arc<RenameRules>>) -> Arc<Self> {
         // Copies share everything but the names, so that files that were opened stay open.
-        if self.names == names { self.clone() } else { Arc::new(Self { names, ..Self::clone(self) }) }
+        if self.names == names {
+            self.clone()
+        } else {
+            Arc::new(Self {
+                names,
+                ..Self::clone(self)
+            })
+        }
     }
 
     /// Those of each source alone.
     pub(crate) fn each(&self) -> impl Iterator<Item = Arc<Self>> {
-        let only = |source: &Arc<Source>| Self::new([source.clone()].into(), self.names.clone(), true);
-        self.sources.iter().map(move |source| Arc::new(only(source)))
+        let only =
+            |source: &Arc<Source>| Self::new([source.clone()].into(), self.names.clone(), true);
+        self.sources
+            .iter()
+            .map(move |source| Arc::new(only(source)))
     }
 
     /// Whether each table leads with `trace_id`.
@@ -80,12 +104,17 @@ impl Tables {
 
     /// Whether a declared table has rows in any source; `None` if no such table is declared. Nothing is read.
     pub(crate) fn has_rows(&self, table: &str) -> Option<bool> {
-        self.declared.contains_key(table).then(|| self.sources.iter().any(|source| source.has_rows(table)))
+        self.declared
+            .contains_key(table)
+            .then(|| self.sources.iter().any(|source| source.has_rows(table)))
     }
 
     /// Rows of a table that is a file, of all sources.
     pub(crate) fn row_count(&self, table: &str) -> u64 {
-        self.sources.iter().map(|source| source.row_count(table)).sum()
+        self.sources
+            .iter()
+            .map(|source| source.row_count(table))
+            .sum()
     }
 
     /// Tables that an extract does without, though the trace has their events.
@@ -105,7 +134,9 @@ impl Tables {
 
     /// Path and manifest of the sources that are extracts.
     pub(crate) fn manifests(&self) -> impl Iterator<Item = (&str, &Manifest)> {
-        self.sources.iter().filter_map(|source| Some((source.path.as_str(), source.manifest()?)))
+        self.sources
+            .iter()
+            .filter_map(|source| Some((source.path.as_str(), source.manifest()?)))
     }
 
     /// Whether a source was made of an extract of another program.
@@ -115,19 +146,23 @@ impl Tables {
 
     /// What is wrong with the files of these tables, or of those that frames are looked up in.
     pub(crate) fn damage(&self, names: &BTreeSet<String>) -> Option<StoreError> {
-        let is_read = |file: &&TableFile| names.contains(&file.name) || FRAME_TABLES.contains(&&*file.name);
-        self.files().filter(is_read).find_map(|file| file.examine().err())
+        let is_read =
+            |file: &&TableFile| names.contains(&file.name) || FRAME_TABLES.contains(&&*file.name);
+        self.files()
+            .filter(is_read)
+            .find_map(|file| file.examine().err())
     }
 
     /// A time or a size that no recording has.
     pub(crate) fn strange_number(&self) -> Option<StoreError> {
         self.files().find_map(|file| {
             let declared = self.declared.get(&*file.name)?.declared();
-            let columns = declared
-                .columns
-                .iter()
-                .filter(|column| ["ns", "bytes"].contains(&column.unit) || column.kind == Kind::Float64);
-            columns.into_iter().find_map(|column| file.strange_number(column.name).err())
+            let columns = declared.columns.iter().filter(|column| {
+                ["ns", "bytes"].contains(&column.unit) || column.kind == Kind::Float64
+            });
+            columns
+                .into_iter()
+                .find_map(|column| file.strange_number(column.name).err())
         })
     }
 
@@ -149,11 +184,17 @@ impl Tables {
             return self.topics().ok().map(|table| Arc::new(table) as _);
         }
         let is_process = name == Process::TABLE.name;
-        let name = if name == PROCESS_RECORDED.name { Process::TABLE.name } else { name };
+        let name = if name == PROCESS_RECORDED.name {
+            Process::TABLE.name
+        } else {
+            name
+        };
         // Both names are one table of the extract; only one of them gets the names that rules give.
         let table = self.declared.get(name)?.clone();
         match &self.names {
-            Some(rules) if is_process => Some(Arc::new(RenamedProcesses::new(table, rules.clone()))),
+            Some(rules) if is_process => {
+                Some(Arc::new(RenamedProcesses::new(table, rules.clone())))
+            }
             _ => Some(table),
         }
     }
@@ -169,7 +210,12 @@ impl Tables {
     }
 
     fn unrolled(&self, unrolled: Unrolled) -> Arc<dyn TableProvider> {
-        Arc::new(StackTable::new(unrolled, self.has_trace_id(), self.loader.clone(), self.run_ids()))
+        Arc::new(StackTable::new(
+            unrolled,
+            self.has_trace_id(),
+            self.loader.clone(),
+            self.run_ids(),
+        ))
     }
 
     /// The traces of the extracts.
@@ -189,15 +235,22 @@ impl Tables {
         let mut rows = <TopicInfo as Row>::Columns::default();
         let (mut ids, mut runs) = (Vec::new(), Vec::new());
         for (id, source) in (0..).zip(self.sources.iter()) {
-            let Some(manifest) = source.manifest() else { continue };
+            let Some(manifest) = source.manifest() else {
+                continue;
+            };
             for row in topic_rows(manifest, |table| source.row_count(table)) {
                 rows.push(&row);
                 ids.push(id);
                 runs.push(source.run_id());
             }
         }
-        let rows = rows.take().map_err(|e| DataFusionError::External(Box::new(e)))?;
-        let leading: [ArrayRef; 2] = [Arc::new(Int32Array::from(ids)), Arc::new(Int64Array::from(runs))];
+        let rows = rows
+            .take()
+            .map_err(|e| DataFusionError::External(Box::new(e)))?;
+        let leading: [ArrayRef; 2] = [
+            Arc::new(Int32Array::from(ids)),
+            Arc::new(Int64Array::from(runs)),
+        ];
         let leading = leading.into_iter().filter(|_| self.has_trace_id());
         let columns = leading.chain(rows.columns().iter().cloned()).collect();
         let batch = RecordBatch::try_new(schema.clone(), columns)?;
@@ -211,15 +264,24 @@ impl Tables {
             StringArray::from_iter_values(self.sources.iter().map(|source| text(source)))
         };
         let mut about = <ExtractInfo as Row>::Columns::default();
-        self.sources.iter().for_each(|source| about.push(&source.about()));
-        let about = about.take().map_err(|e| DataFusionError::External(Box::new(e)))?;
+        self.sources
+            .iter()
+            .for_each(|source| about.push(&source.about()));
+        let about = about
+            .take()
+            .map_err(|e| DataFusionError::External(Box::new(e)))?;
         let own: [ArrayRef; 4] = [
-            Arc::new(Int32Array::from_iter_values((0..).zip(self.sources.iter()).map(|(id, _)| id))),
+            Arc::new(Int32Array::from_iter_values(
+                (0..).zip(self.sources.iter()).map(|(id, _)| id),
+            )),
             Arc::new(Int64Array::from(self.run_ids())),
             Arc::new(texts(|source| &source.name)),
             Arc::new(texts(|source| &source.path)),
         ];
-        let columns = own.into_iter().chain(about.columns().iter().cloned()).collect();
+        let columns = own
+            .into_iter()
+            .chain(about.columns().iter().cloned())
+            .collect();
         let batch = RecordBatch::try_new(schema.clone(), columns)?;
         MemTable::try_new(schema, vec![vec![batch]])
     }

@@ -106,21 +106,25 @@ impl Error {
             Self::Extract(error) => error.hint(),
             Self::Sql { hint, .. } => Some(hint.as_deref().unwrap_or(REFERENCE)),
             Self::Statements { .. } => Some("ask one question at a time"),
-            Self::Refused { .. } => Some("an extract is only read; results go to a file with --out"),
-            Self::Memory { .. } => {
-                Some("ask for fewer rows or columns at once, or aggregate before sorting and joining")
+            Self::Refused { .. } => {
+                Some("an extract is only read; results go to a file with --out")
             }
-            Self::TooLong { .. } => Some("compare with a list, as in x IN (1, 2, 3), instead of many terms"),
+            Self::Memory { .. } => Some(
+                "ask for fewer rows or columns at once, or aggregate before sorting and joining",
+            ),
+            Self::TooLong { .. } => {
+                Some("compare with a list, as in x IN (1, 2, 3), instead of many terms")
+            }
             Self::NoSource => Some("name an extract (NAME.etwx) or a trace (.etl)"),
-            Self::Threads(_) => {
-                Some("the system has no room for more threads: end other programs, or raise the limit")
-            }
-            Self::Stopped { .. } => {
-                Some("this is a defect of etwkit: please report it with the question and the version")
-            }
-            Self::Parameter { .. } => {
-                Some("`--param NAME=VALUE` gives a value; docs/sql.md lists the parameters of the library")
-            }
+            Self::Threads(_) => Some(
+                "the system has no room for more threads: end other programs, or raise the limit",
+            ),
+            Self::Stopped { .. } => Some(
+                "this is a defect of etwkit: please report it with the question and the version",
+            ),
+            Self::Parameter { .. } => Some(
+                "`--param NAME=VALUE` gives a value; docs/sql.md lists the parameters of the library",
+            ),
             Self::TooMuch { .. } => Some(
                 "ask for fewer rows: some processes, a part of the trace, without details; `etwkit sql` writes answers of any size",
             ),
@@ -136,7 +140,11 @@ impl Error {
 const REFERENCE: &str = "the SQL is that of DataFusion; docs/sql.md lists tables and functions, `etwkit sql --show-schema` the columns";
 
 fn of_question(name: &str) -> String {
-    if name.is_empty() { String::new() } else { format!("@{name}: ") }
+    if name.is_empty() {
+        String::new()
+    } else {
+        format!("@{name}: ")
+    }
 }
 
 fn behind(said: Option<&str>) -> String {
@@ -144,7 +152,9 @@ fn behind(said: Option<&str>) -> String {
 }
 
 fn at(position: Option<(u64, u64)>) -> String {
-    position.map(|(line, column)| format!(" (line {line}, column {column})")).unwrap_or_default()
+    position
+        .map(|(line, column)| format!(" (line {line}, column {column})"))
+        .unwrap_or_default()
 }
 
 /// The error of an extract that the engine handed through.
@@ -155,7 +165,9 @@ fn of_extract(error: &DataFusionError) -> Option<Error> {
             return known.of_table_again().map(Error::Extract);
         }
         // The wrapper of an error that came through the reader of bytes is no cause of its own.
-        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        let inner = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
         next = inner.map(|inner| inner as _).or_else(|| error.source());
     }
     None
@@ -192,7 +204,11 @@ pub(crate) fn from_planning(error: &DataFusionError) -> Error {
         DataFusionError::SchemaError(schema, _) => hints::of_schema(schema),
         DataFusionError::Plan(message) => hints::of_plan(message),
         DataFusionError::NotImplemented(message) => hints::of_missing(message),
-        DataFusionError::ResourcesExhausted(message) => return Error::Memory { message: message.clone() },
+        DataFusionError::ResourcesExhausted(message) => {
+            return Error::Memory {
+                message: message.clone(),
+            };
+        }
         // Values of a statement are computed while it is planned.
         DataFusionError::ArrowError(..) => {
             let message = plain(error);
@@ -201,7 +217,11 @@ pub(crate) fn from_planning(error: &DataFusionError) -> Error {
         }
         other => hints::of_plan(&plain(other)),
     };
-    Error::Sql { message, position, hint }
+    Error::Sql {
+        message,
+        position,
+        hint,
+    }
 }
 
 /// An error of computing rows.
@@ -210,8 +230,12 @@ pub(crate) fn from_execution(error: &DataFusionError) -> Error {
         return known;
     }
     match innermost(error, &mut None) {
-        DataFusionError::ResourcesExhausted(message) => Error::Memory { message: message.clone() },
-        other => Error::Failed { message: plain(other) },
+        DataFusionError::ResourcesExhausted(message) => Error::Memory {
+            message: message.clone(),
+        },
+        other => Error::Failed {
+            message: plain(other),
+        },
     }
 }
 
@@ -230,13 +254,21 @@ fn plain(error: &DataFusionError) -> String {
         "Parser error: ",
     ];
     // Errors are wrapped several times, so that names of kinds may stand one behind the other.
-    let text = kinds.iter().fold(text.as_str(), |text, kind| text.trim_start_matches(kind));
+    let text = kinds
+        .iter()
+        .fold(text.as_str(), |text, kind| text.trim_start_matches(kind));
     // The engine asks for a report to its own project, which is the wrong place for questions to this one.
-    text.split("\nThis issue was likely caused by").next().unwrap_or(text).to_owned()
+    text.split("\nThis issue was likely caused by")
+        .next()
+        .unwrap_or(text)
+        .to_owned()
 }
 
 /// The error inside wrappers, and the position that one of them knows.
-fn innermost<'e>(error: &'e DataFusionError, position: &mut Option<(u64, u64)>) -> &'e DataFusionError {
+fn innermost<'e>(
+    error: &'e DataFusionError,
+    position: &mut Option<(u64, u64)>,
+) -> &'e DataFusionError {
     match error {
         DataFusionError::Diagnostic(diagnostic, inner) => {
             *position = place(diagnostic).or(*position);
@@ -253,7 +285,9 @@ fn innermost<'e>(error: &'e DataFusionError, position: &mut Option<(u64, u64)>) 
 }
 
 fn place(diagnostic: &Diagnostic) -> Option<(u64, u64)> {
-    diagnostic.span.map(|span| (span.start.line, span.start.column))
+    diagnostic
+        .span
+        .map(|span| (span.start.line, span.start.column))
 }
 
 /// The parser writes the position behind its message.
@@ -261,7 +295,10 @@ fn split_position(text: &str) -> (&str, Option<(u64, u64)>) {
     let parts = || {
         let (message, place) = text.rsplit_once(" at Line: ")?;
         let (line, column) = place.split_once(", Column: ")?;
-        Some((message, (line.trim().parse().ok()?, column.trim().parse().ok()?)))
+        Some((
+            message,
+            (line.trim().parse().ok()?, column.trim().parse().ok()?),
+        ))
     };
     match parts() {
         Some((message, place)) => (message, Some(place)),

@@ -17,10 +17,12 @@ impl Answer {
     /// # Errors
     /// An error of the answer, or the file cannot be written.
     pub fn write_parquet(self, file: impl Write + Send) -> Result<usize> {
-        let properties =
-            WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .build();
         let schema = self.schema().clone();
-        let mut writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(|e| failed(&e))?;
+        let mut writer =
+            ArrowWriter::try_new(file, schema, Some(properties)).map_err(|e| failed(&e))?;
         let mut rows = 0;
         for batch in self {
             let batch = batch?;
@@ -59,5 +61,7 @@ fn of_stream(error: ArrowError) -> Error {
 }
 
 fn failed(error: &ParquetError) -> Error {
-    Error::Failed { message: format!("cannot write the Parquet file: {error}") }
+    Error::Failed {
+        message: format!("cannot write the Parquet file: {error}"),
+    }
 }

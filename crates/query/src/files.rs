@@ -14,7 +14,9 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion::parquet::arrow::arrow_reader::ArrowReaderOptions;
 use datafusion::parquet::arrow::async_reader::AsyncFileReader;
 use datafusion::parquet::errors::{ParquetError, Result as ParquetResult};
-use datafusion::parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+use datafusion::parquet::file::metadata::{
+    PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader,
+};
 use datafusion::parquet::file::reader::ChunkReader;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use etwkit_extract::{Slice, TableFile};
@@ -30,8 +32,13 @@ pub(crate) struct OpenFile {
 
 impl OpenFile {
     pub(crate) fn open(file: &TableFile) -> Result<Arc<Self>> {
-        let slice = file.open().map_err(|e| DataFusionError::External(Box::new(e)))?;
-        Ok(Arc::new(Self { slice, metadata: Mutex::new(None) }))
+        let slice = file
+            .open()
+            .map_err(|e| DataFusionError::External(Box::new(e)))?;
+        Ok(Arc::new(Self {
+            slice,
+            metadata: Mutex::new(None),
+        }))
     }
 
     fn metadata(&self) -> ParquetResult<Arc<ParquetMetaData>> {
@@ -56,7 +63,12 @@ pub(crate) fn describe(
     ids: Option<(i32, i64)>,
     schema: &SchemaRef,
 ) -> PartitionedFile {
-    let of = |(trace_id, run_id)| vec![ScalarValue::Int32(Some(trace_id)), ScalarValue::Int64(Some(run_id))];
+    let of = |(trace_id, run_id)| {
+        vec![
+            ScalarValue::Int32(Some(trace_id)),
+            ScalarValue::Int64(Some(run_id)),
+        ]
+    };
     let mut statistics = Statistics::new_unknown(schema);
     // Without an exact number, `count(*)` would read the file and joins would hold the wrong side.
     statistics.num_rows = Precision::Exact(usize::try_from(file.rows).unwrap_or(usize::MAX));
@@ -82,8 +94,8 @@ impl ParquetFileReaderFactory for Readers {
         _metrics: &ExecutionPlanMetricsSet,
     ) -> Result<Box<dyn AsyncFileReader + Send>> {
         let opened = file.extension::<Opened>().map(|opened| opened.0.clone());
-        let opened =
-            opened.ok_or_else(|| DataFusionError::Internal("a file that was not opened".to_owned()))?;
+        let opened = opened
+            .ok_or_else(|| DataFusionError::Internal("a file that was not opened".to_owned()))?;
         Ok(Box::new(FileReader(opened)))
     }
 }
@@ -93,7 +105,8 @@ struct FileReader(Arc<OpenFile>);
 impl AsyncFileReader for FileReader {
     fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, ParquetResult<Bytes>> {
         blocking(self.0.clone(), move |file| {
-            let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+            let length =
+                usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
             file.slice.get_bytes(range.start, length)
         })
     }
@@ -116,5 +129,8 @@ fn blocking<T: Send + 'static>(
         return ready(read(&file)).boxed();
     }
     let ended = |e| ParquetError::External(Box::new(e));
-    tokio::task::spawn_blocking(move || read(&file)).map_err(ended).map(Result::flatten).boxed()
+    tokio::task::spawn_blocking(move || read(&file))
+        .map_err(ended)
+        .map(Result::flatten)
+        .boxed()
 }

@@ -36,7 +36,9 @@ impl Pattern {
                 (Some(_), None) => return false,
                 (Some(wanted), Some(found)) if wanted == '?' || wanted == found => {}
                 _ => {
-                    let Some((after_star, mut from)) = retry else { return false };
+                    let Some((after_star, mut from)) = retry else {
+                        return false;
+                    };
                     from.next();
                     (pattern, text) = (after_star.clone(), from.clone());
                     retry = Some((after_star, from));
@@ -53,7 +55,9 @@ impl Pattern {
 /// The parts of a filter between its `;`: whether one excludes, and its text.
 fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
     text.split(';').map(str::trim).filter_map(|part| {
-        let (excludes, part) = part.strip_prefix('!').map_or((false, part), |rest| (true, rest.trim()));
+        let (excludes, part) = part
+            .strip_prefix('!')
+            .map_or((false, part), |rest| (true, rest.trim()));
         (!part.is_empty()).then_some((excludes, part))
     })
 }
@@ -87,7 +91,11 @@ impl TextFilter {
     pub fn parse(text: &str) -> Self {
         let mut filter = Self::default();
         for (excludes, part) in parts(text) {
-            let list = if excludes { &mut filter.negative } else { &mut filter.positive };
+            let list = if excludes {
+                &mut filter.negative
+            } else {
+                &mut filter.positive
+            };
             list.push(Pattern::new(part));
         }
         filter
@@ -136,10 +144,13 @@ impl ProcessPattern {
         }
         match printed(text) {
             // A process whose name is not known.
-            Some(("?", pid)) => pid.parse().map_or_else(|_| Self::Name(Pattern::new(text), None), Self::Pid),
-            Some((name, pid)) => {
-                Self::Name(Pattern::new(text), Some(Pattern::new(&format!("{name}({pid})"))))
-            }
+            Some(("?", pid)) => pid
+                .parse()
+                .map_or_else(|_| Self::Name(Pattern::new(text), None), Self::Pid),
+            Some((name, pid)) => Self::Name(
+                Pattern::new(text),
+                Some(Pattern::new(&format!("{name}({pid})"))),
+            ),
             None => Self::Name(Pattern::new(text), None),
         }
     }
@@ -147,12 +158,15 @@ impl ProcessPattern {
     fn matches(&self, names: &[String], pid: Option<i32>) -> bool {
         match self {
             // Process ids are unsigned; tables hold their bit pattern.
-            Self::Pid(wanted) => {
-                pid.is_some_and(|pid| i64::from(pid) == *wanted || i64::from(pid.cast_unsigned()) == *wanted)
-            }
+            Self::Pid(wanted) => pid.is_some_and(|pid| {
+                i64::from(pid) == *wanted || i64::from(pid.cast_unsigned()) == *wanted
+            }),
             Self::Name(pattern, printed) => {
                 let matches = |name: &String| {
-                    pattern.matches(name) || printed.as_ref().is_some_and(|printed| printed.matches(name))
+                    pattern.matches(name)
+                        || printed
+                            .as_ref()
+                            .is_some_and(|printed| printed.matches(name))
                 };
                 pattern.is_star() || names.iter().any(matches)
             }
@@ -188,7 +202,11 @@ impl ProcessFilter {
     pub fn parse(text: &str) -> Self {
         let mut filter = Self::default();
         for (excludes, part) in parts(text) {
-            let list = if excludes { &mut filter.negative } else { &mut filter.positive };
+            let list = if excludes {
+                &mut filter.negative
+            } else {
+                &mut filter.positive
+            };
             list.push(ProcessPattern::new(part));
         }
         filter
@@ -218,8 +236,10 @@ fn spellings(name: &str, pid: Option<i32>) -> Vec<String> {
     let stem = name.strip_suffix(".exe").map(str::to_owned);
     let mut names: Vec<String> = [Some(name), stem].into_iter().flatten().collect();
     if let Some(pid) = pid {
-        let with_pid: Vec<String> =
-            names.iter().map(|name| format!("{name}({})", pid.cast_unsigned())).collect();
+        let with_pid: Vec<String> = names
+            .iter()
+            .map(|name| format!("{name}({})", pid.cast_unsigned()))
+            .collect();
         names.extend(with_pid);
     }
     names
@@ -268,7 +288,11 @@ mod tests {
             ("!second", Some("first\nsecond"), false),
         ];
         for (filter, text, passes) in cases {
-            assert_eq!(TextFilter::parse(filter).matches(*text), *passes, "{filter:?} {text:?}");
+            assert_eq!(
+                TextFilter::parse(filter).matches(*text),
+                *passes,
+                "{filter:?} {text:?}"
+            );
         }
     }
 
@@ -296,7 +320,12 @@ mod tests {
             ("cmd.exe (1024#2)", Some("cmd.exe"), Some(1024), true),
             ("cmd.exe (1024)", Some("cmd.exe"), Some(1025), false),
             ("!cmd.exe (1024)", Some("cmd.exe"), Some(1024), false),
-            ("svchost Event Log (7)", Some("svchost Event Log"), Some(7), true),
+            (
+                "svchost Event Log (7)",
+                Some("svchost Event Log"),
+                Some(7),
+                true,
+            ),
             ("? (1024)", None, Some(1024), true),
             ("? (1024)", None, Some(1025), false),
             ("copy (2)", Some("copy (2).exe"), Some(9), true),

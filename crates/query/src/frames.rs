@@ -69,7 +69,10 @@ struct Node {
 }
 
 impl Node {
-    const MISSING: Self = Self { parent: -1, frame: -1 };
+    const MISSING: Self = Self {
+        parent: -1,
+        frame: -1,
+    };
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +119,9 @@ impl TraceFrames {
     /// in a circle in a damaged extract ends. Frames behind the first 4,096 are left out.
     pub fn stack(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
         // The limit counts nodes and not frames: nodes without a frame must not make a damaged chain endless.
-        self.walk(stack_id).take(MAX_FRAMES).filter(|frame| *frame >= 0)
+        self.walk(stack_id)
+            .take(MAX_FRAMES)
+            .filter(|frame| *frame >= 0)
     }
 
     /// The caller of the innermost frame of a stack, as a stack, and that frame; −1 is none. Callers have
@@ -124,7 +129,10 @@ impl TraceFrames {
     #[must_use]
     pub fn node(&self, stack_id: i32) -> Option<(Option<i32>, i32)> {
         let node = at(&self.nodes, stack_id)?;
-        Some(((0..stack_id).contains(&node.parent).then_some(node.parent), node.frame))
+        Some((
+            (0..stack_id).contains(&node.parent).then_some(node.parent),
+            node.frame,
+        ))
     }
 
     /// All nodes from a stack to its outermost caller, by the number of their frame; −1 is none.
@@ -174,28 +182,38 @@ impl TraceFrames {
     #[must_use]
     pub fn module(&self, frame_id: i32) -> Option<&str> {
         let frame = at(&self.frames, frame_id)?;
-        let module = |number| at(&self.modules, number).and_then(Option::as_ref).map(|module| &*module.name);
+        let module = |number| {
+            at(&self.modules, number)
+                .and_then(Option::as_ref)
+                .map(|module| &*module.name)
+        };
         module(frame.module).or_else(|| module(self.named(frame_id)?.module))
     }
 
     /// Number of the module that holds the code of a frame.
     #[must_use]
     pub fn module_id(&self, frame_id: i32) -> Option<i32> {
-        at(&self.frames, frame_id).map(|frame| frame.module).filter(|module| *module >= 0)
+        at(&self.frames, frame_id)
+            .map(|frame| frame.module)
+            .filter(|module| *module >= 0)
     }
 
     /// Path of the file that holds the code of a frame.
     #[must_use]
     pub fn module_path(&self, frame_id: i32) -> Option<&str> {
         let frame = at(&self.frames, frame_id)?;
-        at(&self.modules, frame.module)?.as_ref().map(|module| &*module.path)
+        at(&self.modules, frame.module)?
+            .as_ref()
+            .map(|module| &*module.path)
     }
 
     /// Offset of a frame in the module that holds its code; nothing without one, and for code that was
     /// compiled at run time.
     #[must_use]
     pub fn offset(&self, frame_id: i32) -> Option<i64> {
-        at(&self.frames, frame_id).filter(|frame| frame.module >= 0)?.rva
+        at(&self.frames, frame_id)
+            .filter(|frame| frame.module >= 0)?
+            .rva
     }
 
     /// The method of a frame, without a name the offset in its module or its address: `+0x1a2b`. Nothing for
@@ -205,8 +223,15 @@ impl TraceFrames {
         let frame = at(&self.frames, frame_id)?;
         // Code without a module has no offset that means anything elsewhere; its address at least sets it
         // apart.
-        let offset = if frame.module >= 0 { frame.rva.unwrap_or_default() } else { frame.address };
-        Some(self.method(frame_id).map_or_else(|| format!("+{offset:#x}"), str::to_owned))
+        let offset = if frame.module >= 0 {
+            frame.rva.unwrap_or_default()
+        } else {
+            frame.address
+        };
+        Some(
+            self.method(frame_id)
+                .map_or_else(|| format!("+{offset:#x}"), str::to_owned),
+        )
     }
 
     fn named(&self, frame_id: i32) -> Option<&Method> {
@@ -217,7 +242,9 @@ impl TraceFrames {
     /// module; without a module `?!method` or `?!0x7ff812345678`, the address. Nothing for a frame that is
     /// not there.
     pub fn write(&self, frame_id: i32, out: &mut String) {
-        let Some(frame) = at(&self.frames, frame_id) else { return };
+        let Some(frame) = at(&self.frames, frame_id) else {
+            return;
+        };
         let (module, method) = (self.module(frame_id), self.method(frame_id));
         // Writing into text does not fail.
         let _ = match (module, method) {
@@ -238,8 +265,9 @@ impl TraceFrames {
     /// For each stack whether one of its frames, by number, is among the chosen ones.
     #[must_use]
     pub fn stacks_with(&self, chosen: impl Fn(i32) -> bool) -> Vec<bool> {
-        let chosen: Vec<bool> =
-            (0..self.frames.len()).map(|id| i32::try_from(id).is_ok_and(&chosen)).collect();
+        let chosen: Vec<bool> = (0..self.frames.len())
+            .map(|id| i32::try_from(id).is_ok_and(&chosen))
+            .collect();
         let mut with = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             // Callers come first; a caller that does not is damage and counts as none.
@@ -252,7 +280,11 @@ impl TraceFrames {
     /// For each stack its number in any trace, see `etwkit_trace::code_hash`.
     #[must_use]
     pub fn stack_hashes(&self) -> Vec<i64> {
-        let module = |number| at(&self.modules, number).and_then(Option::as_ref).map(|module| &*module.name);
+        let module = |number| {
+            at(&self.modules, number)
+                .and_then(Option::as_ref)
+                .map(|module| &*module.name)
+        };
         let code = |frame: &Frame| match at(&self.methods, frame.method).and_then(Option::as_ref) {
             Some(method) => of_method(module(method.module).unwrap_or_default(), &method.name),
             None => of_offset(module(frame.module), frame.rva),
@@ -260,11 +292,12 @@ impl TraceFrames {
         // Frames are far fewer than nodes, so that each code is hashed once.
         let codes: Vec<i64> = self.frames.iter().map(code).collect();
         let unknown = of_offset(None, None);
-        of_stacks(
-            self.nodes
-                .iter()
-                .map(|node| (Some(node.parent), at(&codes, node.frame).copied().unwrap_or(unknown))),
-        )
+        of_stacks(self.nodes.iter().map(|node| {
+            (
+                Some(node.parent),
+                at(&codes, node.frame).copied().unwrap_or(unknown),
+            )
+        }))
     }
 
     /// Numbers the methods of all frames.

@@ -16,28 +16,45 @@ const LISTED: usize = 80;
 
 /// Message and hint for a table or function that does not exist; other messages of the planner as they are.
 pub(crate) fn of_plan(message: &str) -> (String, Option<String>) {
-    if let Some(name) = message.strip_prefix("table '").and_then(|rest| rest.strip_suffix("' not found")) {
+    if let Some(name) = message
+        .strip_prefix("table '")
+        .and_then(|rest| rest.strip_suffix("' not found"))
+    {
         let name = name.rsplit('.').next().unwrap_or(name);
         let known: Vec<&str> = tables().map(|table| table.name).collect();
-        return (format!("there is no table {name}"), Some(offer(name, &known, "tables")));
+        return (
+            format!("there is no table {name}"),
+            Some(offer(name, &known, "tables")),
+        );
     }
     if let Some(named) = of_arguments(message) {
         return named;
     }
     // "Invalid function 'x'.\nDid you mean 'y'?"
-    if let Some((name, rest)) =
-        message.strip_prefix("Invalid function '").and_then(|rest| rest.split_once("'."))
+    if let Some((name, rest)) = message
+        .strip_prefix("Invalid function '")
+        .and_then(|rest| rest.split_once("'."))
     {
-        let meant = rest.trim().strip_prefix("Did you mean '").and_then(|rest| rest.strip_suffix("'?"));
-        return (format!("there is no function {name}"), meant.map(|meant| format!("did you mean {meant}?")));
+        let meant = rest
+            .trim()
+            .strip_prefix("Did you mean '")
+            .and_then(|rest| rest.strip_suffix("'?"));
+        return (
+            format!("there is no function {name}"),
+            meant.map(|meant| format!("did you mean {meant}?")),
+        );
     }
-    let hint = PLANNING.iter().find(|(part, _)| message.contains(part)).map(|(_, hint)| (*hint).to_owned());
+    let hint = PLANNING
+        .iter()
+        .find(|(part, _)| message.contains(part))
+        .map(|(_, hint)| (*hint).to_owned());
     (message.to_owned(), hint)
 }
 
 /// Message and hint where the arguments of a function are of types that it does not take.
 fn of_arguments(message: &str) -> Option<(String, Option<String>)> {
-    let (_, call) = message.split_once("No function matches the given name and argument types '")?;
+    let (_, call) =
+        message.split_once("No function matches the given name and argument types '")?;
     let (call, rest) = call.split_once("'.")?;
     let (name, _) = call.split_once('(')?;
     // Functions of ours say what they expect, which helps more than the list of the engine.
@@ -46,11 +63,28 @@ fn of_arguments(message: &str) -> Option<(String, Option<String>)> {
         let hint = format!("cast(VALUE AS TYPE) converts; docs/sql.md shows how {name} is called");
         return Some((own.to_owned(), Some(hint)));
     }
-    let known = rest.split("Candidate functions:").nth(1).unwrap_or_default();
-    let known: Vec<&str> = known.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let known: Vec<&str> = known.into_iter().filter(|known| !known.contains("UserDefined")).collect();
-    let takes = if known.is_empty() { String::new() } else { format!("; there are: {}", known.join(", ")) };
-    Some((format!("{name} cannot be called as {call}"), Some(format!("cast(VALUE AS TYPE) converts{takes}"))))
+    let known = rest
+        .split("Candidate functions:")
+        .nth(1)
+        .unwrap_or_default();
+    let known: Vec<&str> = known
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let known: Vec<&str> = known
+        .into_iter()
+        .filter(|known| !known.contains("UserDefined"))
+        .collect();
+    let takes = if known.is_empty() {
+        String::new()
+    } else {
+        format!("; there are: {}", known.join(", "))
+    };
+    Some((
+        format!("{name} cannot be called as {call}"),
+        Some(format!("cast(VALUE AS TYPE) converts{takes}")),
+    ))
 }
 
 /// What helps where messages of the planner have these words.
@@ -63,8 +97,14 @@ const PLANNING: [(&str, &str); 4] = [
         "Cannot coerce arithmetic",
         "cast(VALUE AS bigint) or AS double makes a number of a text; || joins texts",
     ),
-    ("There isn't a common type", "cast(VALUE AS TYPE) converts: text, bigint, double, boolean"),
-    ("can only be applied to array", "make_array(a, b) or array_agg(x) makes a list; a text is none"),
+    (
+        "There isn't a common type",
+        "cast(VALUE AS TYPE) converts: text, bigint, double, boolean",
+    ),
+    (
+        "can only be applied to array",
+        "make_array(a, b) or array_agg(x) makes a list; a text is none",
+    ),
 ];
 
 /// What SQL has and the engine does not: how its message begins, how it is called, and what to write instead.
@@ -74,13 +114,21 @@ const MISSING: [(&str, &str, &str); 6] = [
         "PIVOT",
         "write a column for each value: sum(x) FILTER (WHERE name = 'a') AS a, sum(x) FILTER (WHERE name = 'b') AS b",
     ),
-    ("Unsupported ast node Unpivot", "UNPIVOT", "write a SELECT for each column, with UNION ALL between"),
+    (
+        "Unsupported ast node Unpivot",
+        "UNPIVOT",
+        "write a SELECT for each column, with UNION ALL between",
+    ),
     (
         "Unsupported ast node MatchRecognize",
         "MATCH_RECOGNIZE",
         "lag(x) and lead(x) OVER (ORDER BY …) compare rows with others",
     ),
-    ("LATERAL VIEWS", "LATERAL VIEW", "unnest(list) in a SELECT makes rows of a list"),
+    (
+        "LATERAL VIEWS",
+        "LATERAL VIEW",
+        "unnest(list) in a SELECT makes rows of a list",
+    ),
     ("TOP", "TOP", "LIMIT stands at the end of the statement"),
     (
         "Unsupported SQL type",
@@ -95,12 +143,22 @@ const SHOWN: usize = 200;
 /// Message and hint for what the engine does not know. Its own message is a dump of the syntax tree.
 pub(crate) fn of_missing(message: &str) -> (String, Option<String>) {
     if let Some((part, name, hint)) = MISSING.iter().find(|(part, ..)| message.starts_with(part)) {
-        let kind = message.split_once("Unsupported SQL type ").map(|(_, kind)| format!("the type {kind}"));
-        let name = kind.filter(|_| part.ends_with("type")).unwrap_or_else(|| (*name).to_owned());
+        let kind = message
+            .split_once("Unsupported SQL type ")
+            .map(|(_, kind)| format!("the type {kind}"));
+        let name = kind
+            .filter(|_| part.ends_with("type"))
+            .unwrap_or_else(|| (*name).to_owned());
         return (format!("{name} is not supported"), Some((*hint).to_owned()));
     }
     let words = message.split_once(" {").map_or(message, |(words, _)| words);
-    (format!("not supported: {}", words.chars().take(SHOWN).collect::<String>()), None)
+    (
+        format!(
+            "not supported: {}",
+            words.chars().take(SHOWN).collect::<String>()
+        ),
+        None,
+    )
 }
 
 /// What helps where a value cannot be computed.
@@ -114,17 +172,29 @@ pub(crate) fn of_execution(message: &str) -> &'static str {
 /// Message and hint for a column that does not exist or that several tables have.
 pub(crate) fn of_schema(error: &SchemaError) -> (String, Option<String>) {
     match error {
-        SchemaError::FieldNotFound { field, valid_fields } => {
-            let known: Vec<&str> = valid_fields.iter().map(|column| column.name.as_str()).collect();
+        SchemaError::FieldNotFound {
+            field,
+            valid_fields,
+        } => {
+            let known: Vec<&str> = valid_fields
+                .iter()
+                .map(|column| column.name.as_str())
+                .collect();
             let name = match &field.relation {
                 Some(table) => format!("{}.{}", table.table(), field.name),
                 None => field.name.clone(),
             };
-            (format!("there is no column {name}"), Some(offer(&field.name, &known, "columns")))
+            (
+                format!("there is no column {name}"),
+                Some(offer(&field.name, &known, "columns")),
+            )
         }
         SchemaError::AmbiguousReference { field } => {
             let hint = format!("write the table in front: TABLE.{}", field.name);
-            (format!("several tables have a column {}", field.name), Some(hint))
+            (
+                format!("several tables have a column {}", field.name),
+                Some(hint),
+            )
         }
         other => (other.to_string(), None),
     }
@@ -134,7 +204,9 @@ pub(crate) fn of_schema(error: &SchemaError) -> (String, Option<String>) {
 #[must_use]
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     const LEAST: f64 = 0.7;
-    let all = known.iter().map(|known| (normalized_levenshtein(name, known), *known));
+    let all = known
+        .iter()
+        .map(|known| (normalized_levenshtein(name, known), *known));
     let best = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (best.0 >= LEAST).then_some(best.1)
 }
@@ -147,26 +219,39 @@ pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
     // The last part of a path, and the name in front of a process id, is what is mistyped.
     let bare = |text: &str| {
         let last = text.rsplit(['\\', '/', '!']).next().unwrap_or(text);
-        last.split_once(" (").map_or(last, |(name, _)| name).trim_end_matches(".exe").to_owned()
+        last.split_once(" (")
+            .map_or(last, |(name, _)| name)
+            .trim_end_matches(".exe")
+            .to_owned()
     };
     let wanted = bare(&name);
     let score = |known: &String| similarity(&name, known).max(similarity(&wanted, &bare(known)));
     let scored = lower.iter().map(score).zip(known.iter().copied());
-    closest(scored.collect()).into_iter().map(str::to_owned).collect()
+    closest(scored.collect())
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// 1 for the same name, 0 for a name that has nothing in common with it.
 fn similarity(name: &str, known: &str) -> f64 {
     // Texts of very different lengths are not alike, and comparing long ones takes long. That one is a part
     // of the other means something only for three letters or more: two are a part of almost every name.
-    let is_part = name.len() > 2 && !known.is_empty() && (known.contains(name) || name.contains(known));
-    if !is_part && (known.len() > name.len().saturating_mul(3) || name.len() > known.len().saturating_mul(3))
+    let is_part =
+        name.len() > 2 && !known.is_empty() && (known.contains(name) || name.contains(known));
+    if !is_part
+        && (known.len() > name.len().saturating_mul(3)
+            || name.len() > known.len().saturating_mul(3))
     {
         return 0.0;
     }
     let whole = normalized_levenshtein(name, known);
     // A part of a name is what people remember.
-    if is_part { whole.max(SIMILAR + whole / 2.0) } else { whole }
+    if is_part {
+        whole.max(SIMILAR + whole / 2.0)
+    } else {
+        whole
+    }
 }
 
 /// Those that are similar enough, the most similar first.
@@ -177,12 +262,21 @@ fn closest(mut close: Vec<(f64, &str)>) -> Vec<&str> {
     close.dedup();
     let best = close.first().map_or(1.0, |(similarity, _)| *similarity);
     close.retain(|(similarity, _)| *similarity >= best - CLOSE_TO_BEST);
-    close.into_iter().take(OFFERED).map(|(_, name)| name).collect()
+    close
+        .into_iter()
+        .take(OFFERED)
+        .map(|(_, name)| name)
+        .collect()
 }
 
 fn offer(name: &str, known: &[&str], what: &str) -> String {
     let name = name.to_lowercase();
-    let close = closest(known.iter().map(|known| (similarity(&name, known), *known)).collect());
+    let close = closest(
+        known
+            .iter()
+            .map(|known| (similarity(&name, known), *known))
+            .collect(),
+    );
     if !close.is_empty() {
         return format!("did you mean {}?", close.join(" or "));
     }
@@ -207,7 +301,10 @@ mod tests {
         for (name, found) in cases {
             assert_eq!(similar(name, &processes), found, "{name}");
         }
-        assert_eq!(similar("kernel32", &[r"C:\Windows\System32\kernel32.dll"]).len(), 1);
+        assert_eq!(
+            similar("kernel32", &[r"C:\Windows\System32\kernel32.dll"]).len(),
+            1
+        );
         assert!(similar("", &processes).is_empty() && similar("x", &[]).is_empty());
     }
 }

@@ -76,30 +76,48 @@ pub struct Param<'q> {
 
 impl Query {
     const fn built_in(name: &'static str, text: &'static str) -> Self {
-        Self { name: Cow::Borrowed(name), text: Cow::Borrowed(text), is_built_in: true }
+        Self {
+            name: Cow::Borrowed(name),
+            text: Cow::Borrowed(text),
+            is_built_in: true,
+        }
     }
 
     /// A question that comes with the program from elsewhere, such as a rule.
     #[must_use]
     pub fn of_program(name: impl Into<String>, text: &'static str) -> Self {
-        Self { name: Cow::Owned(name.into()), text: Cow::Borrowed(text), is_built_in: true }
+        Self {
+            name: Cow::Owned(name.into()),
+            text: Cow::Borrowed(text),
+            is_built_in: true,
+        }
     }
 
     /// A question of a user, with a name for messages.
     #[must_use]
     pub fn own(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: Cow::Owned(name.into()), text: Cow::Owned(text.into()), is_built_in: false }
+        Self {
+            name: Cow::Owned(name.into()),
+            text: Cow::Owned(text.into()),
+            is_built_in: false,
+        }
     }
 
     /// What it answers, as one sentence.
     #[must_use]
     pub fn doc(&self) -> &str {
-        self.text.lines().next().map(|line| line.trim_start_matches("-- ")).unwrap_or_default()
+        self.text
+            .lines()
+            .next()
+            .map(|line| line.trim_start_matches("-- "))
+            .unwrap_or_default()
     }
 
     /// The parameters that it declares.
     pub fn params(&self) -> impl Iterator<Item = Param<'_>> {
-        self.text.lines().filter_map(|line| param(line.strip_prefix("-- param ")?))
+        self.text
+            .lines()
+            .filter_map(|line| param(line.strip_prefix("-- param ")?))
     }
 
     /// The SQL for a session over one or over several extracts, without the comments at the top of a question
@@ -115,7 +133,11 @@ impl Query {
             let (inside, after) = marked.split_once(" */").unwrap_or((marked, ""));
             sql.push_str(before);
             // One blank stays of what is left out.
-            let (inside, after) = if several { (inside, after) } else { ("", after.trim_start_matches(' ')) };
+            let (inside, after) = if several {
+                (inside, after)
+            } else {
+                ("", after.trim_start_matches(' '))
+            };
             sql.push_str(inside);
             rest = after.to_owned();
         }
@@ -134,7 +156,9 @@ impl Query {
     /// The most rows that the question gives with these parameters; `None` where it has no limit.
     #[must_use]
     pub fn limit(&self, given: &[Parameter]) -> Option<usize> {
-        let top = self.params().find(|param| LIMIT.ends_with(&format!("${}", param.name)))?;
+        let top = self
+            .params()
+            .find(|param| LIMIT.ends_with(&format!("${}", param.name)))?;
         // Where a parameter is given twice the last one counts, as everywhere on command lines.
         let given = given.iter().rev().find(|given| given.name == top.name);
         let given = given.map(|given| given.text.as_str()).or(top.default);
@@ -145,32 +169,50 @@ impl Query {
     /// that own SQL does not declare follow from its plan.
     pub(crate) fn bind(&self, given: &[Parameter]) -> Result<Values> {
         let is_declared = |name: &str| self.params().any(|param| param.name == name);
-        let other: Vec<&Parameter> = given.iter().filter(|given| !is_declared(&given.name)).collect();
+        let other: Vec<&Parameter> = given
+            .iter()
+            .filter(|given| !is_declared(&given.name))
+            .collect();
         if let Some(wrong) = other.first().filter(|_| self.is_built_in) {
             let names: Vec<&str> = self.params().map(|param| param.name).collect();
             return Err(Error::Parameter {
-                expected: if names.is_empty() { "no parameter".into() } else { names.join(", ") },
+                expected: if names.is_empty() {
+                    "no parameter".into()
+                } else {
+                    names.join(", ")
+                },
                 found: wrong.name.clone(),
                 question: self.name.to_string(),
             });
         }
-        let mut values = Values { question: self.name.to_string(), ..Values::default() };
+        let mut values = Values {
+            question: self.name.to_string(),
+            ..Values::default()
+        };
         for param in self.params() {
             let given = given.iter().rev().find(|given| given.name == param.name);
-            let Some(text) = given.map(|given| given.text.as_str()).or(param.default) else { continue };
+            let Some(text) = given.map(|given| given.text.as_str()).or(param.default) else {
+                continue;
+            };
             let wrong = |expected, found: &str| Error::Parameter {
                 expected,
                 found: found.to_owned(),
                 question: self.name.to_string(),
             };
-            let kind = given.and_then(|given| given.kind.clone()).or_else(|| parameters::kind(param.kind));
+            let kind = given
+                .and_then(|given| given.kind.clone())
+                .or_else(|| parameters::kind(param.kind));
             let Some(kind) = kind else {
                 return Err(wrong(
                     format!("{} as one of the types text, int, float, bool", param.name),
                     param.kind,
                 ));
             };
-            let words = if kind.is_numeric() { "a number".to_owned() } else { kind.to_string() };
+            let words = if kind.is_numeric() {
+                "a number".to_owned()
+            } else {
+                kind.to_string()
+            };
             let value = parameters::value(text, Some(&kind))
                 .ok_or_else(|| wrong(format!("{} as {words}", param.name), text))?;
             values.typed.push((param.name.to_owned(), value));
@@ -189,12 +231,20 @@ impl Query {
 /// and write a plain dash.
 fn param(line: &str) -> Option<Param<'_>> {
     let (name, rest) = line.split_once(": ")?;
-    let (value, doc) = [" – ", " - "].iter().find_map(|dash| rest.split_once(dash)).unwrap_or((rest, ""));
+    let (value, doc) = [" – ", " - "]
+        .iter()
+        .find_map(|dash| rest.split_once(dash))
+        .unwrap_or((rest, ""));
     let (kind, default) = match value.split_once(" = ") {
         Some((kind, default)) => (kind, Some(default.trim().trim_matches('\''))),
         None => (value, None),
     };
-    Some(Param { name: name.trim(), kind: kind.trim(), default, doc })
+    Some(Param {
+        name: name.trim(),
+        kind: kind.trim(),
+        default,
+        doc,
+    })
 }
 
 #[cfg(test)]
@@ -210,14 +260,33 @@ mod tests {
         for area in std::fs::read_dir(&folder).unwrap() {
             for file in std::fs::read_dir(area.unwrap().path()).unwrap() {
                 let path = file.unwrap().path().with_extension("");
-                let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().replace('\\', "/");
+                let name = path
+                    .strip_prefix(&folder)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .replace('\\', "/");
                 let query = find(&name).unwrap_or_else(|| panic!("{name} is not in the library"));
-                let declared = query.text.lines().filter(|line| line.starts_with("-- param")).count();
+                let declared = query
+                    .text
+                    .lines()
+                    .filter(|line| line.starts_with("-- param"))
+                    .count();
                 assert_eq!(query.params().count(), declared, "{name}");
                 assert!(query.doc().ends_with('.'), "{name}");
                 let sql = query.sql(false);
-                assert!(query.params().all(|param| sql.contains(&format!("${}", param.name))), "{name}");
-                assert!(query.params().all(|param| matches!(param.kind, "text" | "int")), "{name}");
+                assert!(
+                    query
+                        .params()
+                        .all(|param| sql.contains(&format!("${}", param.name))),
+                    "{name}"
+                );
+                assert!(
+                    query
+                        .params()
+                        .all(|param| matches!(param.kind, "text" | "int")),
+                    "{name}"
+                );
                 // What is cut off can be counted.
                 let has_limit = sql.contains("LIMIT");
                 assert_eq!(
@@ -232,7 +301,10 @@ mod tests {
 
     #[test]
     fn marked_parts_are_for_several_extracts() {
-        let query = Query::built_in("x", "-- Doc.\nSELECT /*+ a.trace_id, */ b\nFROM c /*+ , d */");
+        let query = Query::built_in(
+            "x",
+            "-- Doc.\nSELECT /*+ a.trace_id, */ b\nFROM c /*+ , d */",
+        );
         assert_eq!(query.sql(false), "SELECT b\nFROM c ");
         assert_eq!(query.sql(true), "SELECT a.trace_id, b\nFROM c , d");
     }
@@ -240,29 +312,64 @@ mod tests {
     #[test]
     fn values_are_typed() {
         let query = find("cpu/processes").unwrap();
-        let bound = query.bind(&[Parameter::new("process", "'; DROP")]).unwrap().typed;
+        let bound = query
+            .bind(&[Parameter::new("process", "'; DROP")])
+            .unwrap()
+            .typed;
         assert_eq!(bound[0], ("process".into(), ScalarValue::from("'; DROP")));
         assert_eq!(bound[1], ("top".into(), ScalarValue::from(1000_i64)));
-        let wrong = query.bind(&[Parameter::new("top", "x")]).unwrap_err().to_string();
-        assert_eq!(wrong, "@cpu/processes: expected top as a number, found \"x\"");
-        let wrong = query.bind(&[Parameter::new("tpo", "1")]).unwrap_err().to_string();
-        assert_eq!(wrong, "@cpu/processes: expected process, top, found \"tpo\"");
+        let wrong = query
+            .bind(&[Parameter::new("top", "x")])
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            wrong,
+            "@cpu/processes: expected top as a number, found \"x\""
+        );
+        let wrong = query
+            .bind(&[Parameter::new("tpo", "1")])
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            wrong,
+            "@cpu/processes: expected process, top, found \"tpo\""
+        );
     }
 
     #[test]
     fn questions_of_users_declare_what_they_want_to() {
-        let text =
-            "-- Mine.\n-- param a: int = 5 – five\n-- param b: float\n-- param c: what = 1\nSELECT $a, $d";
+        let text = "-- Mine.\n-- param a: int = 5 – five\n-- param b: float\n-- param c: what = 1\nSELECT $a, $d";
         let query = Query::own("mine", text);
         let params: Vec<Param<'_>> = query.params().collect();
-        assert_eq!(params[0], Param { name: "a", kind: "int", default: Some("5"), doc: "five" });
-        assert_eq!(params[1], Param { name: "b", kind: "float", default: None, doc: "" });
+        assert_eq!(
+            params[0],
+            Param {
+                name: "a",
+                kind: "int",
+                default: Some("5"),
+                doc: "five"
+            }
+        );
+        assert_eq!(
+            params[1],
+            Param {
+                name: "b",
+                kind: "float",
+                default: None,
+                doc: ""
+            }
+        );
         let wrong = query.bind(&[]).unwrap_err().to_string();
-        assert_eq!(wrong, "@mine: expected c as one of the types text, int, float, bool, found \"what\"");
+        assert_eq!(
+            wrong,
+            "@mine: expected c as one of the types text, int, float, bool, found \"what\""
+        );
         // Its lines are those of the file, and what it does not declare is left to the statement.
         assert_eq!(query.sql(false), text);
         let query = Query::own("mine", "-- param a: int = 5\nSELECT $a, $d");
-        let bound = query.bind(&[Parameter::new("d", "1"), Parameter::new("d", "2")]).unwrap();
+        let bound = query
+            .bind(&[Parameter::new("d", "1"), Parameter::new("d", "2")])
+            .unwrap();
         assert_eq!(bound.typed, [("a".to_owned(), ScalarValue::from(5_i64))]);
         assert_eq!(bound.open, [Parameter::new("d", "2")]);
     }

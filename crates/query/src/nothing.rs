@@ -38,11 +38,15 @@ impl Chosen {
     pub fn of(question: &dyn AnyQuestion, values: &Values) -> Self {
         let given = |option: Opt| {
             let value = match values.get(option.name)? {
-                serde_json::Value::Array(files) => {
-                    files.iter().filter_map(serde_json::Value::as_str).collect::<Vec<_>>().join(" ")
-                }
+                serde_json::Value::Array(files) => files
+                    .iter()
+                    .filter_map(serde_json::Value::as_str)
+                    .collect::<Vec<_>>()
+                    .join(" "),
                 serde_json::Value::Bool(_) => String::new(),
-                value => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+                value => value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned),
             };
             // One that stands alone without being a flag says how rows are shown.
             let chooses = option.group == Group::Rows && option.heading.is_none();
@@ -64,8 +68,9 @@ impl Chosen {
         if self.0.is_empty() {
             return Ok(format!("there is none of it in {of}"));
         }
-        let option =
-            |(option, value): &(Opt, String)| format!("--{} {value}", option.name).trim_end().to_owned();
+        let option = |(option, value): &(Opt, String)| {
+            format!("--{} {value}", option.name).trim_end().to_owned()
+        };
         let asked: Vec<String> = self.0.iter().map(option).collect();
         let asked = format!("nothing in {of} fits {}", asked.join(" "));
         let (session, mut why) = (open()?, Vec::new());
@@ -75,7 +80,9 @@ impl Chosen {
                 (Some(Among::Texts(what, several, sql)), _) => {
                     no_text(&session, (what, several), sql, value)?
                 }
-                (None, Kind::Range(Unit::Moment)) if option.name == "range" => outside(&session, value)?,
+                (None, Kind::Range(Unit::Moment)) if option.name == "range" => {
+                    outside(&session, value)?
+                }
                 (None, _) => None,
             });
         }
@@ -94,7 +101,10 @@ fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
     // A process that fits means that another option left nothing: then this one explains nothing.
     let wanted = ProcessFilter::parse(filter);
     let pid = |row: &ProcessName| row.pid.and_then(|pid| i32::try_from(pid).ok());
-    if all.iter().any(|row| wanted.matches(row.name.as_deref(), pid(row))) {
+    if all
+        .iter()
+        .any(|row| wanted.matches(row.name.as_deref(), pid(row)))
+    {
         return Ok(None);
     }
     let called = |row: &ProcessName| match (&row.name, row.pid) {
@@ -102,13 +112,24 @@ fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
         (name, _) => name.clone(),
     };
     let names: Vec<String> = all.iter().filter_map(called).collect();
-    Ok(Some(none_fits(("process", "processes"), filter, &names, all.len())))
+    Ok(Some(none_fits(
+        ("process", "processes"),
+        filter,
+        &names,
+        all.len(),
+    )))
 }
 
 /// That none of these texts passes a filter, and which ones are nearly so.
-fn no_text(session: &Session, what: (&str, &str), sql: &str, filter: &str) -> Result<Option<String>> {
-    let sql =
-        format!("SELECT DISTINCT text FROM ({sql}) WHERE text IS NOT NULL ORDER BY text LIMIT {COMPARED}");
+fn no_text(
+    session: &Session,
+    what: (&str, &str),
+    sql: &str,
+    filter: &str,
+) -> Result<Option<String>> {
+    let sql = format!(
+        "SELECT DISTINCT text FROM ({sql}) WHERE text IS NOT NULL ORDER BY text LIMIT {COMPARED}"
+    );
     let all: Vec<TextRow> = ask(session, &sql)?;
     let names: Vec<String> = all.into_iter().filter_map(|row| row.text).collect();
     let wanted = TextFilter::parse(filter);
@@ -116,7 +137,12 @@ fn no_text(session: &Session, what: (&str, &str), sql: &str, filter: &str) -> Re
     Ok((!fits).then(|| none_fits(what, filter, &names, names.len())))
 }
 
-fn none_fits((what, several): (&str, &str), filter: &str, names: &[String], count: usize) -> String {
+fn none_fits(
+    (what, several): (&str, &str),
+    filter: &str,
+    names: &[String],
+    count: usize,
+) -> String {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let close = similar(filter, &names);
     let meant = match close.as_slice() {
@@ -128,7 +154,9 @@ fn none_fits((what, several): (&str, &str), filter: &str, names: &[String], coun
     let what_there_is = match count {
         0 => format!("there are no {several}"),
         1 => format!("there is 1 {what}"),
-        count if count >= COMPARED => format!("there are more than {} {several}", grouped(COMPARED)),
+        count if count >= COMPARED => {
+            format!("there are more than {} {several}", grouped(COMPARED))
+        }
         count => format!("there are {} {several}", grouped(count)),
     };
     format!("no {what} fits {filter} ({what_there_is}{meant})")
@@ -136,9 +164,13 @@ fn none_fits((what, several): (&str, &str), filter: &str, names: &[String], coun
 
 /// That a range lies outside the trace.
 fn outside(session: &Session, text: &str) -> Result<Option<String>> {
-    let Ok(part) = Part::parse(text) else { return Ok(None) };
+    let Ok(part) = Part::parse(text) else {
+        return Ok(None);
+    };
     let info = TraceInfo::ask(session)?;
-    let Ok(range) = part.place(text, info.clock(), info.duration_ns) else { return Ok(None) };
+    let Ok(range) = part.place(text, info.clock(), info.duration_ns) else {
+        return Ok(None);
+    };
     let length = info.duration_ns as f64 / 1e9;
     let is_outside = range.min > info.duration_ns || range.max < 0;
     Ok(is_outside.then(|| format!("the trace goes from 0 to {length:.3} s")))
@@ -157,10 +189,15 @@ mod tests {
         let values = json!({"process": "cmd", "sort-by": "wait", "top": 3, "details": true, "range": "1..2",
                             "show-module": "", "stack-tag-file": ["a.stacktags"]});
         let chosen = Chosen::of(&Of::<CpuQuestion>::QUESTION, values.as_object().unwrap());
-        let named: Vec<_> = chosen.0.iter().map(|(option, value)| (option.name, value.as_str())).collect();
+        let named: Vec<_> = chosen
+            .0
+            .iter()
+            .map(|(option, value)| (option.name, value.as_str()))
+            .collect();
         assert_eq!(named, [("process", "cmd"), ("range", "1..2")]);
         let closed = || Err(crate::dump::Error::OfNames);
-        let shown = Chosen::of(&Of::<CpuQuestion>::QUESTION, &Values::new()).sentence("a.etwx", closed);
+        let shown =
+            Chosen::of(&Of::<CpuQuestion>::QUESTION, &Values::new()).sentence("a.etwx", closed);
         assert_eq!(shown.unwrap(), "there is none of it in a.etwx");
     }
 }

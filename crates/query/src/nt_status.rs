@@ -4,7 +4,10 @@
 use etwkit_trace::status;
 
 /// Codes with which the runtimes of .NET and C++ end a process, as Windows reports them beside its own.
-const RUNTIMES: [(u32, &str); 2] = [(0xE043_4352, "DOTNET_EXCEPTION"), (0xE06D_7363, "CPP_EXCEPTION")];
+const RUNTIMES: [(u32, &str); 2] = [
+    (0xE043_4352, "DOTNET_EXCEPTION"),
+    (0xE06D_7363, "CPP_EXCEPTION"),
+];
 
 /// The name of a warning or error.
 #[must_use]
@@ -16,7 +19,10 @@ pub fn error_name(code: i32) -> Option<&'static str> {
 #[must_use]
 pub fn status_name(code: i32) -> Option<&'static str> {
     let code = code.cast_unsigned();
-    let of_runtime = RUNTIMES.iter().find(|(own, _)| *own == code).map(|(_, name)| *name);
+    let of_runtime = RUNTIMES
+        .iter()
+        .find(|(own, _)| *own == code)
+        .map(|(_, name)| *name);
     of_runtime.or_else(|| status::nt(code))
 }
 
@@ -28,7 +34,13 @@ mod tests {
     fn codes_are_found() {
         assert_eq!(error_name(-1_073_741_819), Some("ACCESS_VIOLATION"));
         assert_eq!((error_name(0), error_name(-1)), (None, None));
-        assert_eq!((status_name(0), status_name(0x102)), (Some("SUCCESS"), Some("TIMEOUT")));
-        assert_eq!(error_name(0xE043_4352_u32.cast_signed()), Some("DOTNET_EXCEPTION"));
+        assert_eq!(
+            (status_name(0), status_name(0x102)),
+            (Some("SUCCESS"), Some("TIMEOUT"))
+        );
+        assert_eq!(
+            error_name(0xE043_4352_u32.cast_signed()),
+            Some("DOTNET_EXCEPTION")
+        );
     }
 }

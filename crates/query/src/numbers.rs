@@ -19,7 +19,11 @@ pub struct Numbers {
 /// The format of our own command lines.
 impl Default for Numbers {
     fn default() -> Self {
-        Self { decimal: '.', group: ' ', sizes: (3, 3) }
+        Self {
+            decimal: '.',
+            group: ' ',
+            sizes: (3, 3),
+        }
     }
 }
 
@@ -28,7 +32,11 @@ impl Numbers {
     /// front of the mark, and of those further to the left; 0 is all that there are.
     #[must_use]
     pub const fn new(decimal: char, group: char, sizes: (u8, u8)) -> Self {
-        Self { decimal, group, sizes }
+        Self {
+            decimal,
+            group,
+            sizes,
+        }
     }
 
     /// Numbers written as this one is, which has to be 1234567.8: `1.234.567,8`.
@@ -52,16 +60,31 @@ impl Numbers {
             (Some(next), None) if next > first => 0,
             (Some(_), None) => first,
             (Some(next), Some(_)) => next,
-            (None, _) => return Some(Self { decimal, ..Self::default() }.ungrouped()),
+            (None, _) => {
+                return Some(
+                    Self {
+                        decimal,
+                        ..Self::default()
+                    }
+                    .ungrouped(),
+                );
+            }
         };
         let sizes = (u8::try_from(first).ok()?, u8::try_from(further).ok()?);
-        Some(Self { decimal, group: group.unwrap_or(' '), sizes })
+        Some(Self {
+            decimal,
+            group: group.unwrap_or(' '),
+            sizes,
+        })
     }
 
     /// Numbers with the same mark and without groups.
     #[must_use]
     pub const fn ungrouped(self) -> Self {
-        Self { sizes: (0, 0), ..self }
+        Self {
+            sizes: (0, 0),
+            ..self
+        }
     }
 
     /// A whole number in groups.
@@ -108,15 +131,21 @@ impl Numbers {
     fn parts(&self, number: i64, digits: usize) -> String {
         let (sign, number) = (if number < 0 { "-" } else { "" }, number.unsigned_abs());
         let one = if digits == 1 { 10 } else { 1000 };
-        format!("{sign}{}{}{:0digits$}", self.grouped(number / one), self.decimal, number % one)
+        format!(
+            "{sign}{}{}{:0digits$}",
+            self.grouped(number / one),
+            self.decimal,
+            number % one
+        )
     }
 
     /// A number with so many digits behind the mark, without groups. What is rounded to 0 has no sign.
     #[must_use]
     pub fn fixed(&self, number: f64, digits: usize) -> String {
         let text = format!("{number:.digits$}");
-        let rounded =
-            text.strip_prefix('-').filter(|size| size.bytes().all(|byte| matches!(byte, b'0' | b'.')));
+        let rounded = text
+            .strip_prefix('-')
+            .filter(|size| size.bytes().all(|byte| matches!(byte, b'0' | b'.')));
         self.marked(rounded.map_or_else(|| text.clone(), str::to_owned))
     }
 
@@ -139,7 +168,11 @@ impl Numbers {
         while value.abs() >= 1024.0 && unit + 1 < units.len() {
             (value, unit) = (value / 1024.0, unit + 1);
         }
-        format!("{} {}", self.fixed(value, 1), units.get(unit).unwrap_or(&"?"))
+        format!(
+            "{} {}",
+            self.fixed(value, 1),
+            units.get(unit).unwrap_or(&"?")
+        )
     }
 
     /// A number of JSON, without groups.
@@ -156,7 +189,11 @@ impl Numbers {
 
     /// A number with the mark of the locale instead of the point.
     fn marked(&self, number: String) -> String {
-        if self.decimal == '.' { number } else { number.replace('.', self.decimal.encode_utf8(&mut [0; 4])) }
+        if self.decimal == '.' {
+            number
+        } else {
+            number.replace('.', self.decimal.encode_utf8(&mut [0; 4]))
+        }
     }
 }
 
@@ -177,7 +214,10 @@ mod tests {
     const FORMATS: &[(&str, &str)] = &[
         ("1 234 567.8", "9 223 372 036 854 775 807"),
         ("1.234.567,8", "9.223.372.036.854.775.807"),
-        ("1\u{202F}234\u{202F}567,8", "9\u{202F}223\u{202F}372\u{202F}036\u{202F}854\u{202F}775\u{202F}807"),
+        (
+            "1\u{202F}234\u{202F}567,8",
+            "9\u{202F}223\u{202F}372\u{202F}036\u{202F}854\u{202F}775\u{202F}807",
+        ),
         ("12,34,567.8", "92,23,37,20,36,85,47,75,807"),
         ("123,4567.8", "922,3372,0368,5477,5807"),
         ("1234,567.8", "9223372036854775,807"),
@@ -220,7 +260,12 @@ mod tests {
     #[test]
     fn digits_are_grouped_from_the_right() {
         let numbers = Numbers::default();
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1 000"), (1_234_567, "1 234 567")] {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1 000"),
+            (1_234_567, "1 234 567"),
+        ] {
             assert_eq!(numbers.grouped(number), text);
             assert_eq!(numbers.ungrouped().grouped(number), number.to_string());
         }
@@ -236,7 +281,10 @@ mod tests {
             (3 << 30, "3.0 GiB"),
             (-2048, "-2.0 KiB"),
         ] {
-            assert_eq!(Numbers::default().bytes(bytes, ["KiB", "MiB", "GiB", "TiB"]), text);
+            assert_eq!(
+                Numbers::default().bytes(bytes, ["KiB", "MiB", "GiB", "TiB"]),
+                text
+            );
         }
     }
 
@@ -252,7 +300,10 @@ mod tests {
         assert_eq!(german.all_digits(0.25), "0,25");
         assert_eq!(german.all_digits(f64::NAN), "NaN");
         let ours = Numbers::default();
-        assert_eq!((ours.seconds(12_038_000_000, 3), ours.fixed(0.5, 3)), ("12.038".into(), "0.500".into()));
+        assert_eq!(
+            (ours.seconds(12_038_000_000, 3), ours.fixed(0.5, 3)),
+            ("12.038".into(), "0.500".into())
+        );
     }
 
     #[test]

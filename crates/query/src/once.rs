@@ -27,8 +27,12 @@ const MOST_BYTES: usize = 16 << 20;
 /// # Errors
 /// SQL that is not understood.
 pub(crate) fn parts(sql: &str) -> Result<HashSet<String>> {
-    let Statement::Statement(parsed) = statement::parse(sql)? else { return Ok(HashSet::new()) };
-    let Sql::Query(query) = *parsed else { return Ok(HashSet::new()) };
+    let Statement::Statement(parsed) = statement::parse(sql)? else {
+        return Ok(HashSet::new());
+    };
+    let Sql::Query(query) = *parsed else {
+        return Ok(HashSet::new());
+    };
     let parts = query.with.into_iter().flat_map(|with| with.cte_tables);
     let name = |name: datafusion::sql::sqlparser::ast::Ident| match name.quote_style {
         Some(_) => name.value,
@@ -51,7 +55,9 @@ pub(crate) fn computed(
     while let Some(part) = innermost(&plan, parts, &left).map_err(|e| error::from_planning(&e))? {
         let scan = kept(run(part.clone())?, MOST_BYTES)?.and_then(|rows| scan(&part, &rows));
         match scan {
-            Some(scan) => plan = replaced(plan, &part, &scan).map_err(|e| error::from_planning(&e))?,
+            Some(scan) => {
+                plan = replaced(plan, &part, &scan).map_err(|e| error::from_planning(&e))?
+            }
             None => {
                 left.insert(part);
             }
@@ -97,9 +103,12 @@ fn nodes(plan: &LogicalPlan) -> datafusion::error::Result<usize> {
 
 /// Whether a node is a part that has the same rows wherever it stands.
 fn is_part(node: &LogicalPlan, parts: &HashSet<String>) -> datafusion::error::Result<bool> {
-    let LogicalPlan::SubqueryAlias(named) = node else { return Ok(false) };
+    let LogicalPlan::SubqueryAlias(named) = node else {
+        return Ok(false);
+    };
     // An alias of an alias is the same rows twice under two names; the inner one is the part.
-    if !parts.contains(named.alias.table()) || matches!(*named.input, LogicalPlan::SubqueryAlias(_)) {
+    if !parts.contains(named.alias.table()) || matches!(*named.input, LogicalPlan::SubqueryAlias(_))
+    {
         return Ok(false);
     }
     let mut differs = false;
@@ -131,13 +140,24 @@ fn kept(answer: Answer, most: usize) -> Result<Option<Vec<RecordBatch>>> {
 
 /// A plan that reads the rows of a part; nothing where they are not as the plan said.
 fn scan(part: &LogicalPlan, rows: &[RecordBatch]) -> Option<LogicalPlan> {
-    let LogicalPlan::SubqueryAlias(named) = part else { return None };
+    let LogicalPlan::SubqueryAlias(named) = part else {
+        return None;
+    };
     let schema = Arc::new(part.schema().as_arrow().clone());
     // The schema of the plan says which columns may be missing, and that of rows may say it in another way.
-    let rows = rows.iter().map(|rows| RecordBatch::try_new(schema.clone(), rows.columns().to_vec()));
-    let table =
-        MemTable::try_new(schema.clone(), vec![rows.collect::<std::result::Result<_, _>>().ok()?]).ok()?;
-    let scan = LogicalPlanBuilder::scan(named.alias.clone(), provider_as_source(Arc::new(table)), None);
+    let rows = rows
+        .iter()
+        .map(|rows| RecordBatch::try_new(schema.clone(), rows.columns().to_vec()));
+    let table = MemTable::try_new(
+        schema.clone(),
+        vec![rows.collect::<std::result::Result<_, _>>().ok()?],
+    )
+    .ok()?;
+    let scan = LogicalPlanBuilder::scan(
+        named.alias.clone(),
+        provider_as_source(Arc::new(table)),
+        None,
+    );
     scan.ok()?.build().ok()
 }
 
@@ -170,7 +190,11 @@ mod tests {
         let mut computed = 0;
         let answer = session.ask_parts(sql, |_| computed += 1).unwrap();
         let rows: Vec<RecordBatch> = answer.map(|batch| batch.unwrap()).collect();
-        let plain: Vec<RecordBatch> = session.sql(sql).unwrap().map(|batch| batch.unwrap()).collect();
+        let plain: Vec<RecordBatch> = session
+            .sql(sql)
+            .unwrap()
+            .map(|batch| batch.unwrap())
+            .collect();
         let text = pretty_format_batches(&rows).unwrap().to_string();
         assert_eq!(text, pretty_format_batches(&plain).unwrap().to_string());
         (text, computed)
@@ -194,7 +218,10 @@ mod tests {
         let differs = "WITH r AS (SELECT random() * 0 AS x) SELECT l.x = r.x FROM r l, r";
         assert_eq!(asked(differs).1, 0);
         assert_eq!(
-            asked("WITH a AS (SELECT 1 AS x WHERE false) SELECT l.x FROM a l JOIN a r ON l.x = r.x").1,
+            asked(
+                "WITH a AS (SELECT 1 AS x WHERE false) SELECT l.x FROM a l JOIN a r ON l.x = r.x"
+            )
+            .1,
             1
         );
     }
@@ -202,7 +229,11 @@ mod tests {
     #[test]
     fn rows_are_kept_up_to_a_limit() {
         let session = Session::from_batches(Vec::new()).unwrap();
-        let answer = || session.sql("SELECT value FROM generate_series(1, 100000)").unwrap();
+        let answer = || {
+            session
+                .sql("SELECT value FROM generate_series(1, 100000)")
+                .unwrap()
+        };
         assert_eq!(kept(answer(), 1_000_000).unwrap().map(|_| ()), Some(()));
         assert_eq!(kept(answer(), 100_000).unwrap(), None);
     }

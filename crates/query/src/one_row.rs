@@ -16,14 +16,19 @@ use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 /// # Errors
 /// The engine cannot build the plan.
 pub(crate) fn held(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let has_condition =
-        plan.exists(|node| Ok(matches!(node, LogicalPlan::Filter(_) | LogicalPlan::Join(_))))?;
+    let has_condition = plan.exists(|node| {
+        Ok(matches!(
+            node,
+            LogicalPlan::Filter(_) | LogicalPlan::Join(_)
+        ))
+    })?;
     if !has_condition {
         return Ok(plan);
     }
     let hold = |node: LogicalPlan| match node {
         LogicalPlan::Aggregate(of_all) if of_all.group_expr.is_empty() => {
-            let limited = LogicalPlanBuilder::from(LogicalPlan::Aggregate(of_all)).limit(0, Some(1))?;
+            let limited =
+                LogicalPlanBuilder::from(LogicalPlan::Aggregate(of_all)).limit(0, Some(1))?;
             Ok(Transformed::yes(limited.build()?))
         }
         other => Ok(Transformed::no(other)),

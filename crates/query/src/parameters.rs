@@ -36,7 +36,11 @@ impl Parameter {
     /// A value without a type.
     #[must_use]
     pub fn new(name: &str, text: &str) -> Self {
-        Self { name: name.to_owned(), kind: None, text: text.to_owned() }
+        Self {
+            name: name.to_owned(),
+            kind: None,
+            text: text.to_owned(),
+        }
     }
 }
 
@@ -50,24 +54,31 @@ impl FromStr for Parameter {
             expected: expected.to_owned(),
             found: found.to_owned(),
         };
-        let (name, value) =
-            text.split_once('=').ok_or_else(|| wrong("--param NAME=VALUE or NAME:TYPE=VALUE", text))?;
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| wrong("--param NAME=VALUE or NAME:TYPE=VALUE", text))?;
         let (name, kind) = match name.split_once(':') {
             Some((name, word)) => {
-                let kind =
-                    kind(word).ok_or_else(|| wrong("one of the types text, int, float, bool", word))?;
+                let kind = kind(word)
+                    .ok_or_else(|| wrong("one of the types text, int, float, bool", word))?;
                 (name, Some(kind))
             }
             None => (name, None),
         };
         let name = name.trim_start_matches('$');
-        Ok(Self { kind, ..Self::new(name, value) })
+        Ok(Self {
+            kind,
+            ..Self::new(name, value)
+        })
     }
 }
 
 /// The type of that word.
 pub(crate) fn kind(word: &str) -> Option<DataType> {
-    TYPES.into_iter().find(|(name, _)| *name == word).map(|(_, kind)| kind)
+    TYPES
+        .into_iter()
+        .find(|(name, _)| *name == word)
+        .map(|(_, kind)| kind)
 }
 
 /// A text as a value of a type; a number or truth value, if no type is known and it looks like one.
@@ -77,13 +88,19 @@ pub(crate) fn value(text: &str, kind: Option<&DataType>) -> Option<ScalarValue> 
         Some(kind) => ScalarValue::try_from_string(text.to_owned(), kind).ok(),
         // A text that looks like a whole number is one, before it could be one with a fraction: comparing
         // keys with floating point loses digits.
-        None => Some(match (text.parse::<i64>(), text.parse::<f64>(), text.parse::<bool>()) {
-            (Ok(number), ..) => number.into(),
-            // Rust parses words such as `inf` and `nan` as numbers; here they are texts.
-            (_, Ok(number), _) if number.is_finite() => number.into(),
-            (.., Ok(truth)) => truth.into(),
-            _ => text.into(),
-        }),
+        None => Some(
+            match (
+                text.parse::<i64>(),
+                text.parse::<f64>(),
+                text.parse::<bool>(),
+            ) {
+                (Ok(number), ..) => number.into(),
+                // Rust parses words such as `inf` and `nan` as numbers; here they are texts.
+                (_, Ok(number), _) if number.is_finite() => number.into(),
+                (.., Ok(truth)) => truth.into(),
+                _ => text.into(),
+            },
+        ),
     }
 }
 
@@ -103,13 +120,28 @@ impl Values {
     pub(crate) fn bind(self, plan: LogicalPlan) -> Result<LogicalPlan> {
         let failed = |e| error::from_planning(&e);
         let types = plan.get_parameter_types().map_err(failed)?;
-        let named: BTreeSet<&str> = types.keys().map(|name| name.trim_start_matches('$')).collect();
-        let Self { question, mut typed, open } = self;
+        let named: BTreeSet<&str> = types
+            .keys()
+            .map(|name| name.trim_start_matches('$'))
+            .collect();
+        let Self {
+            question,
+            mut typed,
+            open,
+        } = self;
         for Parameter { name, kind, text } in open {
             if !named.contains(name.as_str()) {
                 let names: Vec<String> = named.iter().map(|name| format!("${name}")).collect();
-                let expected = if names.is_empty() { "no parameter".to_owned() } else { names.join(", ") };
-                return Err(Error::Parameter { question, expected, found: name });
+                let expected = if names.is_empty() {
+                    "no parameter".to_owned()
+                } else {
+                    names.join(", ")
+                };
+                return Err(Error::Parameter {
+                    question,
+                    expected,
+                    found: name,
+                });
             }
             let planned = types.get(&format!("${name}")).and_then(Option::as_ref);
             let kind = kind.as_ref().or(planned);
@@ -123,14 +155,23 @@ impl Values {
             };
             typed.push((name, value));
         }
-        if let Some(missing) = named.iter().find(|name| typed.iter().all(|(known, _)| known != *name)) {
+        if let Some(missing) = named
+            .iter()
+            .find(|name| typed.iter().all(|(known, _)| known != *name))
+        {
             return Err(Error::Sql {
                 message: format!("the parameter ${missing} has no value"),
                 position: None,
-                hint: Some(format!("`--param {missing}=VALUE` gives it one; a text $ stands in quotes")),
+                hint: Some(format!(
+                    "`--param {missing}=VALUE` gives it one; a text $ stands in quotes"
+                )),
             });
         }
-        if typed.is_empty() { Ok(plan) } else { plan.with_param_values(typed).map_err(failed) }
+        if typed.is_empty() {
+            Ok(plan)
+        } else {
+            plan.with_param_values(typed).map_err(failed)
+        }
     }
 }
 
@@ -154,14 +195,27 @@ mod tests {
         ] {
             let parameter: Parameter = written.parse().unwrap();
             assert_eq!(parameter.name, "a");
-            assert_eq!(value(&parameter.text, parameter.kind.as_ref()), Some(expected), "{written}");
+            assert_eq!(
+                value(&parameter.text, parameter.kind.as_ref()),
+                Some(expected),
+                "{written}"
+            );
         }
         assert_eq!(value("x", Some(&DataType::Int32)), None);
         for (written, message) in [
-            ("a", "expected --param NAME=VALUE or NAME:TYPE=VALUE, found \"a\""),
-            ("a:uint=5", "expected one of the types text, int, float, bool, found \"uint\""),
+            (
+                "a",
+                "expected --param NAME=VALUE or NAME:TYPE=VALUE, found \"a\"",
+            ),
+            (
+                "a:uint=5",
+                "expected one of the types text, int, float, bool, found \"uint\"",
+            ),
         ] {
-            assert_eq!(written.parse::<Parameter>().unwrap_err().to_string(), message);
+            assert_eq!(
+                written.parse::<Parameter>().unwrap_err().to_string(),
+                message
+            );
         }
     }
 }

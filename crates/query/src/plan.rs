@@ -42,7 +42,11 @@ pub(crate) fn needs_frames(plan: &LogicalPlan) -> datafusion::error::Result<bool
     plan.apply_with_subqueries(|node| {
         node.apply_expressions(|expr| {
             found |= needs(expr)?;
-            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+            Ok(if found {
+                TreeNodeRecursion::Stop
+            } else {
+                TreeNodeRecursion::Continue
+            })
         })
     })?;
     Ok(found)

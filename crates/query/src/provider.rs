@@ -35,12 +35,18 @@ pub(crate) const RUN_ID: &str = RUN.name;
 /// The columns that lead in a session where rows carry the number of their extract.
 fn leading() -> [Arc<Field>; 2] {
     let field = |name, kind| Arc::new(Field::new(name, kind, false));
-    [field(TRACE_ID, DataType::Int32), field(RUN_ID, DataType::Int64)]
+    [
+        field(TRACE_ID, DataType::Int32),
+        field(RUN_ID, DataType::Int64),
+    ]
 }
 
 /// The values of these columns for rows of one extract.
 pub(crate) fn leading_values((trace_id, run_id): (i32, i64), rows: usize) -> [ArrayRef; 2] {
-    [Arc::new(Int32Array::from_value(trace_id, rows)), Arc::new(Int64Array::from_value(run_id, rows))]
+    [
+        Arc::new(Int32Array::from_value(trace_id, rows)),
+        Arc::new(Int64Array::from_value(run_id, rows)),
+    ]
 }
 
 /// The schema of the table in a session, where `trace_id` and `run_id` may lead.
@@ -66,7 +72,11 @@ pub(crate) struct DeclaredTable {
 }
 
 impl DeclaredTable {
-    pub(crate) fn new(table: &'static Table, sources: Arc<[Arc<Source>]>, has_trace_id: bool) -> Self {
+    pub(crate) fn new(
+        table: &'static Table,
+        sources: Arc<[Arc<Source>]>,
+        has_trace_id: bool,
+    ) -> Self {
         let schema = schema_of(table, has_trace_id);
         Self {
             table,
@@ -90,7 +100,9 @@ impl DeclaredTable {
     fn batches(&self) -> Result<Vec<RecordBatch>> {
         let mut all = Vec::new();
         for (trace_id, source) in (0..).zip(self.sources.iter()) {
-            let Rows::Batches(rows) = &source.rows else { continue };
+            let Rows::Batches(rows) = &source.rows else {
+                continue;
+            };
             for batch in rows.get(self.table.name).into_iter().flatten() {
                 let mut columns = batch.columns().to_vec();
                 if self.has_trace_id() {
@@ -111,10 +123,19 @@ impl DeclaredTable {
         }
         let mut all = Vec::new();
         for (trace_id, source) in (0..).zip(self.sources.iter()) {
-            let Rows::Extract(extract) = &source.rows else { continue };
-            let Some(file) = extract.table(self.table.name) else { continue };
+            let Rows::Extract(extract) = &source.rows else {
+                continue;
+            };
+            let Some(file) = extract.table(self.table.name) else {
+                continue;
+            };
             let ids = self.has_trace_id().then(|| (trace_id, source.run_id()));
-            all.push(files::describe(file, OpenFile::open(file)?, ids, schema.table_schema()));
+            all.push(files::describe(
+                file,
+                OpenFile::open(file)?,
+                ids,
+                schema.table_schema(),
+            ));
         }
         *opened = Some(all.clone());
         Ok(all)
@@ -124,22 +145,37 @@ impl DeclaredTable {
     /// its claim is checked once.
     fn ordering(&self, schema: &SchemaRef) -> Result<Option<LexOrdering>> {
         // Several files are not sorted as a whole, even if each of them is.
-        let [source] = &*self.sources else { return Ok(None) };
-        let Rows::Extract(extract) = &source.rows else { return Ok(None) };
-        let Some(file) = extract.table(self.table.name) else { return Ok(None) };
+        let [source] = &*self.sources else {
+            return Ok(None);
+        };
+        let Rows::Extract(extract) = &source.rows else {
+            return Ok(None);
+        };
+        let Some(file) = extract.table(self.table.name) else {
+            return Ok(None);
+        };
         // The numbers of declared columns are what the check understands.
         let column = file.sorted_by.first().filter(|name| {
-            self.table.column(name).is_some_and(|column| matches!(column.kind, Kind::Int32 | Kind::Int64))
+            self.table
+                .column(name)
+                .is_some_and(|column| matches!(column.kind, Kind::Int32 | Kind::Int64))
         });
         let Some(Ok(column)) = column.map(|name| Column::new_with_schema(name, schema)) else {
             return Ok(None);
         };
         if self.is_order_checked.get().is_none() {
-            file.check_order().map_err(|e| DataFusionError::External(Box::new(e)))?;
+            file.check_order()
+                .map_err(|e| DataFusionError::External(Box::new(e)))?;
             let _ = self.is_order_checked.set(());
         }
-        let ascending = SortOptions { descending: false, nulls_first: false };
-        Ok(LexOrdering::new([PhysicalSortExpr::new(Arc::new(column), ascending)]))
+        let ascending = SortOptions {
+            descending: false,
+            nulls_first: false,
+        };
+        Ok(LexOrdering::new([PhysicalSortExpr::new(
+            Arc::new(column),
+            ascending,
+        )]))
     }
 
     /// Reads the files, if there are any. Row groups that a filter excludes are not read.
@@ -151,9 +187,15 @@ impl DeclaredTable {
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         // The number of the extract is no column of the files, and that of the trace is the same in all rows
         // of one: the scan puts both behind the columns that it reads.
-        let behind = if self.has_trace_id() { leading().to_vec() } else { Vec::new() };
+        let behind = if self.has_trace_id() {
+            leading().to_vec()
+        } else {
+            Vec::new()
+        };
         let leading = behind.len();
-        let schema = TableSchema::builder(self.table.schema()).with_table_partition_cols(behind).build();
+        let schema = TableSchema::builder(self.table.schema())
+            .with_table_partition_cols(behind)
+            .build();
         let files = self.files(&schema)?;
         if files.is_empty() {
             return Ok(None);
@@ -167,8 +209,10 @@ impl DeclaredTable {
             None => (0..self.schema.fields().len()).map(index).collect(),
         };
         // The number of rows decides which side of a join is held in memory, so it is given exactly.
-        let rows =
-            files.iter().filter_map(|file| Some(*file.statistics.as_ref()?.num_rows.get_value()?)).sum();
+        let rows = files
+            .iter()
+            .filter_map(|file| Some(*file.statistics.as_ref()?.num_rows.get_value()?))
+            .sum();
         let mut statistics = Statistics::new_unknown(schema.table_schema());
         statistics.num_rows = Precision::Exact(rows);
         let ordering = self.ordering(schema.table_schema())?;

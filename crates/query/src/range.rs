@@ -36,7 +36,9 @@ enum Dimension {
 impl Unit {
     const fn dimension(self) -> Dimension {
         match self {
-            Self::Seconds | Self::Moment | Self::Milliseconds | Self::Microseconds => Dimension::Time,
+            Self::Seconds | Self::Moment | Self::Milliseconds | Self::Microseconds => {
+                Dimension::Time
+            }
             Self::Bytes | Self::Mebibytes => Dimension::Size,
             Self::Count => Dimension::Count,
         }
@@ -83,11 +85,15 @@ impl Unit {
                 "write a part of the trace as 1.5s..2s, 500ms.. or ..2 (seconds since its start), or with clock \
                  times as they are printed: 06:14:28.1..06:14:29, \"2021-03-04 06:14:28 +01:00..\" (Z for UTC)"
             }
-            Dimension::Time => "write a range of times as 10ms.., ..5s or 1.5s..2s (units: ns us ms s)",
+            Dimension::Time => {
+                "write a range of times as 10ms.., ..5s or 1.5s..2s (units: ns us ms s)"
+            }
             Dimension::Size => {
                 "write a range of sizes as 1MB.., ..5GiB or 1.5KiB..2MB (units: B KB KiB MB MiB GB GiB TB TiB)"
             }
-            Dimension::Count => "write a range of whole numbers as 10.., ..20 or 10..20, without units",
+            Dimension::Count => {
+                "write a range of whole numbers as 10.., ..20 or 10..20, without units"
+            }
         }
     }
 }
@@ -117,7 +123,10 @@ pub struct Range {
 
 impl Default for Range {
     fn default() -> Self {
-        Self { min: i64::MIN, max: i64::MAX }
+        Self {
+            min: i64::MIN,
+            max: i64::MAX,
+        }
     }
 }
 
@@ -153,7 +162,11 @@ impl Range {
             Dimension::Count => "",
         };
         let end = |number: i64, unlimited: i64| {
-            if number == unlimited { String::new() } else { format!("{number}{unit}") }
+            if number == unlimited {
+                String::new()
+            } else {
+                format!("{number}{unit}")
+            }
         };
         format!("{}..{}", end(self.min, i64::MIN), end(self.max, i64::MAX))
     }
@@ -200,7 +213,9 @@ impl Part {
                 return Some(None);
             }
             // Units stand only behind numbers.
-            let number = Range::parse(end, Unit::Moment).ok().filter(|_| !end.contains(':'));
+            let number = Range::parse(end, Unit::Moment)
+                .ok()
+                .filter(|_| !end.contains(':'));
             let number = number.map(|range| Written::SinceStart(range.min));
             number.or_else(|| end.parse().ok()).map(Some)
         };
@@ -215,7 +230,12 @@ impl Part {
     /// # Errors
     ///
     /// If its end lies before its start there, or no calendar knows a time of it.
-    pub fn place(self, text: &str, clock: TraceClock, duration_ns: i64) -> Result<Range, RangeError> {
+    pub fn place(
+        self,
+        text: &str,
+        clock: TraceClock,
+        duration_ns: i64,
+    ) -> Result<Range, RangeError> {
         let (from, to) = match self {
             Self::Known(range) => return Ok(range),
             Self::Clock(from, to) => (from, to),
@@ -232,9 +252,16 @@ impl Part {
                 .end_of_part(clock, duration_ns)
                 .ok_or_else(|| wrong("no calendar knows the time, or that of the trace")),
         };
-        let range = Range { min: end(from, i64::MIN)?, max: end(to, i64::MAX)? };
+        let range = Range {
+            min: end(from, i64::MIN)?,
+            max: end(to, i64::MAX)?,
+        };
         // Both borders belong to the range, so that `0..0` is the number 0 and no empty range.
-        if range.min > range.max { Err(wrong("the end lies before the start")) } else { Ok(range) }
+        if range.min > range.max {
+            Err(wrong("the end lies before the start"))
+        } else {
+            Ok(range)
+        }
     }
 }
 
@@ -261,7 +288,10 @@ impl Parser<'_> {
         if min.is_none() && max.is_none() {
             return Err(self.error(0, "expected a number".into()));
         }
-        let range = Range { min: min.unwrap_or(i64::MIN), max: max.unwrap_or(i64::MAX) };
+        let range = Range {
+            min: min.unwrap_or(i64::MIN),
+            max: max.unwrap_or(i64::MAX),
+        };
         if range.min > range.max {
             let at = to.map_or(0, |(start, _)| start);
             let problem = "the end lies before the start (a unit belongs to each of both numbers)";
@@ -316,7 +346,12 @@ impl Parser<'_> {
     fn error(&self, offset: usize, problem: String) -> RangeError {
         // Offsets are bytes; people count characters.
         let position = self.text.get(..offset).unwrap_or(self.text).chars().count() + 1;
-        RangeError { text: self.text.to_owned(), position, problem, hint: self.unit.hint() }
+        RangeError {
+            text: self.text.to_owned(),
+            position,
+            problem,
+            hint: self.unit.hint(),
+        }
     }
 }
 
@@ -335,7 +370,12 @@ mod tests {
             ("1.5MiB..2GB", Unit::Bytes, 1_572_864, 2_000_000_000),
             ("10..20", Unit::Count, 10, 20),
             ("10-20", Unit::Milliseconds, 10_000_000, 20_000_000),
-            ("50s-51s", Unit::Milliseconds, 50_000_000_000, 51_000_000_000),
+            (
+                "50s-51s",
+                Unit::Milliseconds,
+                50_000_000_000,
+                51_000_000_000,
+            ),
             ("115s", Unit::Milliseconds, 115_000_000_000, MAX),
             ("0..0", Unit::Seconds, 0, 0),
             (" 1 .. 2 ms ", Unit::Microseconds, 1000, 2_000_000),
@@ -360,7 +400,14 @@ mod tests {
             ("0.1us", Unit::Seconds, 100, MAX),
         ];
         for (text, unit, min, max) in cases {
-            assert_eq!(Range::parse(text, *unit), Ok(Range { min: *min, max: *max }), "{text:?}");
+            assert_eq!(
+                Range::parse(text, *unit),
+                Ok(Range {
+                    min: *min,
+                    max: *max
+                }),
+                "{text:?}"
+            );
         }
     }
 
@@ -371,7 +418,12 @@ mod tests {
             ("..", Unit::Seconds, 1, "expected a number"),
             ("x", Unit::Seconds, 1, "\"x\" is no unit"),
             ("10xs", Unit::Seconds, 3, "\"xs\" is no unit"),
-            ("1..2MB", Unit::Seconds, 5, "the unit \"MB\" does not fit here"),
+            (
+                "1..2MB",
+                Unit::Seconds,
+                5,
+                "the unit \"MB\" does not fit here",
+            ),
             ("1ms", Unit::Count, 2, "the unit \"ms\" does not fit here"),
             ("1.5", Unit::Count, 1, "\"1.5\" is no whole number"),
             ("1,5", Unit::Seconds, 2, "expected `.` as decimal point"),
@@ -388,17 +440,27 @@ mod tests {
         ];
         for (text, unit, position, problem) in cases {
             let error = Range::parse(text, *unit).unwrap_err();
-            assert_eq!((error.position, error.problem.as_str()), (*position, *problem), "{text:?}");
+            assert_eq!(
+                (error.position, error.problem.as_str()),
+                (*position, *problem),
+                "{text:?}"
+            );
             assert!(error.hint.starts_with("write a range of"));
         }
         let error = Range::parse("5MB", Unit::Milliseconds).unwrap_err();
-        assert_eq!(error.to_string(), "\"5MB\", character 2: the unit \"MB\" does not fit here");
+        assert_eq!(
+            error.to_string(),
+            "\"5MB\", character 2: the unit \"MB\" does not fit here"
+        );
     }
 
     #[test]
     fn what_is_printed_of_times_is_a_part_of_the_trace() {
         // 2021-03-04 06:14:28 on a machine one hour ahead of UTC.
-        let clock = TraceClock { start_filetime: 132_593_084_680_000_000, bias_minutes: Some(-60) };
+        let clock = TraceClock {
+            start_filetime: 132_593_084_680_000_000,
+            bias_minutes: Some(-60),
+        };
         let placed = |text: &str| {
             let part = Part::parse(text)?.place(text, clock, 100_000_000_000)?;
             Ok((part.min, part.max))
@@ -424,7 +486,10 @@ mod tests {
         }
         for text in ["06:14:30..06:14:29", "06:61:00..", "x:y", "5..x", ""] {
             let error = placed(text).unwrap_err();
-            assert!(error.hint.starts_with("write a part of the trace as"), "{text}: {error}");
+            assert!(
+                error.hint.starts_with("write a part of the trace as"),
+                "{text}: {error}"
+            );
         }
     }
 

@@ -90,16 +90,24 @@ pub fn page<'q>(library: impl Iterator<Item = &'q Query>) -> String {
         let _ = write!(page, "\n{title}\n\n```sql\n{sql}\n```\n");
     }
     page.push_str("\n## Functions\n");
-    functions::references().iter().for_each(|function| write_function(&mut page, function));
+    functions::references()
+        .iter()
+        .for_each(|function| write_function(&mut page, function));
     page.push_str(LIBRARY);
     library.for_each(|query| write_query(&mut page, query));
     page.push_str("\n## Tables of an extract\n");
-    TABLES.iter().for_each(|table| write_table(&mut page, table));
+    TABLES
+        .iter()
+        .for_each(|table| write_table(&mut page, table));
     page.push_str("\n## Tables that are computed from them\n");
-    DERIVED.iter().for_each(|table| write_table(&mut page, table));
+    DERIVED
+        .iter()
+        .for_each(|table| write_table(&mut page, table));
     page.push_str("\n## Tables of the session\n");
     // `tables` lists those of the session behind the others.
-    tables().skip(TABLES.len() + DERIVED.len()).for_each(|table| write_table(&mut page, table));
+    tables()
+        .skip(TABLES.len() + DERIVED.len())
+        .for_each(|table| write_table(&mut page, table));
     page
 }
 
@@ -143,7 +151,14 @@ rows mean.
 ";
 
 fn write_function(page: &mut String, function: &Reference) {
-    let Reference { call, returns, doc, example, answer, .. } = function;
+    let Reference {
+        call,
+        returns,
+        doc,
+        example,
+        answer,
+        ..
+    } = function;
     let _ = write!(
         page,
         "\n### `{call}` → {returns}\n\n{doc}\n\n```sql\n{example}\n-- {}\n```\n",
@@ -152,23 +167,48 @@ fn write_function(page: &mut String, function: &Reference) {
 }
 
 fn write_query(page: &mut String, query: &Query) {
-    let _ = writeln!(page, "* `@{}` {}.", query.name, query.doc().trim_end_matches('.'));
+    let _ = writeln!(
+        page,
+        "* `@{}` {}.",
+        query.name,
+        query.doc().trim_end_matches('.')
+    );
     for param in query.params() {
-        let default = param.default.filter(|default| !default.is_empty()).unwrap_or("empty");
-        let _ =
-            writeln!(page, "  * `{}` ({}, {default} if not given): {}.", param.name, param.kind, param.doc);
+        let default = param
+            .default
+            .filter(|default| !default.is_empty())
+            .unwrap_or("empty");
+        let _ = writeln!(
+            page,
+            "  * `{}` ({}, {default} if not given): {}.",
+            param.name, param.kind, param.doc
+        );
     }
 }
 
 fn write_table(page: &mut String, table: &Table) {
-    let _ = write!(page, "\n### {}\n\n{}\n\n", table.name, table.doc.trim().replace("\n ", "\n"));
+    let _ = write!(
+        page,
+        "\n### {}\n\n{}\n\n",
+        table.name,
+        table.doc.trim().replace("\n ", "\n")
+    );
     if !table.order.is_empty() {
-        let _ = write!(page, "Rows are in the order of `{}`.\n\n", table.order.join("`, `"));
+        let _ = write!(
+            page,
+            "Rows are in the order of `{}`.\n\n",
+            table.order.join("`, `")
+        );
     }
     page.push_str("| column | type | unit | |\n|---|---|---|---|\n");
     for column in table.columns {
         let Column { name, unit, .. } = column;
-        let _ = writeln!(page, "| `{name}` | {} | {unit} | {} |", type_text(column), cell(column.doc));
+        let _ = writeln!(
+            page,
+            "| `{name}` | {} | {unit} | {} |",
+            type_text(column),
+            cell(column.doc)
+        );
     }
 }
 
@@ -188,5 +228,8 @@ pub fn type_text(column: &Column) -> String {
 }
 
 fn cell(doc: &str) -> String {
-    doc.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+    doc.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace('|', "\\|")
 }

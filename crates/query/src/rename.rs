@@ -58,7 +58,9 @@ impl RenameRules {
             without: Vec::new(),
             name: name.to_owned(),
         };
-        Self { rules: HashMap::from([("svchost.exe".to_owned(), SUPPLIED.map(rule).into())]) }
+        Self {
+            rules: HashMap::from([("svchost.exe".to_owned(), SUPPLIED.map(rule).into())]),
+        }
     }
 
     /// Reads a file.
@@ -85,25 +87,39 @@ impl RenameRules {
     pub fn name<'n>(&'n self, exe: &'n str, command_line: Option<&str>) -> &'n str {
         // Rules look at command lines alone: without one, a rule with nothing but excluded parts would fit by
         // accident.
-        let Some((rules, line)) = self.rules.get(&exe.to_lowercase()).zip(command_line) else { return exe };
+        let Some((rules, line)) = self.rules.get(&exe.to_lowercase()).zip(command_line) else {
+            return exe;
+        };
         let line = line.to_lowercase();
         let has = |part: &String| line.contains(part.as_str());
         // A rule that gives a process the name that it has already is skipped, so that a later one may still
         // change it.
-        let fits =
-            |rule: &&Rule| rule.name != exe && rule.with.iter().all(has) && !rule.without.iter().any(has);
+        let fits = |rule: &&Rule| {
+            rule.name != exe && rule.with.iter().all(has) && !rule.without.iter().any(has)
+        };
         rules.iter().find(fits).map_or(exe, |rule| &rule.name)
     }
 }
 
 /// The executable that a rule is about, and the rule.
 fn rule(source: &Source<'_>, element: &Element) -> Result<(String, Rule), FileError> {
-    source.check(element, &[], &["ExeName", "CmdLineSubstrings", "NotCmdLineSubstrings", "NewExeName"])?;
+    source.check(
+        element,
+        &[],
+        &[
+            "ExeName",
+            "CmdLineSubstrings",
+            "NotCmdLineSubstrings",
+            "NewExeName",
+        ],
+    )?;
     let name = |what: &str| {
         let text = source.inner(element, what)?;
         source.check(text, &[], &[])?;
-        let (name, expected) =
-            (text.content.trim(), format!("a name of 1 to {MAX_NAME} characters in <{what}>"));
+        let (name, expected) = (
+            text.content.trim(),
+            format!("a name of 1 to {MAX_NAME} characters in <{what}>"),
+        );
         match name.chars().count() {
             1..=MAX_NAME => Ok(name.to_owned()),
             count => Err(source.error(text.at, &expected, format!("{count}"))),
@@ -142,7 +158,12 @@ mod tests {
     }
 
     fn rule(exe: &str, with: &[&str], without: &[&str], name: &str) -> String {
-        let list = |parts: &[&str]| parts.iter().map(|p| format!("<string>{p}</string>")).collect::<String>();
+        let list = |parts: &[&str]| {
+            parts
+                .iter()
+                .map(|p| format!("<string>{p}</string>"))
+                .collect::<String>()
+        };
         format!(
             "<RenameRule><ExeName>{exe}</ExeName><CmdLineSubstrings>{}</CmdLineSubstrings>\
              <NotCmdLineSubstrings>{}</NotCmdLineSubstrings><NewExeName>{name}</NewExeName></RenameRule>",
@@ -153,7 +174,12 @@ mod tests {
 
     #[test]
     fn all_parts_have_to_be_there_and_none_of_the_others() {
-        let rules = rules(&rule("Host.EXE", &["-k net", "/S:1"], &["-test", ""], "Host of nets"));
+        let rules = rules(&rule(
+            "Host.EXE",
+            &["-k net", "/S:1"],
+            &["-test", ""],
+            "Host of nets",
+        ));
         for (exe, line, name) in [
             ("host.exe", Some("host.exe -K NETSVCS /s:1"), "Host of nets"),
             ("HOST.exe", Some("/s:1 -k net"), "Host of nets"),
@@ -180,13 +206,26 @@ mod tests {
         ];
         let rules = rules(&all.concat());
         assert_eq!(rules.name("a.exe", Some("-x")), "second");
-        assert_eq!(rules.name("a.exe", Some("")), "any", "a rule without parts fits every command line");
-        assert_eq!(rules.name("A.exe", Some("-x")), "a.exe", "another spelling is another name");
+        assert_eq!(
+            rules.name("a.exe", Some("")),
+            "any",
+            "a rule without parts fits every command line"
+        );
+        assert_eq!(
+            rules.name("A.exe", Some("-x")),
+            "a.exe",
+            "another spelling is another name"
+        );
     }
 
     #[test]
     fn parts_are_plain_text() {
-        let rules = rules(&rule("a.exe", &["it's 100%_*? &amp; &lt;x&gt;"], &[], "a &quot;b&quot;"));
+        let rules = rules(&rule(
+            "a.exe",
+            &["it's 100%_*? &amp; &lt;x&gt;"],
+            &[],
+            "a &quot;b&quot;",
+        ));
         assert_eq!(rules.name("a.exe", Some("IT'S 100%_*? & <X>!")), "a \"b\"");
         assert_eq!(rules.name("a.exe", Some("it's 100 __ & <x>")), "a.exe");
     }
@@ -199,9 +238,18 @@ mod tests {
                 r"C:\WINDOWS\System32\svchost.exe -k LocalServiceNetworkRestricted -p -s EventLog",
                 "svchost Event Log Service",
             ),
-            (r"svchost.exe -k NetworkService -s TermService", "svchost RDP Service"),
-            (r"svchost.exe -k netsvcs -p -s Winmgmt", "svchost WMI Service"),
-            (r"svchost.exe -k LocalServiceNoNetworkFirewall -p", "svchost Firewall"),
+            (
+                r"svchost.exe -k NetworkService -s TermService",
+                "svchost RDP Service",
+            ),
+            (
+                r"svchost.exe -k netsvcs -p -s Winmgmt",
+                "svchost WMI Service",
+            ),
+            (
+                r"svchost.exe -k LocalServiceNoNetworkFirewall -p",
+                "svchost Firewall",
+            ),
             (r"svchost.exe -k NetworkService -s Dnscache", "svchost.exe"),
         ] {
             assert_eq!(rules.name("svchost.exe", Some(line)), name);
@@ -220,15 +268,30 @@ mod tests {
         };
         for (text, expected) in [
             ("", "1:1: expected <ProcessRenamer>, found the end"),
-            ("<Filters/>", "1:1: expected <ProcessRenamer>, found <Filters>"),
-            ("<ProcessRenamer>\n <Rules/>", "expected </ProcessRenamer>, found the end"),
+            (
+                "<Filters/>",
+                "1:1: expected <ProcessRenamer>, found <Filters>",
+            ),
+            (
+                "<ProcessRenamer>\n <Rules/>",
+                "expected </ProcessRenamer>, found the end",
+            ),
             (
                 "<ProcessRenamer>\n <Rules/></ProcessRenamer>",
                 "2:2: expected in <ProcessRenamer>: ProcessRenamers, found <Rules>",
             ),
-            ("<!DOCTYPE a [<!ENTITY b \"c\">]><ProcessRenamer/>", "1:1: expected no document type"),
-            (&named(""), "a name of 1 to 260 characters in <NewExeName>, found 0"),
-            (&named(&long), "a name of 1 to 260 characters in <NewExeName>, found 261"),
+            (
+                "<!DOCTYPE a [<!ENTITY b \"c\">]><ProcessRenamer/>",
+                "1:1: expected no document type",
+            ),
+            (
+                &named(""),
+                "a name of 1 to 260 characters in <NewExeName>, found 0",
+            ),
+            (
+                &named(&long),
+                "a name of 1 to 260 characters in <NewExeName>, found 261",
+            ),
             (&named("&b;"), "expected an entity that XML has, found &b;"),
             (&deep, "64 in each other, found one more"),
             (&many, "expected at most 20000 elements"),

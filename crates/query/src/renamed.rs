@@ -34,18 +34,34 @@ impl RenamedProcesses {
         // address of the rules distinguishes them.
         let place = Arc::as_ptr(&rules).addr();
         let types = |_: &[DataType]| Ok(vec![DataType::Utf8; 2]);
-        let function = Scalar::new("process_name", DataType::Utf8, place, types, move |columns| {
-            let [names, lines] = arguments(columns)?;
-            let rows = names.as_string::<i32>().iter().zip(lines.as_string::<i32>());
-            let names = rows.map(|(name, line)| Some(rules.name(name?, line)));
-            Ok(Arc::new(names.collect::<StringArray>()) as ArrayRef)
-        });
-        Self { table, function: ScalarUDF::new_from_impl(function) }
+        let function = Scalar::new(
+            "process_name",
+            DataType::Utf8,
+            place,
+            types,
+            move |columns| {
+                let [names, lines] = arguments(columns)?;
+                let rows = names
+                    .as_string::<i32>()
+                    .iter()
+                    .zip(lines.as_string::<i32>());
+                let names = rows.map(|(name, line)| Some(rules.name(name?, line)));
+                Ok(Arc::new(names.collect::<StringArray>()) as ArrayRef)
+            },
+        );
+        Self {
+            table,
+            function: ScalarUDF::new_from_impl(function),
+        }
     }
 
     /// A column of the table as it is asked for, over a plan with the columns that it needs.
     fn column(&self, name: &str) -> Expr {
-        if name == NAME { self.function.call(vec![ident(NAME), ident(COMMAND_LINE)]) } else { ident(name) }
+        if name == NAME {
+            self.function.call(vec![ident(NAME), ident(COMMAND_LINE)])
+        } else {
+            ident(name)
+        }
     }
 }
 
@@ -68,7 +84,9 @@ impl TableProvider for RenamedProcesses {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let schema = self.schema();
         let (name, command_line) = (schema.index_of(NAME)?, schema.index_of(COMMAND_LINE)?);
-        let wanted = projection.cloned().unwrap_or_else(|| (0..schema.fields().len()).collect());
+        let wanted = projection
+            .cloned()
+            .unwrap_or_else(|| (0..schema.fields().len()).collect());
         // Rules cost nothing where the name is not asked for.
         if !wanted.contains(&name) {
             return self.table.scan(state, projection, filters, limit).await;
@@ -78,12 +96,18 @@ impl TableProvider for RenamedProcesses {
         if !needed.contains(&command_line) {
             needed.push(command_line);
         }
-        let plan = self.table.scan(state, Some(&needed), filters, limit).await?;
+        let plan = self
+            .table
+            .scan(state, Some(&needed), filters, limit)
+            .await?;
         let of_plan = DFSchema::try_from(plan.schema())?;
         let mut columns = Vec::with_capacity(wanted.len());
         for index in wanted {
             let name = schema.field(index).name();
-            columns.push((state.create_physical_expr(self.column(name), &of_plan)?, name.clone()));
+            columns.push((
+                state.create_physical_expr(self.column(name), &of_plan)?,
+                name.clone(),
+            ));
         }
         Ok(Arc::new(ProjectionExec::try_new(columns, plan)?))
     }

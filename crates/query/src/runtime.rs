@@ -48,7 +48,10 @@ impl Workers {
             .on_thread_start(quiet::thread)
             .enable_all()
             .build();
-        Ok(Self { runtime: started.map_err(Error::Threads)?, count })
+        Ok(Self {
+            runtime: started.map_err(Error::Threads)?,
+            count,
+        })
     }
 
     /// Whether nothing computes on them any more.
@@ -68,7 +71,9 @@ impl Threads {
         let spare = {
             let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
             // The set that was given back last has the warmest caches.
-            let at = spare.iter().rposition(|workers| workers.count == count && workers.are_idle());
+            let at = spare
+                .iter()
+                .rposition(|workers| workers.count == count && workers.are_idle());
             at.and_then(|at| spare.remove(at))
         };
         Ok(Self(Some(match spare {
@@ -79,11 +84,17 @@ impl Threads {
 
     /// Taken until this is dropped; the error is never seen.
     fn runtime(&self) -> Result<&Runtime> {
-        self.0.as_ref().map(|workers| &workers.runtime).ok_or_else(stopped)
+        self.0
+            .as_ref()
+            .map(|workers| &workers.runtime)
+            .ok_or_else(stopped)
     }
 
     /// Starts work on them.
-    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> Result<JoinHandle<()>> {
+    pub(crate) fn spawn(
+        &self,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<JoinHandle<()>> {
         Ok(self.runtime()?.spawn(work))
     }
 
@@ -104,7 +115,8 @@ impl Threads {
             // The caller waits below until this arrives.
             let _ = sender.send(work.await);
         })?;
-        let done = self.block_on(cancel.or(async { receiver.await.unwrap_or_else(|_| Err(stopped())) }));
+        let done =
+            self.block_on(cancel.or(async { receiver.await.unwrap_or_else(|_| Err(stopped())) }));
         task.abort();
         done
     }
@@ -116,14 +128,18 @@ impl Drop for Threads {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         // A set with more threads than that is kept all the same, or a session with many partitions would
         // start threads for each statement.
-        let most = processors.saturating_mul(SPARE_FOR_EACH_PROCESSOR).max(workers.count);
+        let most = processors
+            .saturating_mul(SPARE_FOR_EACH_PROCESSOR)
+            .max(workers.count);
         let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
         spare.push_back(workers);
         let mut count: usize = spare.iter().map(|workers| workers.count).sum();
         while count > most {
             // Nobody waits for what they do: the statement that they had is gone. They end at their next
             // pause.
-            let Some(oldest) = spare.pop_front() else { return };
+            let Some(oldest) = spare.pop_front() else {
+                return;
+            };
             count = count.saturating_sub(oldest.count);
             oldest.runtime.shutdown_background();
         }
@@ -132,7 +148,9 @@ impl Drop for Threads {
 
 /// The engine has ended without an answer; what it said was not printed.
 pub(crate) fn stopped() -> Error {
-    Error::Stopped { said: quiet::last_of_threads() }
+    Error::Stopped {
+        said: quiet::last_of_threads(),
+    }
 }
 
 #[cfg(test)]
@@ -169,12 +187,17 @@ mod tests {
         drop(busy);
         let next = Threads::take(COUNT).unwrap();
         assert_ne!(id(&next), stuck, "something computes there");
-        assert_eq!(next.wait_for(&Cancel::default(), async { Ok(7) }).unwrap(), 7);
+        assert_eq!(
+            next.wait_for(&Cancel::default(), async { Ok(7) }).unwrap(),
+            7
+        );
         drop(end);
         // It ends soon, and the threads are used again; tests beside this one may have pushed them out.
         let spare = || {
             let all = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
-            all.iter().find(|workers| workers.runtime.handle().id() == stuck).map(Workers::are_idle)
+            all.iter()
+                .find(|workers| workers.runtime.handle().id() == stuck)
+                .map(Workers::are_idle)
         };
         let deadline = std::time::Instant::now() + Duration::from_secs(60);
         while spare() == Some(false) {
@@ -182,6 +205,9 @@ mod tests {
             std::thread::sleep(Duration::from_millis(1));
         }
         let again = Threads::take(COUNT).unwrap();
-        assert!(id(&again) == stuck || spare().is_none(), "the threads are not used again");
+        assert!(
+            id(&again) == stuck || spare().is_none(),
+            "the threads are not used again"
+        );
     }
 }

@@ -32,7 +32,9 @@ use crate::rename::RenameRules;
 use crate::runtime::Threads;
 use crate::spill::Spill;
 use crate::stop::{self, Stop};
-use crate::{Answer, Cancel, Error, Result, Source, error, functions, once, one_row, statement, trace_keys};
+use crate::{
+    Answer, Cancel, Error, Result, Source, error, functions, once, one_row, statement, trace_keys,
+};
 
 /// What answers take names of methods from, in the SQL of questions that show them.
 const METHODS: [&str; 3] = ["cpu_method", "stack_text", "method_name"];
@@ -107,7 +109,10 @@ impl Session {
     /// # Errors
     /// The engine cannot be set up.
     pub fn again(&self, options: &Options) -> Result<Self> {
-        let tables = self.engine.tables().with_names(options.process_names.clone());
+        let tables = self
+            .engine
+            .tables()
+            .with_names(options.process_names.clone());
         let engine = Engine::over(tables, options.clone());
         engine.context()?;
         Ok(Self::over(engine, None))
@@ -119,7 +124,12 @@ impl Session {
     }
 
     fn over(engine: Engine, batch: Option<Member>) -> Self {
-        Self { engine, batch, asked_methods: Arc::default(), asked_left_out: Arc::default() }
+        Self {
+            engine,
+            batch,
+            asked_methods: Arc::default(),
+            asked_left_out: Arc::default(),
+        }
     }
 
     /// A session for each of its extracts, in the order in which they were named: for a question to several
@@ -143,7 +153,10 @@ impl Session {
     /// # Errors
     /// One of them cannot be opened; see also [`Session::new`].
     pub fn open(paths: &[impl AsRef<Path>]) -> Result<Self> {
-        let sources = paths.iter().map(|path| Source::open(path.as_ref())).collect::<Result<_>>()?;
+        let sources = paths
+            .iter()
+            .map(|path| Source::open(path.as_ref()))
+            .collect::<Result<_>>()?;
         Self::new(sources, &Options::default())
     }
 
@@ -164,7 +177,11 @@ impl Session {
     /// The sets that [`Session::use_tags`] was given last.
     #[must_use]
     pub fn tags(&self) -> Arc<[TagSet]> {
-        self.engine.tags.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.engine
+            .tags
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Whether a table of an extract has rows, without asking; `None` for what is no such table.
@@ -200,7 +217,12 @@ impl Session {
     /// The tables that questions named since the last call and that an extract does without, though the trace
     /// has their events.
     pub fn asked_left_out(&self) -> BTreeSet<String> {
-        std::mem::take(&mut *self.asked_left_out.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(
+            &mut *self
+                .asked_left_out
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
     /// Whether a summary was made without the rows of this table.
@@ -214,7 +236,10 @@ impl Session {
         if left_out.is_empty() {
             return;
         }
-        let mut asked = self.asked_left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = self
+            .asked_left_out
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         asked.extend(left_out.iter().filter(|table| is_named(table)).cloned());
     }
 
@@ -236,10 +261,18 @@ impl Session {
     /// Reading the tables fails.
     pub fn frames(&self) -> Result<Arc<Frames>> {
         self.asked_methods.store(true, Ordering::Relaxed);
-        let (context, loader) = (self.engine.context()?.clone(), self.engine.tables().loader().clone());
-        self.engine.threads()?.wait_for(&self.engine.options.cancel, async move {
-            loader.frames(&context.state()).await.map_err(|e| error::from_execution(&e))
-        })
+        let (context, loader) = (
+            self.engine.context()?.clone(),
+            self.engine.tables().loader().clone(),
+        );
+        self.engine
+            .threads()?
+            .wait_for(&self.engine.options.cancel, async move {
+                loader
+                    .frames(&context.state())
+                    .await
+                    .map_err(|e| error::from_execution(&e))
+            })
     }
 
     /// A number that no recording has, over which a question that computes with it failed. All rows are read
@@ -264,7 +297,11 @@ impl Session {
             return self.engine.run(self.engine.plan(sql, Values::default())?);
         };
         if let Some((schema, batches)) = member.answer(sql) {
-            return Ok(Answer::of(schema, batches, self.engine.options.cancel.clone()));
+            return Ok(Answer::of(
+                schema,
+                batches,
+                self.engine.options.cancel.clone(),
+            ));
         }
         let plan = self.engine.plan(sql, Values::default())?;
         // Where it cannot be found out, the question is asked of one extract at a time, which is always
@@ -316,7 +353,9 @@ impl Session {
     /// # Errors
     /// As [`Session::ask`].
     pub fn count(&self, query: &Query, parameters: &[Parameter]) -> Result<Option<i64>> {
-        let Some(sql) = query.count_sql(self.engine.tables().is_several()) else { return Ok(None) };
+        let Some(sql) = query.count_sql(self.engine.tables().is_several()) else {
+            return Ok(None);
+        };
         let mut values = query.bind(parameters)?;
         // The engine refuses values for parameters that a statement does not name, and the limit is gone from
         // this one.
@@ -326,9 +365,12 @@ impl Session {
         let mut rows = None;
         for batch in self.engine.run(self.engine.plan(&sql, values)?)? {
             let batch = batch?;
-            let counts =
-                batch.column_by_name("rows").and_then(|column| column.as_primitive_opt::<Int64Type>());
-            rows = counts.and_then(|counts| counts.iter().next().flatten()).or(rows);
+            let counts = batch
+                .column_by_name("rows")
+                .and_then(|column| column.as_primitive_opt::<Int64Type>());
+            rows = counts
+                .and_then(|counts| counts.iter().next().flatten())
+                .or(rows);
         }
         Ok(rows)
     }
@@ -357,12 +399,21 @@ pub(crate) struct Engine {
 impl Engine {
     /// `has_trace_id` says whether tables lead with the number of the extract.
     pub(crate) fn new(sources: Arc<[Arc<Source>]>, options: Options, has_trace_id: bool) -> Self {
-        let tables = Arc::new(Tables::new(sources, options.process_names.clone(), has_trace_id));
+        let tables = Arc::new(Tables::new(
+            sources,
+            options.process_names.clone(),
+            has_trace_id,
+        ));
         Self::over(tables, options)
     }
 
     fn over(tables: Arc<Tables>, options: Options) -> Self {
-        Self { tables, options, context: OnceLock::new(), tags: Mutex::default() }
+        Self {
+            tables,
+            options,
+            context: OnceLock::new(),
+            tags: Mutex::default(),
+        }
     }
 
     pub(crate) const fn tables(&self) -> &Arc<Tables> {
@@ -387,7 +438,9 @@ impl Engine {
         for function in functions::bounded(|name| context.udf(name).ok()) {
             context.register_udf(function);
         }
-        functions::aggregates().into_iter().for_each(|function| context.register_udaf(function));
+        functions::aggregates()
+            .into_iter()
+            .for_each(|function| context.register_udaf(function));
         context.register_catalog(CATALOG, Arc::new(Catalog(tables.clone())));
         Ok(self.context.get_or_init(|| context))
     }
@@ -397,7 +450,11 @@ impl Engine {
         *self.tags.lock().unwrap_or_else(PoisonError::into_inner) = sets.clone();
         // Where setting up fails, the question that follows says so.
         if let Ok(context) = self.context() {
-            context.register_udf(functions::tag(tables.loader().clone(), tables.is_several(), sets));
+            context.register_udf(functions::tag(
+                tables.loader().clone(),
+                tables.is_several(),
+                sets,
+            ));
         }
     }
 
@@ -410,9 +467,12 @@ impl Engine {
             let statement = statement::parse(&sql)?;
             let planned = context.state().statement_to_plan(statement).await;
             let plan = values.bind(planned.map_err(|e| error::from_planning(&e))?)?;
-            let asks =
-                SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-            asks.verify_plan(&plan).map_err(|e| error::from_planning(&e))?;
+            let asks = SQLOptions::new()
+                .with_allow_ddl(false)
+                .with_allow_dml(false)
+                .with_allow_statements(false);
+            asks.verify_plan(&plan)
+                .map_err(|e| error::from_planning(&e))?;
             // Keys of one extract always are of the same trace.
             if is_several {
                 trace_keys::check(&plan, runs_differ)?;
@@ -441,12 +501,21 @@ impl Engine {
                 }
                 let rows = context.execute_logical_plan(one_row::held(plan)?).await?;
                 let task = Arc::new(rows.task_ctx());
-                execute_stream(stop::in_joins(rows.create_physical_plan().await?, &of_joins)?, task)
+                execute_stream(
+                    stop::in_joins(rows.create_physical_plan().await?, &of_joins)?,
+                    task,
+                )
             };
             starting.await.map_err(|e| error::from_planning(&e))
         })?;
         let tables = self.tables.clone();
-        Answer::start(stream, threads, self.options.cancel.clone(), stop, move || tables.damage(&names))
+        Answer::start(
+            stream,
+            threads,
+            self.options.cancel.clone(),
+            stop,
+            move || tables.damage(&names),
+        )
     }
 }
 

@@ -39,7 +39,12 @@ impl From<Extract> for Source {
             .path()
             .file_stem()
             .map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned());
-        Self { name, path, trace: None, rows: Rows::Extract(Box::new(extract)) }
+        Self {
+            name,
+            path,
+            trace: None,
+            rows: Rows::Extract(Box::new(extract)),
+        }
     }
 }
 
@@ -55,7 +60,10 @@ impl Source {
     /// Marks an extract in a cache as made of this trace, which was named instead of it.
     #[must_use]
     pub fn made_of(self, trace: &Path) -> Self {
-        Self { trace: Some(trace.display().to_string()), ..self }
+        Self {
+            trace: Some(trace.display().to_string()),
+            ..self
+        }
     }
 
     /// Bytes of its tables; of rows in memory none are counted.
@@ -78,12 +86,15 @@ impl Source {
     /// The tables that it does without, though their events were recorded. Numbers of stacks are computed.
     pub(crate) fn left_out(&self) -> impl Iterator<Item = &str> {
         let manifest = self.manifest().into_iter();
-        manifest.flat_map(Manifest::left_out_of_recorded).filter(|table| *table != StackHash::TABLE.name)
+        manifest
+            .flat_map(Manifest::left_out_of_recorded)
+            .filter(|table| *table != StackHash::TABLE.name)
     }
 
     /// The number of its trace; 0 for rows in memory.
     pub(crate) fn run_id(&self) -> i64 {
-        self.manifest().map_or(0, |manifest| run_id(&manifest.source.hash))
+        self.manifest()
+            .map_or(0, |manifest| run_id(&manifest.source.hash))
     }
 
     /// Its row of the table `extract`, without the columns that only a session knows.
@@ -99,7 +110,8 @@ impl Source {
 
     /// Whether it was made of an extract of another program.
     pub(crate) fn is_imported(&self) -> bool {
-        self.manifest().is_some_and(|manifest| manifest.imported_from.is_some())
+        self.manifest()
+            .is_some_and(|manifest| manifest.imported_from.is_some())
     }
 
     /// Rows of a table that is a file; 0 for rows in memory.
@@ -113,9 +125,9 @@ impl Source {
     /// Whether a table has rows.
     pub(crate) fn has_rows(&self, table: &str) -> bool {
         match &self.rows {
-            Rows::Batches(batches) => {
-                batches.get(table).is_some_and(|batches| batches.iter().any(|batch| batch.num_rows() > 0))
-            }
+            Rows::Batches(batches) => batches
+                .get(table)
+                .is_some_and(|batches| batches.iter().any(|batch| batch.num_rows() > 0)),
             Rows::Extract(extract) => extract.table(table).is_some(),
         }
     }
@@ -127,6 +139,11 @@ impl Source {
         for (table, batches) in tables {
             rows.entry(table.name).or_default().extend(batches);
         }
-        Self { name: name.to_owned(), path: String::new(), trace: None, rows: Rows::Batches(rows) }
+        Self {
+            name: name.to_owned(),
+            path: String::new(),
+            trace: None,
+            rows: Rows::Batches(rows),
+        }
     }
 }

@@ -30,7 +30,10 @@ pub(crate) struct Spill {
 
 impl Spill {
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
-        Self { folder, used: Arc::default() }
+        Self {
+            folder,
+            used: Arc::default(),
+        }
     }
 }
 
@@ -42,10 +45,17 @@ impl TempFileFactory for Spill {
         };
         let file = made.map_err(|error| {
             let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir);
-            let text = format!("cannot write a temporary file in {}: {error}", folder.display());
+            let text = format!(
+                "cannot write a temporary file in {}: {error}",
+                folder.display()
+            );
             DataFusionError::IoError(io::Error::new(error.kind(), text))
         })?;
-        Ok(Arc::new(Unnamed(Arc::new(Written { file, size: AtomicU64::new(0), used: self.used.clone() }))))
+        Ok(Arc::new(Unnamed(Arc::new(Written {
+            file,
+            size: AtomicU64::new(0),
+            used: self.used.clone(),
+        }))))
     }
 }
 
@@ -61,7 +71,8 @@ struct Written {
 
 impl Drop for Written {
     fn drop(&mut self) {
-        self.used.fetch_sub(self.size.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.used
+            .fetch_sub(self.size.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 
@@ -82,7 +93,10 @@ impl SpillFile for Unnamed {
                 })
             });
             let ended = |error| DataFusionError::External(Box::new(error));
-            let piece = read.await.map_err(ended)?.map_err(DataFusionError::IoError)?;
+            let piece = read
+                .await
+                .map_err(ended)?
+                .map_err(DataFusionError::IoError)?;
             let next = position.saturating_add(piece.len() as u64);
             Ok((!piece.is_empty()).then(|| (Bytes::from(piece), (written, next))))
         });
@@ -101,16 +115,27 @@ impl Write for Writer {
         let count = bytes.len() as u64;
         // The bytes are counted before they are written, so that several writers together cannot pass the
         // limit.
-        if self.0.used.fetch_add(count, Ordering::Relaxed).saturating_add(count) > MAX_BYTES {
+        if self
+            .0
+            .used
+            .fetch_add(count, Ordering::Relaxed)
+            .saturating_add(count)
+            > MAX_BYTES
+        {
             self.0.used.fetch_sub(count, Ordering::Relaxed);
-            let text = format!("the answer needs more than {} GiB of temporary files", MAX_BYTES >> 30);
+            let text = format!(
+                "the answer needs more than {} GiB of temporary files",
+                MAX_BYTES >> 30
+            );
             return Err(io::Error::new(io::ErrorKind::QuotaExceeded, text));
         }
         // Where it ends so far: reading moves the place of the file on some systems.
         let written = write_at(&self.0.file, bytes, self.0.size.load(Ordering::Relaxed));
         let done = *written.as_ref().unwrap_or(&0) as u64;
         // A write may take only a part of the bytes; the rest comes again.
-        self.0.used.fetch_sub(count - done.min(count), Ordering::Relaxed);
+        self.0
+            .used
+            .fetch_sub(count - done.min(count), Ordering::Relaxed);
         self.0.size.fetch_add(done, Ordering::Relaxed);
         written
     }

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::arrow::array::builder::{BooleanBuilder, Int32Builder, Int64Builder, StringBuilder};
+use datafusion::arrow::array::builder::{
+    BooleanBuilder, Int32Builder, Int64Builder, StringBuilder,
+};
 use datafusion::arrow::array::{ArrayRef, AsArray, Int32Array, RecordBatch};
 use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -45,7 +47,9 @@ pub(crate) enum Unrolled {
 
 impl Unrolled {
     pub(crate) fn named(name: &str) -> Option<Self> {
-        [Self::Frames, Self::Text, Self::Hash].into_iter().find(|unrolled| unrolled.table().name == name)
+        [Self::Frames, Self::Text, Self::Hash]
+            .into_iter()
+            .find(|unrolled| unrolled.table().name == name)
     }
 
     fn table(self) -> &'static Table {
@@ -82,8 +86,19 @@ impl StackTable {
         run_ids: Vec<i64>,
     ) -> Self {
         let schema = schema_of(unrolled.table(), has_trace_id);
-        let ids: Vec<_> = schema.fields().iter().filter(|field| is_id(field.name())).cloned().collect();
-        Self { unrolled, schema, ids: Arc::new(Schema::new(ids)), loader, run_ids }
+        let ids: Vec<_> = schema
+            .fields()
+            .iter()
+            .filter(|field| is_id(field.name()))
+            .cloned()
+            .collect();
+        Self {
+            unrolled,
+            schema,
+            ids: Arc::new(Schema::new(ids)),
+            loader,
+            run_ids,
+        }
     }
 
     /// The stacks of a trace that the filters let through, in their order.
@@ -97,8 +112,11 @@ impl StackTable {
         // Choosing works on the numbers of stacks alone: nothing is unrolled for stacks that a filter leaves
         // out.
         let all = Int32Array::from_iter_values((0..).take(trace.stacks()));
-        let Some(filter) = conjunction(filters.to_vec()) else { return Ok(all) };
-        let filter = session.create_physical_expr(filter, &DFSchema::try_from(self.ids.clone())?)?;
+        let Some(filter) = conjunction(filters.to_vec()) else {
+            return Ok(all);
+        };
+        let filter =
+            session.create_physical_expr(filter, &DFSchema::try_from(self.ids.clone())?)?;
         let mut columns: Vec<ArrayRef> = vec![Arc::new(all)];
         if self.ids.fields().len() > 1 {
             columns.splice(0..0, leading_values(ids, trace.stacks()));
@@ -106,7 +124,10 @@ impl StackTable {
         let ids = RecordBatch::try_new(self.ids.clone(), columns)?;
         let passes = filter.evaluate(&ids)?.into_array(ids.num_rows())?;
         let chosen = filter_record_batch(&ids, passes.as_boolean())?;
-        let stacks = chosen.columns().last().map(|column| column.as_primitive().clone());
+        let stacks = chosen
+            .columns()
+            .last()
+            .map(|column| column.as_primitive().clone());
         Ok(stacks.unwrap_or_else(|| Int32Array::from_iter_values([])))
     }
 }
@@ -122,11 +143,18 @@ impl TableProvider for StackTable {
     }
 
     /// Conditions on the numbers of stacks choose before anything is unrolled.
-    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
         // A condition that changes from row to row must not be evaluated another number of times than the
         // query says.
         let by_ids = |filter: &Expr| {
-            !filter.is_volatile() && filter.column_refs().iter().all(|column| is_id(&column.name))
+            !filter.is_volatile()
+                && filter
+                    .column_refs()
+                    .iter()
+                    .all(|column| is_id(&column.name))
         };
         let support = |filter: &&Expr| {
             if by_ids(filter) {
@@ -148,15 +176,23 @@ impl TableProvider for StackTable {
         let frames = self.loader.frames(session).await?;
         let mut parts: Vec<Arc<dyn PartitionStream>> = Vec::new();
         for (trace_id, trace) in (0..).zip(frames.traces()) {
-            let run_id = usize::try_from(trace_id).ok().and_then(|index| self.run_ids.get(index));
+            let run_id = usize::try_from(trace_id)
+                .ok()
+                .and_then(|index| self.run_ids.get(index));
             let ids = (trace_id, run_id.copied().unwrap_or_default());
             let stacks = self.select(session, filters, ids, trace)?;
             // The number of a stack needs those of all its callers, so that computing all of them at once is
             // the least work.
-            let hashes: Arc<[i64]> =
-                if self.unrolled == Unrolled::Hash { trace.stack_hashes().into() } else { Arc::default() };
+            let hashes: Arc<[i64]> = if self.unrolled == Unrolled::Hash {
+                trace.stack_hashes().into()
+            } else {
+                Arc::default()
+            };
             // Parts are not smaller than a batch, since each costs a task of the engine.
-            let size = stacks.len().div_ceil(session.config().target_partitions()).max(BATCH_ROWS);
+            let size = stacks
+                .len()
+                .div_ceil(session.config().target_partitions())
+                .max(BATCH_ROWS);
             for from in (0..stacks.len()).step_by(size) {
                 parts.push(Arc::new(Part {
                     unrolled: self.unrolled,
@@ -169,9 +205,19 @@ impl TableProvider for StackTable {
             }
         }
         if parts.is_empty() {
-            return Ok(Arc::new(EmptyExec::new(project_schema(&self.schema, projection)?)));
+            return Ok(Arc::new(EmptyExec::new(project_schema(
+                &self.schema,
+                projection,
+            )?)));
         }
-        Ok(Arc::new(StreamingTableExec::try_new(self.schema.clone(), parts, projection, [], false, limit)?))
+        Ok(Arc::new(StreamingTableExec::try_new(
+            self.schema.clone(),
+            parts,
+            projection,
+            [],
+            false,
+            limit,
+        )?))
     }
 }
 
@@ -196,9 +242,13 @@ impl PartitionStream for Part {
     fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
         let part = self.clone();
         let (mut next, mut seen) = (0, Seen::default());
-        let batches =
-            std::iter::from_fn(move || (next < part.stacks.len()).then(|| part.batch(&mut next, &mut seen)));
-        Box::pin(RecordBatchStreamAdapter::new(self.schema.clone(), stream::iter(batches)))
+        let batches = std::iter::from_fn(move || {
+            (next < part.stacks.len()).then(|| part.batch(&mut next, &mut seen))
+        });
+        Box::pin(RecordBatchStreamAdapter::new(
+            self.schema.clone(),
+            stream::iter(batches),
+        ))
     }
 }
 
@@ -221,7 +271,9 @@ impl Seen {
         }
         // A number of the stack in place of a set that is emptied for each one: a set would be filled and
         // cleared for millions of stacks.
-        self.last.get_mut(identity).is_some_and(|last| std::mem::replace(last, self.stack) != self.stack)
+        self.last
+            .get_mut(identity)
+            .is_some_and(|last| std::mem::replace(last, self.stack) != self.stack)
     }
 }
 
@@ -280,14 +332,20 @@ impl Columns {
         for (depth, frame_id) in (0..).zip(trace.stack(stack_id)) {
             self.frame_ids.append_value(frame_id);
             self.depths.append_value(depth);
-            self.firsts.append_value(trace.identity(frame_id).is_none_or(|identity| seen.is_first(identity)));
+            self.firsts.append_value(
+                trace
+                    .identity(frame_id)
+                    .is_none_or(|identity| seen.is_first(identity)),
+            );
             added += 1;
         }
         added
     }
 
     fn hash(&mut self, hashes: &[i64], stack_id: i32) -> usize {
-        let hash = usize::try_from(stack_id).ok().and_then(|stack| hashes.get(stack));
+        let hash = usize::try_from(stack_id)
+            .ok()
+            .and_then(|stack| hashes.get(stack));
         self.hashes.extend(hash.map(|hash| Some(*hash)));
         usize::from(hash.is_some())
     }

@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::parser::{DFParserBuilder, Statement};
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Statement as Sql, TableFactor, Visit, Visitor};
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, Statement as Sql, TableFactor, Visit, Visitor,
+};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
@@ -24,7 +26,11 @@ const STEPS_OF_A_TABLE: usize = 5;
 /// Parses one statement that asks something.
 pub(crate) fn parse(sql: &str) -> Result<Statement> {
     if sql.len() > MAX_BYTES {
-        return Err(Error::TooLong { what: "bytes of SQL", found: sql.len(), limit: MAX_BYTES });
+        return Err(Error::TooLong {
+            what: "bytes of SQL",
+            found: sql.len(),
+            limit: MAX_BYTES,
+        });
     }
     let dialect = GenericDialect {};
     // Counted before parsing: the planner overflows its stack on what the parser still reads. Text that no
@@ -59,7 +65,9 @@ fn steps(tokens: &[Token]) -> usize {
     let steps = |token: &Token| match token {
         Token::Word(word) => match word.keyword {
             Keyword::AND | Keyword::OR | Keyword::NOT | Keyword::LIKE | Keyword::IS => 1,
-            Keyword::JOIN | Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => STEPS_OF_A_TABLE,
+            Keyword::JOIN | Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => {
+                STEPS_OF_A_TABLE
+            }
             _ => 0,
         },
         Token::Number(..)
@@ -81,9 +89,11 @@ fn check(statement: &Statement) -> Result<()> {
     match statement {
         Statement::Explain(explain) => check(&explain.statement),
         Statement::Statement(sql) => match sql.visit(&mut Misread) {
-            ControlFlow::Break((message, hint)) => {
-                Err(Error::Sql { message: message.to_owned(), position: None, hint: Some(hint.to_owned()) })
-            }
+            ControlFlow::Break((message, hint)) => Err(Error::Sql {
+                message: message.to_owned(),
+                position: None,
+                hint: Some(hint.to_owned()),
+            }),
             ControlFlow::Continue(()) if asks(sql) => Ok(()),
             ControlFlow::Continue(()) => Err(refused(statement)),
         },
@@ -94,7 +104,9 @@ fn check(statement: &Statement) -> Result<()> {
 fn refused(statement: &Statement) -> Error {
     let text = statement.to_string();
     let words: Vec<&str> = text.split_whitespace().take(2).collect();
-    Error::Refused { found: words.join(" ") }
+    Error::Refused {
+        found: words.join(" "),
+    }
 }
 
 fn asks(sql: &Sql) -> bool {
@@ -119,12 +131,15 @@ impl Visitor for Misread {
     /// Samples of tables are read over: the answer would be of all rows.
     fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<Self::Break> {
         match table {
-            TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => {
-                ControlFlow::Break((
-                    "TABLESAMPLE is not supported",
-                    "WHERE random() < 0.1 takes about every tenth row",
-                ))
+            TableFactor::Table {
+                sample: Some(_), ..
             }
+            | TableFactor::Derived {
+                sample: Some(_), ..
+            } => ControlFlow::Break((
+                "TABLESAMPLE is not supported",
+                "WHERE random() < 0.1 takes about every tenth row",
+            )),
             _ => ControlFlow::Continue(()),
         }
     }
@@ -136,12 +151,13 @@ impl Visitor for Misread {
             return ControlFlow::Continue(());
         };
         match right.as_ref() {
-            Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Xor, .. } => {
-                ControlFlow::Break((
-                    "AND or OR behind IS DISTINCT FROM needs brackets",
-                    "write (a IS DISTINCT FROM b) AND c",
-                ))
-            }
+            Expr::BinaryOp {
+                op: BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Xor,
+                ..
+            } => ControlFlow::Break((
+                "AND or OR behind IS DISTINCT FROM needs brackets",
+                "write (a IS DISTINCT FROM b) AND c",
+            )),
             _ => ControlFlow::Continue(()),
         }
     }

@@ -41,13 +41,19 @@ impl Stop {
 ///
 /// # Errors
 /// The engine cannot put the plan together again.
-pub(crate) fn in_joins(plan: Arc<dyn ExecutionPlan>, stop: &Stop) -> Result<Arc<dyn ExecutionPlan>> {
+pub(crate) fn in_joins(
+    plan: Arc<dyn ExecutionPlan>,
+    stop: &Stop,
+) -> Result<Arc<dyn ExecutionPlan>> {
     let watched = |input: &Arc<dyn ExecutionPlan>| -> Arc<dyn ExecutionPlan> {
         // A join below a join was watched before.
         if input.name() == WATCHED {
             return Arc::clone(input);
         }
-        Arc::new(Watched { input: Arc::clone(input), stop: stop.clone() })
+        Arc::new(Watched {
+            input: Arc::clone(input),
+            stop: stop.clone(),
+        })
     };
     let again = || ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
     let join = |node: Arc<dyn ExecutionPlan>| {
@@ -57,7 +63,9 @@ pub(crate) fn in_joins(plan: Arc<dyn ExecutionPlan>, stop: &Stop) -> Result<Arc<
         // Both sides are watched and the join itself: it may compute for long on what it has read, without
         // reading more, and may read for long without a result.
         let inputs = node.children().into_iter().map(watched).collect();
-        Ok(Transformed::yes(watched(&node.replace_children(inputs, again())?)))
+        Ok(Transformed::yes(watched(
+            &node.replace_children(inputs, again())?,
+        )))
     };
     Ok(plan.transform_up(join)?.data)
 }
@@ -107,16 +115,28 @@ impl ExecutionPlan for Watched {
         self: Arc<Self>,
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let input = children.into_iter().next().unwrap_or_else(|| Arc::clone(&self.input));
-        Ok(Arc::new(Self { input, stop: self.stop.clone() }))
+        let input = children
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| Arc::clone(&self.input));
+        Ok(Arc::new(Self {
+            input,
+            stop: self.stop.clone(),
+        }))
     }
 
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
         let rows = self.input.execute(partition, context)?;
         let (schema, stop) = (rows.schema(), self.stop.clone());
         let wanted = rows.map(move |batch| {
             if stop.is_requested() {
-                return Err(DataFusionError::Execution("nobody waits for the rows any more".to_owned()));
+                return Err(DataFusionError::Execution(
+                    "nobody waits for the rows any more".to_owned(),
+                ));
             }
             batch
         });
@@ -138,12 +158,24 @@ mod tests {
         for (sql, rows) in [
             (format!("SELECT * FROM {all} a CROSS JOIN {all} b"), 90_000),
             // This join has no rows that could be stopped on their way out.
-            (format!("SELECT * FROM {all} a JOIN {all} b ON a.n + b.n < 0"), 0),
-            (format!("SELECT * FROM {all} a JOIN {all} b ON a.n = b.n"), 300),
+            (
+                format!("SELECT * FROM {all} a JOIN {all} b ON a.n + b.n < 0"),
+                0,
+            ),
+            (
+                format!("SELECT * FROM {all} a JOIN {all} b ON a.n = b.n"),
+                300,
+            ),
         ] {
             let context = SessionContext::new();
             for is_requested in [false, true] {
-                let plan = context.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
+                let plan = context
+                    .sql(&sql)
+                    .await
+                    .unwrap()
+                    .create_physical_plan()
+                    .await
+                    .unwrap();
                 let stop = Stop::default();
                 let plan = in_joins(plan, &stop).unwrap();
                 if is_requested {
@@ -151,7 +183,11 @@ mod tests {
                 }
                 match collect(plan, context.task_ctx()).await {
                     Ok(found) if !is_requested => {
-                        assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), rows, "{sql}");
+                        assert_eq!(
+                            found.iter().map(RecordBatch::num_rows).sum::<usize>(),
+                            rows,
+                            "{sql}"
+                        );
                     }
                     Err(error) if is_requested => {
                         assert!(error.to_string().contains("nobody waits"), "{sql}: {error}");

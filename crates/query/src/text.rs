@@ -35,13 +35,20 @@ impl Text {
     /// This text, for times that count from another zero.
     #[must_use]
     pub fn of_moved_times(self) -> Self {
-        Self { times: self.times.of_moved_times(), ..self }
+        Self {
+            times: self.times.of_moved_times(),
+            ..self
+        }
     }
 
     /// When the trace started: with its distance from UTC, since seconds count from there.
     #[must_use]
     pub fn begin(&self) -> String {
-        if self.is_etwanalyzer { self.times.write(0) } else { self.times.begin() }
+        if self.is_etwanalyzer {
+            self.times.write(0)
+        } else {
+            self.times.begin()
+        }
     }
 
     /// Whether times are seconds of the trace, so that words beside them have to name the unit.
@@ -54,7 +61,9 @@ impl Text {
     /// ETWAnalyzer groups none of these. Times of a trace have no groups anywhere, since people copy them
     /// into the next question.
     fn grouped(&self, number: String) -> String {
-        let end = number.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(number.len());
+        let end = number
+            .find(|c: char| !c.is_ascii_digit() && c != '-')
+            .unwrap_or(number.len());
         let (whole, rest) = number.split_at(end);
         match whole.parse::<i64>() {
             Ok(1000.. | ..=-1000) if !self.is_etwanalyzer => {
@@ -105,27 +114,44 @@ impl Text {
         if self.is_etwanalyzer {
             return self.int(rounded(bytes, unit));
         }
-        self.numbers.thousandths(rounded(bytes.saturating_mul(1000), unit))
+        self.numbers
+            .thousandths(rounded(bytes.saturating_mul(1000), unit))
     }
 
     /// Bytes of memory with the largest unit that fits: `1.5 KiB`.
     fn bytes(&self, bytes: i64) -> String {
-        let units = if self.is_etwanalyzer { ["KB", "MB", "GB", "TB"] } else { ["KiB", "MiB", "GiB", "TiB"] };
+        let units = if self.is_etwanalyzer {
+            ["KB", "MB", "GB", "TB"]
+        } else {
+            ["KiB", "MiB", "GiB", "TiB"]
+        };
         self.grouped(self.numbers.bytes(bytes, units))
     }
 
     /// MB of 10⁶ bytes per second; 0 where no time passed. ETWAnalyzer cuts the number to whole MB.
     fn throughput(&self, bytes: i64, ns: i64) -> String {
         // In kB, which are thousandths of a MB; in 128 bits, since 64 overflow from 9 TB on.
-        let per_second = if ns > 0 { i128::from(bytes) * 1_000_000 / i128::from(ns) } else { 0 };
+        let per_second = if ns > 0 {
+            i128::from(bytes) * 1_000_000 / i128::from(ns)
+        } else {
+            0
+        };
         let kb = i64::try_from(per_second).unwrap_or(i64::MAX);
-        if self.is_etwanalyzer { self.int(kb / 1000) } else { self.numbers.thousandths(kb) }
+        if self.is_etwanalyzer {
+            self.int(kb / 1000)
+        } else {
+            self.numbers.thousandths(kb)
+        }
     }
 
     /// Words above a column of values of this format, with the unit that they are written in.
     #[must_use]
     pub fn title(&self, words: &str, format: Format) -> String {
-        if format == Format::Kilobytes { words.replace(KB, self.kb_name()) } else { words.to_owned() }
+        if format == Format::Kilobytes {
+            words.replace(KB, self.kb_name())
+        } else {
+            words.to_owned()
+        }
     }
 
     /// A line of words and values.
@@ -141,7 +167,11 @@ impl Text {
             Piece::Value(format, value) => {
                 behind = Some(*format);
                 let is_seconds = *format == Format::Moment && matches!(value, Value::Number(_));
-                let unit = if is_seconds && self.has_seconds() { " s" } else { "" };
+                let unit = if is_seconds && self.has_seconds() {
+                    " s"
+                } else {
+                    ""
+                };
                 self.value(*format, value) + unit
             }
         };
@@ -160,7 +190,9 @@ impl Text {
             (_, Value::MomentOf(clock, ns)) => self.times.with_clock(*clock).write(*ns),
             (_, Value::Line(line)) => self.line(line),
             (_, Value::Rate(bytes, ns)) => self.throughput(*bytes, *ns),
-            (Format::Fixed(digits), Value::Number(number)) => self.fixed(*number as f64, digits.into()),
+            (Format::Fixed(digits), Value::Number(number)) => {
+                self.fixed(*number as f64, digits.into())
+            }
             (Format::Fixed(digits), Value::Float(number)) => self.fixed(*number, digits.into()),
             (_, Value::Float(number)) => self.number(format, number.round() as i64),
             (_, Value::Number(number)) => self.number(format, *number),
@@ -195,15 +227,23 @@ impl Text {
     /// `name(pid)` with marks of start and end.
     fn process(&self, process: &ProcessCell) -> String {
         let name = process.name.as_deref().unwrap_or("(unknown)");
-        let pid = process.pid.map(|pid| format!("({pid})")).unwrap_or_default();
+        let pid = process
+            .pid
+            .map(|pid| format!("({pid})"))
+            .unwrap_or_default();
         format!("{name}{pid}{}", self.tags(process))
     }
 
     /// `name(pid)` with marks, and the command line behind it, unless that is not wanted.
     fn process_line(&self, process: &ProcessCell) -> String {
-        let line = process.command_line.as_deref().filter(|_| self.command_lines);
+        let line = process
+            .command_line
+            .as_deref()
+            .filter(|_| self.command_lines);
         let line = line.map(arguments).unwrap_or_default();
-        format!("{} {line}", self.process(process)).trim_end().to_owned()
+        format!("{} {line}", self.process(process))
+            .trim_end()
+            .to_owned()
     }
 
     fn tags(&self, process: &ProcessCell) -> String {
@@ -220,9 +260,13 @@ impl Text {
                 let times = self.times.with_format(format);
                 let start_text = start.map(|ns| format!(" +{}", times.write(ns)));
                 let stop_text = stop.map(|ns| format!(" -{}", times.write(ns)));
-                let length =
-                    start.zip(stop).map(|(start, stop)| format!(" {}", duration(stop.saturating_sub(start))));
-                [start_text, stop_text, length].into_iter().flatten().collect()
+                let length = start
+                    .zip(stop)
+                    .map(|(start, stop)| format!(" {}", duration(stop.saturating_sub(start))));
+                [start_text, stop_text, length]
+                    .into_iter()
+                    .flatten()
+                    .collect()
             }
         }
     }
@@ -233,14 +277,24 @@ fn duration(ns: i64) -> String {
     let whole = ns.max(0) / 1_000_000_000;
     let fraction = seconds(ns.max(0) % 1_000_000_000 / 1_000_000 * 1_000_000, 3);
     let (days, hours, minutes) = (whole / 86_400, whole / 3600 % 24, whole / 60 % 60);
-    let days = if days > 0 { format!("{days}.") } else { String::new() };
-    format!("{days}{hours:02}:{minutes:02}:{:02}{}", whole % 60, fraction.trim_start_matches('0'))
+    let days = if days > 0 {
+        format!("{days}.")
+    } else {
+        String::new()
+    };
+    format!(
+        "{days}{hours:02}:{minutes:02}:{:02}{}",
+        whole % 60,
+        fraction.trim_start_matches('0')
+    )
 }
 
 /// The arguments behind the executable in a command line; the whole line where it has no `.exe`.
 fn arguments(line: &str) -> &str {
     let lower = line.to_ascii_lowercase();
-    let Some(end) = lower.find(".exe").map(|at| at + 4) else { return line };
+    let Some(end) = lower.find(".exe").map(|at| at + 4) else {
+        return line;
+    };
     let rest = line.get(end..).unwrap_or_default();
     rest.strip_prefix('"').unwrap_or(rest).trim_start()
 }

@@ -85,7 +85,10 @@ pub(crate) fn date(filetime: i64) -> Option<DateTime<Utc>> {
     // In whole seconds and a rest that is never negative: dates before 1970 would otherwise have a negative
     // fraction, which no calendar takes.
     let since_1970 = filetime.checked_sub(UNIX_EPOCH_FILETIME)?;
-    let (seconds, rest) = (since_1970.div_euclid(10_000_000), since_1970.rem_euclid(10_000_000));
+    let (seconds, rest) = (
+        since_1970.div_euclid(10_000_000),
+        since_1970.rem_euclid(10_000_000),
+    );
     DateTime::from_timestamp(seconds, u32::try_from(rest).ok()? * 100)
 }
 
@@ -102,7 +105,12 @@ impl TimeWriter {
     /// A writer with that many digits of a second, at most [`MAX_DIGITS`].
     #[must_use]
     pub fn new(format: TimeFormat, digits: u8, clock: TraceClock) -> Self {
-        Self { format, digits: digits.min(MAX_DIGITS), clock, is_moved: false }
+        Self {
+            format,
+            digits: digits.min(MAX_DIGITS),
+            clock,
+            is_moved: false,
+        }
     }
 
     /// This writer, for another format.
@@ -120,7 +128,10 @@ impl TimeWriter {
     /// This writer, for times that were moved before: titles say so.
     #[must_use]
     pub const fn of_moved_times(self) -> Self {
-        Self { is_moved: true, ..self }
+        Self {
+            is_moved: true,
+            ..self
+        }
     }
 
     /// Title of a column of such times: `s`, `Local`, `UTC` or `Here`, with `*` behind it if times were
@@ -154,7 +165,8 @@ impl TimeWriter {
     /// knows is written in seconds. Without the bias of the recorded machine its local time is UTC.
     #[must_use]
     pub fn write(&self, ns: i64) -> String {
-        self.clock_time(ns).unwrap_or_else(|| seconds(ns, self.digits))
+        self.clock_time(ns)
+            .unwrap_or_else(|| seconds(ns, self.digits))
     }
 
     /// When the trace started, as a clock shows it, with its distance from UTC: `2024-05-01 12:00:00.123
@@ -164,15 +176,19 @@ impl TimeWriter {
     pub fn begin(&self) -> String {
         let of = |format| self.with_format(format).write(0);
         let zone = |seconds_east: i32| {
-            let (sign, minutes) =
-                (if seconds_east < 0 { '-' } else { '+' }, seconds_east.unsigned_abs() / 60);
+            let (sign, minutes) = (
+                if seconds_east < 0 { '-' } else { '+' },
+                seconds_east.unsigned_abs() / 60,
+            );
             format!(" {sign}{:02}:{:02}", minutes / 60, minutes % 60)
         };
         match (self.format, self.clock.bias_minutes) {
             (TimeFormat::Utc | TimeFormat::UtcTime, _) => of(TimeFormat::Utc) + "Z",
             (TimeFormat::Here | TimeFormat::HereTime, _) => {
                 // The distance at that date: in summer it is another one than in winter.
-                let here = self.utc(0).map(|utc| utc.with_timezone(&Local).offset().fix().local_minus_utc());
+                let here = self
+                    .utc(0)
+                    .map(|utc| utc.with_timezone(&Local).offset().fix().local_minus_utc());
                 of(TimeFormat::Here) + &here.map(zone).unwrap_or_default()
             }
             (_, Some(bias)) => of(TimeFormat::Local) + &zone(bias.saturating_mul(-60)),
@@ -215,9 +231,18 @@ impl TimeWriter {
 
     fn time<Z: TimeZone>(&self, time: &DateTime<Z>) -> String {
         let time = time.naive_local().time();
-        let mut text = format!("{:02}:{:02}:{:02}", time.hour(), time.minute(), time.second());
+        let mut text = format!(
+            "{:02}:{:02}:{:02}",
+            time.hour(),
+            time.minute(),
+            time.second()
+        );
         // A leap second has more than 10⁹ nanoseconds, which would overflow the digits.
-        push_fraction(&mut text, u64::from(time.nanosecond() % 1_000_000_000), self.digits);
+        push_fraction(
+            &mut text,
+            u64::from(time.nanosecond() % 1_000_000_000),
+            self.digits,
+        );
         text
     }
 }
@@ -251,8 +276,10 @@ mod tests {
     use super::*;
 
     /// 2024-05-01T10:00:00.1234567Z, two hours ahead of UTC.
-    const CLOCK: TraceClock =
-        TraceClock { start_filetime: UNIX_EPOCH_FILETIME + 17_145_576_001_234_567, bias_minutes: Some(-120) };
+    const CLOCK: TraceClock = TraceClock {
+        start_filetime: UNIX_EPOCH_FILETIME + 17_145_576_001_234_567,
+        bias_minutes: Some(-120),
+    };
 
     fn written(format: &str, digits: u8, ns: i64) -> String {
         let writer = TimeWriter::new(format.parse().unwrap(), digits, CLOCK);
@@ -280,14 +307,21 @@ mod tests {
             ("utc", 3, -124_000_000, "2024-05-01 09:59:59.999"),
         ];
         for (format, digits, ns, text) in cases {
-            assert_eq!(written(format, *digits, *ns), *text, "{format} {digits} {ns}");
+            assert_eq!(
+                written(format, *digits, *ns),
+                *text,
+                "{format} {digits} {ns}"
+            );
         }
     }
 
     #[test]
     fn the_start_names_the_zone() {
         let begin = |format: &str, bias_minutes| {
-            let clock = TraceClock { bias_minutes, ..CLOCK };
+            let clock = TraceClock {
+                bias_minutes,
+                ..CLOCK
+            };
             TimeWriter::new(format.parse().unwrap(), 3, clock).begin()
         };
         for format in ["s", "local", "localtime"] {
@@ -300,9 +334,17 @@ mod tests {
 
     #[test]
     fn here_is_the_time_zone_of_this_machine() {
-        let here = DateTime::from_timestamp(1_714_557_600, 123_456_700).unwrap().with_timezone(&Local);
-        assert_eq!(written("here", 3, 0), here.format("%Y-%m-%d %H:%M:%S%.3f").to_string());
-        assert_eq!(written("heretime", 3, 0), here.format("%H:%M:%S%.3f").to_string());
+        let here = DateTime::from_timestamp(1_714_557_600, 123_456_700)
+            .unwrap()
+            .with_timezone(&Local);
+        assert_eq!(
+            written("here", 3, 0),
+            here.format("%Y-%m-%d %H:%M:%S%.3f").to_string()
+        );
+        assert_eq!(
+            written("heretime", 3, 0),
+            here.format("%H:%M:%S%.3f").to_string()
+        );
     }
 
     #[test]
@@ -334,15 +376,32 @@ mod tests {
 
     #[test]
     fn times_beyond_all_calendars_are_written_in_seconds() {
-        let clock = TraceClock { start_filetime: i64::MIN, bias_minutes: Some(i32::MAX) };
-        assert_eq!(TimeWriter::new(TimeFormat::Local, 3, clock).write(1_000_000_000), "1.000");
-        let clock = TraceClock { start_filetime: i64::MAX, bias_minutes: Some(i32::MIN) };
-        assert!(!TimeWriter::new(TimeFormat::Local, 3, clock).write(i64::MAX).is_empty());
+        let clock = TraceClock {
+            start_filetime: i64::MIN,
+            bias_minutes: Some(i32::MAX),
+        };
+        assert_eq!(
+            TimeWriter::new(TimeFormat::Local, 3, clock).write(1_000_000_000),
+            "1.000"
+        );
+        let clock = TraceClock {
+            start_filetime: i64::MAX,
+            bias_minutes: Some(i32::MIN),
+        };
+        assert!(
+            !TimeWriter::new(TimeFormat::Local, 3, clock)
+                .write(i64::MAX)
+                .is_empty()
+        );
     }
 
     #[test]
     fn other_names_are_refused() {
         let error = "utcx".parse::<TimeFormat>().unwrap_err();
-        assert!(error.to_string().starts_with("\"utcx\" is no time format: expected s, local"));
+        assert!(
+            error
+                .to_string()
+                .starts_with("\"utcx\" is no time format: expected s, local")
+        );
     }
 }

@@ -22,8 +22,16 @@ const KEY: &str = "key";
 /// Functions that hand keys through.
 // A minimum or a first value of keys is a key itself: joining on it mixes extracts just as joining on the
 // column does. Sums and counts are plain numbers.
-const KEEPING: [&str; 8] =
-    ["coalesce", "nullif", "min", "max", "first_value", "last_value", "any_value", "array_agg"];
+const KEEPING: [&str; 8] = [
+    "coalesce",
+    "nullif",
+    "min",
+    "max",
+    "first_value",
+    "last_value",
+    "any_value",
+    "array_agg",
+];
 
 /// Refuses the plan of a question to several extracts if it mixes them.
 ///
@@ -31,7 +39,13 @@ const KEEPING: [&str; 8] =
 /// A join, a group, a window or an inner question that treats keys of different extracts as the same.
 /// `run_id` keeps them apart only where all extracts are of different traces (`runs_differ`).
 pub(crate) fn check(plan: &LogicalPlan, runs_differ: bool) -> Result<()> {
-    visit(plan, &Facts { conditions: Vec::new(), runs_differ })
+    visit(
+        plan,
+        &Facts {
+            conditions: Vec::new(),
+            runs_differ,
+        },
+    )
 }
 
 /// What values of a column are.
@@ -59,12 +73,18 @@ impl<'p> Facts<'p> {
     fn and(&self, condition: &'p Expr) -> Self {
         let mut all = self.conditions.clone();
         all.extend(split_conjunction(condition));
-        Self { conditions: all, runs_differ: self.runs_differ }
+        Self {
+            conditions: all,
+            runs_differ: self.runs_differ,
+        }
     }
 
     /// Where no condition holds.
     const fn none<'q>(&self) -> Facts<'q> {
-        Facts { conditions: Vec::new(), runs_differ: self.runs_differ }
+        Facts {
+            conditions: Vec::new(),
+            runs_differ: self.runs_differ,
+        }
     }
 
     /// Whether such values identify an extract.
@@ -106,7 +126,12 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
                 if let Expr::WindowFunction(function) = unaliased(expr)
                     && !function.params.partition_by.is_empty()
                 {
-                    check_groups(&window.input, &function.params.partition_by, "PARTITION BY", facts)?;
+                    check_groups(
+                        &window.input,
+                        &function.params.partition_by,
+                        "PARTITION BY",
+                        facts,
+                    )?;
                 }
             }
         }
@@ -114,7 +139,9 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
     }
     // What stands between (a projection, a group) may give columns other names, so that conditions above it
     // cannot be read below.
-    plan.inputs().into_iter().try_for_each(|input| visit(input, &facts.none()))
+    plan.inputs()
+        .into_iter()
+        .try_for_each(|input| visit(input, &facts.none()))
 }
 
 /// Whether a join hands on rows of its left and of its right side that do not meet its condition.
@@ -132,15 +159,23 @@ fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
     // Before the optimizer has run, the planner leaves equations of ON in the filter; only USING fills the
     // list of keys. Equations of a WHERE above pair rows just as well.
     let mut pairs: Vec<(&Expr, &Expr)> = join.on.iter().map(|(a, b)| (a, b)).collect();
-    pairs.extend(facts.conditions.iter().filter_map(|condition| equal(condition)).filter_map(|(a, b)| {
-        if is_of(a, left) && is_of(b, right) {
-            Some((a, b))
-        } else {
-            (is_of(b, left) && is_of(a, right)).then_some((b, a))
-        }
-    }));
-    let origins: Vec<(Origin, Origin)> =
-        pairs.iter().map(|(a, b)| (origin_of(a, left), origin_of(b, right))).collect();
+    pairs.extend(
+        facts
+            .conditions
+            .iter()
+            .filter_map(|condition| equal(condition))
+            .filter_map(|(a, b)| {
+                if is_of(a, left) && is_of(b, right) {
+                    Some((a, b))
+                } else {
+                    (is_of(b, left) && is_of(a, right)).then_some((b, a))
+                }
+            }),
+    );
+    let origins: Vec<(Origin, Origin)> = pairs
+        .iter()
+        .map(|(a, b)| (origin_of(a, left), origin_of(b, right)))
+        .collect();
     // Equal numbers of extracts on both sides are enough, no matter what else is compared.
     if origins.iter().any(|pair| facts.identify_both(pair)) || is_of_one_trace(left, right, facts) {
         return Ok(());
@@ -151,28 +186,49 @@ fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
         _ => None,
     });
     if let Some(key) = key {
-        return Err(mixed(&format!("the join on {key}"), &format!("USING ({TRACE_ID}, {key})")));
+        return Err(mixed(
+            &format!("the join on {key}"),
+            &format!("USING ({TRACE_ID}, {key})"),
+        ));
     }
     // Rows that are paired by nothing that they share: of each trace with each other one, unless the
     // condition speaks of both numbers.
-    let speaks = join.on.iter().any(|(a, b)| speaks_of_both(&[a, b], left, right))
-        || facts.conditions.iter().any(|condition| speaks_of_both(&[condition], left, right));
+    let speaks = join
+        .on
+        .iter()
+        .any(|(a, b)| speaks_of_both(&[a, b], left, right))
+        || facts
+            .conditions
+            .iter()
+            .any(|condition| speaks_of_both(&[condition], left, right));
     if pairs.is_empty() && !speaks && has_rows_of_traces(left) && has_rows_of_traces(right) {
-        return Err(mixed("a join without a common column", &format!("ON a.{TRACE_ID} = b.{TRACE_ID}")));
+        return Err(mixed(
+            "a join without a common column",
+            &format!("ON a.{TRACE_ID} = b.{TRACE_ID}"),
+        ));
     }
     Ok(())
 }
 
 fn check_groups(input: &LogicalPlan, groups: &[Expr], what: &str, facts: &Facts<'_>) -> Result<()> {
     let origins: Vec<Origin> = groups.iter().map(|expr| origin_of(expr, input)).collect();
-    let key = origins.iter().find_map(|origin| if let Origin::Key(key) = origin { Some(key) } else { None });
+    let key = origins.iter().find_map(|origin| {
+        if let Origin::Key(key) = origin {
+            Some(key)
+        } else {
+            None
+        }
+    });
     match key {
         // A group by a key is right where all rows are of one trace anyway.
         Some(key)
             if !origins.iter().any(|origin| facts.identify(origin))
                 && trace_of(input, &facts.none()).is_none() =>
         {
-            Err(mixed(&format!("{what} {key}"), &format!("{what} {TRACE_ID}, {key}")))
+            Err(mixed(
+                &format!("{what} {key}"),
+                &format!("{what} {TRACE_ID}, {key}"),
+            ))
         }
         _ => Ok(()),
     }
@@ -186,7 +242,10 @@ fn inner_questions(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
             let checked = match part {
                 Expr::InSubquery(question) => {
                     let all: Vec<&LogicalPlan> = plan.inputs();
-                    let key = all.iter().map(|input| origin_of(&question.expr, input)).find(Origin::is_key);
+                    let key = all
+                        .iter()
+                        .map(|input| origin_of(&question.expr, input))
+                        .find(Origin::is_key);
                     check_inner(&question.subquery, key, facts)
                 }
                 Expr::Exists(question) => check_inner(&question.subquery, None, facts),
@@ -197,7 +256,11 @@ fn inner_questions(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
             if !goes_on {
                 found = checked;
             }
-            Ok(if goes_on { TreeNodeRecursion::Continue } else { TreeNodeRecursion::Stop })
+            Ok(if goes_on {
+                TreeNodeRecursion::Continue
+            } else {
+                TreeNodeRecursion::Stop
+            })
         })
     });
     // What walks along never fails.
@@ -210,23 +273,34 @@ fn check_inner(question: &Subquery, key: Option<Origin>, facts: &Facts<'_>) -> R
     let outer: Vec<&Column> = question
         .outer_ref_columns
         .iter()
-        .filter_map(|expr| if let Expr::OuterReferenceColumn(_, column) = expr { Some(column) } else { None })
+        .filter_map(|expr| {
+            if let Expr::OuterReferenceColumn(_, column) = expr {
+                Some(column)
+            } else {
+                None
+            }
+        })
         .collect();
     let identifies = |name: &str| name == TRACE_ID || (facts.runs_differ && name == RUN_ID);
     if !outer.iter().any(|column| identifies(&column.name))
         && trace_of(&question.subquery, &facts.none()).is_none()
     {
         let keys: HashSet<&str> = all_keys().collect();
-        let outer_key = outer.iter().find(|column| keys.contains(column.name.as_str()));
+        let outer_key = outer
+            .iter()
+            .find(|column| keys.contains(column.name.as_str()));
         // IN compares with the first and only column of the inner question.
         let compared = key.filter(|_| {
             let first = question.subquery.schema().columns().into_iter().next();
             first.is_some_and(|column| origin(&question.subquery, &column).is_key())
         });
-        let key = outer_key.map(|column| column.name.clone()).or(compared.and_then(Origin::into_key));
+        let key = outer_key
+            .map(|column| column.name.clone())
+            .or(compared.and_then(Origin::into_key));
         if let Some(key) = key {
-            let how =
-                format!("WHERE inner.{TRACE_ID} = outer.{TRACE_ID}, or a join USING ({TRACE_ID}, {key})");
+            let how = format!(
+                "WHERE inner.{TRACE_ID} = outer.{TRACE_ID}, or a join USING ({TRACE_ID}, {key})"
+            );
             return Err(mixed(&format!("an inner question by {key}"), &how));
         }
     }
@@ -254,13 +328,19 @@ impl Origin {
     }
 
     fn into_key(self) -> Option<String> {
-        if let Self::Key(key) = self { Some(key) } else { None }
+        if let Self::Key(key) = self {
+            Some(key)
+        } else {
+            None
+        }
     }
 }
 
 fn all_keys() -> impl Iterator<Item = &'static str> {
     let columns = tables().flat_map(|table| table.columns);
-    columns.filter(|column| column.unit == KEY && column.name != TRACE_ID).map(|column| column.name)
+    columns
+        .filter(|column| column.unit == KEY && column.name != TRACE_ID)
+        .map(|column| column.name)
 }
 
 fn unaliased(expr: &Expr) -> &Expr {
@@ -273,7 +353,11 @@ fn unaliased(expr: &Expr) -> &Expr {
 /// The two sides of an equation.
 fn equal(condition: &Expr) -> Option<(&Expr, &Expr)> {
     match condition {
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => Some((left, right)),
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: Operator::Eq,
+            right,
+        }) => Some((left, right)),
         _ => None,
     }
 }
@@ -281,7 +365,10 @@ fn equal(condition: &Expr) -> Option<(&Expr, &Expr)> {
 /// Whether an expression has columns, all of them of that plan.
 fn is_of(expr: &Expr, plan: &LogicalPlan) -> bool {
     let columns = expr.column_refs();
-    !columns.is_empty() && columns.iter().all(|column| plan.schema().has_column(column))
+    !columns.is_empty()
+        && columns
+            .iter()
+            .all(|column| plan.schema().has_column(column))
 }
 
 fn speaks_of_both(exprs: &[&Expr], left: &LogicalPlan, right: &LogicalPlan) -> bool {
@@ -323,10 +410,9 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p
         LogicalPlan::Limit(limit) => trace_of(&limit.input, facts),
         LogicalPlan::Join(join) => {
             let (left, right) = (trace_of(&join.left, facts), trace_of(&join.right, facts));
-            let is_with_trace = join
-                .on
-                .iter()
-                .any(|(a, b)| facts.identify_both(&(origin_of(a, &join.left), origin_of(b, &join.right))));
+            let is_with_trace = join.on.iter().any(|(a, b)| {
+                facts.identify_both(&(origin_of(a, &join.left), origin_of(b, &join.right)))
+            });
             // An outer join may add rows of other traces on the side that is kept, so that only an inner one
             // hands the condition on.
             match (left, right) {
@@ -336,17 +422,23 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p
             }
         }
         LogicalPlan::Union(union) => {
-            let mut all = union.inputs.iter().map(|input| trace_of(input, &facts.none()));
+            let mut all = union
+                .inputs
+                .iter()
+                .map(|input| trace_of(input, &facts.none()));
             let first = all.next()??;
-            all.all(|other| other.as_ref() == Some(&first)).then_some(first)
+            all.all(|other| other.as_ref() == Some(&first))
+                .then_some(first)
         }
         LogicalPlan::SubqueryAlias(_)
         | LogicalPlan::Projection(_)
         | LogicalPlan::Aggregate(_)
         | LogicalPlan::Window(_)
-        | LogicalPlan::Distinct(_) => {
-            plan.inputs().into_iter().next().and_then(|input| trace_of(input, &facts.none()))
-        }
+        | LogicalPlan::Distinct(_) => plan
+            .inputs()
+            .into_iter()
+            .next()
+            .and_then(|input| trace_of(input, &facts.none())),
         _ => None,
     }
 }
@@ -365,7 +457,11 @@ fn has_rows_of_traces(plan: &LogicalPlan) -> bool {
 /// What an expression over a plan is made of.
 fn origin_of(expr: &Expr, plan: &LogicalPlan) -> Origin {
     let first_key = |arguments: &[Expr]| {
-        arguments.iter().map(|expr| origin_of(expr, plan)).find(Origin::is_key).unwrap_or(Origin::Other)
+        arguments
+            .iter()
+            .map(|expr| origin_of(expr, plan))
+            .find(Origin::is_key)
+            .unwrap_or(Origin::Other)
     };
     match expr {
         Expr::Column(column) => origin(plan, column),
@@ -373,27 +469,36 @@ fn origin_of(expr: &Expr, plan: &LogicalPlan) -> Origin {
         Expr::Cast(cast) => origin_of(&cast.expr, plan),
         Expr::TryCast(cast) => origin_of(&cast.expr, plan),
         Expr::ScalarFunction(call) if KEEPING.contains(&call.name()) => first_key(&call.args),
-        Expr::AggregateFunction(call) if KEEPING.contains(&call.func.name()) => first_key(&call.params.args),
+        Expr::AggregateFunction(call) if KEEPING.contains(&call.func.name()) => {
+            first_key(&call.params.args)
+        }
         _ => Origin::Other,
     }
 }
 
 /// Where the values of a column of a plan come from.
 fn origin(plan: &LogicalPlan, column: &Column) -> Origin {
-    let Ok(index) = plan.schema().index_of_column(column) else { return Origin::Other };
+    let Ok(index) = plan.schema().index_of_column(column) else {
+        return Origin::Other;
+    };
     let below = |input: &LogicalPlan, index: usize| {
         let column = input.schema().columns().into_iter().nth(index);
         column.map_or(Origin::Other, |column| origin(input, &column))
     };
     match plan {
         LogicalPlan::TableScan(scan) => of_table(scan.table_name.table(), &column.name),
-        LogicalPlan::Projection(projection) => {
-            projection.expr.get(index).map_or(Origin::Other, |expr| origin_of(expr, &projection.input))
-        }
+        LogicalPlan::Projection(projection) => projection
+            .expr
+            .get(index)
+            .map_or(Origin::Other, |expr| origin_of(expr, &projection.input)),
         LogicalPlan::SubqueryAlias(alias) => below(&alias.input, index),
         LogicalPlan::Aggregate(aggregate) => {
             // The schema of an aggregate lists groups first and aggregates behind them.
-            let expr = aggregate.group_expr.iter().chain(&aggregate.aggr_expr).nth(index);
+            let expr = aggregate
+                .group_expr
+                .iter()
+                .chain(&aggregate.aggr_expr)
+                .nth(index);
             expr.map_or(Origin::Other, |expr| origin_of(expr, &aggregate.input))
         }
         LogicalPlan::Join(join) => {
@@ -427,7 +532,14 @@ fn of_table(table: &str, column: &str) -> Origin {
         RUN_ID => return Origin::Run,
         _ => {}
     }
-    let declared = tables().find(|declared| declared.name == table && declared.name != EXTRACT.name);
-    let is_key = declared.and_then(|table| table.column(column)).is_some_and(|column| column.unit == KEY);
-    if is_key { Origin::Key(column.to_owned()) } else { Origin::Other }
+    let declared =
+        tables().find(|declared| declared.name == table && declared.name != EXTRACT.name);
+    let is_key = declared
+        .and_then(|table| table.column(column))
+        .is_some_and(|column| column.unit == KEY);
+    if is_key {
+        Origin::Key(column.to_owned())
+    } else {
+        Origin::Other
+    }
 }

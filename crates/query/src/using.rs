@@ -10,7 +10,8 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, JoinConstraint, JoinOperator, ObjectName, Query, Select, TableFactor, VisitMut, VisitorMut,
+    Expr, Ident, JoinConstraint, JoinOperator, ObjectName, Query, Select, TableFactor, VisitMut,
+    VisitorMut,
 };
 
 use crate::provider::{RUN_ID, TRACE_ID};
@@ -63,7 +64,10 @@ impl VisitorMut for Qualify {
         // Only of the innermost question: a name there may be a column of its own tables, and the planner
         // looks outside by itself.
         if let Expr::Identifier(name) = expr
-            && let Some(table) = self.0.last().and_then(|scope| scope.get(&name.value.to_lowercase()))
+            && let Some(table) = self
+                .0
+                .last()
+                .and_then(|scope| scope.get(&name.value.to_lowercase()))
         {
             *expr = Expr::CompoundIdentifier(vec![table.clone(), name.clone()]);
         }
@@ -75,7 +79,9 @@ impl VisitorMut for Qualify {
 /// missing.
 fn scope(select: &Select) -> Option<Scope> {
     // With several tables behind FROM, a bare name may be of one that the joins do not know.
-    let [from] = select.from.as_slice() else { return None };
+    let [from] = select.from.as_slice() else {
+        return None;
+    };
     let mut scope = Scope::default();
     let mut before: Vec<&TableFactor> = vec![&from.relation];
     for join in &from.joins {
@@ -105,7 +111,10 @@ fn scope(select: &Select) -> Option<Scope> {
                 // or the one that is declared with the column.
                 let left = match before.as_slice() {
                     [only] => Some(*only),
-                    several => several.iter().copied().find(|table| is_declared_with(table, &name)),
+                    several => several
+                        .iter()
+                        .copied()
+                        .find(|table| is_declared_with(table, &name)),
                 };
                 let table = if is_inner { Some(&join.relation) } else { left };
                 if let Some(table) = table.and_then(named) {
@@ -129,18 +138,27 @@ fn single(name: &ObjectName) -> Option<&Ident> {
 /// What columns of a table have in front.
 fn named(table: &TableFactor) -> Option<Ident> {
     match table {
-        TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } => {
-            Some(alias.name.clone())
+        TableFactor::Table {
+            alias: Some(alias), ..
         }
-        TableFactor::Table { name, alias: None, .. } => name.0.last()?.as_ident().cloned(),
+        | TableFactor::Derived {
+            alias: Some(alias), ..
+        } => Some(alias.name.clone()),
+        TableFactor::Table {
+            name, alias: None, ..
+        } => name.0.last()?.as_ident().cloned(),
         _ => None,
     }
 }
 
 /// Whether a table of the session has such a column.
 fn is_declared_with(table: &TableFactor, column: &str) -> bool {
-    let TableFactor::Table { name, .. } = table else { return false };
-    let Some(name) = single(name).map(|name| name.value.to_lowercase()) else { return false };
+    let TableFactor::Table { name, .. } = table else {
+        return false;
+    };
+    let Some(name) = single(name).map(|name| name.value.to_lowercase()) else {
+        return false;
+    };
     let is_leading = [TRACE_ID, RUN_ID].contains(&column);
     tables().any(|table| table.name == name && (is_leading || table.column(column).is_some()))
 }

@@ -1,6 +1,8 @@
 //! Tables that a session adds to those of an extract.
 
-use etwkit_trace::table::{Column, DERIVED, ExtractInfo, Kind, Process, RUN_ID, Row, Table, TopicInfo};
+use etwkit_trace::table::{
+    Column, DERIVED, ExtractInfo, Kind, Process, RUN_ID, Row, Table, TopicInfo,
+};
 use etwkit_trace::topics::TABLES;
 
 /// Columns of [`EXTRACT`] that only a session knows, in front of the columns that each extract has.
@@ -16,13 +18,23 @@ const OF_SESSION: [Column; 4] = [
     column("path", Kind::Text, "", "Path, as it was named."),
 ];
 
-#[expect(clippy::indexing_slicing, reason = "done when this is compiled: what is outside does not compile")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "done when this is compiled: what is outside does not compile"
+)]
 // Put together here, so that a new column of the table in files is a column in the session, too.
 static OF_EXTRACT: [Column; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()] = {
-    let (mut all, mut at) = ([RUN_ID; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()], 0);
+    let (mut all, mut at) = (
+        [RUN_ID; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()],
+        0,
+    );
     while at < all.len() {
         let (own, of_extract) = (OF_SESSION.len(), ExtractInfo::TABLE.columns);
-        all[at] = if at < own { OF_SESSION[at] } else { of_extract[at - own] };
+        all[at] = if at < own {
+            OF_SESSION[at]
+        } else {
+            of_extract[at - own]
+        };
         at += 1;
     }
     all
@@ -56,7 +68,12 @@ pub(crate) static STACK_FRAME: Table = Table {
     columns: &[
         column("stack_id", Kind::Int32, "key", "The stack."),
         column("frame_id", Kind::Int32, "key", "The frame."),
-        column("depth", Kind::Int32, "", "0 for the innermost frame, 1 for its caller, and so on."),
+        column(
+            "depth",
+            Kind::Int32,
+            "",
+            "0 for the innermost frame, 1 for its caller, and so on.",
+        ),
         column(
             "first",
             Kind::Boolean,
@@ -86,7 +103,13 @@ pub(crate) static STACK_TEXT: Table = Table {
 };
 
 const fn column(name: &'static str, kind: Kind, unit: &'static str, doc: &'static str) -> Column {
-    Column { name, kind, nullable: false, unit, doc }
+    Column {
+        name,
+        kind,
+        nullable: false,
+        unit,
+        doc,
+    }
 }
 
 /// All tables that can be named: those of an extract, those that are computed from them, those of the

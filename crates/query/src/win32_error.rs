@@ -16,7 +16,10 @@ mod tests {
     #[test]
     fn codes_are_found() {
         assert_eq!(win32_error_name(9003), "DNS_ERROR_RCODE_NAME_ERROR");
-        assert_eq!((win32_error_name(0), win32_error_name(77)), ("SUCCESS".into(), "77".into()));
+        assert_eq!(
+            (win32_error_name(0), win32_error_name(77)),
+            ("SUCCESS".into(), "77".into())
+        );
         assert_eq!(win32_error_name(-1), "-1");
     }
 }

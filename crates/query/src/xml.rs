@@ -31,9 +31,22 @@ pub struct FileError {
 impl FileError {
     /// What is wrong at the first character of a line of a file that is no XML.
     #[must_use]
-    pub fn at_line(file: &str, line: usize, expected: &str, found: &str, hint: &'static str) -> Self {
+    pub fn at_line(
+        file: &str,
+        line: usize,
+        expected: &str,
+        found: &str,
+        hint: &'static str,
+    ) -> Self {
         let (expected, found) = (expected.to_owned(), found.to_owned());
-        Self { file: file.to_owned(), line, column: 1, expected, found, hint }
+        Self {
+            file: file.to_owned(),
+            line,
+            column: 1,
+            expected,
+            found,
+            hint,
+        }
     }
 
     /// What the user can do about it: what such a file looks like.
@@ -78,9 +91,17 @@ impl<'s> Source<'s> {
     /// It is no text, too large, or no XML.
     pub fn read(file: &'s str, bytes: &'s [u8], hint: &'static str) -> Result<(Self, Element)> {
         let expected = "text in UTF-8 or UTF-16, at most 16 MiB";
-        let none = || Source { file, text: Cow::Borrowed(""), hint };
+        let none = || Source {
+            file,
+            text: Cow::Borrowed(""),
+            hint,
+        };
         let no_text = || none().error(0, expected, format!("{} bytes", bytes.len()));
-        let source = Self { file, text: text_of(bytes).ok_or_else(no_text)?, hint };
+        let source = Self {
+            file,
+            text: text_of(bytes).ok_or_else(no_text)?,
+            hint,
+        };
         let document = source.parse()?;
         Ok((source, document))
     }
@@ -105,10 +126,17 @@ impl<'s> Source<'s> {
     /// There is none with that name.
     pub fn inner<'e>(&self, element: &'e Element, name: &str) -> Result<&'e Element> {
         let missing = || {
-            let found = element.children.first().map_or("the end".to_owned(), |c| format!("<{}>", c.name));
+            let found = element
+                .children
+                .first()
+                .map_or("the end".to_owned(), |c| format!("<{}>", c.name));
             self.error(element.at, &format!("<{name}>"), found)
         };
-        element.children.iter().find(|child| child.name == name).ok_or_else(missing)
+        element
+            .children
+            .iter()
+            .find(|child| child.name == name)
+            .ok_or_else(missing)
     }
 
     /// An error unless an element has only these attributes and children. What is not known is never passed
@@ -117,14 +145,25 @@ impl<'s> Source<'s> {
     /// # Errors
     /// It has another one.
     pub fn check(&self, element: &Element, attributes: &[&str], children: &[&str]) -> Result<()> {
-        let list = |names: &[&str]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-        let unknown =
-            |(name, _): &&(String, String)| !attributes.iter().any(|a| a.eq_ignore_ascii_case(name));
+        let list = |names: &[&str]| {
+            if names.is_empty() {
+                "nothing".to_owned()
+            } else {
+                names.join(", ")
+            }
+        };
+        let unknown = |(name, _): &&(String, String)| {
+            !attributes.iter().any(|a| a.eq_ignore_ascii_case(name))
+        };
         if let Some((name, _)) = element.attributes.iter().find(unknown) {
             let expected = format!("as attribute of <{}>: {}", element.name, list(attributes));
             return Err(self.error(element.at, &expected, name.clone()));
         }
-        if let Some(child) = element.children.iter().find(|child| !children.contains(&child.name.as_str())) {
+        if let Some(child) = element
+            .children
+            .iter()
+            .find(|child| !children.contains(&child.name.as_str()))
+        {
             let expected = format!("in <{}>: {}", element.name, list(children));
             return Err(self.error(child.at, &expected, format!("<{}>", child.name)));
         }
@@ -137,7 +176,11 @@ impl<'s> Source<'s> {
     /// It is not.
     pub fn required<'e>(&self, element: &'e Element, name: &str) -> Result<&'e str> {
         let missing = || {
-            self.error(element.at, &format!("an attribute {name}"), format!("<{}> without one", element.name))
+            self.error(
+                element.at,
+                &format!("an attribute {name}"),
+                format!("<{}> without one", element.name),
+            )
         };
         element.attribute(name).ok_or_else(missing)
     }
@@ -151,13 +194,18 @@ impl<'s> Source<'s> {
         loop {
             let at = reader.buffer_position() as usize;
             let event = reader.read_event().map_err(|error| {
-                self.error(reader.error_position() as usize, "well-formed XML", error.to_string())
+                self.error(
+                    reader.error_position() as usize,
+                    "well-formed XML",
+                    error.to_string(),
+                )
             })?;
             match event {
                 Event::Start(ref start) | Event::Empty(ref start) => {
                     elements += 1;
                     if elements > MAX_ELEMENTS || open.len() > MAX_DEPTH {
-                        let expected = format!("at most {MAX_ELEMENTS} elements, {MAX_DEPTH} in each other");
+                        let expected =
+                            format!("at most {MAX_ELEMENTS} elements, {MAX_DEPTH} in each other");
                         return Err(self.error(at, &expected, "one more"));
                     }
                     open.push(self.element(start, at)?);
@@ -169,15 +217,21 @@ impl<'s> Source<'s> {
                 Event::Text(text) => add(&mut open, &text.xml_content(XmlVersion::Implicit1_0)),
                 Event::CData(text) => add(&mut open, &text.xml_content(XmlVersion::Implicit1_0)),
                 Event::GeneralRef(entity) => {
-                    let known = || quick_xml::escape::resolve_xml_entity(&entity).map(str::to_owned);
+                    let known =
+                        || quick_xml::escape::resolve_xml_entity(&entity).map(str::to_owned);
                     let character = entity.resolve_char_ref().ok().flatten().map(String::from);
                     let text = character.or_else(known);
-                    let unknown = || self.error(at, "an entity that XML has", format!("&{};", &*entity));
+                    let unknown =
+                        || self.error(at, "an entity that XML has", format!("&{};", &*entity));
                     add(&mut open, &text.ok_or_else(unknown)?);
                 }
                 // Entities that expand to others would let a short file fill the memory.
                 Event::DocType(_) => {
-                    return Err(self.error(at, "no document type: nothing is expanded", "<!DOCTYPE"));
+                    return Err(self.error(
+                        at,
+                        "no document type: nothing is expanded",
+                        "<!DOCTYPE",
+                    ));
                 }
                 Event::Eof => break,
                 _ => {}
@@ -191,10 +245,14 @@ impl<'s> Source<'s> {
     }
 
     fn element(&self, start: &BytesStart<'_>, at: usize) -> Result<Element> {
-        let mut element = Element { name: start.local_name().as_ref().to_owned(), at, ..Element::default() };
+        let mut element = Element {
+            name: start.local_name().as_ref().to_owned(),
+            at,
+            ..Element::default()
+        };
         for attribute in start.attributes() {
-            let attribute =
-                attribute.map_err(|error| self.error(at, "attributes like Name=\"…\"", error.to_string()))?;
+            let attribute = attribute
+                .map_err(|error| self.error(at, "attributes like Name=\"…\"", error.to_string()))?;
             let name: &str = attribute.key.as_ref();
             // Editors add these to files that were written from a schema; they say nothing about the rules.
             if name.starts_with("xmlns") || name.starts_with("xsi:") {
@@ -202,8 +260,12 @@ impl<'s> Source<'s> {
             }
             let value = attribute
                 .normalized_value(XmlVersion::Implicit1_0)
-                .map_err(|error| self.error(at, "a value with known entities", error.to_string()))?;
-            element.attributes.push((name.to_owned(), value.into_owned()));
+                .map_err(|error| {
+                    self.error(at, "a value with known entities", error.to_string())
+                })?;
+            element
+                .attributes
+                .push((name.to_owned(), value.into_owned()));
         }
         Ok(element)
     }

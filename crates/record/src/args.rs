@@ -59,10 +59,20 @@ pub struct MarkArgs {
     #[arg(long)]
     pub picture: bool,
     /// Machines that get the same mark, where `listen` runs
-    #[arg(long, value_name = "MACHINE:PORT", value_delimiter = ',', requires = "word")]
+    #[arg(
+        long,
+        value_name = "MACHINE:PORT",
+        value_delimiter = ',',
+        requires = "word"
+    )]
     pub also: Vec<String>,
     /// A word that both sides know: without it nobody marks. It is sent as it is
-    #[arg(long, value_name = "WORD", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "WORD",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub word: String,
 }
 
@@ -119,7 +129,18 @@ impl StartArgs {
     pub fn of(profiles: Vec<String>) -> Self {
         let (file, to, boot, sample_every, like) = (false, None, false, None, None);
         let (rotate, keep, into, name) = (None, None, PathBuf::new(), String::new());
-        Self { profiles, file, to, boot, sample_every, like, rotate, keep, into, name }
+        Self {
+            profiles,
+            file,
+            to,
+            boot,
+            sample_every,
+            like,
+            rotate,
+            keep,
+            into,
+            name,
+        }
     }
 }
 
@@ -127,25 +148,39 @@ impl StartArgs {
 fn amount(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = text.get(digits.len()..)?;
-    let (_, each) = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
-    digits.parse::<u64>().ok()?.checked_mul(*each).filter(|amount| *amount > 0)
+    let (_, each) = units
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
+    digits
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(*each)
+        .filter(|amount| *amount > 0)
 }
 
 fn time(text: &str) -> Result<Duration, String> {
     let seconds = amount(text, &[("s", 1), ("m", 60), ("h", 3600)]);
     let is_possible = |seconds: &u64| (10..=86_400).contains(seconds);
-    let seconds = seconds.filter(is_possible).ok_or("expected 10s to 24h, as in 90s, 5m or 1h")?;
+    let seconds = seconds
+        .filter(is_possible)
+        .ok_or("expected 10s to 24h, as in 90s, 5m or 1h")?;
     Ok(Duration::from_secs(seconds))
 }
 
 fn size(text: &str) -> Result<u64, String> {
-    let units = [("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
+    let units = [
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+    ];
     amount(text, &units).ok_or_else(|| "expected a size, as in 500MB or 40GB".to_owned())
 }
 
 /// Milliseconds as units of 100 ns, as Windows counts them.
 fn interval(text: &str) -> Result<u32, String> {
-    let ticks = text.parse::<f64>().map_or(f64::NAN, |ms| (ms * 10_000.0).round());
+    let ticks = text
+        .parse::<f64>()
+        .map_or(f64::NAN, |ms| (ms * 10_000.0).round());
     if (1221.0..=10_000_000.0).contains(&ticks) {
         #[expect(
             clippy::cast_possible_truncation,
@@ -184,7 +219,14 @@ impl StopArgs {
     /// The end of a recording that others follow: nothing that takes long is done after it.
     #[must_use]
     pub fn quick(name: String) -> Self {
-        Self { name, no_native_pdb: true, zip: false, boot: false, extract: false, no_facts: true }
+        Self {
+            name,
+            no_native_pdb: true,
+            zip: false,
+            boot: false,
+            extract: false,
+            no_facts: true,
+        }
     }
 }
 
@@ -214,6 +256,11 @@ pub struct ProfilesArgs {
 #[derive(Debug, Clone, Args)]
 pub struct LineArgs {
     /// Arguments of the program
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENT"
+    )]
     pub args: Vec<String>,
 }

@@ -22,7 +22,11 @@ pub(crate) struct Profiles {
 ///
 /// # Errors
 /// It cannot begin.
-pub(crate) fn check(machine: &mut Machine<'_>, args: &StartArgs, sessions: &[String]) -> Result<Profiles> {
+pub(crate) fn check(
+    machine: &mut Machine<'_>,
+    args: &StartArgs,
+    sessions: &[String],
+) -> Result<Profiles> {
     if machine.is_recording()? {
         return Err(advised(
             "wpr is recording already",
@@ -32,24 +36,37 @@ pub(crate) fn check(machine: &mut Machine<'_>, args: &StartArgs, sessions: &[Str
     counters(machine, args)?;
     // A boot recording starts with Windows, when none of the present sessions runs.
     if args.boot || !sessions.iter().any(|name| name == KERNEL) {
-        return Ok(Profiles { text: WPRP.to_owned(), warning: None });
+        return Ok(Profiles {
+            text: WPRP.to_owned(),
+            warning: None,
+        });
     }
-    if let Some(other) = args.profiles.iter().find(|name| profiles::find(name).is_none()) {
+    if let Some(other) = args
+        .profiles
+        .iter()
+        .find(|name| profiles::find(name).is_none())
+    {
         return Err(advised(
             format!("another recorder has the session {KERNEL}, which {other} needs"),
             "close it (xperf, Process Monitor, an antivirus), or end it with `logman stop \"NT Kernel \
              Logger\" -ets`; profiles of `etwkit record profiles` use another session then",
         ));
     }
-    let warning =
-        format!("another recorder has the session {KERNEL}: the session \"etwkit kernel\" is used instead");
-    Ok(Profiles { text: WPRP.replace(KERNEL, "etwkit kernel"), warning: Some(warning) })
+    let warning = format!(
+        "another recorder has the session {KERNEL}: the session \"etwkit kernel\" is used instead"
+    );
+    Ok(Profiles {
+        text: WPRP.replace(KERNEL, "etwkit kernel"),
+        warning: Some(warning),
+    })
 }
 
 /// Whether the processor has the counters that a profile needs.
 fn counters(machine: &mut Machine<'_>, args: &StartArgs) -> Result<()> {
     let own = args.profiles.iter().filter_map(|name| profiles::find(name));
-    let Some(own) = own.into_iter().find(|own| own.needs_counters) else { return Ok(()) };
+    let Some(own) = own.into_iter().find(|own| own.needs_counters) else {
+        return Ok(());
+    };
     let outcome = machine.done(&steps::counters())?;
     // A line of a counter begins with its number. The timer is among them even where the processor has no
     // counters.
@@ -61,7 +78,10 @@ fn counters(machine: &mut Machine<'_>, args: &StartArgs) -> Result<()> {
     if outcome.said().any(is_counter) {
         return Ok(());
     }
-    let message = format!("{} needs counters of the processor, and there are none here", own.name);
+    let message = format!(
+        "{} needs counters of the processor, and there are none here",
+        own.name
+    );
     Err(advised(
         message,
         "virtual machines have none, nor has Windows while Hyper-V is on; see `etwkit record counters`",

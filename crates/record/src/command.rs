@@ -43,30 +43,46 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
             return verbatim(&line::read("xperf", &args.args)?, is_here, machine, lines);
         }
         RecordCommand::Start(args) => {
-            let notes =
-                ["etwkit.wprp has to lie beside it: `etwkit record profiles --write FOLDER` writes it."];
+            let notes = [
+                "etwkit.wprp has to lie beside it: `etwkit record profiles --write FOLDER` writes it.",
+            ];
             if args.rotate.is_some() {
                 return Err(advised(
                     "--rotate is no line of Windows",
                     "`etwkit record start` does it on Windows",
                 ));
             }
-            let own = args.profiles.iter().any(|name| profiles::find(name).is_some());
+            let own = args
+                .profiles
+                .iter()
+                .any(|name| profiles::find(name).is_some());
             let notes = notes.into_iter().filter(|_| own).chain([SYMBOL_FILES]);
             let notes: Vec<&str> = notes.collect();
             script::print(&steps::start(args, Path::new(""))?, &notes, lines)?;
         }
         RecordCommand::Stop(args) => {
             let is_file = steps::ends_with(&args.name, ".etl");
-            let file = if is_file { args.name.clone() } else { format!("{}_%COMPUTERNAME%.etl", args.name) };
+            let file = if is_file {
+                args.name.clone()
+            } else {
+                format!("{}_%COMPUTERNAME%.etl", args.name)
+            };
             let mut all = vec![steps::stop(args, &file)];
             if args.zip {
-                let args =
-                    ["-a", "-c", "-f"].map(str::to_owned).into_iter().chain([format!("{file}.zip"), file]);
+                let args = ["-a", "-c", "-f"]
+                    .map(str::to_owned)
+                    .into_iter()
+                    .chain([format!("{file}.zip"), file]);
                 let why = "Packs the recording; Windows has tar since version 10 1803.".to_owned();
-                all.push(Step { program: "tar", args: args.collect(), why });
+                all.push(Step {
+                    program: "tar",
+                    args: args.collect(),
+                    why,
+                });
             }
-            let notes = ["Where the start set the interval of CPU samples, `wpr -resetprofint` restores it."];
+            let notes = [
+                "Where the start set the interval of CPU samples, `wpr -resetprofint` restores it.",
+            ];
             script::print(&all, &notes, lines)?;
         }
         RecordCommand::Cancel(args) => script::print(&[steps::cancel(args)], &[], lines)?,
@@ -77,12 +93,18 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
         RecordCommand::Listen(args) if is_here => return listen::listen(args, machine, lines),
         RecordCommand::Mark(args) if args.also.is_empty() => {
             let picture = args.picture.then(|| pictures::step("Screenshot.jpg"));
-            let all: Vec<Step> = [steps::mark(&args.text)].into_iter().chain(picture).collect();
+            let all: Vec<Step> = [steps::mark(&args.text)]
+                .into_iter()
+                .chain(picture)
+                .collect();
             script::print(&all, &[], lines)?;
         }
         RecordCommand::Mark(_) | RecordCommand::Listen(_) => {
             let hint = "run it on the Windows machines that record";
-            return Err(advised("marks on several machines are no line of Windows", hint));
+            return Err(advised(
+                "marks on several machines are no line of Windows",
+                hint,
+            ));
         }
     }
     Ok(Exit::Answered)
@@ -108,9 +130,15 @@ fn start(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> 
     if let Some(warning) = warning {
         lines.labelled(&format!("warning: {warning}"))?;
     }
-    lines.line(if args.boot { "The next start of Windows is recorded" } else { "Recording" })?;
+    lines.line(if args.boot {
+        "The next start of Windows is recorded"
+    } else {
+        "Recording"
+    })?;
     let boot = if args.boot { " --boot" } else { "" };
-    lines.labelled(&format!("hint: `etwkit record stop NAME{boot}` ends it and writes the file"))?;
+    lines.labelled(&format!(
+        "hint: `etwkit record stop NAME{boot}` ends it and writes the file"
+    ))?;
     lines.labelled(&format!("note: {SYMBOL_FILES}"))?;
     Ok(Exit::Answered)
 }
@@ -139,14 +167,21 @@ fn stop(args: &StopArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
             "Beside it are {facts} facts about the machine, which `etwkit extract` takes in"
         ))?,
         Err(error) => {
-            lines.labelled(&format!("warning: there are no facts about the machine: {error:#}"))?;
+            lines.labelled(&format!(
+                "warning: there are no facts about the machine: {error:#}"
+            ))?;
         }
     }
     Ok(())
 }
 
 /// Runs a line and prints what the program says, or the line.
-fn one(step: &Step, is_here: bool, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
+fn one(
+    step: &Step,
+    is_here: bool,
+    machine: &mut Machine<'_>,
+    lines: &mut Lines<'_>,
+) -> Result<Exit> {
     if is_here {
         let outcome = machine.done(step)?;
         lines.block(outcome.text.trim())?;
@@ -176,7 +211,10 @@ fn verbatim(
 fn list(args: &ProfilesArgs, lines: &mut Lines<'_>) -> Result<Exit> {
     if let Some(folder) = &args.write {
         let file = folder.join(FILE_NAME);
-        let written = fs::OpenOptions::new().write(true).create_new(true).open(&file);
+        let written = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&file);
         std::io::Write::write_all(
             &mut written.with_context(|| format!("cannot write {}", file.display()))?,
             WPRP.as_bytes(),
@@ -194,10 +232,17 @@ fn list(args: &ProfilesArgs, lines: &mut Lines<'_>) -> Result<Exit> {
         return Err(unknown(args));
     }
     lines.heading("Recording profiles")?;
-    let mut table =
-        Table::new(&[("profile", Align::Left), ("records", Align::Left), ("questions", Align::Left)]);
+    let mut table = Table::new(&[
+        ("profile", Align::Left),
+        ("records", Align::Left),
+        ("questions", Align::Left),
+    ]);
     for profile in found {
-        table.row([profile.name.to_owned(), profile.sentence.to_owned(), profile.questions.join(", ")]);
+        table.row([
+            profile.name.to_owned(),
+            profile.sentence.to_owned(),
+            profile.questions.join(", "),
+        ]);
     }
     lines.table(&table)?;
     Ok(Exit::Answered)
@@ -207,9 +252,16 @@ fn list(args: &ProfilesArgs, lines: &mut Lines<'_>) -> Result<Exit> {
 fn unknown(args: &ProfilesArgs) -> anyhow::Error {
     if let Some(topic) = &args.topic {
         if let Some((_, how)) = ELSEWHERE.iter().find(|(name, _)| name == topic) {
-            return advised(format!("no profile records {topic}"), format!("it is recorded by {how}"));
+            return advised(
+                format!("no profile records {topic}"),
+                format!("it is recorded by {how}"),
+            );
         }
-        let mut topics: Vec<&str> = PROFILES.iter().flat_map(|profile| profile.topics).copied().collect();
+        let mut topics: Vec<&str> = PROFILES
+            .iter()
+            .flat_map(|profile| profile.topics)
+            .copied()
+            .collect();
         topics.sort_unstable();
         topics.dedup();
         return advised(

@@ -26,13 +26,25 @@ impl<'m, 'a> EachRun<'m, 'a> {
     ///
     /// # Errors
     /// The machine has no recorder.
-    pub fn new(machine: &'m mut Machine<'a>, profiles: Vec<String>, aside: PathBuf) -> Result<Self> {
+    pub fn new(
+        machine: &'m mut Machine<'a>,
+        profiles: Vec<String>,
+        aside: PathBuf,
+    ) -> Result<Self> {
         if !machine.is_windows {
-            let line =
-                format!("`etwkit record --script start {}` prints the lines for one", profiles.join(" "));
+            let line = format!(
+                "`etwkit record --script start {}` prints the lines for one",
+                profiles.join(" ")
+            );
             return Err(advised("runs are recorded on Windows machines only", line));
         }
-        Ok(Self { machine, start: StartArgs::of(profiles), aside, facts: None, notes: Vec::new() })
+        Ok(Self {
+            machine,
+            start: StartArgs::of(profiles),
+            aside,
+            facts: None,
+            notes: Vec::new(),
+        })
     }
 
     /// What the user should know of the recordings, and what to do about it.
@@ -49,8 +61,15 @@ impl<'m, 'a> EachRun<'m, 'a> {
     }
 
     /// Writes a recording that could not be written; the first reason stays the one that is reported.
-    fn write_aside(&mut self, file: &Path, stop: &StopArgs, reason: anyhow::Error) -> Result<PathBuf> {
-        let Some(name) = file.file_name() else { return Err(reason) };
+    fn write_aside(
+        &mut self,
+        file: &Path,
+        stop: &StopArgs,
+        reason: anyhow::Error,
+    ) -> Result<PathBuf> {
+        let Some(name) = file.file_name() else {
+            return Err(reason);
+        };
         let aside = self.aside.join(name);
         // Nothing can be written anew if the recording is gone, and a file that is there is never replaced.
         if aside == file || !matches!(self.machine.is_recording(), Ok(true)) || aside.exists() {
@@ -73,7 +92,9 @@ impl<'m, 'a> EachRun<'m, 'a> {
         // Facts of the machine are gathered once: they are the same for all runs.
         let facts = self.facts.take().unwrap_or_else(|| self.machine.facts());
         if let Err(error) = facts.write(recording) {
-            self.note(format!("there are no facts about the machine beside a recording: {error:#}"));
+            self.note(format!(
+                "there are no facts about the machine beside a recording: {error:#}"
+            ));
         }
         self.facts = Some(facts);
     }
@@ -100,7 +121,11 @@ impl Recorder for EachRun<'_, '_> {
         };
         self.write_facts(&written);
         // As it was named, where it is there.
-        Ok(if written == free { file.to_owned() } else { written })
+        Ok(if written == free {
+            file.to_owned()
+        } else {
+            written
+        })
     }
 
     fn cancel(&mut self) {

@@ -72,9 +72,15 @@ pub(crate) fn gather(runner: &mut dyn Runner, watch: &Watch) -> Document {
             args: step.1.iter().map(|arg| (*arg).to_owned()).collect(),
             why: String::new(),
         };
-        let Ok(outcome) = runner.run(&step) else { continue };
+        let Ok(outcome) = runner.run(&step) else {
+            continue;
+        };
         if outcome.is_done() {
-            facts.extend(read(&outcome.text).into_iter().map(|(name, value)| Fact { name, value, source }));
+            facts.extend(read(&outcome.text).into_iter().map(|(name, value)| Fact {
+                name,
+                value,
+                source,
+            }));
         }
     }
     let after = sessions(runner);
@@ -85,10 +91,18 @@ pub(crate) fn gather(runner: &mut dyn Runner, watch: &Watch) -> Document {
         ("recording when it began", &watch.began, "wpr"),
         ("recording when it ended", &watch.ended, "wpr"),
     ] {
-        let fact = |value: &String| Fact { name: name.to_owned(), value: value.clone(), source };
+        let fact = |value: &String| Fact {
+            name: name.to_owned(),
+            value: value.clone(),
+            source,
+        };
         facts.extend(values.iter().map(fact));
     }
-    Document { version: 1, source: "etwkit record", facts }
+    Document {
+        version: 1,
+        source: "etwkit record",
+        facts,
+    }
 }
 
 /// Names of the sessions that are running; none where they cannot be asked for.
@@ -96,20 +110,45 @@ pub(crate) fn sessions(runner: &mut dyn Runner) -> Vec<String> {
     let outcome = runner.run(&steps::sessions()).unwrap_or_default();
     // Its columns are apart by two spaces at least, and names have single ones. The line that it closes with
     // is a sentence without columns.
-    let name = |line: &str| line.split_once("  ").map(|(name, _)| name.trim().to_owned());
-    below_rule(&outcome.text).filter_map(name).filter(|name| !name.is_empty()).collect()
+    let name = |line: &str| {
+        line.split_once("  ")
+            .map(|(name, _)| name.trim().to_owned())
+    };
+    below_rule(&outcome.text)
+        .filter_map(name)
+        .filter(|name| !name.is_empty())
+        .collect()
 }
 
 type Facts = Vec<(String, String)>;
 
 /// A program with its arguments, what it is called as a source, and who reads what it prints.
-type Source = ((&'static str, &'static [&'static str]), &'static str, fn(&str) -> Facts);
+type Source = (
+    (&'static str, &'static [&'static str]),
+    &'static str,
+    fn(&str) -> Facts,
+);
 
 const SOURCES: &[Source] = &[
-    (("powercfg", &["/GETACTIVESCHEME"]), "powercfg", power_scheme),
+    (
+        ("powercfg", &["/GETACTIVESCHEME"]),
+        "powercfg",
+        power_scheme,
+    ),
     (("fltmc", &["filters"]), "fltmc", minifilters),
-    (("netsh", &["interface", "ipv4", "show", "interfaces"]), "netsh", interfaces),
-    (("powershell", &["-NoProfile", "-NonInteractive", "-Command", ASK]), "powershell", pairs),
+    (
+        ("netsh", &["interface", "ipv4", "show", "interfaces"]),
+        "netsh",
+        interfaces,
+    ),
+    (
+        (
+            "powershell",
+            &["-NoProfile", "-NonInteractive", "-Command", ASK],
+        ),
+        "powershell",
+        pairs,
+    ),
 ];
 
 /// Prints lines `name=value`; what a machine does not have prints nothing.
@@ -129,13 +168,20 @@ const ASK: &str = "$ErrorActionPreference = 'SilentlyContinue'; \
 /// Lines below the first line of hyphens.
 fn below_rule(text: &str) -> impl Iterator<Item = &str> {
     let is_rule = |line: &&str| line.trim_start().starts_with("---");
-    text.lines().skip_while(move |line| !is_rule(line)).skip(1).filter(|line| !line.trim().is_empty())
+    text.lines()
+        .skip_while(move |line| !is_rule(line))
+        .skip(1)
+        .filter(|line| !line.trim().is_empty())
 }
 
 /// `Power Scheme GUID: 381b4222-…  (Balanced)`: words in front of it are those of the language of Windows.
 fn power_scheme(text: &str) -> Facts {
-    let name = text.rsplit_once('(').and_then(|(_, rest)| rest.split_once(')'));
-    name.map(|(name, _)| ("power plan".to_owned(), name.to_owned())).into_iter().collect()
+    let name = text
+        .rsplit_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'));
+    name.map(|(name, _)| ("power plan".to_owned(), name.to_owned()))
+        .into_iter()
+        .collect()
 }
 
 /// Name, instances, altitude and frame, of which the first one may have spaces.
@@ -144,7 +190,10 @@ fn minifilters(text: &str) -> Facts {
         let (rest, _frame) = line.trim_end().rsplit_once(char::is_whitespace)?;
         let (rest, altitude) = rest.trim_end().rsplit_once(char::is_whitespace)?;
         let (name, _instances) = rest.trim_end().rsplit_once(char::is_whitespace)?;
-        Some(("minifilter".to_owned(), format!("{}, altitude {altitude}", name.trim())))
+        Some((
+            "minifilter".to_owned(),
+            format!("{}, altitude {altitude}", name.trim()),
+        ))
     };
     below_rule(text).filter_map(fact).collect()
 }
@@ -153,9 +202,13 @@ fn minifilters(text: &str) -> Facts {
 fn interfaces(text: &str) -> Facts {
     let fact = |line: &str| {
         let mut words = line.split_whitespace();
-        let (index, metric, _packet, state) = (words.next()?, words.next()?, words.next()?, words.next()?);
+        let (index, metric, _packet, state) =
+            (words.next()?, words.next()?, words.next()?, words.next()?);
         let name = words.collect::<Vec<_>>().join(" ");
-        Some(("network interface".to_owned(), format!("{name}: index {index}, metric {metric}, {state}")))
+        Some((
+            "network interface".to_owned(),
+            format!("{name}: index {index}, metric {metric}, {state}"),
+        ))
     };
     below_rule(text).filter_map(fact).collect()
 }
@@ -163,7 +216,8 @@ fn interfaces(text: &str) -> Facts {
 fn pairs(text: &str) -> Facts {
     let pair = |line: &str| {
         let (name, value) = line.split_once('=')?;
-        Some((name.trim().to_owned(), value.trim().to_owned())).filter(|(_, value)| !value.is_empty())
+        Some((name.trim().to_owned(), value.trim().to_owned()))
+            .filter(|(_, value)| !value.is_empty())
     };
     text.lines().filter_map(pair).collect()
 }
@@ -182,13 +236,20 @@ mod tests {
                           ---  ----------  ----------  ------------  ---------------------------\n\
                             1          75  4294967295  connected     Loopback Pseudo-Interface 1\n \
                            10          25        1500  disconnected  Wi-Fi\n";
-        let scheme = "GUID des Energieschemas: 381b4222-f694-41f0-9685-ff5bb260df2e  (Ausbalanciert)\n";
+        let scheme =
+            "GUID des Energieschemas: 381b4222-f694-41f0-9685-ff5bb260df2e  (Ausbalanciert)\n";
         let lines = |facts: Facts| {
-            facts.into_iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>()
+            facts
+                .into_iter()
+                .map(|(name, value)| format!("{name}: {value}"))
+                .collect::<Vec<_>>()
         };
         assert_eq!(
             lines(minifilters(filters)),
-            ["minifilter: bindflt, altitude 409800", "minifilter: Acme Scan Filter, altitude 328010.5"]
+            [
+                "minifilter: bindflt, altitude 409800",
+                "minifilter: Acme Scan Filter, altitude 328010.5"
+            ]
         );
         assert_eq!(
             lines(interfaces(interfaces_text)),
@@ -204,7 +265,9 @@ mod tests {
         );
         for text in ["", "(", "---\n1\n", "= ="] {
             assert!(
-                minifilters(text).is_empty() && interfaces(text).is_empty() && power_scheme(text).is_empty()
+                minifilters(text).is_empty()
+                    && interfaces(text).is_empty()
+                    && power_scheme(text).is_empty()
             );
         }
     }

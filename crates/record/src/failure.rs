@@ -89,10 +89,20 @@ pub(crate) fn is_idle(outcome: &Outcome) -> bool {
 #[must_use]
 pub(crate) fn error(step: &Step, outcome: &Outcome) -> anyhow::Error {
     let said = outcome.said().collect::<Vec<_>>().join(" ");
-    let code = outcome.code.map_or_else(|| "was ended".to_owned(), |code| format!("ended with 0x{code:x}"));
-    let said = if said.is_empty() { code } else { format!("said: {said}") };
+    let code = outcome.code.map_or_else(
+        || "was ended".to_owned(),
+        |code| format!("ended with 0x{code:x}"),
+    );
+    let said = if said.is_empty() {
+        code
+    } else {
+        format!("said: {said}")
+    };
     match known(outcome) {
-        Some(known) => advised(format!("{}; {} {said}", known.means, step.program), known.hint),
+        Some(known) => advised(
+            format!("{}; {} {said}", known.means, step.program),
+            known.hint,
+        ),
         None => advised(
             format!("`{step}` failed; it {said}"),
             "`etwkit record status` shows whether something is being recorded",
@@ -103,7 +113,11 @@ pub(crate) fn error(step: &Step, outcome: &Outcome) -> anyhow::Error {
 /// Whether it is one of the lines with which wpr and xperf introduce themselves. They have numbers in them.
 pub(crate) fn is_banner(line: &str) -> bool {
     let line = line.trim_start();
-    ["Microsoft Windows Performance", "Performance Analyzer Command Line", "Copyright"]
-        .iter()
-        .any(|begin| line.starts_with(begin))
+    [
+        "Microsoft Windows Performance",
+        "Performance Analyzer Command Line",
+        "Copyright",
+    ]
+    .iter()
+    .any(|begin| line.starts_with(begin))
 }

@@ -25,7 +25,8 @@ mod steps;
 mod watch;
 
 pub use args::{
-    BootArgs, LineArgs, ListenArgs, MarkArgs, ProfilesArgs, RecordArgs, RecordCommand, StartArgs, StopArgs,
+    BootArgs, LineArgs, ListenArgs, MarkArgs, ProfilesArgs, RecordArgs, RecordCommand, StartArgs,
+    StopArgs,
 };
 pub use command::run;
 pub use each_run::EachRun;

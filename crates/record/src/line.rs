@@ -8,31 +8,70 @@ use crate::steps::ends_with;
 
 /// Options and what they do, with the values behind them in mind.
 const WPR: &[(&str, &str)] = &[
-    ("-start", "begin to record this profile; several are recorded at once"),
-    ("-filemode", "write to the disk all the time, instead of keeping the last events in memory"),
-    ("-recordtempto", "folder of the files that are written while it records"),
+    (
+        "-start",
+        "begin to record this profile; several are recorded at once",
+    ),
+    (
+        "-filemode",
+        "write to the disk all the time, instead of keeping the last events in memory",
+    ),
+    (
+        "-recordtempto",
+        "folder of the files that are written while it records",
+    ),
     ("-stop", "end the recording and write it into this file"),
-    ("-skippdbgen", "leave out symbol files of precompiled .NET code, which can take many minutes"),
+    (
+        "-skippdbgen",
+        "leave out symbol files of precompiled .NET code, which can take many minutes",
+    ),
     ("-compress", "compress the file"),
     ("-cancel", "end the recording and throw it away"),
-    ("-status", "show what is being recorded, and how many events were lost"),
-    ("-profiles", "list the profiles, those of the file if one is named"),
+    (
+        "-status",
+        "show what is being recorded, and how many events were lost",
+    ),
+    (
+        "-profiles",
+        "list the profiles, those of the file if one is named",
+    ),
     ("-profiledetails", "list what the profiles record"),
     ("-exportprofile", "write a profile of wpr into a file"),
     ("-providers", "list all providers"),
     ("-marker", "put a mark with this text into the recording"),
-    ("-markerflush", "put a mark with this text into the recording and empty working sets"),
+    (
+        "-markerflush",
+        "put a mark with this text into the recording and empty working sets",
+    ),
     ("-flush", "write what is in the buffers"),
-    ("-merge", "put several files into one, with identities of modules and descriptions of events"),
+    (
+        "-merge",
+        "put several files into one, with identities of modules and descriptions of events",
+    ),
     ("-injectonly", "write identities and descriptions only"),
-    ("-pmcsources", "list the counters of the processor; only Timer means that there are none"),
-    ("-pmcsessions", "list the sessions that use counters of the processor"),
-    ("-setprofint", "time between CPU samples, in units of 100 ns"),
+    (
+        "-pmcsources",
+        "list the counters of the processor; only Timer means that there are none",
+    ),
+    (
+        "-pmcsessions",
+        "list the sessions that use counters of the processor",
+    ),
+    (
+        "-setprofint",
+        "time between CPU samples, in units of 100 ns",
+    ),
     ("-profint", "show the time between CPU samples"),
     ("-resetprofint", "back to one CPU sample each millisecond"),
-    ("-boottrace", "what follows is about the next start of Windows"),
+    (
+        "-boottrace",
+        "what follows is about the next start of Windows",
+    ),
     ("-addboot", "record this profile when Windows starts"),
-    ("-stopboot", "end the recording of the start and write it into this file"),
+    (
+        "-stopboot",
+        "end the recording of the start and write it into this file",
+    ),
     ("-cancelboot", "record the next start no more"),
     (
         "-onoffscenario",
@@ -46,22 +85,40 @@ const WPR: &[(&str, &str)] = &[
         "-disablepagingexecutive",
         "keep the code of the kernel in memory, which Windows 7 needs for kernel stacks",
     ),
-    ("-heaptracingconfig", "switch heap tracing of a program on or off; switch it off afterwards"),
+    (
+        "-heaptracingconfig",
+        "switch heap tracing of a program on or off; switch it off afterwards",
+    ),
     ("-snapshotconfig", "switch heap snapshots on or off"),
-    ("-enableperiodicsnapshot", "take heap snapshots again and again"),
+    (
+        "-enableperiodicsnapshot",
+        "take heap snapshots again and again",
+    ),
     ("-disableperiodicsnapshot", "take no more heap snapshots"),
     ("-singlesnapshot", "take one heap snapshot"),
-    ("-capturestateondemand", "ask providers to write their state now"),
-    ("-purgecache", "empty the cache of symbol files of .NET code"),
+    (
+        "-capturestateondemand",
+        "ask providers to write their state now",
+    ),
+    (
+        "-purgecache",
+        "empty the cache of symbol files of .NET code",
+    ),
     ("-log", "the log of wpr itself"),
-    ("-instancename", "name of this recording, which each later line needs"),
+    (
+        "-instancename",
+        "name of this recording, which each later line needs",
+    ),
     ("-help", "describe options"),
 ];
 
 const XPERF: &[(&str, &str)] = &[
     ("-start", "begin a session of this name"),
     ("-update", "change what a running session records"),
-    ("-on", "begin to record: kernel keywords or groups with + between, or providers"),
+    (
+        "-on",
+        "begin to record: kernel keywords or groups with + between, or providers",
+    ),
     ("-stackwalk", "take the stack of these events"),
     ("-f", "file of the session"),
     ("-buffersize", "size of a buffer in KB"),
@@ -73,18 +130,36 @@ const XPERF: &[(&str, &str)] = &[
     ("-flushtimer", "write buffers after this many seconds"),
     ("-realtime", "write no file: a program listens"),
     ("-clocktype", "clock of the time stamps"),
-    ("-setprofint", "time between CPU samples, in units of 100 ns"),
-    ("-seteresourcesample", "how many operations on locks of the kernel (ERESOURCE) make one event"),
-    ("-setspinlocksample", "how many operations on spin locks make one event"),
-    ("-lastbranch", "the last branches of the processor go with these events"),
-    ("-pmc", "values of these counters of the processor go with these events"),
+    (
+        "-setprofint",
+        "time between CPU samples, in units of 100 ns",
+    ),
+    (
+        "-seteresourcesample",
+        "how many operations on locks of the kernel (ERESOURCE) make one event",
+    ),
+    (
+        "-setspinlocksample",
+        "how many operations on spin locks make one event",
+    ),
+    (
+        "-lastbranch",
+        "the last branches of the processor go with these events",
+    ),
+    (
+        "-pmc",
+        "values of these counters of the processor go with these events",
+    ),
     ("-heap", "record heaps of a process"),
     ("-critsec", "record critical sections of a process"),
     ("-pids", "of these processes"),
     ("-waitfornewprocess", "of the next process that starts"),
     ("-pidnewprocess", "of a process that this line starts"),
     ("-pooltag", "allocations with these tags only"),
-    ("-stop", "end the sessions, the kernel logger if none is named; the files are not merged yet"),
+    (
+        "-stop",
+        "end the sessions, the kernel logger if none is named; the files are not merged yet",
+    ),
     ("-stopall", "end all sessions of xperf"),
     ("-d", "end the sessions and merge their files into this one"),
     ("-save", "write what a profile has in memory into this file"),
@@ -98,14 +173,26 @@ const XPERF: &[(&str, &str)] = &[
     ("-compress", "compress the file"),
     ("-cancel", "end sessions and throw them away"),
     ("-flush", "write what is in memory"),
-    ("-capturestate", "ask providers of a session to write their state"),
+    (
+        "-capturestate",
+        "ask providers of a session to write their state",
+    ),
     ("-m", "put a mark with this text into the recording"),
-    ("-mf", "put a mark with this text into the recording and write what is in memory"),
-    ("-loggers", "list all sessions, with their flags, buffers and lost events"),
+    (
+        "-mf",
+        "put a mark with this text into the recording and write what is in memory",
+    ),
+    (
+        "-loggers",
+        "list all sessions, with their flags, buffers and lost events",
+    ),
     ("-providers", "list providers, kernel keywords or groups"),
     ("-profiles", "list profiles"),
     ("-profileloggers", "list the sessions of profiles"),
-    ("-boottrace", "record the next start of Windows with these keywords"),
+    (
+        "-boottrace",
+        "record the next start of Windows with these keywords",
+    ),
     ("-i", "read this file"),
     ("-o", "write the answer into this file"),
     ("-a", "run this report"),
@@ -148,8 +235,9 @@ pub(crate) fn read(program: &'static str, args: &[String]) -> Result<RecorderLin
             .split_once('!')
             .filter(|(file, _)| program == "wpr" && !file.is_empty() && !ends_with(file, ".wprp"))
         {
-            notes
-                .push(format!("{plain}: files of profiles end with .wprp; {file}.wprp!{inner} may be meant"));
+            notes.push(format!(
+                "{plain}: files of profiles end with .wprp; {file}.wprp!{inner} may be meant"
+            ));
         }
         read.push(plain);
     }
@@ -167,7 +255,11 @@ pub(crate) fn read(program: &'static str, args: &[String]) -> Result<RecorderLin
                     notes.push(format!("{arg} is not known here and passed on as it is"));
                 }
                 is_report |= arg.eq_ignore_ascii_case("-a");
-                let else_means = if is_report { "an option of the report" } else { "not known here" };
+                let else_means = if is_report {
+                    "an option of the report"
+                } else {
+                    "not known here"
+                };
                 parts.push((arg.clone(), known.unwrap_or(else_means)));
             }
             (false, Some((part, _))) => {
@@ -176,11 +268,22 @@ pub(crate) fn read(program: &'static str, args: &[String]) -> Result<RecorderLin
             }
             (false, None) => {
                 let message = format!("expected an option of {program}, found \"{arg}\"");
-                return Err(advised(message, format!("options begin with -, as {program} -start")));
+                return Err(advised(
+                    message,
+                    format!("options begin with -, as {program} -start"),
+                ));
             }
         }
     }
-    Ok(RecorderLine { step: Step { program, args: read, why: String::new() }, parts, notes })
+    Ok(RecorderLine {
+        step: Step {
+            program,
+            args: read,
+            why: String::new(),
+        },
+        parts,
+        notes,
+    })
 }
 
 /// An argument with a plain hyphen in front, where another dash or a slash stands for one. A slash does so in
@@ -198,17 +301,24 @@ fn dashed(arg: String, table: &[(&str, &str)]) -> String {
 }
 
 fn meaning<'t>(table: &[(&str, &'t str)], option: &str) -> Option<&'t str> {
-    table.iter().find(|(name, _)| name.eq_ignore_ascii_case(option)).map(|(_, meaning)| *meaning)
+    table
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(option))
+        .map(|(_, meaning)| *meaning)
 }
 
 /// Refuses an option that is a known one with a letter too many, missing or wrong.
 fn check(program: &str, table: &[(&str, &str)], option: &str) -> Result<()> {
     let lower = option.to_lowercase();
     // Short options are not compared: nearly each word of three letters is one letter away from another one.
-    match table.iter().find(|(name, _)| name.len() > 4 && is_near(name, &lower)) {
-        Some((name, _)) => {
-            Err(advised(format!("{program} has no option {option}"), format!("did you mean {name}?")))
-        }
+    match table
+        .iter()
+        .find(|(name, _)| name.len() > 4 && is_near(name, &lower))
+    {
+        Some((name, _)) => Err(advised(
+            format!("{program} has no option {option}"),
+            format!("did you mean {name}?"),
+        )),
         None => Ok(()),
     }
 }
@@ -218,7 +328,9 @@ fn is_near(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     // What both have in front is cut off, so that the rest starts with the one letter that differs.
     let front = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
-    let (Some(one), Some(other)) = (one.get(front..), other.get(front..)) else { return false };
+    let (Some(one), Some(other)) = (one.get(front..), other.get(front..)) else {
+        return false;
+    };
     match (one, other) {
         ([_, one @ ..], [_, other @ ..]) if one == other => true,
         ([_, shorter @ ..], _) if shorter == other => true,
@@ -231,13 +343,24 @@ fn is_near(one: &str, other: &str) -> bool {
 /// Starting what is a recording is the slip that people make.
 fn slip(program: &str, args: &[String]) -> Result<()> {
     let mut pairs = args.iter().zip(args.iter().skip(1));
-    let is_start =
-        |option: &str| ["-start", "-addboot"].iter().any(|start| option.eq_ignore_ascii_case(start));
-    let Some((option, file)) = pairs.find(|(option, file)| is_start(option) && ends_with(file, ".etl"))
+    let is_start = |option: &str| {
+        ["-start", "-addboot"]
+            .iter()
+            .any(|start| option.eq_ignore_ascii_case(start))
+    };
+    let Some((option, file)) =
+        pairs.find(|(option, file)| is_start(option) && ends_with(file, ".etl"))
     else {
         return Ok(());
     };
-    let other = if option.eq_ignore_ascii_case("-start") { "-stop" } else { "-stopboot" };
+    let other = if option.eq_ignore_ascii_case("-start") {
+        "-stop"
+    } else {
+        "-stopboot"
+    };
     let message = format!("{option} takes a profile, and {file} is a recording");
-    Err(advised(message, format!("did you mean {other}? `{program} {other} {file}`")))
+    Err(advised(
+        message,
+        format!("did you mean {other}? `{program} {other} {file}`"),
+    ))
 }

@@ -26,7 +26,11 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// This machine cannot mark, or one of the others does not answer: those that answered have the mark.
-pub(crate) fn mark(args: &MarkArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
+pub(crate) fn mark(
+    args: &MarkArgs,
+    machine: &mut Machine<'_>,
+    lines: &mut Lines<'_>,
+) -> Result<Exit> {
     if args.text.contains('\n') || args.text.len() + args.word.len() + 1 > MOST {
         return Err(advised(
             "the text is too long for a mark",
@@ -40,7 +44,11 @@ pub(crate) fn mark(args: &MarkArgs, machine: &mut Machine<'_>, lines: &mut Lines
         ));
     }
     // Sent first: the answers of the others come while this machine marks.
-    let others: Vec<Other> = args.also.iter().map(|name| Other::send(name, args)).collect::<Result<_>>()?;
+    let others: Vec<Other> = args
+        .also
+        .iter()
+        .map(|name| Other::send(name, args))
+        .collect::<Result<_>>()?;
     machine.done(&steps::mark(&args.text))?;
     lines.line(&format!("Marked: {}", args.text))?;
     // The mark is there, whatever becomes of the picture.
@@ -50,7 +58,10 @@ pub(crate) fn mark(args: &MarkArgs, machine: &mut Machine<'_>, lines: &mut Lines
         match other.answer(&args.text)? {
             Some(time) => {
                 let ms = time.as_secs_f64() * 1e3;
-                lines.line(&format!("Marked on {}, at most {ms:.1} ms later", other.name))?;
+                lines.line(&format!(
+                    "Marked on {}, at most {ms:.1} ms later",
+                    other.name
+                ))?;
             }
             None => silent.push(other.name),
         }
@@ -62,7 +73,10 @@ pub(crate) fn mark(args: &MarkArgs, machine: &mut Machine<'_>, lines: &mut Lines
         return Ok(Exit::Answered);
     }
     Err(advised(
-        format!("no mark on {}: no answer within a second", silent.join(", ")),
+        format!(
+            "no mark on {}: no answer within a second",
+            silent.join(", ")
+        ),
         "there `etwkit record listen` has to run, with the same --word, and no firewall in between",
     ))
 }
@@ -77,23 +91,44 @@ struct Other {
 impl Other {
     fn send(name: &str, args: &MarkArgs) -> Result<Self> {
         let cannot = || format!("cannot reach {name}");
-        let wrong = || advised(format!("cannot reach {name}"), "expected MACHINE:PORT, as PC2:4711");
-        let to = name.to_socket_addrs().map_err(|_| wrong())?.next().ok_or_else(wrong)?;
-        let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
+        let wrong = || {
+            advised(
+                format!("cannot reach {name}"),
+                "expected MACHINE:PORT, as PC2:4711",
+            )
+        };
+        let to = name
+            .to_socket_addrs()
+            .map_err(|_| wrong())?
+            .next()
+            .ok_or_else(wrong)?;
+        let any: SocketAddr = if to.is_ipv4() {
+            ([0; 4], 0).into()
+        } else {
+            ([0_u16; 8], 0).into()
+        };
         let socket = UdpSocket::bind(any).with_context(cannot)?;
         // Connected, so that only that machine can answer, and a refusal of its system is reported.
         socket.connect(to).with_context(cannot)?;
         socket.set_read_timeout(Some(ANSWER)).with_context(cannot)?;
         let sent = Instant::now();
-        socket.send(format!("{}\n{}", args.word, args.text).as_bytes()).with_context(cannot)?;
-        Ok(Self { name: name.to_owned(), socket, sent })
+        socket
+            .send(format!("{}\n{}", args.word, args.text).as_bytes())
+            .with_context(cannot)?;
+        Ok(Self {
+            name: name.to_owned(),
+            socket,
+            sent,
+        })
     }
 
     /// How long it took until the mark was there for certain; nothing if nobody answers.
     fn answer(&self, text: &str) -> Result<Option<Duration>> {
         let mut bytes = [0; MOST];
         match self.socket.recv(&mut bytes) {
-            Ok(count) if bytes.get(..count) == Some(text.as_bytes()) => Ok(Some(self.sent.elapsed())),
+            Ok(count) if bytes.get(..count) == Some(text.as_bytes()) => {
+                Ok(Some(self.sent.elapsed()))
+            }
             // Refused is what a machine says on which nobody listens.
             Ok(_) => Ok(None),
             Err(error) if is_silence(error.kind()) => Ok(None),
@@ -116,7 +151,11 @@ fn is_silence(kind: ErrorKind) -> bool {
 ///
 /// # Errors
 /// The address is taken, or nothing can be printed. A mark that fails is reported, and listening goes on.
-pub(crate) fn listen(args: &ListenArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
+pub(crate) fn listen(
+    args: &ListenArgs,
+    machine: &mut Machine<'_>,
+    lines: &mut Lines<'_>,
+) -> Result<Exit> {
     let cannot = || format!("cannot listen at {}", args.address);
     let socket = UdpSocket::bind(args.address).with_context(cannot)?;
     socket.set_read_timeout(Some(LOOK)).with_context(cannot)?;
@@ -131,14 +170,21 @@ pub(crate) fn listen(args: &ListenArgs, machine: &mut Machine<'_>, lines: &mut L
             Err(error) if is_silence(error.kind()) => continue,
             Err(error) => return Err(error).with_context(cannot),
         };
-        let Some(text) = bytes.get(..count).and_then(|bytes| text_of(bytes, &args.word)) else { continue };
+        let Some(text) = bytes
+            .get(..count)
+            .and_then(|bytes| text_of(bytes, &args.word))
+        else {
+            continue;
+        };
         match machine.done(&steps::mark(text)) {
             Ok(_) => {
                 // Whoever has gone meanwhile needs no answer.
                 let _ = socket.send_to(text.as_bytes(), from);
                 lines.line(&format!("Marked: {text} (from {from})"))?;
             }
-            Err(error) => lines.labelled(&format!("warning: no mark \"{text}\" (from {from}): {error:#}"))?,
+            Err(error) => lines.labelled(&format!(
+                "warning: no mark \"{text}\" (from {from}): {error:#}"
+            ))?,
         }
         lines.flush()?;
     }

@@ -10,25 +10,30 @@ use zip::write::SimpleFileOptions;
 /// Packs a recording and the folder of its symbol files; the originals go when the archive is complete.
 pub(crate) fn pack(file: &Path, zipped: &Path) -> Result<()> {
     let symbols = file.with_added_extension("NGENPDB");
-    let written = File::create_new(zipped).map_err(anyhow::Error::new).and_then(|out| {
-        let mut archive = zip::ZipWriter::new(out);
-        let folder = file.parent().unwrap_or(Path::new(""));
-        // A list in place of recursion: folders of symbol files can be as deep as they want.
-        let mut left = vec![file.to_owned(), symbols.clone()];
-        while let Some(path) = left.pop() {
-            if path.is_dir() {
-                for entry in fs::read_dir(&path)? {
-                    left.push(entry?.path());
+    let written = File::create_new(zipped)
+        .map_err(anyhow::Error::new)
+        .and_then(|out| {
+            let mut archive = zip::ZipWriter::new(out);
+            let folder = file.parent().unwrap_or(Path::new(""));
+            // A list in place of recursion: folders of symbol files can be as deep as they want.
+            let mut left = vec![file.to_owned(), symbols.clone()];
+            while let Some(path) = left.pop() {
+                if path.is_dir() {
+                    for entry in fs::read_dir(&path)? {
+                        left.push(entry?.path());
+                    }
+                } else if path.exists() {
+                    let name = path
+                        .strip_prefix(folder)?
+                        .to_string_lossy()
+                        .replace('\\', "/");
+                    // Recordings can have more than 4 GB, which only the large form of an entry holds.
+                    archive.start_file(name, SimpleFileOptions::default().large_file(true))?;
+                    io::copy(&mut File::open(&path)?, &mut archive)?;
                 }
-            } else if path.exists() {
-                let name = path.strip_prefix(folder)?.to_string_lossy().replace('\\', "/");
-                // Recordings can have more than 4 GB, which only the large form of an entry holds.
-                archive.start_file(name, SimpleFileOptions::default().large_file(true))?;
-                io::copy(&mut File::open(&path)?, &mut archive)?;
             }
-        }
-        Ok(archive.finish()?.sync_all()?)
-    });
+            Ok(archive.finish()?.sync_all()?)
+        });
     if let Err(error) = written {
         let _ = fs::remove_file(zipped);
         return Err(error);

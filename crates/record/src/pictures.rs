@@ -20,7 +20,10 @@ impl Machine<'_> {
         let folder = self.pictures();
         fs::create_dir_all(&folder)
             .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        let file = folder.join(format!("Screenshot_Forced_{}.jpg", self.clock.now().format("%H.%M.%S%.3f")));
+        let file = folder.join(format!(
+            "Screenshot_Forced_{}.jpg",
+            self.clock.now().format("%H.%M.%S%.3f")
+        ));
         let step = step(&file.display().to_string());
         let outcome = self.outcome(&step)?;
         if !outcome.is_done() || !file.exists() {
@@ -39,9 +42,17 @@ impl Machine<'_> {
     /// They cannot be moved. They stay where they were.
     pub(crate) fn move_pictures(&self, etl: &Path) -> Result<usize> {
         let from = self.pictures();
-        let Ok(all) = fs::read_dir(&from) else { return Ok(0) };
+        let Ok(all) = fs::read_dir(&from) else {
+            return Ok(0);
+        };
         let to = etl.with_added_extension("Screenshots");
-        let cannot = || format!("cannot move the pictures in {} to {}", from.display(), to.display());
+        let cannot = || {
+            format!(
+                "cannot move the pictures in {} to {}",
+                from.display(),
+                to.display()
+            )
+        };
         let mut count = 0;
         for file in all {
             let file = file.with_context(cannot)?;
@@ -76,6 +87,12 @@ pub(crate) fn step(file: &str) -> Step {
          $b.Save('{}', [System.Drawing.Imaging.ImageFormat]::Jpeg)",
         file.replace('\'', "''")
     );
-    let args = ["-NoProfile", "-NonInteractive", "-Command", &code].map(str::to_owned).to_vec();
-    Step { program: "powershell", args, why: "Takes a picture of all screens.".into() }
+    let args = ["-NoProfile", "-NonInteractive", "-Command", &code]
+        .map(str::to_owned)
+        .to_vec();
+    Step {
+        program: "powershell",
+        args,
+        why: "Takes a picture of all screens.".into(),
+    }
 }

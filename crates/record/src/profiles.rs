@@ -29,7 +29,10 @@ pub const EVERY: &[&str] = &["processes", "images", "image identities"];
 
 /// Topics that no profile records, and what does.
 pub const ELSEWHERE: &[(&str, &str)] = &[
-    ("heaps", "a process that is started with heap tracing: wpr -heaptracingconfig PROGRAM enable"),
+    (
+        "heaps",
+        "a process that is started with heap tracing: wpr -heaptracingconfig PROGRAM enable",
+    ),
     (
         "network transfers",
         "the provider Microsoft-Windows-Kernel-Network; the profile network has them as TCP and UDP",
@@ -53,8 +56,14 @@ macro_rules! profiles {
 
 impl Profile {
     /// What most profiles are.
-    const PLAIN: Self =
-        Self { name: "", sentence: "", topics: &[], questions: &[], file_only: false, needs_counters: false };
+    const PLAIN: Self = Self {
+        name: "",
+        sentence: "",
+        topics: &[],
+        questions: &[],
+        file_only: false,
+        needs_counters: false,
+    };
 }
 
 profiles! {
@@ -114,12 +123,16 @@ profiles! {
 /// The profile with that name, whatever its case.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Profile> {
-    PROFILES.iter().find(|profile| profile.name.eq_ignore_ascii_case(name))
+    PROFILES
+        .iter()
+        .find(|profile| profile.name.eq_ignore_ascii_case(name))
 }
 
 /// The profiles that record a topic of extracts, the most used first.
 pub fn of_topic(topic: &str) -> impl Iterator<Item = &'static Profile> {
-    PROFILES.iter().filter(move |profile| profile.topics.contains(&topic) || EVERY.contains(&topic))
+    PROFILES
+        .iter()
+        .filter(move |profile| profile.topics.contains(&topic) || EVERY.contains(&topic))
 }
 
 /// The profile to record with where a trace lacks what a question needs: `missing` is what it lacks, as a
@@ -130,10 +143,15 @@ pub fn to_answer(question: &str, missing: &str) -> Option<&'static Profile> {
     let answers = || of_question(question);
     // What is missing counts more than the question: a profile for it that lacks the topic would lack it
     // again.
-    answers().find(has_topic).or_else(|| PROFILES.iter().find(has_topic)).or_else(|| answers().next())
+    answers()
+        .find(has_topic)
+        .or_else(|| PROFILES.iter().find(has_topic))
+        .or_else(|| answers().next())
 }
 
 /// The profiles whose recordings answer a question, the most used first.
 pub fn of_question(question: &str) -> impl Iterator<Item = &'static Profile> {
-    PROFILES.iter().filter(move |profile| profile.questions.contains(&question))
+    PROFILES
+        .iter()
+        .filter(move |profile| profile.questions.contains(&question))
 }

@@ -54,14 +54,30 @@ struct Changed {
 
 impl<'a> Machine<'a> {
     /// This machine.
-    pub fn here(runner: &'a mut dyn Runner, clock: &'a dyn Clock, name: String, folder: PathBuf) -> Self {
-        Self { runner, is_windows: cfg!(windows), name, clock, written: None, folder }
+    pub fn here(
+        runner: &'a mut dyn Runner,
+        clock: &'a dyn Clock,
+        name: String,
+        folder: PathBuf,
+    ) -> Self {
+        Self {
+            runner,
+            is_windows: cfg!(windows),
+            name,
+            clock,
+            written: None,
+            folder,
+        }
     }
 
     /// Runs a line that has to succeed.
     pub(crate) fn done(&mut self, step: &Step) -> Result<Outcome> {
         let outcome = self.outcome(step)?;
-        if outcome.is_done() { Ok(outcome) } else { Err(failure::error(step, &outcome)) }
+        if outcome.is_done() {
+            Ok(outcome)
+        } else {
+            Err(failure::error(step, &outcome))
+        }
     }
 
     pub(crate) fn outcome(&mut self, step: &Step) -> Result<Outcome> {
@@ -100,7 +116,11 @@ impl<'a> Machine<'a> {
             .with_context(|| format!("cannot write {}", file.display()))?;
         self.forget_pictures();
         // Asked before the start: profiles of wpr set an interval of their own when they begin.
-        let before = if args.sample_every.is_some() { self.interval() } else { None };
+        let before = if args.sample_every.is_some() {
+            self.interval()
+        } else {
+            None
+        };
         let mut steps = steps.iter();
         if let Some(start) = steps.next() {
             self.done(start)?;
@@ -124,21 +144,34 @@ impl<'a> Machine<'a> {
         })
     }
 
-    fn set_interval(&mut self, args: &StartArgs, before: Option<u32>, steps: &[Step]) -> Result<()> {
-        let Some(wanted) = args.sample_every else { return Ok(()) };
+    fn set_interval(
+        &mut self,
+        args: &StartArgs,
+        before: Option<u32>,
+        steps: &[Step],
+    ) -> Result<()> {
+        let Some(wanted) = args.sample_every else {
+            return Ok(());
+        };
         // Written first: who is interrupted in between restores too much rather than too little.
         // What an earlier recording could not restore is still what was before.
         if !self.changed().exists() {
-            let text = serde_json::to_string(&Changed { interval_before: before })?;
+            let text = serde_json::to_string(&Changed {
+                interval_before: before,
+            })?;
             fs::write(self.changed(), text)
                 .context("cannot keep the interval of CPU samples that was before")?;
         }
         for step in steps {
             let outcome = self.done(step)?;
             if let Some(is) = ticks(&outcome).filter(|is| step.has("-profint") && *is != wanted) {
-                let message =
-                    format!("the interval of CPU samples is {is} instead of {wanted} units of 100 ns");
-                return Err(advised(message, "the processor has no such interval: choose another one"));
+                let message = format!(
+                    "the interval of CPU samples is {is} instead of {wanted} units of 100 ns"
+                );
+                return Err(advised(
+                    message,
+                    "the processor has no such interval: choose another one",
+                ));
             }
         }
         Ok(())
@@ -163,9 +196,9 @@ impl<'a> Machine<'a> {
         let written = self.write(args, &file);
         // What was recorded is lost only when somebody ends the recording: so that is left to the user.
         written.map_err(|error| match self.is_recording() {
-            Ok(true) => {
-                error.context("the file could not be written; the recording goes on and nothing is lost")
-            }
+            Ok(true) => error.context(
+                "the file could not be written; the recording goes on and nothing is lost",
+            ),
             _ => error,
         })
     }
@@ -187,7 +220,11 @@ impl<'a> Machine<'a> {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn write_facts(&mut self, args: &StopArgs, recording: &Path) -> Result<Option<usize>> {
+    pub(crate) fn write_facts(
+        &mut self,
+        args: &StopArgs,
+        recording: &Path,
+    ) -> Result<Option<usize>> {
         if args.no_facts {
             self.unwatch();
             return Ok(None);
@@ -209,10 +246,17 @@ impl<'a> Machine<'a> {
         self.done(&steps::stop(args, &file.display().to_string()))?;
         // Restored before the file is looked at, so that the interval is back whatever is wrong with the
         // file.
-        self.restore().with_context(|| format!("wpr has written {}", file.display()))?;
+        self.restore()
+            .with_context(|| format!("wpr has written {}", file.display()))?;
         if !file.metadata().is_ok_and(|file| file.len() > 0) {
-            let message = format!("wpr ended the recording and {} is missing or empty", file.display());
-            return Err(advised(message, "look for it in the folder of temporary files (WPR_initiated_*)"));
+            let message = format!(
+                "wpr ended the recording and {} is missing or empty",
+                file.display()
+            );
+            return Err(advised(
+                message,
+                "look for it in the folder of temporary files (WPR_initiated_*)",
+            ));
         }
         if !args.zip {
             return Ok(file.to_owned());
@@ -229,7 +273,10 @@ impl<'a> Machine<'a> {
             return Ok(std::path::absolute(name)?);
         }
         let at = self.clock.now().format("%m-%d-%Y.%H-%M-%S");
-        Ok(std::path::absolute(format!("{name}_{}.{at}.etl", self.name))?)
+        Ok(std::path::absolute(format!(
+            "{name}_{}.{at}.etl",
+            self.name
+        ))?)
     }
 
     /// Ends the recording and throws it away.
@@ -260,17 +307,23 @@ impl<'a> Machine<'a> {
     /// Restores the interval of CPU samples, if we changed it.
     pub(crate) fn restore(&mut self) -> Result<()> {
         let path = self.changed();
-        let Ok(text) = fs::read_to_string(&path) else { return Ok(()) };
+        let Ok(text) = fs::read_to_string(&path) else {
+            return Ok(());
+        };
         let changed: Changed = serde_json::from_str(&text).unwrap_or_default();
         self.done(&steps::restore_interval(changed.interval_before))
-            .context("the interval of CPU samples could not be restored, `wpr -resetprofint` does it")?;
+            .context(
+                "the interval of CPU samples could not be restored, `wpr -resetprofint` does it",
+            )?;
         fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))
     }
 }
 
 /// The first number that can be an interval of samples. The version of wpr is none.
 fn ticks(outcome: &Outcome) -> Option<u32> {
-    let words = outcome.said().flat_map(|line| line.split(|c: char| !c.is_ascii_digit()));
+    let words = outcome
+        .said()
+        .flat_map(|line| line.split(|c: char| !c.is_ascii_digit()));
     let mut numbers = words.filter_map(|digits| digits.parse().ok());
     numbers.find(|ticks| (1221..=10_000_000).contains(ticks))
 }

@@ -38,15 +38,25 @@ enum End {
 /// # Errors
 /// A recording cannot be started, or not be written even after the oldest file was removed: then it goes on,
 /// and the user can stop it with another name.
-pub(crate) fn rotate(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
+pub(crate) fn rotate(
+    args: &StartArgs,
+    machine: &mut Machine<'_>,
+    lines: &mut Lines<'_>,
+) -> Result<Exit> {
     let every = args.rotate.context("--rotate has no time")?;
     if ends_with(&args.name, ".etl") || args.name.contains(['/', '\\']) {
         let message = format!("expected a name for --name, found \"{}\"", args.name);
-        return Err(advised(message, "machine, time and ending are put behind it; --into names the folder"));
+        return Err(advised(
+            message,
+            "machine, time and ending are put behind it; --into names the folder",
+        ));
     }
     fs::create_dir_all(&args.into)
         .with_context(|| format!("cannot make the folder {}", args.into.display()))?;
-    let mut files = Files { all: VecDeque::new(), keep: args.keep };
+    let mut files = Files {
+        all: VecDeque::new(),
+        keep: args.keep,
+    };
     // From here on Ctrl-C is asked for: it would end this program while wpr starts, which then records on.
     machine.clock.pause(Duration::ZERO);
     let mut lost = 0;
@@ -55,7 +65,9 @@ pub(crate) fn rotate(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Li
         if let Some(warning) = machine.start(args).with_context(|| files.so_far())? {
             lines.labelled(&format!("warning: {warning}"))?;
         }
-        lines.line(&format!("Recording since {since}; Ctrl-C ends it and writes the file"))?;
+        lines.line(&format!(
+            "Recording since {since}; Ctrl-C ends it and writes the file"
+        ))?;
         lines.flush()?;
         let end = wait(every, machine, lines)?;
         if let End::Lost(after) = end {
@@ -76,7 +88,8 @@ pub(crate) fn rotate(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Li
             if lost == LOST {
                 let message = "the recording is ended by somebody as soon as it begins";
                 return Err(
-                    advised(message, "`etwkit record sessions` lists who records").context(files.so_far())
+                    advised(message, "`etwkit record sessions` lists who records")
+                        .context(files.so_far()),
                 );
             }
             continue;
@@ -99,7 +112,11 @@ fn wait(every: Duration, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
         if !machine.clock.pause(look) {
             // Ctrl-C and an end from outside may come together: only if something is still recorded there is
             // a file to write.
-            return Ok(if machine.is_recording()? { End::User } else { End::Lost(waited) });
+            return Ok(if machine.is_recording()? {
+                End::User
+            } else {
+                End::Lost(waited)
+            });
         }
         waited += look;
         if !machine.is_recording()? {
@@ -126,7 +143,9 @@ fn write(
     match machine.stop(&stop) {
         // The disk may be full, so the oldest file makes room. Without --keep no file may go, and what is not
         // recorded any more cannot be written anyway.
-        Err(error) if files.keep.is_some() && !files.all.is_empty() && machine.is_recording()? => {
+        Err(error)
+            if files.keep.is_some() && !files.all.is_empty() && machine.is_recording()? =>
+        {
             lines.labelled(&format!("warning: {error:#}"))?;
             files.remove_oldest(lines)?;
             machine.stop(&stop)
@@ -144,13 +163,23 @@ struct Files {
 impl Files {
     /// For errors behind the first file.
     fn so_far(&self) -> String {
-        format!("the recording of the day ended behind {} files, which are complete", self.all.len())
+        format!(
+            "the recording of the day ended behind {} files, which are complete",
+            self.all.len()
+        )
     }
 
     /// Adds one, and removes the oldest ones where all need more space than they may. The newest one stays.
     fn add(&mut self, file: PathBuf, lines: &mut Lines<'_>) -> Result<()> {
-        let bytes = file.metadata().with_context(|| format!("cannot read {}", file.display()))?.len();
-        lines.line(&format!("Recorded {} ({:.1} MB)", file.display(), bytes as f64 / 1e6))?;
+        let bytes = file
+            .metadata()
+            .with_context(|| format!("cannot read {}", file.display()))?
+            .len();
+        lines.line(&format!(
+            "Recorded {} ({:.1} MB)",
+            file.display(),
+            bytes as f64 / 1e6
+        ))?;
         self.all.push_back((file, bytes));
         let is_too_much = |files: &Self| {
             let all: u64 = files.all.iter().map(|(_, bytes)| bytes).sum();
@@ -164,7 +193,9 @@ impl Files {
     }
 
     fn remove_oldest(&mut self, lines: &mut Lines<'_>) -> Result<()> {
-        let Some((file, _)) = self.all.pop_front() else { return Ok(()) };
+        let Some((file, _)) = self.all.pop_front() else {
+            return Ok(());
+        };
         fs::remove_file(&file).with_context(|| format!("cannot remove {}", file.display()))?;
         Ok(lines.line(&format!("Removed {}", file.display()))?)
     }

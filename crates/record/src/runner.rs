@@ -64,5 +64,8 @@ pub fn wait(command: &mut Command) -> io::Result<Outcome> {
     let output = command.output()?;
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.push_str(&String::from_utf8_lossy(&output.stderr));
-    Ok(Outcome { code: output.status.code(), text })
+    Ok(Outcome {
+        code: output.status.code(),
+        text,
+    })
 }

@@ -16,7 +16,11 @@ pub struct Step {
 impl Step {
     /// A line of `wpr`.
     pub fn wpr<A: Into<String>>(args: impl IntoIterator<Item = A>, why: impl Into<String>) -> Self {
-        Self { program: "wpr", args: args.into_iter().map(Into::into).collect(), why: why.into() }
+        Self {
+            program: "wpr",
+            args: args.into_iter().map(Into::into).collect(),
+            why: why.into(),
+        }
     }
 
     /// Whether one of its arguments is that option, whatever its case.
@@ -36,7 +40,11 @@ impl fmt::Display for Step {
         for arg in &self.args {
             // Doubled quotes are one for the program, and leave what follows quoted for cmd.exe.
             let is_plain = !arg.is_empty() && !arg.contains(SPECIAL);
-            if is_plain { write!(f, " {arg}")? } else { write!(f, " \"{}\"", arg.replace('"', "\"\""))? }
+            if is_plain {
+                write!(f, " {arg}")?
+            } else {
+                write!(f, " \"{}\"", arg.replace('"', "\"\""))?
+            }
         }
         Ok(())
     }

@@ -22,24 +22,38 @@ fn profile(name: &str, folder: &Path) -> Result<String> {
         return Ok(format!("{}!{}", folder.join(FILE_NAME).display(), own.name));
     }
     match name.split_once('!') {
-        Some((file, inner)) if !inner.is_empty() && ends_with(file, ".wprp") => return Ok(name.to_owned()),
+        Some((file, inner)) if !inner.is_empty() && ends_with(file, ".wprp") => {
+            return Ok(name.to_owned());
+        }
         Some((file, inner)) => {
             let message = format!("expected FILE.wprp!PROFILE, found \"{name}\"");
-            return Err(advised(message, format!("{file}.wprp!{inner} would have this form")));
+            return Err(advised(
+                message,
+                format!("{file}.wprp!{inner} would have this form"),
+            ));
         }
         None => {}
     }
     // wpr takes a level of detail behind the name: `CPU.Light`, `CPU.Verbose`.
     let bare = name.split('.').next().unwrap_or_default();
-    if BUILT_IN.split_whitespace().any(|known| known.eq_ignore_ascii_case(bare)) {
+    if BUILT_IN
+        .split_whitespace()
+        .any(|known| known.eq_ignore_ascii_case(bare))
+    {
         return Ok(name.to_owned());
     }
     if ends_with(name, ".etl") {
         let message = format!("start takes profiles, and {name} is a recording");
-        return Err(advised(message, format!("did you mean `etwkit record stop {name}`?")));
+        return Err(advised(
+            message,
+            format!("did you mean `etwkit record stop {name}`?"),
+        ));
     }
     let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
-    let hint = format!("there are {}; those of wpr; and FILE.wprp!PROFILE for others", names.join(", "));
+    let hint = format!(
+        "there are {}; those of wpr; and FILE.wprp!PROFILE for others",
+        names.join(", ")
+    );
     Err(advised(format!("no profile is called \"{name}\""), hint))
 }
 
@@ -52,16 +66,33 @@ pub(crate) fn ends_with(text: &str, ending: &str) -> bool {
 /// # Errors
 /// A profile does not exist or cannot be recorded so.
 pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
-    let names: Vec<String> = args.profiles.iter().map(|name| profile(name, folder)).collect::<Result<_>>()?;
+    let names: Vec<String> = args
+        .profiles
+        .iter()
+        .map(|name| profile(name, folder))
+        .collect::<Result<_>>()?;
     let own = args.profiles.iter().filter_map(|name| profiles::find(name));
-    if let Some(own) = own.clone().find(|own| own.file_only && !args.file && !args.boot) {
+    if let Some(own) = own
+        .clone()
+        .find(|own| own.file_only && !args.file && !args.boot)
+    {
         let message = format!("{} cannot keep the last events in memory", own.name);
-        return Err(advised(message, "add --boot to record the next start of Windows, or --file"));
+        return Err(advised(
+            message,
+            "add --boot to record the next start of Windows, or --file",
+        ));
     }
     let to_file = args.file || own.clone().any(|own| own.file_only);
-    let mut line: Vec<String> = if args.boot { vec!["-boottrace".into()] } else { Vec::new() };
+    let mut line: Vec<String> = if args.boot {
+        vec!["-boottrace".into()]
+    } else {
+        Vec::new()
+    };
     for name in names {
-        line.extend([if args.boot { "-addboot" } else { "-start" }.to_owned(), name]);
+        line.extend([
+            if args.boot { "-addboot" } else { "-start" }.to_owned(),
+            name,
+        ]);
     }
     if to_file {
         line.push("-filemode".into());
@@ -69,7 +100,9 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
     if let Some(to) = &args.to {
         line.extend(["-recordtempto".to_owned(), to.display().to_string()]);
     }
-    let mut why = own.map(|own| format!("{}: {}. ", own.name, own.sentence)).collect::<String>();
+    let mut why = own
+        .map(|own| format!("{}: {}. ", own.name, own.sentence))
+        .collect::<String>();
     why.push_str(match (args.boot, to_file) {
         (true, _) => "Recording begins when Windows starts next.",
         (false, true) => "Events go to a file, which grows until the recording is stopped.",
@@ -83,15 +116,21 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
             "Time between CPU samples in units of 100 ns; behind the \
             start, which sets its own.",
         ));
-        steps.push(Step::wpr(["-profint"], "Shows the interval that is in force now."));
+        steps.push(Step::wpr(
+            ["-profint"],
+            "Shows the interval that is in force now.",
+        ));
     }
     Ok(steps)
 }
 
 /// The line that ends a recording and writes it into that file.
 pub(crate) fn stop(args: &StopArgs, file: &str) -> Step {
-    let mut line: Vec<&str> =
-        if args.boot { vec!["-boottrace", "-stopboot", file] } else { vec!["-stop", file] };
+    let mut line: Vec<&str> = if args.boot {
+        vec!["-boottrace", "-stopboot", file]
+    } else {
+        vec!["-stop", file]
+    };
     let mut why =
         "Writes what was recorded, with the identities of modules and the descriptions of events, which \
                    only this machine knows."
@@ -108,18 +147,31 @@ pub(crate) fn stop(args: &StopArgs, file: &str) -> Step {
 
 /// The line that throws a recording away.
 pub(crate) fn cancel(args: &BootArgs) -> Step {
-    let line: &[&str] = if args.boot { &["-boottrace", "-cancelboot"] } else { &["-cancel"] };
-    Step::wpr(line.iter().copied(), "Ends the recording and throws it away.")
+    let line: &[&str] = if args.boot {
+        &["-boottrace", "-cancelboot"]
+    } else {
+        &["-cancel"]
+    };
+    Step::wpr(
+        line.iter().copied(),
+        "Ends the recording and throws it away.",
+    )
 }
 
 /// The line that shows whether something is being recorded.
 pub(crate) fn status() -> Step {
-    Step::wpr(["-status", "profiles", "collectors"], "What is being recorded, and how many events were lost.")
+    Step::wpr(
+        ["-status", "profiles", "collectors"],
+        "What is being recorded, and how many events were lost.",
+    )
 }
 
 /// The line that puts a mark into a recording.
 pub(crate) fn mark(text: &str) -> Step {
-    Step::wpr(["-marker", text], "Puts a mark into the recording, with the time of now.")
+    Step::wpr(
+        ["-marker", text],
+        "Puts a mark into the recording, with the time of now.",
+    )
 }
 
 /// The line that lists the counters of the processor.
@@ -143,9 +195,13 @@ pub(crate) fn sessions() -> Step {
 /// The line that restores the interval of CPU samples, or the default where it is not known.
 pub(crate) fn restore_interval(before: Option<u32>) -> Step {
     match before {
-        Some(ticks) => {
-            Step::wpr(["-setprofint".to_owned(), ticks.to_string()], "The interval that was before.")
-        }
-        None => Step::wpr(["-resetprofint"], "Back to one CPU sample each millisecond."),
+        Some(ticks) => Step::wpr(
+            ["-setprofint".to_owned(), ticks.to_string()],
+            "The interval that was before.",
+        ),
+        None => Step::wpr(
+            ["-resetprofint"],
+            "Back to one CPU sample each millisecond.",
+        ),
     }
 }

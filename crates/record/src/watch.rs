@@ -10,7 +10,11 @@ use crate::steps;
 impl Machine<'_> {
     /// Keeps what was running before, and what has begun.
     pub(crate) fn watch(&mut self, before: Vec<String>) {
-        let watch = Watch { before, began: self.state(), ..Watch::default() };
+        let watch = Watch {
+            before,
+            began: self.state(),
+            ..Watch::default()
+        };
         self.keep(&watch);
     }
 
@@ -35,7 +39,10 @@ impl Machine<'_> {
     /// Keeps who else is recording while this recording still runs.
     pub(crate) fn see_sessions(&mut self) {
         let during = facts::sessions(self.runner);
-        self.keep(&Watch { during, ..self.watched() });
+        self.keep(&Watch {
+            during,
+            ..self.watched()
+        });
     }
 
     /// What was kept of the recording that runs or has just ended.
@@ -57,7 +64,11 @@ impl Machine<'_> {
         }
         // Two columns that blanks keep apart.
         let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-        outcome.said().map(line).filter(|line| line.contains(':')).collect()
+        outcome
+            .said()
+            .map(line)
+            .filter(|line| line.contains(':'))
+            .collect()
     }
 
     /// Without it a recording is as good: facts and the alarm are missing.
@@ -76,19 +87,30 @@ impl Machine<'_> {
 fn lasting(state: &[String]) -> Vec<&str> {
     // Counts of events and buffers change by themselves; only lines with something else in them say what is
     // recorded.
-    let is_count = |value: &str| value.chars().all(|c| c.is_ascii_digit() || " :.,".contains(c));
-    let lasts = |line: &&str| line.split_once(':').is_some_and(|(_, value)| !is_count(value));
+    let is_count = |value: &str| {
+        value
+            .chars()
+            .all(|c| c.is_ascii_digit() || " :.,".contains(c))
+    };
+    let lasts = |line: &&str| {
+        line.split_once(':')
+            .is_some_and(|(_, value)| !is_count(value))
+    };
     state.iter().map(String::as_str).filter(lasts).collect()
 }
 
 /// Lines of one that the other one has not.
 fn missing<'l>(of: &[&'l str], other: &[&str]) -> Vec<&'l str> {
-    of.iter().filter(|line| !other.contains(line)).copied().collect()
+    of.iter()
+        .filter(|line| !other.contains(line))
+        .copied()
+        .collect()
 }
 
 fn described(lacks: &[&str], gains: &[&str]) -> String {
-    let part =
-        |what: &str, lines: &[&str]| (!lines.is_empty()).then(|| format!("{what} {}", lines.join("; ")));
+    let part = |what: &str, lines: &[&str]| {
+        (!lines.is_empty()).then(|| format!("{what} {}", lines.join("; ")))
+    };
     let parts = [part("it was", lacks), part("it is now", gains)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -99,15 +121,29 @@ mod tests {
 
     #[test]
     fn times_and_counts_are_no_change_and_keywords_are_one() {
-        let state = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
-        let was =
-            state(&["Time since start : 00:00:07", "Events Lost : 0", "System Keywords : CSwitch Loader"]);
-        let later =
-            state(&["Time since start : 01:00:07", "Events Lost : 9", "System Keywords : CSwitch Loader"]);
+        let state = |lines: &[&str]| {
+            lines
+                .iter()
+                .map(|line| (*line).to_owned())
+                .collect::<Vec<_>>()
+        };
+        let was = state(&[
+            "Time since start : 00:00:07",
+            "Events Lost : 0",
+            "System Keywords : CSwitch Loader",
+        ]);
+        let later = state(&[
+            "Time since start : 01:00:07",
+            "Events Lost : 9",
+            "System Keywords : CSwitch Loader",
+        ]);
         assert_eq!(lasting(&was), lasting(&later));
         let now = state(&["Time since start : 01:00:07", "System Keywords : Loader"]);
         let (was, now) = (lasting(&was), lasting(&now));
         let change = described(&missing(&was, &now), &missing(&now, &was));
-        assert_eq!(change, "it was System Keywords : CSwitch Loader, it is now System Keywords : Loader");
+        assert_eq!(
+            change,
+            "it was System Keywords : CSwitch Loader, it is now System Keywords : Loader"
+        );
     }
 }

@@ -52,7 +52,11 @@ pub trait Front {
     ///
     /// # Errors
     /// The file exists already, or cannot be written.
-    fn write_new(&mut self, file: &Path, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()>;
+    fn write_new(
+        &mut self,
+        file: &Path,
+        write: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
+    ) -> Result<()>;
 
     /// Extracts these recordings and says where to.
     ///

@@ -23,7 +23,12 @@ impl Here {
     /// is written what has to be restored when the recording ends, whichever of them ends it.
     pub fn machine(&mut self, cache: Option<PathBuf>) -> Machine<'_> {
         let folder = cache.unwrap_or_else(std::env::temp_dir).join("record");
-        Machine::here(&mut self.programs, &self.clock, etwkit_run::machine(), folder)
+        Machine::here(
+            &mut self.programs,
+            &self.clock,
+            etwkit_run::machine(),
+            folder,
+        )
     }
 }
 
@@ -41,7 +46,9 @@ impl Clock for SystemClock {
         let begun = Instant::now();
         while !stoppable.is_asked_to_stop() {
             // Slices of the pause, since a sleep does not end by Ctrl-C.
-            let Some(left) = time.checked_sub(begun.elapsed()) else { return true };
+            let Some(left) = time.checked_sub(begun.elapsed()) else {
+                return true;
+            };
             std::thread::sleep(LOOK.min(left));
         }
         false

@@ -23,11 +23,21 @@ pub fn lab(args: &LabArgs, front: &mut dyn Front) -> Result<Exit> {
         bar.set_length(all);
         bar.set_position(done);
     };
-    let report =
-        run_workload(args, &Bench { program: &program, is_stopped: &is_stopped, progress: &progress });
+    let report = run_workload(
+        args,
+        &Bench {
+            program: &program,
+            is_stopped: &is_stopped,
+            progress: &progress,
+        },
+    );
     bar.finish_and_clear();
     let Some(report) = report? else {
-        return Ok(if is_stopped() { Exit::Interrupted } else { Exit::Answered });
+        return Ok(if is_stopped() {
+            Exit::Interrupted
+        } else {
+            Exit::Answered
+        });
     };
     if args.json {
         front.json_start("lab");

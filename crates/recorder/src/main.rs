@@ -20,7 +20,12 @@ use etwkit_terminal::{Exit, Lines};
 /// Record Windows machines, run test cases and provoke what makes machines slow. `etwkit` reads what is
 /// recorded.
 #[derive(Debug, Parser)]
-#[command(name = "etwkit-recorder", version, propagate_version = false, arg_required_else_help = true)]
+#[command(
+    name = "etwkit-recorder",
+    version,
+    propagate_version = false,
+    arg_required_else_help = true
+)]
 #[command(
     after_help = "The commands are those of `etwkit`, and messages name them so: `etwkit record stop` is \
 `etwkit-recorder record stop` here."
@@ -29,7 +34,13 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
     /// Colours: auto, always or never
-    #[arg(long, value_name = "WHEN", value_enum, global = true, hide_possible_values = true)]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        global = true,
+        hide_possible_values = true
+    )]
     color: Option<When>,
 }
 
@@ -53,12 +64,22 @@ fn main() -> ExitCode {
         Err(usage) => {
             // Where it cannot be printed, nobody reads it.
             let _ = usage.print();
-            return if usage.use_stderr() { Exit::Error.into() } else { ExitCode::SUCCESS };
+            return if usage.use_stderr() {
+                Exit::Error.into()
+            } else {
+                ExitCode::SUCCESS
+            };
         }
     };
     let has = |choice: ColorChoice| choice != ColorChoice::Never;
-    let (of_out, of_err) = (AutoStream::choice(&io::stdout()), AutoStream::choice(&io::stderr()));
-    let colors = Colors { out: has(of_out), err: has(of_err) };
+    let (of_out, of_err) = (
+        AutoStream::choice(&io::stdout()),
+        AutoStream::choice(&io::stderr()),
+    );
+    let colors = Colors {
+        out: has(of_out),
+        err: has(of_err),
+    };
     let mut out = BufWriter::new(AutoStream::always(io::stdout()));
     let lines = Lines::new(&mut out).on(None, colors, cli.color);
     let mut front = Plain::new(lines);
@@ -66,7 +87,10 @@ fn main() -> ExitCode {
     // An error of printing comes first: an answer that nobody got is no success.
     let ended = front.lines.flush().map_err(Into::into).and(ended);
     let (notes, is_colored) = (std::mem::take(&mut front.notes), front.lines.colors().err);
-    let mut err = Errors { out: &mut AutoStream::always(io::stderr()), is_colored };
+    let mut err = Errors {
+        out: &mut AutoStream::always(io::stderr()),
+        is_colored,
+    };
     notes.iter().for_each(|note| err.note(note));
     ended.unwrap_or_else(|error| said(&error, &mut err)).into()
 }
@@ -97,16 +121,28 @@ fn reads(args: &RecordArgs) -> bool {
 
 /// The cache of `etwkit`, so that either program restores what the other one has changed.
 fn cache() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     folder("ETWKIT_CACHE").or_else(|| folder("LOCALAPPDATA").map(|user| user.join("etwkit")))
 }
 
 fn said(error: &anyhow::Error, err: &mut Errors<'_>) -> Exit {
-    let of_system =
-        || error.chain().find_map(|cause| cause.downcast_ref::<io::Error>().and_then(hint_of_system));
-    let hint = match error.chain().find_map(|cause| cause.downcast_ref::<Advised>()) {
+    let of_system = || {
+        error
+            .chain()
+            .find_map(|cause| cause.downcast_ref::<io::Error>().and_then(hint_of_system))
+    };
+    let hint = match error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<Advised>())
+    {
         Some(advised) => &advised.hint,
-        None => of_system().unwrap_or("`etwkit-recorder COMMAND --help` shows what a command takes"),
+        None => {
+            of_system().unwrap_or("`etwkit-recorder COMMAND --help` shows what a command takes")
+        }
     };
     err.error(error, hint);
     Exit::Error

@@ -25,7 +25,11 @@ impl<'w> Plain<'w> {
     /// Nothing is printed yet.
     #[must_use]
     pub fn new(lines: Lines<'w>) -> Self {
-        Self { lines, notes: Vec::new(), started: None }
+        Self {
+            lines,
+            notes: Vec::new(),
+            started: None,
+        }
     }
 }
 
@@ -65,14 +69,25 @@ impl Front for Plain<'_> {
 
     fn check_new(&self, file: &Path) -> Result<()> {
         if file.exists() {
-            return Err(advised(format!("{} exists", file.display()), "give another name"));
+            return Err(advised(
+                format!("{} exists", file.display()),
+                "give another name",
+            ));
         }
         Ok(())
     }
 
-    fn write_new(&mut self, file: &Path, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()> {
+    fn write_new(
+        &mut self,
+        file: &Path,
+        write: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
+    ) -> Result<()> {
         let cannot = || format!("cannot write {}", file.display());
-        let mut out = OpenOptions::new().write(true).create_new(true).open(file).with_context(cannot)?;
+        let mut out = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(file)
+            .with_context(cannot)?;
         let written = write(&mut out).and_then(|()| Ok(out.sync_all()?));
         if written.is_err() {
             // Half of it would look like all of it.
@@ -82,7 +97,10 @@ impl Front for Plain<'_> {
     }
 
     fn extract(&mut self, recordings: &[&str]) -> Result<()> {
-        let line = format!("`etwkit extract {}` does, on the machine that reads", recordings.join(" "));
+        let line = format!(
+            "`etwkit extract {}` does, on the machine that reads",
+            recordings.join(" ")
+        );
         Err(advised("this program does not read recordings", line))
     }
 

@@ -54,18 +54,27 @@ pub fn run(args: &RunArgs, machine: &mut Machine<'_>, front: &mut dyn Front) -> 
             None => run_all(&plan, &mut NoRecorder, &is_stopped, &mut on_row),
         }
     };
-    recorder.into_iter().flat_map(EachRun::notes).for_each(|note| front.note(&note));
+    recorder
+        .into_iter()
+        .flat_map(EachRun::notes)
+        .for_each(|note| front.note(&note));
     // Rows of a plan that broke off are measured all the same.
     if let Some(file) = args.csv.as_ref().filter(|_| !rows.is_empty()) {
         front.write_new(file, &mut |csv| write_csv(&rows, &args.parameters(), csv))?;
     }
     let outcome = outcome?;
     if args.json {
-        outcome.summaries.iter().try_for_each(|sum| front.json(&json!({"summary": sum})))?;
+        outcome
+            .summaries
+            .iter()
+            .try_for_each(|sum| front.json(&json!({"summary": sum})))?;
     } else if !outcome.summaries.is_empty() {
         front.table("Durations", &table(&outcome.summaries))?;
     }
-    let recordings: Vec<&str> = rows.iter().filter_map(|row| row.recording.as_deref()).collect();
+    let recordings: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| row.recording.as_deref())
+        .collect();
     if args.extract && !recordings.is_empty() {
         front.extract(&recordings)?;
     }

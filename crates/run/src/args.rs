@@ -76,7 +76,11 @@ impl RunArgs {
     #[must_use]
     pub fn parameters(&self) -> Vec<String> {
         let name = |text: &String| text.split_once('=').map(|(name, _)| name.to_owned());
-        self.matrix.iter().chain(&self.power).filter_map(name).collect()
+        self.matrix
+            .iter()
+            .chain(&self.power)
+            .filter_map(name)
+            .collect()
     }
 
     /// The plan that the arguments stand for. What commands print is heard.
@@ -84,24 +88,51 @@ impl RunArgs {
     /// # Errors
     /// A name, a parameter or a time makes no sense.
     pub fn plan(&self) -> Result<Plan> {
-        let mut axes: Vec<Axis> = self.matrix.iter().map(|text| Axis::parse(text)).collect::<Result<_>>()?;
-        let texts: String = self.command.iter().chain(&self.before).chain(&self.after).cloned().collect();
-        if let Some(unused) = axes.iter().find(|axis| !texts.contains(&format!("{{{}}}", axis.name))) {
+        let mut axes: Vec<Axis> = self
+            .matrix
+            .iter()
+            .map(|text| Axis::parse(text))
+            .collect::<Result<_>>()?;
+        let texts: String = self
+            .command
+            .iter()
+            .chain(&self.before)
+            .chain(&self.after)
+            .cloned()
+            .collect();
+        if let Some(unused) = axes
+            .iter()
+            .find(|axis| !texts.contains(&format!("{{{}}}", axis.name)))
+        {
             let message = format!("--matrix has {}, which nothing uses", unused.name);
-            return Err(advised(message, format!("write {{{}}} where its value belongs", unused.name)));
+            return Err(advised(
+                message,
+                format!("write {{{}}} where its value belongs", unused.name),
+            ));
         }
-        let power: Vec<Axis> = self.power.iter().map(|text| Axis::parse(text)).collect::<Result<_>>()?;
+        let power: Vec<Axis> = self
+            .power
+            .iter()
+            .map(|text| Axis::parse(text))
+            .collect::<Result<_>>()?;
         if cfg!(not(windows)) && !power.is_empty() {
-            let hint = "on Windows powercfg sets them; --matrix and --before set what other systems have";
+            let hint =
+                "on Windows powercfg sets them; --matrix and --before set what other systems have";
             return Err(advised("--power needs Windows", hint));
         }
         let names = power.iter().map(|axis| axis.name.clone()).collect();
         axes.extend(power);
         if self.name.is_empty() || plain(&self.name) != self.name {
-            let message = format!("expected a name of letters, digits and hyphens, found \"{}\"", self.name);
+            let message = format!(
+                "expected a name of letters, digits and hyphens, found \"{}\"",
+                self.name
+            );
             return Err(advised(
                 message,
-                format!("\"{}\" would do; recordings are called so", plain(&self.name)),
+                format!(
+                    "\"{}\" would do; recordings are called so",
+                    plain(&self.name)
+                ),
             ));
         }
         Ok(Plan {
@@ -114,7 +145,10 @@ impl RunArgs {
             before: self.before.clone(),
             after: self.after.clone(),
             cool_down: seconds("--cool-down", self.cool_down)?,
-            timeout: self.timeout.map(|time| seconds("--timeout", time)).transpose()?,
+            timeout: self
+                .timeout
+                .map(|time| seconds("--timeout", time))
+                .transpose()?,
             timing: self.timing,
             is_heard: true,
             out: self.to.clone(),
@@ -124,7 +158,10 @@ impl RunArgs {
 
 fn seconds(option: &str, value: f64) -> Result<Duration> {
     Duration::try_from_secs_f64(value).map_err(|_| {
-        advised(format!("expected seconds of 0 or more for {option}, found {value}"), "for example 2.5")
+        advised(
+            format!("expected seconds of 0 or more for {option}, found {value}"),
+            "for example 2.5",
+        )
     })
 }
 
@@ -145,18 +182,36 @@ mod tests {
         let plan =
             plan("Write --repeat 5 --matrix n=1,2 --timing printed --cool-down 0 -- writer --threads {n}")
                 .unwrap();
-        assert_eq!((plan.case.as_str(), plan.cells.len(), plan.repeat), ("Write", 2, 5));
-        assert_eq!((plan.timing, plan.cool_down), (Timing::Printed, Duration::ZERO));
+        assert_eq!(
+            (plan.case.as_str(), plan.cells.len(), plan.repeat),
+            ("Write", 2, 5)
+        );
+        assert_eq!(
+            (plan.timing, plan.cool_down),
+            (Timing::Printed, Duration::ZERO)
+        );
         assert_eq!(plan.command, ["writer", "--threads", "{n}"]);
     }
 
     #[test]
     fn what_makes_no_sense_is_refused() {
         for (line, want) in [
-            ("W --matrix n=1,2 -- writer", "--matrix has n, which nothing uses"),
-            ("a_b -- x", "expected a name of letters, digits and hyphens, found \"a_b\""),
-            ("W --cool-down -1 -- x", "expected seconds of 0 or more for --cool-down, found -1"),
-            ("W --timeout NaN -- x", "expected seconds of 0 or more for --timeout, found NaN"),
+            (
+                "W --matrix n=1,2 -- writer",
+                "--matrix has n, which nothing uses",
+            ),
+            (
+                "a_b -- x",
+                "expected a name of letters, digits and hyphens, found \"a_b\"",
+            ),
+            (
+                "W --cool-down -1 -- x",
+                "expected seconds of 0 or more for --cool-down, found -1",
+            ),
+            (
+                "W --timeout NaN -- x",
+                "expected seconds of 0 or more for --timeout, found NaN",
+            ),
         ] {
             let line = line.replace("--cool-down -1", "--cool-down=-1");
             assert_eq!(plan(&line).unwrap_err().to_string(), want);

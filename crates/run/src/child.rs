@@ -60,12 +60,18 @@ pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
         ));
     };
     let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    command
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit());
     // Ctrl-C reaches us alone: we end the command when its recording is safe.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let begun = Instant::now();
-    let mut child = command.spawn().with_context(|| format!("cannot start {program}"))?;
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("cannot start {program}"))?;
     let output = child.stdout.take();
     let printed = Arc::new(Mutex::new(Vec::new()));
     let is_heard = limits.is_heard;
@@ -84,7 +90,12 @@ pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
     let (status, wall, killed) = watched.with_context(|| format!("cannot wait for {program}"))?;
     let printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
     let printed = String::from_utf8_lossy(&printed).into_owned();
-    Ok(Ended { wall, exit_code: status.code(), printed, killed })
+    Ok(Ended {
+        wall,
+        exit_code: status.code(),
+        printed,
+        killed,
+    })
 }
 
 /// Gives a reader time to end: a process that the command left behind may hold the other end open for ever.
@@ -100,19 +111,36 @@ fn wait_for<T>(reader: &JoinHandle<T>) {
 /// # Errors
 /// It cannot be started, or it failed.
 pub(crate) fn run_hook(line: &str, limits: &Limits<'_>) -> Result<()> {
-    let shell: &[&str] = if cfg!(windows) { &["cmd", "/C"] } else { &["sh", "-c"] };
-    let words: Vec<String> = shell.iter().chain(&[line]).map(ToString::to_string).collect();
+    let shell: &[&str] = if cfg!(windows) {
+        &["cmd", "/C"]
+    } else {
+        &["sh", "-c"]
+    };
+    let words: Vec<String> = shell
+        .iter()
+        .chain(&[line])
+        .map(ToString::to_string)
+        .collect();
     let ended = run(&words, limits)?;
     match (ended.killed, ended.exit_code) {
         (None, Some(0)) => Ok(()),
-        (Some(Killed::TooLong), _) => {
-            Err(advised(format!("the hook \"{line}\" took too long"), "--timeout goes for hooks, too"))
-        }
-        (Some(Killed::Stopped), _) => Err(advised(format!("the hook \"{line}\" was ended"), "run it again")),
+        (Some(Killed::TooLong), _) => Err(advised(
+            format!("the hook \"{line}\" took too long"),
+            "--timeout goes for hooks, too",
+        )),
+        (Some(Killed::Stopped), _) => Err(advised(
+            format!("the hook \"{line}\" was ended"),
+            "run it again",
+        )),
         (None, code) => {
-            let how = code
-                .map_or_else(|| "without an exit code".to_owned(), |code| format!("with exit code {code}"));
-            Err(advised(format!("the hook \"{line}\" ended {how}"), "what it printed says why"))
+            let how = code.map_or_else(
+                || "without an exit code".to_owned(),
+                |code| format!("with exit code {code}"),
+            );
+            Err(advised(
+                format!("the hook \"{line}\" ended {how}"),
+                "what it printed says why",
+            ))
         }
     }
 }
@@ -130,7 +158,10 @@ fn watch(
         let killed = if (limits.is_stopped)() {
             Some(Killed::Stopped)
         } else {
-            limits.timeout.filter(|timeout| elapsed >= *timeout).map(|_| Killed::TooLong)
+            limits
+                .timeout
+                .filter(|timeout| elapsed >= *timeout)
+                .map(|_| Killed::TooLong)
         };
         if killed.is_some() {
             kill(child);
@@ -138,7 +169,11 @@ fn watch(
         }
         // Short at first, since the pause is the error of the measurement; a command that takes long can bear
         // a longer one, which takes less CPU from it.
-        std::thread::sleep(if elapsed < Duration::from_millis(100) { SHORT } else { LONG });
+        std::thread::sleep(if elapsed < Duration::from_millis(100) {
+            SHORT
+        } else {
+            LONG
+        });
     }
 }
 
@@ -146,8 +181,10 @@ fn watch(
 fn kill(child: &mut Child) {
     #[cfg(unix)]
     if let Ok(group) = i32::try_from(child.id()) {
-        let _ =
-            nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), nix::sys::signal::Signal::SIGKILL);
+        let _ = nix::sys::signal::killpg(
+            nix::unistd::Pid::from_raw(group),
+            nix::sys::signal::Signal::SIGKILL,
+        );
     }
     #[cfg(windows)]
     {
@@ -165,7 +202,9 @@ fn kill(child: &mut Child) {
 fn keep(mut output: impl Read, is_heard: bool, to: &Mutex<Vec<u8>>) {
     let mut bytes = vec![0; 8192];
     while let Ok(count) = output.read(&mut bytes) {
-        let Some(new) = bytes.get(..count).filter(|new| !new.is_empty()) else { return };
+        let Some(new) = bytes.get(..count).filter(|new| !new.is_empty()) else {
+            return;
+        };
         if is_heard {
             // A closed error stream changes nothing of the run.
             let _ = std::io::stderr().write_all(new);
@@ -186,13 +225,22 @@ mod tests {
         ["sh", "-c", line].map(str::to_owned).to_vec()
     }
 
-    const FREE: Limits<'static> = Limits { is_stopped: &|| false, timeout: None, is_heard: false };
+    const FREE: Limits<'static> = Limits {
+        is_stopped: &|| false,
+        timeout: None,
+        is_heard: false,
+    };
 
     #[test]
     fn output_and_exit_code_are_kept() {
         let ended = run(&shell("echo took 5 ms; exit 3"), &FREE).unwrap();
-        assert_eq!((ended.exit_code, ended.printed.as_str(), ended.killed), (Some(3), "took 5 ms\n", None));
-        let long = run(&shell("yes | head -c 300000; echo end"), &FREE).unwrap().printed;
+        assert_eq!(
+            (ended.exit_code, ended.printed.as_str(), ended.killed),
+            (Some(3), "took 5 ms\n", None)
+        );
+        let long = run(&shell("yes | head -c 300000; echo end"), &FREE)
+            .unwrap()
+            .printed;
         assert!(long.len() == MAX_OUTPUT && long.ends_with("\nend\n"));
     }
 
@@ -202,30 +250,52 @@ mod tests {
         let late = folder.path().join("late");
         let line = format!("(sleep 2; touch {}) & sleep 30", late.display());
         let begun = Instant::now();
-        let ended =
-            run(&shell(&line), &Limits { timeout: Some(Duration::from_millis(200)), ..FREE }).unwrap();
+        let ended = run(
+            &shell(&line),
+            &Limits {
+                timeout: Some(Duration::from_millis(200)),
+                ..FREE
+            },
+        )
+        .unwrap();
         assert_eq!(ended.killed, Some(Killed::TooLong));
         assert!(begun.elapsed() < Duration::from_secs(2));
         std::thread::sleep(Duration::from_millis(2300));
-        assert!(!late.exists(), "a process that the command had started went on");
+        assert!(
+            !late.exists(),
+            "a process that the command had started went on"
+        );
     }
 
     #[test]
     fn a_process_left_behind_does_not_hold_the_run_up() {
         let begun = Instant::now();
         let ended = run(&shell("sleep 30 & echo done"), &FREE).unwrap();
-        assert_eq!((ended.exit_code, ended.printed.as_str()), (Some(0), "done\n"));
+        assert_eq!(
+            (ended.exit_code, ended.printed.as_str()),
+            (Some(0), "done\n")
+        );
         assert!(begun.elapsed() < Duration::from_secs(10));
         // In a group of its own, where it is not ended with the command.
         let begun = Instant::now();
         let ended = run(&shell("setsid sleep 20 & echo done"), &FREE).unwrap();
-        assert_eq!((ended.exit_code, ended.printed.as_str()), (Some(0), "done\n"));
+        assert_eq!(
+            (ended.exit_code, ended.printed.as_str()),
+            (Some(0), "done\n")
+        );
         assert!(begun.elapsed() < Duration::from_secs(10));
     }
 
     #[test]
     fn who_asks_to_stop_is_heard_and_missing_programs_are_named() {
-        let ended = run(&shell("sleep 30"), &Limits { is_stopped: &|| true, ..FREE }).unwrap();
+        let ended = run(
+            &shell("sleep 30"),
+            &Limits {
+                is_stopped: &|| true,
+                ..FREE
+            },
+        )
+        .unwrap();
         assert_eq!(ended.killed, Some(Killed::Stopped));
         let missing = run(&["no-such-program-here".to_owned()], &FREE).unwrap_err();
         assert_eq!(missing.to_string(), "cannot start no-such-program-here");

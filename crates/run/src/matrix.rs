@@ -32,11 +32,17 @@ impl Axis {
         if name.is_empty() || !name.chars().all(is_word) {
             return Err(wrong("a name has letters, digits and hyphens"));
         }
-        let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+        let values: Vec<String> = values
+            .split(',')
+            .map(|value| value.trim().to_owned())
+            .collect();
         if values.iter().any(String::is_empty) {
             return Err(wrong("a value is empty"));
         }
-        Ok(Self { name: name.to_owned(), values })
+        Ok(Self {
+            name: name.to_owned(),
+            values,
+        })
     }
 }
 
@@ -74,7 +80,10 @@ impl Cell {
     /// Name of a test case with these values: `Copy+threads=4`. Without parameters it is the plain name.
     #[must_use]
     pub fn case(&self, case: &str) -> String {
-        let values = self.values.iter().map(|(name, value)| format!("+{name}={}", crate::name::plain(value)));
+        let values = self
+            .values
+            .iter()
+            .map(|(name, value)| format!("+{name}={}", crate::name::plain(value)));
         std::iter::once(case.to_owned()).chain(values).collect()
     }
 }
@@ -102,8 +111,10 @@ pub(crate) fn cells(axes: &[Axis]) -> Result<Vec<Cell>> {
             values.push((axis.name.clone(), value.clone()));
             Cell { values }
         };
-        cells =
-            cells.iter().flat_map(|cell| axis.values.iter().map(move |value| with(cell, value))).collect();
+        cells = cells
+            .iter()
+            .flat_map(|cell| axis.values.iter().map(move |value| with(cell, value)))
+            .collect();
     }
     Ok(cells)
 }
@@ -115,15 +126,26 @@ mod tests {
     #[test]
     fn every_combination_comes_once_and_the_last_parameter_changes_fastest() {
         let axes = ["mode=serial,parallel", "threads=1,2"].map(|text| Axis::parse(text).unwrap());
-        let all: Vec<String> = cells(&axes).unwrap().iter().map(|cell| cell.case("Write")).collect();
-        let want = ["serial+threads=1", "serial+threads=2", "parallel+threads=1", "parallel+threads=2"];
+        let all: Vec<String> = cells(&axes)
+            .unwrap()
+            .iter()
+            .map(|cell| cell.case("Write"))
+            .collect();
+        let want = [
+            "serial+threads=1",
+            "serial+threads=2",
+            "parallel+threads=1",
+            "parallel+threads=2",
+        ];
         assert_eq!(all, want.map(|end| format!("Write+mode={end}")));
         assert_eq!(cells(&[]).unwrap(), [Cell::default()]);
     }
 
     #[test]
     fn known_names_are_filled_in_and_other_braces_stay() {
-        let cell = Cell { values: vec![("n".into(), "{m}".into()), ("m".into(), "2".into())] };
+        let cell = Cell {
+            values: vec![("n".into(), "{m}".into()), ("m".into(), "2".into())],
+        };
         assert_eq!(cell.fill("a{n}b{m}c{x}{d{m}}"), "a{m}b2c{x}{d2}");
         assert_eq!(cell.fill("{"), "{");
     }
@@ -132,12 +154,24 @@ mod tests {
     fn what_is_no_matrix_is_refused_with_an_example() {
         for wrong in ["threads", "=1", "a b=1", "n=1,,2", "n="] {
             let error = Axis::parse(wrong).unwrap_err().to_string();
-            assert!(error.starts_with("expected NAME=VALUE,VALUE, found \""), "{error}");
+            assert!(
+                error.starts_with("expected NAME=VALUE,VALUE, found \""),
+                "{error}"
+            );
         }
         let twice = ["n=1", "n=2"].map(|text| Axis::parse(text).unwrap());
-        assert_eq!(cells(&twice).unwrap_err().to_string(), "--matrix names n twice");
-        let many = Axis { name: "n".into(), values: vec!["1".into(); 101] };
-        let other = Axis { name: "m".into(), ..many.clone() };
+        assert_eq!(
+            cells(&twice).unwrap_err().to_string(),
+            "--matrix names n twice"
+        );
+        let many = Axis {
+            name: "n".into(),
+            values: vec!["1".into(); 101],
+        };
+        let other = Axis {
+            name: "m".into(),
+            ..many.clone()
+        };
         assert!(cells(&[many, other]).is_err());
     }
 }

@@ -8,17 +8,25 @@ use crate::report::Status;
 /// that can stand in a file name.
 #[must_use]
 pub fn machine() -> String {
-    let name = gethostname::gethostname().to_string_lossy().to_ascii_uppercase();
+    let name = gethostname::gethostname()
+        .to_string_lossy()
+        .to_ascii_uppercase();
     // What stands behind the first dot is the domain.
     let name = plain(name.split('.').next().unwrap_or_default());
-    if name.is_empty() { "MACHINE".to_owned() } else { name }
+    if name.is_empty() {
+        "MACHINE".to_owned()
+    } else {
+        name
+    }
 }
 
 /// A text as a part of a file name: what file systems refuse, what separates the parts of such a name (`_`
 /// and `.`), and blanks become hyphens.
 pub(crate) fn plain(text: &str) -> String {
     let keeps = |c: char| c.is_alphanumeric() || matches!(c, '-' | '+' | '=' | ',' | '#');
-    text.chars().map(|c| if keeps(c) { c } else { '-' }).collect()
+    text.chars()
+        .map(|c| if keeps(c) { c } else { '-' })
+        .collect()
 }
 
 /// The name of a recording without its ending, as tests name recordings that only file names distinguish:
@@ -51,7 +59,10 @@ mod tests {
             "Copy+n=4_1234msPC1.20200717-124447"
         );
         let failed = recording_name("Copy", 9, "PC1", at, Status::Failed);
-        assert_eq!(failed, "Copy_9ms_PC1_SINGLE_TestStatus-Failed_20200717-124447");
+        assert_eq!(
+            failed,
+            "Copy_9ms_PC1_SINGLE_TestStatus-Failed_20200717-124447"
+        );
     }
 
     #[test]

@@ -32,31 +32,51 @@ impl<'p> Power<'p> {
     ///
     /// # Errors
     /// There is no such setting, `powercfg` cannot be asked, or the file cannot be written.
-    pub(crate) fn of(names: &[String], file: Option<&'p Path>, powercfg: Powercfg<'p>) -> Result<Self> {
+    pub(crate) fn of(
+        names: &[String],
+        file: Option<&'p Path>,
+        powercfg: Powercfg<'p>,
+    ) -> Result<Self> {
         let mut before = Vec::new();
         // What an earlier run left changed is restored first; otherwise its settings would be taken for those
         // of the user.
         if let Some(left) = file.and_then(|file| fs::read_to_string(file).ok()) {
-            let left = Power { before: read(&left), now: Vec::new(), file, powercfg: &mut *powercfg };
-            left.restore().context("an earlier run was ended before it restored the power settings")?;
+            let left = Power {
+                before: read(&left),
+                now: Vec::new(),
+                file,
+                powercfg: &mut *powercfg,
+            };
+            left.restore()
+                .context("an earlier run was ended before it restored the power settings")?;
         }
         for name in names {
             let asked = [&["/QUERY"], &OF_PROCESSOR[..], &[name]].concat();
-            let text =
-                powercfg(&asked).with_context(|| format!("the power setting {name} cannot be read"))?;
+            let text = powercfg(&asked)
+                .with_context(|| format!("the power setting {name} cannot be read"))?;
             before.push((name.clone(), index(&text).ok_or_else(|| unknown(name))?));
         }
         if let Some(file) = file.filter(|_| !before.is_empty()) {
             // Written before anything is changed.
-            let lines = before.iter().map(|(name, value)| format!("{name} {value}\n"));
+            let lines = before
+                .iter()
+                .map(|(name, value)| format!("{name} {value}\n"));
             let folder = file.parent().unwrap_or(Path::new(""));
             fs::create_dir_all(folder)
                 .and_then(|()| fs::write(file, lines.collect::<String>()))
                 .with_context(|| {
-                    format!("cannot keep the power settings that were before in {}", file.display())
+                    format!(
+                        "cannot keep the power settings that were before in {}",
+                        file.display()
+                    )
                 })?;
         }
-        Ok(Self { powercfg, file, before, now: Vec::new() })
+        Ok(Self {
+            powercfg,
+            file,
+            before,
+            now: Vec::new(),
+        })
     }
 
     /// Sets the values of the cell.
@@ -65,7 +85,12 @@ impl<'p> Power<'p> {
     /// A value is not possible.
     pub(crate) fn set(&mut self, cell: &Cell) -> Result<()> {
         let is_ours = |name: &String| self.before.iter().any(|(own, _)| own == name);
-        let wanted: Vec<_> = cell.values.iter().filter(|(name, _)| is_ours(name)).cloned().collect();
+        let wanted: Vec<_> = cell
+            .values
+            .iter()
+            .filter(|(name, _)| is_ours(name))
+            .cloned()
+            .collect();
         // Neighbouring runs may have the same settings, which need not be set again.
         if wanted == self.now {
             return Ok(());
@@ -80,7 +105,9 @@ impl<'p> Power<'p> {
 
     fn write(&mut self, name: &str, value: &str) -> Result<()> {
         let line = [&["/SETACVALUEINDEX"], &OF_PROCESSOR[..], &[name, value]].concat();
-        (self.powercfg)(&line).with_context(|| format!("{name} cannot be {value}")).map(|_| ())
+        (self.powercfg)(&line)
+            .with_context(|| format!("{name} cannot be {value}"))
+            .map(|_| ())
     }
 
     /// Settings count from here on.
@@ -95,9 +122,15 @@ impl<'p> Power<'p> {
     pub(crate) fn restore(mut self) -> Result<()> {
         let before = std::mem::take(&mut self.before);
         // All of them are tried, even if one fails: what can be restored is.
-        let written = before.iter().map(|(name, value)| self.write(name, &value.to_string()));
+        let written = before
+            .iter()
+            .map(|(name, value)| self.write(name, &value.to_string()));
         let written: Vec<Result<()>> = written.collect();
-        let all = if before.is_empty() { Ok(()) } else { self.activate() };
+        let all = if before.is_empty() {
+            Ok(())
+        } else {
+            self.activate()
+        };
         let restored = written.into_iter().chain([all]).collect::<Result<()>>();
         if let Some(file) = self.file.filter(|_| restored.is_ok() && !before.is_empty()) {
             // Who restores it twice does no harm.
@@ -131,9 +164,14 @@ fn index(text: &str) -> Option<u32> {
     // The last two numbers are the values in force for mains and for battery, in whatever language the words
     // around them are; recordings are made on mains.
     let numbers = text.lines().filter_map(|line| line.rsplit_once("0x"));
-    let numbers: Vec<u32> =
-        numbers.filter_map(|(_, digits)| u32::from_str_radix(digits.trim(), 16).ok()).collect();
-    numbers.len().checked_sub(2).and_then(|at| numbers.get(at)).copied()
+    let numbers: Vec<u32> = numbers
+        .filter_map(|(_, digits)| u32::from_str_radix(digits.trim(), 16).ok())
+        .collect();
+    numbers
+        .len()
+        .checked_sub(2)
+        .and_then(|at| numbers.get(at))
+        .copied()
 }
 
 fn unknown(name: &str) -> anyhow::Error {
@@ -148,7 +186,10 @@ fn unknown(name: &str) -> anyhow::Error {
 /// # Errors
 /// It cannot be started, or says that it failed.
 pub(crate) fn powercfg(args: &[&str]) -> Result<String> {
-    let output = Command::new("powercfg").args(args).stdin(Stdio::null()).output();
+    let output = Command::new("powercfg")
+        .args(args)
+        .stdin(Stdio::null())
+        .output();
     let output = output.context("cannot run powercfg")?;
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said).trim().to_owned();
@@ -169,7 +210,12 @@ mod tests {
         Current AC Power Setting Index: 0x00000050\nCurrent DC Power Setting Index: 0x00000032\n";
 
     fn cell(value: &str) -> Cell {
-        Cell { values: vec![("n".into(), "1".into()), ("PROCTHROTTLEMAX".into(), value.into())] }
+        Cell {
+            values: vec![
+                ("n".into(), "1".into()),
+                ("PROCTHROTTLEMAX".into(), value.into()),
+            ],
+        }
     }
 
     #[test]
@@ -184,11 +230,24 @@ mod tests {
             power.set(&cell(value)).unwrap();
         }
         power.restore().unwrap();
-        let set = |value| format!("/SETACVALUEINDEX SCHEME_CURRENT SUB_PROCESSOR PROCTHROTTLEMAX {value}");
+        let set = |value| {
+            format!("/SETACVALUEINDEX SCHEME_CURRENT SUB_PROCESSOR PROCTHROTTLEMAX {value}")
+        };
         let active = || "/SETACTIVE SCHEME_CURRENT".to_owned();
         let query = "/QUERY SCHEME_CURRENT SUB_PROCESSOR PROCTHROTTLEMAX".to_owned();
         // 0x50 is what it was.
-        assert_eq!(lines, [query, set(50), active(), set(100), active(), set(80), active()]);
+        assert_eq!(
+            lines,
+            [
+                query,
+                set(50),
+                active(),
+                set(100),
+                active(),
+                set(80),
+                active()
+            ]
+        );
     }
 
     #[test]
@@ -210,7 +269,10 @@ mod tests {
         let last = &lines[lines.len() - 2..];
         assert_eq!(
             last,
-            ["/SETACVALUEINDEX SCHEME_CURRENT SUB_PROCESSOR PROCTHROTTLEMAX 80", "/SETACTIVE SCHEME_CURRENT"]
+            [
+                "/SETACVALUEINDEX SCHEME_CURRENT SUB_PROCESSOR PROCTHROTTLEMAX 80",
+                "/SETACTIVE SCHEME_CURRENT"
+            ]
         );
     }
 
@@ -222,12 +284,26 @@ mod tests {
         };
         let mut power = Power::of(&["PROCTHROTTLEMAX".into()], None, &mut powercfg).unwrap();
         let error = power.set(&cell("50")).unwrap_err();
-        assert_eq!(format!("{error:#}"), "PROCTHROTTLEMAX cannot be 50: Access is denied.");
+        assert_eq!(
+            format!("{error:#}"),
+            "PROCTHROTTLEMAX cannot be 50: Access is denied."
+        );
         let error = power.restore().unwrap_err();
-        let hint = &error.downcast_ref::<etwkit_terminal::errors::Advised>().unwrap().hint;
-        assert!(hint.contains("SUB_PROCESSOR PROCTHROTTLEMAX 80; powercfg /SETACTIVE"), "{hint}");
+        let hint = &error
+            .downcast_ref::<etwkit_terminal::errors::Advised>()
+            .unwrap()
+            .hint;
+        assert!(
+            hint.contains("SUB_PROCESSOR PROCTHROTTLEMAX 80; powercfg /SETACTIVE"),
+            "{hint}"
+        );
         let mut powercfg = |_: &[&str]| Ok(String::new());
-        let error = Power::of(&["NOSUCH".into()], None, &mut powercfg).err().unwrap();
-        assert_eq!(error.to_string(), "the processor has no power setting NOSUCH");
+        let error = Power::of(&["NOSUCH".into()], None, &mut powercfg)
+            .err()
+            .unwrap();
+        assert_eq!(
+            error.to_string(),
+            "the processor has no power setting NOSUCH"
+        );
     }
 }

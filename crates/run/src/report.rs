@@ -13,15 +13,28 @@ impl Row {
     /// The run in one line.
     #[must_use]
     pub fn line(&self) -> String {
-        let duration = self.duration_ms.map_or_else(|| "no duration".to_owned(), |ms| format!("{ms} ms"));
+        let duration = self
+            .duration_ms
+            .map_or_else(|| "no duration".to_owned(), |ms| format!("{ms} ms"));
         let status = match self.status {
             Status::Passed => String::new(),
             Status::Failed => ", failed".to_owned(),
             Status::Stopped => ", stopped".to_owned(),
         };
-        let problem = self.problem.as_ref().map(|problem| format!(": {problem}")).unwrap_or_default();
-        let recording = self.recording.as_ref().map(|file| format!(", {file}")).unwrap_or_default();
-        format!("{} #{}: {duration}{status}{problem}{recording}", self.case, self.repetition)
+        let problem = self
+            .problem
+            .as_ref()
+            .map(|problem| format!(": {problem}"))
+            .unwrap_or_default();
+        let recording = self
+            .recording
+            .as_ref()
+            .map(|file| format!(", {file}"))
+            .unwrap_or_default();
+        format!(
+            "{} #{}: {duration}{status}{problem}{recording}",
+            self.case, self.repetition
+        )
     }
 }
 
@@ -72,7 +85,10 @@ fn time(at: NaiveDateTime) -> String {
     at.format("%Y-%m-%dT%H:%M:%S").to_string()
 }
 
-fn as_time<S: serde::Serializer>(at: &NaiveDateTime, to: S) -> std::result::Result<S::Ok, S::Error> {
+fn as_time<S: serde::Serializer>(
+    at: &NaiveDateTime,
+    to: S,
+) -> std::result::Result<S::Ok, S::Error> {
     to.serialize_str(&time(*at))
 }
 
@@ -98,11 +114,24 @@ pub struct Summary {
 pub fn table(summaries: &[Summary]) -> Table {
     let whole = |ms: Option<u64>| ms.map(|ms| ms.to_string()).unwrap_or_default();
     let rows = summaries.iter().map(|sum| {
-        let median = sum.median_ms.map(|ms| format!("{ms:.1}")).unwrap_or_default();
+        let median = sum
+            .median_ms
+            .map(|ms| format!("{ms:.1}"))
+            .unwrap_or_default();
         let count = |count: usize| count.to_string();
-        [sum.case.clone(), count(sum.passed), count(sum.failed), whole(sum.min_ms), median, whole(sum.max_ms)]
+        [
+            sum.case.clone(),
+            count(sum.passed),
+            count(sum.failed),
+            whole(sum.min_ms),
+            median,
+            whole(sum.max_ms),
+        ]
     });
-    Table::of("test case|passed>|failed>|shortest ms>|median ms>|longest ms>", rows)
+    Table::of(
+        "test case|passed>|failed>|shortest ms>|median ms>|longest ms>",
+        rows,
+    )
 }
 
 /// Sums up the runs of each cell, in the order in which the cells were run.
@@ -115,7 +144,10 @@ pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
         }
     }
     let summary = |case: &str| {
-        let of_case = || rows.iter().filter(|row| row.case == case && row.status != Status::Stopped);
+        let of_case = || {
+            rows.iter()
+                .filter(|row| row.case == case && row.status != Status::Stopped)
+        };
         let passed = of_case().filter(|row| row.status == Status::Passed);
         let mut durations: Vec<u64> = passed.filter_map(|row| row.duration_ms).collect();
         durations.sort_unstable();
@@ -147,8 +179,19 @@ fn median(sorted: &[u64]) -> Option<f64> {
 /// They cannot be written.
 pub fn write_csv(rows: &[Row], names: &[String], to: impl Write) -> Result<()> {
     let mut csv = csv::Writer::from_writer(to);
-    let fixed = ["status", "duration_ms", "wall_ms", "exit_code", "started", "recording", "problem"];
-    let titles = ["case", "repetition"].into_iter().chain(names.iter().map(String::as_str)).chain(fixed);
+    let fixed = [
+        "status",
+        "duration_ms",
+        "wall_ms",
+        "exit_code",
+        "started",
+        "recording",
+        "problem",
+    ];
+    let titles = ["case", "repetition"]
+        .into_iter()
+        .chain(names.iter().map(String::as_str))
+        .chain(fixed);
     csv.write_record(titles)?;
     for row in rows {
         let value = |name: &String| {
@@ -162,7 +205,9 @@ pub fn write_csv(rows: &[Row], names: &[String], to: impl Write) -> Result<()> {
             status.as_str().unwrap_or_default().to_owned(),
             row.duration_ms.map(|ms| ms.to_string()).unwrap_or_default(),
             format!("{:.3}", row.wall_ms),
-            row.exit_code.map(|code| code.to_string()).unwrap_or_default(),
+            row.exit_code
+                .map(|code| code.to_string())
+                .unwrap_or_default(),
             time(row.started),
             text(&row.recording),
             text(&row.problem),
@@ -181,7 +226,9 @@ mod tests {
         Row {
             case: case.to_owned(),
             repetition: 1,
-            parameters: Cell { values: vec![("n".into(), "a,b".into())] },
+            parameters: Cell {
+                values: vec![("n".into(), "a,b".into())],
+            },
             status,
             duration_ms,
             wall_ms: 1.25,
@@ -204,7 +251,10 @@ mod tests {
             row("c", Status::Stopped, None),
         ];
         let all = summaries(&rows);
-        let rows: Vec<_> = all.iter().map(|s| (s.case.as_str(), s.passed, s.failed, s.median_ms)).collect();
+        let rows: Vec<_> = all
+            .iter()
+            .map(|s| (s.case.as_str(), s.passed, s.failed, s.median_ms))
+            .collect();
         assert_eq!(rows, [("a", 4, 1, Some(20.5)), ("b", 0, 1, None)]);
         assert_eq!((all[0].min_ms, all[0].max_ms), (Some(10), Some(40)));
     }
@@ -212,7 +262,12 @@ mod tests {
     #[test]
     fn csv_has_a_column_for_each_parameter() {
         let mut out = Vec::new();
-        write_csv(&[row("a", Status::Passed, Some(10))], &["n".to_owned()], &mut out).unwrap();
+        write_csv(
+            &[row("a", Status::Passed, Some(10))],
+            &["n".to_owned()],
+            &mut out,
+        )
+        .unwrap();
         let want = "case,repetition,n,status,duration_ms,wall_ms,exit_code,started,recording,problem\n\
                     a,1,\"a,b\",passed,10,1.250,0,2020-07-17T12:44:47,,\n";
         assert_eq!(String::from_utf8(out).unwrap(), want);

@@ -45,9 +45,17 @@ pub fn run(
     let restored = power.restore();
     let rows = rows?;
     restored?;
-    let planned = plan.cells.len().saturating_mul(usize::try_from(plan.repeat).unwrap_or(usize::MAX));
-    let is_stopped = rows.len() < planned || rows.last().is_some_and(|row| row.status == Status::Stopped);
-    Ok(Outcome { summaries: summaries(&rows), rows, is_stopped })
+    let planned = plan
+        .cells
+        .len()
+        .saturating_mul(usize::try_from(plan.repeat).unwrap_or(usize::MAX));
+    let is_stopped =
+        rows.len() < planned || rows.last().is_some_and(|row| row.status == Status::Stopped);
+    Ok(Outcome {
+        summaries: summaries(&rows),
+        rows,
+        is_stopped,
+    })
 }
 
 fn all(
@@ -69,7 +77,10 @@ fn all(
             // Names of recordings have whole seconds; two runs in one second would have the same name.
             if let Some(before) = rows.last()
                 && recorder.ending().is_some()
-                && !pause(until_next_second(before.started, Local::now().naive_local()), is_stopped)
+                && !pause(
+                    until_next_second(before.started, Local::now().naive_local()),
+                    is_stopped,
+                )
             {
                 break 'runs;
             }
@@ -107,7 +118,10 @@ fn pause(time: Duration, is_stopped: &dyn Fn() -> bool) -> bool {
         if is_stopped() {
             return false;
         }
-        std::thread::sleep(time.saturating_sub(begun.elapsed()).min(Duration::from_millis(20)));
+        std::thread::sleep(
+            time.saturating_sub(begun.elapsed())
+                .min(Duration::from_millis(20)),
+        );
     }
     !is_stopped()
 }
@@ -127,13 +141,20 @@ fn one(
     recorder: &mut dyn Recorder,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<Done> {
-    let limits = Limits { is_stopped, timeout: plan.timeout, is_heard: plan.is_heard };
+    let limits = Limits {
+        is_stopped,
+        timeout: plan.timeout,
+        is_heard: plan.is_heard,
+    };
     for line in &plan.before {
         child::run_hook(&cell.fill(line), &limits)?;
     }
     let result = recorded(plan, cell, repetition, recorder, &limits);
     // Somebody who stops wants what hooks clean up to be clean.
-    let limits = Limits { is_stopped: &|| false, ..limits };
+    let limits = Limits {
+        is_stopped: &|| false,
+        ..limits
+    };
     let mut problem = None;
     for line in &plan.after {
         if let Err(error) = child::run_hook(&cell.fill(line), &limits) {
@@ -156,7 +177,9 @@ fn recorded(
 ) -> Result<Done> {
     let words: Vec<String> = plan.command.iter().map(|word| cell.fill(word)).collect();
     let started = Local::now().naive_local();
-    recorder.start().context("the recording could not be started")?;
+    recorder
+        .start()
+        .context("the recording could not be started")?;
     let ended = match child::run(&words, limits) {
         Ok(ended) => ended,
         Err(error) => {
@@ -185,13 +208,22 @@ fn recorded(
         recorder.cancel();
     } else if let Some(ending) = recorder.ending().map(str::to_owned) {
         let wall_ms = u64::try_from(ended.wall.as_millis()).unwrap_or(u64::MAX);
-        let name = recording_name(&row.case, duration_ms.unwrap_or(wall_ms), &machine(), started, status);
+        let name = recording_name(
+            &row.case,
+            duration_ms.unwrap_or(wall_ms),
+            &machine(),
+            started,
+            status,
+        );
         let file = plan.out.join(name + &ending);
         match recorder.stop(&file) {
             Ok(written) => row.recording = Some(written.display().to_string()),
             Err(error) => {
                 recorder.cancel();
-                let message = format!("the recording {} could not be written: {error:#}", file.display());
+                let message = format!(
+                    "the recording {} could not be written: {error:#}",
+                    file.display()
+                );
                 row.problem.get_or_insert_with(|| message.clone());
                 broken = Some(advised(
                     message,
@@ -209,17 +241,29 @@ fn judged(plan: &Plan, ended: &Ended) -> (Status, Option<u64>, Option<String>) {
     match ended.killed {
         Some(Killed::Stopped) => return (Status::Stopped, None, None),
         Some(Killed::TooLong) => {
-            return (Status::Failed, None, Some("it took longer than --timeout".to_owned()));
+            return (
+                Status::Failed,
+                None,
+                Some("it took longer than --timeout".to_owned()),
+            );
         }
         None => {}
     }
-    let duration = plan.timing.duration_ms(ended.wall, ended.exit_code, &ended.printed);
+    let duration = plan
+        .timing
+        .duration_ms(ended.wall, ended.exit_code, &ended.printed);
     let wrong = match ended.exit_code {
         None => Some("it ended without an exit code".to_owned()),
-        Some(code) if code != 0 && plan.timing.is_code_a_failure() => Some(format!("exit code {code}")),
+        Some(code) if code != 0 && plan.timing.is_code_a_failure() => {
+            Some(format!("exit code {code}"))
+        }
         Some(_) => duration.as_ref().err().map(ToString::to_string),
     };
-    let status = if wrong.is_some() { Status::Failed } else { Status::Passed };
+    let status = if wrong.is_some() {
+        Status::Failed
+    } else {
+        Status::Passed
+    };
     (status, duration.ok(), wrong)
 }
 
@@ -231,8 +275,17 @@ mod tests {
     fn recordings_begin_in_seconds_of_their_own() {
         let at = |text: &str| text.parse::<NaiveDateTime>().unwrap();
         let wait = |before, now| until_next_second(at(before), at(now)).as_millis();
-        assert_eq!(wait("2023-03-07T23:21:41.100", "2023-03-07T23:21:41.300"), 700);
-        assert_eq!(wait("2023-03-07T23:21:41.900", "2023-03-07T23:21:42.000"), 0);
-        assert_eq!(wait("2023-03-07T23:21:41.900", "2023-03-07T23:21:47.950"), 0);
+        assert_eq!(
+            wait("2023-03-07T23:21:41.100", "2023-03-07T23:21:41.300"),
+            700
+        );
+        assert_eq!(
+            wait("2023-03-07T23:21:41.900", "2023-03-07T23:21:42.000"),
+            0
+        );
+        assert_eq!(
+            wait("2023-03-07T23:21:41.900", "2023-03-07T23:21:47.950"),
+            0
+        );
     }
 }

@@ -24,7 +24,12 @@ impl Timing {
     ///
     /// # Errors
     /// The command did not say one.
-    pub(crate) fn duration_ms(self, wall: Duration, exit_code: Option<i32>, printed: &str) -> Result<u64> {
+    pub(crate) fn duration_ms(
+        self,
+        wall: Duration,
+        exit_code: Option<i32>,
+        printed: &str,
+    ) -> Result<u64> {
         match self {
             Self::Wall => Ok(u64::try_from(wall.as_millis()).unwrap_or(u64::MAX)),
             Self::ExitCode => {
@@ -47,8 +52,10 @@ impl Timing {
 
 /// The last duration of a text, in milliseconds, rounded to the nearest.
 fn last_duration(text: &str) -> Option<u64> {
-    let duration =
-        Regex::new(r"(?i)(?:^|[^\w.,])(\d+(?:[.,]\d+)?) ?(ms|s|sec|seconds|milliseconds)(?:$|[^\w])").ok()?;
+    let duration = Regex::new(
+        r"(?i)(?:^|[^\w.,])(\d+(?:[.,]\d+)?) ?(ms|s|sec|seconds|milliseconds)(?:$|[^\w])",
+    )
+    .ok()?;
     // The last one: programs print steps first and the whole at the end.
     let found = duration.captures_iter(text).last()?;
     let number: f64 = found.get(1)?.as_str().replace(',', ".").parse().ok()?;
@@ -65,7 +72,10 @@ mod tests {
     #[test]
     fn the_last_duration_that_is_printed_counts() {
         for (text, want) in [
-            ("Did write 5000 files of 100 KB size (488 MB) in 12.042 s", Some(12_042)),
+            (
+                "Did write 5000 files of 100 KB size (488 MB) in 12.042 s",
+                Some(12_042),
+            ),
             ("first 10 ms\nthen 7,5 ms.\n", Some(8)),
             ("took 3 seconds", Some(3000)),
             ("42ms", Some(42)),
@@ -82,8 +92,14 @@ mod tests {
     fn each_way_has_its_own_source() {
         let wall = Duration::from_micros(12_999);
         assert_eq!(Timing::Wall.duration_ms(wall, Some(7), "3 s").unwrap(), 12);
-        assert_eq!(Timing::ExitCode.duration_ms(wall, Some(7), "3 s").unwrap(), 7);
-        assert_eq!(Timing::Printed.duration_ms(wall, Some(7), "3 s").unwrap(), 3000);
+        assert_eq!(
+            Timing::ExitCode.duration_ms(wall, Some(7), "3 s").unwrap(),
+            7
+        );
+        assert_eq!(
+            Timing::Printed.duration_ms(wall, Some(7), "3 s").unwrap(),
+            3000
+        );
         assert!(Timing::ExitCode.duration_ms(wall, Some(-5), "").is_err());
         assert!(Timing::ExitCode.duration_ms(wall, None, "").is_err());
     }

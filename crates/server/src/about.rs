@@ -12,16 +12,29 @@ use crate::wire::{Opening, Range, TableCount, TopicInfo};
 
 /// What is known of the one trace of a session.
 pub(crate) fn about(session: &Session) -> Result<Opening> {
-    let (_, manifest) =
-        session.manifests().next().ok_or_else(|| Problem::internal("the extract has no manifest"))?;
+    let (_, manifest) = session
+        .manifests()
+        .next()
+        .ok_or_else(|| Problem::internal("the extract has no manifest"))?;
     let sql = "SELECT coalesce(range_start_ns, 0), coalesce(range_end_ns, duration_ns) FROM trace";
     let rows = asked(session, sql, 1)?.rows;
-    let bound = |at: usize| rows.first().and_then(|row| row.get(at)).and_then(whole).unwrap_or_default();
-    let missing = manifest.diagnostics.iter().filter(|d| INCOMPLETE.iter().any(|(kind, _)| *kind == d.kind));
+    let bound = |at: usize| {
+        rows.first()
+            .and_then(|row| row.get(at))
+            .and_then(whole)
+            .unwrap_or_default()
+    };
+    let missing = manifest
+        .diagnostics
+        .iter()
+        .filter(|d| INCOMPLETE.iter().any(|(kind, _)| *kind == d.kind));
     let topics = manifest.topics.iter();
     Ok(Opening {
         hash: manifest.source.hash.clone(),
-        range: Range { from_ns: bound(0), to_ns: bound(1) },
+        range: Range {
+            from_ns: bound(0),
+            to_ns: bound(1),
+        },
         start_filetime: manifest.clock.start_filetime.to_string(),
         computer: manifest.machine.computer.clone(),
         os: manifest.machine.os_version.clone(),
@@ -29,15 +42,28 @@ pub(crate) fn about(session: &Session) -> Result<Opening> {
         // A summary has sums of the whole trace, of which no part can be asked: the page says so.
         is_summary: manifest.detail != Detail::Full,
         tables: tables(session),
-        topics: topics.map(|t| TopicInfo { name: t.topic.clone(), is_recorded: t.recorded }).collect(),
+        topics: topics
+            .map(|t| TopicInfo {
+                name: t.topic.clone(),
+                is_recorded: t.recorded,
+            })
+            .collect(),
         missing: missing.map(|d| d.message.clone()).collect(),
-        questions: questions().filter(|q| has_something(session, *q)).map(|q| q.name().to_owned()).collect(),
+        questions: questions()
+            .filter(|q| has_something(session, *q))
+            .map(|q| q.name().to_owned())
+            .collect(),
     })
 }
 
 /// Tables that have rows, as the manifests say.
 fn tables(session: &Session) -> Vec<TableCount> {
-    let count =
-        |table: &Table| TableCount { name: table.name.to_owned(), rows: session.row_count(table.name) };
-    etwkit_query::tables().filter(|table| session.has_rows(table.name) == Some(true)).map(count).collect()
+    let count = |table: &Table| TableCount {
+        name: table.name.to_owned(),
+        rows: session.row_count(table.name),
+    };
+    etwkit_query::tables()
+        .filter(|table| session.has_rows(table.name) == Some(true))
+        .map(count)
+        .collect()
 }

@@ -45,7 +45,13 @@ impl Call<'_> {
     pub(crate) fn of_sql(&self, ready: &Ready, sql: String, rows_read: u64) -> Source {
         let path = ready.named.display().to_string();
         let command = format!("etwkit sql {} {}", word(&path), word(&sql));
-        Source { sql, command, rows_read, took_ms: self.took_ms(), ..Source::default() }
+        Source {
+            sql,
+            command,
+            rows_read,
+            took_ms: self.took_ms(),
+            ..Source::default()
+        }
     }
 
     /// Milliseconds since the request was there.
@@ -80,20 +86,32 @@ where
     Q: DeserializeOwned + Send + 'static,
     A: Serialize + Send + 'static,
 {
-    ask_for(answer, |limits| limits.question_time, |answer| Ok(json(&answer)))
+    ask_for(
+        answer,
+        |limits| limits.question_time,
+        |answer| Ok(json(&answer)),
+    )
 }
 
 /// A question that asks much, and has the time of a diagnosis.
-pub(crate) fn ask_at_length<Q, A>(answer: fn(&Call<'_>, &Q) -> Result<A>) -> MethodRouter<Arc<Shared>>
+pub(crate) fn ask_at_length<Q, A>(
+    answer: fn(&Call<'_>, &Q) -> Result<A>,
+) -> MethodRouter<Arc<Shared>>
 where
     Q: DeserializeOwned + Send + 'static,
     A: Serialize + Send + 'static,
 {
-    ask_for(answer, |limits| limits.diagnosis_time, |answer| Ok(json(&answer)))
+    ask_for(
+        answer,
+        |limits| limits.diagnosis_time,
+        |answer| Ok(json(&answer)),
+    )
 }
 
 /// A question whose request is JSON and whose answer is an Arrow stream.
-pub(crate) fn ask_arrow<Q>(answer: fn(&Call<'_>, &Q) -> Result<Vec<u8>>) -> MethodRouter<Arc<Shared>>
+pub(crate) fn ask_arrow<Q>(
+    answer: fn(&Call<'_>, &Q) -> Result<Vec<u8>>,
+) -> MethodRouter<Arc<Shared>>
 where
     Q: DeserializeOwned + Send + 'static,
 {
@@ -116,22 +134,35 @@ where
     Q: DeserializeOwned + Send + 'static,
     A: Send + 'static,
 {
-    post(async move |State(shared): State<Arc<Shared>>, request: Request| -> Response {
-        // Measured from here on, so that the time of an answer has its wait in the line, too.
-        let begun = Instant::now();
-        let answered = async {
-            let request: Q = parse(&body(request.into_body()).await?)?;
-            let of_call = shared.clone();
-            let work = move |asking: &Asking| answer(&Call { shared: &of_call, asking, begun }, &request);
-            let most = time(&shared.limits);
-            write(answered_by(&shared, most, work).await?)
-        };
-        answered.await.unwrap_or_else(IntoResponse::into_response)
-    })
+    post(
+        async move |State(shared): State<Arc<Shared>>, request: Request| -> Response {
+            // Measured from here on, so that the time of an answer has its wait in the line, too.
+            let begun = Instant::now();
+            let answered = async {
+                let request: Q = parse(&body(request.into_body()).await?)?;
+                let of_call = shared.clone();
+                let work = move |asking: &Asking| {
+                    answer(
+                        &Call {
+                            shared: &of_call,
+                            asking,
+                            begun,
+                        },
+                        &request,
+                    )
+                };
+                let most = time(&shared.limits);
+                write(answered_by(&shared, most, work).await?)
+            };
+            answered.await.unwrap_or_else(IntoResponse::into_response)
+        },
+    )
 }
 
 /// Answers with what the server knows by itself, without asking an extract.
-pub(crate) fn known<A: Serialize + Send + 'static>(answer: fn(&Shared) -> A) -> MethodRouter<Arc<Shared>> {
+pub(crate) fn known<A: Serialize + Send + 'static>(
+    answer: fn(&Shared) -> A,
+) -> MethodRouter<Arc<Shared>> {
     get(async move |State(shared): State<Arc<Shared>>| json(&answer(&shared)))
 }
 
@@ -140,7 +171,9 @@ pub(crate) async fn body(body: Body) -> Result<Bytes> {
     // A body that says that it is too long is refused without reading any of it.
     let is_long = usize::try_from(body.size_hint().lower()).map_or(true, |bytes| bytes > MAX_BODY);
     if is_long {
-        return Err(Problem::too_large(format!("a request has at most {MAX_BODY} bytes")));
+        return Err(Problem::too_large(format!(
+            "a request has at most {MAX_BODY} bytes"
+        )));
     }
     // A client that sends byte by byte holds a connection for this long at most.
     let read = tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, MAX_BODY)).await;

@@ -21,31 +21,57 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
     let ready = call.ready(request.trace)?;
     // The page names no files of this machine.
     for option in known.options() {
-        if matches!(option.kind, declared::Kind::Files) && request.options.contains_key(option.name) {
-            return Err(Problem::bad(format!("{} names files, which the page cannot", option.name)));
+        if matches!(option.kind, declared::Kind::Files) && request.options.contains_key(option.name)
+        {
+            return Err(Problem::bad(format!(
+                "{} names files, which the page cannot",
+                option.name
+            )));
         }
     }
-    let asked = known.read(&request.options).map_err(|error| Problem::bad(error.to_string()))?;
+    let asked = known
+        .read(&request.options)
+        .map_err(|error| Problem::bad(error.to_string()))?;
     let asking: &Asking = call.asking;
     let session = ready.session(&call.shared.engine, asking)?;
     let text = lines::text(TraceInfo::ask(&session)?.clock());
-    let answer = asked.answer_for_people(&session).map_err(|error| error.of(&session))?;
+    let answer = asked
+        .answer_for_people(&session)
+        .map_err(|error| error.of(&session))?;
     let fields = asked.fields();
     let sentence = |name: &str| {
         let field = fields.iter().find(|field| field.name == name);
-        field.map(|field| field.sentence.to_owned()).unwrap_or_default()
+        field
+            .map(|field| field.sentence.to_owned())
+            .unwrap_or_default()
     };
     let (mut tables, mut all) = (Vec::new(), Vec::new());
     all.extend(answer.heading.iter().map(|line| text.line(line)));
     for part in &answer.parts {
         all.extend(part.head.iter().map(|line| text.line(line)));
         // What stands in the place of rows is said only where there are none, as on the command line.
-        all.extend(part.instead.iter().filter(|_| part.table.is_empty()).map(|line| text.line(line)));
+        all.extend(
+            part.instead
+                .iter()
+                .filter(|_| part.table.is_empty())
+                .map(|line| text.line(line)),
+        );
         tables.push(table(part, &text, &sentence));
-        all.extend(part.table.total().iter().chain(&part.foot).map(|line| text.line(line)));
+        all.extend(
+            part.table
+                .total()
+                .iter()
+                .chain(&part.foot)
+                .map(|line| text.line(line)),
+        );
     }
     let path = ready.named.display().to_string();
-    let command = command_line(&known.options(), &request.question, &request.options, &[path]);
+    let command = command_line(
+        &known.options(),
+        &request.question,
+        &request.options,
+        &[path],
+    );
     let rows_read = u64::try_from(answer.len()).unwrap_or_default();
     let source = Source {
         sql: asked.show_sql(),
@@ -57,7 +83,11 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
     };
     // Empty lines part paragraphs in a terminal; the page has its own distances.
     all.retain(|line| !line.trim().is_empty());
-    Ok(Answer { tables, lines: all, source })
+    Ok(Answer {
+        tables,
+        lines: all,
+        source,
+    })
 }
 
 fn table(part: &Part, text: &Text, sentence: &dyn Fn(&str) -> String) -> AnswerTable {
@@ -67,7 +97,9 @@ fn table(part: &Part, text: &Text, sentence: &dyn Fn(&str) -> String) -> AnswerT
         .enumerate()
         .filter(|(_, c)| c.is_shown && matches!(c.style, Style::Both | Style::Own))
         .collect();
-    let listed: Vec<usize> = (0..part.table.len()).filter(|row| part.table.is_listed(*row)).collect();
+    let listed: Vec<usize> = (0..part.table.len())
+        .filter(|row| part.table.is_listed(*row))
+        .collect();
     let row = |row: &usize| -> Vec<Cell> {
         let cell = |(at, column): &(usize, &declared::AnyColumn)| {
             lines::cell(text, column.format, &part.table.value(*row, *at))
@@ -102,7 +134,12 @@ fn heading(heading: &Heading, text: &Text) -> String {
 
 /// The command line that asks the same of the traces at these paths.
 #[must_use]
-pub fn command_line(options: &[declared::Opt], question: &str, values: &Values, paths: &[String]) -> String {
+pub fn command_line(
+    options: &[declared::Opt],
+    question: &str,
+    values: &Values,
+    paths: &[String],
+) -> String {
     let mut line = format!("etwkit dump {question}");
     for option in options {
         let name = option.name.replace('_', "-");
@@ -112,13 +149,19 @@ pub fn command_line(options: &[declared::Opt], question: &str, values: &Values, 
             Some(serde_json::Value::String(text)) => format!(" {}", word(text)),
             Some(serde_json::Value::Array(all)) => {
                 let text = |value: &serde_json::Value| {
-                    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+                    value
+                        .as_str()
+                        .map_or_else(|| value.to_string(), str::to_owned)
                 };
-                all.iter().map(|value| format!(" {}", word(&text(value)))).collect()
+                all.iter()
+                    .map(|value| format!(" {}", word(&text(value))))
+                    .collect()
             }
             Some(other) => format!(" {}", word(&other.to_string())),
         };
         line.push_str(&format!(" --{name}{words}"));
     }
-    paths.iter().fold(line, |line, path| format!("{line} {}", word(path)))
+    paths
+        .iter()
+        .fold(line, |line, path| format!("{line} {}", word(path)))
 }

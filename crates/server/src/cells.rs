@@ -42,14 +42,26 @@ pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
             // Texts are bounded together as well as each: rows of many long texts would otherwise be an
             // answer that no browser holds.
             if rows.len() >= most || texts > MAX_TEXTS {
-                return Ok(Rows { schema, rows, is_cut: true });
+                return Ok(Rows {
+                    schema,
+                    rows,
+                    is_cut: true,
+                });
             }
             let row = cells(&batch, row);
-            texts = row.iter().filter_map(text).map(str::len).fold(texts, usize::saturating_add);
+            texts = row
+                .iter()
+                .filter_map(text)
+                .map(str::len)
+                .fold(texts, usize::saturating_add);
             rows.push(row);
         }
     }
-    Ok(Rows { schema, rows, is_cut: false })
+    Ok(Rows {
+        schema,
+        rows,
+        is_cut: false,
+    })
 }
 
 /// Asks for all rows, as columns.
@@ -64,7 +76,11 @@ pub(crate) fn batches(session: &Session, sql: &str) -> Result<Vec<RecordBatch>> 
 }
 
 fn cells(batch: &RecordBatch, row: usize) -> Vec<Cell> {
-    batch.columns().iter().map(|column| cell(column, row)).collect()
+    batch
+        .columns()
+        .iter()
+        .map(|column| cell(column, row))
+        .collect()
 }
 
 /// The value of a column in a row.
@@ -85,7 +101,11 @@ pub(crate) fn cell(column: &ArrayRef, row: usize) -> Cell {
                 .map(|formatter| formatter.value(row).to_string())
                 .unwrap_or_default();
             // Other types of whole numbers travel as numbers too, as far as they fit.
-            let small = if other.is_integer() { text.parse().ok() } else { None };
+            let small = if other.is_integer() {
+                text.parse().ok()
+            } else {
+                None
+            };
             small.map_or_else(|| Cell::Text(cut(&text)), exact)
         }
     }
@@ -93,12 +113,20 @@ pub(crate) fn cell(column: &ArrayRef, row: usize) -> Cell {
 
 /// A whole number, as text where a page could not hold it.
 pub(crate) fn exact(number: i64) -> Cell {
-    if number.unsigned_abs() < TOO_LARGE { Cell::Whole(number) } else { Cell::Text(number.to_string()) }
+    if number.unsigned_abs() < TOO_LARGE {
+        Cell::Whole(number)
+    } else {
+        Cell::Text(number.to_string())
+    }
 }
 
 /// A number with a fraction; what JSON does not have is text.
 fn number(number: f64) -> Cell {
-    if number.is_finite() { Cell::Number(number) } else { Cell::Text(number.to_string()) }
+    if number.is_finite() {
+        Cell::Number(number)
+    } else {
+        Cell::Text(number.to_string())
+    }
 }
 
 fn cut(text: &str) -> String {
@@ -127,7 +155,10 @@ pub(crate) fn key(cell: &Cell) -> Option<i32> {
 /// The keys that the first column of an answer has, at most so many.
 pub(crate) fn keys(session: &Session, sql: &str, most: usize) -> Result<Vec<i32>> {
     let rows = asked(session, sql, most)?.rows;
-    Ok(rows.iter().filter_map(|row| row.first().and_then(key)).collect())
+    Ok(rows
+        .iter()
+        .filter_map(|row| row.first().and_then(key))
+        .collect())
 }
 
 /// A text of a cell.
@@ -149,8 +180,7 @@ mod tests {
                    CAST('NaN' AS DOUBLE)";
         let rows = asked(&session, sql, 5).unwrap().rows;
         let json = serde_json::to_string(&rows).unwrap();
-        let expected =
-            r#"[[9007199254740991,"9007199254740992","-9007199254740993",true,null,0.5,"a","NaN"]]"#;
+        let expected = r#"[[9007199254740991,"9007199254740992","-9007199254740993",true,null,0.5,"a","NaN"]]"#;
         assert_eq!(json, expected);
     }
 }

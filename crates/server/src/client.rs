@@ -22,7 +22,11 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(stream: TcpStream, limit: Duration) -> Self {
-        Self { stream: TokioIo::new(stream), limit, until: None }
+        Self {
+            stream: TokioIo::new(stream),
+            limit,
+            until: None,
+        }
     }
 
     /// What was written, or that it took too long.
@@ -34,7 +38,9 @@ impl Client {
         if written.is_ready() {
             return written;
         }
-        let until = self.until.get_or_insert_with(|| Box::pin(tokio::time::sleep(self.limit)));
+        let until = self
+            .until
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(self.limit)));
         match until.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,

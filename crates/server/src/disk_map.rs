@@ -13,8 +13,8 @@ use crate::problem::{Problem, Result};
 use crate::select::{Selected, select};
 use crate::tables;
 use crate::wire::{
-    Cell, DiskCellAnswer, DiskCellFile, DiskCellRequest, DiskMapAnswer, DiskMapRequest, DiskOnMap, Range,
-    Selection, Source,
+    Cell, DiskCellAnswer, DiskCellFile, DiskCellRequest, DiskMapAnswer, DiskMapRequest, DiskOnMap,
+    Range, Selection, Source,
 };
 
 /// Cells of a picture, at most: with two counts each, an answer stays below 200 kB.
@@ -52,9 +52,17 @@ fn disks(session: &Session) -> Result<Vec<Disk>> {
                ORDER BY operations DESC, disk";
     let of = |row: Vec<Cell>| {
         let ends = row.get(2).and_then(whole).zip(row.get(3).and_then(whole));
-        Some(Disk { number: row.first().and_then(key)?, operations: count(&row, 1), ends })
+        Some(Disk {
+            number: row.first().and_then(key)?,
+            operations: count(&row, 1),
+            ends,
+        })
     };
-    Ok(asked(session, sql, MOST_DISKS)?.rows.into_iter().filter_map(of).collect())
+    Ok(asked(session, sql, MOST_DISKS)?
+        .rows
+        .into_iter()
+        .filter_map(of)
+        .collect())
 }
 
 /// The operations of a disk that were complete in a range.
@@ -67,17 +75,27 @@ fn operations(
     let table = tables::table("disk_io")?;
     // The range is that of the picture, by when operations were complete. That of the selection is not
     // applied as well: it counts everything that touches it.
-    let selection = Selection { range: None, chips: chips.chips.clone() };
+    let selection = Selection {
+        range: None,
+        chips: chips.chips.clone(),
+    };
     let mut selected = select(session, table, &selection)?;
-    let Range { from_ns: a, to_ns: z } = range;
-    selected.and(format!("t.disk = {disk} AND t.complete_ns >= {a} AND t.complete_ns < {z}"));
+    let Range {
+        from_ns: a,
+        to_ns: z,
+    } = range;
+    selected.and(format!(
+        "t.disk = {disk} AND t.complete_ns >= {a} AND t.complete_ns < {z}"
+    ));
     Ok((selected, table))
 }
 
 pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAnswer> {
     let cells = request.columns.saturating_mul(request.rows);
     if cells == 0 || cells > MOST_CELLS {
-        return Err(Problem::bad(format!("expected 1 to {MOST_CELLS} cells, columns times rows")));
+        return Err(Problem::bad(format!(
+            "expected 1 to {MOST_CELLS} cells, columns times rows"
+        )));
     }
     let columns = Buckets::of(request.range, request.columns)?;
     let ready = call.ready(request.trace)?;
@@ -85,18 +103,34 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
     let disks = disks(&session)?;
     let wanted = |one: &&Disk| request.disk.is_none_or(|disk| disk == one.number);
     // Without a choice the disk with most operations is shown, which stands first.
-    let disk = disks.iter().find(wanted).ok_or_else(|| match request.disk {
-        Some(disk) if !disks.is_empty() => Problem::not_found(format!("nothing was recorded of disk {disk}")),
-        _ => Problem::not_recorded("no disk operations were recorded"),
-    })?;
+    let disk = disks
+        .iter()
+        .find(wanted)
+        .ok_or_else(|| match request.disk {
+            Some(disk) if !disks.is_empty() => {
+                Problem::not_found(format!("nothing was recorded of disk {disk}"))
+            }
+            _ => Problem::not_recorded("no disk operations were recorded"),
+        })?;
     let (lowest, highest) = disk.ends.unwrap_or_default();
     // One byte more, so that the last position lies in a row and not at the end behind it.
-    let positions = Range { from_ns: lowest, to_ns: highest.saturating_add(1) };
+    let positions = Range {
+        from_ns: lowest,
+        to_ns: highest.saturating_add(1),
+    };
     let rows = Buckets::of(positions, request.rows)?;
     let (selected, table) = operations(&session, &request.selection, disk.number, columns.range)?;
     // Both counts in one statement: the second one leaves out operations whose position is null.
-    let of_all = format!("SELECT count(*), count(t.offset_bytes) FROM {} t{}", table.name, selected.sql());
-    let of_all = asked(&session, &of_all, 1)?.rows.into_iter().next().unwrap_or_default();
+    let of_all = format!(
+        "SELECT count(*), count(t.offset_bytes) FROM {} t{}",
+        table.name,
+        selected.sql()
+    );
+    let of_all = asked(&session, &of_all, 1)?
+        .rows
+        .into_iter()
+        .next()
+        .unwrap_or_default();
     let sql = format!(
         // Cells are numbered row by row, so that one number says where a cell is.
         "SELECT (t.offset_bytes - {lowest}) / {} * {} + (t.complete_ns - {}) / {} AS cell, \
@@ -110,7 +144,12 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
         table.name,
         selected.sql()
     );
-    let found = asked(&session, &sql, usize::try_from(MOST_CELLS).unwrap_or_default())?.rows;
+    let found = asked(
+        &session,
+        &sql,
+        usize::try_from(MOST_CELLS).unwrap_or_default(),
+    )?
+    .rows;
     // Operations without a position are in no cell, but they are counted for whoever compares the picture
     // with other sums.
     let without_offset = count(&of_all, 0).saturating_sub(count(&of_all, 1));
@@ -130,23 +169,37 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
         reads: found.iter().map(|row| small(row, 1)).collect(),
         writes: found.iter().map(|row| small(row, 2)).collect(),
         without_offset,
-        disks: disks.iter().map(|one| DiskOnMap { disk: one.number, operations: one.operations }).collect(),
+        disks: disks
+            .iter()
+            .map(|one| DiskOnMap {
+                disk: one.number,
+                operations: one.operations,
+            })
+            .collect(),
         source,
     })
 }
 
 pub(crate) fn cell(call: &Call<'_>, request: &DiskCellRequest) -> Result<DiskCellAnswer> {
     if request.limit == 0 || request.limit > MOST_FILES {
-        return Err(Problem::bad(format!("expected a limit from 1 to {MOST_FILES}")));
+        return Err(Problem::bad(format!(
+            "expected a limit from 1 to {MOST_FILES}"
+        )));
     }
     let DiskCellRequest { disk, range, .. } = *request;
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
     let (mut selected, table) = operations(&session, &request.selection, disk, range)?;
-    selected
-        .and(format!("t.offset_bytes >= {} AND t.offset_bytes < {}", request.offset_from, request.offset_to));
+    selected.and(format!(
+        "t.offset_bytes >= {} AND t.offset_bytes < {}",
+        request.offset_from, request.offset_to
+    ));
     let sums = sums_sql(disk, range, &selected);
-    let row = asked(&session, &sums, 1)?.rows.into_iter().next().unwrap_or_default();
+    let row = asked(&session, &sums, 1)?
+        .rows
+        .into_iter()
+        .next()
+        .unwrap_or_default();
     let (files, total) = files(&session, table, &selected, request.limit)?;
     let (reads, writes) = (count(&row, 0), count(&row, 1));
     let source = Source {
@@ -244,8 +297,17 @@ mod tests {
         let sums = |from_ns: i64, to_ns: i64| {
             let range = Range { from_ns, to_ns };
             let (selected, _) = operations(&session, &Selection::default(), 0, range).unwrap();
-            let row = asked(&session, &sums_sql(0, range, &selected), 1).unwrap().rows.remove(0);
-            (count(&row, 0), number(&row, 2), count(&row, 4), count(&row, 5), row.get(6).and_then(whole))
+            let row = asked(&session, &sums_sql(0, range, &selected), 1)
+                .unwrap()
+                .rows
+                .remove(0);
+            (
+                count(&row, 0),
+                number(&row, 2),
+                count(&row, 4),
+                count(&row, 5),
+                row.get(6).and_then(whole),
+            )
         };
         assert_eq!(sums(0, 61), (3, 160, 1, 1, Some(150)));
         // The one before the first of a part counts, whatever the part is.

@@ -22,7 +22,10 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
     // pages.
     let diagnosis = DiagnoseRequest::default().ask(&session)?;
     let rows_read = u64::try_from(diagnosis.findings.len()).unwrap_or_default();
-    let each = diagnosis.findings.into_iter().map(|row| finding(row, &session, &path));
+    let each = diagnosis
+        .findings
+        .into_iter()
+        .map(|row| finding(row, &session, &path));
     let answer = FindingsAnswer {
         findings: each.collect::<Result<_>>()?,
         rules: diagnosis.rules.into_iter().map(rule).collect(),
@@ -38,12 +41,18 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
 }
 
 fn finding(row: FindingRow, session: &Session, path: &str) -> Result<Finding> {
-    let evidence = row.evidence.lines().map(|line| evidence(line, &row, session, path));
+    let evidence = row
+        .evidence
+        .lines()
+        .map(|line| evidence(line, &row, session, path));
     let evidence = evidence.collect::<Result<_>>()?;
     let name = row.process.as_deref().unwrap_or("?");
     Ok(Finding {
         victim: row.pid.map(|pid| format!("{name} ({pid})")),
-        range: row.from_ns.zip(row.to_ns).map(|(from_ns, to_ns)| Range { from_ns, to_ns }),
+        range: row
+            .from_ns
+            .zip(row.to_ns)
+            .map(|(from_ns, to_ns)| Range { from_ns, to_ns }),
         share: row.cost_percent.map(|percent| percent / 100.0),
         stack: lines(row.stack.as_deref()),
         chain: lines(row.chain.as_deref()),
@@ -67,16 +76,28 @@ fn finding(row: FindingRow, session: &Session, path: &str) -> Result<Finding> {
 }
 
 fn lines(text: Option<&str>) -> Vec<String> {
-    text.into_iter().flat_map(str::lines).map(str::to_owned).collect()
+    text.into_iter()
+        .flat_map(str::lines)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn rule(row: RuleRow) -> RuleState {
-    RuleState { rule: row.rule, title: row.title, state: row.state, missing: row.missing }
+    RuleState {
+        rule: row.rule,
+        title: row.title,
+        state: row.state,
+        missing: row.missing,
+    }
 }
 
 fn evidence(line: &str, row: &FindingRow, session: &Session, path: &str) -> Result<Evidence> {
     let words = words(line);
-    let pid = words.iter().skip_while(|word| *word != "--process").nth(1).and_then(|pid| pid.parse().ok());
+    let pid = words
+        .iter()
+        .skip_while(|word| *word != "--process")
+        .nth(1)
+        .and_then(|pid| pid.parse().ok());
     let processes = match (pid, row.process_key) {
         // Windows uses ids again, but if it is the id of the victim, it is known which process is meant.
         (Some(pid), Some(victim)) if row.pid == Some(pid) => vec![victim],
@@ -86,14 +107,21 @@ fn evidence(line: &str, row: &FindingRow, session: &Session, path: &str) -> Resu
     // Names out of the trace stand in the line: each word is quoted anew, so that a shell runs none of them.
     let quoted: Vec<String> = words.iter().map(|one| word(one)).collect();
     let command = format!("etwkit {} {}", quoted.join(" "), word(path));
-    Ok(Evidence { command, words, processes })
+    Ok(Evidence {
+        command,
+        words,
+        processes,
+    })
 }
 
 /// Keys of the processes that had an id.
 fn processes_of(pid: i64, session: &Session) -> Result<Vec<i64>> {
     let sql = format!("SELECT process_key FROM process WHERE pid = {pid} ORDER BY process_key");
     let rows = asked(session, &sql, MOST_PROCESSES)?.rows;
-    Ok(rows.iter().filter_map(|row| row.first().and_then(whole)).collect())
+    Ok(rows
+        .iter()
+        .filter_map(|row| row.first().and_then(whole))
+        .collect())
 }
 
 #[cfg(test)]
@@ -106,6 +134,9 @@ mod tests {
         let line = format!("dump cpu --methods '*{name}*'");
         let quoted: Vec<String> = words(&line).iter().map(|one| word(one)).collect();
         let written = quoted.join(" ");
-        assert_eq!(written, "dump cpu --methods '*x;' rm -rf '~;' '$(reboot)' '*'");
+        assert_eq!(
+            written,
+            "dump cpu --methods '*x;' rm -rf '~;' '$(reboot)' '*'"
+        );
     }
 }

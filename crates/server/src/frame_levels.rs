@@ -38,7 +38,9 @@ pub(crate) fn levels(
         let column = tables::column(table, name)?;
         // Only a level of the same frames right in front of this one goes on with its way; any other column
         // begins one.
-        let before = outer.take().filter(|(before, _)| column.is_frames() && before == name);
+        let before = outer
+            .take()
+            .filter(|(before, _)| column.is_frames() && before == name);
         // A missing stack is a group like that of any other column, below which there are no frames.
         if !column.is_frames() || *value == Cell::Missing(()) {
             selected.and(equals(&column.group(), column.kind(), value)?);
@@ -57,10 +59,19 @@ pub(crate) fn levels(
     if !shown.info().can_group {
         return Err(Problem::bad(format!("rows cannot be grouped by {name:?}")));
     }
-    let outer = outer.filter(|(outer, _)| shown.is_frames() && *outer == name).map(|(_, way)| way);
+    let outer = outer
+        .filter(|(outer, _)| shown.is_frames() && *outer == name)
+        .map(|(_, way)| way);
     // One frame more than the outer level has, so that its group falls apart by the next frame.
-    let value = outer.map_or_else(|| shown.group(), |way| shown.root(way.frames.saturating_add(1)));
-    Ok(Asked { shown, value, outer: outer.map(|way| way.number) })
+    let value = outer.map_or_else(
+        || shown.group(),
+        |way| shown.root(way.frames.saturating_add(1)),
+    );
+    Ok(Asked {
+        shown,
+        value,
+        outer: outer.map(|way| way.number),
+    })
 }
 
 /// A way from the outermost method.
@@ -99,8 +110,14 @@ pub(crate) fn name_stacks(
         return Ok(());
     }
     let frames = session.frames()?;
-    let Some(frames) = frames.trace(0) else { return Ok(()) };
-    let first = if shown.is_frames() { first_frames(frames) } else { Vec::new() };
+    let Some(frames) = frames.trace(0) else {
+        return Ok(());
+    };
+    let first = if shown.is_frames() {
+        first_frames(frames)
+    } else {
+        Vec::new()
+    };
     for row in rows {
         row.label = match key(&row.value) {
             None if shown.is_frames() => "(no stack)".to_owned(),

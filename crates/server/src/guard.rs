@@ -21,14 +21,21 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
-    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
 ];
 
 /// Paths below this need the token.
 const API: &str = "/api/";
 
 /// Lets requests in that came through a link of this server.
-pub(crate) async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(
+    State(shared): State<Arc<Shared>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let is_api = request.uri().path().starts_with(API);
     let mut response = match shared.door.check(request.headers(), is_api) {
         Ok(()) => next.run(request).await,
@@ -80,7 +87,9 @@ impl Door {
         // answered.
         let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", self.port));
         let mut named = headers.get_all(header::HOST).iter();
-        let is_known = named.next().is_some_and(|host| hosts.iter().any(|known| host == known.as_str()));
+        let is_known = named
+            .next()
+            .is_some_and(|host| hosts.iter().any(|known| host == known.as_str()));
         // Two names of a host are refused: a proxy and this server could each believe another one.
         if !is_known || named.next().is_some() {
             return Err(Refused::Host);
@@ -88,12 +97,17 @@ impl Door {
         // Browsers leave the header out where a page asks its own server, so that a missing one is no reason
         // to refuse; the token is needed all the same.
         if let Some(origin) = headers.get(header::ORIGIN) {
-            let is_own = hosts.iter().any(|host| origin.as_bytes() == format!("http://{host}").as_bytes());
+            let is_own = hosts
+                .iter()
+                .any(|host| origin.as_bytes() == format!("http://{host}").as_bytes());
             if !is_own {
                 return Err(Refused::Origin);
             }
         }
-        let given = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+        let given = headers
+            .get(header::AUTHORIZATION)
+            .map(HeaderValue::as_bytes)
+            .unwrap_or_default();
         if needs_token && !self.token.is_in(given) {
             return Err(Refused::Token);
         }

@@ -34,7 +34,11 @@ pub(crate) const fn unit(format: Format) -> &'static str {
         | Format::PlainBytes
         | Format::Throughput => "bytes",
         Format::Moment | Format::LeftMoment => "time",
-        Format::Word | Format::Process | Format::ProcessLine | Format::CommandLine | Format::Trace => "text",
+        Format::Word
+        | Format::Process
+        | Format::ProcessLine
+        | Format::CommandLine
+        | Format::Trace => "text",
     }
 }
 
@@ -44,14 +48,20 @@ pub(crate) fn title(words: &str, format: Format) -> String {
         Some((front, last)) if UNITS.contains(&last.trim_matches(['[', ']', '(', ')'])) => front,
         _ => words,
     };
-    if format == Format::Throughput { format!("{plain} per s") } else { plain.to_owned() }
+    if format == Format::Throughput {
+        format!("{plain} per s")
+    } else {
+        plain.to_owned()
+    }
 }
 
 /// A value as it is; the page writes it by its unit.
 pub(crate) fn cell(text: &Text, format: Format, value: &Value) -> Cell {
     match value {
         Value::Missing => Cell::Missing(()),
-        Value::Number(number) | Value::Moment(_, number) | Value::MomentOf(_, number) => exact(*number),
+        Value::Number(number) | Value::Moment(_, number) | Value::MomentOf(_, number) => {
+            exact(*number)
+        }
         Value::Float(number) if number.is_finite() => Cell::Number(*number),
         Value::Rate(bytes, ns) if *ns > 0 => Cell::Number(*bytes as f64 * 1e9 / *ns as f64),
         Value::Rate(..) => Cell::Missing(()),
@@ -81,13 +91,25 @@ mod tests {
     #[test]
     fn cells_are_numbers_and_sentences_are_words() {
         let text = text(TraceInfo::default().clock());
-        assert_eq!(cell(&text, Format::Milliseconds, &Value::Number(1_500_000)), Cell::Whole(1_500_000));
         assert_eq!(
-            (unit(Format::Milliseconds), title("CPU ms", Format::Milliseconds)),
+            cell(&text, Format::Milliseconds, &Value::Number(1_500_000)),
+            Cell::Whole(1_500_000)
+        );
+        assert_eq!(
+            (
+                unit(Format::Milliseconds),
+                title("CPU ms", Format::Milliseconds)
+            ),
             ("ns", "CPU".to_owned())
         );
-        assert_eq!(cell(&text, Format::Throughput, &Value::Rate(500, 1_000_000_000)), Cell::Number(500.0));
-        let line = Line::new("CPU: ").value(Format::Milliseconds, 1_234_567_890).words(" ms in ").whole(2);
+        assert_eq!(
+            cell(&text, Format::Throughput, &Value::Rate(500, 1_000_000_000)),
+            Cell::Number(500.0)
+        );
+        let line = Line::new("CPU: ")
+            .value(Format::Milliseconds, 1_234_567_890)
+            .words(" ms in ")
+            .whole(2);
         assert_eq!(text.line(&line), "CPU: 1 235 ms in 2");
     }
 }

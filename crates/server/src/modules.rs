@@ -7,7 +7,9 @@ use crate::cells::{asked, key, text, whole};
 use crate::problem::{Problem, Result};
 use crate::select::{Selected, like, select};
 use crate::tables;
-use crate::wire::{Cell, Chip, Field, ModuleOn, ModulesAnswer, ModulesOf, ModulesRequest, Selection, Source};
+use crate::wire::{
+    Cell, Chip, Field, ModuleOn, ModulesAnswer, ModulesOf, ModulesRequest, Selection, Source,
+};
 
 /// Rows of an answer, at most.
 const MOST_ROWS: u32 = 1_000;
@@ -23,33 +25,65 @@ pub(crate) fn modules(call: &Call<'_>, request: &ModulesRequest) -> Result<Modul
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
     // A module is compared with itself here, and not with frames of a stack.
-    let (own, chips) = request.selection.chips.iter().cloned().partition(|chip| chip.field == Field::Module);
-    let mut selected = select(&session, tables::table("module")?, &Selection { range: None, chips })?;
+    let (own, chips) = request
+        .selection
+        .chips
+        .iter()
+        .cloned()
+        .partition(|chip| chip.field == Field::Module);
+    let mut selected = select(
+        &session,
+        tables::table("module")?,
+        &Selection { range: None, chips },
+    )?;
     narrow(&mut selected, request, &own);
     let sql = match request.of {
         None => owners_sql(&selected, request.limit),
         Some(_) => modules_sql(&selected, request.limit),
     };
-    let rows = asked(&session, &sql, usize::try_from(request.limit).unwrap_or_default())?.rows;
+    let rows = asked(
+        &session,
+        &sql,
+        usize::try_from(request.limit).unwrap_or_default(),
+    )?
+    .rows;
     let total = rows.first().and_then(|row| row.first()).and_then(whole);
-    let total = total.and_then(|total| u64::try_from(total).ok()).unwrap_or_default();
+    let total = total
+        .and_then(|total| u64::try_from(total).ok())
+        .unwrap_or_default();
     let (owners, modules) = match request.of {
         None => (rows.iter().map(|row| owner(row)).collect(), Vec::new()),
-        Some(_) => (Vec::new(), rows.iter().filter_map(|row| module(row)).collect()),
+        Some(_) => (
+            Vec::new(),
+            rows.iter().filter_map(|row| module(row)).collect(),
+        ),
     };
     let source = Source {
         not_applied: selected.not_applied,
         notes: selected.notes,
         ..call.of_sql(&ready, sql, total)
     };
-    Ok(ModulesAnswer { owners, modules, total, source })
+    Ok(ModulesAnswer {
+        owners,
+        modules,
+        total,
+        source,
+    })
 }
 
 /// Only modules that were there in the range, fit the text, and are of the process that is asked for.
 fn narrow(selected: &mut Selected, request: &ModulesRequest, own: &[Chip]) {
     for chip in own {
-        let names: Vec<String> = chip.values.iter().map(|name| quoted(&name.to_lowercase())).collect();
-        let names = if names.is_empty() { "''".to_owned() } else { names.join(", ") };
+        let names: Vec<String> = chip
+            .values
+            .iter()
+            .map(|name| quoted(&name.to_lowercase()))
+            .collect();
+        let names = if names.is_empty() {
+            "''".to_owned()
+        } else {
+            names.join(", ")
+        };
         let not = if chip.exclude { "NOT " } else { "" };
         // Names of modules are equal in any case, as names of files are on Windows.
         selected.and(format!("lower(t.name) {not}IN ({names})"));
@@ -58,10 +92,15 @@ fn narrow(selected: &mut Selected, request: &ModulesRequest, own: &[Chip]) {
     // end.
     if let Some(range) = request.selection.range {
         let (a, b) = (range.from_ns, range.to_ns);
-        selected.and(format!("coalesce(t.load_ns < {b}, true) AND coalesce(t.unload_ns > {a}, true)"));
+        selected.and(format!(
+            "coalesce(t.load_ns < {b}, true) AND coalesce(t.unload_ns > {a}, true)"
+        ));
     }
     if !request.find.is_empty() {
-        selected.and(format!("lower(t.path) LIKE {} ESCAPE '\\'", like(&request.find.to_lowercase())));
+        selected.and(format!(
+            "lower(t.path) LIKE {} ESCAPE '\\'",
+            like(&request.find.to_lowercase())
+        ));
     }
     match request.of.map(|of| of.process_key) {
         Some(Some(key)) => selected.and(format!("t.process_key = {key}")),
@@ -103,7 +142,11 @@ fn text_at(row: &[Cell], place: usize) -> Option<String> {
 }
 
 fn owner(row: &[Cell]) -> ModulesOf {
-    let count = |place| number(row, place).and_then(|count| u64::try_from(count).ok()).unwrap_or_default();
+    let count = |place| {
+        number(row, place)
+            .and_then(|count| u64::try_from(count).ok())
+            .unwrap_or_default()
+    };
     ModulesOf {
         process_key: row.get(1).and_then(key),
         label: text_at(row, 2).unwrap_or_default(),

@@ -17,13 +17,18 @@ use crate::state::{Ready, Shared, Stage, Trace, lock};
 const STACK_BYTES: usize = 16 << 20;
 
 /// What to do about a file of which nothing better is known.
-const HINT: &str = "is it a whole trace (.etl) or extract (NAME.etwx)? `etwkit info` says more about it";
+const HINT: &str =
+    "is it a whole trace (.etl) or extract (NAME.etwx)? `etwkit info` says more about it";
 
 /// Begins to open a path, unless it is open. `info` says how far it is.
 pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
-    let Some(trace) = shared.add(path)? else { return Ok(()) };
+    let Some(trace) = shared.add(path)? else {
+        return Ok(());
+    };
     let shared = shared.clone();
-    let thread = std::thread::Builder::new().name("open".to_owned()).stack_size(STACK_BYTES);
+    let thread = std::thread::Builder::new()
+        .name("open".to_owned())
+        .stack_size(STACK_BYTES);
     thread.spawn(move || {
         let mut opened = None;
         // One trace at a time: an extraction takes all processors and much memory by itself. The next one
@@ -53,12 +58,17 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
 fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {
     let asking = Asking {
         cancel: shared.ending.clone(),
-        progress: Arc::new(Reporter { trace: trace.clone(), shared: shared.clone() }),
+        progress: Arc::new(Reporter {
+            trace: trace.clone(),
+            shared: shared.clone(),
+        }),
         ..Asking::default()
     };
     if !trace.path.exists() {
-        return Err(Problem::not_found(format!("there is no {}", trace.path.display()))
-            .with_hint("name a trace (.etl) or an extract (NAME.etwx)"));
+        return Err(
+            Problem::not_found(format!("there is no {}", trace.path.display()))
+                .with_hint("name a trace (.etl) or an extract (NAME.etwx)"),
+        );
     }
     let mut notes = Vec::new();
     let extract = shared.engine.extract_of(&asking, &trace.path, &mut notes)?;
@@ -67,7 +77,9 @@ fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {
     open.push(extract.clone());
     shared.engine.pool().want(open);
     set_step(trace, "reading what is in it", None);
-    let session = shared.engine.open(&asking, std::slice::from_ref(&extract), &mut notes)?;
+    let session = shared
+        .engine
+        .open(&asking, std::slice::from_ref(&extract), &mut notes)?;
     let opening = about(&session)?;
     set_step(trace, "building the timeline", None);
     let pyramid = pyramid(shared, trace, &extract)?;
@@ -79,11 +91,19 @@ fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {
 }
 
 /// Without what timelines are drawn from, everything else can be asked all the same.
-fn pyramid(shared: &Shared, trace: &Trace, extract: &Path) -> Result<etwkit_pyramid::Result<Pyramid>> {
+fn pyramid(
+    shared: &Shared,
+    trace: &Trace,
+    extract: &Path,
+) -> Result<etwkit_pyramid::Result<Pyramid>> {
     let extract = Extract::open(extract).map_err(etwkit_engine::Error::from)?;
     let cache = shared.cache_folder.join("pages");
     Ok(Pyramid::open(&extract, Some(&cache), &mut |progress| {
-        set_step(trace, "building the timeline", share(progress.rows, progress.of));
+        set_step(
+            trace,
+            "building the timeline",
+            share(progress.rows, progress.of),
+        );
         !shared.ending.is_asked()
     }))
 }
@@ -94,7 +114,10 @@ fn share(done: u64, of: u64) -> Option<f64> {
 }
 
 fn set_step(trace: &Trace, step: &str, done: Option<f64>) {
-    *lock(&trace.stage) = Stage::Opening { step: step.to_owned(), done };
+    *lock(&trace.stage) = Stage::Opening {
+        step: step.to_owned(),
+        done,
+    };
 }
 
 /// Reports how far the extraction of a trace is.
@@ -114,7 +137,11 @@ impl Progress for Reporter {
         let (trace, shared) = (self.trace.clone(), self.shared.clone());
         Box::new(move |progress| {
             set_step(&trace, "extracting", Some(progress.done.clamp(0.0, 1.0)));
-            if shared.ending.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if shared.ending.is_asked() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         })
     }
 }

@@ -74,9 +74,11 @@ fn answer(files: &'static [File], method: &Method, uri: &Uri, headers: &HeaderMa
     };
     match files.iter().find(|file| file.name == name) {
         Some(file) => file.answer(headers),
-        None if name == INDEX => {
-            ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], NO_PAGE).into_response()
-        }
+        None if name == INDEX => (
+            [(header::CONTENT_TYPE, "text/html; charset=utf-8")],
+            NO_PAGE,
+        )
+            .into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
@@ -92,20 +94,29 @@ impl File {
             (header::CACHE_CONTROL, self.caching()),
             (header::VARY, "Accept-Encoding"),
         ];
-        if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+        if headers
+            .get(header::IF_NONE_MATCH)
+            .is_some_and(|known| known.as_bytes() == tag.as_bytes())
+        {
             return (StatusCode::NOT_MODIFIED, common).into_response();
         }
         let mut response = (common, [(header::CONTENT_TYPE, self.kind())], bytes).into_response();
         if packed.is_some() {
             let brotli = axum::http::HeaderValue::from_static("br");
-            response.headers_mut().insert(header::CONTENT_ENCODING, brotli);
+            response
+                .headers_mut()
+                .insert(header::CONTENT_ENCODING, brotli);
         }
         response
     }
 
     /// Files with a hash in their name never change; the page names the ones of its version.
     fn caching(&self) -> &'static str {
-        if self.name == INDEX { "no-cache" } else { "max-age=31536000, immutable" }
+        if self.name == INDEX {
+            "no-cache"
+        } else {
+            "max-age=31536000, immutable"
+        }
     }
 
     fn kind(&self) -> &'static str {
@@ -124,24 +135,39 @@ impl File {
 
 /// Whether the browser unpacks what is packed in that way.
 pub(crate) fn takes(headers: &HeaderMap, encoding: &str) -> bool {
-    let accepted = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    accepted.flat_map(|value| value.split(',')).any(|one| one.trim() == encoding)
+    let accepted = headers
+        .get_all(header::ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    accepted
+        .flat_map(|value| value.split(','))
+        .any(|one| one.trim() == encoding)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PAGE: &[File] = &[File { name: INDEX, bytes: b"<!doctype html>page", packed: None }];
+    const PAGE: &[File] = &[File {
+        name: INDEX,
+        bytes: b"<!doctype html>page",
+        packed: None,
+    }];
 
     /// Status, type and text of what is answered.
     fn asked(files: &'static [File], method: &Method, path: &str) -> (u16, String, String) {
         let response = answer(files, method, &path.parse().unwrap(), &HeaderMap::new());
         let kind = response.headers().get(header::CONTENT_TYPE);
-        let kind = kind.map(|kind| kind.to_str().unwrap().to_owned()).unwrap_or_default();
+        let kind = kind
+            .map(|kind| kind.to_str().unwrap().to_owned())
+            .unwrap_or_default();
         let status = response.status().as_u16();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let body = runtime.block_on(axum::body::to_bytes(response.into_body(), 1 << 20)).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let body = runtime
+            .block_on(axum::body::to_bytes(response.into_body(), 1 << 20))
+            .unwrap();
         (status, kind, String::from_utf8(body.to_vec()).unwrap())
     }
 
@@ -149,11 +175,19 @@ mod tests {
     fn a_program_without_the_page_says_how_to_build_it() {
         let (status, kind, text) = asked(&[], &Method::GET, "/");
         assert_eq!((status, kind.as_str()), (200, "text/html; charset=utf-8"));
-        for said in ["built without the page", "Node 20", "npm ci", "npm run build", "cargo build --release"]
-        {
+        for said in [
+            "built without the page",
+            "Node 20",
+            "npm ci",
+            "npm run build",
+            "cargo build --release",
+        ] {
             assert!(text.contains(said), "{said}: {text}");
         }
-        assert_eq!(asked(&[], &Method::GET, "/index.html"), (status, kind, text));
+        assert_eq!(
+            asked(&[], &Method::GET, "/index.html"),
+            (status, kind, text)
+        );
         assert_eq!(asked(&[], &Method::GET, "/app.js").0, 404);
         assert_eq!(asked(&[], &Method::POST, "/").0, 405);
     }
@@ -167,10 +201,20 @@ mod tests {
 
     #[test]
     fn whoever_starts_a_program_without_the_page_gets_a_note() {
-        assert_eq!((note_of(PAGE), has_index(PAGE), has_index(&[])), (None, true, false));
+        assert_eq!(
+            (note_of(PAGE), has_index(PAGE), has_index(&[])),
+            (None, true, false)
+        );
         let note = note_of(&[]).unwrap();
-        assert!(note.contains("built without the page") && note.contains("docs/view.md"), "{note}");
+        assert!(
+            note.contains("built without the page") && note.contains("docs/view.md"),
+            "{note}"
+        );
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/view.md");
-        assert!(std::fs::read_to_string(docs).unwrap().contains("## Without the page"));
+        assert!(
+            std::fs::read_to_string(docs)
+                .unwrap()
+                .contains("## Without the page")
+        );
     }
 }

@@ -33,23 +33,52 @@ pub(crate) fn pivot(call: &Call<'_>, request: &PivotRequest) -> Result<PivotAnsw
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
     let mut selected = select(&session, table, &request.selection)?;
-    let of_level = levels(&session, table, (&request.group_by, &request.path), &mut selected)?;
+    let of_level = levels(
+        &session,
+        table,
+        (&request.group_by, &request.path),
+        &mut selected,
+    )?;
     let level = Level::new(request, table, &selected, of_level)?;
     let sql = level.groups_sql();
     let most = usize::try_from(request.limit).unwrap_or_default();
-    let mut rows = asked(&session, &sql, most)?.rows.into_iter().map(split).collect::<Vec<_>>();
+    let mut rows = asked(&session, &sql, most)?
+        .rows
+        .into_iter()
+        .map(split)
+        .collect::<Vec<_>>();
     level.asked.name(&session, &mut rows)?;
     // Totals are asked for and not added up from groups: averages and distinct values cannot be added up, and
     // groups behind the limit are missing.
-    let of_all = asked(&session, &level.total_sql(), 1)?.rows.into_iter().next().unwrap_or_default();
+    let of_all = asked(&session, &level.total_sql(), 1)?
+        .rows
+        .into_iter()
+        .next()
+        .unwrap_or_default();
     let mut of_all = of_all.into_iter();
-    let count = |cell: Option<Cell>| cell.as_ref().and_then(whole).and_then(|n| u64::try_from(n).ok());
+    let count = |cell: Option<Cell>| {
+        cell.as_ref()
+            .and_then(whole)
+            .and_then(|n| u64::try_from(n).ok())
+    };
     let rows_read = count(of_all.next()).unwrap_or_default();
     let groups = count(of_all.next()).unwrap_or_default();
-    let total = PivotRow { value: Cell::Missing(()), label: "all".to_owned(), measures: of_all.collect() };
+    let total = PivotRow {
+        value: Cell::Missing(()),
+        label: "all".to_owned(),
+        measures: of_all.collect(),
+    };
     let others = if groups > u64::from(request.limit) {
-        let measures = asked(&session, &level.others_sql(), 1)?.rows.into_iter().next().unwrap_or_default();
-        Some(PivotRow { value: Cell::Missing(()), label: "others".to_owned(), measures })
+        let measures = asked(&session, &level.others_sql(), 1)?
+            .rows
+            .into_iter()
+            .next()
+            .unwrap_or_default();
+        Some(PivotRow {
+            value: Cell::Missing(()),
+            label: "others".to_owned(),
+            measures,
+        })
     } else {
         None
     };
@@ -58,7 +87,13 @@ pub(crate) fn pivot(call: &Call<'_>, request: &PivotRequest) -> Result<PivotAnsw
         notes: selected.notes,
         ..call.of_sql(&ready, sql, rows_read)
     };
-    Ok(PivotAnswer { rows, others, total, groups, source })
+    Ok(PivotAnswer {
+        rows,
+        others,
+        total,
+        groups,
+        source,
+    })
 }
 
 fn check(request: &PivotRequest) -> Result<()> {
@@ -69,10 +104,14 @@ fn check(request: &PivotRequest) -> Result<()> {
         )));
     }
     if request.limit == 0 || request.limit > MOST_ROWS {
-        return Err(Problem::bad(format!("expected a limit from 1 to {MOST_ROWS}")));
+        return Err(Problem::bad(format!(
+            "expected a limit from 1 to {MOST_ROWS}"
+        )));
     }
     if request.measures.is_empty() || request.measures.len() > MOST_MEASURES {
-        return Err(Problem::bad(format!("expected 1 to {MOST_MEASURES} measures")));
+        return Err(Problem::bad(format!(
+            "expected 1 to {MOST_MEASURES} measures"
+        )));
     }
     Ok(())
 }
@@ -86,7 +125,10 @@ impl<'r> Level<'r> {
     ) -> Result<Self> {
         let mut columns = vec![format!("{} AS value", asked.value)];
         let counted = selected.times.counted(selected.range);
-        columns.push(format!("{} AS is_counted", counted.as_deref().unwrap_or("true")));
+        columns.push(format!(
+            "{} AS is_counted",
+            counted.as_deref().unwrap_or("true")
+        ));
         let mut measures = Vec::new();
         for (number, measure) in request.measures.iter().enumerate() {
             let (column, computed) = computed(table, selected, number, measure)?;
@@ -101,24 +143,38 @@ impl<'r> Level<'r> {
             selected.sql(),
             measures.join(", ")
         );
-        Ok(Self { request, asked, with, measures })
+        Ok(Self {
+            request,
+            asked,
+            with,
+            measures,
+        })
     }
 
     /// The order of groups: those that are equal in it by their value.
     fn order(&self, label: &str) -> String {
         // Equal groups are ordered by their value, so that the groups above the limit and the others below it
         // are the same in each statement.
-        let direction = if self.request.sort.descending { "DESC" } else { "ASC" };
+        let direction = if self.request.sort.descending {
+            "DESC"
+        } else {
+            "ASC"
+        };
         let by = match self.request.sort.by.parse::<usize>() {
             Ok(place) if place < self.measures.len() => format!("g.m{place}"),
             _ => label.to_owned(),
         };
-        format!("ORDER BY {by} {direction} NULLS LAST, g.value NULLS LAST LIMIT {}", self.request.limit)
+        format!(
+            "ORDER BY {by} {direction} NULLS LAST, g.value NULLS LAST LIMIT {}",
+            self.request.limit
+        )
     }
 
     fn groups_sql(&self) -> String {
         let (label, joins) = self.asked.shown.label("g.value", 0);
-        let measures: Vec<String> = (0..self.measures.len()).map(|number| format!("g.m{number}")).collect();
+        let measures: Vec<String> = (0..self.measures.len())
+            .map(|number| format!("g.m{number}"))
+            .collect();
         format!(
             "{} SELECT g.value, CAST({label} AS VARCHAR) AS label, {} FROM g{joins} {}",
             self.with,
@@ -129,7 +185,9 @@ impl<'r> Level<'r> {
 
     /// Rows, groups, and the measures of all rows together.
     fn total_sql(&self) -> String {
-        let names: Vec<String> = (0..self.measures.len()).map(|number| format!("a.m{number}")).collect();
+        let names: Vec<String> = (0..self.measures.len())
+            .map(|number| format!("a.m{number}"))
+            .collect();
         format!(
             "{} SELECT a.all_rows, b.all_groups, {} FROM (SELECT count(*) AS all_rows, {} FROM r) a \
              CROSS JOIN (SELECT count(*) AS all_groups FROM g) b",
@@ -173,7 +231,9 @@ pub(crate) fn computed(
         "sum" | "avg" if info.can_sum => format!("{function}(c{number})"),
         "max" | "min" if shown.declared().is_some() => format!("{function}(c{number})"),
         "sum" | "avg" | "max" | "min" | "distinct" => {
-            return Err(Problem::bad(format!("there is no {function} of {column:?}")));
+            return Err(Problem::bad(format!(
+                "there is no {function} of {column:?}"
+            )));
         }
         _ => {
             return Err(Problem::bad(format!("there is no measure {function:?}"))
@@ -187,6 +247,15 @@ pub(crate) fn computed(
 pub(crate) fn split(row: Vec<Cell>) -> PivotRow {
     let mut cells = row.into_iter();
     let value = cells.next().unwrap_or(Cell::Missing(()));
-    let label = cells.next().as_ref().and_then(text).unwrap_or_default().to_owned();
-    PivotRow { value, label, measures: cells.collect() }
+    let label = cells
+        .next()
+        .as_ref()
+        .and_then(text)
+        .unwrap_or_default()
+        .to_owned();
+    PivotRow {
+        value,
+        label,
+        measures: cells.collect(),
+    }
 }

@@ -37,14 +37,23 @@ impl Buckets {
     pub(crate) fn of(range: Range, most: u32) -> Result<Self> {
         let length = range.to_ns.saturating_sub(range.from_ns);
         if length <= 0 {
-            return Err(Problem::bad("expected a range that ends behind its beginning"));
+            return Err(Problem::bad(
+                "expected a range that ends behind its beginning",
+            ));
         }
         let width = length.saturating_add(i64::from(most) - 1) / i64::from(most.max(1));
         let width = width.max(1);
         // Rounded up twice, so that neither a bucket nor a nanosecond at the end is missing.
         let count = length.saturating_add(width - 1) / width;
         let to_ns = range.from_ns.saturating_add(width.saturating_mul(count));
-        Ok(Self { range: Range { from_ns: range.from_ns, to_ns }, width, count })
+        Ok(Self {
+            range: Range {
+                from_ns: range.from_ns,
+                to_ns,
+            },
+            width,
+            count,
+        })
     }
 }
 
@@ -61,8 +70,14 @@ struct Question {
     is_spread: bool,
 }
 
-pub(crate) fn pivot_series(call: &Call<'_>, request: &PivotSeriesRequest) -> Result<PivotSeriesAnswer> {
-    if request.buckets == 0 || request.buckets > MOST_BUCKETS || request.top == 0 || request.top > MOST_SERIES
+pub(crate) fn pivot_series(
+    call: &Call<'_>,
+    request: &PivotSeriesRequest,
+) -> Result<PivotSeriesAnswer> {
+    if request.buckets == 0
+        || request.buckets > MOST_BUCKETS
+        || request.top == 0
+        || request.top > MOST_SERIES
     {
         return Err(Problem::bad(format!(
             "expected 1 to {MOST_BUCKETS} buckets and 1 to {MOST_SERIES} series"
@@ -72,7 +87,10 @@ pub(crate) fn pivot_series(call: &Call<'_>, request: &PivotSeriesRequest) -> Res
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
     // The range is that of the buckets, which may end behind what was asked.
-    let selection = Selection { range: None, chips: request.selection.chips.clone() };
+    let selection = Selection {
+        range: None,
+        chips: request.selection.chips.clone(),
+    };
     let selected = select(&session, table, &selection)?;
     let (not_applied, notes) = (selected.not_applied.clone(), selected.notes.clone());
     let question = Question::new(request, table, selected)?;
@@ -83,7 +101,11 @@ pub(crate) fn pivot_series(call: &Call<'_>, request: &PivotSeriesRequest) -> Res
     }
     let sql = question.series_sql();
     fill(&session, &sql, &question, &mut series)?;
-    let source = Source { not_applied, notes, ..call.of_sql(&ready, sql, rows) };
+    let source = Source {
+        not_applied,
+        notes,
+        ..call.of_sql(&ready, sql, rows)
+    };
     Ok(PivotSeriesAnswer {
         range: question.buckets.range,
         unit: unit(table, request)?,
@@ -103,31 +125,51 @@ fn unit(table: &'static Table, request: &PivotSeriesRequest) -> Result<String> {
 }
 
 impl Question {
-    fn new(request: &PivotSeriesRequest, table: &'static Table, mut selected: Selected) -> Result<Self> {
+    fn new(
+        request: &PivotSeriesRequest,
+        table: &'static Table,
+        mut selected: Selected,
+    ) -> Result<Self> {
         let shown = tables::column(table, &request.group)?;
         if !shown.info().can_group {
-            return Err(Problem::bad(format!("rows cannot be grouped by {:?}", request.group)));
+            return Err(Problem::bad(format!(
+                "rows cannot be grouped by {:?}",
+                request.group
+            )));
         }
         let Some(moment) = selected.times.moment() else {
-            return Err(Problem::bad(format!("rows of {} do not lie in time", table.name))
-                .with_hint("`has_time` of `schema` says which tables do"));
+            return Err(
+                Problem::bad(format!("rows of {} do not lie in time", table.name))
+                    .with_hint("`has_time` of `schema` says which tables do"),
+            );
         };
         let buckets = Buckets::of(request.range, request.buckets)?;
-        let Range { from_ns: a, to_ns: z } = buckets.range;
+        let Range {
+            from_ns: a,
+            to_ns: z,
+        } = buckets.range;
         let (column, computed) = computed(table, &selected, 0, &request.measure)?;
         // Only sums can be spread: the largest or the mean of lengths is a property of whole rows.
         let is_sum = request.measure.function == "sum";
-        let stretch = selected.times.stretch(&request.measure.column).filter(|_| is_sum);
+        let stretch = selected
+            .times
+            .stretch(&request.measure.column)
+            .filter(|_| is_sum);
         let (mut columns, mut call) = (vec![format!("{} AS value", shown.group())], computed);
         if let Some((begin, end)) = &stretch {
             selected.and(format!("t.{} IS NOT NULL", request.measure.column));
             // What lies outside of the picture is cut off before it is put into buckets.
             selected.and(format!("{begin} < {z} AND {end} > {a} AND {end} > {begin}"));
-            columns.push(format!("greatest({begin}, {a}) AS s, least({end}, {z}) AS e"));
+            columns.push(format!(
+                "greatest({begin}, {a}) AS s, least({end}, {z}) AS e"
+            ));
             "sum(e - s)".clone_into(&mut call);
         } else {
             selected.and(format!("{moment} >= {a} AND {moment} < {z}"));
-            columns.push(format!("true AS is_counted, ({moment} - {a}) / {} AS bucket", buckets.width));
+            columns.push(format!(
+                "true AS is_counted, ({moment} - {a}) / {} AS bucket",
+                buckets.width
+            ));
             columns.extend(column);
         }
         let with = format!(
@@ -140,7 +182,14 @@ impl Question {
             table.name,
             selected.sql()
         );
-        Ok(Self { shown, buckets, top: request.top, with, call, is_spread: stretch.is_some() })
+        Ok(Self {
+            shown,
+            buckets,
+            top: request.top,
+            with,
+            call,
+            is_spread: stretch.is_some(),
+        })
     }
 
     /// Rows `r` with the places of their groups, 0 for all others.
@@ -163,11 +212,21 @@ impl Question {
         let most = usize::try_from(self.top).unwrap_or_default();
         let (mut rows, mut sums) = (Vec::new(), (0, 0));
         for row in asked(session, &sql, most)?.rows {
-            let [value, label, total, all_rows, all_groups] = row.as_slice() else { continue };
-            let count = |cell| whole(cell).and_then(|count| u64::try_from(count).ok()).unwrap_or_default();
+            let [value, label, total, all_rows, all_groups] = row.as_slice() else {
+                continue;
+            };
+            let count = |cell| {
+                whole(cell)
+                    .and_then(|count| u64::try_from(count).ok())
+                    .unwrap_or_default()
+            };
             sums = (count(all_rows), count(all_groups));
             let label = text(label).unwrap_or_default().to_owned();
-            rows.push(PivotRow { value: value.clone(), label, measures: vec![total.clone()] });
+            rows.push(PivotRow {
+                value: value.clone(),
+                label,
+                measures: vec![total.clone()],
+            });
         }
         name_stacks(session, &self.shown, None, &mut rows)?;
         let series = rows.into_iter().map(|row| PivotSeries {
@@ -213,12 +272,18 @@ impl Question {
                 self.placed("r.*")
             );
         }
-        let Buckets { range: Range { from_ns: a, .. }, width: w, count } = self.buckets;
+        let Buckets {
+            range: Range { from_ns: a, .. },
+            width: w,
+            count,
+        } = self.buckets;
         // A length has a part in its first bucket and one in its last; those between are full, which one
         // step up and one step down say of however many.
         let mut sql = format!(
             "{with}, k AS ({}), ",
-            self.placed(&format!("s, e, (s - {a}) / {w} AS first, (e - 1 - {a}) / {w} AS last"))
+            self.placed(&format!(
+                "s, e, (s - {a}) / {w} AS first, (e - 1 - {a}) / {w} AS last"
+            ))
         );
         let _ = write!(
             sql,
@@ -241,19 +306,35 @@ impl Question {
 }
 
 /// Asks for the values of the series.
-fn fill(session: &Session, sql: &str, question: &Question, series: &mut [PivotSeries]) -> Result<()> {
+fn fill(
+    session: &Session,
+    sql: &str,
+    question: &Question,
+    series: &mut [PivotSeries],
+) -> Result<()> {
     let most = usize::try_from(question.buckets.count).unwrap_or_default();
-    let most = most.saturating_mul(usize::try_from(question.top).unwrap_or_default().saturating_add(1));
+    let most = most.saturating_mul(
+        usize::try_from(question.top)
+            .unwrap_or_default()
+            .saturating_add(1),
+    );
     for row in asked(session, sql, most)?.rows {
-        let [place, bucket, value] = row.as_slice() else { continue };
-        let (place, bucket) = (whole(place).unwrap_or_default(), whole(bucket).unwrap_or_default());
+        let [place, bucket, value] = row.as_slice() else {
+            continue;
+        };
+        let (place, bucket) = (
+            whole(place).unwrap_or_default(),
+            whole(bucket).unwrap_or_default(),
+        );
         let one = match usize::try_from(place) {
             Ok(0) => series.iter_mut().find(|one| one.is_others),
             Ok(place) => series.get_mut(place - 1),
             Err(_) => None,
         };
         let bucket = usize::try_from(bucket).ok();
-        let to = one.zip(bucket).and_then(|(one, bucket)| one.values.get_mut(bucket));
+        let to = one
+            .zip(bucket)
+            .and_then(|(one, bucket)| one.values.get_mut(bucket));
         if let Some(to) = to {
             *to = value.clone();
         }
@@ -285,15 +366,25 @@ pub(crate) mod tests {
             size_bytes: size,
             ..DiskIo::default()
         };
-        let rows = [io("read", 5, 35, 100), io("read", 12, 14, 50), io("write", 38, 60, 10)];
+        let rows = [
+            io("read", 5, 35, 100),
+            io("read", 12, 14, 50),
+            io("write", 38, 60, 10),
+        ];
         let session = disk_session(&rows);
         let drawn = |function: &str, column: &str| {
             let request = PivotSeriesRequest {
                 trace: 0,
                 table: "disk_io".to_owned(),
                 group: "kind".to_owned(),
-                measure: Measure { function: function.to_owned(), column: column.to_owned() },
-                range: Range { from_ns: 0, to_ns: 40 },
+                measure: Measure {
+                    function: function.to_owned(),
+                    column: column.to_owned(),
+                },
+                range: Range {
+                    from_ns: 0,
+                    to_ns: 40,
+                },
                 buckets: 4,
                 top: 2,
                 selection: Selection::default(),
@@ -304,13 +395,19 @@ pub(crate) mod tests {
             let (mut series, _, _) = question.top(&session).unwrap();
             fill(&session, &question.series_sql(), &question, &mut series).unwrap();
             let values = |one: &PivotSeries| {
-                let all = one.values.iter().map(|value| whole(value).unwrap_or_default());
+                let all = one
+                    .values
+                    .iter()
+                    .map(|value| whole(value).unwrap_or_default());
                 (one.label.clone(), all.collect::<Vec<_>>())
             };
             series.iter().map(values).collect::<Vec<_>>()
         };
         let of = |label: &str, values: [i64; 4]| (label.to_owned(), values.to_vec());
-        assert_eq!(drawn("sum", "io_ns"), [of("read", [5, 12, 10, 5]), of("write", [0, 0, 0, 2])]);
+        assert_eq!(
+            drawn("sum", "io_ns"),
+            [of("read", [5, 12, 10, 5]), of("write", [0, 0, 0, 2])]
+        );
         assert_eq!(drawn("sum", "size_bytes"), [of("read", [0, 50, 0, 100])]);
         assert_eq!(drawn("max", "io_ns"), [of("read", [0, 2, 0, 30])]);
     }
@@ -322,8 +419,24 @@ pub(crate) mod tests {
         assert_eq!((some.width, some.count, some.range.to_ns), (4, 3, 22));
         let many = of(12, 600);
         assert_eq!((many.width, many.count, many.range.to_ns), (1, 2, 12));
-        assert!(Buckets::of(Range { from_ns: 5, to_ns: 5 }, 4).is_err());
-        let whole = Buckets::of(Range { from_ns: i64::MIN, to_ns: i64::MAX }, 2).unwrap();
+        assert!(
+            Buckets::of(
+                Range {
+                    from_ns: 5,
+                    to_ns: 5
+                },
+                4
+            )
+            .is_err()
+        );
+        let whole = Buckets::of(
+            Range {
+                from_ns: i64::MIN,
+                to_ns: i64::MAX,
+            },
+            2,
+        )
+        .unwrap();
         assert!(whole.count <= 2);
     }
 }

@@ -19,7 +19,14 @@ pub(crate) struct Problem {
 
 impl Problem {
     fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
-        Self { status, failure: Failure { code: code.to_owned(), message: message.into(), hint: None } }
+        Self {
+            status,
+            failure: Failure {
+                code: code.to_owned(),
+                message: message.into(),
+                hint: None,
+            },
+        }
     }
 
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
@@ -41,8 +48,12 @@ impl Problem {
     }
 
     pub(crate) fn not_ready() -> Self {
-        Self::new(StatusCode::CONFLICT, "not_ready", "the trace is still being opened")
-            .with_hint("ask again when `info` says that it is ready")
+        Self::new(
+            StatusCode::CONFLICT,
+            "not_ready",
+            "the trace is still being opened",
+        )
+        .with_hint("ask again when `info` says that it is ready")
     }
 
     pub(crate) fn not_recorded(message: impl Into<String>) -> Self {
@@ -62,8 +73,12 @@ impl Problem {
     }
 
     pub(crate) fn unauthorized() -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "the token of the link is missing or wrong")
-            .with_hint("open the link that `etwkit view` printed")
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "unauthorized",
+            "the token of the link is missing or wrong",
+        )
+        .with_hint("open the link that `etwkit view` printed")
     }
 
     pub(crate) fn forbidden(message: &str) -> Self {
@@ -72,15 +87,24 @@ impl Problem {
 
     pub(crate) fn busy() -> Self {
         let message = "too many questions at once";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "limit", message).with_hint("ask again in a second")
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "limit", message)
+            .with_hint("ask again in a second")
     }
 
     pub(crate) fn slow() -> Self {
-        Self::new(StatusCode::REQUEST_TIMEOUT, "limit", "the request did not arrive in time")
+        Self::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "limit",
+            "the request did not arrive in time",
+        )
     }
 
     fn cancelled() -> Self {
-        Self::new(StatusCode::CONFLICT, "cancelled", "the question was given up")
+        Self::new(
+            StatusCode::CONFLICT,
+            "cancelled",
+            "the question was given up",
+        )
     }
 
     /// For what reports failures otherwise than by a status.
@@ -147,7 +171,9 @@ impl From<Unanswered> for Problem {
         let said = error.to_string();
         match error {
             Unanswered::Busy => Self::busy(),
-            Unanswered::Late(_) => Self::limit(said).with_hint("ask for a smaller part of the trace"),
+            Unanswered::Late(_) => {
+                Self::limit(said).with_hint("ask for a smaller part of the trace")
+            }
             Unanswered::Ending | Unanswered::Failed => Self::internal(said),
             Unanswered::Thread(error) => error.into(),
         }
@@ -172,7 +198,10 @@ impl From<std::io::Error> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = serde_json::to_vec(&self.failure).unwrap_or_default();
-        let json = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+        let json = [(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        )];
         let mut response = (self.status, json, body).into_response();
         let headers = response.headers_mut();
         if self.status == StatusCode::SERVICE_UNAVAILABLE {

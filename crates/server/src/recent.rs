@@ -23,9 +23,16 @@ pub(crate) fn read(folder: &Path) -> Vec<Recent> {
 
 /// Puts a trace in front of the list. Whether the list can be written does not matter to what was opened.
 pub(crate) fn add(folder: &Path, opened: &Path) {
-    let name = opened.file_name().unwrap_or(opened.as_os_str()).to_string_lossy().into_owned();
+    let name = opened
+        .file_name()
+        .unwrap_or(opened.as_os_str())
+        .to_string_lossy()
+        .into_owned();
     // Made absolute, since the next server may be started in another folder.
-    let path = std::path::absolute(opened).unwrap_or_else(|_| opened.to_owned()).display().to_string();
+    let path = std::path::absolute(opened)
+        .unwrap_or_else(|_| opened.to_owned())
+        .display()
+        .to_string();
     let mut all = read(folder);
     all.retain(|one| one.path != path);
     all.insert(0, Recent { name, path });
@@ -52,7 +59,10 @@ mod tests {
         for name in ["/a.etl", "/b.etl", "/a.etl"] {
             add(folder.path(), Path::new(name));
         }
-        let names: Vec<String> = read(folder.path()).into_iter().map(|one| one.name).collect();
+        let names: Vec<String> = read(folder.path())
+            .into_iter()
+            .map(|one| one.name)
+            .collect();
         assert_eq!(names, ["a.etl", "b.etl"]);
         for number in 0..30 {
             add(folder.path(), Path::new(&format!("/{number}.etl")));

@@ -17,8 +17,8 @@ use crate::problem::{Problem, Result};
 use crate::state::Shared;
 use crate::wire::{Info, OpenRequest};
 use crate::{
-    api, ask, disk_map, findings, flame, guard, lanes, modules, opening, page, pivot, pivot_series, recent,
-    rows, schema, search, sql, stack,
+    api, ask, disk_map, findings, flame, guard, lanes, modules, opening, page, pivot, pivot_series,
+    recent, rows, schema, search, sql, stack,
 };
 
 /// Largest trace that the page may send; larger ones are opened by their path.
@@ -55,9 +55,15 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     Router::new()
         .nest("/api/v1", api)
         // Without this route the fallback below would answer, whose failures are no JSON.
-        .route("/api/{*rest}", axum::routing::any(async || Problem::not_found("there is no such question")))
+        .route(
+            "/api/{*rest}",
+            axum::routing::any(async || Problem::not_found("there is no such question")),
+        )
         .fallback(page::file)
-        .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::guard))
+        .layer(axum::middleware::from_fn_with_state(
+            shared.clone(),
+            guard::guard,
+        ))
         .with_state(shared.clone())
 }
 
@@ -77,7 +83,9 @@ fn opened(shared: &Arc<Shared>, path: Result<PathBuf>) -> Response {
 }
 
 async fn open(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    let request = api::body(request.into_body()).await.and_then(|body| api::parse::<OpenRequest>(&body));
+    let request = api::body(request.into_body())
+        .await
+        .and_then(|body| api::parse::<OpenRequest>(&body));
     opened(&shared, request.map(|request| PathBuf::from(request.path)))
 }
 
@@ -95,14 +103,21 @@ struct Named {
     name: String,
 }
 
-async fn upload(State(shared): State<Arc<Shared>>, Query(named): Query<Named>, request: Request) -> Response {
+async fn upload(
+    State(shared): State<Arc<Shared>>,
+    Query(named): Query<Named>,
+    request: Request,
+) -> Response {
     let received = receive(&shared, &named.name, request.into_body()).await;
     opened(&shared, received)
 }
 
 /// Writes a trace that the page sends into a folder of its own, under its own name.
 async fn receive(shared: &Shared, name: &str, body: Body) -> Result<PathBuf> {
-    let name = Path::new(name).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = Path::new(name)
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     // The name comes from the page: it must not lead out of the folder, nor name a stream of a file on
     // Windows.
     let is_plain = !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && name.len() <= 200;
@@ -124,21 +139,25 @@ async fn receive(shared: &Shared, name: &str, body: Body) -> Result<PathBuf> {
 }
 
 fn has_known_ending(name: &str) -> bool {
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_lowercase();
+    let ending = name
+        .rsplit_once('.')
+        .map_or("", |(_, ending)| ending)
+        .to_lowercase();
     ["etl", "zip", "7z", "diagsession"].contains(&ending.as_str())
 }
 
 async fn pieces(body: Body, path: &Path) -> Result<()> {
-    let (mut file, mut pieces, mut bytes) = (std::fs::File::create(path)?, body.into_data_stream(), 0_u64);
-    while let Some(piece) =
-        tokio::time::timeout(PIECE_TIME, pieces.next()).await.map_err(|_| Problem::slow())?
+    let (mut file, mut pieces, mut bytes) =
+        (std::fs::File::create(path)?, body.into_data_stream(), 0_u64);
+    while let Some(piece) = tokio::time::timeout(PIECE_TIME, pieces.next())
+        .await
+        .map_err(|_| Problem::slow())?
     {
         let piece = piece.map_err(|_| Problem::bad("the trace did not arrive as a whole"))?;
         bytes = bytes.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
         if bytes > MAX_UPLOAD {
-            return Err(
-                Problem::too_large("the trace is too large to be sent").with_hint("open it by its path")
-            );
+            return Err(Problem::too_large("the trace is too large to be sent")
+                .with_hint("open it by its path"));
         }
         // Writing blocks, and there are two threads for all connections.
         tokio::task::block_in_place(|| file.write_all(&piece))?;

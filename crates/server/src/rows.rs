@@ -23,9 +23,15 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
     }
     let table = tables::table(&request.table)?;
     // Frames are for groups: a row has its stack beside them.
-    let mut shown: Vec<Shown> = tables::columns(table).into_iter().filter(|one| !one.is_frames()).collect();
+    let mut shown: Vec<Shown> = tables::columns(table)
+        .into_iter()
+        .filter(|one| !one.is_frames())
+        .collect();
     if !request.columns.is_empty() {
-        let named = request.columns.iter().map(|name| tables::column(table, name));
+        let named = request
+            .columns
+            .iter()
+            .map(|name| tables::column(table, name));
         shown = named.collect::<Result<_>>()?;
     }
     let ready = call.ready(request.trace)?;
@@ -60,14 +66,23 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
     // The page shows how many rows there are, and the limit stops the statement above before it knows.
     let counting = format!("SELECT count(*) FROM {} t{}", table.name, selected.sql());
     let total = asked(&session, &counting, 1)?.rows;
-    let total = total.first().and_then(|row| row.first()).and_then(whole).unwrap_or_default();
+    let total = total
+        .first()
+        .and_then(|row| row.first())
+        .and_then(whole)
+        .unwrap_or_default();
     let total = u64::try_from(total).unwrap_or_default();
     let source = Source {
         not_applied: selected.not_applied,
         notes: selected.notes,
         ..call.of_sql(&ready, sql, total)
     };
-    Ok(RowsAnswer { columns: shown.iter().map(Shown::info).collect(), rows, total, source })
+    Ok(RowsAnswer {
+        columns: shown.iter().map(Shown::info).collect(),
+        rows,
+        total,
+        source,
+    })
 }
 
 /// Stacks are shown by their innermost frames.
@@ -76,9 +91,13 @@ fn name_stacks(session: &Session, shown: &[Shown], rows: &mut [Vec<Cell>]) -> Re
         return Ok(());
     }
     let frames = session.frames()?;
-    let Some(frames) = frames.trace(0) else { return Ok(()) };
-    for (cell, _) in
-        rows.iter_mut().flat_map(|row| row.iter_mut().zip(shown)).filter(|(_, one)| one.is_stack())
+    let Some(frames) = frames.trace(0) else {
+        return Ok(());
+    };
+    for (cell, _) in rows
+        .iter_mut()
+        .flat_map(|row| row.iter_mut().zip(shown))
+        .filter(|(_, one)| one.is_stack())
     {
         if let Some(stack) = key(cell) {
             *cell = Cell::Text(stack::short(frames, stack));

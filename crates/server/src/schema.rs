@@ -25,7 +25,10 @@ static ANSWER: LazyLock<(Bytes, Bytes)> = LazyLock::new(|| {
 /// What can be asked, packed for browsers that take it so.
 pub(crate) async fn answer(headers: HeaderMap) -> Response {
     let (json, packed) = &*ANSWER;
-    let kind = [(header::CONTENT_TYPE, "application/json"), (header::VARY, "Accept-Encoding")];
+    let kind = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::VARY, "Accept-Encoding"),
+    ];
     if packed.is_empty() || !page::takes(&headers, "zstd") {
         return (kind, json.clone()).into_response();
     }
@@ -41,9 +44,17 @@ fn schema() -> Schema {
 }
 
 fn table(table: &'static Table) -> TableInfo {
-    let columns = crate::tables::columns(table).iter().map(crate::tables::Shown::info).collect();
+    let columns = crate::tables::columns(table)
+        .iter()
+        .map(crate::tables::Shown::info)
+        .collect();
     let has_time = crate::times::of(table).moment().is_some();
-    TableInfo { name: table.name.to_owned(), sentence: one_line(table.doc), columns, has_time }
+    TableInfo {
+        name: table.name.to_owned(),
+        sentence: one_line(table.doc),
+        columns,
+        has_time,
+    }
 }
 
 /// A declared column.
@@ -123,7 +134,12 @@ const MORE_MOMENTS: [&str; 18] = [
 
 fn is_moment(name: &str) -> bool {
     // With `_` in front, so that `last_end_ns` is a moment and `append_ns` would be none.
-    let ends = |end: &&str| name == *end || name.strip_suffix(end).is_some_and(|front| front.ends_with('_'));
+    let ends = |end: &&str| {
+        name == *end
+            || name
+                .strip_suffix(end)
+                .is_some_and(|front| front.ends_with('_'))
+    };
     MOMENTS.iter().any(ends) || MORE_MOMENTS.contains(&name)
 }
 
@@ -145,11 +161,21 @@ pub(crate) fn unit(column: &Column) -> &'static str {
 
 /// What people read above a column: its name in words, without the unit.
 pub(crate) fn title(name: &str) -> String {
-    let name = name.strip_suffix("_ns").or_else(|| name.strip_suffix("_bytes")).unwrap_or(name);
+    let name = name
+        .strip_suffix("_ns")
+        .or_else(|| name.strip_suffix("_bytes"))
+        .unwrap_or(name);
     let name = name.strip_suffix("_key").unwrap_or(name).replace('_', " ");
-    let name = if name == "ts" { "time".to_owned() } else { name };
+    let name = if name == "ts" {
+        "time".to_owned()
+    } else {
+        name
+    };
     let mut letters = name.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| first.to_uppercase().chain(letters).collect())
+        .unwrap_or_default()
 }
 
 /// A text of a declaration without its line breaks.

@@ -135,12 +135,20 @@ pub(crate) fn search(call: &Call<'_>, request: &SearchRequest) -> Result<SearchA
                 .replace("THREAD_LABEL", &thread_label("t", "p"))
                 // Last: what the reader typed is in it.
                 .replace(" LIKE?", &condition);
-            hits.extend(of_kind(&session, kind, field, &format!("{sql} LIMIT {}", request.limit))?);
+            hits.extend(of_kind(
+                &session,
+                kind,
+                field,
+                &format!("{sql} LIMIT {}", request.limit),
+            )?);
         }
         // Tags are no rows of a table: they are computed from stacks by rules.
         hits.extend(tags(request.text.trim(), request.limit));
     }
-    let source = Source { took_ms: call.took_ms(), ..Source::default() };
+    let source = Source {
+        took_ms: call.took_ms(),
+        ..Source::default()
+    };
     Ok(SearchAnswer { hits, source })
 }
 
@@ -149,7 +157,11 @@ fn of_kind(session: &Session, kind: &str, field: Option<Field>, sql: &str) -> Re
     let hit = |row: &Vec<Cell>| {
         let words = |at: usize| row.get(at).and_then(text).unwrap_or_default().to_owned();
         let value = row.get(2).and_then(text).map(str::to_owned);
-        let chip = field.zip(value).map(|(field, value)| Chip { field, values: vec![value], exclude: false });
+        let chip = field.zip(value).map(|(field, value)| Chip {
+            field,
+            values: vec![value],
+            exclude: false,
+        });
         Hit {
             kind: kind.to_owned(),
             label: words(0),
@@ -164,13 +176,22 @@ fn of_kind(session: &Session, kind: &str, field: Option<Field>, sql: &str) -> Re
 /// Stack tags of the default set.
 fn tags(wanted: &str, limit: u32) -> Vec<Hit> {
     let wanted = wanted.to_lowercase();
-    let fitting = default_tags().tags().filter(|tag| tag.to_lowercase().contains(&wanted));
+    let fitting = default_tags()
+        .tags()
+        .filter(|tag| tag.to_lowercase().contains(&wanted));
     let hit = |tag: &str| Hit {
         kind: "tag".to_owned(),
         label: tag.to_owned(),
         detail: String::new(),
-        chip: Some(Chip { field: Field::Tag, values: vec![tag.to_owned()], exclude: false }),
+        chip: Some(Chip {
+            field: Field::Tag,
+            values: vec![tag.to_owned()],
+            exclude: false,
+        }),
         at_ns: None,
     };
-    fitting.take(usize::try_from(limit).unwrap_or_default()).map(hit).collect()
+    fitting
+        .take(usize::try_from(limit).unwrap_or_default())
+        .map(hit)
+        .collect()
 }

@@ -41,9 +41,15 @@ pub(crate) fn like(value: &str) -> String {
 }
 
 /// What a selection means for the table that is called `t`.
-pub(crate) fn select(session: &Session, table: &'static Table, selection: &Selection) -> Result<Selected> {
+pub(crate) fn select(
+    session: &Session,
+    table: &'static Table,
+    selection: &Selection,
+) -> Result<Selected> {
     if selection.chips.len() > MOST || selection.chips.iter().any(|chip| chip.values.len() > MOST) {
-        return Err(Problem::bad(format!("a selection has at most {MOST} chips, and a chip as many values")));
+        return Err(Problem::bad(format!(
+            "a selection has at most {MOST} chips, and a chip as many values"
+        )));
     }
     let times = times::of(table);
     // Two layers: whether a part was chosen, and whether rows of the table lie in time at all.
@@ -67,7 +73,9 @@ pub(crate) fn select(session: &Session, table: &'static Table, selection: &Selec
         match condition(session, table, chip)? {
             // A comparison with a missing value is neither true nor false, and its opposite isn't either:
             // rows without a process would vanish when one process is left out.
-            Some(one) if chip.exclude => selected.conditions.push(format!("NOT coalesce({one}, false)")),
+            Some(one) if chip.exclude => selected
+                .conditions
+                .push(format!("NOT coalesce({one}, false)")),
             Some(one) => selected.conditions.push(one),
             None if selected.not_applied.contains(&chip.field) => {}
             None => selected.not_applied.push(chip.field),
@@ -95,9 +103,18 @@ impl Selected {
 fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Option<String>> {
     let has = |name: &str| table.column(name).is_some();
     let is_in = |column: &str, values: &[String]| {
-        if values.is_empty() { "false".to_owned() } else { format!("{column} IN ({})", values.join(", ")) }
+        if values.is_empty() {
+            "false".to_owned()
+        } else {
+            format!("{column} IN ({})", values.join(", "))
+        }
     };
-    let texts = || chip.values.iter().map(|value| quoted(value)).collect::<Vec<_>>();
+    let texts = || {
+        chip.values
+            .iter()
+            .map(|value| quoted(value))
+            .collect::<Vec<_>>()
+    };
     Ok(match chip.field {
         Field::Process | Field::ProcessName => {
             let keys = match chip.field {
@@ -110,7 +127,9 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
             } else if has("thread_key") && !keys.is_empty() {
                 // A table that only has threads is narrowed by the threads of the processes.
                 let of = is_in("process_key", &keys);
-                Some(format!("t.thread_key IN (SELECT thread_key FROM thread WHERE {of})"))
+                Some(format!(
+                    "t.thread_key IN (SELECT thread_key FROM thread WHERE {of})"
+                ))
             } else {
                 has("thread_key").then(|| "false".to_owned())
             }
@@ -127,16 +146,23 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
         Field::Tag if has("tag") => Some(is_in("t.tag", &texts())),
         Field::File if has("path") => {
             // File names of Windows are equal in any case.
-            let lower: Vec<String> = texts().iter().map(|value| format!("lower({value})")).collect();
+            let lower: Vec<String> = texts()
+                .iter()
+                .map(|value| format!("lower({value})"))
+                .collect();
             Some(is_in("lower(t.path)", &lower))
         }
         Field::Module if has("stack_id") => {
             // Frames are written as module!method, or module+offset where there is no name: both belong to
             // the module.
             let patterns = chip.values.iter().map(|value| literal(value));
-            Some(contains(patterns.map(|module| format!("{module}!*;{module}+*"))))
+            Some(contains(
+                patterns.map(|module| format!("{module}!*;{module}+*")),
+            ))
         }
-        Field::Method if has("stack_id") => Some(contains(chip.values.iter().map(|value| literal(value)))),
+        Field::Method if has("stack_id") => {
+            Some(contains(chip.values.iter().map(|value| literal(value))))
+        }
         _ => None,
     })
 }
@@ -147,7 +173,10 @@ fn contains(patterns: impl Iterator<Item = String>) -> String {
     if patterns.is_empty() {
         return "false".to_owned();
     }
-    format!("stack_contains(t.stack_id, {})", quoted(&patterns.join(";")))
+    format!(
+        "stack_contains(t.stack_id, {})",
+        quoted(&patterns.join(";"))
+    )
 }
 
 /// A name as a pattern that fits it. Patterns have no way to write `;` and a `!` in front, so that any
@@ -163,7 +192,10 @@ fn literal(name: &str) -> String {
 /// Whole numbers of a chip.
 pub(crate) fn keys(values: &[String]) -> Result<Vec<i32>> {
     let number = |value: &String| {
-        value.trim().parse().map_err(|_| Problem::bad(format!("expected a whole number, found {value:?}")))
+        value
+            .trim()
+            .parse()
+            .map_err(|_| Problem::bad(format!("expected a whole number, found {value:?}")))
     };
     values.iter().map(number).collect()
 }
@@ -174,9 +206,14 @@ pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32
         return Ok(Vec::new());
     }
     // By the function of the SQL library, so that a name means the same here and on the command line.
-    let fits: Vec<String> =
-        filters.iter().map(|filter| format!("process_match(name, pid, {})", quoted(filter))).collect();
-    let sql = format!("SELECT process_key FROM process WHERE {} ORDER BY process_key", fits.join(" OR "));
+    let fits: Vec<String> = filters
+        .iter()
+        .map(|filter| format!("process_match(name, pid, {})", quoted(filter)))
+        .collect();
+    let sql = format!(
+        "SELECT process_key FROM process WHERE {} ORDER BY process_key",
+        fits.join(" OR ")
+    );
     Ok(cells::keys(session, &sql, 100_000)?)
 }
 
@@ -193,8 +230,8 @@ pub(crate) fn equals(what: &str, kind: Kind, value: &Cell) -> Result<String> {
         }
         _ => None,
     };
-    let literal =
-        literal.ok_or_else(|| Problem::bad("a value of the path is not of the type of its column"))?;
+    let literal = literal
+        .ok_or_else(|| Problem::bad("a value of the path is not of the type of its column"))?;
     Ok(format!("{what} = {literal}"))
 }
 
@@ -209,17 +246,36 @@ mod tests {
     }
 
     fn chip(field: Field, value: &str, exclude: bool) -> Chip {
-        Chip { field, values: vec![value.to_owned()], exclude }
+        Chip {
+            field,
+            values: vec![value.to_owned()],
+            exclude,
+        }
     }
 
     #[test]
     fn what_a_table_lacks_is_not_applied() {
-        let range = Some(Range { from_ns: 5, to_ns: 9 });
-        let chips = vec![chip(Field::Core, "3", false), chip(Field::File, r"C:\a", false)];
+        let range = Some(Range {
+            from_ns: 5,
+            to_ns: 9,
+        });
+        let chips = vec![
+            chip(Field::Core, "3", false),
+            chip(Field::File, r"C:\a", false),
+        ];
         let of = selected("cpu_sample", &Selection { range, chips });
-        assert_eq!(of.sql(), " WHERE (t.ts_ns >= 5 AND t.ts_ns < 9) AND (t.cpu IN (3))");
+        assert_eq!(
+            of.sql(),
+            " WHERE (t.ts_ns >= 5 AND t.ts_ns < 9) AND (t.cpu IN (3))"
+        );
         assert_eq!(of.not_applied, [Field::File]);
-        let of = selected("cpu_process", &Selection { range, chips: Vec::new() });
+        let of = selected(
+            "cpu_process",
+            &Selection {
+                range,
+                chips: Vec::new(),
+            },
+        );
         assert_eq!((of.sql().as_str(), of.range, of.notes.len()), ("", None, 1));
     }
 
@@ -234,6 +290,13 @@ mod tests {
         assert_eq!(like(r"50%_\'"), r"'%50\%\_\\''%'");
         let session = Session::from_batches(Vec::new()).unwrap();
         let chips = vec![chip(Field::Thread, "1) OR (true", false)];
-        assert!(select(&session, table("cpu_sample").unwrap(), &Selection { range: None, chips }).is_err());
+        assert!(
+            select(
+                &session,
+                table("cpu_sample").unwrap(),
+                &Selection { range: None, chips }
+            )
+            .is_err()
+        );
     }
 }

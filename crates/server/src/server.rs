@@ -76,7 +76,11 @@ impl Server {
         let address = listener.local_addr()?;
         let token = Token::new()?;
         let shared = Arc::new(Shared::new(options, token, address.port())?);
-        runtime.spawn(listen(listener, router(&shared), shared.limits.receiving_time));
+        runtime.spawn(listen(
+            listener,
+            router(&shared),
+            shared.limits.receiving_time,
+        ));
         Ok(Running {
             address,
             token: shared.door.token.as_str().to_owned(),
@@ -173,15 +177,17 @@ pub async fn listen(listener: TcpListener, router: Router, receiving_time: Durat
 
 /// Answers the requests of one connection. When the client goes away, what it asked for is dropped.
 async fn serve(client: Client, router: Router) {
-    let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let mut router = router.clone();
-        async move {
-            let request: Request = request.map(Body::new);
-            // A router is always ready.
-            let answer: Result<_, Infallible> = tower_service::Service::call(&mut router, request).await;
-            answer
-        }
-    });
+    let service =
+        hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+            let mut router = router.clone();
+            async move {
+                let request: Request = request.map(Body::new);
+                // A router is always ready.
+                let answer: Result<_, Infallible> =
+                    tower_service::Service::call(&mut router, request).await;
+                answer
+            }
+        });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)

@@ -12,19 +12,29 @@ const MOST_ROWS: u32 = 10_000;
 
 pub(crate) fn sql(call: &Call<'_>, request: &SqlRequest) -> Result<Answer> {
     if request.limit == 0 || request.limit > MOST_ROWS {
-        return Err(Problem::bad(format!("expected a limit from 1 to {MOST_ROWS}")));
+        return Err(Problem::bad(format!(
+            "expected a limit from 1 to {MOST_ROWS}"
+        )));
     }
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
-    let rows = asked(&session, &request.sql, usize::try_from(request.limit).unwrap_or_default())?;
+    let rows = asked(
+        &session,
+        &request.sql,
+        usize::try_from(request.limit).unwrap_or_default(),
+    )?;
     let columns = rows.schema.fields().iter().map(|field| AnswerColumn {
         name: field.name().clone(),
         title: field.name().clone(),
         unit: unit(field.name(), field.data_type()).to_owned(),
         sentence: String::new(),
     });
-    let table =
-        AnswerTable { name: String::new(), columns: columns.collect(), rows: rows.rows, is_cut: rows.is_cut };
+    let table = AnswerTable {
+        name: String::new(),
+        columns: columns.collect(),
+        rows: rows.rows,
+        is_cut: rows.is_cut,
+    };
     let read = u64::try_from(table.rows.len()).unwrap_or_default();
     Ok(Answer {
         tables: vec![table],

@@ -11,12 +11,22 @@ const MOST: usize = 64;
 
 pub(crate) fn stack(call: &Call<'_>, request: &StackRequest) -> Result<StackAnswer> {
     if request.stacks.len() > MOST {
-        return Err(Problem::bad(format!("at most {MOST} stacks are asked at once")));
+        return Err(Problem::bad(format!(
+            "at most {MOST} stacks are asked at once"
+        )));
     }
     let session = call.session(&*call.ready(request.trace)?)?;
     let frames = session.frames()?;
-    let frames = frames.trace(0).ok_or_else(|| Problem::internal("the extract has no stacks"))?;
-    Ok(StackAnswer { stacks: request.stacks.iter().map(|stack| named(frames, *stack)).collect() })
+    let frames = frames
+        .trace(0)
+        .ok_or_else(|| Problem::internal("the extract has no stacks"))?;
+    Ok(StackAnswer {
+        stacks: request
+            .stacks
+            .iter()
+            .map(|stack| named(frames, *stack))
+            .collect(),
+    })
 }
 
 /// Frames by which a stack is called.
@@ -24,12 +34,19 @@ const SHORT: usize = 4;
 
 /// What a stack is called: its innermost frames.
 pub(crate) fn short(frames: &TraceFrames, stack: i32) -> String {
-    let names: Vec<String> = frames.stack(stack).take(SHORT).map(|frame| frames.text(frame)).collect();
+    let names: Vec<String> = frames
+        .stack(stack)
+        .take(SHORT)
+        .map(|frame| frames.text(frame))
+        .collect();
     names.join(" ← ")
 }
 
 /// The frames of a stack, leaf first.
 pub(crate) fn named(frames: &TraceFrames, stack: i32) -> Vec<Frame> {
-    let frame = |frame| Frame { name: frames.text(frame), has_symbol: frames.method(frame).is_some() };
+    let frame = |frame| Frame {
+        name: frames.text(frame),
+        has_symbol: frames.method(frame).is_some(),
+    };
     frames.stack(stack).map(frame).collect()
 }

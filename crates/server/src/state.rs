@@ -47,7 +47,10 @@ pub(crate) enum Stage {
     /// It can be asked.
     Ready(Arc<Ready>),
     /// It cannot be opened.
-    Failed { message: String, hint: Option<String> },
+    Failed {
+        message: String,
+        hint: Option<String>,
+    },
 }
 
 /// A trace that can be asked.
@@ -69,7 +72,13 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Shared {
     pub(crate) fn new(options: ServerOptions, token: Token, port: u16) -> std::io::Result<Self> {
-        let ServerOptions { engine, cache_folder, demo, limits, .. } = options;
+        let ServerOptions {
+            engine,
+            cache_folder,
+            demo,
+            limits,
+            ..
+        } = options;
         // A random name, so that a server never removes the folder of another one that is running.
         let uploads = cache_folder.join("uploads").join(Token::new()?.as_str());
         Ok(Self {
@@ -89,7 +98,11 @@ impl Shared {
     /// The link that opens the page.
     pub(crate) fn link(&self) -> String {
         // The token stands behind `#`, which browsers never send: no log of a proxy and no `Referer` has it.
-        format!("http://127.0.0.1:{}/#k={}", self.door.port, self.door.token.as_str())
+        format!(
+            "http://127.0.0.1:{}/#k={}",
+            self.door.port,
+            self.door.token.as_str()
+        )
     }
 
     /// A path that is to be opened, which is not open yet; otherwise nothing.
@@ -106,10 +119,15 @@ impl Shared {
             return Ok(Some(known.clone()));
         }
         if traces.len() >= MOST_TRACES {
-            return Err(Problem::limit(format!("{MOST_TRACES} traces are open already"))
-                .with_hint("start `etwkit view` again for others"));
+            return Err(
+                Problem::limit(format!("{MOST_TRACES} traces are open already"))
+                    .with_hint("start `etwkit view` again for others"),
+            );
         }
-        let trace = Arc::new(Trace { path: path.to_owned(), stage: Mutex::new(Stage::begun()) });
+        let trace = Arc::new(Trace {
+            path: path.to_owned(),
+            stage: Mutex::new(Stage::begun()),
+        });
         traces.push(trace.clone());
         Ok(Some(trace))
     }
@@ -125,43 +143,73 @@ impl Shared {
 
     /// A trace that can be asked.
     pub(crate) fn ready(&self, trace: u32) -> Result<Arc<Ready>> {
-        let known = usize::try_from(trace).ok().and_then(|at| lock(&self.traces).get(at).cloned());
+        let known = usize::try_from(trace)
+            .ok()
+            .and_then(|at| lock(&self.traces).get(at).cloned());
         let Some(known) = known else {
-            return Err(
-                Problem::not_found(format!("there is no trace {trace}")).with_hint("`info` lists them")
-            );
+            return Err(Problem::not_found(format!("there is no trace {trace}"))
+                .with_hint("`info` lists them"));
         };
         match &*lock(&known.stage) {
             Stage::Ready(ready) => Ok(ready.clone()),
             Stage::Opening { .. } => Err(Problem::not_ready()),
-            Stage::Failed { message, hint } => Err(Problem::not_found(message.clone()).hinted(hint.clone())),
+            Stage::Failed { message, hint } => {
+                Err(Problem::not_found(message.clone()).hinted(hint.clone()))
+            }
         }
     }
 
     /// Everything that is open.
     pub(crate) fn infos(&self) -> Vec<TraceInfo> {
         let traces = lock(&self.traces);
-        (0..).zip(traces.iter()).map(|(id, trace)| trace.info(id)).collect()
+        (0..)
+            .zip(traces.iter())
+            .map(|(id, trace)| trace.info(id))
+            .collect()
     }
 }
 
 impl Stage {
     pub(crate) fn begun() -> Self {
-        Self::Opening { step: "opening".to_owned(), done: None }
+        Self::Opening {
+            step: "opening".to_owned(),
+            done: None,
+        }
     }
 }
 
 impl Trace {
     fn info(&self, id: u32) -> TraceInfo {
-        let name = self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned();
+        let name = self
+            .path
+            .file_name()
+            .unwrap_or(self.path.as_os_str())
+            .to_string_lossy()
+            .into_owned();
         let (state, opening) = match &*lock(&self.stage) {
-            Stage::Opening { step, done } => (State::Opening { step: step.clone(), done: *done }, None),
+            Stage::Opening { step, done } => (
+                State::Opening {
+                    step: step.clone(),
+                    done: *done,
+                },
+                None,
+            ),
             Stage::Ready(ready) => (State::Ready, Some(ready.opening.clone())),
-            Stage::Failed { message, hint } => {
-                (State::Failed { message: message.clone(), hint: hint.clone() }, None)
-            }
+            Stage::Failed { message, hint } => (
+                State::Failed {
+                    message: message.clone(),
+                    hint: hint.clone(),
+                },
+                None,
+            ),
         };
-        TraceInfo { id, name, path: self.path.display().to_string(), state, opening }
+        TraceInfo {
+            id,
+            name,
+            path: self.path.display().to_string(),
+            state,
+            opening,
+        }
     }
 }
 
@@ -172,8 +220,15 @@ impl Ready {
         opening: wire::Opening,
         pyramid: etwkit_pyramid::Result<Pyramid>,
     ) -> Self {
-        let why = |error: etwkit_pyramid::Error| (error.to_string(), error.hint().map(str::to_owned));
-        Self { named, extract, opening, findings: OnceLock::new(), pyramid: pyramid.map_err(why) }
+        let why =
+            |error: etwkit_pyramid::Error| (error.to_string(), error.hint().map(str::to_owned));
+        Self {
+            named,
+            extract,
+            opening,
+            findings: OnceLock::new(),
+            pyramid: pyramid.map_err(why),
+        }
     }
 
     /// What timelines are drawn from.

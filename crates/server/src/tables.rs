@@ -32,11 +32,16 @@ enum How {
 
 /// All columns of a table.
 pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
-    let shown = |column: &'static Column| Shown { name: column.name.to_owned(), how: How::Declared(column) };
+    let shown = |column: &'static Column| Shown {
+        name: column.name.to_owned(),
+        how: How::Declared(column),
+    };
     let mut all: Vec<Shown> = table.columns.iter().map(shown).collect();
     for column in table.columns {
-        let (process, thread) =
-            (column.name.strip_suffix("process_key"), column.name.strip_suffix("thread_key"));
+        let (process, thread) = (
+            column.name.strip_suffix("process_key"),
+            column.name.strip_suffix("thread_key"),
+        );
         // Keys mean nothing to people, so that each column of keys brings one with names.
         let joined = match (process, thread, column.name.strip_suffix("stack_id")) {
             (Some(front), _, _) => vec![(format!("{front}process"), How::Process(column))],
@@ -60,17 +65,23 @@ pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
 
 /// The table of that name.
 pub(crate) fn table(name: &str) -> Result<&'static Table> {
-    etwkit_query::tables().find(|table| table.name == name).ok_or_else(|| {
-        Problem::not_found(format!("there is no table {name:?}")).with_hint("`schema` lists them")
-    })
+    etwkit_query::tables()
+        .find(|table| table.name == name)
+        .ok_or_else(|| {
+            Problem::not_found(format!("there is no table {name:?}"))
+                .with_hint("`schema` lists them")
+        })
 }
 
 /// The column of that name.
 pub(crate) fn column(table: &'static Table, name: &str) -> Result<Shown> {
-    columns(table).into_iter().find(|column| column.name == name).ok_or_else(|| {
-        Problem::bad(format!("the table {} has no column {name:?}", table.name))
-            .with_hint("`schema` lists them")
-    })
+    columns(table)
+        .into_iter()
+        .find(|column| column.name == name)
+        .ok_or_else(|| {
+            Problem::bad(format!("the table {} has no column {name:?}", table.name))
+                .with_hint("`schema` lists them")
+        })
 }
 
 impl Shown {
@@ -79,15 +90,25 @@ impl Shown {
         let sentence = match self.how {
             How::Declared(column) => return schema::column(column),
             How::Process(column) => format!("Name and id of the process of `{}`.", column.name),
-            How::Thread(column) => format!("Id of the thread of `{}`, and its process.", column.name),
+            How::Thread(column) => {
+                format!("Id of the thread of `{}`, and its process.", column.name)
+            }
             How::Tag(_) => "Stack tag by the rules of the set `default`.".to_owned(),
             How::Stack(_) => "The stack: its innermost frame and the callers of it.".to_owned(),
             How::Frames(_) => {
-                "The stack from its outermost frame inward: groups unfold frame by frame.".to_owned()
+                "The stack from its outermost frame inward: groups unfold frame by frame."
+                    .to_owned()
             }
         };
-        let (title, unit) = match self.name.strip_suffix("frames").filter(|_| self.is_frames()) {
-            Some(front) => (format!("{} from the root", schema::title(&format!("{front}stack"))), "frames"),
+        let (title, unit) = match self
+            .name
+            .strip_suffix("frames")
+            .filter(|_| self.is_frames())
+        {
+            Some(front) => (
+                format!("{} from the root", schema::title(&format!("{front}stack"))),
+                "frames",
+            ),
             None => (schema::title(&self.name), "text"),
         };
         ColumnInfo {
@@ -111,7 +132,10 @@ impl Shown {
     /// What groups are made by, in terms of the table `t`: keys, which differ where names do not.
     pub(crate) fn group(&self) -> String {
         match self.how {
-            How::Declared(column) | How::Process(column) | How::Thread(column) | How::Stack(column) => {
+            How::Declared(column)
+            | How::Process(column)
+            | How::Thread(column)
+            | How::Stack(column) => {
                 format!("t.{}", column.name)
             }
             How::Tag(column) => format!("stack_tag(t.{}, 'default')", column.name),
@@ -153,11 +177,15 @@ impl Shown {
     pub(crate) fn label(&self, value: &str, number: usize) -> (String, String) {
         let (process, thread) = (format!("p{number}"), format!("h{number}"));
         match self.how {
-            How::Process(_) => {
-                (named(&process), format!(" LEFT JOIN process {process} ON {process}.process_key = {value}"))
-            }
+            How::Process(_) => (
+                named(&process),
+                format!(" LEFT JOIN process {process} ON {process}.process_key = {value}"),
+            ),
             How::Thread(_) => (
-                format!("CASE WHEN {thread}.tid IS NOT NULL THEN {} END", thread_label(&thread, &process)),
+                format!(
+                    "CASE WHEN {thread}.tid IS NOT NULL THEN {} END",
+                    thread_label(&thread, &process)
+                ),
                 format!(
                     " LEFT JOIN thread {thread} ON {thread}.thread_key = {value} \
                      LEFT JOIN process {process} ON {process}.process_key = {thread}.process_key"
@@ -170,7 +198,10 @@ impl Shown {
 
 /// Name and id of a process that may not be known.
 fn named(process: &str) -> String {
-    format!("CASE WHEN {process}.pid IS NOT NULL THEN {} END", process_label(process))
+    format!(
+        "CASE WHEN {process}.pid IS NOT NULL THEN {} END",
+        process_label(process)
+    )
 }
 
 /// What a process is called, by what the table is called in a statement.
@@ -191,9 +222,15 @@ mod tests {
     fn keys_have_names_beside_them() {
         let names = |name: &str| -> Vec<String> {
             let of = columns(table(name).unwrap());
-            of.into_iter().filter(|column| column.declared().is_none()).map(|column| column.name).collect()
+            of.into_iter()
+                .filter(|column| column.declared().is_none())
+                .map(|column| column.name)
+                .collect()
         };
-        assert_eq!(names("cpu_sample"), ["process", "thread", "tag", "stack", "frames"]);
+        assert_eq!(
+            names("cpu_sample"),
+            ["process", "thread", "tag", "stack", "frames"]
+        );
         assert!(names("context_switch").contains(&"readying_frames".to_owned()));
         assert_eq!(names("cpu_tag"), ["process"]);
         assert!(names("alpc").contains(&"sender_process".to_owned()));

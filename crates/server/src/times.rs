@@ -68,7 +68,13 @@ pub(crate) fn of(table: &Table) -> Times {
 impl Times {
     /// The condition that a row of the table `t` has something in a part of the trace; nothing where rows are
     /// of the whole.
-    pub(crate) fn within(self, Range { from_ns: a, to_ns: b }: Range) -> Option<String> {
+    pub(crate) fn within(
+        self,
+        Range {
+            from_ns: a,
+            to_ns: b,
+        }: Range,
+    ) -> Option<String> {
         match self {
             Self::At(at) => Some(format!("t.{at} >= {a} AND t.{at} < {b}")),
             // A row without a length that begins at the beginning of the range is in it, though its end is
@@ -94,7 +100,13 @@ impl Times {
     /// time.
     pub(crate) fn clipped(self, column: &str, range: Option<Range>) -> String {
         match (range, self.stretch(column)) {
-            (Some(Range { from_ns: a, to_ns: b }), Some((begin, end))) => format!(
+            (
+                Some(Range {
+                    from_ns: a,
+                    to_ns: b,
+                }),
+                Some((begin, end)),
+            ) => format!(
                 "CASE WHEN t.{column} IS NOT NULL AND {begin} IS NOT NULL AND {end} IS NOT NULL \
                  THEN greatest(least({end}, {b}) - greatest({begin}, {a}), 0) END"
             ),
@@ -105,7 +117,10 @@ impl Times {
     /// From when to when the time was that a column measures; nothing where it is no length of time.
     pub(crate) fn stretch(self, column: &str) -> Option<(String, String)> {
         let (begin, end) = match (self, column) {
-            (Self::Switch, "wait_ns") => ("t.last_out_ns".to_owned(), "t.last_out_ns + t.wait_ns".to_owned()),
+            (Self::Switch, "wait_ns") => (
+                "t.last_out_ns".to_owned(),
+                "t.last_out_ns + t.wait_ns".to_owned(),
+            ),
             (Self::Switch, "ready_ns") => {
                 let begin = "coalesce(t.in_ns - t.ready_ns, t.readied_ns, t.last_out_ns)";
                 (begin.to_owned(), format!("{begin} + t.ready_ns"))
@@ -114,9 +129,10 @@ impl Times {
                 let begin = "coalesce(t.in_ns, t.out_ns - t.run_ns, 0)";
                 (begin.to_owned(), format!("{begin} + t.run_ns"))
             }
-            (Self::Span("init_ns", _), "service_ns") => {
-                ("t.complete_ns - t.service_ns".to_owned(), "t.complete_ns".to_owned())
-            }
+            (Self::Span("init_ns", _), "service_ns") => (
+                "t.complete_ns - t.service_ns".to_owned(),
+                "t.complete_ns".to_owned(),
+            ),
             (Self::Span("init_ns", _), "queue_ns") => {
                 ("t.init_ns".to_owned(), "t.init_ns + t.queue_ns".to_owned())
             }
@@ -133,9 +149,14 @@ impl Times {
     pub(crate) fn moment(self) -> Option<String> {
         match self {
             Self::At(at) => Some(format!("t.{at}")),
-            Self::Span(begin, end) => {
-                Some(format!("t.{}", if OPERATIONS.contains(&end) { end } else { begin }))
-            }
+            Self::Span(begin, end) => Some(format!(
+                "t.{}",
+                if OPERATIONS.contains(&end) {
+                    end
+                } else {
+                    begin
+                }
+            )),
             Self::Switch => Some("t.in_ns".to_owned()),
             Self::Nowhere => None,
         }
@@ -145,7 +166,10 @@ impl Times {
     pub(crate) fn counted(self, range: Option<Range>) -> Option<String> {
         // A slice that reaches into several ranges counts in the one in which it begins, so that numbers of
         // parts add up to that of the whole.
-        let Range { from_ns: a, to_ns: b } = range?;
+        let Range {
+            from_ns: a,
+            to_ns: b,
+        } = range?;
         (self == Self::Switch).then(|| format!("coalesce(t.in_ns >= {a} AND t.in_ns < {b}, false)"))
     }
 }

@@ -22,7 +22,9 @@ impl Token {
     pub fn new() -> std::io::Result<Self> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        Ok(Self(
+            bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        ))
     }
 
     /// A token that somebody chose.
@@ -40,12 +42,17 @@ impl Token {
     /// Whether a value of the header `Authorization` has the token. Each wrong value takes the same time, so
     /// that nobody learns the token digit by digit.
     pub(crate) fn is_in(&self, authorization: &[u8]) -> bool {
-        let Some(given) = authorization.strip_prefix(b"Bearer ") else { return false };
+        let Some(given) = authorization.strip_prefix(b"Bearer ") else {
+            return false;
+        };
         let expected = self.0.as_bytes();
         if given.len() != expected.len() {
             return false;
         }
-        let differing = given.iter().zip(expected).fold(0, |all, (a, b)| all | (a ^ b));
+        let differing = given
+            .iter()
+            .zip(expected)
+            .fold(0, |all, (a, b)| all | (a ^ b));
         std::hint::black_box(differing) == 0
     }
 }
@@ -64,7 +71,13 @@ mod tests {
         let mut wrong = header.clone().into_bytes();
         *wrong.last_mut().unwrap() ^= 1;
         let other = header.replace("Bearer", "Basic");
-        for bad in [&wrong, &header.as_bytes()[..header.len() - 1], other.as_bytes(), b"", b"Bearer "] {
+        for bad in [
+            &wrong,
+            &header.as_bytes()[..header.len() - 1],
+            other.as_bytes(),
+            b"",
+            b"Bearer ",
+        ] {
             assert!(!token.is_in(bad));
         }
     }

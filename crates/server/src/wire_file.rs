@@ -124,5 +124,8 @@ fn the_page_knows_the_same_types() {
         fs::write(&path, text()).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == text(), "ui/src/wire.ts is not what the types say; ETWKIT_BLESS=1 writes it");
+    assert!(
+        written == text(),
+        "ui/src/wire.ts is not what the types say; ETWKIT_BLESS=1 writes it"
+    );
 }

@@ -88,13 +88,30 @@ impl Desk {
         work: impl FnOnce(&Asking) -> T + Send + 'static,
     ) -> Result<T, Unanswered> {
         // Those above this wait in no line: whoever asks so much gets the answer to ask later.
-        let place = self.line.clone().try_acquire_owned().map_err(|_| Unanswered::Busy)?;
-        let turn = self.turns.clone().acquire_owned().await.map_err(|_| Unanswered::Ending)?;
-        let resources = Resources { memory_bytes: Some(self.question_bytes), threads: None };
-        let asking = Asking { resources, ..asking };
+        let place = self
+            .line
+            .clone()
+            .try_acquire_owned()
+            .map_err(|_| Unanswered::Busy)?;
+        let turn = self
+            .turns
+            .clone()
+            .acquire_owned()
+            .await
+            .map_err(|_| Unanswered::Ending)?;
+        let resources = Resources {
+            memory_bytes: Some(self.question_bytes),
+            threads: None,
+        };
+        let asking = Asking {
+            resources,
+            ..asking
+        };
         let mut give_up = GiveUp(Some(self.given_up.clone()), asking.cancel.clone());
         let (sender, receiver) = oneshot::channel();
-        let thread = std::thread::Builder::new().name("answer".to_owned()).stack_size(STACK_BYTES);
+        let thread = std::thread::Builder::new()
+            .name("answer".to_owned())
+            .stack_size(STACK_BYTES);
         thread.spawn(move || {
             // What was given up computes until it notices, and counts as long.
             let _held = (place, turn);

@@ -30,7 +30,9 @@ pub const SCENARIO: &str = "file-writer";
 #[must_use]
 pub fn program(name: &str) -> i32 {
     let folder = std::env::var_os("STAND_IN_FOLDER").unwrap();
-    let words: Vec<String> = std::iter::once(name.to_owned()).chain(std::env::args().skip(1)).collect();
+    let words: Vec<String> = std::iter::once(name.to_owned())
+        .chain(std::env::args().skip(1))
+        .collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (code, said) = noted(Path::new(&folder), &words);
     println!("{said}");
@@ -44,7 +46,11 @@ pub fn program(name: &str) -> i32 {
 #[must_use]
 pub fn noted(folder: &Path, words: &[&str]) -> (i32, String) {
     // Noted before it is answered, so that a line that crashes the program is in the file as well.
-    let mut lines = fs::OpenOptions::new().create(true).append(true).open(folder.join("lines")).unwrap();
+    let mut lines = fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(folder.join("lines"))
+        .unwrap();
     writeln!(lines, "{}", words.join(" ")).unwrap();
     answer(folder, words)
 }
@@ -62,18 +68,38 @@ pub fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
         "powercfg" => return powercfg(folder, words),
         "powershell" => return powershell(folder, words),
         "logman" => {
-            let kernel = if has("kernel logger") { "NT Kernel Logger   Trace   Running\n" } else { "" };
+            let kernel = if has("kernel logger") {
+                "NT Kernel Logger   Trace   Running\n"
+            } else {
+                ""
+            };
             let closing = "\nThe command completed successfully.";
             let other = "EventLog-System   Trace   Running\n";
-            return (0, format!("Data Collector Set   Type   Status\n-----\n{kernel}{other}{closing}"));
+            return (
+                0,
+                format!("Data Collector Set   Type   Status\n-----\n{kernel}{other}{closing}"),
+            );
         }
         // Programs other than wpr and xperf print no banner.
-        "fltmc" => return (0, "Name  Num Instances  Altitude  Frame\n-----\nAcme Scan  7  328010  0".into()),
-        "netsh" => return (0, "Idx Met MTU State Name\n---\n10 25 1500 connected Wi-Fi 2".into()),
+        "fltmc" => {
+            return (
+                0,
+                "Name  Num Instances  Altitude  Frame\n-----\nAcme Scan  7  328010  0".into(),
+            );
+        }
+        "netsh" => {
+            return (
+                0,
+                "Idx Met MTU State Name\n---\n10 25 1500 connected Wi-Fi 2".into(),
+            );
+        }
         "xperf" => xperf::answer(folder, words),
         _ => wpr::answer(folder, words),
     };
-    (code, format!("{}\n{said}", BANNERS[usize::from(words[0] == "xperf")]))
+    (
+        code,
+        format!("{}\n{said}", BANNERS[usize::from(words[0] == "xperf")]),
+    )
 }
 
 /// How wpr and xperf introduce themselves, whatever they are asked.
@@ -86,21 +112,30 @@ const BANNERS: [&str; 2] = [
 
 /// What a line fails with.
 fn failed(code: u32, text: &str) -> (i32, String) {
-    (code.cast_signed(), format!("{text}\n\n\tError code: 0x{code:x}"))
+    (
+        code.cast_signed(),
+        format!("{text}\n\n\tError code: 0x{code:x}"),
+    )
 }
 
 /// Refuses options that the program does not have, as the real one does.
 fn unknown(words: &[&str], known: &[&str]) -> Option<(i32, String)> {
     let is_unknown = |word: &&&str| word.starts_with('-') && !known.contains(word);
     let option = words[1..].iter().find(is_unknown)?;
-    Some(failed(0x8007_0057, &format!("Invalid command syntax {option}")))
+    Some(failed(
+        0x8007_0057,
+        &format!("Invalid command syntax {option}"),
+    ))
 }
 
 /// A picture of the screen, or what a machine has.
 fn powershell(folder: &Path, words: &[&str]) -> (i32, String) {
     let code = words.last().unwrap();
     let Some((_, file)) = code.split_once(".Save('") else {
-        return (0, "security product=Acme Shield\ndisk=SSD, write cache False".into());
+        return (
+            0,
+            "security product=Acme Shield\ndisk=SSD, write cache False".into(),
+        );
     };
     if folder.join("no screen").exists() {
         return (1, "The handle is invalid.".into());
@@ -119,7 +154,10 @@ fn powercfg(folder: &Path, words: &[&str]) -> (i32, String) {
             // Largest value, value for mains and value for battery, as Windows prints them: readers want the
             // one in the middle.
             let value = fs::read_to_string(file).map_or(100, |text| text.parse::<u32>().unwrap());
-            (0, format!("Maximum: 0x00000064\nCurrent AC: 0x{value:08x}\nCurrent DC: 0x00000032"))
+            (
+                0,
+                format!("Maximum: 0x00000064\nCurrent AC: 0x{value:08x}\nCurrent DC: 0x00000032"),
+            )
         }
         ("/SETACVALUEINDEX", Some(&"PROCTHROTTLEMAX"), Some(value)) => {
             if value.parse::<u32>().is_ok_and(|value| value <= 100) {
@@ -128,13 +166,19 @@ fn powercfg(folder: &Path, words: &[&str]) -> (i32, String) {
             }
             (1, "Invalid Parameters -- try \"/?\" for help".into())
         }
-        _ => (1, "The power scheme, subgroup or setting specified does not exist.".into()),
+        _ => (
+            1,
+            "The power scheme, subgroup or setting specified does not exist.".into(),
+        ),
     }
 }
 
 /// Writes the trace that a recording becomes.
 fn write_trace(file: &Path) -> io::Result<()> {
     let mut out = BufWriter::new(fs::File::create_new(file)?);
-    find(SCENARIO).unwrap().write(&mut out, &Options::default()).map_err(io::Error::other)?;
+    find(SCENARIO)
+        .unwrap()
+        .write(&mut out, &Options::default())
+        .map_err(io::Error::other)?;
     out.flush()
 }

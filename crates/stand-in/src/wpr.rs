@@ -24,8 +24,14 @@ pub(crate) fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
         "-status" if is_recording => (0, status(has("changed"))),
         "-status" => (0, "WPR is not recording".into()),
         "-pmcsources" if has("no counters") => (0, "Id  Name\n--------\n  0 Timer".into()),
-        "-pmcsources" => (0, "Id  Name\n--------\n  0 Timer\n 19 TotalCycles\n 36 TimerFixed".into()),
-        "-profint" => (0, fs::read_to_string(folder.join("interval")).unwrap_or_else(|_| "10000".into())),
+        "-pmcsources" => (
+            0,
+            "Id  Name\n--------\n  0 Timer\n 19 TotalCycles\n 36 TimerFixed".into(),
+        ),
+        "-profint" => (
+            0,
+            fs::read_to_string(folder.join("interval")).unwrap_or_else(|_| "10000".into()),
+        ),
         "-setprofint" => set_interval(folder, words[2]),
         "-resetprofint" => set_interval(folder, "10000"),
         "-start" if is_recording => failed(0x8007_00B7, "The event collector was already running."),
@@ -45,7 +51,11 @@ fn idle() -> (i32, String) {
 
 /// Somebody can take keywords from the session.
 fn status(is_changed: bool) -> String {
-    let keywords = if is_changed { "Loader" } else { "CSwitch Loader SampledProfile" };
+    let keywords = if is_changed {
+        "Loader"
+    } else {
+        "CSwitch Loader SampledProfile"
+    };
     format!(
         "Time since start        : 00:00:07\nDropped event           : 0\n\
          Collector Name          : NT Kernel Logger\nEvents Lost             : 0\n\
@@ -84,10 +94,15 @@ fn start(folder: &Path, words: &[&str]) -> (i32, String) {
 fn profiles(folder: &Path, words: &[&str], option: &str) -> (i32, String) {
     for pair in words.windows(2).filter(|pair| pair[0] == option) {
         // Names without a file are profiles of wpr itself, which exist always.
-        let Some((file, name)) = pair[1].split_once('!') else { continue };
+        let Some((file, name)) = pair[1].split_once('!') else {
+            continue;
+        };
         let text = fs::read_to_string(file).unwrap_or_default();
         if !text.contains(&format!("Name=\"{name}\"")) {
-            return (0xC558_1001_u32.cast_signed(), format!("no profile {name} in {file}"));
+            return (
+                0xC558_1001_u32.cast_signed(),
+                format!("no profile {name} in {file}"),
+            );
         }
         if folder.join("kernel logger").exists() && text.contains("Name=\"NT Kernel Logger\"") {
             return failed(0x8007_00B7, "The event collector was already running.");
@@ -118,14 +133,24 @@ fn stop(folder: &Path, words: &[&str]) -> (i32, String) {
 fn written(folder: &Path, state: &str, file: &str) -> (i32, String) {
     match write_trace(Path::new(file)) {
         Ok(()) => end(folder, state, "100%"),
-        Err(error) => failed(0x8007_0003, &format!("The system cannot find the path specified. {error}")),
+        Err(error) => failed(
+            0x8007_0003,
+            &format!("The system cannot find the path specified. {error}"),
+        ),
     }
 }
 
 /// A recording of the next start. Nothing starts here: it has happened when it is ended.
 fn boot(folder: &Path, words: &[&str]) -> (i32, String) {
-    let known =
-        ["-boottrace", "-addboot", "-filemode", "-recordtempto", "-stopboot", "-cancelboot", "-skipPdbGen"];
+    let known = [
+        "-boottrace",
+        "-addboot",
+        "-filemode",
+        "-recordtempto",
+        "-stopboot",
+        "-cancelboot",
+        "-skipPdbGen",
+    ];
     if let Some(refused) = unknown(words, &known) {
         return refused;
     }

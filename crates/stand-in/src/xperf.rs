@@ -6,8 +6,19 @@ use std::path::Path;
 use crate::{failed, unknown, write_trace};
 
 /// Options that it has here.
-const KNOWN: &[&str] =
-    &["-on", "-stackwalk", "-f", "-d", "-stop", "-stopall", "-merge", "-m", "-Loggers", "-loggers", "-help"];
+const KNOWN: &[&str] = &[
+    "-on",
+    "-stackwalk",
+    "-f",
+    "-d",
+    "-stop",
+    "-stopall",
+    "-merge",
+    "-m",
+    "-Loggers",
+    "-loggers",
+    "-help",
+];
 
 pub(crate) fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
     if let Some(refused) = unknown(words, KNOWN) {
@@ -16,9 +27,10 @@ pub(crate) fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
     let session = folder.join("kernel session");
     let is_running = session.exists();
     match words[1] {
-        "-on" if is_running => {
-            failed(0x8007_00B7, "NT Kernel Logger: Cannot create a file when that file already exists.")
-        }
+        "-on" if is_running => failed(
+            0x8007_00B7,
+            "NT Kernel Logger: Cannot create a file when that file already exists.",
+        ),
         "-on" => {
             fs::write(session, words[2]).unwrap();
             (0, String::new())
@@ -29,16 +41,21 @@ pub(crate) fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
             (0, format!("{logger}\nTrace Flags           : {flags}"))
         }
         "-merge" => written(words),
-        "-d" | "-stop" | "-stopall" | "-m" if !is_running => {
-            failed(0x8007_1069, "NT Kernel Logger: The instance name passed was not recognized as valid.")
-        }
+        "-d" | "-stop" | "-stopall" | "-m" if !is_running => failed(
+            0x8007_1069,
+            "NT Kernel Logger: The instance name passed was not recognized as valid.",
+        ),
         "-d" => {
             fs::remove_file(session).unwrap();
             written(words)
         }
         "-stop" | "-stopall" => {
             fs::remove_file(session).unwrap();
-            (0, "The trace you have just captured may contain personally identifiable information".into())
+            (
+                0,
+                "The trace you have just captured may contain personally identifiable information"
+                    .into(),
+            )
         }
         _ => (0, String::new()),
     }
@@ -48,6 +65,9 @@ pub(crate) fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
 fn written(words: &[&str]) -> (i32, String) {
     match write_trace(Path::new(words[words.len() - 1])) {
         Ok(()) => (0, "Merged Etl".into()),
-        Err(error) => failed(0x8007_0003, &format!("The system cannot find the path specified. {error}")),
+        Err(error) => failed(
+            0x8007_0003,
+            &format!("The system cannot find the path specified. {error}"),
+        ),
     }
 }

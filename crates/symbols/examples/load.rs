@@ -13,12 +13,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let identity = Identity::with_key(name, key).ok_or("no name and key of a symbol file")?;
     let cache = std::env::temp_dir().join("etwkit-symbols");
-    let path = SearchPath::parse([path.as_str()], &Defaults::of_system(Some(cache.join("files"))));
+    let path = SearchPath::parse(
+        [path.as_str()],
+        &Defaults::of_system(Some(cache.join("files"))),
+    );
     let mut out = stdout().lock();
     for element in path.elements() {
         writeln!(out, "{element}")?;
     }
-    let symbols = Symbols::new(path, Options { tables: Some(cache.join("tables")), ..Options::default() });
+    let symbols = Symbols::new(
+        path,
+        Options {
+            tables: Some(cache.join("tables")),
+            ..Options::default()
+        },
+    );
     let mut progress = |_: &str, event: Event<'_>| {
         drop(writeln!(out, "{event:?}"));
     };
@@ -30,9 +39,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for attempt in tried {
         writeln!(out, "{}: {}", attempt.place, attempt.reason)?;
     }
-    let Some(module) = module else { return Err("no symbols".into()) };
+    let Some(module) = module else {
+        return Err("no symbols".into());
+    };
     writeln!(out, "from {}", module.source)?;
-    let rvas: Vec<u32> = rvas.iter().map(|rva| u32::from_str_radix(rva, 16)).collect::<Result<_, _>>()?;
+    let rvas: Vec<u32> = rvas
+        .iter()
+        .map(|rva| u32::from_str_radix(rva, 16))
+        .collect::<Result<_, _>>()?;
     for (rva, symbol) in rvas.iter().zip(module.resolve_sorted(&rvas)?) {
         writeln!(out, "{rva:#x}: {symbol:?}")?;
     }

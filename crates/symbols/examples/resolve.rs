@@ -18,7 +18,8 @@ type Anything<T> = Result<T, Box<dyn std::error::Error>>;
 fn main() -> Anything<()> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments.next().ok_or("which file?")?;
-    let (mut spread, mut rvas, mut is_part, mut prints, mut kept) = (0, Vec::new(), false, false, None);
+    let (mut spread, mut rvas, mut is_part, mut prints, mut kept) =
+        (0, Vec::new(), false, false, None);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--spread" => spread = arguments.next().ok_or("how many?")?.parse()?,
@@ -35,11 +36,19 @@ fn main() -> Anything<()> {
         writeln!(out, "addresses: {}", rvas.len())?;
         // The memory that this took is none of the measured work.
         let mut again = std::process::Command::new(std::env::current_exe()?);
-        again.arg(&file).args(rvas.iter().map(|rva| format!("{rva:x}")));
-        again.args(is_part.then_some("--part")).args(prints.then_some("--print"));
+        again
+            .arg(&file)
+            .args(rvas.iter().map(|rva| format!("{rva:x}")));
+        again
+            .args(is_part.then_some("--part"))
+            .args(prints.then_some("--print"));
         again.args(kept.iter().flat_map(|kept| ["--table", kept]));
         drop(out);
-        return if again.status()?.success() { Ok(()) } else { Err("it failed".into()) };
+        return if again.status()?.success() {
+            Ok(())
+        } else {
+            Err("it failed".into())
+        };
     }
     let start = Instant::now();
     let table = match &kept {
@@ -59,18 +68,46 @@ fn main() -> Anything<()> {
         }
     }
     let named = symbols.iter().flatten().count();
-    let with_line = symbols.iter().flatten().filter(|symbol| symbol.line.is_some()).count();
-    let inlined: usize = symbols.iter().flatten().map(|symbol| symbol.inlined.len()).sum();
-    writeln!(out, "functions: {}, bytes of the table: {}", table.len(), table.as_bytes().len())?;
-    writeln!(out, "named: {named} of {}, with a line: {with_line}, inlined: {inlined}", rvas.len())?;
-    writeln!(out, "opened: {} ms, with all addresses: {} ms", opened.as_millis(), resolved.as_millis())?;
+    let with_line = symbols
+        .iter()
+        .flatten()
+        .filter(|symbol| symbol.line.is_some())
+        .count();
+    let inlined: usize = symbols
+        .iter()
+        .flatten()
+        .map(|symbol| symbol.inlined.len())
+        .sum();
+    writeln!(
+        out,
+        "functions: {}, bytes of the table: {}",
+        table.len(),
+        table.as_bytes().len()
+    )?;
+    writeln!(
+        out,
+        "named: {named} of {}, with a line: {with_line}, inlined: {inlined}",
+        rvas.len()
+    )?;
+    writeln!(
+        out,
+        "opened: {} ms, with all addresses: {} ms",
+        opened.as_millis(),
+        resolved.as_millis()
+    )?;
     // Nanoseconds on a processor: what a busy machine does not change.
     let schedule = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    if let Some(on_processor) = schedule.split(' ').next().and_then(|text| text.parse::<u64>().ok()) {
+    if let Some(on_processor) = schedule
+        .split(' ')
+        .next()
+        .and_then(|text| text.parse::<u64>().ok())
+    {
         writeln!(out, "processor time: {} ms", on_processor / 1_000_000)?;
     }
     if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
-        let memory = status.lines().filter(|line| line.starts_with("VmHWM") || line.starts_with("RssAnon"));
+        let memory = status
+            .lines()
+            .filter(|line| line.starts_with("VmHWM") || line.starts_with("RssAnon"));
         memory.for_each(|line| drop(writeln!(out, "{}", line.replace('\t', " "))));
     }
     Ok(())
@@ -81,8 +118,10 @@ fn open(file: &str) -> Anything<Pdb<'static>> {
 }
 
 fn spread_over(table: &Table, count: usize) -> Vec<u32> {
-    let functions: Vec<(u32, u32)> =
-        table.functions().map(|symbol| (symbol.start_rva, symbol.size.unwrap_or(1))).collect();
+    let functions: Vec<(u32, u32)> = table
+        .functions()
+        .map(|symbol| (symbol.start_rva, symbol.size.unwrap_or(1)))
+        .collect();
     let one = |nth: usize| {
         let (start, size) = functions.get(nth * functions.len() / count)?;
         // Anywhere in the function, but always the same.
@@ -95,7 +134,9 @@ fn spread_over(table: &Table, count: usize) -> Vec<u32> {
 }
 
 fn print(out: &mut impl Write, rva: u32, symbol: Option<&Symbol>) -> std::io::Result<()> {
-    let Some(symbol) = symbol else { return writeln!(out, "{rva:#x}: ?") };
+    let Some(symbol) = symbol else {
+        return writeln!(out, "{rva:#x}: ?");
+    };
     write!(out, "{rva:#x}:")?;
     for inlined in &symbol.inlined {
         write!(
@@ -106,6 +147,14 @@ fn print(out: &mut impl Write, rva: u32, symbol: Option<&Symbol>) -> std::io::Re
             inlined.line.unwrap_or(0)
         )?;
     }
-    let (file, line) = (symbol.file.as_deref().unwrap_or("?"), symbol.line.unwrap_or(0));
-    writeln!(out, " {} {file}:{line} +{:#x}", symbol.name, rva - symbol.start_rva)
+    let (file, line) = (
+        symbol.file.as_deref().unwrap_or("?"),
+        symbol.line.unwrap_or(0),
+    );
+    writeln!(
+        out,
+        " {} {file}:{line} +{:#x}",
+        symbol.name,
+        rva - symbol.start_rva
+    )
 }

@@ -54,7 +54,12 @@ pub fn table(mut file: impl BufRead) -> Result<Table> {
         reader.line(String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']));
     }
     reader.end_function();
-    let Reader { writer, functions, mut publics, .. } = reader;
+    let Reader {
+        writer,
+        functions,
+        mut publics,
+        ..
+    } = reader;
     publics.sort_by_key(|public| public.start);
     // The text has no sections, so only the next name limits how far a public symbol reaches.
     let functions = lay_out(functions, &publics, |_| Some(u32::MAX));
@@ -118,7 +123,14 @@ impl Reader {
     fn named(&mut self, start: u32, len: u32, name: &str) -> Named {
         let plain = undecorate::name(name, Decorated::default());
         let decorated = (plain != name).then(|| self.writer.string(name));
-        Named { start, len, name: self.writer.string(&plain), decorated, rows: None, is_preferred: false }
+        Named {
+            start,
+            len,
+            name: self.writer.string(&plain),
+            decorated,
+            rows: None,
+            is_preferred: false,
+        }
     }
 
     fn function(&mut self, rest: &str) -> Option<()> {
@@ -145,9 +157,20 @@ impl Reader {
         let mut parts = rest.split_ascii_whitespace();
         let mut next = || parts.next()?.parse().ok();
         let (depth, line, file, origin) = (next()?, next()?, next()?, next()?);
-        let depth = usize::try_from(depth).ok().filter(|depth| *depth + 1 < MAX_DEPTH)?;
-        while let (Some(start), Some(len)) = (parts.next().and_then(hex), parts.next().and_then(hex)) {
-            self.inlines.push(Inline { start, end: start.saturating_add(len), depth, line, file, origin });
+        let depth = usize::try_from(depth)
+            .ok()
+            .filter(|depth| *depth + 1 < MAX_DEPTH)?;
+        while let (Some(start), Some(len)) =
+            (parts.next().and_then(hex), parts.next().and_then(hex))
+        {
+            self.inlines.push(Inline {
+                start,
+                end: start.saturating_add(len),
+                depth,
+                line,
+                file,
+                origin,
+            });
         }
         Some(())
     }
@@ -156,17 +179,30 @@ impl Reader {
         let mut parts = text.split_ascii_whitespace();
         let (start, len) = (hex(parts.next()?)?, hex(parts.next()?)?);
         let (line, file) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-        self.lines.push(LineRange { start, end: start.saturating_add(len), line, file });
+        self.lines.push(LineRange {
+            start,
+            end: start.saturating_add(len),
+            line,
+            file,
+        });
         Some(())
     }
 
     fn end_function(&mut self) {
-        let (mut lines, mut inlines) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.inlines));
-        let Some(mut function) = self.open.take() else { return };
+        let (mut lines, mut inlines) = (
+            std::mem::take(&mut self.lines),
+            std::mem::take(&mut self.inlines),
+        );
+        let Some(mut function) = self.open.take() else {
+            return;
+        };
         lines.sort_by_key(|line| line.start);
         inlines.sort_by_key(|inline| (inline.start, inline.depth));
         let end = function.start.saturating_add(function.len);
-        let mut offsets: Vec<u32> = lines.iter().flat_map(|line| [line.start, line.end]).collect();
+        let mut offsets: Vec<u32> = lines
+            .iter()
+            .flat_map(|line| [line.start, line.end])
+            .collect();
         offsets.extend(inlines.iter().flat_map(|inline| [inline.start, inline.end]));
         offsets.retain(|at| (function.start..end).contains(at));
         offsets.sort_unstable();
@@ -187,15 +223,21 @@ impl Reader {
             }
             // A call stands inside of all calls around it, so the chain ends at the first depth at which
             // nothing holds.
-            let calls = open.iter().map_while(|call| call.filter(|call| at < call.end));
+            let calls = open
+                .iter()
+                .map_while(|call| call.filter(|call| at < call.end));
             let frames = self.frames(calls, line.filter(|line| at < line.end));
             // Rows times depth grows faster than the text that describes them; the budget keeps the table in
             // proportion to the file.
-            let Some(budget) = self.budget.checked_sub(frames.len()) else { break };
+            let Some(budget) = self.budget.checked_sub(frames.len()) else {
+                break;
+            };
             self.budget = budget;
             rows.push((at - function.start, frames));
         }
-        function.rows = self.writer.rows(rows.iter().map(|(at, frames)| (*at, frames.as_slice())));
+        function.rows = self
+            .writer
+            .rows(rows.iter().map(|(at, frames)| (*at, frames.as_slice())));
         self.functions.push(function);
     }
 
@@ -205,8 +247,14 @@ impl Reader {
         let file = |number: u32| self.files.get(&number).copied();
         let (mut frames, mut name) = (Vec::new(), 0);
         for call in calls {
-            let Some(origin) = self.origins.get(&call.origin) else { break };
-            frames.push(Frame { name, file: file(call.file), line: call.line });
+            let Some(origin) = self.origins.get(&call.origin) else {
+                break;
+            };
+            frames.push(Frame {
+                name,
+                file: file(call.file),
+                line: call.line,
+            });
             name = *origin;
         }
         frames.push(Frame {
@@ -257,10 +305,14 @@ STACK CFI INIT 1000 30 .cfa: $rsp 8 +
         let symbol = table(TEXT.as_bytes()).unwrap().resolve(rva)?;
         let file = symbol.file.as_deref().map_or("?", |file| &file[7..]);
         let outer = format!("{} {file}:{}", symbol.name, symbol.line.unwrap_or(0));
-        let inner = symbol
-            .inlined
-            .iter()
-            .map(|it| format!("{} {}:{}", it.name, &it.file.as_deref().unwrap()[7..], it.line.unwrap()));
+        let inner = symbol.inlined.iter().map(|it| {
+            format!(
+                "{} {}:{}",
+                it.name,
+                &it.file.as_deref().unwrap()[7..],
+                it.line.unwrap()
+            )
+        });
         Some(inner.chain([outer]).collect::<Vec<_>>().join(" < "))
     }
 
@@ -268,7 +320,10 @@ STACK CFI INIT 1000 30 .cfa: $rsp 8 +
     fn an_address_has_its_line_and_the_calls_around_it() {
         assert_eq!(at(0x100F).unwrap(), "ns::f a.cpp:10");
         assert_eq!(at(0x1010).unwrap(), "ns::outer b.h:20 < ns::f a.cpp:11");
-        assert_eq!(at(0x1017).unwrap(), "ns::inner(int) b.h:31 < ns::outer b.h:21 < ns::f a.cpp:11");
+        assert_eq!(
+            at(0x1017).unwrap(),
+            "ns::inner(int) b.h:31 < ns::outer b.h:21 < ns::f a.cpp:11"
+        );
         assert_eq!(at(0x1018).unwrap(), "ns::outer b.h:22 < ns::f a.cpp:11");
         assert_eq!(at(0x1020).unwrap(), "ns::f a.cpp:12");
         assert_eq!(at(0x1028).unwrap(), "ns::f ?:0");

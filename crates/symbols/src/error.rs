@@ -51,7 +51,11 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn damaged(part: &'static str, at: impl TryInto<u64>, why: &'static str) -> Self {
-        Self::Damaged { part, at: at.try_into().unwrap_or(u64::MAX), why }
+        Self::Damaged {
+            part,
+            at: at.try_into().unwrap_or(u64::MAX),
+            why,
+        }
     }
 }
 

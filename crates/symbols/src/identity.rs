@@ -23,7 +23,11 @@ impl Identity {
     #[must_use]
     pub fn new(path: &str, guid: Guid, age: u32) -> Option<Self> {
         let name = path.rsplit(['/', '\\']).next()?;
-        (guid != Guid::ZERO && is_plain_name(name)).then(|| Self { name: name.to_owned(), guid, age })
+        (guid != Guid::ZERO && is_plain_name(name)).then(|| Self {
+            name: name.to_owned(),
+            guid,
+            age,
+        })
     }
 
     /// From a name and the key of a symbol store, such as `497B72F6390A44FC878E5A2D63B6CC4B2`. `None` for
@@ -66,7 +70,10 @@ impl Identity {
         if guid == self.guid && age == self.age {
             return Ok(());
         }
-        Err(Error::OtherBuild { found: key(guid, age), wanted: self.key() })
+        Err(Error::OtherBuild {
+            found: key(guid, age),
+            wanted: self.key(),
+        })
     }
 
     /// Checks the identity of a file whose format has no age.
@@ -91,8 +98,10 @@ pub(crate) fn key(guid: Guid, age: u32) -> String {
 pub(crate) fn parse_key(key: &str) -> Option<(Guid, u32)> {
     let (digits, age) = key.split_at_checked(32)?;
     let dash = |at| [8, 12, 16, 20].contains(&at).then_some('-');
-    let dashed: String =
-        digits.char_indices().flat_map(|(at, digit)| dash(at).into_iter().chain([digit])).collect();
+    let dashed: String = digits
+        .char_indices()
+        .flat_map(|(at, digit)| dash(at).into_iter().chain([digit]))
+        .collect();
     Some((dashed.parse().ok()?, u32::from_str_radix(age, 16).ok()?))
 }
 
@@ -105,9 +114,13 @@ pub fn is_plain_name(name: &str) -> bool {
     // Windows takes `COM1.pdb` for the device as well, whatever the ending. Superscript digits count as well,
     // so that any fourth character is refused.
     let is_port = stem.get(..3).is_some_and(|port| {
-        (port.eq_ignore_ascii_case("COM") || port.eq_ignore_ascii_case("LPT")) && stem.chars().count() == 4
+        (port.eq_ignore_ascii_case("COM") || port.eq_ignore_ascii_case("LPT"))
+            && stem.chars().count() == 4
     });
-    let is_device = is_port || DEVICES.iter().any(|device| device.eq_ignore_ascii_case(stem));
+    let is_device = is_port
+        || DEVICES
+            .iter()
+            .any(|device| device.eq_ignore_ascii_case(stem));
     let is_plain = |c: char| !c.is_control() && !r#"<>:"/\|?*"#.contains(c);
     (1..=200).contains(&name.len())
         && !is_device
@@ -127,19 +140,42 @@ mod tests {
         let identity = Identity::new("C:\\src\\wntdll.pdb", GUID, 0x1f).unwrap();
         assert_eq!(identity.name(), "wntdll.pdb");
         assert_eq!(identity.key(), "497B72F6390A44FC878E5A2D63B6CC4B1F");
-        assert_eq!(Identity::with_key("wntdll.pdb", &identity.key().to_lowercase()), Some(identity));
-        assert_eq!(Identity::with_key("a.pdb", "497B72F6390A44FC878E5A2D63B6CC4B"), None, "no age");
-        assert_eq!(key(GUID, PORTABLE_AGE), "497B72F6390A44FC878E5A2D63B6CC4BFFFFFFFF");
+        assert_eq!(
+            Identity::with_key("wntdll.pdb", &identity.key().to_lowercase()),
+            Some(identity)
+        );
+        assert_eq!(
+            Identity::with_key("a.pdb", "497B72F6390A44FC878E5A2D63B6CC4B"),
+            None,
+            "no age"
+        );
+        assert_eq!(
+            key(GUID, PORTABLE_AGE),
+            "497B72F6390A44FC878E5A2D63B6CC4BFFFFFFFF"
+        );
     }
 
     #[test]
     fn names_that_are_no_plain_files_are_refused() {
-        for path in
-            ["", "..", ".", "a/..", "x\\", "nul", "Com1.pdb", "a:b.pdb", "a\u{1b}[0m.pdb", ".pdb", "a.pdb."]
-        {
+        for path in [
+            "",
+            "..",
+            ".",
+            "a/..",
+            "x\\",
+            "nul",
+            "Com1.pdb",
+            "a:b.pdb",
+            "a\u{1b}[0m.pdb",
+            ".pdb",
+            "a.pdb.",
+        ] {
             assert_eq!(Identity::new(path, GUID, 1), None, "{path:?}");
         }
         assert_eq!(Identity::new("a.pdb", Guid::ZERO, 1), None);
-        assert_eq!(Identity::new("../../ü b.pdb", GUID, 1).unwrap().name(), "ü b.pdb");
+        assert_eq!(
+            Identity::new("../../ü b.pdb", GUID, 1).unwrap().name(),
+            "ü b.pdb"
+        );
     }
 }

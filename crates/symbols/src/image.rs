@@ -43,7 +43,11 @@ impl ImageIdentity {
     pub fn new(path: &str, time_date_stamp: u32, size: u32) -> Option<Self> {
         let name = path.rsplit(['/', '\\']).next()?;
         let is_known = time_date_stamp != 0 && size != 0 && is_plain_name(name);
-        is_known.then(|| Self { name: name.to_owned(), time_date_stamp, size })
+        is_known.then(|| Self {
+            name: name.to_owned(),
+            time_date_stamp,
+            size,
+        })
     }
 
     /// Name of the image, without folders.
@@ -67,7 +71,10 @@ impl ImageIdentity {
         if (image.time_date_stamp, image.size) == (self.time_date_stamp, self.size) {
             return Ok(());
         }
-        Err(Error::OtherBuild { found: key(image.time_date_stamp, image.size), wanted: self.key() })
+        Err(Error::OtherBuild {
+            found: key(image.time_date_stamp, image.size),
+            wanted: self.key(),
+        })
     }
 }
 
@@ -119,17 +126,31 @@ impl Image {
         }
         let number = |at| u16_at(&header, at).unwrap_or_default();
         let (sections, optional_len) = (number(6), number(20));
-        let optional = piece(&mut file, at + 24, u32::from(optional_len.min(MAX_OPTIONAL)))?;
+        let optional = piece(
+            &mut file,
+            at + 24,
+            u32::from(optional_len.min(MAX_OPTIONAL)),
+        )?;
         let mut image = Self {
             time_date_stamp: u32_at(&header, 8).unwrap_or_default(),
             size: u32_at(&optional, 56).ok_or_else(|| cut_off(at + 80))?,
             pdb: None,
         };
-        let Some((rva, len)) = debug_directory(&optional) else { return Ok(image) };
+        let Some((rva, len)) = debug_directory(&optional) else {
+            return Ok(image);
+        };
         let sections_at = at + 24 + u64::from(optional_len);
-        let sections = piece(&mut file, sections_at, u32::from(sections.min(MAX_SECTIONS)) * 40)?;
+        let sections = piece(
+            &mut file,
+            sections_at,
+            u32::from(sections.min(MAX_SECTIONS)) * 40,
+        )?;
         let Some(at) = offset_of(rva, &sections) else {
-            return Err(Error::damaged(PART, u64::from(rva), "no section has its debug directory"));
+            return Err(Error::damaged(
+                PART,
+                u64::from(rva),
+                "no section has its debug directory",
+            ));
         };
         let entries = piece(&mut file, at, len.min(MAX_DIRECTORY))?;
         for entry in entries.as_chunks::<ENTRY_LEN>().0 {
@@ -148,9 +169,16 @@ impl Image {
 fn debug_directory(optional: &[u8]) -> Option<(u32, u32)> {
     // 0x20B stands for PE32+, whose fields for addresses and sizes are wider, so that the list lies further
     // behind.
-    let directories = if u16_at(optional, 0)? == 0x20B { 112 } else { 96 };
+    let directories = if u16_at(optional, 0)? == 0x20B {
+        112
+    } else {
+        96
+    };
     let count = u32_at(optional, directories - 4)?;
-    let (rva, len) = (u32_at(optional, directories + 48)?, u32_at(optional, directories + 52)?);
+    let (rva, len) = (
+        u32_at(optional, directories + 48)?,
+        u32_at(optional, directories + 52)?,
+    );
     (count > 6 && rva != 0).then_some((rva, len))
 }
 
@@ -158,23 +186,34 @@ fn debug_directory(optional: &[u8]) -> Option<(u32, u32)> {
 fn offset_of(rva: u32, sections: &[u8]) -> Option<u64> {
     sections.as_chunks::<40>().0.iter().find_map(|section| {
         let inside = rva.checked_sub(u32_at(section, 12)?)?;
-        (inside < u32_at(section, 16)?).then_some(u64::from(u32_at(section, 20)?) + u64::from(inside))
+        (inside < u32_at(section, 16)?)
+            .then_some(u64::from(u32_at(section, 20)?) + u64::from(inside))
     })
 }
 
 /// The symbol file that an entry of the debug directory names; `None` if it names one in the way of
 /// compilers before 2002.
 fn code_view(file: &mut (impl Read + Seek), entry: &[u8]) -> Result<Option<NamedPdb>> {
-    let (len, at) = (u32_at(entry, 16).unwrap_or_default(), u32_at(entry, 24).unwrap_or_default());
+    let (len, at) = (
+        u32_at(entry, 16).unwrap_or_default(),
+        u32_at(entry, 24).unwrap_or_default(),
+    );
     let record = piece(file, u64::from(at), len.min(MAX_RSDS))?;
     let named = || {
         let guid = guid_at(&record, 4)?;
         let age = u32_at(&record, 20)?;
         let path = record.get(RSDS_HEAD..)?.split(|byte| *byte == 0).next()?;
         let path = String::from_utf8_lossy(path).into_owned();
-        Some(NamedPdb { identity: Identity::new(&path, guid, age)?, path })
+        Some(NamedPdb {
+            identity: Identity::new(&path, guid, age)?,
+            path,
+        })
     };
-    Ok(if record.starts_with(b"RSDS") { named() } else { None })
+    Ok(if record.starts_with(b"RSDS") {
+        named()
+    } else {
+        None
+    })
 }
 
 /// Bytes of the file.
@@ -182,7 +221,11 @@ fn piece(file: &mut (impl Read + Seek), at: u64, len: u32) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(at))?;
     file.take(u64::from(len)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 == u64::from(len) { Ok(bytes) } else { Err(cut_off(at)) }
+    if bytes.len() as u64 == u64::from(len) {
+        Ok(bytes)
+    } else {
+        Err(cut_off(at))
+    }
 }
 
 fn cut_off(at: u64) -> Error {
@@ -190,8 +233,14 @@ fn cut_off(at: u64) -> Error {
 }
 
 fn not_an_image(bytes: &[u8]) -> Error {
-    let found = bytes.get(..bytes.len().min(24)).unwrap_or_default().escape_ascii();
-    Error::OtherFile { expected: "an image", found: format!("\"{found}\"") }
+    let found = bytes
+        .get(..bytes.len().min(24))
+        .unwrap_or_default()
+        .escape_ascii();
+    Error::OtherFile {
+        expected: "an image",
+        found: format!("\"{found}\""),
+    }
 }
 
 #[cfg(test)]
@@ -200,15 +249,26 @@ mod tests {
 
     #[test]
     fn the_key_is_that_of_symbol_stores() {
-        let key = |stamp, size| ImageIdentity::new("C:\\x\\Ab.dll", stamp, size).unwrap().key();
+        let key = |stamp, size| {
+            ImageIdentity::new("C:\\x\\Ab.dll", stamp, size)
+                .unwrap()
+                .key()
+        };
         assert_eq!(key(0x4FFD_0109, 0x14_7000), "4FFD0109147000");
         // A hash in place of a time may begin with zeros, which stay; those of the size do not.
         assert_eq!(key(0x0D9F_641E, 0x59_9000), "0D9F641E599000");
         assert_eq!(key(1, 0xABC_D000), "00000001abcd000");
-        assert_eq!(ImageIdentity::new("C:\\x\\Ab.dll", 1, 2).unwrap().name(), "Ab.dll");
-        for (path, stamp, size) in
-            [("..", 1, 1), ("a\\", 1, 1), ("nul", 1, 1), ("a.dll", 0, 1), ("a.dll", 1, 0)]
-        {
+        assert_eq!(
+            ImageIdentity::new("C:\\x\\Ab.dll", 1, 2).unwrap().name(),
+            "Ab.dll"
+        );
+        for (path, stamp, size) in [
+            ("..", 1, 1),
+            ("a\\", 1, 1),
+            ("nul", 1, 1),
+            ("a.dll", 0, 1),
+            ("a.dll", 1, 0),
+        ] {
             assert_eq!(ImageIdentity::new(path, stamp, size), None, "{path}");
         }
     }

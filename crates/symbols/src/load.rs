@@ -30,7 +30,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { tables: None, cache: None, limits: Limits::default(), is_refresh: false, whole_bytes: 2 << 30 }
+        Self {
+            tables: None,
+            cache: None,
+            limits: Limits::default(),
+            is_refresh: false,
+            whole_bytes: 2 << 30,
+        }
     }
 }
 
@@ -89,7 +95,11 @@ impl Symbols {
     #[must_use]
     pub fn new(path: SearchPath, options: Options) -> Self {
         let client = Client::new(options.limits);
-        Self { path, options, client }
+        Self {
+            path,
+            options,
+            client,
+        }
     }
 
     /// Where symbols are looked for.
@@ -102,10 +112,21 @@ impl Symbols {
     pub fn load(&self, identity: &Identity, progress: &mut dyn Progress) -> Outcome {
         progress.event(identity.name(), Event::Started);
         let mut tried = Vec::new();
-        let found = self.kept(identity, &mut tried).or_else(|| self.found(identity, progress, &mut tried));
-        progress.event(identity.name(), Event::Finished { is_loaded: found.is_some() });
+        let found = self
+            .kept(identity, &mut tried)
+            .or_else(|| self.found(identity, progress, &mut tried));
+        progress.event(
+            identity.name(),
+            Event::Finished {
+                is_loaded: found.is_some(),
+            },
+        );
         match found {
-            Some((content, source)) => Outcome::Loaded(Module { content, source, tried }),
+            Some((content, source)) => Outcome::Loaded(Module {
+                content,
+                source,
+                tried,
+            }),
             None => Outcome::Missing { tried },
         }
     }
@@ -114,26 +135,49 @@ impl Symbols {
     pub fn image(&self, wanted: &ImageIdentity, progress: &mut dyn Progress) -> ImageSearch {
         progress.event(wanted.name(), Event::Started);
         let mut search = ImageSearch::default();
-        if let Some(found) = self.search().find(Sought::Image(wanted), progress, &mut search.tried) {
-            let image = File::open(&found.path).map_err(Error::from).and_then(Image::open);
+        if let Some(found) = self
+            .search()
+            .find(Sought::Image(wanted), progress, &mut search.tried)
+        {
+            let image = File::open(&found.path)
+                .map_err(Error::from)
+                .and_then(Image::open);
             match image {
                 Ok(image) => (search.pdb, search.source) = (image.pdb, Some(found.source)),
                 Err(error) => {
-                    search.tried.push(Attempt { place: found.source, reason: error.to_string() });
+                    search.tried.push(Attempt {
+                        place: found.source,
+                        reason: error.to_string(),
+                    });
                 }
             }
         }
-        progress.event(wanted.name(), Event::Finished { is_loaded: search.pdb.is_some() });
+        progress.event(
+            wanted.name(),
+            Event::Finished {
+                is_loaded: search.pdb.is_some(),
+            },
+        );
         search
     }
 
     fn search(&self) -> Search<'_> {
-        Search { path: &self.path, client: &self.client, cache: self.options.cache.as_deref() }
+        Search {
+            path: &self.path,
+            client: &self.client,
+            cache: self.options.cache.as_deref(),
+        }
     }
 
     /// The table of an earlier run.
     fn kept(&self, identity: &Identity, tried: &mut Vec<Attempt>) -> Option<(Content, String)> {
-        let path = table_path(self.options.tables.as_deref().filter(|_| !self.options.is_refresh)?, identity);
+        let path = table_path(
+            self.options
+                .tables
+                .as_deref()
+                .filter(|_| !self.options.is_refresh)?,
+            identity,
+        );
         let bytes = fs::read(&path).ok()?;
         let place = path.display().to_string();
         // The name of the file says which build it is of, but files are renamed and copied; what it says
@@ -145,7 +189,10 @@ impl Symbols {
         match table {
             Ok(table) => Some((Content::Table(table), place)),
             Err(error) => {
-                tried.push(Attempt { place, reason: format!("{error}; it is made again") });
+                tried.push(Attempt {
+                    place,
+                    reason: format!("{error}; it is made again"),
+                });
                 None
             }
         }
@@ -159,11 +206,20 @@ impl Symbols {
     ) -> Option<(Content, String)> {
         let found = self.search().find(identity.into(), progress, tried)?;
         let bytes = fs::metadata(&found.path).map_or(0, |metadata| metadata.len());
-        progress.event(identity.name(), Event::Reading { place: &found.source, bytes });
+        progress.event(
+            identity.name(),
+            Event::Reading {
+                place: &found.source,
+                bytes,
+            },
+        );
         match self.read(&found, bytes, identity, tried) {
             Ok(content) => Some((content, found.source)),
             Err(error) => {
-                tried.push(Attempt { place: found.source, reason: error.to_string() });
+                tried.push(Attempt {
+                    place: found.source,
+                    reason: error.to_string(),
+                });
                 None
             }
         }
@@ -177,7 +233,9 @@ impl Symbols {
         tried: &mut Vec<Attempt>,
     ) -> Result<Content> {
         let table = match found.kind {
-            Kind::Portable => return Ok(Content::Portable(Portable::open(fs::read(&found.path)?)?)),
+            Kind::Portable => {
+                return Ok(Content::Portable(Portable::open(fs::read(&found.path)?)?));
+            }
             Kind::Pdb | Kind::CompressedPdb if bytes > self.options.whole_bytes => {
                 return Ok(Content::Large(found.path.clone()));
             }
@@ -272,7 +330,12 @@ fn apart<T: Send>(read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
 }
 
 fn table_path(folder: &Path, identity: &Identity) -> PathBuf {
-    folder.join(format!("{}-{}-v{}.etwsym", identity.name().to_lowercase(), identity.key(), table::VERSION))
+    folder.join(format!(
+        "{}-{}-v{}.etwsym",
+        identity.name().to_lowercase(),
+        identity.key(),
+        table::VERSION
+    ))
 }
 
 fn keep(path: &Path, table: &Table) -> io::Result<()> {

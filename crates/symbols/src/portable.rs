@@ -54,7 +54,10 @@ impl Portable {
     /// If it is no portable PDB, or damaged.
     pub fn open(bytes: Vec<u8>) -> Result<Self> {
         if bytes.len() as u64 >= MAX_LEN {
-            return Err(Error::TooLarge { size: bytes.len() as u64, limit: MAX_LEN });
+            return Err(Error::TooLarge {
+                size: bytes.len() as u64,
+                limit: MAX_LEN,
+            });
         }
         let metadata = Metadata::read(&bytes)?;
         Ok(Self { bytes, metadata })
@@ -72,7 +75,11 @@ impl Portable {
     pub fn source_line(&self, token: u32, il_offset: u32) -> Option<SourceLine> {
         let row = (token >> 24 == 6).then_some(token & 0xFF_FFFF)?;
         let (document, blob) = self.metadata.method(&self.bytes, row)?;
-        let (document, line) = points::line_at(self.metadata.blob(&self.bytes, blob)?, document, il_offset)?;
-        Some(SourceLine { file: self.metadata.document(&self.bytes, document)?, line })
+        let (document, line) =
+            points::line_at(self.metadata.blob(&self.bytes, blob)?, document, il_offset)?;
+        Some(SourceLine {
+            file: self.metadata.document(&self.bytes, document)?,
+            line,
+        })
     }
 }

@@ -39,7 +39,11 @@ impl Defaults {
     /// For this system: `_NT_SYMBOL_PATH` of the environment.
     #[must_use]
     pub fn of_system(cache: Option<PathBuf>) -> Self {
-        Self { cache, nt_symbol_path: std::env::var("_NT_SYMBOL_PATH").ok(), is_windows: cfg!(windows) }
+        Self {
+            cache,
+            nt_symbol_path: std::env::var("_NT_SYMBOL_PATH").ok(),
+            is_windows: cfg!(windows),
+        }
     }
 }
 
@@ -79,11 +83,18 @@ pub struct SearchPath {
 impl SearchPath {
     /// Reads search paths, which are asked one after the other. Nothing is opened or made.
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>, defaults: &Defaults) -> Self {
-        let mut parser = Parser { defaults, caches: Vec::new(), elements: Vec::new(), is_inside: false };
+        let mut parser = Parser {
+            defaults,
+            caches: Vec::new(),
+            elements: Vec::new(),
+            is_inside: false,
+        };
         for text in texts {
             parser.path(text);
         }
-        Self { elements: parser.elements }
+        Self {
+            elements: parser.elements,
+        }
     }
 
     /// Asks a folder that came with a trace or an extract before all others. Whoever made the trace may have
@@ -102,7 +113,8 @@ impl SearchPath {
                 stores.retain(|store| matches!(store, Store::Folder(_)));
             }
         }
-        self.elements.retain(|element| !matches!(element, Element::Chain(stores) if stores.is_empty()));
+        self.elements
+            .retain(|element| !matches!(element, Element::Chain(stores) if stores.is_empty()));
         self
     }
 
@@ -116,9 +128,9 @@ impl SearchPath {
     #[must_use]
     pub fn has_server(&self) -> bool {
         let is_server = |store: &Store| matches!(store, Store::Server(_));
-        self.elements
-            .iter()
-            .any(|element| matches!(element, Element::Chain(stores) if stores.iter().any(is_server)))
+        self.elements.iter().any(
+            |element| matches!(element, Element::Chain(stores) if stores.iter().any(is_server)),
+        )
     }
 }
 
@@ -133,13 +145,20 @@ struct Parser<'d> {
 
 impl Parser<'_> {
     fn path(&mut self, text: &str) {
-        for element in text.split(';').map(str::trim).filter(|element| !element.is_empty()) {
+        for element in text
+            .split(';')
+            .map(str::trim)
+            .filter(|element| !element.is_empty())
+        {
             self.element(element);
         }
     }
 
     fn element(&mut self, text: &str) {
-        let unusable = |reason: &str| Element::Unusable { text: text.to_owned(), reason: reason.to_owned() };
+        let unusable = |reason: &str| Element::Unusable {
+            text: text.to_owned(),
+            reason: reason.to_owned(),
+        };
         let (kind, rest) = text.split_once('*').unwrap_or((text, ""));
         let element = match kind.to_ascii_lowercase().as_str() {
             "srv" => self.chain(rest),
@@ -173,12 +192,21 @@ impl Parser<'_> {
                 Err("an element with * begins with srv*, symsrv* or cache*".to_owned())
             }
             _ if is_url(text) => self.chain(text),
-            _ => self.folder(text).map(|folder| match self.caches.as_slice() {
-                [] => Element::Folder(folder),
-                caches => Element::Chain(caches.iter().cloned().chain([Store::Folder(folder)]).collect()),
-            }),
+            _ => self
+                .folder(text)
+                .map(|folder| match self.caches.as_slice() {
+                    [] => Element::Folder(folder),
+                    caches => Element::Chain(
+                        caches
+                            .iter()
+                            .cloned()
+                            .chain([Store::Folder(folder)])
+                            .collect(),
+                    ),
+                }),
         };
-        self.elements.push(element.unwrap_or_else(|reason| unusable(&reason)));
+        self.elements
+            .push(element.unwrap_or_else(|reason| unusable(&reason)));
     }
 
     fn chain(&self, text: &str) -> Result<Element, String> {
@@ -191,7 +219,11 @@ impl Parser<'_> {
         }
         // A server cannot be written to, so that nothing farther could be kept in it.
         let last = stores.len().saturating_sub(1);
-        if stores.iter().take(last).any(|store| matches!(store, Store::Server(_))) {
+        if stores
+            .iter()
+            .take(last)
+            .any(|store| matches!(store, Store::Server(_)))
+        {
             return Err("only the last store of a chain can be a server".to_owned());
         }
         Ok(Element::Chain(stores))
@@ -201,7 +233,9 @@ impl Parser<'_> {
         let one = |text: &str| match text.trim() {
             "" => self.user_cache(),
             text if is_url(text) => Ok(Store::Server(text.trim_end_matches('/').to_owned())),
-            text if text.contains("://") => Err("servers are asked by http and https only".to_owned()),
+            text if text.contains("://") => {
+                Err("servers are asked by http and https only".to_owned())
+            }
             text => self.folder(text).map(Store::Folder),
         };
         text.split('*').map(one).collect()
@@ -209,7 +243,9 @@ impl Parser<'_> {
 
     fn user_cache(&self) -> Result<Store, String> {
         let cache = self.defaults.cache.clone();
-        cache.map(Store::Folder).ok_or_else(|| "there is no cache folder to keep symbols in".to_owned())
+        cache
+            .map(Store::Folder)
+            .ok_or_else(|| "there is no cache folder to keep symbols in".to_owned())
     }
 
     fn folder(&self, text: &str) -> Result<PathBuf, String> {
@@ -217,7 +253,8 @@ impl Parser<'_> {
         let has_drive = matches!(bytes, [letter, b':', ..] if letter.is_ascii_alphabetic());
         if (has_drive || text.starts_with("\\\\")) && !self.defaults.is_windows {
             return Err(
-                "a path of Windows, which this system has not; name a folder of this system".to_owned()
+                "a path of Windows, which this system has not; name a folder of this system"
+                    .to_owned(),
             );
         }
         Ok(Path::new(text).to_owned())
@@ -225,8 +262,10 @@ impl Parser<'_> {
 }
 
 fn is_url(text: &str) -> bool {
-    let begins =
-        |scheme: &str| text.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme));
+    let begins = |scheme: &str| {
+        text.get(..scheme.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
+    };
     begins("http://") || begins("https://")
 }
 
@@ -244,10 +283,16 @@ impl fmt::Display for Element {
         match self {
             Self::Folder(folder) | Self::Beside(folder) => write!(f, "folder {}", folder.display()),
             Self::Chain(stores) => {
-                let Some((last, nearer)) = stores.split_last() else { return Ok(()) };
+                let Some((last, nearer)) = stores.split_last() else {
+                    return Ok(());
+                };
                 write!(f, "{last}")?;
                 for (nth, store) in nearer.iter().rev().enumerate() {
-                    write!(f, "{}{store}", if nth == 0 { ", kept in " } else { " and in " })?;
+                    write!(
+                        f,
+                        "{}{store}",
+                        if nth == 0 { ", kept in " } else { " and in " }
+                    )?;
                 }
                 Ok(())
             }
@@ -266,7 +311,11 @@ mod tests {
             nt_symbol_path: Some("srv*/nt*https://nt.example/sym;NtSymbolPath".to_owned()),
             is_windows: false,
         };
-        SearchPath::parse([text], &defaults).elements().iter().map(ToString::to_string).collect()
+        SearchPath::parse([text], &defaults)
+            .elements()
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     #[test]
@@ -276,26 +325,47 @@ mod tests {
             (" ; ;", vec![]),
             ("/a", vec!["folder /a"]),
             ("/a; sub/b ;", vec!["folder /a", "folder sub/b"]),
-            ("srv*/a*https://x.example/s/", vec!["server https://x.example/s, kept in folder /a"]),
+            (
+                "srv*/a*https://x.example/s/",
+                vec!["server https://x.example/s, kept in folder /a"],
+            ),
             (
                 "SRV*/a*/b*HTTP://x.example",
                 vec!["server HTTP://x.example, kept in folder /b and in folder /a"],
             ),
-            ("srv*https://x.example", vec!["server https://x.example, kept in folder /cache"]),
-            ("srv**https://x.example", vec!["server https://x.example, kept in folder /cache"]),
-            ("https://x.example/s", vec!["server https://x.example/s, kept in folder /cache"]),
+            (
+                "srv*https://x.example",
+                vec!["server https://x.example, kept in folder /cache"],
+            ),
+            (
+                "srv**https://x.example",
+                vec!["server https://x.example, kept in folder /cache"],
+            ),
+            (
+                "https://x.example/s",
+                vec!["server https://x.example/s, kept in folder /cache"],
+            ),
             ("srv*/store", vec!["folder /store"]),
-            ("symsrv*symsrv.dll*/a*https://x.example", vec!["server https://x.example, kept in folder /a"]),
+            (
+                "symsrv*symsrv.dll*/a*https://x.example",
+                vec!["server https://x.example, kept in folder /a"],
+            ),
             (
                 "cache*/c;/a;srv*https://x.example",
-                vec!["folder /a, kept in folder /c", "server https://x.example, kept in folder /c"],
+                vec![
+                    "folder /a, kept in folder /c",
+                    "server https://x.example, kept in folder /c",
+                ],
             ),
             (
                 "cache*/c;srv*/d*https://x.example",
                 vec!["server https://x.example, kept in folder /d and in folder /c"],
             ),
             ("cache*;/a", vec!["folder /a, kept in folder /cache"]),
-            ("ms", vec!["server https://msdl.microsoft.com/download/symbols, kept in folder /cache"]),
+            (
+                "ms",
+                vec!["server https://msdl.microsoft.com/download/symbols, kept in folder /cache"],
+            ),
             (
                 "Google",
                 vec![
@@ -326,28 +396,44 @@ mod tests {
             ("symsrv*x.dll", "followed by"),
         ] {
             let described = described(text);
-            assert!(described[0].contains(reason) && described.len() == 1, "{text}: {described:?}");
+            assert!(
+                described[0].contains(reason) && described.len() == 1,
+                "{text}: {described:?}"
+            );
         }
         let none = Defaults::default();
         let unset = SearchPath::parse(["ms", "ntsymbolpath"], &none);
         assert!(
-            matches!(unset.elements(), [Element::Unusable { .. }, Element::Unusable { .. }]),
+            matches!(
+                unset.elements(),
+                [Element::Unusable { .. }, Element::Unusable { .. }]
+            ),
             "{unset:?}"
         );
     }
 
     #[test]
     fn without_servers_their_caches_are_left() {
-        let defaults = Defaults { cache: Some("/cache".into()), ..Defaults::default() };
-        let path = SearchPath::parse(["ms;/store;srv*https://x.example"], &defaults).without_servers();
+        let defaults = Defaults {
+            cache: Some("/cache".into()),
+            ..Defaults::default()
+        };
+        let path =
+            SearchPath::parse(["ms;/store;srv*https://x.example"], &defaults).without_servers();
         assert!(!path.has_server());
         let cache = || Element::Chain(vec![Store::Folder("/cache".into())]);
-        assert_eq!(path.elements(), [cache(), Element::Folder("/store".into()), cache()]);
+        assert_eq!(
+            path.elements(),
+            [cache(), Element::Folder("/store".into()), cache()]
+        );
     }
 
     #[test]
     fn windows_has_drives() {
-        let defaults = Defaults { is_windows: true, ..Defaults::default() };
+        let defaults = Defaults {
+            is_windows: true,
+            ..Defaults::default()
+        };
         let path = SearchPath::parse(["srv*C:\\Symbols*https://x.example;D:\\a"], &defaults);
         let server = Store::Server("https://x.example".to_owned());
         assert_eq!(
@@ -357,7 +443,9 @@ mod tests {
                 Element::Folder("D:\\a".into())
             ]
         );
-        assert!(path.has_server() && !SearchPath::parse(["D:\\a;srv*D:\\b"], &defaults).has_server());
+        assert!(
+            path.has_server() && !SearchPath::parse(["D:\\a;srv*D:\\b"], &defaults).has_server()
+        );
     }
 
     proptest::proptest! {

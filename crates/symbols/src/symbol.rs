@@ -36,6 +36,8 @@ impl Symbol {
     /// The full declaration, parameters and all, where the symbol file has the decorated name.
     #[must_use]
     pub fn signature(&self) -> Option<String> {
-        self.decorated.as_deref().and_then(crate::undecorate::signature)
+        self.decorated
+            .as_deref()
+            .and_then(crate::undecorate::signature)
     }
 }

@@ -33,8 +33,11 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
     let undecorated = match bare.as_bytes() {
         // Without `class` in template arguments, as private symbols have them: a function has one name,
         // whichever file it is.
-        [b'?', ..] => microsoft(bare, DemangleFlags::NAME_ONLY | DemangleFlags::NO_CLASS_TYPE)
-            .map(|name| anonymous(&name).into_owned()),
+        [b'?', ..] => microsoft(
+            bare,
+            DemangleFlags::NAME_ONLY | DemangleFlags::NO_CLASS_TYPE,
+        )
+        .map(|name| anonymous(&name).into_owned()),
         // Older compilers of Rust write names in the way of C++; only the hash at their end
         // distinguishes them, so Rust is tried first.
         [b'_', b'Z', ..] | [b'_', b'_', b'Z', ..] => rust(bare).or_else(|| itanium(bare, true)),
@@ -81,7 +84,11 @@ fn c_name(text: &str, decorated: Decorated) -> &str {
     let inside = text.strip_prefix(['_', '@']).unwrap_or(text);
     without_size("", inside)
         .and_then(|len| inside.get(..len))
-        .unwrap_or_else(|| text.strip_prefix('_').filter(|name| !name.is_empty()).unwrap_or(text))
+        .unwrap_or_else(|| {
+            text.strip_prefix('_')
+                .filter(|name| !name.is_empty())
+                .unwrap_or(text)
+        })
 }
 
 fn microsoft(text: &str, flags: DemangleFlags) -> Option<String> {
@@ -99,11 +106,15 @@ fn grows(text: &str) -> bool {
     let bytes = text.as_bytes();
     let references = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
     let pairs = bytes.windows(2);
-    let levels =
-        pairs.filter(|pair| matches!(pair, [b'A' | b'B' | b'P' | b'Q' | b'R' | b'S', b'6' | b'8'])).count();
+    let levels = pairs
+        .filter(|pair| matches!(pair, [b'A' | b'B' | b'P' | b'Q' | b'R' | b'S', b'6' | b'8']))
+        .count();
     // The worst case spreads references evenly over all levels, and their numbers multiply.
     let each = references / (levels + 1) + 1;
-    u32::try_from(levels + 1).ok().and_then(|power| each.checked_pow(power)).is_none_or(|size| size > 100_000)
+    u32::try_from(levels + 1)
+        .ok()
+        .and_then(|power| each.checked_pow(power))
+        .is_none_or(|size| size > 100_000)
 }
 
 fn rust(text: &str) -> Option<String> {
@@ -117,7 +128,11 @@ fn itanium(text: &str, is_name_only: bool) -> Option<String> {
     }
     let symbol = cpp_demangle::Symbol::new(text).ok()?;
     let options = cpp_demangle::DemangleOptions::new();
-    let options = if is_name_only { options.no_params().no_return_type() } else { options };
+    let options = if is_name_only {
+        options.no_params().no_return_type()
+    } else {
+        options
+    };
     write_out(text, |out| symbol.structured_demangle(out, &options).ok())
 }
 
@@ -127,7 +142,10 @@ fn limit(text: &str) -> usize {
 }
 
 fn write_out(text: &str, write: impl FnOnce(&mut Limited) -> Option<()>) -> Option<String> {
-    let mut out = Limited { text: String::new(), limit: limit(text) };
+    let mut out = Limited {
+        text: String::new(),
+        limit: limit(text),
+    };
     write(&mut out)?;
     (!out.text.is_empty()).then_some(out.text)
 }
@@ -151,12 +169,21 @@ impl fmt::Write for Limited {
 /// Namespaces without a name have a hash instead in what compilers write: `A0x1234abcd::f`,
 /// `?A0x1234abcd::f`.
 fn anonymous(name: &str) -> Cow<'_, str> {
-    let Some(at) = name.find("A0x") else { return Cow::Borrowed(name) };
+    let Some(at) = name.find("A0x") else {
+        return Cow::Borrowed(name);
+    };
     let (front, rest) = name.split_at(at);
-    let digits = rest.bytes().skip(3).take_while(u8::is_ascii_hexdigit).count();
+    let digits = rest
+        .bytes()
+        .skip(3)
+        .take_while(u8::is_ascii_hexdigit)
+        .count();
     let tail = rest.get(3 + digits..).unwrap_or_default();
     let begins = front.strip_suffix('?').unwrap_or(front);
-    let is_begin = begins.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && c != '_');
+    let is_begin = begins
+        .chars()
+        .next_back()
+        .is_none_or(|c| !c.is_alphanumeric() && c != '_');
     if digits != 8 || !tail.starts_with("::") || !is_begin {
         return Cow::Borrowed(name);
     }
@@ -184,7 +211,10 @@ mod tests {
             ("??1Shape@geometry@@UEAA@XZ", "geometry::Shape::~Shape"),
             ("??2@YAPEAX_K@Z", "operator new"),
             ("_ZN5outer5innerC1Ev", "outer::inner::inner"),
-            ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back"),
+            (
+                "_ZNSt6vectorIiSaIiEE9push_backERKi",
+                "std::vector<int, std::allocator<int> >::push_back",
+            ),
             ("_ZN4core3fmt5write17h01234567890abcdeE", "core::fmt::write"),
             ("_RNvCs1234_7mycrate3foo", "mycrate::foo"),
             ("[COLD] ?f@A@@QEAAXH@Z", "A::f"),
@@ -193,7 +223,10 @@ mod tests {
             ("f@@16", "f"),
             ("_f@4", "_f@4"),
             ("A0x12345678::f", "`anonymous namespace'::f"),
-            ("ns::?A0x12345678::g<A0xabcdef01::h>", "ns::`anonymous namespace'::g<`anonymous namespace'::h>"),
+            (
+                "ns::?A0x12345678::g<A0xabcdef01::h>",
+                "ns::`anonymous namespace'::g<`anonymous namespace'::h>",
+            ),
             ("DATA0x12345678::f", "DATA0x12345678::f"),
             ("?", "?"),
             ("", ""),
@@ -221,7 +254,10 @@ mod tests {
 
     #[test]
     fn a_signature_has_everything() {
-        assert_eq!(signature("?f@A@@QEAAXH@Z").unwrap(), "public: void __cdecl A::f(int)");
+        assert_eq!(
+            signature("?f@A@@QEAAXH@Z").unwrap(),
+            "public: void __cdecl A::f(int)"
+        );
         assert_eq!(signature("_ZN1A1fEi").unwrap(), "A::f(int)");
         assert_eq!(signature("main"), None);
     }

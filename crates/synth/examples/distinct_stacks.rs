@@ -4,7 +4,11 @@
 //! ```console
 //! $ cargo run --release -p etwkit-synth --example distinct_stacks -- TRACE
 //! ```
-#![allow(clippy::print_stdout, clippy::expect_used, reason = "a measurement, not a part of the program")]
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a measurement, not a part of the program"
+)]
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -27,7 +31,9 @@ fn main() {
             each(event);
             ControlFlow::Continue(())
         };
-        session.for_each(Order::Time, visit).expect("a readable trace");
+        session
+            .for_each(Order::Time, visit)
+            .expect("a readable trace");
     };
     pass(&mut |event| {
         builder.observe(event);
@@ -43,29 +49,53 @@ fn main() {
         let payload = event.payload();
         let frames: Vec<u64> = match (hook.group, hook.opcode) {
             (group::PERFINFO, 46) => {
-                owners.insert((event.timestamp, u32_at(payload, 8).unwrap_or_default()), "samples");
+                owners.insert(
+                    (event.timestamp, u32_at(payload, 8).unwrap_or_default()),
+                    "samples",
+                );
                 return;
             }
             (group::THREAD, 36) => {
-                owners.insert((event.timestamp, u32_at(payload, 0).unwrap_or_default()), "switches");
+                owners.insert(
+                    (event.timestamp, u32_at(payload, 0).unwrap_or_default()),
+                    "switches",
+                );
                 return;
             }
             (group::STACK, stack::opcode::STACK) => stack::frames(payload, Owner::LEN, 8).collect(),
             (group::STACK, stack::opcode::REFERENCE_KERNEL | stack::opcode::REFERENCE_USER) => {
-                let Some(key) = stack::key(payload, Owner::LEN, 8) else { return };
+                let Some(key) = stack::key(payload, Owner::LEN, 8) else {
+                    return;
+                };
                 let is_kernel = hook.opcode == stack::opcode::REFERENCE_KERNEL;
-                let part = if is_kernel { StackPart::Kernel } else { StackPart::User };
-                let Some(id) = directory.stack_keys.resolve(event.timestamp, key, part) else { return };
+                let part = if is_kernel {
+                    StackPart::Kernel
+                } else {
+                    StackPart::User
+                };
+                let Some(id) = directory.stack_keys.resolve(event.timestamp, key, part) else {
+                    return;
+                };
                 directory.stacks.frames(id).collect()
             }
             _ => return,
         };
-        let Some(owner) = Owner::parse(payload).map(|o| (o.timestamp, o.tid)) else { return };
+        let Some(owner) = Owner::parse(payload).map(|o| (o.timestamp, o.tid)) else {
+            return;
+        };
         if let Some(kind) = owners.get(&owner) {
-            stacks.entry(kind).or_default().entry(owner).or_default().extend(frames);
+            stacks
+                .entry(kind)
+                .or_default()
+                .entry(owner)
+                .or_default()
+                .extend(frames);
         }
     });
-    println!("{events} events, {:.1} bytes each", bytes as f64 / events as f64);
+    println!(
+        "{events} events, {:.1} bytes each",
+        bytes as f64 / events as f64
+    );
     for (kind, stacks) in stacks {
         let distinct: HashSet<&Vec<u64>> = stacks.values().collect();
         let frames: usize = stacks.values().map(Vec::len).sum();

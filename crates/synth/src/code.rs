@@ -56,23 +56,41 @@ impl CodeMap {
         if let Some(path) = self.by_text.get(&text) {
             return *path;
         }
-        let functions = text.split_whitespace().map(|frame| self.function(modules, frame)).collect();
-        let path = self.paths.push(PathPlan { functions, ..PathPlan::default() });
+        let functions = text
+            .split_whitespace()
+            .map(|frame| self.function(modules, frame))
+            .collect();
+        let path = self.paths.push(PathPlan {
+            functions,
+            ..PathPlan::default()
+        });
         self.by_text.insert(text, path);
         path
     }
 
     /// The function of that name, `module!function`.
-    pub(crate) fn function(&mut self, modules: &Table<Module, ModulePlan>, frame: &str) -> Function {
+    pub(crate) fn function(
+        &mut self,
+        modules: &Table<Module, ModulePlan>,
+        frame: &str,
+    ) -> Function {
         let (alias, name) = frame.split_once('!').unwrap_or_default();
         let module = modules.iter().find(|(_, plan)| plan.alias == alias);
         // Scenarios are data of this crate: a wrong name is found by the tests, and a release build gives the
         // kernel the function.
         debug_assert!(module.is_some(), "no module for {frame}");
         let module = module.map_or(Module(0), |(module, _)| module);
-        *self.by_name.entry((module, name.to_owned())).or_insert_with(|| {
-            self.functions.push(FunctionPlan { module, name: name.to_owned(), rva: 0, size: 0 })
-        })
+        *self
+            .by_name
+            .entry((module, name.to_owned()))
+            .or_insert_with(|| {
+                self.functions.push(FunctionPlan {
+                    module,
+                    name: name.to_owned(),
+                    rva: 0,
+                    size: 0,
+                })
+            })
     }
 
     /// Gives the functions their places, and the stacks their addresses. The identity of an image then
@@ -94,11 +112,20 @@ impl CodeMap {
             let (mut kernel, mut user) = (Vec::new(), Vec::new());
             // Paths are written outermost first, stacks innermost first.
             for (position, function) in functions.iter().enumerate().rev() {
-                let address = self.call_site(modules, *function, functions.get(position + 1).copied());
-                if modules[self.functions[*function].module].is_kernel() { &mut kernel } else { &mut user }
-                    .push(address);
+                let address =
+                    self.call_site(modules, *function, functions.get(position + 1).copied());
+                if modules[self.functions[*function].module].is_kernel() {
+                    &mut kernel
+                } else {
+                    &mut user
+                }
+                .push(address);
             }
-            self.paths[path] = PathPlan { functions, kernel, user };
+            self.paths[path] = PathPlan {
+                functions,
+                kernel,
+                user,
+            };
         }
     }
 
@@ -124,19 +151,26 @@ impl CodeMap {
 
     /// Functions of an image, in the order of their places.
     pub(crate) fn of(&self, module: Module) -> impl Iterator<Item = Function> {
-        self.functions.iter().filter(move |(_, plan)| plan.module == module).map(|(function, _)| function)
+        self.functions
+            .iter()
+            .filter(move |(_, plan)| plan.module == module)
+            .map(|(function, _)| function)
     }
 }
 
 /// FNV-1a.
 pub(crate) fn hash(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
+    text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3)
+    })
 }
 
 /// Identity of the PDB of an image.
 pub(crate) fn pdb_guid(plan: &ModulePlan) -> Guid {
-    let (low, high) = (mix(plan.identity.wrapping_add(100)), mix(plan.identity.wrapping_add(200)));
+    let (low, high) = (
+        mix(plan.identity.wrapping_add(100)),
+        mix(plan.identity.wrapping_add(200)),
+    );
     Guid::from_bytes((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
 }
 
@@ -152,8 +186,14 @@ mod tests {
             for (module, image) in plan.modules.iter() {
                 let mut end = TEXT;
                 for function in plan.code.of(module) {
-                    let FunctionPlan { rva, size, name, .. } = &plan.code.functions[function];
-                    assert!(*rva >= end && rva + size <= image.size, "{}!{name}", image.alias);
+                    let FunctionPlan {
+                        rva, size, name, ..
+                    } = &plan.code.functions[function];
+                    assert!(
+                        *rva >= end && rva + size <= image.size,
+                        "{}!{name}",
+                        image.alias
+                    );
                     end = rva + size;
                 }
             }
@@ -171,7 +211,11 @@ mod tests {
                 });
                 let mut ranges: Vec<_> = ranges.collect();
                 ranges.sort_unstable();
-                assert!(ranges.windows(2).all(|w| w[0].1 <= w[1].0), "{}: {ranges:x?}", program.name);
+                assert!(
+                    ranges.windows(2).all(|w| w[0].1 <= w[1].0),
+                    "{}: {ranges:x?}",
+                    program.name
+                );
             }
         }
     }
@@ -183,7 +227,9 @@ mod tests {
             let kernel = plan.programs.iter().next().unwrap().1.modules;
             for (_, thread) in plan.threads.iter() {
                 let images = plan.programs[thread.program].modules;
-                let Some(script) = thread.script else { continue };
+                let Some(script) = thread.script else {
+                    continue;
+                };
                 for path in plan.scripts[script].paths(&plan.codes) {
                     for function in &plan.code.paths[path].functions {
                         let FunctionPlan { module, name, .. } = &plan.code.functions[*function];

@@ -91,7 +91,12 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { scale: 1, seed: 1, compressed: false, cpus: None }
+        Self {
+            scale: 1,
+            seed: 1,
+            compressed: false,
+            cpus: None,
+        }
     }
 }
 
@@ -304,7 +309,10 @@ impl Scenario {
 
     fn plan(&self, options: &Options) -> Result<plan::Plan> {
         if !(1..=self.max_scale).contains(&options.scale) {
-            return Err(Error::Scale { scale: options.scale, max: self.max_scale });
+            return Err(Error::Scale {
+                scale: options.scale,
+                max: self.max_scale,
+            });
         }
         if let Some(cpus) = options.cpus.filter(|cpus| !(1..=MAX_CPUS).contains(cpus)) {
             return Err(Error::Cpus { cpus });

@@ -5,11 +5,14 @@
 use crate::Options;
 use crate::code::CodeMap;
 use crate::plan::{
-    Action, Born, FilePlan, GROUPS, INTERVAL, Maker, ModulePlan, Plan, ProgramPlan, Routines, ThreadPlan,
+    Action, Born, FilePlan, GROUPS, INTERVAL, Maker, ModulePlan, Plan, ProgramPlan, Routines,
+    ThreadPlan,
 };
 use crate::table::{Module, Program, Table, Thread};
 
-use Action::{AwaitSignal, Call, Compute, Input, Post, Read, Reply, Serve, Signal, Sleep, TakeWork, Write};
+use Action::{
+    AwaitSignal, Call, Compute, Input, Post, Read, Reply, Serve, Signal, Sleep, TakeWork, Write,
+};
 
 pub(crate) fn plan(options: &Options) -> Plan {
     Plan {
@@ -22,7 +25,12 @@ pub(crate) fn plan(options: &Options) -> Plan {
             .collect(),
         programs: PROGRAMS.into_iter().collect(),
         threads: THREADS.into_iter().collect(),
-        files: FILES.iter().map(|path| FilePlan { path: (*path).into() }).collect(),
+        files: FILES
+            .iter()
+            .map(|path| FilePlan {
+                path: (*path).into(),
+            })
+            .collect(),
         marks: &[(100, "Document opened"), (900, "Document saved")],
         groups: GROUPS,
         routines: ROUTINES,
@@ -61,13 +69,26 @@ const ROUTINES: Routines = Routines {
     keyboard: (I8042PRT + 0x1080, I8042PRT + 0x2140),
 };
 
-static ACME: Maker =
-    Maker { company: "Acme", product: "Acme Office", version: "4.2.0.17", sources: r"D:cme\src" };
+static ACME: Maker = Maker {
+    company: "Acme",
+    product: "Acme Office",
+    version: "4.2.0.17",
+    sources: r"D:cme\src",
+};
 
-const SYSTEM32: (&str, &str) = (r"\Device\HarddiskVolume3\Windows\System32\", r"C:\Windows\System32\");
+const SYSTEM32: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Windows\System32\",
+    r"C:\Windows\System32\",
+);
 const KERNEL: (&str, &str) = (r"\SystemRoot\system32\", r"C:\Windows\system32\");
-const DRIVERS: (&str, &str) = (r"\SystemRoot\System32\drivers\", r"C:\Windows\System32\drivers\");
-const APPS: (&str, &str) = (r"\Device\HarddiskVolume3\Program Files\Acme\", r"C:\Program Files\Acme\");
+const DRIVERS: (&str, &str) = (
+    r"\SystemRoot\System32\drivers\",
+    r"C:\Windows\System32\drivers\",
+);
+const APPS: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Acme\",
+    r"C:\Program Files\Acme\",
+);
 
 const fn module(
     (name, pdb): (&'static str, &'static str),
@@ -91,20 +112,74 @@ const fn module(
 
 /// The first four are known to the simulator; see [`crate::stacks`].
 const MODULES: [ModulePlan; 10] = [
-    module(("ntoskrnl.exe", "ntoskrnl.pdb"), KERNEL, NTOSKRNL, 0x0104_6000),
-    module(("storport.sys", "storport.pdb"), DRIVERS, STORPORT, 0x000C_0000),
+    module(
+        ("ntoskrnl.exe", "ntoskrnl.pdb"),
+        KERNEL,
+        NTOSKRNL,
+        0x0104_6000,
+    ),
+    module(
+        ("storport.sys", "storport.pdb"),
+        DRIVERS,
+        STORPORT,
+        0x000C_0000,
+    ),
     module(("ntdll.dll", "ntdll.pdb"), SYSTEM32, NTDLL, 0x001F_8000),
-    module(("kernel32.dll", "kernel32.pdb"), SYSTEM32, 0x7FFB_6AB1_0000, 0x000B_F000),
-    module(("editor.exe", "editor.pdb"), APPS, 0x7FF6_1D4A_0000, 0x0031_0000),
-    module(("mailsync.exe", "mailsync.pdb"), APPS, 0x7FF7_80C2_0000, 0x0030_0000),
-    module(("docservice.exe", "docservice.pdb"), APPS, 0x7FF6_A11E_0000, 0x0032_0000),
-    module(("updater.exe", "updater.pdb"), APPS, 0x7FF6_F03B_0000, 0x0030_8000),
-    module(("viewer.exe", "viewer.pdb"), APPS, 0x7FF7_3355_0000, 0x0030_4000),
-    module(("i8042prt.sys", "i8042prt.pdb"), DRIVERS, I8042PRT, 0x0002_4000),
+    module(
+        ("kernel32.dll", "kernel32.pdb"),
+        SYSTEM32,
+        0x7FFB_6AB1_0000,
+        0x000B_F000,
+    ),
+    module(
+        ("editor.exe", "editor.pdb"),
+        APPS,
+        0x7FF6_1D4A_0000,
+        0x0031_0000,
+    ),
+    module(
+        ("mailsync.exe", "mailsync.pdb"),
+        APPS,
+        0x7FF7_80C2_0000,
+        0x0030_0000,
+    ),
+    module(
+        ("docservice.exe", "docservice.pdb"),
+        APPS,
+        0x7FF6_A11E_0000,
+        0x0032_0000,
+    ),
+    module(
+        ("updater.exe", "updater.pdb"),
+        APPS,
+        0x7FF6_F03B_0000,
+        0x0030_8000,
+    ),
+    module(
+        ("viewer.exe", "viewer.pdb"),
+        APPS,
+        0x7FF7_3355_0000,
+        0x0030_4000,
+    ),
+    module(
+        ("i8042prt.sys", "i8042prt.pdb"),
+        DRIVERS,
+        I8042PRT,
+        0x0002_4000,
+    ),
 ];
 
 const fn program(pid: u32, parent: u32, name: &'static str, line: &'static str) -> ProgramPlan {
-    ProgramPlan { pid, parent, session: 1, name, command_line: line, modules: &[], system: false, flags: 0 }
+    ProgramPlan {
+        pid,
+        parent,
+        session: 1,
+        name,
+        command_line: line,
+        modules: &[],
+        system: false,
+        flags: 0,
+    }
 }
 
 const PROGRAMS: [ProgramPlan; 7] = [
@@ -114,20 +189,40 @@ const PROGRAMS: [ProgramPlan; 7] = [
         modules: &[Module(0), Module(1), Module(9)],
         ..program(0, 0, "Idle", "")
     },
-    ProgramPlan { session: 0, system: true, modules: &[Module(2)], ..program(4, 0, "System", "") },
+    ProgramPlan {
+        session: 0,
+        system: true,
+        modules: &[Module(2)],
+        ..program(4, 0, "System", "")
+    },
     ProgramPlan {
         modules: &[Module(4), Module(2), Module(3)],
-        ..program(4120, 3300, "editor.exe", r#""C:\Program Files\Acme\editor.exe" report.docx"#)
+        ..program(
+            4120,
+            3300,
+            "editor.exe",
+            r#""C:\Program Files\Acme\editor.exe" report.docx"#,
+        )
     },
     ProgramPlan {
         modules: &[Module(5), Module(2), Module(3)],
-        ..program(5208, 3300, "mailsync.exe", r#""C:\Program Files\Acme\mailsync.exe" --background"#)
+        ..program(
+            5208,
+            3300,
+            "mailsync.exe",
+            r#""C:\Program Files\Acme\mailsync.exe" --background"#,
+        )
     },
     ProgramPlan {
         session: 0,
         system: true,
         modules: &[Module(6), Module(2), Module(3)],
-        ..program(1876, 812, "docservice.exe", r"C:\Program Files\Acme\docservice.exe -k documents")
+        ..program(
+            1876,
+            812,
+            "docservice.exe",
+            r"C:\Program Files\Acme\docservice.exe -k documents",
+        )
     },
     ProgramPlan {
         modules: &[Module(7), Module(2), Module(3)],
@@ -135,11 +230,21 @@ const PROGRAMS: [ProgramPlan; 7] = [
     },
     ProgramPlan {
         modules: &[Module(8), Module(2), Module(3)],
-        ..program(7016, 4120, "viewer.exe", "viewer.exe C:\\Users\\anna\\Documents\\budget.xlsx")
+        ..program(
+            7016,
+            4120,
+            "viewer.exe",
+            "viewer.exe C:\\Users\\anna\\Documents\\budget.xlsx",
+        )
     },
 ];
 
-const fn thread(tid: u32, program: usize, priority: u8, work: &'static [(u64, Action)]) -> ThreadPlan {
+const fn thread(
+    tid: u32,
+    program: usize,
+    priority: u8,
+    work: &'static [(u64, Action)],
+) -> ThreadPlan {
     ThreadPlan {
         tid,
         program: Program(program),
@@ -162,8 +267,13 @@ const WINDOW: &[(u64, Action)] = &[
     (120, Read { cached: 600 }),
     (1000, Compute(120)),
 ];
-const HELPER: &[(u64, Action)] =
-    &[(1000, AwaitSignal), (1000, Compute(500)), (250, Read { cached: 500 }), (80, Write), (400, Call)];
+const HELPER: &[(u64, Action)] = &[
+    (1000, AwaitSignal),
+    (1000, Compute(500)),
+    (250, Read { cached: 500 }),
+    (80, Write),
+    (400, Call),
+];
 const SYNC: &[(u64, Action)] = &[
     (1000, Sleep(300, 2200)),
     (1000, Compute(180)),
@@ -172,12 +282,20 @@ const SYNC: &[(u64, Action)] = &[
     (250, Post),
     (1000, Compute(90)),
 ];
-const SERVER: &[(u64, Action)] =
-    &[(1000, Serve), (1000, Compute(200)), (100, Read { cached: 700 }), (1000, Reply)];
+const SERVER: &[(u64, Action)] = &[
+    (1000, Serve),
+    (1000, Compute(200)),
+    (100, Read { cached: 700 }),
+    (1000, Reply),
+];
 const WORKER: &[(u64, Action)] = &[(1000, TakeWork), (1000, Compute(80)), (120, Write)];
 const UPDATE: &[(u64, Action)] = &[(1000, Compute(45_000)), (1000, Sleep(30_000, 60_000))];
-const VIEW: &[(u64, Action)] =
-    &[(1000, Sleep(500, 3000)), (1000, Compute(400)), (200, Read { cached: 300 }), (200, Call)];
+const VIEW: &[(u64, Action)] = &[
+    (1000, Sleep(500, 3000)),
+    (1000, Compute(400)),
+    (200, Read { cached: 300 }),
+    (200, Call),
+];
 
 const THREADS: [ThreadPlan; 20] = [
     thread(112, 1, 13, WORKER),
@@ -191,14 +309,39 @@ const THREADS: [ThreadPlan; 20] = [
     thread(1880, 4, 9, SERVER),
     thread(1924, 4, 9, SERVER),
     thread(1936, 4, 9, SERVER),
-    ThreadPlan { dies: Some(600), ..thread(6648, 5, 6, UPDATE) },
-    ThreadPlan { dies: Some(560), ..thread(6660, 5, 6, UPDATE) },
-    ThreadPlan { dies: Some(560), ..thread(6672, 5, 6, UPDATE) },
-    ThreadPlan { dies: Some(560), ..thread(6684, 5, 6, UPDATE) },
-    ThreadPlan { dies: Some(560), ..thread(6692, 5, 6, UPDATE) },
-    ThreadPlan { born: Born::At(Thread(2), 300), ..thread(7020, 6, 9, VIEW) },
-    ThreadPlan { born: Born::At(Thread(16), 300), ..thread(7044, 6, 8, VIEW) },
-    ThreadPlan { born: Born::At(Thread(5), 400), dies: Some(800), ..thread(5388, 3, 8, SYNC) },
+    ThreadPlan {
+        dies: Some(600),
+        ..thread(6648, 5, 6, UPDATE)
+    },
+    ThreadPlan {
+        dies: Some(560),
+        ..thread(6660, 5, 6, UPDATE)
+    },
+    ThreadPlan {
+        dies: Some(560),
+        ..thread(6672, 5, 6, UPDATE)
+    },
+    ThreadPlan {
+        dies: Some(560),
+        ..thread(6684, 5, 6, UPDATE)
+    },
+    ThreadPlan {
+        dies: Some(560),
+        ..thread(6692, 5, 6, UPDATE)
+    },
+    ThreadPlan {
+        born: Born::At(Thread(2), 300),
+        ..thread(7020, 6, 9, VIEW)
+    },
+    ThreadPlan {
+        born: Born::At(Thread(16), 300),
+        ..thread(7044, 6, 8, VIEW)
+    },
+    ThreadPlan {
+        born: Born::At(Thread(5), 400),
+        dies: Some(800),
+        ..thread(5388, 3, 8, SYNC)
+    },
     thread(4232, 2, 7, SYNC),
 ];
 

@@ -141,7 +141,11 @@ impl AdapterPlan {
     /// The one that all machines have.
     pub(crate) fn first() -> Self {
         let servers = vec![Ipv4Addr::new(192, 168, 1, 1), Ipv4Addr::new(192, 168, 1, 2)];
-        Self { name: "Ethernet", address: "192.168.1.20", servers }
+        Self {
+            name: "Ethernet",
+            address: "192.168.1.20",
+            servers,
+        }
     }
 }
 
@@ -296,11 +300,19 @@ impl FilePlan {
     }
 
     pub(crate) fn nt_path(&self) -> String {
-        if self.is_remote() { self.path.to_string() } else { format!("{}{}", VOLUME.0, self.path) }
+        if self.is_remote() {
+            self.path.to_string()
+        } else {
+            format!("{}{}", VOLUME.0, self.path)
+        }
     }
 
     pub(crate) fn dos_path(&self) -> String {
-        if self.is_remote() { self.path.to_string() } else { format!("{}{}", VOLUME.1, self.path) }
+        if self.is_remote() {
+            self.path.to_string()
+        } else {
+            format!("{}{}", VOLUME.1, self.path)
+        }
     }
 }
 

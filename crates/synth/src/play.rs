@@ -52,7 +52,12 @@ impl Play {
     /// # Errors
     /// The name is unknown, or what it names does not have what is wanted of it.
     pub fn of(wanted: &Wanted<'_>) -> std::result::Result<Self, Unplayable> {
-        let Wanted { name, options, strength_percent, is_healthy } = *wanted;
+        let Wanted {
+            name,
+            options,
+            strength_percent,
+            is_healthy,
+        } = *wanted;
         if let Some(scenario) = crate::find(name) {
             // What a scenario has not is refused, not ignored: a trace that is not what was asked for is
             // worse than none.
@@ -60,13 +65,20 @@ impl Play {
             let scenario = is_usual.then_some(Self::Scenario(scenario, options));
             return scenario.ok_or_else(|| Unplayable::ForCards(name.to_owned()));
         }
-        let cards = name.split('+').map(|name| cards::find(name).ok_or_else(|| unknown(name)));
+        let cards = name
+            .split('+')
+            .map(|name| cards::find(name).ok_or_else(|| unknown(name)));
         let case = Case::new(cards.collect::<std::result::Result<_, _>>()?, options.seed);
         if options.scale != 1 || options.compressed {
             return Err(Unplayable::ForScenarios(name.to_owned()));
         }
         let cpus = options.cpus.unwrap_or(case.cpus);
-        Ok(Self::Case(Case { strength_percent, is_healthy, cpus, ..case }))
+        Ok(Self::Case(Case {
+            strength_percent,
+            is_healthy,
+            cpus,
+            ..case
+        }))
     }
 
     /// The symbol files of its code.
@@ -95,27 +107,60 @@ impl Play {
 fn unknown(name: &str) -> Unplayable {
     let names = SCENARIOS.iter().map(|scenario| scenario.name);
     let names: Vec<&str> = names.chain(CARDS.iter().map(|card| card.name)).collect();
-    Unplayable::Unknown { name: name.to_owned(), all: names.join(", ") }
+    Unplayable::Unknown {
+        name: name.to_owned(),
+        all: names.join(", "),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(name: &str, options: Options, strength_percent: u32) -> std::result::Result<Play, Unplayable> {
-        Play::of(&Wanted { name, options, strength_percent, is_healthy: false })
+    fn of(
+        name: &str,
+        options: Options,
+        strength_percent: u32,
+    ) -> std::result::Result<Play, Unplayable> {
+        Play::of(&Wanted {
+            name,
+            options,
+            strength_percent,
+            is_healthy: false,
+        })
     }
 
     #[test]
     fn names_lead_to_scenarios_and_cards_with_what_each_kind_has() {
         let usual = Options::default();
-        assert!(matches!(of("office", Options { scale: 3, ..usual }, 100), Ok(Play::Scenario(..))));
-        let both = of("user-lock+spin", Options { cpus: Some(6), ..usual }, 150);
-        let Ok(Play::Case(case)) = both else { panic!("{both:?}") };
+        assert!(matches!(
+            of("office", Options { scale: 3, ..usual }, 100),
+            Ok(Play::Scenario(..))
+        ));
+        let both = of(
+            "user-lock+spin",
+            Options {
+                cpus: Some(6),
+                ..usual
+            },
+            150,
+        );
+        let Ok(Play::Case(case)) = both else {
+            panic!("{both:?}")
+        };
         assert_eq!((case.strength_percent, case.cpus), (150, 6));
-        assert!(matches!(of("office", usual, 150), Err(Unplayable::ForCards(_))));
-        assert!(matches!(of("spin", Options { scale: 3, ..usual }, 100), Err(Unplayable::ForScenarios(_))));
+        assert!(matches!(
+            of("office", usual, 150),
+            Err(Unplayable::ForCards(_))
+        ));
+        assert!(matches!(
+            of("spin", Options { scale: 3, ..usual }, 100),
+            Err(Unplayable::ForScenarios(_))
+        ));
         let unknown = of("spin+spim", usual, 100).unwrap_err().to_string();
-        assert!(unknown.starts_with("there is no scenario or card \"spim\"; there are: "), "{unknown}");
+        assert!(
+            unknown.starts_with("there is no scenario or card \"spim\"; there are: "),
+            "{unknown}"
+        );
     }
 }

@@ -6,10 +6,12 @@ use std::borrow::Cow;
 use crate::act::{Act, ObjectPlan, SessionPlan};
 use crate::code::CodeMap;
 use crate::plan::{
-    AdapterPlan, Born, FilePlan, GROUPS, HybridPlan, INTERVAL, KeyPlan, ModulePlan, Pace, Plan, PowerPlan,
-    ProgramPlan, Routines, ThreadPlan,
+    AdapterPlan, Born, FilePlan, GROUPS, HybridPlan, INTERVAL, KeyPlan, ModulePlan, Pace, Plan,
+    PowerPlan, ProgramPlan, Routines, ThreadPlan,
 };
-use crate::table::{Code, Event, File, Function, Module, Path, Port, Program, RegistryKey, Table, Thread};
+use crate::table::{
+    Code, Event, File, Function, Module, Path, Port, Program, RegistryKey, Table, Thread,
+};
 
 /// Frames of a wait behind the function that waits.
 pub(crate) const WAITS: &str =
@@ -114,11 +116,18 @@ impl ScriptPlan {
     pub(crate) fn paths(&self, codes: &Table<Code, CodePlan>) -> Vec<Path> {
         let of_code = |code: Code| {
             let plan = &codes[code];
-            plan.paths.iter().copied().chain([plan.preempted]).collect::<Vec<_>>()
+            plan.paths
+                .iter()
+                .copied()
+                .chain([plan.preempted])
+                .collect::<Vec<_>>()
         };
         let of_step = |step: &Step| match *step {
             Step::Run(code, ..) => of_code(code),
-            Step::Sleep(path, ..) | Step::Click(path, _) | Step::Await(path, ..) | Step::Set(path, _) => {
+            Step::Sleep(path, ..)
+            | Step::Click(path, _)
+            | Step::Await(path, ..)
+            | Step::Set(path, _) => {
                 vec![path]
             }
             Step::Read(path, reading)
@@ -141,7 +150,11 @@ impl ScriptPlan {
             | Step::ActsNoMore
             | Step::Mark(_) => Vec::new(),
         };
-        self.steps.iter().flat_map(of_step).chain([self.begins]).collect()
+        self.steps
+            .iter()
+            .flat_map(of_step)
+            .chain([self.begins])
+            .collect()
     }
 }
 
@@ -177,7 +190,11 @@ pub(crate) struct Builder {
 
 impl Builder {
     /// Nothing but the images of a machine. The first program is the idle one, and has the kernel's images.
-    pub(crate) fn new(cpus: u16, seconds: u32, modules: impl IntoIterator<Item = ModulePlan>) -> Self {
+    pub(crate) fn new(
+        cpus: u16,
+        seconds: u32,
+        modules: impl IntoIterator<Item = ModulePlan>,
+    ) -> Self {
         let plan = Plan {
             cpus,
             seconds,
@@ -208,7 +225,10 @@ impl Builder {
             events: Table::default(),
             ports: Table::default(),
         };
-        Self { plan, next_id: 3000 }
+        Self {
+            plan,
+            next_id: 3000,
+        }
     }
 
     pub(crate) const fn disk(&mut self, low_us: u32, high_us: u32) {
@@ -223,7 +243,11 @@ impl Builder {
     /// No samples are recorded.
     pub(crate) fn takes_no_samples(&mut self) {
         self.plan.is_sampled = false;
-        self.plan.groups.iter_mut().take(1).for_each(|of| *of &= !PROFILE);
+        self.plan
+            .groups
+            .iter_mut()
+            .take(1)
+            .for_each(|of| *of &= !PROFILE);
     }
 
     pub(crate) const fn hybrid(&mut self, hybrid: HybridPlan) {
@@ -238,7 +262,11 @@ impl Builder {
     /// The image with that file name.
     pub(crate) fn image(&self, name: &str) -> Option<Module> {
         let named = |(_, image): &(Module, &ModulePlan)| image.name.eq_ignore_ascii_case(name);
-        self.plan.modules.iter().find(named).map(|(module, _)| module)
+        self.plan
+            .modules
+            .iter()
+            .find(named)
+            .map(|(module, _)| module)
     }
 
     /// A process maps these images.
@@ -309,7 +337,12 @@ impl Builder {
     pub(crate) fn file(&mut self, path: impl Into<Cow<'static, str>>) -> File {
         let path = path.into();
         // One path is one file, with one key: programs that name the same file meet at it.
-        let known = self.plan.files.iter().find(|(_, file)| file.path == path).map(|(file, _)| file);
+        let known = self
+            .plan
+            .files
+            .iter()
+            .find(|(_, file)| file.path == path)
+            .map(|(file, _)| file);
         known.unwrap_or_else(|| self.plan.files.push(FilePlan { path }))
     }
 
@@ -329,7 +362,11 @@ impl Builder {
     /// The session has switched on more groups of events: word and bits.
     pub(crate) fn records(&mut self, groups: &[(usize, u32)]) {
         for (word, bits) in groups {
-            self.plan.groups.get_mut(*word).into_iter().for_each(|of| *of |= bits);
+            self.plan
+                .groups
+                .get_mut(*word)
+                .into_iter()
+                .for_each(|of| *of |= bits);
         }
     }
 
@@ -349,9 +386,17 @@ impl Builder {
 
     /// A part of a program that is reached by the same frames and goes on with one of these.
     pub(crate) fn code(&mut self, root: &[&str], leaves: &[&str]) -> Code {
-        let paths = leaves.iter().map(|leaf| self.path(&[root, &[leaf]].concat())).collect();
-        let preempted =
-            self.path(&[root, &[leaves.first().copied().unwrap_or_default(), PREEMPTED]].concat());
+        let paths = leaves
+            .iter()
+            .map(|leaf| self.path(&[root, &[leaf]].concat()))
+            .collect();
+        let preempted = self.path(
+            &[
+                root,
+                &[leaves.first().copied().unwrap_or_default(), PREEMPTED],
+            ]
+            .concat(),
+        );
         self.plan.codes.push(CodePlan { paths, preempted })
     }
 
@@ -392,7 +437,11 @@ impl Builder {
     pub(crate) fn script(&mut self, thread: Thread, once: &[Step], again: &[Step]) {
         let begins = self.path(&[BEGINS]);
         let (steps, again_from) = ([once, again].concat(), once.len());
-        let script = self.plan.scripts.push(ScriptPlan { steps, again_from, begins });
+        let script = self.plan.scripts.push(ScriptPlan {
+            steps,
+            again_from,
+            begins,
+        });
         self.plan.threads[thread].script = Some(script);
     }
 

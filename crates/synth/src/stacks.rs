@@ -115,26 +115,49 @@ impl Stacks {
         let own = |module: Option<&Module>| base(module.filter(|module| **module != NTDLL));
         Self {
             modules: plan.modules.iter().map(|(_, module)| module.base).collect(),
-            executables: plan.programs.iter().map(|(_, program)| own(program.modules.first())).collect(),
-            had: plan.programs.iter().map(|_| [Had::default(); KINDS]).collect(),
+            executables: plan
+                .programs
+                .iter()
+                .map(|(_, program)| own(program.modules.first()))
+                .collect(),
+            had: plan
+                .programs
+                .iter()
+                .map(|_| [Had::default(); KINDS])
+                .collect(),
         }
     }
 
     /// Samples' distinct stacks so far.
     pub(crate) fn distinct_of_samples(&self) -> u64 {
-        self.had.iter().map(|(_, [samples, ..])| samples.distinct).sum()
+        self.had
+            .iter()
+            .map(|(_, [samples, ..])| samples.distinct)
+            .sum()
     }
 
     /// Puts the frames of a stack of the program into `frames`.
-    pub(crate) fn take(&mut self, program: Program, taken: Taken, rng: &mut Rng, frames: &mut Frames) {
-        let Some(had) = self.had[program].get_mut(taken.index()) else { return };
+    pub(crate) fn take(
+        &mut self,
+        program: Program,
+        taken: Taken,
+        rng: &mut Rng,
+        frames: &mut Frames,
+    ) {
+        let Some(had) = self.had[program].get_mut(taken.index()) else {
+            return;
+        };
         let number = had.next(rng);
         frames.kernel.clear();
         frames.user.clear();
         let executable = self.executables[program];
         if executable == 0 {
             self.kernel_code(taken, number, &mut frames.kernel);
-            self.digits(self.modules[NTOSKRNL] + 0x20_0000, number, &mut frames.kernel);
+            self.digits(
+                self.modules[NTOSKRNL] + 0x20_0000,
+                number,
+                &mut frames.kernel,
+            );
             frames.kernel.push(self.modules[NTOSKRNL] + 0x3F_6BE8);
         } else {
             // A quarter of the samples is in a system call. Whether one is follows from its number, so that
@@ -165,14 +188,18 @@ impl Stacks {
         let ntdll = self.modules[NTDLL];
         match taken {
             Taken::Sample => {}
-            Taken::Resumed => out.push(ntdll + 0x9_D000 + 0x20 * u64::from(reason::EXECUTIVE) + 0x14),
+            Taken::Resumed => {
+                out.push(ntdll + 0x9_D000 + 0x20 * u64::from(reason::EXECUTIVE) + 0x14)
+            }
             Taken::Wait(reason) => out.push(ntdll + 0x9_D000 + 0x20 * u64::from(reason) + 0x14),
             Taken::Ready => out.push(ntdll + 0x9_C2A4),
         }
         self.digits(executable + 0x10_0000, number, out);
         // The stacks of a few hundred numbers are reached on one way.
         let helpers = mix(number >> 9) >> 32 & 7;
-        out.extend((0..6 + helpers).map(|level| executable + 0x2_1000 + 0x1A40 * (helpers * 12 + level)));
+        out.extend(
+            (0..6 + helpers).map(|level| executable + 0x2_1000 + 0x1A40 * (helpers * 12 + level)),
+        );
         out.push(executable + 0x1500);
         out.push(self.modules[KERNEL32] + 0x1_7BD4);
         out.push(ntdll + 0x6_CED1);
@@ -212,7 +239,10 @@ mod tests {
         assert!(seen.len() as u64 <= stacks.distinct_of_samples());
         let recording = [459, 1049, 1505, 1826];
         for (ours, theirs) in distinct.into_iter().zip(recording) {
-            assert!(ours.abs_diff(theirs) * 100 < theirs * 20, "{ours} and {theirs}");
+            assert!(
+                ours.abs_diff(theirs) * 100 < theirs * 20,
+                "{ours} and {theirs}"
+            );
         }
     }
 
@@ -224,6 +254,13 @@ mod tests {
         let module = &plan.modules[Module(4)];
         stacks.take(Program(2), Taken::Sample, &mut rng, &mut frames);
         let image = module.base..module.base + u64::from(module.size);
-        assert!(frames.user.iter().filter(|address| image.contains(*address)).count() >= 10);
+        assert!(
+            frames
+                .user
+                .iter()
+                .filter(|address| image.contains(*address))
+                .count()
+                >= 10
+        );
     }
 }

@@ -21,8 +21,12 @@ pub struct SymbolFile {
 }
 
 /// Labels that have no function of their own: `alias!name`.
-const PUBLIC: [&str; 4] =
-    ["nt!KiSystemServiceCopyEnd", "nt!KiDpcInterrupt", "nt!KiStartUserThread", "nt!KiStartSystemThread"];
+const PUBLIC: [&str; 4] = [
+    "nt!KiSystemServiceCopyEnd",
+    "nt!KiDpcInterrupt",
+    "nt!KiStartUserThread",
+    "nt!KiStartSystemThread",
+];
 /// A function, and the one that is inlined into its middle.
 const INLINED: (&str, &str) = ("nwengine!CSignatureTree::Match", "CSpan<unsigned char>::At");
 /// Lines of a function, and by how many one lies behind the one before.
@@ -35,7 +39,9 @@ pub(crate) fn files(plan: &Plan) -> Vec<SymbolFile> {
         !image.is_nameless && plan.code.of(*module).next().is_some()
     };
     let modules = plan.modules.iter().filter(has_names);
-    modules.map(|(module, image)| file(&plan.code, module, image)).collect()
+    modules
+        .map(|(module, image)| file(&plan.code, module, image))
+        .collect()
 }
 
 fn file(code: &CodeMap, module: Module, image: &ModulePlan) -> SymbolFile {
@@ -44,14 +50,28 @@ fn file(code: &CodeMap, module: Module, image: &ModulePlan) -> SymbolFile {
     let stem = image.pdb.strip_suffix(".pdb").unwrap_or(image.pdb);
     let mut text = format!("MODULE windows x86_64 {identity} {}\n", image.pdb);
     // Writing into a text cannot fail.
-    let _ = writeln!(text, "FILE 0 {}{}.cpp", image.maker.sources, stem.to_lowercase());
-    let functions: Vec<&FunctionPlan> = code.of(module).map(|function| &code.functions[function]).collect();
+    let _ = writeln!(
+        text,
+        "FILE 0 {}{}.cpp",
+        image.maker.sources,
+        stem.to_lowercase()
+    );
+    let functions: Vec<&FunctionPlan> = code
+        .of(module)
+        .map(|function| &code.functions[function])
+        .collect();
     let named = |names: &[&str], plan: &FunctionPlan| {
-        names.iter().any(|name| name.split_once('!') == Some((image.alias, &plan.name)))
+        names
+            .iter()
+            .any(|name| name.split_once('!') == Some((image.alias, &plan.name)))
     };
     let inlines = functions.iter().any(|plan| named(&[INLINED.0], plan));
     if inlines {
-        let _ = writeln!(text, "FILE 1 {}span.h\nINLINE_ORIGIN 0 {}", image.maker.sources, INLINED.1);
+        let _ = writeln!(
+            text,
+            "FILE 1 {}span.h\nINLINE_ORIGIN 0 {}",
+            image.maker.sources, INLINED.1
+        );
     }
     for plan in &functions {
         if !named(&PUBLIC, plan) {
@@ -62,23 +82,41 @@ fn file(code: &CodeMap, module: Module, image: &ModulePlan) -> SymbolFile {
     for plan in functions.iter().filter(|plan| named(&PUBLIC, plan)) {
         let _ = writeln!(text, "PUBLIC {:x} 0 {}", plan.rva, plan.name);
     }
-    SymbolFile { path: format!("{}/{identity}/{stem}.sym", image.pdb), text }
+    SymbolFile {
+        path: format!("{}/{identity}/{stem}.sym", image.pdb),
+        text,
+    }
 }
 
 /// A function with its lines; the second one is that of what is inlined, if something is.
 fn function(text: &mut String, plan: &FunctionPlan, inlines: bool) {
-    let FunctionPlan { name, rva, size, .. } = plan;
+    let FunctionPlan {
+        name, rva, size, ..
+    } = plan;
     let _ = writeln!(text, "FUNC {rva:x} {size:x} 0 {name}");
     // A line number that follows from the name stays the same when other functions come to the image.
     let (first, part) = (20 + hash(name) as u32 % 2000, size / LINES);
     if inlines {
-        let _ = writeln!(text, "INLINE 0 {} 0 0 {:x} {part:x}", first + LINE_STEP, rva + part);
+        let _ = writeln!(
+            text,
+            "INLINE 0 {} 0 0 {:x} {part:x}",
+            first + LINE_STEP,
+            rva + part
+        );
     }
     for number in 0..LINES {
         let start = number * part;
         // The last line takes what the division leaves, since lines have to cover the whole function.
-        let len = if number + 1 == LINES { size - start } else { part };
-        let (line, file) = if inlines && number == 1 { (41, 1) } else { (first + LINE_STEP * number, 0) };
+        let len = if number + 1 == LINES {
+            size - start
+        } else {
+            part
+        };
+        let (line, file) = if inlines && number == 1 {
+            (41, 1)
+        } else {
+            (first + LINE_STEP * number, 0)
+        };
         let _ = writeln!(text, "{:x} {len:x} {line} {file}", rva + start);
     }
 }

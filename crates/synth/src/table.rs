@@ -63,13 +63,19 @@ pub(crate) struct Table<K, T> {
 
 impl<K: Key, T> FromIterator<T> for Table<K, T> {
     fn from_iter<I: IntoIterator<Item = T>>(rows: I) -> Self {
-        Self { rows: rows.into_iter().collect(), key: PhantomData }
+        Self {
+            rows: rows.into_iter().collect(),
+            key: PhantomData,
+        }
     }
 }
 
 impl<K: Key, T> Table<K, T> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (K, &T)> {
-        self.rows.iter().enumerate().map(|(index, row)| (K::new(index), row))
+        self.rows
+            .iter()
+            .enumerate()
+            .map(|(index, row)| (K::new(index), row))
     }
 
     pub(crate) fn keys(&self) -> impl Iterator<Item = K> + use<K, T> {
@@ -90,11 +96,17 @@ impl<K: Key, T> Table<K, T> {
 // By hand: the derived form would ask that rows and keys have defaults.
 impl<K, T> Default for Table<K, T> {
     fn default() -> Self {
-        Self { rows: Vec::new(), key: PhantomData }
+        Self {
+            rows: Vec::new(),
+            key: PhantomData,
+        }
     }
 }
 
-#[expect(clippy::indexing_slicing, reason = "keys are the positions of rows; no key comes from a file")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "keys are the positions of rows; no key comes from a file"
+)]
 impl<K: Key, T> Index<K> for Table<K, T> {
     type Output = T;
 
@@ -103,7 +115,10 @@ impl<K: Key, T> Index<K> for Table<K, T> {
     }
 }
 
-#[expect(clippy::indexing_slicing, reason = "keys are the positions of rows; no key comes from a file")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "keys are the positions of rows; no key comes from a file"
+)]
 impl<K: Key, T> IndexMut<K> for Table<K, T> {
     fn index_mut(&mut self, key: K) -> &mut T {
         &mut self.rows[key.index()]

@@ -12,8 +12,8 @@ use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::wire::extended::kind::STACK_TRACE_64;
 use etwkit_etl::wire::trace_header::TraceHeader;
 use etwkit_etl::writer::{
-    KernelContext, KernelEvent, ManifestEvent, MergeRecord, SessionOptions, StackOwner, StackPart, Style,
-    TraceWriter,
+    KernelContext, KernelEvent, ManifestEvent, MergeRecord, SessionOptions, StackOwner, StackPart,
+    Style, TraceWriter,
 };
 
 use crate::payload::Payload;
@@ -108,8 +108,14 @@ impl<W: Write + Seek> Tape<W> {
         for opcode in [5, 32] {
             let (context, payload) = (KernelContext::ids(0, 0), masks.0.as_slice());
             let (timestamp, version) = (T0, 2);
-            let event =
-                KernelEvent { context, timestamp, opcode, version, payload, ..KernelEvent::default() };
+            let event = KernelEvent {
+                context,
+                timestamp,
+                opcode,
+                version,
+                payload,
+                ..KernelEvent::default()
+            };
             tape.writer.write_header_record(event)?;
             tape.counts.add_kernel(0, Kind(0, opcode, 2), SYSTEM, 1);
         }
@@ -173,7 +179,9 @@ impl<W: Write + Seek> Tape<W> {
         }
         self.payload.0.clear();
         payload(&mut self.payload);
-        let context = ids.map_or(KernelContext::None, |(tid, pid)| KernelContext::ids(tid, pid));
+        let context = ids.map_or(KernelContext::None, |(tid, pid)| {
+            KernelContext::ids(tid, pid)
+        });
         let Kind(group, opcode, version) = kind;
         let (timestamp, payload) = (self.now, self.payload.0.as_slice());
         let event = KernelEvent {
@@ -188,7 +196,8 @@ impl<W: Write + Seek> Tape<W> {
         };
         self.writer.write(cpu, event)?;
         self.latest.insert(cpu, self.now);
-        self.counts.add_kernel(cpu, kind, if ids.is_some() { SYSTEM } else { PERFINFO }, 1);
+        self.counts
+            .add_kernel(cpu, kind, if ids.is_some() { SYSTEM } else { PERFINFO }, 1);
         Ok(self.now)
     }
 
@@ -207,7 +216,13 @@ impl<W: Write + Seek> Tape<W> {
         (id, version): (u16, u8),
         payload: impl FnOnce(&mut Payload),
     ) -> Result<i64> {
-        let kind = Provided { provider: PROCESSOR_POWER, id, version, opcode: 0, keyword: 1 };
+        let kind = Provided {
+            provider: PROCESSOR_POWER,
+            id,
+            version,
+            opcode: 0,
+            keyword: 1,
+        };
         self.provided(0, kind, (0, 4), &[], payload)
     }
 
@@ -224,7 +239,13 @@ impl<W: Write + Seek> Tape<W> {
         self.now += 1;
         self.payload.0.clear();
         payload(&mut self.payload);
-        let Provided { provider, id, version, opcode, keyword } = kind;
+        let Provided {
+            provider,
+            id,
+            version,
+            opcode,
+            keyword,
+        } = kind;
         let mut item = Payload::default();
         // The match id in front of the addresses; 0 says that the stack is complete.
         item.u64(0);
@@ -235,7 +256,14 @@ impl<W: Write + Seek> Tape<W> {
         let event = ManifestEvent {
             timestamp: self.now,
             provider,
-            descriptor: Descriptor { id, version, level: 4, opcode, keyword, ..Descriptor::default() },
+            descriptor: Descriptor {
+                id,
+                version,
+                level: 4,
+                opcode,
+                keyword,
+                ..Descriptor::default()
+            },
             thread_id,
             process_id,
             extended: if stack.is_empty() { &[] } else { &extended },
@@ -244,7 +272,11 @@ impl<W: Write + Seek> Tape<W> {
         };
         self.writer.write(cpu, event)?;
         self.latest.insert(cpu, self.now);
-        *self.counts.provided.entry((provider, id, version, opcode)).or_default() += 1;
+        *self
+            .counts
+            .provided
+            .entry((provider, id, version, opcode))
+            .or_default() += 1;
         self.counts.add(cpu, "event64", 1);
         Ok(self.now)
     }
@@ -259,8 +291,15 @@ impl<W: Write + Seek> Tape<W> {
     }
 
     /// Writes a stack in one event.
-    pub(crate) fn whole_stack(&mut self, cpu: u16, owner: StackOwner, frames: &[u64]) -> Result<()> {
-        self.stack(cpu, |writer, now| writer.write_stack(cpu, now, owner, frames))
+    pub(crate) fn whole_stack(
+        &mut self,
+        cpu: u16,
+        owner: StackOwner,
+        frames: &[u64],
+    ) -> Result<()> {
+        self.stack(cpu, |writer, now| {
+            writer.write_stack(cpu, now, owner, frames)
+        })
     }
 
     /// Writes a part of a stack as a key.
@@ -271,7 +310,9 @@ impl<W: Write + Seek> Tape<W> {
         part: StackPart,
         frames: &[u64],
     ) -> Result<()> {
-        self.stack(cpu, |writer, now| writer.write_stack_key(cpu, now, owner, part, frames))
+        self.stack(cpu, |writer, now| {
+            writer.write_stack_key(cpu, now, owner, part, frames)
+        })
     }
 
     fn stack(
@@ -296,7 +337,8 @@ impl<W: Write + Seek> Tape<W> {
             (37, after.kernel - before.kernel),
             (38, after.user - before.user),
         ] {
-            self.counts.add_kernel(cpu, Kind(STACK, opcode, 2), PERFINFO, count);
+            self.counts
+                .add_kernel(cpu, Kind(STACK, opcode, 2), PERFINFO, count);
         }
         Ok(())
     }
@@ -305,7 +347,8 @@ impl<W: Write + Seek> Tape<W> {
     pub(crate) fn finish(mut self) -> Result<(W, Counts, i64)> {
         // Each key that is in use gets a definition when the writer finishes.
         let keys = self.writer.stack_counts().in_use;
-        self.counts.add_kernel(0, Kind(STACK, 36, 2), PERFINFO, keys);
+        self.counts
+            .add_kernel(0, Kind(STACK, 36, 2), PERFINFO, keys);
         // Behind the definitions of keys, which the writer puts behind everything else.
         let end = self.now + MICROSECOND;
         let sink = self.writer.finish(START_TIME + (end - T0))?;

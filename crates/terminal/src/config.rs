@@ -54,15 +54,23 @@ pub fn with_defaults(
     root: impl FnOnce() -> Command,
     nearest: Nearest,
 ) -> anyhow::Result<Vec<OsString>> {
-    let Some(path) = path() else { return Ok(args.to_owned()) };
-    let Some(text) = read(&path)? else { return Ok(args.to_owned()) };
+    let Some(path) = path() else {
+        return Ok(args.to_owned());
+    };
+    let Some(text) = read(&path)? else {
+        return Ok(args.to_owned());
+    };
     let settings = parse(&text, &path, nearest)?;
     Ok(added(args, &settings, root()))
 }
 
 /// Where the file lies.
 fn path() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     if std::env::var_os(VARIABLE).is_some() {
         return variable(VARIABLE);
     }
@@ -81,7 +89,10 @@ fn path() -> Option<PathBuf> {
 fn read(path: &Path) -> anyhow::Result<Option<String>> {
     let is_named = std::env::var_os(VARIABLE).is_some();
     let wrong = |problem: String| Advised {
-        message: format!("cannot read the configuration {}: {problem}", path.display()),
+        message: format!(
+            "cannot read the configuration {}: {problem}",
+            path.display()
+        ),
         hint: format!("{VARIABLE} names another file; empty, it means none"),
     };
     match std::fs::metadata(path) {
@@ -93,7 +104,9 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
         }
         Ok(_) => {}
     }
-    Ok(Some(std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?))
+    Ok(Some(
+        std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?,
+    ))
 }
 
 fn parse(text: &str, path: &Path, nearest: Nearest) -> anyhow::Result<Vec<Setting>> {
@@ -103,54 +116,101 @@ fn parse(text: &str, path: &Path, nearest: Nearest) -> anyhow::Result<Vec<Settin
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let (name, value) = line.split_once('=').map_or((line, None), |(name, value)| (name, Some(value)));
-        let (name, value) =
-            (name.trim().trim_start_matches("--"), value.map(|value| value.trim().to_owned()));
-        settings.push(setting(name, value, nearest).map_err(|(problem, hint)| Advised {
-            message: format!("{}, line {number}: {problem}", path.display()),
-            hint,
-        })?);
+        let (name, value) = line
+            .split_once('=')
+            .map_or((line, None), |(name, value)| (name, Some(value)));
+        let (name, value) = (
+            name.trim().trim_start_matches("--"),
+            value.map(|value| value.trim().to_owned()),
+        );
+        settings.push(
+            setting(name, value, nearest).map_err(|(problem, hint)| Advised {
+                message: format!("{}, line {number}: {problem}", path.display()),
+                hint,
+            })?,
+        );
     }
     Ok(settings)
 }
 
 /// A setting; else what is wrong, and what to do about it.
-fn setting(name: &str, value: Option<String>, nearest: Nearest) -> Result<Setting, (String, String)> {
+fn setting(
+    name: &str,
+    value: Option<String>,
+    nearest: Nearest,
+) -> Result<Setting, (String, String)> {
     let Some((option, takes_value)) = OPTIONS.iter().find(|(option, _)| *option == name) else {
         let names = OPTIONS.map(|(option, _)| option);
-        let hint = nearest(name, &names)
-            .map_or_else(|| format!("there are: {}", names.join(" ")), |near| format!("do you mean {near}?"));
-        return Err((format!("{name:?} is no option that a configuration has"), hint));
+        let hint = nearest(name, &names).map_or_else(
+            || format!("there are: {}", names.join(" ")),
+            |near| format!("do you mean {near}?"),
+        );
+        return Err((
+            format!("{name:?} is no option that a configuration has"),
+            hint,
+        ));
     };
     match (takes_value, value) {
-        (true, Some(value)) if !value.is_empty() => Ok(Setting { option, value: Some(value) }),
-        (false, None) => Ok(Setting { option, value: None }),
-        (true, _) => Err((format!("{option} needs a value"), format!("write {option} = VALUE"))),
-        (false, Some(_)) => Err((format!("{option} takes no value"), format!("write {option} alone"))),
+        (true, Some(value)) if !value.is_empty() => Ok(Setting {
+            option,
+            value: Some(value),
+        }),
+        (false, None) => Ok(Setting {
+            option,
+            value: None,
+        }),
+        (true, _) => Err((
+            format!("{option} needs a value"),
+            format!("write {option} = VALUE"),
+        )),
+        (false, Some(_)) => Err((
+            format!("{option} takes no value"),
+            format!("write {option} alone"),
+        )),
     }
 }
 
 /// The arguments with the settings that they lack, as far as their command has such options.
 fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<OsString> {
-    let words: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).collect();
+    let words: Vec<_> = args
+        .iter()
+        .skip(1)
+        .map(|arg| arg.to_string_lossy())
+        .collect();
     // Behind `--` every word is the name of a file, whatever it looks like.
-    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let end = words
+        .iter()
+        .position(|word| word == "--")
+        .unwrap_or(words.len());
     // Options that all commands share are only known to each command once the whole is built.
     command.build();
-    let Some((command, named)) = meant(&command, words.iter().take(end)) else { return args.to_owned() };
+    let Some((command, named)) = meant(&command, words.iter().take(end)) else {
+        return args.to_owned();
+    };
     let is_given = |option: &str| {
-        let is_it =
-            |word: &str| word.strip_prefix("--").and_then(|word| word.split('=').next()) == Some(option);
+        let is_it = |word: &str| {
+            word.strip_prefix("--")
+                .and_then(|word| word.split('=').next())
+                == Some(option)
+        };
         words.iter().take(end).any(|word| is_it(word))
     };
     // A default for one command must not be an error of usage for another.
-    let takes = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
+    let takes = |option: &str| {
+        command
+            .get_arguments()
+            .any(|arg| arg.get_long() == Some(option))
+    };
     // Quiet and verbose exclude each other: a line that has one of them must not get the other from the file.
     let is_short = |word: &str| word == "-q" || word == "-v";
-    let speaks =
-        || is_given("quiet") || is_given("verbose") || words.iter().take(end).any(|word| is_short(word));
+    let speaks = || {
+        is_given("quiet")
+            || is_given("verbose")
+            || words.iter().take(end).any(|word| is_short(word))
+    };
     let lacking = settings.iter().filter(|setting| {
-        let is_said = is_given(setting.option) || (matches!(setting.option, "quiet" | "verbose") && speaks());
+        let is_said =
+            is_given(setting.option) || (matches!(setting.option, "quiet" | "verbose") && speaks());
         takes(setting.option) && !is_said
     });
     // Joined with `=`, so that a value that begins with a dash is not taken for an option.
@@ -160,10 +220,17 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
     });
     // A line of another program takes all words behind its first one for its own, so that options of ours
     // have to stand in front of it.
-    let passes_on = command.get_arguments().any(clap::Arg::is_trailing_var_arg_set);
+    let passes_on = command
+        .get_arguments()
+        .any(clap::Arg::is_trailing_var_arg_set);
     let end = if passes_on { named } else { end };
     let (front, behind) = args.split_at_checked(end + 1).unwrap_or((args, &[]));
-    front.iter().cloned().chain(lacking).chain(behind.iter().cloned()).collect()
+    front
+        .iter()
+        .cloned()
+        .chain(lacking)
+        .chain(behind.iter().cloned())
+        .collect()
 }
 
 /// The command that words name, and how many of them there are up to its name; none if they name none, which
@@ -196,10 +263,18 @@ mod tests {
         let text = "# how I like it\n\ntime-format = utc\nno-digit-sep\n--color=never\nquiet\n";
         let settings = parse(text, Path::new("config"), |_, _| None).unwrap();
         let option = |name| Arg::new(name).long(name);
-        let said = [option("color"), option("quiet"), option("verbose").short('v')];
-        let cpu =
-            Command::new("cpu").args(said.clone()).args([option("time-format"), option("no-digit-sep")]);
-        let passed_on = Arg::new("line").num_args(1..).trailing_var_arg(true).allow_hyphen_values(true);
+        let said = [
+            option("color"),
+            option("quiet"),
+            option("verbose").short('v'),
+        ];
+        let cpu = Command::new("cpu")
+            .args(said.clone())
+            .args([option("time-format"), option("no-digit-sep")]);
+        let passed_on = Arg::new("line")
+            .num_args(1..)
+            .trailing_var_arg(true)
+            .allow_hyphen_values(true);
         let root = Command::new("etwkit")
             .subcommand(Command::new("info").args(said.clone()))
             .subcommand(Command::new("wpr").args(said).arg(passed_on))
@@ -213,24 +288,45 @@ mod tests {
                 "etwkit dump cpu --time-format s a.etwx -v",
                 "etwkit dump cpu --time-format s a.etwx -v --no-digit-sep --color=never",
             ),
-            ("etwkit info --quiet -- a.etl", "etwkit info --quiet --color=never -- a.etl"),
-            ("etwkit wpr -start CPU", "etwkit wpr --color=never --quiet -start CPU"),
+            (
+                "etwkit info --quiet -- a.etl",
+                "etwkit info --quiet --color=never -- a.etl",
+            ),
+            (
+                "etwkit wpr -start CPU",
+                "etwkit wpr --color=never --quiet -start CPU",
+            ),
             ("etwkit --help", "etwkit --help"),
             ("etwkit dump", "etwkit dump"),
         ] {
-            assert_eq!(added(&args(line), &settings, root.clone()), args(expected), "{line}");
+            assert_eq!(
+                added(&args(line), &settings, root.clone()),
+                args(expected),
+                "{line}"
+            );
         }
     }
 
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
         for (text, problem) in [
-            ("\ntime-fromat = s", "config, line 2: \"time-fromat\" is no option that a configuration has"),
-            ("process = x", "config, line 1: \"process\" is no option that a configuration has"),
+            (
+                "\ntime-fromat = s",
+                "config, line 2: \"time-fromat\" is no option that a configuration has",
+            ),
+            (
+                "process = x",
+                "config, line 1: \"process\" is no option that a configuration has",
+            ),
             ("time-format", "config, line 1: time-format needs a value"),
             ("clip = yes", "config, line 1: clip takes no value"),
         ] {
-            assert_eq!(parse(text, Path::new("config"), |_, _| None).unwrap_err().to_string(), problem);
+            assert_eq!(
+                parse(text, Path::new("config"), |_, _| None)
+                    .unwrap_err()
+                    .to_string(),
+                problem
+            );
         }
     }
 }

@@ -17,7 +17,11 @@ pub struct Advised {
 
 /// An error that says what to do.
 pub fn advised(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-    Advised { message: message.into(), hint: hint.into() }.into()
+    Advised {
+        message: message.into(),
+        hint: hint.into(),
+    }
+    .into()
 }
 
 /// The error stream, and whether it is coloured.
@@ -73,7 +77,9 @@ pub fn hint_of_system(error: &io::Error) -> Option<&'static str> {
         }
         io::ErrorKind::StorageFull => "no space is left there: free some, or choose another place",
         io::ErrorKind::ReadOnlyFilesystem => "nothing can be written there: choose another place",
-        io::ErrorKind::InvalidData => "the file is not what it should be: was it copied as a whole?",
+        io::ErrorKind::InvalidData => {
+            "the file is not what it should be: was it copied as a whole?"
+        }
         io::ErrorKind::NotSeekable => "this has to be a file: pipes cannot be written at any place",
         _ => return None,
     })
@@ -87,10 +93,15 @@ mod tests {
 
     #[test]
     fn causes_that_repeat_the_message_are_left_out_and_controls_are_escaped() {
-        let error =
-            Err::<(), _>(anyhow!("disk \x1B full")).context("cannot write: disk \x1B full").context("x");
+        let error = Err::<(), _>(anyhow!("disk \x1B full"))
+            .context("cannot write: disk \x1B full")
+            .context("x");
         let mut out = Vec::new();
-        Errors { out: &mut out, is_colored: false }.error(&error.unwrap_err(), "free some");
+        Errors {
+            out: &mut out,
+            is_colored: false,
+        }
+        .error(&error.unwrap_err(), "free some");
         let want = "error: x\ncaused by: cannot write: disk \\u{1b} full\nhint: free some\n";
         assert_eq!(String::from_utf8(out).unwrap(), want);
     }
@@ -98,9 +109,15 @@ mod tests {
     #[test]
     fn a_text_of_lines_stays_one_and_only_labels_are_coloured() {
         let mut out = Vec::new();
-        let mut errors = Errors { out: &mut out, is_colored: true };
+        let mut errors = Errors {
+            out: &mut out,
+            is_colored: true,
+        };
         errors.lines("a\nb");
         errors.note("c\nd");
-        assert_eq!(String::from_utf8(out).unwrap(), "a\nb\n\x1B[33mnote:\x1B[0m c\\nd\n");
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "a\nb\n\x1B[33mnote:\x1B[0m c\\nd\n"
+        );
     }
 }

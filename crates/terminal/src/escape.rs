@@ -34,7 +34,9 @@ pub fn json_text(json: &str) -> Cow<'_, str> {
 
 fn escape(text: &str, one: impl Fn(char, &mut String)) -> Cow<'_, str> {
     // Nearly all texts are harmless, and answers have millions of them.
-    let Some(first) = text.find(is_hostile) else { return Cow::Borrowed(text) };
+    let Some(first) = text.find(is_hostile) else {
+        return Cow::Borrowed(text);
+    };
     let (good, rest) = text.split_at(first);
     let mut out = String::with_capacity(text.len() + 16);
     out.push_str(good);
@@ -54,7 +56,12 @@ mod tests {
 
     #[test]
     fn harmless_text_is_not_copied() {
-        for harmless in ["", "C:\\Windows\\x.exe", "Grüße 日本 🎉", "a\u{A0}b\u{200D}c\u{200B}"] {
+        for harmless in [
+            "",
+            "C:\\Windows\\x.exe",
+            "Grüße 日本 🎉",
+            "a\u{A0}b\u{200D}c\u{200B}",
+        ] {
             assert!(matches!(text(harmless), Cow::Borrowed(same) if same == harmless));
         }
     }
@@ -63,16 +70,23 @@ mod tests {
     fn controls_are_escaped() {
         assert_eq!(text("a\x1B[2Jb"), "a\\u{1b}[2Jb");
         assert_eq!(text("a\tb\nc\rd\0"), "a\\tb\\nc\\rd\\u{0}");
-        assert_eq!(text("\x7F\u{80}\u{9B}\u{9F}"), "\\u{7f}\\u{80}\\u{9b}\\u{9f}");
+        assert_eq!(
+            text("\x7F\u{80}\u{9B}\u{9F}"),
+            "\\u{7f}\\u{80}\\u{9b}\\u{9f}"
+        );
     }
 
     #[test]
     fn bidirectional_controls_and_separators_are_escaped() {
-        let hostile =
-            (0x202A..=0x202E).chain(0x2066..=0x2069).chain([0x200E, 0x200F, 0x061C, 0x2028, 0x2029]);
+        let hostile = (0x202A..=0x202E)
+            .chain(0x2066..=0x2069)
+            .chain([0x200E, 0x200F, 0x061C, 0x2028, 0x2029]);
         for code in hostile {
             let c = char::from_u32(code).unwrap();
-            assert_eq!(text(&format!("gpj.{c}exe")), format!("gpj.\\u{{{code:x}}}exe"));
+            assert_eq!(
+                text(&format!("gpj.{c}exe")),
+                format!("gpj.\\u{{{code:x}}}exe")
+            );
             assert_eq!(json_text(&format!("\"{c}\"")), format!("\"\\u{code:04x}\""));
         }
     }
@@ -83,6 +97,9 @@ mod tests {
         let printed = value.to_string();
         let printed = json_text(&printed);
         assert_eq!(printed, r#"{"a\u009b":"x\u001b[0m\u007f\u202e\n"}"#);
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&printed).unwrap(), value);
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&printed).unwrap(),
+            value
+        );
     }
 }

@@ -23,7 +23,11 @@ impl Exit {
     #[must_use]
     pub const fn worse(self, other: Self) -> Self {
         // Codes rise with what is wrong, so that they can be compared.
-        if other.code() > self.code() { other } else { self }
+        if other.code() > self.code() {
+            other
+        } else {
+            self
+        }
     }
 
     /// The exit code.

@@ -55,7 +55,11 @@ pub fn remove_at_the_end(path: &Path) {
 
 #[expect(clippy::exit, reason = "a signal ends the process, wherever it is")]
 fn end() -> ! {
-    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+    for path in UNFINISHED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .iter()
+    {
         let _ = std::fs::remove_file(path);
     }
     std::process::exit(Exit::Interrupted.code().into())

@@ -16,7 +16,8 @@ impl WriteError {
     #[must_use]
     pub fn is_closed_pipe(&self) -> bool {
         // ERROR_PIPE_NOT_CONNECTED has no kind of its own; named pipes of Windows end with it.
-        self.0.kind() == io::ErrorKind::BrokenPipe || (cfg!(windows) && self.0.raw_os_error() == Some(233))
+        self.0.kind() == io::ErrorKind::BrokenPipe
+            || (cfg!(windows) && self.0.raw_os_error() == Some(233))
     }
 }
 
@@ -38,13 +39,24 @@ pub struct Lines<'w> {
 impl<'w> Lines<'w> {
     /// Lines without colours and of any width.
     pub fn new(out: &'w mut dyn Write) -> Self {
-        Self { out, width: None, terminal: Colors::default(), colors: Colors::default(), started: false }
+        Self {
+            out,
+            width: None,
+            terminal: Colors::default(),
+            colors: Colors::default(),
+            started: false,
+        }
     }
 
     /// Lines for a terminal of that many columns, in a session that may have chosen other colours.
     #[must_use]
     pub fn on(self, width: Option<usize>, colors: Colors, session: Option<When>) -> Self {
-        Self { width, terminal: colors, colors: colors.chosen(session), ..self }
+        Self {
+            width,
+            terminal: colors,
+            colors: colors.chosen(session),
+            ..self
+        }
     }
 
     /// Follows the choice of a command line, if it has one.
@@ -144,7 +156,10 @@ impl<'w> Lines<'w> {
     /// # Errors
     /// It cannot be written.
     pub fn table(&mut self, table: &Table) -> Result<()> {
-        table.lines().iter().try_for_each(|line| self.line_as(line.role, &line.text))
+        table
+            .lines()
+            .iter()
+            .try_for_each(|line| self.line_as(line.role, &line.text))
     }
 
     /// One object of JSON on a line of its own. No heading of text stands in front of it or behind it.

@@ -59,9 +59,12 @@ pub fn label(line: &str) -> Option<(Role, &str)> {
         ("note:", Role::Warning),
         ("hint:", Role::Hint),
     ];
-    LABELS
-        .into_iter()
-        .find_map(|(label, role)| Some((role, line.get(..label.len()).filter(|begin| *begin == label)?)))
+    LABELS.into_iter().find_map(|(label, role)| {
+        Some((
+            role,
+            line.get(..label.len()).filter(|begin| *begin == label)?,
+        ))
+    })
 }
 
 /// A line of which only the label is coloured.
@@ -102,7 +105,10 @@ impl Colors {
     pub fn chosen(self, when: Option<When>) -> Self {
         match when {
             None | Some(When::Auto) => self,
-            Some(When::Always) => Self { out: true, err: true },
+            Some(When::Always) => Self {
+                out: true,
+                err: true,
+            },
             Some(When::Never) => Self::default(),
         }
     }
@@ -128,11 +134,21 @@ mod tests {
 
     #[test]
     fn only_labels_are_coloured() {
-        assert_eq!(labelled("hint: do it", true), "\u{1B}[32mhint:\u{1B}[0m do it");
-        assert_eq!(labelled("  warning: lost (3)", true), "  \u{1B}[33mwarning:\u{1B}[0m lost (3)");
-        for (line, is_colored) in
-            [("hint: do it", false), ("a hint: b", true), ("hints: x", true), ("", true), ("é", true)]
-        {
+        assert_eq!(
+            labelled("hint: do it", true),
+            "\u{1B}[32mhint:\u{1B}[0m do it"
+        );
+        assert_eq!(
+            labelled("  warning: lost (3)", true),
+            "  \u{1B}[33mwarning:\u{1B}[0m lost (3)"
+        );
+        for (line, is_colored) in [
+            ("hint: do it", false),
+            ("a hint: b", true),
+            ("hints: x", true),
+            ("", true),
+            ("é", true),
+        ] {
             assert_eq!(labelled(line, is_colored), line);
         }
         assert_eq!(Role::File.paint("a", true), "\u{1B}[36ma\u{1B}[0m");
@@ -145,7 +161,10 @@ mod tests {
     fn a_choice_is_found_in_wrong_arguments() {
         let of = |line: &str| choice(&line.split(' ').map(Into::into).collect::<Vec<_>>());
         assert_eq!(of("etwkit nonsense --color never"), Some(When::Never));
-        assert_eq!(of("etwkit --color=never x --color=always"), Some(When::Always));
+        assert_eq!(
+            of("etwkit --color=never x --color=always"),
+            Some(When::Always)
+        );
         assert_eq!(of("etwkit x --color"), None);
         assert_eq!(of("etwkit x --color=green"), None);
         assert_eq!(of("etwkit x -- --color=never"), None);
@@ -154,10 +173,19 @@ mod tests {
 
     #[test]
     fn a_choice_goes_before_the_terminal() {
-        let terminal = Colors { out: true, err: false };
+        let terminal = Colors {
+            out: true,
+            err: false,
+        };
         assert_eq!(terminal.chosen(None), terminal);
         assert_eq!(terminal.chosen(Some(When::Auto)), terminal);
-        assert_eq!(terminal.chosen(Some(When::Always)), Colors { out: true, err: true });
+        assert_eq!(
+            terminal.chosen(Some(When::Always)),
+            Colors {
+                out: true,
+                err: true
+            }
+        );
         assert_eq!(terminal.chosen(Some(When::Never)), Colors::default());
     }
 }

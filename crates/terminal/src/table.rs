@@ -39,16 +39,25 @@ impl Table {
     /// A table with a row of titles.
     #[must_use]
     pub fn new(columns: &[(&str, Align)]) -> Self {
-        let titles = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
+        let titles = columns
+            .iter()
+            .map(|(title, _)| (*title).to_owned())
+            .collect();
         let aligns = columns.iter().map(|(_, align)| *align).collect();
-        Self { aligns, has_titles: true, rows: vec![titles] }
+        Self {
+            aligns,
+            has_titles: true,
+            rows: vec![titles],
+        }
     }
 
     /// A table of rows below titles with `|` between; columns whose title ends with `>` stand at the right.
     #[must_use]
     pub fn of<const N: usize>(titles: &str, rows: impl IntoIterator<Item = [String; N]>) -> Self {
         fn column(title: &str) -> (&str, Align) {
-            title.strip_suffix('>').map_or((title, Align::Left), |title| (title, Align::Right))
+            title
+                .strip_suffix('>')
+                .map_or((title, Align::Left), |title| (title, Align::Right))
         }
         let mut table = Self::new(&titles.split('|').map(column).collect::<Vec<_>>());
         rows.into_iter().for_each(|row| table.row(row));
@@ -58,13 +67,22 @@ impl Table {
     /// Names and values without titles.
     #[must_use]
     pub fn pairs() -> Self {
-        Self { aligns: vec![Align::Left, Align::Left], has_titles: false, rows: Vec::new() }
+        Self {
+            aligns: vec![Align::Left, Align::Left],
+            has_titles: false,
+            rows: Vec::new(),
+        }
     }
 
     /// Appends a row, whose cells are escaped.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         // Escaped before the widths are taken; the printer then finds nothing more to escape.
-        self.rows.push(cells.into_iter().map(|cell| escape::text(&cell).into_owned()).collect());
+        self.rows.push(
+            cells
+                .into_iter()
+                .map(|cell| escape::text(&cell).into_owned())
+                .collect(),
+        );
     }
 
     /// Characters of the widest cell of each column.
@@ -72,7 +90,10 @@ impl Table {
     pub fn widths(&self) -> Vec<usize> {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+            cells
+                .map(|cell| cell.chars().count())
+                .max()
+                .unwrap_or_default()
         };
         (0..self.aligns.len()).map(width).collect()
     }
@@ -88,8 +109,21 @@ impl Table {
             }
             line
         };
-        let role = |at: usize| if at == 0 && self.has_titles { Role::Titles } else { Role::Plain };
-        self.rows.iter().enumerate().map(|(at, row)| TableLine { role: role(at), text: line(row) }).collect()
+        let role = |at: usize| {
+            if at == 0 && self.has_titles {
+                Role::Titles
+            } else {
+                Role::Plain
+            }
+        };
+        self.rows
+            .iter()
+            .enumerate()
+            .map(|(at, row)| TableLine {
+                role: role(at),
+                text: line(row),
+            })
+            .collect()
     }
 }
 
@@ -118,8 +152,16 @@ pub fn push_cell(line: &mut String, cell: &str, width: usize, align: Align) {
 pub fn csv_cell(cell: &str) -> String {
     // Texts come out of traces that strangers made, and a spreadsheet runs formulas when the file is opened.
     let formula = cell.starts_with(['=', '+', '-', '@']);
-    let cell = if formula { format!("'{cell}") } else { cell.to_owned() };
-    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+    let cell = if formula {
+        format!("'{cell}")
+    } else {
+        cell.to_owned()
+    };
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell
+    }
 }
 
 #[cfg(test)]
@@ -128,12 +170,22 @@ mod tests {
 
     #[test]
     fn a_cell_of_any_width_is_printed() {
-        let mut table = Table::new(&[("name", Align::Left), ("events", Align::Right), ("end", Align::Left)]);
+        let mut table = Table::new(&[
+            ("name", Align::Left),
+            ("events", Align::Right),
+            ("end", Align::Left),
+        ]);
         // Eleven thousand escape characters are 66,000 characters when they are escaped.
         table.row(["\x1B".repeat(11_000), "x".repeat(70_000), "z".into()]);
         table.row(["short".into(), "7".into(), "z".into()]);
         let lines: Vec<String> = table.lines().iter().map(ToString::to_string).collect();
-        assert_eq!(lines[1].trim(), format!("{}  {}  z", "\\u{1b}".repeat(11_000), "x".repeat(70_000)));
-        assert_eq!(lines[2], format!("  short{}  {}7  z  ", " ".repeat(995), " ".repeat(999)));
+        assert_eq!(
+            lines[1].trim(),
+            format!("{}  {}  z", "\\u{1b}".repeat(11_000), "x".repeat(70_000))
+        );
+        assert_eq!(
+            lines[2],
+            format!("  short{}  {}7  z  ", " ".repeat(995), " ".repeat(999))
+        );
     }
 }

@@ -34,8 +34,18 @@ impl Comparison {
 
     /// Fails with the first differences, if there are any.
     pub fn assert_equal(&self) {
-        let shown: Vec<_> = self.differences.iter().take(30).map(String::as_str).collect();
-        assert!(self.differences.is_empty(), "{} differ:\n{}", self.differences.len(), shown.join("\n"));
+        let shown: Vec<_> = self
+            .differences
+            .iter()
+            .take(30)
+            .map(String::as_str)
+            .collect();
+        assert!(
+            self.differences.is_empty(),
+            "{} differ:\n{}",
+            self.differences.len(),
+            shown.join("\n")
+        );
     }
 
     fn walk(&mut self, path: &str, key: &str, truth: &Value, ours: &Value) {
@@ -51,7 +61,11 @@ impl Comparison {
             }
             (Value::Array(truth), Value::Array(ours)) => {
                 if truth.len() != ours.len() {
-                    self.differ(path, &truth.len().into(), &format!("{} elements", ours.len()));
+                    self.differ(
+                        path,
+                        &truth.len().into(),
+                        &format!("{} elements", ours.len()),
+                    );
                 }
                 for (index, (want, got)) in truth.iter().zip(ours).enumerate() {
                     self.walk(&format!("{path}.{index}"), key, want, got);
@@ -68,16 +82,24 @@ impl Comparison {
 
     fn differ(&mut self, path: &str, truth: &Value, ours: &str) {
         let cut = |text: &str| text.chars().take(160).collect::<String>();
-        self.differences.push(format!("{path}: expected {}, got {}", cut(&truth.to_string()), cut(ours)));
+        self.differences.push(format!(
+            "{path}: expected {}, got {}",
+            cut(&truth.to_string()),
+            cut(ours)
+        ));
     }
 }
 
 fn equal(key: &str, truth: &Value, ours: &Value) -> bool {
-    let (Value::Number(a), Value::Number(b)) = (truth, ours) else { return truth == ours };
+    let (Value::Number(a), Value::Number(b)) = (truth, ours) else {
+        return truth == ours;
+    };
     if !a.is_f64() && !b.is_f64() {
         return a == b;
     }
-    let (Some(a), Some(b)) = (a.as_f64(), b.as_f64()) else { return false };
+    let (Some(a), Some(b)) = (a.as_f64(), b.as_f64()) else {
+        return false;
+    };
     let relative = 1e-6 * a.abs().max(b.abs());
     let slack = match key {
         // A bit more than a microsecond: the difference itself is rounded.
@@ -99,12 +121,27 @@ mod tests {
 
     #[test]
     fn numbers_have_the_slack_of_their_key() {
-        assert_eq!(differences(&json!({"a_s": 1.0}), &json!({"a_s": 1.000_000_9})), 0);
-        assert_eq!(differences(&json!({"a_s": 1.0}), &json!({"a_s": 1.000_002})), 1);
+        assert_eq!(
+            differences(&json!({"a_s": 1.0}), &json!({"a_s": 1.000_000_9})),
+            0
+        );
+        assert_eq!(
+            differences(&json!({"a_s": 1.0}), &json!({"a_s": 1.000_002})),
+            1
+        );
         assert_eq!(differences(&json!({"a_us": 5.0}), &json!({"a_us": 6})), 0);
-        assert_eq!(differences(&json!({"a": 1e9}), &json!({"a": 1e9 + 100.0})), 0);
-        assert_eq!(differences(&json!({"a": 1_000_000_000}), &json!({"a": 1_000_000_001})), 1);
-        assert_eq!(differences(&json!({"a_s": [1.0]}), &json!({"a_s": [1.000_000_9]})), 0);
+        assert_eq!(
+            differences(&json!({"a": 1e9}), &json!({"a": 1e9 + 100.0})),
+            0
+        );
+        assert_eq!(
+            differences(&json!({"a": 1_000_000_000}), &json!({"a": 1_000_000_001})),
+            1
+        );
+        assert_eq!(
+            differences(&json!({"a_s": [1.0]}), &json!({"a_s": [1.000_000_9]})),
+            0
+        );
         assert_eq!(differences(&json!({"a": 1}), &json!({"a": true})), 1);
     }
 
@@ -113,7 +150,10 @@ mod tests {
         assert_eq!(differences(&json!({"a": null}), &json!({})), 0);
         assert_eq!(differences(&json!({"a": null}), &json!({"a": 1})), 1);
         assert_eq!(differences(&json!({"a": {}}), &json!({})), 1);
-        assert_eq!(differences(&json!({"_a": 1, "b": {"_c": 1}}), &json!({"b": {}})), 1);
+        assert_eq!(
+            differences(&json!({"_a": 1, "b": {"_c": 1}}), &json!({"b": {}})),
+            1
+        );
         assert_eq!(differences(&json!({"a": [1, 2]}), &json!({"a": [1]})), 1);
         assert_eq!(differences(&json!({}), &json!({"more": 1})), 0);
     }

@@ -16,7 +16,10 @@ impl Random {
 
     /// A number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n.max(1)
     }
 
@@ -41,7 +44,9 @@ impl Random {
             i64::MAX as u64,
             u64::MAX,
         ];
-        EDGES[self.below(EDGES.len())].wrapping_add(self.below(3) as u64).wrapping_sub(1)
+        EDGES[self.below(EDGES.len())]
+            .wrapping_add(self.below(3) as u64)
+            .wrapping_sub(1)
     }
 }
 
@@ -64,7 +69,10 @@ pub fn corrupt(bytes: &mut Vec<u8>, random: &mut Random, kind: usize) {
         }
         2 => {
             for _ in 0..50 {
-                let (at, word) = (random.below(len - 4), [0, 1, u32::MAX, i32::MAX as u32][random.below(4)]);
+                let (at, word) = (
+                    random.below(len - 4),
+                    [0, 1, u32::MAX, i32::MAX as u32][random.below(4)],
+                );
                 bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
             }
         }
@@ -121,11 +129,23 @@ fn buffer_fields(bytes: &mut [u8], random: &mut Random) {
 fn record_fields(bytes: &mut [u8], random: &mut Random) {
     let records = record_starts(bytes, random);
     for _ in 0..=random.below(20) {
-        let Some(start) = records.get(random.below(records.len())) else { return };
+        let Some(start) = records.get(random.below(records.len())) else {
+            return;
+        };
         // Size, kind, marker, version, type or size of the payload, thread, process, time stamps of both
         // layouts, flags.
-        let (at, width) = [(0, 2), (2, 1), (3, 1), (4, 2), (6, 2), (8, 8), (8, 4), (12, 4), (16, 8), (4, 4)]
-            [random.below(10)];
+        let (at, width) = [
+            (0, 2),
+            (2, 1),
+            (3, 1),
+            (4, 2),
+            (6, 2),
+            (8, 8),
+            (8, 4),
+            (12, 4),
+            (16, 8),
+            (4, 4),
+        ][random.below(10)];
         put(bytes, start + at, width, random);
     }
 }
@@ -133,7 +153,9 @@ fn record_fields(bytes: &mut [u8], random: &mut Random) {
 fn payload_words(bytes: &mut [u8], random: &mut Random) {
     let records = record_starts(bytes, random);
     for _ in 0..=random.below(30) {
-        let Some(start) = records.get(random.below(records.len())) else { return };
+        let Some(start) = records.get(random.below(records.len())) else {
+            return;
+        };
         let width = [1, 2, 4, 8][random.below(4)];
         put(bytes, start + 16 + random.below(120), width, random);
     }
@@ -158,7 +180,9 @@ fn blocks(bytes: &mut Vec<u8>, random: &mut Random) {
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> usize {
-    bytes.get(at..at + 4).map_or(0, |word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]) as usize)
+    bytes.get(at..at + 4).map_or(0, |word| {
+        u32::from_le_bytes([word[0], word[1], word[2], word[3]]) as usize
+    })
 }
 
 /// Where buffers start; never empty.

@@ -85,9 +85,15 @@ pub fn small() -> JsonExtract {
             json!({"StackList": ["ntoskrnl.exe!NtCreateEvent\napp.dll!App.Main", "ntoskrnl.exe!NtClose\napp.dll!App.Main"]}),
         ),
         ("VirtualAlloc", virtual_alloc()),
-        ("VirtualAllocStacks", json!({"StackList": ["ntdll.dll!NtAllocateVirtualMemory\napp.dll!App.Load"]})),
+        (
+            "VirtualAllocStacks",
+            json!({"StackList": ["ntdll.dll!NtAllocateVirtualMemory\napp.dll!App.Load"]}),
+        ),
         ("TraceLogging", trace_logging()),
-        ("TraceLogStacks", json!({"StackList": ["advapi32.dll!EventWrite\napp.dll!App.Main"]})),
+        (
+            "TraceLogStacks",
+            json!({"StackList": ["advapi32.dll!EventWrite\napp.dll!App.Main"]}),
+        ),
     ];
     JsonExtract { main, parts }
 }
@@ -301,14 +307,19 @@ impl JsonExtract {
         let path = folder.join(format!("{name}.json7z"));
         let mut writer = ArchiveWriter::new(Cursor::new(Vec::new())).unwrap();
         for (file, bytes) in self.files(name) {
-            writer.push_archive_entry(ArchiveEntry::new_file(&file), Some(bytes.as_slice())).unwrap();
+            writer
+                .push_archive_entry(ArchiveEntry::new_file(&file), Some(bytes.as_slice()))
+                .unwrap();
         }
         std::fs::write(&path, writer.finish().unwrap().into_inner()).unwrap();
         path
     }
 
     fn files(&self, name: &str) -> Vec<(String, Vec<u8>)> {
-        let parts = self.parts.iter().map(|(part, value)| (format!("{name}_Derived_{part}.json"), value));
+        let parts = self
+            .parts
+            .iter()
+            .map(|(part, value)| (format!("{name}_Derived_{part}.json"), value));
         let main = (format!("{name}.json"), &self.main);
         std::iter::once(main)
             .chain(parts)
@@ -325,7 +336,9 @@ pub fn write_many(path: &Path, names: &[&str]) {
     let main = serde_json::to_vec(&small().main).unwrap();
     let mut writer = ArchiveWriter::new(Cursor::new(Vec::new())).unwrap();
     for name in names {
-        writer.push_archive_entry(ArchiveEntry::new_file(name), Some(main.as_slice())).unwrap();
+        writer
+            .push_archive_entry(ArchiveEntry::new_file(name), Some(main.as_slice()))
+            .unwrap();
     }
     std::fs::write(path, writer.finish().unwrap().into_inner()).unwrap();
 }
@@ -346,10 +359,17 @@ pub fn write_large(path: &Path, processes: usize, methods: usize) -> u64 {
     };
     let total = |index: usize| format!("\"p{index}.exe({})\": {index}", index * 4 + 8);
     let name = |method: usize| {
-        format!("\"module{}.dll!Namespace.Of.Some.Length.Class{method}.Method\"", method % 97)
+        format!(
+            "\"module{}.dll!Namespace.Of.Some.Length.Class{method}.Method\"",
+            method % 97
+        )
     };
-    write!(out, "{{\"SessionStart\": \"{START}\", \"SessionEnd\": \"{}\", \"Processes\": [", at("10"))
-        .unwrap();
+    write!(
+        out,
+        "{{\"SessionStart\": \"{START}\", \"SessionEnd\": \"{}\", \"Processes\": [",
+        at("10")
+    )
+    .unwrap();
     write!(
         out,
         "{}], \"CPU\": {{\"PerProcessCPUConsumptionInMs\": {{",
@@ -369,8 +389,12 @@ pub fn write_large(path: &Path, processes: usize, methods: usize) -> u64 {
     )
     .unwrap();
     for index in 0..processes {
-        let costs =
-            (0..methods).map(|method| format!("\"{method} {} 12 0.1234 9.8765 3 7 1 20 300\"", method % 500));
+        let costs = (0..methods).map(|method| {
+            format!(
+                "\"{method} {} 12 0.1234 9.8765 3 7 1 20 300\"",
+                method % 500
+            )
+        });
         let separator = if index == 0 { "" } else { "," };
         write!(
             out,

@@ -63,7 +63,9 @@ pub fn made_bytes(name: &str) -> Vec<u8> {
 pub fn seven_zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ArchiveWriter::new(Cursor::new(Vec::new())).unwrap();
     for (name, bytes) in members {
-        writer.push_archive_entry(ArchiveEntry::new_file(name), Some(*bytes)).unwrap();
+        writer
+            .push_archive_entry(ArchiveEntry::new_file(name), Some(*bytes))
+            .unwrap();
     }
     writer.finish().unwrap().into_inner()
 }

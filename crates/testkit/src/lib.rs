@@ -33,11 +33,17 @@ use serde_json::Value;
 #[must_use]
 pub fn traces() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os("ETWKIT_TRACES").map(PathBuf::from) {
-        assert!(folder.is_dir(), "ETWKIT_TRACES names {}, which is no folder", folder.display());
+        assert!(
+            folder.is_dir(),
+            "ETWKIT_TRACES names {}, which is no folder",
+            folder.display()
+        );
         return Some(folder);
     }
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    skip(&format!("{test}: ETWKIT_TRACES does not name the folder of the sample traces"));
+    skip(&format!(
+        "{test}: ETWKIT_TRACES does not name the folder of the sample traces"
+    ));
     None
 }
 
@@ -48,7 +54,10 @@ pub fn traces() -> Option<PathBuf> {
 pub fn skip(what: &str) {
     // One write, so that no other test's line gets in between.
     let _ = std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes());
-    assert!(std::env::var_os("CI").is_none_or(|ci| ci.is_empty()), "skipped under CI: {what}");
+    assert!(
+        std::env::var_os("CI").is_none_or(|ci| ci.is_empty()),
+        "skipped under CI: {what}"
+    );
 }
 
 /// A trace with its expected results.
@@ -65,10 +74,15 @@ pub struct Sample {
 /// All samples with a truth; empty, with a note, where [`traces`] has none.
 #[must_use]
 pub fn samples() -> Vec<Sample> {
-    let Some(root) = traces() else { return Vec::new() };
+    let Some(root) = traces() else {
+        return Vec::new();
+    };
     let mut truths = truth_files(&root.join("truth"));
     truths.extend(truth_files(&root.join("made/info")));
-    truths.iter().filter_map(|truth| sample(&root, truth)).collect()
+    truths
+        .iter()
+        .filter_map(|truth| sample(&root, truth))
+        .collect()
 }
 
 /// The JSON files of a folder, sorted.
@@ -95,25 +109,39 @@ fn sample(root: &Path, path: &Path) -> Option<Sample> {
         return None;
     }
     let folders = [root.to_owned(), root.join("diaghub"), root.join("made")];
-    let named = truth["_meta"]["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap());
+    let named = truth["_meta"]["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["name"].as_str().unwrap());
     let files = named.map(|name| {
         // A file that is not there by itself lies in an archive of the same name.
         let archive = Path::new(name).with_extension("7z");
-        let candidates = folders.iter().flat_map(|folder| [folder.join(name), folder.join(&archive)]);
+        let candidates = folders
+            .iter()
+            .flat_map(|folder| [folder.join(name), folder.join(&archive)]);
         let found = candidates.into_iter().find(|file| file.is_file());
         found.unwrap_or_else(|| panic!("{name}, of {}, is missing", path.display()))
     });
     let files = files.collect();
-    Some(Sample { name: path.file_stem().unwrap().to_string_lossy().into_owned(), files, truth })
+    Some(Sample {
+        name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+        files,
+        truth,
+    })
 }
 
 /// Every `.etl` file of the folder of sample traces, sorted.
 #[must_use]
 pub fn trace_files() -> Vec<PathBuf> {
-    let Some(root) = traces() else { return Vec::new() };
+    let Some(root) = traces() else {
+        return Vec::new();
+    };
     let mut files = Vec::new();
     for folder in [root.clone(), root.join("diaghub"), root.join("made")] {
-        let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let entries = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
         files.extend(entries.filter(|path| path.extension().is_some_and(|ending| ending == "etl")));
     }
     files.sort();

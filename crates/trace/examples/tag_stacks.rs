@@ -38,17 +38,33 @@ impl Frames for Names {
 }
 
 fn names() -> Names {
-    let mut names = Names { modules: Vec::new(), frames: Vec::new() };
+    let mut names = Names {
+        modules: Vec::new(),
+        frames: Vec::new(),
+    };
     for case in CASES.lines().filter_map(|line| line.split_once(" => ")) {
-        for (module, method) in case.0.split(" < ").filter_map(|frame| frame.split_once('!')) {
+        for (module, method) in case
+            .0
+            .split(" < ")
+            .filter_map(|frame| frame.split_once('!'))
+        {
             let known = names.modules.iter().position(|known| known == module);
             let at = known.unwrap_or(names.modules.len());
             if at == names.modules.len() {
                 names.modules.push(module.to_owned());
-                let method = |n| format!("Company::Product::Part{}::Implementation::DoStep{n}", n % 17);
-                names.frames.extend((0..UNKNOWN_METHODS).map(|n| (at, Some(method(n)))));
+                let method = |n| {
+                    format!(
+                        "Company::Product::Part{}::Implementation::DoStep{n}",
+                        n % 17
+                    )
+                };
+                names
+                    .frames
+                    .extend((0..UNKNOWN_METHODS).map(|n| (at, Some(method(n)))));
             }
-            names.frames.push((at, Some(method.to_owned()).filter(|method| method != "?")));
+            names
+                .frames
+                .push((at, Some(method.to_owned()).filter(|method| method != "?")));
         }
     }
     names
@@ -59,7 +75,10 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
     }
 }
@@ -82,7 +101,10 @@ fn tree(stacks: usize, frames: usize) -> Vec<(Option<u32>, u32)> {
 }
 
 fn main() {
-    let stacks = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
+    let stacks = std::env::args()
+        .nth(1)
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1_000_000);
     let (names, set) = (names(), TagSet::built_in());
     let nodes = tree(stacks, names.count());
     let mut times: Vec<Duration> = Vec::new();
@@ -97,7 +119,9 @@ fn main() {
         let _ = Tagged::new(&set, &names, 0, |_| (None, 0));
         start.elapsed()
     });
-    let others = (0..nodes.len() as i32).filter(|node| tagged.tag(*node) == Some(0)).count();
+    let others = (0..nodes.len() as i32)
+        .filter(|node| tagged.tag(*node) == Some(0))
+        .count();
     println!(
         "{stacks} stacks, {} nodes, {} frames of {} modules, {} rules: {:.0} ms ({:.0} ms to match the frames, {:.1} ns a node); {:.0} % of the nodes have a tag",
         nodes.len(),

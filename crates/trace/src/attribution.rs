@@ -30,7 +30,14 @@ const THREAD_FIELDS: [&str; 8] = [
     "NewThreadId",
     "TThreadID",
 ];
-const PROCESS_FIELDS: [&str; 6] = ["ProcessId", "PID", "ProcessID", "StackProcess", "Pid", "HRPid"];
+const PROCESS_FIELDS: [&str; 6] = [
+    "ProcessId",
+    "PID",
+    "ProcessID",
+    "StackProcess",
+    "Pid",
+    "HRPid",
+];
 
 /// A plan and the positions of its thread and process field.
 type IdFields = (Arc<Plan>, Option<usize>, Option<usize>);
@@ -50,7 +57,10 @@ impl Attributor {
     /// [`crate::directory::Directory::first_threads`].
     #[must_use]
     pub fn new(first_threads: FxHashMap<u16, u32>) -> Self {
-        Self { running: first_threads, ..Self::default() }
+        Self {
+            running: first_threads,
+            ..Self::default()
+        }
     }
 
     /// The ids of an event, given the plan that decodes it.
@@ -58,8 +68,13 @@ impl Attributor {
     /// For kernel events those of the payload, since the header of process and thread events names the
     /// creator; else those of the header, else the thread that runs on the processor.
     pub fn ids(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Ids {
-        let header = Ids { pid: event.process_id(), tid: event.thread_id() };
-        let Some(hook) = Hook::of(event) else { return header };
+        let header = Ids {
+            pid: event.process_id(),
+            tid: event.thread_id(),
+        };
+        let Some(hook) = Hook::of(event) else {
+            return header;
+        };
         if (hook.group, hook.opcode) == (group::THREAD, scheduler::opcode::CONTEXT_SWITCH) {
             // A switch belongs to the thread that it switches in. Its payload has thread ids only, so the
             // process stays unknown here.
@@ -72,21 +87,34 @@ impl Attributor {
         let own = hook.group != group::THREAD || thread::is_lifetime(hook.opcode);
         // Payload before header: the start of a process or thread is logged by its creator, whose ids the
         // header has.
-        let payload = plan.filter(|_| own).map(|plan| self.payload_ids(event, plan)).unwrap_or_default();
+        let payload = plan
+            .filter(|_| own)
+            .map(|plan| self.payload_ids(event, plan))
+            .unwrap_or_default();
         if payload.pid.is_some() || payload.tid.is_some() {
             return payload;
         }
         if header.tid.is_some() {
             return header;
         }
-        Ids { pid: None, tid: self.running.get(&event.cpu).copied() }
+        Ids {
+            pid: None,
+            tid: self.running.get(&event.cpu).copied(),
+        }
     }
 
     fn payload_ids(&mut self, event: &RawEvent<'_>, plan: &Arc<Plan>) -> Ids {
-        let (_, thread, process) = self.fields.entry(Arc::as_ptr(plan) as usize).or_insert_with(|| {
-            let first = |names: &[&str]| names.iter().find_map(|name| plan.field(name));
-            (Arc::clone(plan), first(&THREAD_FIELDS), first(&PROCESS_FIELDS))
-        });
+        let (_, thread, process) = self
+            .fields
+            .entry(Arc::as_ptr(plan) as usize)
+            .or_insert_with(|| {
+                let first = |names: &[&str]| names.iter().find_map(|name| plan.field(name));
+                (
+                    Arc::clone(plan),
+                    first(&THREAD_FIELDS),
+                    first(&PROCESS_FIELDS),
+                )
+            });
         let (thread, process) = (*thread, *process);
         if thread.is_none() && process.is_none() {
             return Ids::default();
@@ -98,6 +126,9 @@ impl Attributor {
             // Some fields are wider than an id, and all bits set is how events say that there is none.
             u32::try_from(value).ok().filter(|id| *id != u32::MAX)
         };
-        Ids { pid: id(process), tid: id(thread) }
+        Ids {
+            pid: id(process),
+            tid: id(thread),
+        }
     }
 }

@@ -11,7 +11,8 @@ impl Fnv {
     const START: Self = Self(0xCBF2_9CE4_8422_2325);
 
     fn add(self, bytes: &[u8]) -> Self {
-        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        let step =
+            |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
         Self(bytes.iter().fold(self.0, step))
     }
 
@@ -22,7 +23,9 @@ impl Fnv {
 
 /// The beginning of the text that stands for code of a module: its file name, A to Z as a to z, and `!`.
 fn of_module(name: &str) -> Fnv {
-    Fnv::START.add(name.to_ascii_lowercase().as_bytes()).add(b"!")
+    Fnv::START
+        .add(name.to_ascii_lowercase().as_bytes())
+        .add(b"!")
 }
 
 /// A method by name: `file.dll!Namespace.Type.Method`.
@@ -36,7 +39,9 @@ pub fn of_method(module: &str, name: &str) -> i64 {
 #[must_use]
 pub fn of_offset(module: Option<&str>, rva: Option<i64>) -> i64 {
     match module.zip(rva) {
-        Some((module, rva)) => of_module(module).add(format!("+{rva:#x}").as_bytes()).value(),
+        Some((module, rva)) => of_module(module)
+            .add(format!("+{rva:#x}").as_bytes())
+            .value(),
         None => Fnv::START.add(b"?").value(),
     }
 }
@@ -44,7 +49,10 @@ pub fn of_offset(module: Option<&str>, rva: Option<i64>) -> i64 {
 /// A stack: the hash of its caller's stack, 0 for the outermost frame, and that of its code.
 #[must_use]
 pub fn of_stack(caller: i64, code: i64) -> i64 {
-    Fnv::START.add(&caller.to_le_bytes()).add(&code.to_le_bytes()).value()
+    Fnv::START
+        .add(&caller.to_le_bytes())
+        .add(&code.to_le_bytes())
+        .value()
 }
 
 /// The hashes of stacks by number, from the caller, which has a smaller number, and the code of each.
@@ -69,9 +77,16 @@ mod tests {
         let fnv = |text: &str| Fnv::START.add(text.as_bytes()).value();
         assert_eq!(fnv(""), 0xCBF2_9CE4_8422_2325_u64.cast_signed());
         assert_eq!(fnv("a"), 0xAF63_DC4C_8601_EC8C_u64.cast_signed());
-        assert_eq!(of_method("NTDLL.dll", "RtlUserThreadStart"), fnv("ntdll.dll!RtlUserThreadStart"));
+        assert_eq!(
+            of_method("NTDLL.dll", "RtlUserThreadStart"),
+            fnv("ntdll.dll!RtlUserThreadStart")
+        );
         assert_eq!(of_method("", "Shop.Cart.Add"), fnv("!Shop.Cart.Add"));
-        assert_ne!(of_method("a.dll", "Run"), of_method("a.dll", "run"), "names of methods keep their case");
+        assert_ne!(
+            of_method("a.dll", "Run"),
+            of_method("a.dll", "run"),
+            "names of methods keep their case"
+        );
         assert_eq!(of_offset(Some("A.dll"), Some(0x1A2B)), fnv("a.dll!+0x1a2b"));
         assert_eq!(of_offset(None, None), fnv("?"));
         let bytes = [0, 0, 0, 0, 0, 0, 0, 0, 0x15, 0x81, 0, 0, 0, 0, 0, 0];
@@ -82,6 +97,9 @@ mod tests {
     #[test]
     fn a_stack_follows_from_its_caller_and_a_caller_that_comes_later_is_none() {
         let hashes = of_stacks([(None, 7), (Some(0), 8), (Some(5), 7)].into_iter());
-        assert_eq!(hashes, [of_stack(0, 7), of_stack(of_stack(0, 7), 8), of_stack(0, 7)]);
+        assert_eq!(
+            hashes,
+            [of_stack(0, 7), of_stack(of_stack(0, 7), 8), of_stack(0, 7)]
+        );
     }
 }

@@ -57,7 +57,10 @@ impl Counts {
         // Versions come from the file, so the table covers only those that exist and a hash table takes the
         // rest.
         let direct = event.hook_id().filter(|_| version < DIRECT_VERSIONS);
-        match direct.and_then(|hook| self.direct.get_mut(usize::from(hook) * DIRECT_VERSIONS + version)) {
+        match direct.and_then(|hook| {
+            self.direct
+                .get_mut(usize::from(hook) * DIRECT_VERSIONS + version)
+        }) {
             Some(count) => {
                 *count += 1;
                 *count == 1
@@ -93,10 +96,22 @@ impl Counts {
 
     /// Events of each kind, in no order.
     pub fn identities(&self) -> impl Iterator<Item = (Identity, u64)> {
-        let direct = self.direct.iter().enumerate().filter(|(_, n)| **n > 0).map(|(index, n)| {
-            let [opcode, group] = ((index / DIRECT_VERSIONS) as u16).to_le_bytes();
-            (Identity::Kernel { group, opcode, version: (index % DIRECT_VERSIONS) as u8 }, *n)
-        });
+        let direct = self
+            .direct
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| **n > 0)
+            .map(|(index, n)| {
+                let [opcode, group] = ((index / DIRECT_VERSIONS) as u16).to_le_bytes();
+                (
+                    Identity::Kernel {
+                        group,
+                        opcode,
+                        version: (index % DIRECT_VERSIONS) as u8,
+                    },
+                    *n,
+                )
+            });
         direct.chain(self.by_identity.iter().map(|(identity, n)| (*identity, *n)))
     }
 
@@ -104,7 +119,11 @@ impl Counts {
     #[must_use]
     pub fn kernel(&self) -> BTreeMap<(u8, u8, u8), u64> {
         let kernel = |(identity, count)| match identity {
-            Identity::Kernel { group, opcode, version } => Some(((group, opcode, version), count)),
+            Identity::Kernel {
+                group,
+                opcode,
+                version,
+            } => Some(((group, opcode, version), count)),
             _ => None,
         };
         self.identities().filter_map(kernel).collect()
@@ -116,7 +135,9 @@ impl Counts {
     pub fn provider(&self) -> BTreeMap<(String, u16, u16, u8), u64> {
         let mut out = BTreeMap::new();
         for (identity, count) in &self.by_identity {
-            let Some(key) = provider_key(*identity) else { continue };
+            let Some(key) = provider_key(*identity) else {
+                continue;
+            };
             // A class and a provider may share a GUID.
             *out.entry(key).or_default() += count;
         }
@@ -126,15 +147,29 @@ impl Counts {
     /// By header kind, ordered.
     #[must_use]
     pub fn headers(&self) -> BTreeMap<HeaderKind, u64> {
-        let count = |kind: HeaderKind| self.by_header.get(kind as usize).copied().unwrap_or_default();
-        HeaderKind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, n)| *n > 0).collect()
+        let count = |kind: HeaderKind| {
+            self.by_header
+                .get(kind as usize)
+                .copied()
+                .unwrap_or_default()
+        };
+        HeaderKind::ALL
+            .into_iter()
+            .map(|kind| (kind, count(kind)))
+            .filter(|(_, n)| *n > 0)
+            .collect()
     }
 
     /// By processor of the buffer, ordered.
     #[must_use]
     pub fn cpus(&self) -> BTreeMap<u16, u64> {
         // A broken header can name processor 65535, behind which an open range would overflow.
-        self.by_cpu.iter().zip(0..=u16::MAX).filter(|(n, _)| **n > 0).map(|(n, cpu)| (cpu, *n)).collect()
+        self.by_cpu
+            .iter()
+            .zip(0..=u16::MAX)
+            .filter(|(n, _)| **n > 0)
+            .map(|(n, cpu)| (cpu, *n))
+            .collect()
     }
 }
 
@@ -142,10 +177,17 @@ impl Counts {
 pub(crate) fn provider_key(identity: Identity) -> Option<(String, u16, u16, u8)> {
     Some(match identity {
         Identity::Kernel { .. } => return None,
-        Identity::Classic { class, opcode, version } => (class.to_string(), 0, version, opcode),
-        Identity::Manifest { provider, id, version, opcode } => {
-            (provider.to_string(), id, u16::from(version), opcode)
-        }
+        Identity::Classic {
+            class,
+            opcode,
+            version,
+        } => (class.to_string(), 0, version, opcode),
+        Identity::Manifest {
+            provider,
+            id,
+            version,
+            opcode,
+        } => (provider.to_string(), id, u16::from(version), opcode),
         Identity::Message { guid, number } => (guid.to_string(), number, 0, 0),
     })
 }
@@ -184,7 +226,13 @@ mod tests {
                 record: &record,
             });
         }
-        assert_eq!(counts.cpus().into_iter().collect::<Vec<_>>(), [(0, 1), (u16::MAX, 2)]);
-        assert_eq!(counts.kernel().into_iter().collect::<Vec<_>>(), [((15, 46, 2), 2), ((15, 46, 200), 1)]);
+        assert_eq!(
+            counts.cpus().into_iter().collect::<Vec<_>>(),
+            [(0, 1), (u16::MAX, 2)]
+        );
+        assert_eq!(
+            counts.kernel().into_iter().collect::<Vec<_>>(),
+            [((15, 46, 2), 2), ((15, 46, 200), 1)]
+        );
     }
 }

@@ -25,7 +25,8 @@ impl Events {
             (
                 Self::Kernel(..) | Self::KernelBetween(..),
                 Identity::Kernel { .. } | Identity::Classic { .. },
-            ) => kernel::hook_of(identity).is_some_and(|(group, opcode)| self.includes_type(group, opcode)),
+            ) => kernel::hook_of(identity)
+                .is_some_and(|(group, opcode)| self.includes_type(group, opcode)),
             (Self::Provider(guid, ids), Identity::Manifest { provider, id, .. }) => {
                 guid == *provider && (ids.is_empty() || ids.contains(id))
             }
@@ -46,7 +47,9 @@ impl Events {
                 }
                 false
             }
-            Self::KernelBetween(own, first, last) => own == group && first <= opcode && opcode <= last,
+            Self::KernelBetween(own, first, last) => {
+                own == group && first <= opcode && opcode <= last
+            }
             Self::Provider(..) | Self::Class(_) => false,
         }
     }
@@ -96,7 +99,10 @@ impl Wanted {
     /// Who wants a kind: a bit for each.
     #[inline]
     pub(crate) fn by(&self, hook: Hook) -> u8 {
-        self.0.get(kind(hook.group, hook.opcode)).copied().unwrap_or_default()
+        self.0
+            .get(kind(hook.group, hook.opcode))
+            .copied()
+            .unwrap_or_default()
     }
 }
 
@@ -118,12 +124,18 @@ pub(crate) struct Filled {
 
 /// A table with a row for each event.
 pub(crate) const fn rows(table: &'static Table) -> Filled {
-    Filled { table, detail: Detail::Row }
+    Filled {
+        table,
+        detail: Detail::Row,
+    }
 }
 
 /// A table of names or sums.
 pub(crate) const fn sums(table: &'static Table) -> Filled {
-    Filled { table, detail: Detail::Sum }
+    Filled {
+        table,
+        detail: Detail::Sum,
+    }
 }
 
 /// Something that a trace can have recorded.
@@ -154,11 +166,25 @@ pub struct Recorded {
 }
 
 /// How many events of each of these topics there are.
-pub(crate) fn recorded(topics: &[&Topic], counts: impl Iterator<Item = (Identity, u64)>) -> Vec<Recorded> {
-    let mut rows: Vec<Recorded> = topics.iter().map(|topic| Recorded { topic: **topic, events: 0 }).collect();
+pub(crate) fn recorded(
+    topics: &[&Topic],
+    counts: impl Iterator<Item = (Identity, u64)>,
+) -> Vec<Recorded> {
+    let mut rows: Vec<Recorded> = topics
+        .iter()
+        .map(|topic| Recorded {
+            topic: **topic,
+            events: 0,
+        })
+        .collect();
     for (identity, n) in counts {
         for row in &mut rows {
-            if row.topic.events.iter().any(|events| events.includes(&identity)) {
+            if row
+                .topic
+                .events
+                .iter()
+                .any(|events| events.includes(&identity))
+            {
                 row.events += n;
             }
         }

@@ -36,7 +36,10 @@ pub(crate) const LEARNS: &[Events] = &[
     Events::Kernel(group::IMAGE, &[image::opcode::NEW_DLL]),
     Events::Kernel(group::FILE, file_name::NAMES),
     Events::Kernel(group::REGISTRY, registry::BLOCKS),
-    Events::Kernel(group::STACK, &[stack::opcode::KEY_DELETE, stack::opcode::KEY_RUNDOWN]),
+    Events::Kernel(
+        group::STACK,
+        &[stack::opcode::KEY_DELETE, stack::opcode::KEY_RUNDOWN],
+    ),
 ];
 
 /// Which events described processes.
@@ -107,7 +110,8 @@ impl Directory {
     /// The process instance that a thread id belongs to at a raw time.
     #[must_use]
     pub fn process_of_thread(&self, tid: u32, timestamp: i64) -> Option<ProcessKey> {
-        self.processes.at(self.threads.process_of(tid, timestamp)?, timestamp)
+        self.processes
+            .at(self.threads.process_of(tid, timestamp)?, timestamp)
     }
 
     /// The image that holds an address in a process at a raw time, with its position in [`Self::images`].
@@ -119,7 +123,13 @@ impl Directory {
         timestamp: i64,
     ) -> Option<(u32, &ImageInstance)> {
         let owner = process.map(|key| key.0);
-        self.image_index.find(self.images.images(), owner, address, timestamp, self.pointer_size)
+        self.image_index.find(
+            self.images.images(),
+            owner,
+            address,
+            timestamp,
+            self.pointer_size,
+        )
     }
 
     /// Pointer size of the machine: 4 or 8.
@@ -174,7 +184,10 @@ impl DirectoryBuilder {
     /// A builder for a session whose files have so many bytes.
     #[must_use]
     pub fn for_size(bytes: u64) -> Self {
-        Self { most_definitions: bytes / BYTES_FOR_DEFINITION, ..Self::default() }
+        Self {
+            most_definitions: bytes / BYTES_FOR_DEFINITION,
+            ..Self::default()
+        }
     }
 
     /// Takes one event.
@@ -227,7 +240,8 @@ impl DirectoryBuilder {
             }
             group::FILE if file_name::is_name(hook.opcode) => {
                 if let Some((key, path)) = file_name::parse(event.payload(), event.pointer_size()) {
-                    self.file_names.add(hook.opcode, event.timestamp, key, &path);
+                    self.file_names
+                        .add(hook.opcode, event.timestamp, key, &path);
                 }
             }
             group::REGISTRY if registry::is_block(hook.opcode) => self.registry_key(hook, event),
@@ -238,12 +252,22 @@ impl DirectoryBuilder {
 
     fn registry_key(&mut self, hook: Hook, event: &RawEvent<'_>) {
         let read = registry::Operation::parse(event.payload(), hook.version, event.pointer_size());
-        let Some(block) = read.filter(|block| !block.name.is_empty()) else { return };
-        self.registry_keys.add(hook.opcode, hook.version, event.timestamp, block.block, &block.name);
+        let Some(block) = read.filter(|block| !block.name.is_empty()) else {
+            return;
+        };
+        self.registry_keys.add(
+            hook.opcode,
+            hook.version,
+            event.timestamp,
+            block.block,
+            &block.name,
+        );
     }
 
     fn process(&mut self, hook: Hook, event: &RawEvent<'_>) {
-        let Some(read) = Process::parse(event.payload(), hook.version, event.pointer_size()) else { return };
+        let Some(read) = Process::parse(event.payload(), hook.version, event.pointer_size()) else {
+            return;
+        };
         self.kernel.processes = true;
         self.layout_fallbacks += u64::from(read.fallback);
         self.add_process(hook.opcode, event.timestamp, event.thread_id(), read.event);
@@ -259,7 +283,9 @@ impl DirectoryBuilder {
     }
 
     fn thread(&mut self, hook: Hook, event: &RawEvent<'_>) {
-        let Some(thread) = Thread::parse(event.payload(), hook.version) else { return };
+        let Some(thread) = Thread::parse(event.payload(), hook.version) else {
+            return;
+        };
         self.kernel.threads = true;
         self.add_thread(hook.opcode, event.timestamp, event.thread_id(), thread);
         if let Some(traits) = Traits::parse(event.payload(), hook.version, event.pointer_size()) {
@@ -277,10 +303,17 @@ impl DirectoryBuilder {
     }
 
     fn image(&mut self, hook: Hook, event: &RawEvent<'_>) {
-        let Some(read) = Image::parse(event.payload(), hook.version, event.pointer_size()) else { return };
+        let Some(read) = Image::parse(event.payload(), hook.version, event.pointer_size()) else {
+            return;
+        };
         self.kernel.images = true;
         self.layout_fallbacks += u64::from(read.fallback);
-        self.add_image(hook.opcode, event.timestamp, event.process_id(), &read.event);
+        self.add_image(
+            hook.opcode,
+            event.timestamp,
+            event.process_id(),
+            &read.event,
+        );
     }
 
     fn add_image(&mut self, op: u8, timestamp: i64, header_pid: Option<u32>, image: &Image) {
@@ -291,11 +324,16 @@ impl DirectoryBuilder {
     }
 
     fn stack_definition(&mut self, hook: Hook, event: &RawEvent<'_>) {
-        if !matches!(hook.opcode, stack::opcode::KEY_DELETE | stack::opcode::KEY_RUNDOWN) {
+        if !matches!(
+            hook.opcode,
+            stack::opcode::KEY_DELETE | stack::opcode::KEY_RUNDOWN
+        ) {
             return;
         }
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
-        let Some(key) = stack::key(payload, 0, pointer_size) else { return };
+        let Some(key) = stack::key(payload, 0, pointer_size) else {
+            return;
+        };
         let most = self.most_definitions.max(MAX_DEFINITIONS);
         // A dropped definition costs one stack and is counted; memory for all of them could be made to exceed
         // any machine.
@@ -304,18 +342,25 @@ impl DirectoryBuilder {
             return;
         }
         self.frames.clear();
-        self.frames.extend(stack::frames(payload, pointer_size, pointer_size));
+        self.frames
+            .extend(stack::frames(payload, pointer_size, pointer_size));
         let id = self.stacks.intern(&self.frames);
         // A stack of the kernel can have user frames inside where it calls back; the outermost frame says
         // whose stack it is.
-        let part = self.frames.last().map(|outermost| StackPart::of(*outermost, pointer_size));
+        let part = self
+            .frames
+            .last()
+            .map(|outermost| StackPart::of(*outermost, pointer_size));
         self.stack_keys.define(event.timestamp, key, part, id);
     }
 
     fn provider_event(&mut self, event: &RawEvent<'_>) {
         let id = event.descriptor();
-        if let Some(read) = provider::Event::parse(id.id, id.version, event.payload(), event.pointer_size()) {
-            self.provider.push((event.timestamp, event.thread_id(), read));
+        if let Some(read) =
+            provider::Event::parse(id.id, id.version, event.payload(), event.pointer_size())
+        {
+            self.provider
+                .push((event.timestamp, event.thread_id(), read));
         }
     }
 
@@ -324,12 +369,14 @@ impl DirectoryBuilder {
         match (event.provider(), event.opcode()) {
             (merge::IMAGE_ID, image_id::INFO) => {
                 if let Some(info) = ImageInfo::parse(payload, event.pointer_size()) {
-                    self.images.add_info(event.timestamp, event.process_id(), info);
+                    self.images
+                        .add_info(event.timestamp, event.process_id(), info);
                 }
             }
             (merge::IMAGE_ID, op @ (image_id::RSDS | image_id::IL_RSDS)) => {
                 if let Some((base, pid, pdb)) = merge::parse_rsds(payload, event.pointer_size()) {
-                    self.images.add_pdb(event.timestamp, base, pid, pdb, op == image_id::IL_RSDS);
+                    self.images
+                        .add_pdb(event.timestamp, base, pid, pdb, op == image_id::IL_RSDS);
                 }
             }
             (merge::IMAGE_ID, image_id::FILE_VERSION) => {
@@ -338,7 +385,8 @@ impl DirectoryBuilder {
                 }
             }
             (merge::SYSTEM_CONFIG_EX, config_ex::SYSTEM_PATHS) => {
-                self.paths.add("\\Windows\\", &merge::parse_two_texts(payload).1);
+                self.paths
+                    .add("\\Windows\\", &merge::parse_two_texts(payload).1);
             }
             (merge::SYSTEM_CONFIG_EX, config_ex::VOLUME_MAPPING) => {
                 let (nt, dos) = merge::parse_two_texts(payload);
@@ -354,7 +402,12 @@ impl DirectoryBuilder {
         // Events of the kernel logger are preferred: the provider describes the same starts and ends again,
         // and both together would make two instances of each process.
         let process_source = self.use_provider_events();
-        let mut mentioned: Vec<u32> = self.mentioned.iter().copied().chain(self.mentions.pids()).collect();
+        let mut mentioned: Vec<u32> = self
+            .mentioned
+            .iter()
+            .copied()
+            .chain(self.mentions.pids())
+            .collect();
         mentioned.sort_unstable();
         mentioned.dedup();
         // Instances are numbered in the order in which they are made. The ids come out of hash sets, and
@@ -362,14 +415,24 @@ impl DirectoryBuilder {
         for pid in mentioned {
             self.processes.mention(pid);
         }
-        let Times { first_threads, first_events, kernel, buffers } = self.mentions.times();
+        let Times {
+            first_threads,
+            first_events,
+            kernel,
+            buffers,
+        } = self.mentions.times();
         self.images.finish();
         let processes = &self.processes;
         // The owner is looked up at the first event and not at the load, because images that were mapped
         // before the trace have none.
-        let owner_of = |image: &ImageInstance| processes.at(image.pid, image.first_seen).map(|key| key.0);
-        let image_index =
-            ImageIndex::new(self.images.images(), pointer_size, processes.instances().len(), owner_of);
+        let owner_of =
+            |image: &ImageInstance| processes.at(image.pid, image.first_seen).map(|key| key.0);
+        let image_index = ImageIndex::new(
+            self.images.images(),
+            pointer_size,
+            processes.instances().len(),
+            owner_of,
+        );
         Directory {
             processes: self.processes,
             threads: self.threads,
@@ -423,7 +486,16 @@ mod tests {
     #[test]
     fn a_small_file_cannot_define_stacks_without_end() {
         // `StackWalk/KeyDelete`: the key, then one address.
-        let mut record = vec![2, 0, 0x11, 0xC0, 32, 0, stack::opcode::KEY_DELETE, group::STACK];
+        let mut record = vec![
+            2,
+            0,
+            0x11,
+            0xC0,
+            32,
+            0,
+            stack::opcode::KEY_DELETE,
+            group::STACK,
+        ];
         record.extend([0; 8]);
         record.extend([7u64.to_le_bytes(), 0x1000u64.to_le_bytes()].concat());
         let event = RawEvent {

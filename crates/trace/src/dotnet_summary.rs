@@ -48,7 +48,9 @@ struct Exceptions {
 
 impl Exceptions {
     fn add(&mut self, time: i64, pid: u32, tid: u32, thrown: Exception) {
-        let text_bytes = self.text_bytes.saturating_add(thrown.type_name.len() + thrown.message.len());
+        let text_bytes = self
+            .text_bytes
+            .saturating_add(thrown.type_name.len() + thrown.message.len());
         if self.listed.len() >= MAX_EXCEPTIONS || text_bytes > MAX_EXCEPTION_TEXT {
             self.not_listed += 1;
             return;
@@ -90,9 +92,14 @@ struct Modules {
 impl DotnetSummary {
     /// Takes one event; events must come in time order.
     pub fn observe(&mut self, event: &RawEvent<'_>) {
-        let Some(origin) = clr::origin(event) else { return };
+        let Some(origin) = clr::origin(event) else {
+            return;
+        };
         // Events of providers always have both ids in the header, so the defaults never show.
-        let (pid, tid) = (event.process_id().unwrap_or(u32::MAX), event.thread_id().unwrap_or(u32::MAX));
+        let (pid, tid) = (
+            event.process_id().unwrap_or(u32::MAX),
+            event.thread_id().unwrap_or(u32::MAX),
+        );
         let (payload, version) = (event.payload(), event.version() as u8);
         match (origin, event.descriptor().id) {
             (Origin::Runtime, id::EXCEPTION) => {
@@ -101,13 +108,19 @@ impl DotnetSummary {
                 }
             }
             (Origin::Runtime, id::GC_START | id::GC_END | id::ALLOCATION_TICK) => {
-                self.gc.entry(pid).or_default().add(event.descriptor().id, version, payload);
+                self.gc
+                    .entry(pid)
+                    .or_default()
+                    .add(event.descriptor().id, version, payload);
             }
             (_, id::METHOD_LOAD_VERBOSE | id::METHOD_UNLOAD_VERBOSE) => {
                 self.method(origin, event.descriptor().id, pid, event.timestamp, payload);
             }
-            (Origin::Runtime, id::JITTING_STARTED) => self.jit.entry(pid).or_default().jitting_started += 1,
-            (Origin::Runtime, id::IL_TO_NATIVE_MAP) | (Origin::Rundown, id::IL_TO_NATIVE_MAP_DC_END) => {
+            (Origin::Runtime, id::JITTING_STARTED) => {
+                self.jit.entry(pid).or_default().jitting_started += 1
+            }
+            (Origin::Runtime, id::IL_TO_NATIVE_MAP)
+            | (Origin::Rundown, id::IL_TO_NATIVE_MAP_DC_END) => {
                 self.jit.entry(pid).or_default().il_to_native_maps += 1;
             }
             (Origin::Runtime, id::MODULE_LOAD | id::MODULE_UNLOAD)
@@ -135,7 +148,9 @@ impl DotnetSummary {
     }
 
     fn method(&mut self, origin: Origin, id: u16, pid: u32, timestamp: i64, payload: &[u8]) {
-        let Some(m) = Method::parse(payload) else { return };
+        let Some(m) = Method::parse(payload) else {
+            return;
+        };
         let jitted = u64::from(m.flags & method_flag::JITTED != 0);
         let jit = self.jit.entry(pid).or_default();
         let mut begin = i64::MIN;
@@ -180,12 +195,21 @@ impl DotnetSummary {
     }
 
     fn names_module(&mut self, pid: u32, time: i64, module: &Module) {
-        let (path, pdb) = (self.texts.intern(&module.il_path), module.pdb.clone().map(Arc::new));
-        self.runtime_modules.add(pid, module.module_id, RuntimeModule { time, path, pdb });
+        let (path, pdb) = (
+            self.texts.intern(&module.il_path),
+            module.pdb.clone().map(Arc::new),
+        );
+        self.runtime_modules
+            .add(pid, module.module_id, RuntimeModule { time, path, pdb });
     }
 
     fn module(&mut self, pid: u32, module: Module) {
-        let known = self.modules.entry(pid).or_default().entry(module.il_path).or_default();
+        let known = self
+            .modules
+            .entry(pid)
+            .or_default()
+            .entry(module.il_path)
+            .or_default();
         if known.ids.is_empty() {
             known.flags = module.flags;
         }
@@ -208,7 +232,12 @@ impl DotnetSummary {
         std::mem::take(&mut self.runtime_modules)
     }
 
-    pub(crate) fn section(&self, clock: &Clock, methods: &MethodTracker, managed: &ManagedSamples) -> Value {
+    pub(crate) fn section(
+        &self,
+        clock: &Clock,
+        methods: &MethodTracker,
+        managed: &ManagedSamples,
+    ) -> Value {
         let exception = |(time, pid, tid, e): &(i64, u32, u32, Exception)| {
             json!({
                 "time_s": clock.seconds(*time),
@@ -229,7 +258,9 @@ impl DotnetSummary {
             "runtimes": by_pid(&self.runtimes, runtimes_value),
             "managed_samples": managed.value(methods),
         });
-        if let (Some(members), not_listed @ 1..) = (section.as_object_mut(), self.exceptions.not_listed) {
+        if let (Some(members), not_listed @ 1..) =
+            (section.as_object_mut(), self.exceptions.not_listed)
+        {
             members.insert("exceptions_not_listed".to_owned(), not_listed.into());
         }
         section
@@ -237,7 +268,12 @@ impl DotnetSummary {
 }
 
 fn by_pid<T>(table: &BTreeMap<u32, T>, value: impl Fn(&T) -> Value) -> Value {
-    Value::Object(table.iter().map(|(pid, row)| (pid.to_string(), value(row))).collect())
+    Value::Object(
+        table
+            .iter()
+            .map(|(pid, row)| (pid.to_string(), value(row)))
+            .collect(),
+    )
 }
 
 impl Gc {
@@ -247,7 +283,9 @@ impl Gc {
                 self.starts += 1;
                 // CLR 4.5 logs each start in two versions.
                 if let Some(start) = GcStart::parse(payload, version) {
-                    self.collections.entry((start.clr_instance, start.number)).or_insert(start);
+                    self.collections
+                        .entry((start.clr_instance, start.number))
+                        .or_insert(start);
                 }
             }
             id::GC_END => self.stops += 1,
@@ -261,8 +299,10 @@ impl Gc {
     }
 
     fn value(&self) -> Value {
-        let (mut by_generation, mut by_reason) =
-            (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
+        let (mut by_generation, mut by_reason) = (
+            BTreeMap::<String, u64>::new(),
+            BTreeMap::<String, u64>::new(),
+        );
         for gc in self.collections.values() {
             if let Some(depth) = gc.depth {
                 *by_generation.entry(depth.to_string()).or_default() += 1;
@@ -311,7 +351,9 @@ impl Modules {
 fn runtimes_value(runtimes: &BTreeMap<RuntimeInformation, usize>) -> Value {
     let mut rows: Vec<_> = runtimes.iter().collect();
     rows.sort_unstable_by_key(|(_, order)| **order);
-    rows.into_iter().map(|(runtime, _)| runtime_value(runtime)).collect()
+    rows.into_iter()
+        .map(|(runtime, _)| runtime_value(runtime))
+        .collect()
 }
 
 fn runtime_value(r: &RuntimeInformation) -> Value {
@@ -341,7 +383,11 @@ impl ManagedSamples {
         self.samples += 1;
         *self
             .by_method
-            .entry((process, Arc::clone(&method.namespace), Arc::clone(&method.name)))
+            .entry((
+                process,
+                Arc::clone(&method.namespace),
+                Arc::clone(&method.name),
+            ))
             .or_default() += 1;
     }
 
@@ -349,8 +395,11 @@ impl ManagedSamples {
         let mut rows: Vec<_> = self.by_method.iter().collect();
         rows.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
         let row = |((process, namespace, name), n): &(&(String, Arc<str>, Arc<str>), &u64)| json!({ "process": process, "namespace": &**namespace, "name": &**name, "samples": n });
-        let known: BTreeMap<String, u64> =
-            methods.distinct().into_iter().map(|(pid, n)| (pid.to_string(), n)).collect();
+        let known: BTreeMap<String, u64> = methods
+            .distinct()
+            .into_iter()
+            .map(|(pid, n)| (pid.to_string(), n))
+            .collect();
         json!({
             "known_methods": known,
             "samples": self.samples,
@@ -367,13 +416,25 @@ mod tests {
     fn exceptions_beyond_their_texts_are_counted() {
         let thrown = |length| {
             let (type_name, message) = (String::new(), "x".repeat(length));
-            Exception { type_name, message, eip: 0, hresult: 0, flags: 0 }
+            Exception {
+                type_name,
+                message,
+                eip: 0,
+                hresult: 0,
+                flags: 0,
+            }
         };
         let mut all = Exceptions::default();
         all.add(1, 4, 8, thrown(MAX_EXCEPTION_TEXT - 10));
         all.add(2, 4, 8, thrown(20));
         all.add(3, 4, 8, thrown(10));
-        assert_eq!(all.listed.iter().map(|(time, ..)| *time).collect::<Vec<_>>(), [1, 3]);
+        assert_eq!(
+            all.listed
+                .iter()
+                .map(|(time, ..)| *time)
+                .collect::<Vec<_>>(),
+            [1, 3]
+        );
         assert_eq!(all.not_listed, 1);
         (0..MAX_EXCEPTIONS as i64).for_each(|time| all.add(time, 4, 8, thrown(0)));
         assert_eq!((all.listed.len(), all.not_listed), (MAX_EXCEPTIONS, 3));

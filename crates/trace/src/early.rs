@@ -17,7 +17,10 @@ pub(crate) struct Early<W, V> {
 
 impl<W, V> Default for Early<W, V> {
     fn default() -> Self {
-        Self { waiting: BTreeMap::new(), count: 0 }
+        Self {
+            waiting: BTreeMap::new(),
+            count: 0,
+        }
     }
 }
 
@@ -53,7 +56,11 @@ impl<W: Ord, V> Early<W, V> {
     /// Forgets the entries of earlier times, whose events cannot come any more; returns how many.
     pub(crate) fn forget_before(&mut self, time: i64) -> usize {
         let before = self.count;
-        while let Some(first) = self.waiting.first_entry().filter(|first| first.key().0 < time) {
+        while let Some(first) = self
+            .waiting
+            .first_entry()
+            .filter(|first| first.key().0 < time)
+        {
             self.count -= first.remove().len();
         }
         before - self.count
@@ -69,10 +76,16 @@ mod tests {
         let mut early = Early::default();
         (0..3).for_each(|value| early.keep((5, 'b'), value));
         early.keep((7, 'a'), 9);
-        assert_eq!((early.take(&(5, 'b')), early.take(&(5, 'b'))), (vec![0, 1, 2], vec![]));
+        assert_eq!(
+            (early.take(&(5, 'b')), early.take(&(5, 'b'))),
+            (vec![0, 1, 2], vec![])
+        );
         (0..2 * MAX_EARLY).for_each(|value| early.keep((5, 'c'), value));
         assert!(early.is_full() && early.len() == MAX_EARLY);
-        assert_eq!((early.forget_before(5), early.forget_before(6), early.len()), (0, MAX_EARLY - 1, 1));
+        assert_eq!(
+            (early.forget_before(5), early.forget_before(6), early.len()),
+            (0, MAX_EARLY - 1, 1)
+        );
         assert_eq!((early.take(&(7, 'a')), early.is_empty()), (vec![9], true));
     }
 }

@@ -56,7 +56,9 @@ impl EventsSummary {
 
     /// Takes the next event. One that the trace does not describe is not looked at any further.
     pub fn event(&mut self, event: &RawEvent<'_>, decoder: &Decoder, clock: &Clock) {
-        let Some(plan) = decoder.own_plan(event) else { return };
+        let Some(plan) = decoder.own_plan(event) else {
+            return;
+        };
         let self_described = plan.schema().source == Source::TraceLogging;
         // Events that describe themselves are keyed by name and fields, in which the opcode plays no part.
         let opcode = if self_described { 0 } else { event.opcode() };
@@ -95,7 +97,10 @@ impl EventsSummary {
     fn kind(&mut self, event: &RawEvent<'_>, plan: &Arc<Plan>, decoder: &Decoder) -> Option<usize> {
         let descriptor = event.descriptor();
         let schema = plan.schema();
-        let plain = Schema { fields: schema.fields.iter().map(plain).collect(), ..schema.clone() };
+        let plain = Schema {
+            fields: schema.fields.iter().map(plain).collect(),
+            ..schema.clone()
+        };
         let key = self.key(event.provider(), descriptor, &plain)?;
         if let Some(index) = self.keys.get(&key) {
             return Some(*index);
@@ -103,10 +108,18 @@ impl EventsSummary {
         if self.kinds.len() >= MAX_KINDS {
             return None;
         }
-        let provider_name =
-            schema.provider_name.clone().or_else(|| decoder.own_provider_name(event.provider()));
+        let provider_name = schema
+            .provider_name
+            .clone()
+            .or_else(|| decoder.own_provider_name(event.provider()));
         self.keys.insert(key, self.kinds.len());
-        self.kinds.push(Kind { plain, provider_name, descriptor, count: 0, first: Vec::new() });
+        self.kinds.push(Kind {
+            plain,
+            provider_name,
+            descriptor,
+            count: 0,
+            first: Vec::new(),
+        });
         Some(self.kinds.len() - 1)
     }
 
@@ -114,17 +127,29 @@ impl EventsSummary {
     /// layout of a name is `name#2`. `None` if a name has too many layouts.
     fn key(&mut self, provider: Guid, descriptor: Descriptor, schema: &Schema) -> Option<String> {
         if schema.source != Source::TraceLogging {
-            let Descriptor { id, version, opcode, .. } = descriptor;
+            let Descriptor {
+                id,
+                version,
+                opcode,
+                ..
+            } = descriptor;
             return Some(format!("{provider}/{id}/{version}/{opcode}"));
         }
-        let layout = (format!("{provider}/{}", schema.name), fields_json(&schema.fields).to_string());
+        let layout = (
+            format!("{provider}/{}", schema.name),
+            fields_json(&schema.fields).to_string(),
+        );
         if let Some(key) = self.layouts.get(&layout) {
             return Some(key.clone());
         }
         let count = self.counts.entry(layout.0.clone()).or_default();
         while *count < MAX_LAYOUTS {
             *count += 1;
-            let key = if *count == 1 { layout.0.clone() } else { format!("{}#{count}", layout.0) };
+            let key = if *count == 1 {
+                layout.0.clone()
+            } else {
+                format!("{}#{count}", layout.0)
+            };
             // Another event may itself be named `name#2`.
             if !self.keys.contains_key(&key) {
                 self.layouts.insert(layout, key.clone());
@@ -142,7 +167,10 @@ impl Kind {
             return;
         }
         let plan = Plan::new(self.plain.clone(), event.pointer_size());
-        let renderer = Renderer { clock: None, limits: Limits::INFO };
+        let renderer = Renderer {
+            clock: None,
+            limits: Limits::INFO,
+        };
         let (values, complete) = renderer.object(&plan, event.payload());
         self.first.push(json!({
             "time_s": clock.seconds(event.timestamp),
@@ -191,5 +219,11 @@ fn plain(field: &Field) -> Field {
         ty => (ty, field.length),
     };
     let members = field.members.iter().map(plain).collect();
-    Field { ty, length, members, map: None, ..field.clone() }
+    Field {
+        ty,
+        length,
+        members,
+        map: None,
+        ..field.clone()
+    }
 }

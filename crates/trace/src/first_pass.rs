@@ -21,7 +21,10 @@ pub(crate) struct FirstPass {
 impl FirstPass {
     pub(crate) fn new(session: &Session) -> Self {
         let bytes = session.files().iter().map(TraceFile::size).sum();
-        Self { builder: DirectoryBuilder::for_size(bytes), ..Self::default() }
+        Self {
+            builder: DirectoryBuilder::for_size(bytes),
+            ..Self::default()
+        }
     }
 
     /// Takes an event.

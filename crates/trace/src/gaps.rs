@@ -55,12 +55,16 @@ impl BufferTimes {
         if self.files.len() <= file {
             self.files.resize_with(file + 1, FileTimes::default);
         }
-        let Some(times) = self.files.get_mut(file) else { return };
+        let Some(times) = self.files.get_mut(file) else {
+            return;
+        };
         let number = event.buffer as usize;
         if times.buffers.len() <= number {
             times.buffers.resize(number + 1, Seen::Nothing);
         }
-        let Some(seen) = times.buffers.get_mut(number) else { return };
+        let Some(seen) = times.buffers.get_mut(number) else {
+            return;
+        };
         let Some(hook) = kernel else {
             if *seen == Seen::Nothing {
                 *seen = Seen::Others;
@@ -72,7 +76,8 @@ impl BufferTimes {
             Seen::Kernel(first, last) => Seen::Kernel(first.min(time), last.max(time)),
             Seen::Nothing | Seen::Others => Seen::Kernel(time, time),
         };
-        times.has_switches |= hook.group == group::THREAD && hook.opcode == scheduler::opcode::CONTEXT_SWITCH;
+        times.has_switches |=
+            hook.group == group::THREAD && hook.opcode == scheduler::opcode::CONTEXT_SWITCH;
     }
 }
 
@@ -83,8 +88,11 @@ pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> 
     let mut gaps = Vec::new();
     for (number, (file, times)) in session.files().iter().zip(&times.files).enumerate() {
         if times.has_switches {
-            let mut losses: Vec<u64> =
-                losses.iter().filter(|(of, _)| *of == number).map(|(_, offset)| *offset).collect();
+            let mut losses: Vec<u64> = losses
+                .iter()
+                .filter(|(of, _)| *of == number)
+                .map(|(_, offset)| *offset)
+                .collect();
             losses.sort_unstable();
             File::new(file, times, &losses).gaps(&mut gaps);
         }
@@ -119,10 +127,16 @@ impl<'s> File<'s> {
         // A merge gives new numbers to what is left, and an appended session begins to count anew: jumps mean
         // nothing in either.
         let is_numbered = header.log_file_mode & (mode::RELOG | mode::APPEND) == 0;
-        let is_cut = buffers.last().is_some_and(|last| last.is_truncated() && damaged.contains(&last.offset));
+        let is_cut = buffers
+            .last()
+            .is_some_and(|last| last.is_truncated() && damaged.contains(&last.offset));
         // A circular file has written more buffers than it holds, although none is missing at its end.
         let wraps = header.log_file_mode & mode::CIRCULAR != 0;
-        let numbers = if is_numbered { numbers(buffers) } else { Vec::new() };
+        let numbers = if is_numbered {
+            numbers(buffers)
+        } else {
+            Vec::new()
+        };
         // Buffers that are missing between others do not lack at the end: numbers show them, or bytes that
         // are no buffer, at least one in each place.
         let missing = numbers.last().map_or(0, |(_, missing)| *missing);
@@ -131,7 +145,14 @@ impl<'s> File<'s> {
         let there = (buffers.len() as u64).saturating_add(between);
         let lacks_its_end =
             is_cut || header.end_time == 0 || !wraps && u64::from(header.buffers_written) > there;
-        Self { buffers, times, damaged, skipped, numbers, lacks_its_end }
+        Self {
+            buffers,
+            times,
+            damaged,
+            skipped,
+            numbers,
+            lacks_its_end,
+        }
     }
 
     fn gaps(&self, gaps: &mut Vec<Gap>) {
@@ -139,7 +160,13 @@ impl<'s> File<'s> {
         // Those of a processor in the order in which they were filled; without numbers that is the order of
         // the file.
         let is_numbered = !self.numbers.is_empty();
-        let number = |buffer: &BufferEntry| if is_numbered { buffer.header.sequence_number } else { 0 };
+        let number = |buffer: &BufferEntry| {
+            if is_numbered {
+                buffer.header.sequence_number
+            } else {
+                0
+            }
+        };
         buffers.sort_by_key(|(buffer, _)| (buffer.header.cpu(), number(buffer)));
         for chain in buffers.chunk_by(|(a, _), (b, _)| a.header.cpu() == b.header.cpu()) {
             self.of_processor(chain, gaps);
@@ -148,7 +175,13 @@ impl<'s> File<'s> {
 
     /// Buffers that hold events of the kernel logger or should.
     fn of_kernel_logger(&self) -> impl Iterator<Item = (&'s BufferEntry, Seen)> {
-        let seen = |number: usize| self.times.buffers.get(number).copied().unwrap_or(Seen::Nothing);
+        let seen = |number: usize| {
+            self.times
+                .buffers
+                .get(number)
+                .copied()
+                .unwrap_or(Seen::Nothing)
+        };
         // The first buffer is the header buffer, whose number is 0 whatever was overwritten behind it.
         let numbered = self.buffers.iter().enumerate().skip(1);
         numbered
@@ -158,19 +191,25 @@ impl<'s> File<'s> {
     }
 
     fn of_processor(&self, chain: &[(&BufferEntry, Seen)], gaps: &mut Vec<Gap>) {
-        let Some(cpu) = chain.first().map(|(buffer, _)| buffer.header.cpu()) else { return };
+        let Some(cpu) = chain.first().map(|(buffer, _)| buffer.header.cpu()) else {
+            return;
+        };
         let mut begin = i64::MIN;
         let mut is_open = false;
         let mut before: Option<&BufferEntry> = None;
         for (buffer, seen) in chain.iter().copied() {
             let flags = buffer.header.buffer_flag;
-            is_open |=
-                flags & (flag::EVENTS_LOST | flag::BUFFER_LOST) != 0 || self.lies_between(before, buffer);
+            is_open |= flags & (flag::EVENTS_LOST | flag::BUFFER_LOST) != 0
+                || self.lies_between(before, buffer);
             if let Seen::Kernel(first, last) = seen {
                 if is_open {
                     // With damaged time stamps a buffer may begin before the one in front of it ended; a gap
                     // must not end before it begins.
-                    gaps.push(Gap { cpu, begin, end: first.max(begin) });
+                    gaps.push(Gap {
+                        cpu,
+                        begin,
+                        end: first.max(begin),
+                    });
                 }
                 begin = begin.max(last);
                 // Events that are lost while a buffer is current can be missing in front of it or behind it.
@@ -182,7 +221,11 @@ impl<'s> File<'s> {
         }
         let Some(last) = before else { return };
         if is_open || self.lacks_its_end || self.lies_behind(last) {
-            gaps.push(Gap { cpu, begin, end: i64::MAX });
+            gaps.push(Gap {
+                cpu,
+                begin,
+                end: i64::MAX,
+            });
         }
     }
 
@@ -193,12 +236,14 @@ impl<'s> File<'s> {
         let first = self.numbers.first().map_or(0, |(number, _)| *number);
         let from = before.map_or(first, |before| before.header.sequence_number);
         let after = before.map_or(0, |before| before.offset);
-        self.is_number_missing(from, buffer.header.sequence_number) || self.is_skipped(after, buffer.offset)
+        self.is_number_missing(from, buffer.header.sequence_number)
+            || self.is_skipped(after, buffer.offset)
     }
 
     fn lies_behind(&self, last: &BufferEntry) -> bool {
         let end = self.numbers.last().map_or(0, |(number, _)| *number);
-        self.is_number_missing(last.header.sequence_number, end) || self.is_skipped(last.offset, u64::MAX)
+        self.is_number_missing(last.header.sequence_number, end)
+            || self.is_skipped(last.offset, u64::MAX)
     }
 
     fn is_number_missing(&self, from: i64, to: i64) -> bool {
@@ -219,14 +264,22 @@ impl<'s> File<'s> {
 /// Numbers of buffers, in order, each with how many are missing in front of it.
 fn numbers(buffers: &[BufferEntry]) -> Vec<(i64, u64)> {
     // The header buffer has number 0 whatever was overwritten behind it.
-    let mut numbers: Vec<i64> = buffers.iter().skip(1).map(|b| b.header.sequence_number).collect();
+    let mut numbers: Vec<i64> = buffers
+        .iter()
+        .skip(1)
+        .map(|b| b.header.sequence_number)
+        .collect();
     numbers.sort_unstable();
     numbers.dedup();
     let mut before = numbers.first().copied().unwrap_or_default();
     let mut missing = 0u64;
     let count = |number: i64| {
         let jump = std::mem::replace(&mut before, number).abs_diff(number);
-        missing += if (2..IMPLAUSIBLE_JUMP).contains(&jump) { jump - 1 } else { 0 };
+        missing += if (2..IMPLAUSIBLE_JUMP).contains(&jump) {
+            jump - 1
+        } else {
+            0
+        };
         (number, missing)
     };
     numbers.into_iter().map(count).collect()
@@ -256,7 +309,11 @@ impl<'g> GapWatch<'g> {
     /// Watches gaps that are sorted by their start.
     #[must_use]
     pub fn new(gaps: &'g [Gap]) -> Self {
-        Self { gaps, open: BinaryHeap::new(), quiet_until: i64::MIN }
+        Self {
+            gaps,
+            open: BinaryHeap::new(),
+            quiet_until: i64::MIN,
+        }
     }
 
     /// Whether events of a processor are missing now.
@@ -269,7 +326,11 @@ impl<'g> GapWatch<'g> {
     /// of the time at which it begins.
     #[inline]
     pub fn edge(&mut self, time: i64) -> Option<Edge> {
-        if time < self.quiet_until { None } else { self.next_edge(time) }
+        if time < self.quiet_until {
+            None
+        } else {
+            self.next_edge(time)
+        }
     }
 
     fn next_edge(&mut self, time: i64) -> Option<Edge> {
@@ -303,12 +364,24 @@ mod tests {
     #[test]
     fn edges_come_in_the_order_of_time_and_a_gap_begins_behind_the_last_event_before_it() {
         let gap = |cpu, begin, end| Gap { cpu, begin, end };
-        let gaps = [gap(0, i64::MIN, 5), gap(1, 10, 30), gap(0, 10, 10), gap(0, 20, i64::MAX)];
+        let gaps = [
+            gap(0, i64::MIN, 5),
+            gap(1, 10, 30),
+            gap(0, 10, 10),
+            gap(0, 20, i64::MAX),
+        ];
         let mut watch = GapWatch::new(&gaps);
         let mut edges = |time| std::iter::from_fn(|| watch.edge(time)).collect::<Vec<_>>();
         assert_eq!(edges(4), [Edge::Begin(gaps[0])]);
         assert_eq!(edges(10), [Edge::End(gaps[0])]);
-        assert_eq!(edges(11), [Edge::Begin(gaps[1]), Edge::Begin(gaps[2]), Edge::End(gaps[2])]);
+        assert_eq!(
+            edges(11),
+            [
+                Edge::Begin(gaps[1]),
+                Edge::Begin(gaps[2]),
+                Edge::End(gaps[2])
+            ]
+        );
         assert_eq!(edges(29), [Edge::Begin(gaps[3])]);
         assert_eq!(edges(i64::MAX), [Edge::End(gaps[1]), Edge::End(gaps[3])]);
         assert_eq!(edges(i64::MAX), []);

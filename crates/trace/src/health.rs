@@ -25,7 +25,12 @@ pub const INCOMPLETE: [(&str, &str); 13] = [
 ];
 
 /// A diagnostic with a count; none if it never happened.
-pub(crate) fn diagnostic(severity: &str, kind: &str, count: u64, message: &str) -> Option<Diagnostic> {
+pub(crate) fn diagnostic(
+    severity: &str,
+    kind: &str,
+    count: u64,
+    message: &str,
+) -> Option<Diagnostic> {
     (count > 0).then(|| Diagnostic {
         severity: severity.to_owned(),
         kind: kind.to_owned(),
@@ -62,12 +67,16 @@ pub fn of(session: &Session, damage: &Damage, last: Option<i64>) -> Vec<Diagnost
     .flatten()
     .collect();
     for (kind, count) in damage.counts() {
-        let first = damage.first_places().iter().find(|place| place.kind == kind);
+        let first = damage
+            .first_places()
+            .iter()
+            .find(|place| place.kind == kind);
         rows.push(Diagnostic {
             severity: "error".to_owned(),
             kind: kind.name().to_owned(),
             count: i64::try_from(count.places).unwrap_or(i64::MAX),
-            position: first.map(|place| format!("file {} offset {:#x}", place.file + 1, place.offset)),
+            position: first
+                .map(|place| format!("file {} offset {:#x}", place.file + 1, place.offset)),
             message: format!("{}: {} bytes lost", kind.meaning(), count.bytes),
         });
     }
@@ -77,9 +86,16 @@ pub fn of(session: &Session, damage: &Damage, last: Option<i64>) -> Vec<Diagnost
 /// How many buffers of how many are missing.
 fn missing_buffers(session: &Session) -> String {
     let counts = || session.files().iter().map(TraceFile::buffer_counts);
-    let all = |c: BufferCounts| c.expected.unwrap_or_default().max(c.total.saturating_add(c.missing));
+    let all = |c: BufferCounts| {
+        c.expected
+            .unwrap_or_default()
+            .max(c.total.saturating_add(c.missing))
+    };
     let expected = counts().map(all).fold(0, u64::saturating_add);
-    format!("{} of {expected} buffers are missing", session.missing_buffers())
+    format!(
+        "{} of {expected} buffers are missing",
+        session.missing_buffers()
+    )
 }
 
 /// `the end of the file is missing: events reach to 0.361 s of 0.400 s`, where that is so.
@@ -87,13 +103,22 @@ fn missing_buffers(session: &Session) -> String {
 pub fn end(session: &Session, last: Option<i64>) -> Option<String> {
     let reach = session.clock().seconds(last.filter(|_| session.is_cut())?);
     let whole = recorded_s(session).filter(|whole| *whole > reach);
-    let of = whole.map(|whole| format!(" of {whole:.3} s")).unwrap_or_default();
-    Some(format!("the end of the file is missing: events reach to {reach:.3} s{of}"))
+    let of = whole
+        .map(|whole| format!(" of {whole:.3} s"))
+        .unwrap_or_default();
+    Some(format!(
+        "the end of the file is missing: events reach to {reach:.3} s{of}"
+    ))
 }
 
 /// Seconds that were recorded, by the trace headers; none where no file was closed.
 fn recorded_s(session: &Session) -> Option<f64> {
     let start = session.clock().start;
-    let end = session.files().iter().map(|file| file.header().end_time).max().filter(|end| *end > start)?;
+    let end = session
+        .files()
+        .iter()
+        .map(|file| file.header().end_time)
+        .max()
+        .filter(|end| *end > start)?;
     Some(end.saturating_sub(start) as f64 / etwkit_etl::clock::FILETIME_PER_SECOND as f64)
 }

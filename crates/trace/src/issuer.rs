@@ -28,13 +28,19 @@ pub(crate) struct Issuer {
 
 impl Issuer {
     fn of_header(event: &RawEvent<'_>) -> Option<Self> {
-        Some(Self { tid: event.thread_id()?, pid: event.process_id(), time: event.timestamp })
+        Some(Self {
+            tid: event.thread_id()?,
+            pid: event.process_id(),
+            time: event.timestamp,
+        })
     }
 
     /// Its process: that of the thread, else that of the id in the header.
     pub(crate) fn process(self, directory: &Directory) -> Option<ProcessKey> {
         let by_header = || directory.process_at(self.pid?, self.time);
-        directory.process_of_thread(self.tid, self.time).or_else(by_header)
+        directory
+            .process_of_thread(self.tid, self.time)
+            .or_else(by_header)
     }
 
     /// Raw time at which the ids held.
@@ -51,8 +57,17 @@ pub(crate) struct Issuers {
 
 impl Issuers {
     /// Takes the start of an access. `tid` is the thread in its payload. Returns who issues it.
-    pub(crate) fn start(&mut self, irp: u64, tid: Option<u32>, event: &RawEvent<'_>) -> Option<Issuer> {
-        let named = tid.map(|tid| Issuer { tid, pid: None, time: event.timestamp });
+    pub(crate) fn start(
+        &mut self,
+        irp: u64,
+        tid: Option<u32>,
+        event: &RawEvent<'_>,
+    ) -> Option<Issuer> {
+        let named = tid.map(|tid| Issuer {
+            tid,
+            pid: None,
+            time: event.timestamp,
+        });
         let issuer = named.or_else(|| Issuer::of_header(event));
         if self.open.len() >= MAX_OPEN {
             self.open.clear();
@@ -70,7 +85,11 @@ impl Issuers {
     /// its header.
     pub(crate) fn completed(&mut self, io: &DiskIo, event: &RawEvent<'_>) -> Option<Issuer> {
         let started = self.open.remove(&io.irp).filter(|_| io.irp != 0);
-        let named = io.tid.map(|tid| Issuer { tid, pid: None, time: event.timestamp });
+        let named = io.tid.map(|tid| Issuer {
+            tid,
+            pid: None,
+            time: event.timestamp,
+        });
         named.or(started).or_else(|| Issuer::of_header(event))
     }
 }

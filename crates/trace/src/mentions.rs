@@ -12,7 +12,12 @@ use crate::gaps::BufferTimes;
 
 /// Groups of events that programs log into sessions of their own, with the headers of the kernel:
 /// notifications (WNF), heaps, critical sections, thread pools.
-const OF_PROGRAMS: [u8; 4] = [group::NOTIFICATION, group::HEAP, group::CRITICAL_SECTION, group::THREAD_POOL];
+const OF_PROGRAMS: [u8; 4] = [
+    group::NOTIFICATION,
+    group::HEAP,
+    group::CRITICAL_SECTION,
+    group::THREAD_POOL,
+];
 
 /// Whether the kernel logger wrote an event. Headers of traces are written by every session, and programs log
 /// heap ranges (group 2), service tags (group 5) and what their loader does (group 20).
@@ -78,7 +83,9 @@ impl Mentions {
             group::TCP if net::tcp_operation(hook.opcode).is_some() => self.payload_pid(event),
             group::UDP if net::udp_operation(hook.opcode).is_some() => self.payload_pid(event),
             // Only until thread 0 was met once, since each of these events has to be parsed for it.
-            group::PERFINFO | group::DISK | group::MEMORY if !self.idle => self.thread_zero(hook, event),
+            group::PERFINFO | group::DISK | group::MEMORY if !self.idle => {
+                self.thread_zero(hook, event)
+            }
             _ => {}
         }
     }
@@ -95,8 +102,13 @@ impl Mentions {
     fn thread_zero(&mut self, hook: Hook, event: &RawEvent<'_>) {
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         let tid = match (hook.group, hook.opcode) {
-            (group::PERFINFO, sample::opcode::SAMPLE) => Sample::parse(payload, pointer_size).map(|s| s.tid),
-            (group::DISK, op @ (disk::opcode::READ | disk::opcode::WRITE | disk::opcode::FLUSH)) => {
+            (group::PERFINFO, sample::opcode::SAMPLE) => {
+                Sample::parse(payload, pointer_size).map(|s| s.tid)
+            }
+            (
+                group::DISK,
+                op @ (disk::opcode::READ | disk::opcode::WRITE | disk::opcode::FLUSH),
+            ) => {
                 let io = DiskIo::parse(payload, op, hook.version, pointer_size);
                 io.and_then(|io| io.tid.or_else(|| event.thread_id()))
             }
@@ -116,8 +128,16 @@ impl Mentions {
     /// What was mentioned of processors, buffers and the kernel logger.
     pub(crate) fn times(self) -> Times {
         Times {
-            first_threads: self.first_threads.by_cpu().map(|(cpu, _, thread)| (cpu, thread)).collect(),
-            first_events: self.first_events.by_cpu().map(|(cpu, time, ())| (cpu, time)).collect(),
+            first_threads: self
+                .first_threads
+                .by_cpu()
+                .map(|(cpu, _, thread)| (cpu, thread))
+                .collect(),
+            first_events: self
+                .first_events
+                .by_cpu()
+                .map(|(cpu, time, ())| (cpu, time))
+                .collect(),
             kernel: self.kernel_times,
             buffers: self.buffers,
         }
@@ -154,14 +174,17 @@ impl<T> Firsts<T> {
             self.0.resize_with(cpu + 1, || None);
         }
         if let Some(first) = self.0.get_mut(cpu)
-            && first.as_ref().is_none_or(|(time, _)| event.timestamp < *time)
+            && first
+                .as_ref()
+                .is_none_or(|(time, _)| event.timestamp < *time)
         {
             *first = Some((event.timestamp, value));
         }
     }
 
     fn by_cpu(self) -> impl Iterator<Item = (u16, i64, T)> {
-        let known = |(cpu, first): (u16, Option<(i64, T)>)| first.map(|(time, value)| (cpu, time, value));
+        let known =
+            |(cpu, first): (u16, Option<(i64, T)>)| first.map(|(time, value)| (cpu, time, value));
         (0..=u16::MAX).zip(self.0).filter_map(known)
     }
 }

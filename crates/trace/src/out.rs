@@ -17,7 +17,9 @@ pub(crate) struct Out<R: Row> {
 
 impl<R: Row> Default for Out<R> {
     fn default() -> Self {
-        Self { columns: R::Columns::default() }
+        Self {
+            columns: R::Columns::default(),
+        }
     }
 }
 
@@ -75,7 +77,10 @@ mod tests {
             (2 * BATCH_TEXT, 2, vec![1, 1]),
         ] {
             let mut sink = Batches::default();
-            let row = Diagnostic { message: "x".repeat(bytes), ..Diagnostic::default() };
+            let row = Diagnostic {
+                message: "x".repeat(bytes),
+                ..Diagnostic::default()
+            };
             write_all(std::iter::repeat_n(row, rows), &mut sink).unwrap();
             assert_eq!(sink.0, expected, "{bytes} bytes in each of {rows} rows");
         }

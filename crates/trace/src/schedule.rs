@@ -24,7 +24,10 @@ pub const fn was_preempted(state: u8) -> bool {
 /// Whether a thread that was taken off in this state runs again only after something has made it ready.
 #[must_use]
 pub const fn was_waiting(state: u8) -> bool {
-    matches!(state, state::WAITING | state::GATE_WAIT | state::WAITING_FOR_PROCESS)
+    matches!(
+        state,
+        state::WAITING | state::GATE_WAIT | state::WAITING_FOR_PROCESS
+    )
 }
 
 /// Waiting and ready time of a thread that was taken off at T0, made ready at T1 and switched in at T2, each
@@ -39,7 +42,10 @@ pub fn wait_and_ready(
     if was_preempted {
         return (Some(0), Some(switch_in.saturating_sub(out)));
     }
-    (readied.map(|t| t.saturating_sub(out)), readied.map(|t| switch_in.saturating_sub(t)))
+    (
+        readied.map(|t| t.saturating_sub(out)),
+        readied.map(|t| switch_in.saturating_sub(t)),
+    )
 }
 
 /// A thread is switched in. Times are raw ticks.
@@ -91,7 +97,12 @@ impl SwitchIn {
     }
 
     fn wait_and_ready(&self) -> Option<(Option<i64>, Option<i64>)> {
-        Some(wait_and_ready(self.last_out?, self.readied, self.time, self.was_preempted()))
+        Some(wait_and_ready(
+            self.last_out?,
+            self.readied,
+            self.time,
+            self.was_preempted(),
+        ))
     }
 
     fn readied(self, by: Option<Readied>) -> Self {
@@ -198,7 +209,10 @@ impl Schedule {
     /// Nothing seen yet, on processors that are recorded from some time on.
     #[must_use]
     pub fn new(starts: Starts) -> Self {
-        Self { starts, ..Self::default() }
+        Self {
+            starts,
+            ..Self::default()
+        }
     }
 
     /// Takes a context switch: who ran until now, and who is switched in.
@@ -214,13 +228,24 @@ impl Schedule {
         };
         // Broken time stamps can put a start behind the first switch.
         let since = since.map(|since| since.min(time));
-        let run = Run { tid: event.old_tid, cpu, since, is_switched_in, until: time };
+        let run = Run {
+            tid: event.old_tid,
+            cpu,
+            since,
+            is_switched_in,
+            until: time,
+        };
         self.switched_out(time, event);
         (run, self.switched_in(event.new_tid, cpu, time))
     }
 
     fn switched_in(&mut self, tid: u32, cpu: u16, time: i64) -> SwitchIn {
-        let unknown = SwitchIn { tid, cpu, time, ..SwitchIn::default() };
+        let unknown = SwitchIn {
+            tid,
+            cpu,
+            time,
+            ..SwitchIn::default()
+        };
         if tid == 0 {
             return unknown;
         }
@@ -307,14 +332,21 @@ impl Schedule {
         } else if let Some(early) = self.early.get_mut(&event.tid) {
             early.last.replace(readied)
         } else {
-            self.early.insert(event.tid, Early { first: readied, last: None });
+            self.early.insert(
+                event.tid,
+                Early {
+                    first: readied,
+                    last: None,
+                },
+            );
             None
         };
         self.release(replaced);
     }
 
     fn release(&mut self, readied: Option<Readied>) {
-        self.released.extend(readied.and_then(|readied| readied.event));
+        self.released
+            .extend(readied.and_then(|readied| readied.event));
     }
 
     /// Takes the numbers of ready events that no switch-in will give back.
@@ -325,8 +357,11 @@ impl Schedule {
     /// The threads that are off the processors, as a switch-in at `time` would report them, by thread id.
     #[must_use]
     pub fn off(&self, time: i64) -> Vec<SwitchIn> {
-        let mut rows: Vec<SwitchIn> =
-            self.out.iter().map(|(tid, out)| out.switch_in(*tid, u16::MAX, time)).collect();
+        let mut rows: Vec<SwitchIn> = self
+            .out
+            .iter()
+            .map(|(tid, out)| out.switch_in(*tid, u16::MAX, time))
+            .collect();
         rows.sort_unstable_by_key(|row| row.tid);
         rows
     }
@@ -353,7 +388,13 @@ impl Schedule {
         let (tid, since) = self.running.remove(&gap.cpu)?;
         // Damaged time stamps can put the start of a gap in front of the switch-in.
         let until = gap.begin.max(since);
-        Some(Run { tid, cpu: gap.cpu, since: Some(since), is_switched_in: true, until })
+        Some(Run {
+            tid,
+            cpu: gap.cpu,
+            since: Some(since),
+            is_switched_in: true,
+            until,
+        })
     }
 
     /// Events of a processor are recorded again.
@@ -366,9 +407,17 @@ impl Schedule {
     }
 
     fn forget_waits(&mut self) {
-        let early = self.early.drain().flat_map(|(_, early)| [Some(early.first), early.last]);
+        let early = self
+            .early
+            .drain()
+            .flat_map(|(_, early)| [Some(early.first), early.last]);
         let waits = self.out.drain().map(|(_, out)| out.readied);
-        self.released.extend(early.chain(waits).flatten().filter_map(|readied| readied.event));
+        self.released.extend(
+            early
+                .chain(waits)
+                .flatten()
+                .filter_map(|readied| readied.event),
+        );
     }
 
     /// The threads that still run at the end.
@@ -396,13 +445,26 @@ const KEEPS_LATEST: u32 = 0x2 | 0x400;
 pub fn starts(session: &Session, directory: &Directory) -> Starts {
     // In such a file the oldest buffers of a busy processor are overwritten first, so processors start at
     // different times.
-    let keeps_latest = session.files().iter().any(|file| file.header().log_file_mode & KEEPS_LATEST != 0);
-    let of = if keeps_latest { directory.first_events.clone() } else { FxHashMap::default() };
+    let keeps_latest = session
+        .files()
+        .iter()
+        .any(|file| file.header().log_file_mode & KEEPS_LATEST != 0);
+    let of = if keeps_latest {
+        directory.first_events.clone()
+    } else {
+        FxHashMap::default()
+    };
     let clock = session.clock();
     // What a trace that was cut holds of the time before says how things stood when its part began.
-    let cut = directory.cut.filter(|cut| cut.start_ns != i64::MIN).map(|cut| clock.ticks_at(cut.start_ns));
+    let cut = directory
+        .cut
+        .filter(|cut| cut.start_ns != i64::MIN)
+        .map(|cut| clock.ticks_at(cut.start_ns));
     let t0 = cut.map_or(clock.t0, |begin| begin.max(clock.t0));
-    Starts { all: directory.kernel_times.map(|(first, _)| first.max(t0)), of }
+    Starts {
+        all: directory.kernel_times.map(|(first, _)| first.max(t0)),
+        of,
+    }
 }
 
 #[cfg(test)]

@@ -67,14 +67,29 @@ impl SystemConfig {
     #[inline]
     pub(crate) fn observe(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
         match hook {
-            Some(Hook { group: group::CONFIG, opcode, version }) => {
+            Some(Hook {
+                group: group::CONFIG,
+                opcode,
+                version,
+            }) => {
                 self.config(opcode, version, event.payload());
             }
-            Some(Hook { group: group::IMAGE, opcode: image::opcode::KERNEL_BASE, .. }) => {
-                self.kernel_base = self.kernel_base.or(pointer_at(event.payload(), 0, event.pointer_size()));
+            Some(Hook {
+                group: group::IMAGE,
+                opcode: image::opcode::KERNEL_BASE,
+                ..
+            }) => {
+                self.kernel_base =
+                    self.kernel_base
+                        .or(pointer_at(event.payload(), 0, event.pointer_size()));
             }
-            Some(Hook { group: group::PERFINFO, opcode: sample::opcode::MARK, .. }) => {
-                let text = String::from_utf8_lossy(Cursor::new(event.payload()).ansi()).into_owned();
+            Some(Hook {
+                group: group::PERFINFO,
+                opcode: sample::opcode::MARK,
+                ..
+            }) => {
+                let text =
+                    String::from_utf8_lossy(Cursor::new(event.payload()).ansi()).into_owned();
                 self.marks.push((event.timestamp, text));
             }
             None if event.kind.is_classic() && event.provider() == merge::SYSTEM_CONFIG_EX => {
@@ -88,24 +103,36 @@ impl SystemConfig {
         match op {
             opcode::CPU => self.cpu = self.cpu.take().or_else(|| Cpu::parse(payload)),
             opcode::PHYSICAL_DISK => {
-                self.physical_disks.extend(PhysicalDisk::parse(payload).map(|d| (d.number, d)));
+                self.physical_disks
+                    .extend(PhysicalDisk::parse(payload).map(|d| (d.number, d)));
             }
             opcode::LOGICAL_DISK => {
                 let disk = LogicalDisk::parse(payload);
-                self.logical_disks.extend(disk.map(|d| ((d.disk, d.start, d.letter.clone()), d)));
+                self.logical_disks
+                    .extend(disk.map(|d| ((d.disk, d.start, d.letter.clone()), d)));
             }
             opcode::NIC => {
                 let nic = Nic::parse(payload, version);
-                let key = |n: &Nic| (n.ipv4_index, n.ipv6_index, n.description.clone(), n.mac.clone());
+                let key = |n: &Nic| {
+                    (
+                        n.ipv4_index,
+                        n.ipv6_index,
+                        n.description.clone(),
+                        n.mac.clone(),
+                    )
+                };
                 self.nics.extend(nic.map(|n| (key(&n), n)));
             }
             opcode::SERVICE => {
                 self.service_events += 1;
-                self.services.extend(Service::parse(payload, version).map(|s| (s.name.clone(), s)));
+                self.services
+                    .extend(Service::parse(payload, version).map(|s| (s.name.clone(), s)));
             }
             opcode::PNP => self.pnp_devices += 1,
             opcode::PLATFORM => self.platform = Some(Platform::parse(payload)),
-            opcode::PROCESSOR => self.processors.extend(Processor::parse(payload).map(|p| (p.index, p))),
+            opcode::PROCESSOR => self
+                .processors
+                .extend(Processor::parse(payload).map(|p| (p.index, p))),
             _ => {}
         }
     }
@@ -119,7 +146,8 @@ impl SystemConfig {
                 self.product_name.get_or_insert(product);
             }
             config_ex::SYSTEM_PATHS => {
-                self.directories.get_or_insert_with(|| merge::parse_two_texts(payload));
+                self.directories
+                    .get_or_insert_with(|| merge::parse_two_texts(payload));
             }
             config_ex::UNKNOWN_VOLUME => {
                 let volume = utf16_text(Cursor::new(payload).utf16());
@@ -128,8 +156,9 @@ impl SystemConfig {
                 }
             }
             config_ex::NETWORK_INTERFACE => {
-                self.interfaces
-                    .extend(NetworkInterface::parse(payload).map(|interface| (interface.index, interface)));
+                self.interfaces.extend(
+                    NetworkInterface::parse(payload).map(|interface| (interface.index, interface)),
+                );
             }
             config_ex::VOLUME_MAPPING => {
                 let (nt, dos) = merge::parse_two_texts(payload);
@@ -156,15 +185,35 @@ impl SystemConfig {
         if let Some(cpu) = &self.cpu {
             put("cpu", cpu_value(cpu));
         }
-        put("processors", table(self.processors.values(), |p| p.index.to_string(), processor_value));
+        put(
+            "processors",
+            table(
+                self.processors.values(),
+                |p| p.index.to_string(),
+                processor_value,
+            ),
+        );
         put(
             "physical_disks",
-            table(self.physical_disks.values(), |d| d.number.to_string(), physical_disk_value),
+            table(
+                self.physical_disks.values(),
+                |d| d.number.to_string(),
+                physical_disk_value,
+            ),
         );
-        put("logical_disks", self.logical_disks.values().map(logical_disk_value).collect());
+        put(
+            "logical_disks",
+            self.logical_disks
+                .values()
+                .map(logical_disk_value)
+                .collect(),
+        );
         put("nics", self.nics.values().map(nic_value).collect());
         put("service_events", json!(self.service_events));
-        put("services", table(self.services.values(), |s| s.name.clone(), service_value));
+        put(
+            "services",
+            table(self.services.values(), |s| s.name.clone(), service_value),
+        );
         put("pnp_devices", json!(self.pnp_devices));
         if let Some(p) = &self.platform {
             let (date, version) = (&p.bios_date, &p.bios_version);
@@ -173,8 +222,12 @@ impl SystemConfig {
                 json!({ "manufacturer": p.manufacturer, "product": p.product, "bios_date": date, "bios_version": version }),
             );
         }
-        put("kernel_base", json!(self.kernel_base.map(|base| format!("{base:#x}"))));
-        let mark = |(time, text): &(i64, String)| json!({ "time_s": clock.seconds(*time), "text": text });
+        put(
+            "kernel_base",
+            json!(self.kernel_base.map(|base| format!("{base:#x}"))),
+        );
+        let mark =
+            |(time, text): &(i64, String)| json!({ "time_s": clock.seconds(*time), "text": text });
         put("marks", self.marks.iter().map(mark).collect());
         Value::Object(s)
     }

@@ -17,7 +17,10 @@ const COUNT: usize = {
     count
 };
 
-#[expect(clippy::indexing_slicing, reason = "done when this is compiled: what is outside does not compile")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "done when this is compiled: what is outside does not compile"
+)]
 static ALL: [&Table; COUNT] = {
     let (mut all, mut at, mut left) = ([Trace::TABLE; COUNT], 0, IMPORTERS);
     while let [first, rest @ ..] = left {
@@ -38,19 +41,29 @@ pub static TABLES: &[&Table] = &ALL;
 /// The table with that name, computed ones and those about the extract included.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Table> {
-    TABLES.iter().chain(DERIVED).chain(ABOUT).find(|table| table.name == name).copied()
+    TABLES
+        .iter()
+        .chain(DERIVED)
+        .chain(ABOUT)
+        .find(|table| table.name == name)
+        .copied()
 }
 
 /// The tables with a row for each event or operation, which summaries leave out.
 pub fn row_tables() -> impl Iterator<Item = &'static Table> {
     let filled = IMPORTERS.iter().flat_map(|importer| importer.tables);
-    filled.filter(|filled| filled.detail == Detail::Row).map(|filled| filled.table)
+    filled
+        .filter(|filled| filled.detail == Detail::Row)
+        .map(|filled| filled.table)
 }
 
 /// All topics, the most asked for first.
 #[must_use]
 pub fn all() -> Vec<&'static Topic> {
-    let mut all: Vec<&Topic> = IMPORTERS.iter().flat_map(|importer| importer.topics).collect();
+    let mut all: Vec<&Topic> = IMPORTERS
+        .iter()
+        .flat_map(|importer| importer.topics)
+        .collect();
     all.sort_unstable_by_key(|topic| topic.place);
     all
 }
@@ -65,7 +78,11 @@ pub(crate) fn recorded(counts: impl Iterator<Item = (Identity, u64)>) -> Vec<Rec
 #[must_use]
 pub fn of_table(table: &str) -> Vec<&'static str> {
     let fills = |topic: &&Topic| topic.tables.iter().any(|filled| filled.name == table);
-    all().into_iter().filter(fills).map(|topic| topic.name).collect()
+    all()
+        .into_iter()
+        .filter(fills)
+        .map(|topic| topic.name)
+        .collect()
 }
 
 /// The tables that a topic fills.
@@ -73,7 +90,9 @@ pub fn of_table(table: &str) -> Vec<&'static str> {
 pub fn tables_of(topic: &str) -> Vec<&'static str> {
     let topics = all();
     let topic = topics.iter().find(|known| known.name == topic);
-    topic.map_or_else(Vec::new, |topic| topic.tables.iter().map(|table| table.name).collect())
+    topic.map_or_else(Vec::new, |topic| {
+        topic.tables.iter().map(|table| table.name).collect()
+    })
 }
 
 #[cfg(test)]
@@ -94,11 +113,20 @@ mod tests {
     #[test]
     fn topics_name_tables_of_their_importer_or_computed_ones() {
         for importer in IMPORTERS {
-            let own: BTreeSet<&str> = importer.tables.iter().map(|filled| filled.table.name).collect();
+            let own: BTreeSet<&str> = importer
+                .tables
+                .iter()
+                .map(|filled| filled.table.name)
+                .collect();
             for topic in importer.topics {
                 for table in topic.tables {
                     let is_derived = DERIVED.iter().any(|derived| derived.name == table.name);
-                    assert!(is_derived || own.contains(table.name), "{}: {}", topic.name, table.name);
+                    assert!(
+                        is_derived || own.contains(table.name),
+                        "{}: {}",
+                        topic.name,
+                        table.name
+                    );
                     assert!(of_table(table.name).contains(&topic.name));
                     assert!(tables_of(topic.name).contains(&table.name));
                 }

@@ -10,7 +10,13 @@ pub struct ProfileArgs {
     #[arg(long = "profile", value_name = "FILE|NAME")]
     pub profiles: Vec<String>,
     /// What the names of files of CSV begin with
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, requires = "profiles")]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true,
+        requires = "profiles"
+    )]
     pub prefix: String,
     /// Only from the first mark with this text on: to --to-mark
     #[arg(long, value_name = "TEXT", requires_all = ["profiles", "to_mark"], conflicts_with = "range")]
@@ -33,6 +39,10 @@ pub struct ProfileArgs {
 #[derive(Debug, Clone, Args)]
 pub struct LineArgs {
     /// Its arguments
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENT"
+    )]
     pub args: Vec<String>,
 }

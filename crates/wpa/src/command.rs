@@ -74,7 +74,11 @@ pub fn export(
     };
     let job = Job {
         traces: traces.to_vec(),
-        profiles: args.profiles.iter().map(|name| profile(name)).collect::<Result<_>>()?,
+        profiles: args
+            .profiles
+            .iter()
+            .map(|name| profile(name))
+            .collect::<Result<_>>()?,
         folder: output.folder.map(Path::to_owned),
         prefix: args.prefix.clone(),
         part,
@@ -94,12 +98,20 @@ pub fn export(
 pub fn wpaexporter(args: &LineArgs, front: &mut dyn Front) -> Result<Exit> {
     let line = ExporterLine::parse(&args.args)?;
     if line.help {
-        help().iter().try_for_each(|line| front.emit(Emitted::Line(line)))?;
+        help()
+            .iter()
+            .try_for_each(|line| front.emit(Emitted::Line(line)))?;
         return Ok(Exit::Answered);
     }
-    line.notes.iter().try_for_each(|note| front.emit(Emitted::Note(note)))?;
+    line.notes
+        .iter()
+        .try_for_each(|note| front.emit(Emitted::Note(note)))?;
     let job = Job {
-        profiles: line.profiles.iter().map(|name| profile(name)).collect::<Result<_>>()?,
+        profiles: line
+            .profiles
+            .iter()
+            .map(|name| profile(name))
+            .collect::<Result<_>>()?,
         regions: line.regions.as_deref().map(manifest).transpose()?,
         traces: line.traces,
         folder: Some(line.folder.unwrap_or_else(|| PathBuf::from("."))),
@@ -116,7 +128,10 @@ pub fn wpaexporter(args: &LineArgs, front: &mut dyn Front) -> Result<Exit> {
 
 /// The options of `wpaexporter`, and what becomes of them.
 fn help() -> Vec<String> {
-    let mut lines = vec!["wpaexporter -i TRACE… -profile FILE|NAME [OPTIONS]".to_owned(), String::new()];
+    let mut lines = vec![
+        "wpaexporter -i TRACE… -profile FILE|NAME [OPTIONS]".to_owned(),
+        String::new(),
+    ];
     for option in OPTIONS {
         let names: Vec<String> = option.names.iter().map(|name| format!("-{name}")).collect();
         let does = match option.does {
@@ -147,7 +162,10 @@ fn profile(name: &str) -> Result<Profile> {
 }
 
 fn manifest(file: &str) -> Result<NamedFile<Manifest>> {
-    Ok(NamedFile::from(read_rules(Path::new(file), Manifest::parse)?))
+    Ok(NamedFile::from(read_rules(
+        Path::new(file),
+        Manifest::parse,
+    )?))
 }
 
 /// What became of the tables.
@@ -178,7 +196,14 @@ impl Job {
                 let mut names = Names::new(&format!("{}{of_trace}{prefix}", self.prefix))?;
                 let presets = self.profiles.iter().flat_map(|profile| &profile.presets);
                 for preset in presets {
-                    self.table(preset, &folder, &mut names, (&session, view), front, &mut done)?;
+                    self.table(
+                        preset,
+                        &folder,
+                        &mut names,
+                        (&session, view),
+                        front,
+                        &mut done,
+                    )?;
                 }
             }
         }
@@ -222,20 +247,32 @@ impl Job {
                 "left_out": left_out, "sql": plan.sql});
             return front.emit(Emitted::Json(&table));
         }
-        front.emit(Emitted::Line(&format!("{name}: {rows} {}", if rows == 1 { "row" } else { "rows" })))?;
-        plan.left_out.iter().try_for_each(|what| front.emit(Emitted::Line(&format!("  left out: {what}"))))
+        front.emit(Emitted::Line(&format!(
+            "{name}: {rows} {}",
+            if rows == 1 { "row" } else { "rows" }
+        )))?;
+        plan.left_out
+            .iter()
+            .try_for_each(|what| front.emit(Emitted::Line(&format!("  left out: {what}"))))
     }
 
     fn planned(&self, preset: &Preset, view: &View) -> Result<Plan, String> {
         let Some(graph) = graph(preset) else {
-            let guid = preset.graph_guid.as_deref().or(preset.element.as_deref()).unwrap_or("without a GUID");
+            let guid = preset
+                .graph_guid
+                .as_deref()
+                .or(preset.element.as_deref())
+                .unwrap_or("without a GUID");
             let names: Vec<&str> = preset
                 .columns
                 .iter()
                 .filter(|shown| shown.is_visible)
                 .map(|shown| shown.name.as_str())
                 .collect();
-            return Err(format!("graph {guid} is not known here; its columns: {}", names.join(", ")));
+            return Err(format!(
+                "graph {guid} is not known here; its columns: {}",
+                names.join(", ")
+            ));
         };
         let has_regions = self.regions.is_some();
         if graph.table == regions::TABLE && !has_regions {
@@ -255,7 +292,10 @@ impl Job {
 
     /// Writes the file if there are rows.
     fn write(&self, plan: &Plan, file: &Path, (session, view): (&Session, &View)) -> Result<u64> {
-        if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        if let Some(folder) = file
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
@@ -273,11 +313,15 @@ impl Job {
         let of = graph(preset).map(|graph| graph.name);
         if self.json {
             let guid = &preset.graph_guid;
-            let table = json!({"graph": of, "graph_guid": guid, "preset": preset.name, "not_written": why});
+            let table =
+                json!({"graph": of, "graph_guid": guid, "preset": preset.name, "not_written": why});
             return front.emit(Emitted::Json(&table));
         }
         let graph = of.map(|name| format!("{name}, ")).unwrap_or_default();
-        front.emit(Emitted::Line(&format!("not written: {graph}{}: {why}", preset.name)))
+        front.emit(Emitted::Line(&format!(
+            "not written: {graph}{}: {why}",
+            preset.name
+        )))
     }
 }
 
@@ -285,8 +329,10 @@ impl Job {
 fn nothing(graph: &Graph, session: &Session) -> Result<String> {
     let table = graph.table;
     if session.leaves_out(table) {
-        return Ok("the extract is a summary, which has no single rows; `etwkit extract` makes a full one"
-            .to_owned());
+        return Ok(
+            "the extract is a summary, which has no single rows; `etwkit extract` makes a full one"
+                .to_owned(),
+        );
     }
     // Regions are no table of the extract: they come from the file that the line names.
     let is_there = table == regions::TABLE || has_rows(session, table)?;
@@ -299,18 +345,31 @@ fn nothing(graph: &Graph, session: &Session) -> Result<String> {
 
 /// The folder of the files of a trace.
 fn folder(named: Option<&Path>, trace: &Path) -> PathBuf {
-    named.or_else(|| trace.parent()).unwrap_or(Path::new("")).to_owned()
+    named
+        .or_else(|| trace.parent())
+        .unwrap_or(Path::new(""))
+        .to_owned()
 }
 
 fn stem(trace: &Path) -> String {
-    trace.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    trace
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// What the files of one of several traces begin with. Traces of one name in different folders, and a trace
 /// beside its extract, would otherwise replace each other's files where these go to one folder.
-fn prefix_of_trace(given: &mut BTreeMap<(PathBuf, String), usize>, folder: &Path, stem: &str) -> String {
+fn prefix_of_trace(
+    given: &mut BTreeMap<(PathBuf, String), usize>,
+    folder: &Path,
+    stem: &str,
+) -> String {
     // Names that differ in case alone are the same on Windows.
-    let times = given.entry((folder.to_owned(), stem.to_lowercase())).or_default();
+    let times = given
+        .entry((folder.to_owned(), stem.to_lowercase()))
+        .or_default();
     *times += 1;
     match *times {
         1 => format!("{stem}_"),
@@ -325,8 +384,15 @@ mod tests {
     #[test]
     fn traces_of_one_name_do_not_replace_each_others_files() {
         let mut given = BTreeMap::new();
-        let mut prefix = |folder: &str, stem: &str| prefix_of_trace(&mut given, Path::new(folder), stem);
-        assert_eq!([prefix("out", "slow"), prefix("out", "Slow")], ["slow_", "Slow_(1)_"]);
-        assert_eq!([prefix("a", "slow"), prefix("out", "fast")], ["slow_", "fast_"]);
+        let mut prefix =
+            |folder: &str, stem: &str| prefix_of_trace(&mut given, Path::new(folder), stem);
+        assert_eq!(
+            [prefix("out", "slow"), prefix("out", "Slow")],
+            ["slow_", "Slow_(1)_"]
+        );
+        assert_eq!(
+            [prefix("a", "slow"), prefix("out", "fast")],
+            ["slow_", "fast_"]
+        );
     }
 }

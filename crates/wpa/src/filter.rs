@@ -11,7 +11,11 @@ use crate::words::{self, Condition, Operator};
 ///
 /// # Errors
 /// The condition cannot be read, or it names a column or an operator that does not exist here: why, in words.
-pub(crate) fn sql(text: &str, graph: &Graph, fill: &dyn Fn(&str) -> String) -> Result<String, String> {
+pub(crate) fn sql(
+    text: &str,
+    graph: &Graph,
+    fill: &dyn Fn(&str) -> String,
+) -> Result<String, String> {
     let condition = words::parse(text).map_err(|wrong| wrong.to_string())?;
     of_condition(&condition, graph, fill)
 }
@@ -26,7 +30,11 @@ fn of_condition(
         Condition::And(a, b) => format!("({} AND {})", of(a)?, of(b)?),
         Condition::Or(a, b) => format!("({} OR {})", of(a)?, of(b)?),
         Condition::Not(inner) => format!("(NOT {})", of(inner)?),
-        Condition::Is { column, operator, literal } => {
+        Condition::Is {
+            column,
+            operator,
+            literal,
+        } => {
             let (known, sql) = column_of(column, graph)?;
             // Only the column is filled: a literal may well have a `$to` in it, such as a path.
             let compared = compare(known, &fill(sql), *operator, literal).ok_or_else(|| {
@@ -47,7 +55,9 @@ fn column_of<'g>(title: &str, graph: &'g Graph) -> Result<(&'g Column, &'g str),
     if let Some(column) = graph.by_name(title) {
         return Ok((column, column.sql));
     }
-    if let Some(column) = title.strip_suffix(" (Name)").and_then(|title| graph.by_name(title))
+    if let Some(column) = title
+        .strip_suffix(" (Name)")
+        .and_then(|title| graph.by_name(title))
         && let Kind::Process(name) = column.kind
     {
         return Ok((column, name));
@@ -68,7 +78,10 @@ fn compare(column: &Column, sql: &str, operator: Operator, literal: &str) -> Opt
 /// Texts are compared in any case.
 fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String {
     // Profiles name values in words of their program, which the column may write differently.
-    let known = column.means.iter().find(|(word, _)| word.eq_ignore_ascii_case(literal));
+    let known = column
+        .means
+        .iter()
+        .find(|(word, _)| word.eq_ignore_ascii_case(literal));
     let literal = known.map_or(literal, |(_, value)| value);
     let (value, with) = (format!("lower({sql})"), quoted(&literal.to_lowercase()));
     match operator {
@@ -105,7 +118,10 @@ fn number(kind: Kind, sql: &str, operator: Operator, literal: &str) -> Option<St
 
 /// A literal in what the column has: nanoseconds, bytes, or a number as it is.
 fn value(kind: Kind, literal: &str) -> Option<i64> {
-    if let Some(digits) = literal.strip_prefix("0x").or_else(|| literal.strip_prefix("0X")) {
+    if let Some(digits) = literal
+        .strip_prefix("0x")
+        .or_else(|| literal.strip_prefix("0X"))
+    {
         // Addresses above the middle are written without a sign, and stored as the same bits with one.
         return u64::from_str_radix(digits, 16).ok().map(u64::cast_signed);
     }
@@ -152,18 +168,38 @@ mod tests {
     use crate::catalog::by_name;
 
     fn of(graph: &str, text: &str) -> Result<String, String> {
-        sql(text, by_name(graph).unwrap(), &|sql| sql.replace("$to", "9").replace("$from", "1"))
+        sql(text, by_name(graph).unwrap(), &|sql| {
+            sql.replace("$to", "9").replace("$from", "1")
+        })
     }
 
     #[test]
     fn numbers_are_compared_in_the_unit_of_their_column() {
         let sampled = "CPU Usage (Sampled)";
-        assert_eq!(of(sampled, "[CPU]:>=3").unwrap(), "coalesce(r.cpu >= 3, false)");
-        assert_eq!(of(sampled, "[Weight]:>1.5").unwrap(), "coalesce(r.weight_ns > 1500000, false)");
-        assert_eq!(of(sampled, "[TimeStamp]:<2").unwrap(), "coalesce(r.ts_ns < 2000000000, false)");
-        assert_eq!(of("Disk Usage", "Size:>64KB").unwrap(), "coalesce(r.size_bytes > 65536, false)");
-        assert_eq!(of("Disk Usage", "[IO Time]:<>10ms").unwrap(), "coalesce(r.io_ns <> 10000000, true)");
-        assert_eq!(of("Disk Usage", "[IO Time]:>5µs").unwrap(), "coalesce(r.io_ns > 5000, false)");
+        assert_eq!(
+            of(sampled, "[CPU]:>=3").unwrap(),
+            "coalesce(r.cpu >= 3, false)"
+        );
+        assert_eq!(
+            of(sampled, "[Weight]:>1.5").unwrap(),
+            "coalesce(r.weight_ns > 1500000, false)"
+        );
+        assert_eq!(
+            of(sampled, "[TimeStamp]:<2").unwrap(),
+            "coalesce(r.ts_ns < 2000000000, false)"
+        );
+        assert_eq!(
+            of("Disk Usage", "Size:>64KB").unwrap(),
+            "coalesce(r.size_bytes > 65536, false)"
+        );
+        assert_eq!(
+            of("Disk Usage", "[IO Time]:<>10ms").unwrap(),
+            "coalesce(r.io_ns <> 10000000, true)"
+        );
+        assert_eq!(
+            of("Disk Usage", "[IO Time]:>5µs").unwrap(),
+            "coalesce(r.io_ns > 5000, false)"
+        );
         assert!(of("Disk Usage", "[IO Time]:>10MB").is_err());
     }
 
@@ -178,7 +214,10 @@ mod tests {
         let sql = of("Marks", r#"[Label]:="C:\$tools\$from""#).unwrap();
         assert_eq!(sql, r"coalesce(lower(r.text) = 'c:\$tools\$from', false)");
         let sql = of("CPU Usage (Precise)", "[CPU Usage (in view)]:>1").unwrap();
-        assert!(sql.contains("9") && !sql.contains("$to") && !sql.contains("$from"), "{sql}");
+        assert!(
+            sql.contains("9") && !sql.contains("$to") && !sql.contains("$from"),
+            "{sql}"
+        );
     }
 
     #[test]
@@ -190,7 +229,10 @@ mod tests {
     #[test]
     fn a_process_may_be_named_without_its_id() {
         let sql = of("File I/O", r#"[Process (Name)]:~="diskspd.exe""#).unwrap();
-        assert_eq!(sql, "coalesce(contains(lower(coalesce(p.name, 'Unknown')), 'diskspd.exe'), false)");
+        assert_eq!(
+            sql,
+            "coalesce(contains(lower(coalesce(p.name, 'Unknown')), 'diskspd.exe'), false)"
+        );
     }
 
     #[test]

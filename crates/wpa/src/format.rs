@@ -46,13 +46,19 @@ impl Unit {
     /// Whether it measures time.
     #[must_use]
     pub const fn is_time(self) -> bool {
-        matches!(self, Self::Seconds | Self::Milliseconds | Self::Microseconds | Self::Nanoseconds)
+        matches!(
+            self,
+            Self::Seconds | Self::Milliseconds | Self::Microseconds | Self::Nanoseconds
+        )
     }
 
     /// Whether it measures sizes.
     #[must_use]
     pub const fn is_size(self) -> bool {
-        matches!(self, Self::Bytes | Self::Kilobytes | Self::Megabytes | Self::Gigabytes)
+        matches!(
+            self,
+            Self::Bytes | Self::Kilobytes | Self::Megabytes | Self::Gigabytes
+        )
     }
 
     /// What stands behind titles.
@@ -106,7 +112,10 @@ pub(crate) fn whole(number: i64, unit: Unit) -> String {
         _ => {}
     }
     // Computed in whole numbers: a fraction would round the last digits of long times.
-    let (size, power) = (u128::from(unit.size().unsigned_abs()), 10_u128.pow(digits as u32));
+    let (size, power) = (
+        u128::from(unit.size().unsigned_abs()),
+        10_u128.pow(digits as u32),
+    );
     let scaled = (u128::from(number.unsigned_abs()) * power + size / 2) / size;
     let sign = if number < 0 { "-" } else { "" };
     format!("{sign}{}.{:0digits$}", scaled / power, scaled % power)
@@ -123,7 +132,11 @@ pub(crate) fn fraction(number: f64, unit: Unit) -> String {
 /// Nanoseconds as percent of what all processors had.
 #[must_use]
 pub(crate) fn percent(ns: f64, of_ns: f64) -> String {
-    if of_ns > 0.0 { format!("{:.6}", ns * 100.0 / of_ns) } else { String::new() }
+    if of_ns > 0.0 {
+        format!("{:.6}", ns * 100.0 / of_ns)
+    } else {
+        String::new()
+    }
 }
 
 #[cfg(test)]

@@ -45,39 +45,99 @@ const fn opt(names: &'static [&'static str], takes: Takes, does: Does) -> Opt {
 
 /// All options, in the order of the documentation.
 pub static OPTIONS: &[Opt] = &[
-    opt(&["i"], Takes::List, Does::Ours("the traces; words without an option in front are traces, too")),
+    opt(
+        &["i"],
+        Takes::List,
+        Does::Ours("the traces; words without an option in front are traces, too"),
+    ),
     opt(&["profile"], Takes::Words(1), Does::Ours("--profile")),
-    opt(&["outputfolder"], Takes::Words(1), Does::Ours("--out; without it the current folder")),
+    opt(
+        &["outputfolder"],
+        Takes::Words(1),
+        Does::Ours("--out; without it the current folder"),
+    ),
     opt(&["prefix"], Takes::Words(1), Does::Ours("--prefix")),
-    opt(&["range"], Takes::Words(2), Does::Ours("--range; numbers without s, ms or us are nanoseconds")),
-    opt(&["marks"], Takes::Words(2), Does::Ours("--from-mark and --to-mark")),
+    opt(
+        &["range"],
+        Takes::Words(2),
+        Does::Ours("--range; numbers without s, ms or us are nanoseconds"),
+    ),
+    opt(
+        &["marks"],
+        Takes::Words(2),
+        Does::Ours("--from-mark and --to-mark"),
+    ),
     opt(&["region"], Takes::Words(1), Does::Ours("--region")),
-    opt(&["regionsxml"], Takes::List, Does::Ours("--regions; one file")),
+    opt(
+        &["regionsxml"],
+        Takes::List,
+        Does::Ours("--regions; one file"),
+    ),
     opt(
         &["delimiter", "delimeter"],
         Takes::Words(1),
         Does::Ours("one character between the values of a row"),
     ),
-    opt(&["outputformat"], Takes::Words(1), Does::Ours("CSV; XML is refused")),
-    opt(&["mode"], Takes::Words(1), Does::Nothing("each trace becomes files of its own, as with Separate")),
+    opt(
+        &["outputformat"],
+        Takes::Words(1),
+        Does::Ours("CSV; XML is refused"),
+    ),
+    opt(
+        &["mode"],
+        Takes::Words(1),
+        Does::Nothing("each trace becomes files of its own, as with Separate"),
+    ),
     opt(
         &["symbols"],
         Takes::Words(0),
         Does::Nothing("names are those that the extract has; `etwkit symbols load` gets more"),
     ),
-    opt(&["symcacheonly"], Takes::Words(0), Does::Nothing("nothing is downloaded in any case")),
-    opt(&["tti"], Takes::Words(0), Does::Nothing("events out of the order of time are always read")),
-    opt(&["tle"], Takes::Words(0), Does::Nothing("lost events are always reported, and the rest is read")),
-    opt(&["cliprundown"], Takes::Words(0), Does::Nothing("the rundown is no part of the numbers")),
-    opt(&["processor", "processors"], Takes::List, Does::Nothing("there are no plugins")),
-    opt(&["addsearchdir"], Takes::Words(1), Does::Nothing("there are no plugins")),
-    opt(&["nodefault"], Takes::Words(0), Does::Nothing("there are no plugins")),
+    opt(
+        &["symcacheonly"],
+        Takes::Words(0),
+        Does::Nothing("nothing is downloaded in any case"),
+    ),
+    opt(
+        &["tti"],
+        Takes::Words(0),
+        Does::Nothing("events out of the order of time are always read"),
+    ),
+    opt(
+        &["tle"],
+        Takes::Words(0),
+        Does::Nothing("lost events are always reported, and the rest is read"),
+    ),
+    opt(
+        &["cliprundown"],
+        Takes::Words(0),
+        Does::Nothing("the rundown is no part of the numbers"),
+    ),
+    opt(
+        &["processor", "processors"],
+        Takes::List,
+        Does::Nothing("there are no plugins"),
+    ),
+    opt(
+        &["addsearchdir"],
+        Takes::Words(1),
+        Does::Nothing("there are no plugins"),
+    ),
+    opt(
+        &["nodefault"],
+        Takes::Words(0),
+        Does::Nothing("there are no plugins"),
+    ),
     opt(
         &["listplugins"],
         Takes::Words(0),
         Does::Refused("there are no plugins; docs/wpaexporter.md lists the graphs"),
     ),
-    opt(&["slot"], Takes::Words(1), Does::Refused("traces are not compared here; `etwkit diff` does that")),
+    opt(
+        &["slot"],
+        Takes::Words(1),
+        Does::Refused("traces are not compared here; `etwkit diff` does that"),
+    ),
     opt(
         &["sysconfig"],
         Takes::List,
@@ -90,7 +150,11 @@ pub static OPTIONS: &[Opt] = &[
             "write one line for each profile and range of the file; extracts are kept, so that each is quick",
         ),
     ),
-    opt(&["h", "help", "?"], Takes::Words(0), Does::Ours("what is printed here")),
+    opt(
+        &["h", "help", "?"],
+        Takes::Words(0),
+        Does::Ours("what is printed here"),
+    ),
 ];
 
 /// What a line asks for.
@@ -129,7 +193,9 @@ impl ExporterLine {
                 line.traces.push(word.into());
                 continue;
             };
-            let known = OPTIONS.iter().find(|option| option.names.contains(&name.as_str()));
+            let known = OPTIONS
+                .iter()
+                .find(|option| option.names.contains(&name.as_str()));
             let Some(option) = known else {
                 let how = "`etwkit wpaexporter -h` lists the options";
                 return Err(advised(format!("wpaexporter has no option {word}"), how));
@@ -150,7 +216,10 @@ impl ExporterLine {
             if matches!(option.takes, Takes::Words(count) if values.len() < count)
                 || most == usize::MAX && values.is_empty()
             {
-                let how = format!("write {word} with {}", if most == 2 { "two words" } else { "a word" });
+                let how = format!(
+                    "write {word} with {}",
+                    if most == 2 { "two words" } else { "a word" }
+                );
                 return Err(advised(format!("{word} lacks what belongs behind it"), how));
             }
             line.take(word, option, &values)?;
@@ -201,14 +270,20 @@ impl ExporterLine {
         let lacks = |what: &str, how: &str| Err(advised(format!("the line names no {what}"), how));
         match &self {
             Self { help: true, .. } => {}
-            Self { traces, .. } if traces.is_empty() => return lacks("trace", "name one: -i trace.etl"),
+            Self { traces, .. } if traces.is_empty() => {
+                return lacks("trace", "name one: -i trace.etl");
+            }
             Self { profiles, .. } if profiles.is_empty() => {
                 return lacks(
                     "profile",
                     "name one: -profile FILE.wpaProfile, or cpu, wait, disk, memory or system",
                 );
             }
-            Self { part: Part::Region(_), regions: None, .. } => {
+            Self {
+                part: Part::Region(_),
+                regions: None,
+                ..
+            } => {
                 return lacks("file of regions", "name one: -regionsxml FILE");
             }
             _ => {}
@@ -220,11 +295,15 @@ impl ExporterLine {
 /// The name of an option in lower case; `None` for other words. Paths begin with a slash, too.
 fn option_of(word: &str) -> Option<String> {
     let lower = word.to_lowercase();
-    let name = lower.strip_prefix('-').map(|name| name.trim_start_matches('-'));
+    let name = lower
+        .strip_prefix('-')
+        .map(|name| name.trim_start_matches('-'));
     name.filter(|name| !name.is_empty())
         .map(str::to_owned)
         // Only these two, since `/tmp/a.etl` is a path.
-        .or_else(|| (lower == "/?" || lower == "/h").then(|| lower.trim_start_matches('/').to_owned()))
+        .or_else(|| {
+            (lower == "/?" || lower == "/h").then(|| lower.trim_start_matches('/').to_owned())
+        })
 }
 
 /// The ends of a range; numbers without a unit are nanoseconds.
@@ -232,11 +311,18 @@ fn range(from: &str, to: &str) -> Result<Part> {
     let end = |end: &str| {
         // Numbers of `wpaexporter` are nanoseconds, ours without a unit are seconds.
         let is_bare = end.chars().all(|c| c.is_ascii_digit());
-        if is_bare { format!("{end}ns") } else { end.to_owned() }
+        if is_bare {
+            format!("{end}ns")
+        } else {
+            end.to_owned()
+        }
     };
     let text = format!("{}..{}", end(from), end(to));
     let range = Range::parse(&text, Unit::Moment).map_err(|error| {
-        advised(format!("-range: {error}"), "write two times as 0.75s 5.4s or 750ms 5400ms")
+        advised(
+            format!("-range: {error}"),
+            "write two times as 0.75s 5.4s or 750ms 5400ms",
+        )
     })?;
     Ok(Part::Range(text, Written::Known(range)))
 }
@@ -245,7 +331,11 @@ fn delimiter(text: &str) -> Result<u8> {
     let text = if text == "\\t" { "\t" } else { text };
     match text.as_bytes() {
         // A quotation mark would be read as the quotes around a value, and a letter or digit as a part of it.
-        [byte] if *byte == b'\t' || (byte.is_ascii_punctuation() && *byte != b'"') || *byte == b' ' => {
+        [byte]
+            if *byte == b'\t'
+                || (byte.is_ascii_punctuation() && *byte != b'"')
+                || *byte == b' ' =>
+        {
             Ok(*byte)
         }
         _ => Err(advised(
@@ -260,7 +350,12 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<ExporterLine> {
-        ExporterLine::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        ExporterLine::parse(
+            &line
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>(),
+        )
     }
 
     #[test]
@@ -278,16 +373,27 @@ mod tests {
     #[test]
     fn options_are_understood_in_any_case_and_order() {
         let line =
-            parse("a.etl -OutputFolder out -tle -tti -profile p -range 0.75s 5400ms -delimeter ;").unwrap();
-        assert_eq!((line.delimiter, line.folder), (Some(b';'), Some("out".into())));
-        let Part::Range(_, Written::Known(range)) = line.part else { panic!("{:?}", line.part) };
+            parse("a.etl -OutputFolder out -tle -tti -profile p -range 0.75s 5400ms -delimeter ;")
+                .unwrap();
+        assert_eq!(
+            (line.delimiter, line.folder),
+            (Some(b';'), Some("out".into()))
+        );
+        let Part::Range(_, Written::Known(range)) = line.part else {
+            panic!("{:?}", line.part)
+        };
         assert_eq!((range.min, range.max), (750_000_000, 5_400_000_000));
         assert_eq!(line.notes.len(), 2);
         let line = parse("-i a.etl b.etl -profile p -range 5 1000").unwrap();
-        let Part::Range(_, Written::Known(range)) = line.part else { panic!("{:?}", line.part) };
+        let Part::Range(_, Written::Known(range)) = line.part else {
+            panic!("{:?}", line.part)
+        };
         assert_eq!((range.min, range.max, line.traces.len()), (5, 1000, 2));
         let line = parse("-i a.etl -profile p -marks Start Stop").unwrap();
-        assert_eq!(line.part, Part::Marks("Start".to_owned(), "Stop".to_owned()));
+        assert_eq!(
+            line.part,
+            Part::Marks("Start".to_owned(), "Stop".to_owned())
+        );
     }
 
     #[test]
@@ -295,11 +401,26 @@ mod tests {
         let wrong = |line: &str| parse(line).unwrap_err().to_string();
         assert_eq!(wrong("-i a.etl"), "the line names no profile");
         assert_eq!(wrong("-profile p"), "the line names no trace");
-        assert_eq!(wrong("-i a.etl -profile"), "-profile lacks what belongs behind it");
-        assert_eq!(wrong("-i a.etl -profile p -marks A"), "-marks lacks what belongs behind it");
-        assert_eq!(wrong("-i a.etl -profile p -frob"), "wpaexporter has no option -frob");
-        assert_eq!(wrong("-i a.etl -profile p -slot 1"), "-slot is not done here");
-        assert_eq!(wrong("-i a.etl -profile p -region R"), "the line names no file of regions");
+        assert_eq!(
+            wrong("-i a.etl -profile"),
+            "-profile lacks what belongs behind it"
+        );
+        assert_eq!(
+            wrong("-i a.etl -profile p -marks A"),
+            "-marks lacks what belongs behind it"
+        );
+        assert_eq!(
+            wrong("-i a.etl -profile p -frob"),
+            "wpaexporter has no option -frob"
+        );
+        assert_eq!(
+            wrong("-i a.etl -profile p -slot 1"),
+            "-slot is not done here"
+        );
+        assert_eq!(
+            wrong("-i a.etl -profile p -region R"),
+            "the line names no file of regions"
+        );
         assert!(wrong("-i a.etl -profile p -range 1x 2").starts_with("-range: "));
         assert!(wrong("-i a.etl -profile p -delimiter ab").contains("cannot stand between values"));
     }

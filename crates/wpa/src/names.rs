@@ -29,17 +29,28 @@ impl Names {
     pub(crate) fn new(prefix: &str) -> Result<Self> {
         let is_path = |c: char| "/\\:*?\"<>|".contains(c) || c.is_control();
         if prefix.contains(is_path) {
-            let text = format!("the prefix {prefix:?} has a character that names of files cannot have");
-            return Err(advised(text, "name the folder with --out (wpaexporter: -outputfolder)"));
+            let text =
+                format!("the prefix {prefix:?} has a character that names of files cannot have");
+            return Err(advised(
+                text,
+                "name the folder with --out (wpaexporter: -outputfolder)",
+            ));
         }
-        Ok(Self { prefix: prefix.to_owned(), given: BTreeMap::new() })
+        Ok(Self {
+            prefix: prefix.to_owned(),
+            given: BTreeMap::new(),
+        })
     }
 
     /// The name of the file of a preset. Where it was given before it gets `_(1)`, and so on; names that
     /// differ in case alone are the same on Windows.
     pub(crate) fn file(&mut self, graph: &str, preset: &str) -> String {
         // Cut before the number is added, so that names which only differ behind the cut stay apart.
-        let stem: String = format!("{graph}_{preset}").chars().take(MAX_CHARACTERS).map(plain).collect();
+        let stem: String = format!("{graph}_{preset}")
+            .chars()
+            .take(MAX_CHARACTERS)
+            .map(plain)
+            .collect();
         let stem = stem.trim_end_matches(['.', '_']);
         loop {
             let times = self.given.entry(stem.to_lowercase()).or_default();
@@ -58,7 +69,11 @@ impl Names {
 }
 
 fn plain(c: char) -> char {
-    if c.is_alphanumeric() || KEPT.contains(c) { c } else { '_' }
+    if c.is_alphanumeric() || KEPT.contains(c) {
+        c
+    } else {
+        '_'
+    }
 }
 
 #[cfg(test)]
@@ -77,14 +92,21 @@ mod tests {
         let first = by(&mut names, "Utilization By Process");
         assert_eq!(first, "disc_CPU_Usage_(Sampled)_Utilization_By_Process.csv");
         let second = by(&mut names, "Utilization By Process");
-        assert_eq!(second, "disc_CPU_Usage_(Sampled)_Utilization_By_Process_(1).csv");
-        assert_eq!(names.file("File I/O", "Count by Type"), "disc_File_I_O_Count_by_Type.csv");
+        assert_eq!(
+            second,
+            "disc_CPU_Usage_(Sampled)_Utilization_By_Process_(1).csv"
+        );
+        assert_eq!(
+            names.file("File I/O", "Count by Type"),
+            "disc_File_I_O_Count_by_Type.csv"
+        );
     }
 
     #[test]
     fn no_name_is_given_twice() {
         let mut names = Names::new("").unwrap();
-        let given = ["x", "X", "x_(1)", "x", "x"].map(|preset| names.file("A", preset).to_lowercase());
+        let given =
+            ["x", "X", "x_(1)", "x", "x"].map(|preset| names.file("A", preset).to_lowercase());
         let mut different = given.to_vec();
         different.sort();
         different.dedup();
@@ -94,10 +116,23 @@ mod tests {
     #[test]
     fn nothing_of_a_profile_becomes_a_path() {
         let mut names = Names::new("").unwrap();
-        for preset in ["../../x", "..\\x", "C:\\x", "\u{202e}fdp", "a\0b", "a\nb", "nul:", "x\u{200b}"] {
+        for preset in [
+            "../../x",
+            "..\\x",
+            "C:\\x",
+            "\u{202e}fdp",
+            "a\0b",
+            "a\nb",
+            "nul:",
+            "x\u{200b}",
+        ] {
             let name = names.file("Marks", preset);
             assert!(name.starts_with("Marks_"), "{name}");
-            assert!(name.chars().all(|c| c.is_alphanumeric() || KEPT.contains(c)), "{name:?}");
+            assert!(
+                name.chars()
+                    .all(|c| c.is_alphanumeric() || KEPT.contains(c)),
+                "{name:?}"
+            );
         }
         assert!(names.file("Marks", &"x".repeat(10_000)).len() < 150);
         assert_eq!(names.file("Marks", " . ."), "Marks.csv");

@@ -74,7 +74,10 @@ impl View {
     /// # Errors
     /// There are too many instances.
     pub fn of_all(instances: &[RegionInstance]) -> Result<Self> {
-        Ok(Self { regions: regions::tables(instances)?, ..Self::default() })
+        Ok(Self {
+            regions: regions::tables(instances)?,
+            ..Self::default()
+        })
     }
 
     /// What all processors had in the part, in nanoseconds.
@@ -90,7 +93,11 @@ impl View {
     #[must_use]
     pub fn fill(&self, sql: &str) -> String {
         // All of a trace cuts nothing: rows that began before the recording keep their whole length.
-        let (from, to) = if self.is_part { (self.from_ns, self.to_ns) } else { (-FAR, FAR) };
+        let (from, to) = if self.is_part {
+            (self.from_ns, self.to_ns)
+        } else {
+            (-FAR, FAR)
+        };
         self.filled(sql, from, to)
     }
 
@@ -102,15 +109,26 @@ impl View {
 
     fn filled(&self, sql: &str, from: i64, to: i64) -> String {
         // A negative number right behind a minus sign would begin a comment of SQL.
-        let number = |number: i64| if number < 0 { format!("({number})") } else { number.to_string() };
-        sql.replace("$from", &number(from)).replace("$to", &number(to)).replace("$end", &number(self.end_ns))
+        let number = |number: i64| {
+            if number < 0 {
+                format!("({number})")
+            } else {
+                number.to_string()
+            }
+        };
+        sql.replace("$from", &number(from))
+            .replace("$to", &number(to))
+            .replace("$end", &number(self.end_ns))
     }
 
     /// What has to stand in front of a SELECT over this table.
     #[must_use]
     pub fn tables(&self, graph: &crate::catalog::Graph) -> &str {
         let is_of_regions = graph.table == regions::TABLE
-            || graph.joins.iter().any(|join| join.sql.contains(regions::ACTIVITY_JOIN));
+            || graph
+                .joins
+                .iter()
+                .any(|join| join.sql.contains(regions::ACTIVITY_JOIN));
         if is_of_regions { &self.regions } else { "" }
     }
 }
@@ -127,10 +145,17 @@ pub(crate) fn views(
     let facts = "SELECT coalesce(range_start_ns, 0) AS start_ns,
        coalesce(range_end_ns, duration_ns) AS end_ns, processors FROM trace";
     let trace = ask::<Trace>(session, facts)?.into_iter().next();
-    let trace = trace.unwrap_or(Trace { start_ns: 0, end_ns: 0, processors: 0 });
+    let trace = trace.unwrap_or(Trace {
+        start_ns: 0,
+        end_ns: 0,
+        processors: 0,
+    });
     // All instances are found once for the trace, also where only some are written: activities of a part may
     // have begun in front of it.
-    let instances = regions.map(|file| instances(file, None, session)).transpose()?.unwrap_or_default();
+    let instances = regions
+        .map(|file| instances(file, None, session))
+        .transpose()?
+        .unwrap_or_default();
     let all = View {
         from_ns: trace.start_ns,
         to_ns: trace.end_ns,
@@ -139,7 +164,12 @@ pub(crate) fn views(
         processors: trace.processors,
         ..View::of_all(&instances)?
     };
-    let of = |from_ns: i64, to_ns: i64| View { from_ns, to_ns, is_part: true, ..all.clone() };
+    let of = |from_ns: i64, to_ns: i64| View {
+        from_ns,
+        to_ns,
+        is_part: true,
+        ..all.clone()
+    };
     Ok(match part {
         Part::All => vec![(String::new(), all)],
         Part::Range(text, written) => {
@@ -154,22 +184,42 @@ pub(crate) fn views(
         }
         Part::Region(name) => {
             let Some(file) = regions else {
-                return Err(advised("no file says what regions are", "name one with --regions FILE"));
+                return Err(advised(
+                    "no file says what regions are",
+                    "name one with --regions FILE",
+                ));
             };
             let found = self::instances(file, Some(name), session)?;
             // An instance without an end has no files, since nothing says how far they would reach.
-            let found: Vec<&RegionInstance> = found.iter().filter(|found| found.stop_ns.is_some()).collect();
+            let found: Vec<&RegionInstance> = found
+                .iter()
+                .filter(|found| found.stop_ns.is_some())
+                .collect();
             if found.is_empty() || found.len() > MAX_INSTANCES {
-                let text = format!("the trace has {} instances of the region {name:?}", found.len());
-                let how =
-                    format!("`etwkit dump region --details` lists them; 1 to {MAX_INSTANCES} can be written");
+                let text = format!(
+                    "the trace has {} instances of the region {name:?}",
+                    found.len()
+                );
+                let how = format!(
+                    "`etwkit dump region --details` lists them; 1 to {MAX_INSTANCES} can be written"
+                );
                 return Err(advised(text, how));
             }
             // The only instance needs no number in front of the names of its files.
             let several = found.len() > 1;
-            let prefix = |n: usize| if several { format!("{}_", n + 1) } else { String::new() };
+            let prefix = |n: usize| {
+                if several {
+                    format!("{}_", n + 1)
+                } else {
+                    String::new()
+                }
+            };
             let ends = |found: &RegionInstance| of(found.start_ns, found.stop_ns.unwrap_or(FAR));
-            found.iter().enumerate().map(|(n, found)| (prefix(n), ends(found))).collect()
+            found
+                .iter()
+                .enumerate()
+                .map(|(n, found)| (prefix(n), ends(found)))
+                .collect()
         }
     })
 }
@@ -201,11 +251,16 @@ fn find(marks: &[Mark], text: &str, after: i64) -> Option<i64> {
     let later = || marks.iter().filter(|mark| mark.ts_ns > after);
     // An exact text comes before a pattern, since marks may have `*` and `?` in them.
     let exact = later().find(|mark| mark.text == text);
-    exact.or_else(|| later().find(|mark| pattern.matches(Some(&mark.text)))).map(|mark| mark.ts_ns)
+    exact
+        .or_else(|| later().find(|mark| pattern.matches(Some(&mark.text))))
+        .map(|mark| mark.ts_ns)
 }
 
 fn no_mark(text: &str, behind: &str) -> anyhow::Error {
-    advised(format!("there is no mark {text:?}{behind}"), "`etwkit dump mark` lists the marks that there are")
+    advised(
+        format!("there is no mark {text:?}{behind}"),
+        "`etwkit dump mark` lists the marks that there are",
+    )
 }
 
 #[cfg(test)]
@@ -214,9 +269,25 @@ mod tests {
 
     #[test]
     fn percents_are_of_what_was_extracted_and_asked_for() {
-        let extracted = View { start_ns: 10, end_ns: 20, processors: 2, is_part: true, ..View::default() };
-        let capacity = |from_ns, to_ns| View { from_ns, to_ns, ..extracted.clone() }.capacity_ns();
-        assert_eq!([capacity(5, 15), capacity(12, 18), capacity(15, FAR)], [10.0, 12.0, 10.0]);
+        let extracted = View {
+            start_ns: 10,
+            end_ns: 20,
+            processors: 2,
+            is_part: true,
+            ..View::default()
+        };
+        let capacity = |from_ns, to_ns| {
+            View {
+                from_ns,
+                to_ns,
+                ..extracted.clone()
+            }
+            .capacity_ns()
+        };
+        assert_eq!(
+            [capacity(5, 15), capacity(12, 18), capacity(15, FAR)],
+            [10.0, 12.0, 10.0]
+        );
         assert_eq!([capacity(-FAR, FAR), capacity(30, 40)], [20.0, 0.0]);
     }
 }

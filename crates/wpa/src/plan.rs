@@ -56,7 +56,10 @@ struct Picked<'p> {
 pub(crate) fn graph(preset: &Preset) -> Option<&'static Graph> {
     // From what is certain to what is guessed: a GUID, a name, the element of old profiles, and at last the
     // columns, if all that are known are of one graph.
-    let guid = preset.graph_guid.as_deref().map(|guid| guid.trim_matches(['{', '}']));
+    let guid = preset
+        .graph_guid
+        .as_deref()
+        .map(|guid| guid.trim_matches(['{', '}']));
     guid.and_then(catalog::by_guid)
         .or_else(|| preset.graph_name.as_deref().and_then(catalog::by_name))
         .or_else(|| preset.element.as_deref().and_then(catalog::by_element))
@@ -65,7 +68,10 @@ pub(crate) fn graph(preset: &Preset) -> Option<&'static Graph> {
 
 /// The graph that all columns with a GUID of one graph alone agree on.
 fn by_columns(preset: &Preset) -> Option<&'static Graph> {
-    let mut of = preset.columns.iter().filter_map(|shown| catalog::by_column(&shown.guid));
+    let mut of = preset
+        .columns
+        .iter()
+        .filter_map(|shown| catalog::by_column(&shown.guid));
     let first = of.next()?;
     of.all(|graph| graph.name == first.name).then_some(first)
 }
@@ -74,11 +80,21 @@ fn by_columns(preset: &Preset) -> Option<&'static Graph> {
 ///
 /// # Errors
 /// Nothing of it can be written, or its filter cannot be followed: why, in words.
-pub fn plan(preset: &Preset, graph: &'static Graph, view: &View, single_rows: bool) -> Result<Plan, String> {
+pub fn plan(
+    preset: &Preset,
+    graph: &'static Graph,
+    view: &View,
+    single_rows: bool,
+) -> Result<Plan, String> {
     let mut left_out = Vec::new();
     let mut picked = Vec::new();
     // Hidden columns have a place, too: the golden bar counts all of them.
-    for (place, shown) in preset.columns.iter().enumerate().filter(|(_, shown)| shown.is_visible) {
+    for (place, shown) in preset
+        .columns
+        .iter()
+        .enumerate()
+        .filter(|(_, shown)| shown.is_visible)
+    {
         match pick(shown, graph, place < preset.keys) {
             Ok(column) => picked.push(column),
             Err(why) => left_out.push(why),
@@ -103,9 +119,18 @@ pub fn plan(preset: &Preset, graph: &'static Graph, view: &View, single_rows: bo
     }
     let condition = condition(preset, graph, view)?;
     let sql = select(graph, &picked, &condition, is_grouped, view);
-    let tags = picked.iter().filter(|column| column.shown.option == ColumnOption::FrameTags);
-    left_out.extend(tags.map(|column| format!("{}: frames are written without tags", named(column.shown))));
-    Ok(Plan { graph, sql, columns: written(&picked, is_grouped), left_out })
+    let tags = picked
+        .iter()
+        .filter(|column| column.shown.option == ColumnOption::FrameTags);
+    left_out.extend(
+        tags.map(|column| format!("{}: frames are written without tags", named(column.shown))),
+    );
+    Ok(Plan {
+        graph,
+        sql,
+        columns: written(&picked, is_grouped),
+        left_out,
+    })
 }
 
 /// A column as a profile has it, for people.
@@ -117,30 +142,47 @@ fn named(shown: &Shown) -> String {
 fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Picked<'p>, String> {
     // A column without a GUID of its own is found by its name.
     // A column with another GUID is another column, even if it is called the same.
-    let by_name = || graph.by_name(&shown.name).filter(|known| known.guid.is_none() || shown.guid.is_empty());
+    let by_name = || {
+        graph
+            .by_name(&shown.name)
+            .filter(|known| known.guid.is_none() || shown.guid.is_empty())
+    };
     let known: &'static Column = graph
         .by_guid(&shown.guid)
         .or_else(by_name)
         .ok_or_else(|| format!("{} is not known here", named(shown)))?;
     let (kind, sql) = match (shown.option, known.kind) {
-        (ColumnOption::StackTag, Kind::Stack) => (Kind::Text, format!("stack_tag({}, 'default')", known.sql)),
+        (ColumnOption::StackTag, Kind::Stack) => {
+            (Kind::Text, format!("stack_tag({}, 'default')", known.sql))
+        }
         (ColumnOption::NoPid, Kind::Process(name)) => (known.kind, name.to_owned()),
         (_, kind) => (kind, known.sql.to_owned()),
     };
-    Ok(Picked { shown, name: known.name, kind, sql, is_key })
+    Ok(Picked {
+        shown,
+        name: known.name,
+        kind,
+        sql,
+        is_key,
+    })
 }
 
 /// Why the rows of a group have no value for a column.
 fn why_not(column: &Picked<'_>) -> Option<String> {
     // Digits of an address are no amount: their sum would mean nothing.
-    let is_number = !matches!(column.kind, Kind::Text | Kind::Process(_) | Kind::Stack | Kind::Hex);
+    let is_number = !matches!(
+        column.kind,
+        Kind::Text | Kind::Process(_) | Kind::Stack | Kind::Hex
+    );
     match &column.shown.aggregation {
         _ if column.is_key => None,
         Aggregation::Other(word) => Some(format!("aggregation \"{word}\" is not known here")),
         Aggregation::Peak if column.kind != Kind::Bytes => {
             Some("the most at any time is only computed of sizes that were measured".to_owned())
         }
-        Aggregation::Sum | Aggregation::Average if !is_number => Some("it cannot be added up".to_owned()),
+        Aggregation::Sum | Aggregation::Average if !is_number => {
+            Some("it cannot be added up".to_owned())
+        }
         _ => None,
     }
 }
@@ -159,19 +201,42 @@ fn condition(preset: &Preset, graph: &Graph, view: &View) -> Result<String, Stri
         let sql = filter::sql(&preset.filter, graph, &|sql| view.fill(sql))
             .map_err(|why| format!("its filter cannot be followed: {why}"))?;
         // A filter is never null, so that `NOT` of it keeps exactly the other rows.
-        all.push(if preset.filter_keeps { sql } else { format!("NOT {sql}") });
+        all.push(if preset.filter_keeps {
+            sql
+        } else {
+            format!("NOT {sql}")
+        });
     }
-    Ok(if all.is_empty() { "true".to_owned() } else { all.join(" AND ") })
+    Ok(if all.is_empty() {
+        "true".to_owned()
+    } else {
+        all.join(" AND ")
+    })
 }
 
-fn select(graph: &Graph, picked: &[Picked<'_>], condition: &str, is_grouped: bool, view: &View) -> String {
+fn select(
+    graph: &Graph,
+    picked: &[Picked<'_>],
+    condition: &str,
+    is_grouped: bool,
+    view: &View,
+) -> String {
     let numbered = || picked.iter().enumerate();
-    let values: Vec<String> =
-        numbered().map(|(n, column)| format!("{} AS v{n}", value(column, is_grouped, view))).collect();
-    let outputs: Vec<String> = numbered().map(|(n, column)| output(n, column, is_grouped)).collect();
-    let keys: Vec<String> =
-        numbered().filter(|(_, column)| column.is_key).map(|(n, _)| format!("v{n}")).collect();
-    let group = if is_grouped { format!("\nGROUP BY {}", keys.join(", ")) } else { String::new() };
+    let values: Vec<String> = numbered()
+        .map(|(n, column)| format!("{} AS v{n}", value(column, is_grouped, view)))
+        .collect();
+    let outputs: Vec<String> = numbered()
+        .map(|(n, column)| output(n, column, is_grouped))
+        .collect();
+    let keys: Vec<String> = numbered()
+        .filter(|(_, column)| column.is_key)
+        .map(|(n, _)| format!("v{n}"))
+        .collect();
+    let group = if is_grouped {
+        format!("\nGROUP BY {}", keys.join(", "))
+    } else {
+        String::new()
+    };
     // Only tables that the columns or the condition name are joined: each join costs a pass over a table.
     let joins = view.fill(&joins(graph, &format!("{} {condition}", values.join(" "))));
     format!(
@@ -197,7 +262,11 @@ fn value(column: &Picked<'_>, is_grouped: bool, view: &View) -> String {
         _ => view.fill(&column.sql),
     };
     // Stacks that only differ in where in a method a call stands are one group, as methods are what is shown.
-    if column.kind == Kind::Stack && is_grouped { format!("stack_root({sql}, {ALL_FRAMES})") } else { sql }
+    if column.kind == Kind::Stack && is_grouped {
+        format!("stack_root({sql}, {ALL_FRAMES})")
+    } else {
+        sql
+    }
 }
 
 /// The SQL of a value of the file.
@@ -215,7 +284,9 @@ fn output(n: usize, column: &Picked<'_>, is_grouped: bool) -> String {
             Aggregation::None | Aggregation::Other(_) => {
                 // A value that all rows of a group share is shown; where they differ none of them would be
                 // right, so the cell is empty.
-                format!("CASE WHEN count(v{n}) = count(*) AND min(v{n}) = max(v{n}) THEN min(v{n}) END")
+                format!(
+                    "CASE WHEN count(v{n}) = count(*) AND min(v{n}) = max(v{n}) THEN min(v{n}) END"
+                )
             }
         }
     };
@@ -252,15 +323,25 @@ fn names(sql: &str, alias: &str) -> bool {
 fn order(picked: &[Picked<'_>]) -> String {
     let mut sorted: Vec<(u32, usize, bool)> = Vec::new();
     for (n, column) in picked.iter().enumerate() {
-        sorted.extend(column.shown.sort.map(|(priority, is_descending)| (priority, n, is_descending)));
+        sorted.extend(
+            column
+                .shown
+                .sort
+                .map(|(priority, is_descending)| (priority, n, is_descending)),
+        );
     }
     sorted.sort_unstable();
-    let by_preset = sorted.iter().map(|(_, n, is_descending)| (*n, *is_descending));
+    let by_preset = sorted
+        .iter()
+        .map(|(_, n, is_descending)| (*n, *is_descending));
     // All columns follow as a last resort, so that two runs write the same order.
     let rest = (0..picked.len()).map(|n| (n, false));
-    let terms = by_preset
-        .chain(rest)
-        .map(|(n, is_descending)| format!("c{n}{} NULLS LAST", if is_descending { " DESC" } else { "" }));
+    let terms = by_preset.chain(rest).map(|(n, is_descending)| {
+        format!(
+            "c{n}{} NULLS LAST",
+            if is_descending { " DESC" } else { "" }
+        )
+    });
     terms.collect::<Vec<_>>().join(", ")
 }
 
@@ -312,5 +393,9 @@ fn title(column: &Picked<'_>, kind: Kind, unit: Unit) -> String {
     };
     let has_unit = matches!(kind, Kind::Moment | Kind::Duration(_) | Kind::Bytes);
     let suffix = format!(" ({})", unit.word());
-    if has_unit && !name.ends_with(&suffix) { format!("{name}{suffix}") } else { name }
+    if has_unit && !name.ends_with(&suffix) {
+        format!("{name}{suffix}")
+    } else {
+        name
+    }
 }

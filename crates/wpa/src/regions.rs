@@ -50,7 +50,10 @@ const ACTIVITY: [(&str, &str); 5] = [
 /// There are too many instances.
 pub(crate) fn tables(instances: &[RegionInstance]) -> Result<String> {
     if instances.len() > MAX_INSTANCES {
-        let text = format!("the file of regions has {} instances in this trace", instances.len());
+        let text = format!(
+            "the file of regions has {} instances in this trace",
+            instances.len()
+        );
         return Err(advised(
             text,
             format!("choose regions with fewer: at most {MAX_INSTANCES} can be written"),
@@ -67,12 +70,21 @@ pub(crate) fn tables(instances: &[RegionInstance]) -> Result<String> {
 fn table(name: &str, columns: &[(&str, &str)], rows: &[Vec<String>]) -> String {
     // Types are stated, since a column of `NULL` alone, or of numbers in some rows and nothing in others,
     // would get one that joins and sums cannot use.
-    let casts: Vec<String> =
-        (1..).zip(columns).map(|(n, (name, kind))| format!("CAST(column{n} AS {kind}) AS {name}")).collect();
+    let casts: Vec<String> = (1..)
+        .zip(columns)
+        .map(|(n, (name, kind))| format!("CAST(column{n} AS {kind}) AS {name}"))
+        .collect();
     // `VALUES` needs a row; a table without any has one that no condition lets through.
     let none = [vec!["NULL".to_owned(); columns.len()]];
-    let (rows, condition) = if rows.is_empty() { (&none[..], "\nWHERE false") } else { (rows, "") };
-    let rows: Vec<String> = rows.iter().map(|row| format!("({})", row.join(", "))).collect();
+    let (rows, condition) = if rows.is_empty() {
+        (&none[..], "\nWHERE false")
+    } else {
+        (rows, "")
+    };
+    let rows: Vec<String> = rows
+        .iter()
+        .map(|row| format!("({})", row.join(", ")))
+        .collect();
     let mut sql = String::new();
     // Writing into text does not fail.
     let _ = writeln!(
@@ -90,7 +102,8 @@ fn row(of: &RegionInstance) -> Vec<String> {
         pid.map_or_else(|| "Unknown".to_owned(), |pid| format!("{name} ({pid})"))
     };
     let text = |text: Option<&str>| text.map_or_else(|| "NULL".to_owned(), quoted);
-    let number = |number: Option<i64>| number.map_or_else(|| "NULL".to_owned(), |number| number.to_string());
+    let number =
+        |number: Option<i64>| number.map_or_else(|| "NULL".to_owned(), |number| number.to_string());
     vec![
         text(Some(&of.region)),
         text(of.friendly_name.as_deref()),
@@ -122,7 +135,10 @@ struct Segment {
 
 impl Segment {
     fn row(&self) -> Vec<String> {
-        let name = self.name.as_deref().map_or_else(|| "NULL".to_owned(), quoted);
+        let name = self
+            .name
+            .as_deref()
+            .map_or_else(|| "NULL".to_owned(), quoted);
         let numbers = [self.process_key, self.tid, self.start_ns, self.stop_ns];
         numbers.iter().map(i64::to_string).chain([name]).collect()
     }
@@ -137,7 +153,8 @@ fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
     let mut threads: BTreeMap<(i64, i64), Vec<&RegionInstance>> = BTreeMap::new();
     for of in instances {
         // Only an instance that begins and ends on one thread says what that thread was doing.
-        let is_of_thread = of.start_process_key == of.stop_process_key && of.start_tid == of.stop_tid;
+        let is_of_thread =
+            of.start_process_key == of.stop_process_key && of.start_tid == of.stop_tid;
         if let (true, Some(process), Some(tid), Some(_)) =
             (is_of_thread, of.start_process_key, of.start_tid, of.stop_ns)
         {
@@ -146,7 +163,11 @@ fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
     }
     let mut all = Vec::new();
     for ((process_key, tid), of) in threads {
-        let mut ends: Vec<i64> = of.iter().flat_map(|of| [Some(of.start_ns), of.stop_ns]).flatten().collect();
+        let mut ends: Vec<i64> = of
+            .iter()
+            .flat_map(|of| [Some(of.start_ns), of.stop_ns])
+            .flatten()
+            .collect();
         // Segments cover all of time, so that a row at any time meets exactly one, and joins neither lose nor
         // double rows.
         ends.extend([-EDGE, EDGE]);
@@ -154,13 +175,20 @@ fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
         ends.dedup();
         for pair in ends.windows(2) {
             let [start_ns, stop_ns] = *pair else { continue };
-            let open =
-                of.iter().filter(|of| of.start_ns <= start_ns && of.stop_ns.is_some_and(|s| s >= stop_ns));
+            let open = of
+                .iter()
+                .filter(|of| of.start_ns <= start_ns && of.stop_ns.is_some_and(|s| s >= stop_ns));
             // The instance that began last is the innermost one; of two that began together the number
             // decides.
             let last = open.max_by_key(|of| (of.start_ns, of.id));
             let name = last.map(|of| of.instance.clone().unwrap_or_else(|| of.region.clone()));
-            all.push(Segment { process_key, tid, start_ns, stop_ns, name });
+            all.push(Segment {
+                process_key,
+                tid,
+                start_ns,
+                stop_ns,
+                name,
+            });
         }
     }
     all
@@ -187,17 +215,27 @@ mod tests {
     #[test]
     fn a_thread_does_what_it_began_last() {
         let all = segments(&[instance(0, 7, 10, 50), instance(1, 7, 20, 30)]);
-        let segments: Vec<(i64, i64, Option<&str>)> =
-            all.iter().map(|s| (s.start_ns, s.stop_ns, s.name.as_deref())).collect();
+        let segments: Vec<(i64, i64, Option<&str>)> = all
+            .iter()
+            .map(|s| (s.start_ns, s.stop_ns, s.name.as_deref()))
+            .collect();
         let (outer, inner) = (Some("R0"), Some("R1"));
-        let expected =
-            [(-EDGE, 10, None), (10, 20, outer), (20, 30, inner), (30, 50, outer), (50, EDGE, None)];
+        let expected = [
+            (-EDGE, 10, None),
+            (10, 20, outer),
+            (20, 30, inner),
+            (30, 50, outer),
+            (50, EDGE, None),
+        ];
         assert_eq!(segments, expected);
     }
 
     #[test]
     fn what_ends_on_another_thread_is_the_activity_of_none() {
-        let other = RegionInstance { stop_tid: Some(8), ..instance(0, 7, 10, 50) };
+        let other = RegionInstance {
+            stop_tid: Some(8),
+            ..instance(0, 7, 10, 50)
+        };
         assert_eq!(segments(&[other]), []);
     }
 }

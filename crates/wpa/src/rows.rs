@@ -35,13 +35,24 @@ pub(crate) fn write(
     // Names of frames are loaded only for a column that writes them, since they may be most of an extract.
     let has_stacks = plan.columns.iter().any(|column| column.kind == Kind::Stack);
     let frames = has_stacks.then(|| session.frames()).transpose()?;
-    let mut cells = Cells { capacity_ns, stacks: Stacks { frames, ..Stacks::default() } };
-    let mut csv =
-        csv::WriterBuilder::new().delimiter(delimiter).terminator(csv::Terminator::CRLF).from_writer(out);
+    let mut cells = Cells {
+        capacity_ns,
+        stacks: Stacks {
+            frames,
+            ..Stacks::default()
+        },
+    };
+    let mut csv = csv::WriterBuilder::new()
+        .delimiter(delimiter)
+        .terminator(csv::Terminator::CRLF)
+        .from_writer(out);
     csv.write_record(plan.columns.iter().map(|column| column.title.as_str()))?;
     let mut rows = 0;
     // Batch by batch: single rows of a long trace are more than memory holds.
-    for batch in session.sql(&plan.sql).with_context(|| format!("the question for {}", plan.graph.name))? {
+    for batch in session
+        .sql(&plan.sql)
+        .with_context(|| format!("the question for {}", plan.graph.name))?
+    {
         let batch = batch?;
         let columns: Vec<Values> = plan
             .columns
@@ -81,7 +92,10 @@ impl<'p> Values<'p> {
             (_, DataType::Float64) => DataType::Float64,
             _ => DataType::Int64,
         };
-        Ok(Self { column, array: cast(array, &to)? })
+        Ok(Self {
+            column,
+            array: cast(array, &to)?,
+        })
     }
 }
 
@@ -92,10 +106,17 @@ struct Cells {
 
 impl Cells {
     fn cell(&mut self, values: &Values<'_>, row: usize) -> String {
-        let Values { column: Written { kind, unit, .. }, array } = values;
+        let Values {
+            column: Written { kind, unit, .. },
+            array,
+        } = values;
         // An empty cell and not 0: what was not recorded may have been anything.
         if array.is_null(row) {
-            return if *kind == Kind::Stack { NO_STACK.to_owned() } else { String::new() };
+            return if *kind == Kind::Stack {
+                NO_STACK.to_owned()
+            } else {
+                String::new()
+            };
         }
         if let Some(texts) = array.as_string_opt::<i32>() {
             return texts.value(row).to_owned();
@@ -107,7 +128,9 @@ impl Cells {
                 _ => format::fraction(number, *unit),
             };
         }
-        let Some(numbers) = array.as_primitive_opt::<Int64Type>() else { return String::new() };
+        let Some(numbers) = array.as_primitive_opt::<Int64Type>() else {
+            return String::new();
+        };
         let number = numbers.value(row);
         match kind {
             Kind::Percent => format::percent(number as f64, self.capacity_ns),
@@ -139,7 +162,11 @@ impl Stacks {
             frames.write_stack(id, &mut lines);
         }
         let outermost_first: Vec<&str> = lines.lines().rev().collect();
-        let text = if outermost_first.is_empty() { NO_STACK.to_owned() } else { outermost_first.join("/") };
+        let text = if outermost_first.is_empty() {
+            NO_STACK.to_owned()
+        } else {
+            outermost_first.join("/")
+        };
         // Bounded, since texts of stacks may be long and there may be millions of them; the others are put
         // together again each time.
         if self.kept_bytes < MAX_KEPT {

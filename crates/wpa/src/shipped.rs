@@ -45,7 +45,9 @@ pub static SHIPPED: &[Shipped] = &[
 
 /// The profile with this name, in any case.
 pub(crate) fn by_name(name: &str) -> Option<&'static Shipped> {
-    SHIPPED.iter().find(|shipped| shipped.name.eq_ignore_ascii_case(name))
+    SHIPPED
+        .iter()
+        .find(|shipped| shipped.name.eq_ignore_ascii_case(name))
 }
 
 impl Shipped {

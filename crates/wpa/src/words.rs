@@ -26,7 +26,11 @@ pub(crate) enum Condition {
     /// It does not hold.
     Not(Box<Self>),
     /// A column compared with a literal.
-    Is { column: String, operator: Operator, literal: String },
+    Is {
+        column: String,
+        operator: Operator,
+        literal: String,
+    },
 }
 
 /// How a column is compared.
@@ -72,10 +76,18 @@ pub(crate) struct Wrong {
 /// Reads a condition.
 pub(crate) fn parse(text: &str) -> Result<Condition, Wrong> {
     if text.len() > MAX_BYTES {
-        return Err(Wrong { at: MAX_BYTES, expected: "no more than 64 KiB" });
+        return Err(Wrong {
+            at: MAX_BYTES,
+            expected: "no more than 64 KiB",
+        });
     }
     // `OR` binds weaker than `AND`, so that reading starts with it.
-    let mut parser = Parser { text, rest: text.char_indices().peekable(), depth: 0, comparisons: 0 };
+    let mut parser = Parser {
+        text,
+        rest: text.char_indices().peekable(),
+        depth: 0,
+        comparisons: 0,
+    };
     let condition = parser.any_of()?;
     parser.blanks();
     match parser.rest.peek() {
@@ -96,7 +108,10 @@ impl<'t> Parser<'t> {
         // Counted in characters, as an editor shows them, and not in bytes.
         let bytes = self.rest.peek().map_or(self.text.len(), |(at, _)| *at);
         let before = self.text.get(..bytes).unwrap_or(self.text);
-        Wrong { at: before.chars().count() + 1, expected }
+        Wrong {
+            at: before.chars().count() + 1,
+            expected,
+        }
     }
 
     fn left(&mut self) -> &'t str {
@@ -143,7 +158,8 @@ impl<'t> Parser<'t> {
             // Two conditions side by side hold together, so an AND may be left out.
             let has_word = self.takes_word("AND");
             self.blanks();
-            let ends = self.left().is_empty() || self.left().starts_with(')') || self.begins_with_or();
+            let ends =
+                self.left().is_empty() || self.left().starts_with(')') || self.begins_with_or();
             if ends && !has_word {
                 return Ok(first);
             }
@@ -153,7 +169,12 @@ impl<'t> Parser<'t> {
 
     fn begins_with_or(&self) -> bool {
         // On a copy, since the word has to be there for whoever reads the whole.
-        let mut ahead = Self { text: self.text, rest: self.rest.clone(), depth: 0, comparisons: 0 };
+        let mut ahead = Self {
+            text: self.text,
+            rest: self.rest.clone(),
+            depth: 0,
+            comparisons: 0,
+        };
         ahead.takes_word("OR")
     }
 
@@ -196,7 +217,8 @@ impl<'t> Parser<'t> {
         }
         // The first one that fits is taken: were `<` in front of `<>`, a `>` would be left for the literal.
         let left = self.left();
-        let Some((word, operator)) = OPERATORS.iter().find(|(word, _)| left.starts_with(word)) else {
+        let Some((word, operator)) = OPERATORS.iter().find(|(word, _)| left.starts_with(word))
+        else {
             return Err(self.wrong("an operator: = <> < > <= >= ~= ~! ~< ~> *"));
         };
         self.pass(word.len());
@@ -212,7 +234,11 @@ impl<'t> Parser<'t> {
                 bare
             }
         };
-        Ok(Condition::Is { column, operator: *operator, literal })
+        Ok(Condition::Is {
+            column,
+            operator: *operator,
+            literal,
+        })
     }
 
     fn until(&mut self, ends: impl Fn(char) -> bool) -> String {
@@ -238,7 +264,11 @@ mod tests {
     use super::*;
 
     fn is(column: &str, operator: Operator, literal: &str) -> Box<Condition> {
-        Box::new(Condition::Is { column: column.to_owned(), operator, literal: literal.to_owned() })
+        Box::new(Condition::Is {
+            column: column.to_owned(),
+            operator,
+            literal: literal.to_owned(),
+        })
     }
 
     #[test]
@@ -246,30 +276,53 @@ mod tests {
         let dpc = is("DPC/ISR", Operator::Equal, "Regular CPU Usage");
         let thread = is("Thread ID", Operator::Equal, "0");
         let count = is("Count", Operator::Equal, "0");
-        let read = parse(r#"([DPC/ISR]:="Regular CPU Usage" AND [Thread ID]:=0) OR Count:=0"#).unwrap();
-        assert_eq!(read, Condition::Or(Box::new(Condition::And(dpc, thread)), count));
+        let read =
+            parse(r#"([DPC/ISR]:="Regular CPU Usage" AND [Thread ID]:=0) OR Count:=0"#).unwrap();
+        assert_eq!(
+            read,
+            Condition::Or(Box::new(Condition::And(dpc, thread)), count)
+        );
 
         let name = is("Process (Name)", Operator::Contains, "diskspd.exe");
-        let (a, b) = (is("File Path", Operator::Contains, "a"), is("File Path", Operator::Contains, "b"));
+        let (a, b) = (
+            is("File Path", Operator::Contains, "a"),
+            is("File Path", Operator::Contains, "b"),
+        );
         let read =
-            parse(r#"[Process (Name)]:~="diskspd.exe" ([File Path]:~="a"OR[File Path]:~="b")"#).unwrap();
+            parse(r#"[Process (Name)]:~="diskspd.exe" ([File Path]:~="a"OR[File Path]:~="b")"#)
+                .unwrap();
         assert_eq!(read, Condition::And(name, Box::new(Condition::Or(a, b))));
 
         let read = parse("[Task Name]:~>HandleOperation").unwrap();
-        assert_eq!(read, *is("Task Name", Operator::EndsWith, "HandleOperation"));
+        assert_eq!(
+            read,
+            *is("Task Name", Operator::EndsWith, "HandleOperation")
+        );
         let read = parse(r#"NOT ([New Process]:<>"Idle (0)")"#).unwrap();
-        assert_eq!(read, Condition::Not(is("New Process", Operator::NotEqual, "Idle (0)")));
+        assert_eq!(
+            read,
+            Condition::Not(is("New Process", Operator::NotEqual, "Idle (0)"))
+        );
     }
 
     #[test]
     fn what_is_wrong_is_reported_with_its_place() {
         let wrong = |text: &str| parse(text).unwrap_err().to_string();
         assert_eq!(wrong("[Process"), "character 9: expected ]");
-        assert_eq!(wrong("[Process]=1"), "character 10: expected : and an operator");
-        assert_eq!(wrong("[A]:=1 AND"), "character 11: expected a column as [Process]");
+        assert_eq!(
+            wrong("[Process]=1"),
+            "character 10: expected : and an operator"
+        );
+        assert_eq!(
+            wrong("[A]:=1 AND"),
+            "character 11: expected a column as [Process]"
+        );
         assert_eq!(wrong("[A]:=1)"), "character 7: expected AND, OR or the end");
         assert_eq!(wrong("([A]:=1"), "character 8: expected )");
-        assert_eq!(wrong("[A]:="), "character 6: expected what it is compared with");
+        assert_eq!(
+            wrong("[A]:="),
+            "character 6: expected what it is compared with"
+        );
         assert!(wrong(&"(".repeat(100_000)).contains("64 KiB"));
         assert!(wrong(&"(".repeat(1_000)).contains("50 conditions"));
         assert!(parse(&"a:=1 ".repeat(MAX_COMPARISONS)).is_ok());

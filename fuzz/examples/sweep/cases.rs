@@ -24,13 +24,23 @@ pub(crate) struct Subject {
 
 impl Subject {
     pub(crate) fn open(path: &Path) -> Self {
-        let mut bytes = if Self::is_files(path) { Vec::new() } else { std::fs::read(path).unwrap() };
+        let mut bytes = if Self::is_files(path) {
+            Vec::new()
+        } else {
+            std::fs::read(path).unwrap()
+        };
         let is_trace = path.extension().is_some_and(|ending| ending == "etl");
         if is_trace && bytes.len() > MAX_LEN {
-            let end = buffer_starts(&bytes).into_iter().take_while(|start| *start <= MAX_LEN).last();
+            let end = buffer_starts(&bytes)
+                .into_iter()
+                .take_while(|start| *start <= MAX_LEN)
+                .last();
             bytes.truncate(end.filter(|end| *end > 0).unwrap_or(MAX_LEN));
         }
-        Self { path: path.to_owned(), bytes }
+        Self {
+            path: path.to_owned(),
+            bytes,
+        }
     }
 
     pub(crate) fn is_files(path: &Path) -> bool {
@@ -39,16 +49,27 @@ impl Subject {
 
     /// How many cases there are.
     pub(crate) fn len(&self) -> usize {
-        if Self::is_files(&self.path) { files::NAMES.len() } else { CUTS + CORRUPTIONS }
+        if Self::is_files(&self.path) {
+            files::NAMES.len()
+        } else {
+            CUTS + CORRUPTIONS
+        }
     }
 
     /// Ending of the file, and its bytes.
     pub(crate) fn case(&self, case: usize) -> (&str, Vec<u8>) {
         if Self::is_files(&self.path) {
             let (name, bytes) = files::make(case);
-            return (name.rsplit_once('.').map_or("etl", |(_, ending)| ending), bytes);
+            return (
+                name.rsplit_once('.').map_or("etl", |(_, ending)| ending),
+                bytes,
+            );
         }
-        let ending = self.path.extension().and_then(|ending| ending.to_str()).unwrap_or("etl");
+        let ending = self
+            .path
+            .extension()
+            .and_then(|ending| ending.to_str())
+            .unwrap_or("etl");
         let len = self.bytes.len();
         if case < CUTS {
             // Everywhere, and not only between words.
@@ -66,5 +87,9 @@ impl Subject {
 pub(crate) fn cut_note(path: &Path) -> &'static str {
     let is_large = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > MAX_LEN as u64);
     let is_trace = path.extension().is_some_and(|ending| ending == "etl");
-    if is_large && is_trace { " (its first MiB)" } else { "" }
+    if is_large && is_trace {
+        " (its first MiB)"
+    } else {
+        ""
+    }
 }

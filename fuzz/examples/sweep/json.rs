@@ -28,7 +28,14 @@ fn each(value: &mut Value, change: &mut dyn FnMut(&mut Value)) {
 
 /// Every fifth value is one of another type.
 pub(crate) fn other_types() -> Vec<u8> {
-    let others = [json!(null), json!(true), json!("text"), json!(-1.5), json!([[]]), json!({"a": {}})];
+    let others = [
+        json!(null),
+        json!(true),
+        json!("text"),
+        json!(-1.5),
+        json!([[]]),
+        json!({"a": {}}),
+    ];
     changed(|main| {
         let mut number = 0;
         each(main, &mut |value| {
@@ -57,7 +64,14 @@ pub(crate) fn wide_texts() -> Vec<u8> {
 }
 
 pub(crate) fn extreme_numbers() -> Vec<u8> {
-    let extremes = [json!(i64::MAX), json!(i64::MIN), json!(u64::MAX), json!(1e308), json!(-1e308), json!(0)];
+    let extremes = [
+        json!(i64::MAX),
+        json!(i64::MIN),
+        json!(u64::MAX),
+        json!(1e308),
+        json!(-1e308),
+        json!(0),
+    ];
     changed(|main| {
         let mut number = 0;
         each(main, &mut |value| {

@@ -43,7 +43,9 @@ fn main() {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["work", subject, first, step] => worker::run(subject, number(first), number(step)),
         ["replay", subject, case] => worker::replay(subject, number(case), None),
-        ["replay", subject, case, keep] => worker::replay(subject, number(case), Some(Path::new(keep))),
+        ["replay", subject, case, keep] => {
+            worker::replay(subject, number(case), Some(Path::new(keep)))
+        }
         [traces] => sweep(Path::new(traces), share, workers, cli.as_deref()),
         _ => panic!(
             "usage: sweep [--share 0.1] [--workers 2] [--cli PROGRAM] TRACES | sweep replay SUBJECT CASE [FILE]"
@@ -70,8 +72,11 @@ fn sweep(traces: &Path, share: f64, workers: usize, cli: Option<&Path>) {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(path) = paths.get(index) else { return };
                     // Not the same cases of every trace; of the few files without a trace all.
-                    let (first, step) =
-                        if Subject::is_files(path) { (0, 1) } else { (index * 7 % step, step) };
+                    let (first, step) = if Subject::is_files(path) {
+                        (0, 1)
+                    } else {
+                        (index * 7 % step, step)
+                    };
                     let found = match cli {
                         Some(program) => cli::subject(program, path, first, step),
                         None => watch::subject(path, first, step),
@@ -82,7 +87,11 @@ fn sweep(traces: &Path, share: f64, workers: usize, cli: Option<&Path>) {
         }
     });
     let totals = totals.into_inner().unwrap();
-    println!("{} subjects, every case of {step}: {:.0} s", paths.len(), start.elapsed().as_secs_f64());
+    println!(
+        "{} subjects, every case of {step}: {:.0} s",
+        paths.len(),
+        start.elapsed().as_secs_f64()
+    );
     totals.print();
     if totals.has_failures() {
         std::process::exit(1);
@@ -94,7 +103,10 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             find(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "etl" || ending == "7z") {
+        } else if path
+            .extension()
+            .is_some_and(|ending| ending == "etl" || ending == "7z")
+        {
             files.push(path);
         }
     }
@@ -114,21 +126,47 @@ impl Totals {
     fn add(&mut self, path: &Path, found: Vec<watch::Outcome>) {
         let mut here: BTreeMap<String, u64> = BTreeMap::new();
         for outcome in &found {
-            let kind = outcome.text.split(':').next().unwrap_or_default().to_owned();
+            let kind = outcome
+                .text
+                .split(':')
+                .next()
+                .unwrap_or_default()
+                .to_owned();
             *here.entry(kind.clone()).or_default() += 1;
             self.peak_kib = self.peak_kib.max(outcome.peak_kib);
             if !GOOD.contains(&&*kind) {
-                println!("FAILED {} case {}: {}", path.display(), outcome.case, outcome.text);
+                println!(
+                    "FAILED {} case {}: {}",
+                    path.display(),
+                    outcome.case,
+                    outcome.text
+                );
             }
         }
-        let largest = found.iter().map(|outcome| outcome.peak_kib).max().unwrap_or_default() / 1024;
-        let memory = if largest > 0 { format!(", at most {largest} MiB") } else { String::new() };
-        println!("{}{}: {here:?}{memory}", path.display(), cases::cut_note(path));
-        here.into_iter().for_each(|(kind, count)| *self.outcomes.entry(kind).or_default() += count);
+        let largest = found
+            .iter()
+            .map(|outcome| outcome.peak_kib)
+            .max()
+            .unwrap_or_default()
+            / 1024;
+        let memory = if largest > 0 {
+            format!(", at most {largest} MiB")
+        } else {
+            String::new()
+        };
+        println!(
+            "{}{}: {here:?}{memory}",
+            path.display(),
+            cases::cut_note(path)
+        );
+        here.into_iter()
+            .for_each(|(kind, count)| *self.outcomes.entry(kind).or_default() += count);
     }
 
     fn has_failures(&self) -> bool {
-        self.outcomes.keys().any(|kind| !GOOD.contains(&kind.as_str()))
+        self.outcomes
+            .keys()
+            .any(|kind| !GOOD.contains(&kind.as_str()))
     }
 
     fn print(&self) {

@@ -33,7 +33,11 @@ pub(crate) fn subject(path: &Path, first: usize, step: usize) -> Vec<Outcome> {
         let finished = worker.watch(&mut all);
         let _ = worker.child.kill();
         let _ = worker.child.wait();
-        next = if finished { None } else { Some(all.last().map_or(from, |last| last.case) + step) };
+        next = if finished {
+            None
+        } else {
+            Some(all.last().map_or(from, |last| last.case) + step)
+        };
     }
     all
 }
@@ -46,11 +50,22 @@ struct Worker {
 impl Worker {
     fn start(path: &Path, first: usize, step: usize) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.arg("work").arg(path).args([first.to_string(), step.to_string()]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        command
+            .arg("work")
+            .arg(path)
+            .args([first.to_string(), step.to_string()]);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         let (send, lines) = channel();
-        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+        std::thread::spawn(move || {
+            out.lines()
+                .map_while(Result::ok)
+                .try_for_each(|line| send.send(line))
+        });
         Self { child, lines }
     }
 
@@ -69,14 +84,25 @@ impl Worker {
                         let (case, ..) = running.take().expect("a case");
                         let peak_kib = peak.parse().unwrap();
                         let over = peak_kib > MAX_KIB;
-                        let text = if over { format!("memory: {text}") } else { text.to_owned() };
-                        all.push(Outcome { case, text, peak_kib });
+                        let text = if over {
+                            format!("memory: {text}")
+                        } else {
+                            text.to_owned()
+                        };
+                        all.push(Outcome {
+                            case,
+                            text,
+                            peak_kib,
+                        });
                     }
                 },
                 Err(RecvTimeoutError::Timeout) => {
-                    let Some((case, start, cpu)) = running else { continue };
+                    let Some((case, start, cpu)) = running else {
+                        continue;
+                    };
                     let peak_kib = self.status("VmRSS:");
-                    let text = if self.cpu_time().saturating_sub(cpu) > MAX_CPU || start.elapsed() > MAX_WALL
+                    let text = if self.cpu_time().saturating_sub(cpu) > MAX_CPU
+                        || start.elapsed() > MAX_WALL
                     {
                         "hang: it was ended"
                     } else if peak_kib > DEADLY_KIB {
@@ -84,13 +110,21 @@ impl Worker {
                     } else {
                         continue;
                     };
-                    all.push(Outcome { case, text: text.to_owned(), peak_kib });
+                    all.push(Outcome {
+                        case,
+                        text: text.to_owned(),
+                        peak_kib,
+                    });
                     return false;
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let status = self.child.wait().unwrap();
                     let (case, ..) = running.expect("a worker ends with its work");
-                    all.push(Outcome { case, text: format!("crash: {status}"), peak_kib: 0 });
+                    all.push(Outcome {
+                        case,
+                        text: format!("crash: {status}"),
+                        peak_kib: 0,
+                    });
                     return false;
                 }
             }
@@ -99,10 +133,18 @@ impl Worker {
 
     /// Processor time so far; zero where the system does not say.
     fn cpu_time(&self) -> Duration {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
-        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
+        let stat =
+            std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        let fields = stat
+            .rsplit_once(')')
+            .map_or("", |(_, fields)| fields)
+            .split_whitespace();
         // Fields 14 and 15, in hundredths of a second; the first two are gone.
-        let ticks: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+        let ticks: u64 = fields
+            .skip(11)
+            .take(2)
+            .filter_map(|field| field.parse::<u64>().ok())
+            .sum();
         Duration::from_millis(ticks * 10)
     }
 
@@ -115,5 +157,6 @@ impl Worker {
 pub(crate) fn status_kib(file: &str, name: &str) -> u64 {
     let status = std::fs::read_to_string(file).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
-    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or_default()
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok())
+        .unwrap_or_default()
 }

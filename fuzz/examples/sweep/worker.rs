@@ -53,12 +53,17 @@ pub(crate) fn replay(subject: &str, case: usize, keep: Option<&Path>) {
     let subject = Subject::open(Path::new(subject));
     note_panics();
     let text = outcome(&subject, case, keep);
-    say(&format!("{text}\n{} KiB", status_kib("/proc/self/status", "VmHWM:")));
+    say(&format!(
+        "{text}\n{} KiB",
+        status_kib("/proc/self/status", "VmHWM:")
+    ));
 }
 
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{line}").and_then(|()| out.flush()).expect("the parent listens");
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .expect("the parent listens");
 }
 
 fn note_panics() {
@@ -82,7 +87,11 @@ fn outcome(subject: &Subject, case: usize, keep: Option<&Path>) -> String {
     if case.is_multiple_of(100) {
         let pictures = folder.path().join("case.Screenshots");
         fs::create_dir(&pictures).unwrap();
-        fs::write(pictures.join("Screenshot_\u{1B}[2J\u{202E}1.png"), "no picture").unwrap();
+        fs::write(
+            pictures.join("Screenshot_\u{1B}[2J\u{202E}1.png"),
+            "no picture",
+        )
+        .unwrap();
     }
     match catch_unwind(AssertUnwindSafe(|| read(&file, folder.path()))) {
         Ok(Ok(text)) => text.to_owned(),
@@ -96,22 +105,37 @@ fn read(file: &Path, folder: &Path) -> Result<&'static str, String> {
     fs::create_dir(&spool).map_err(|e| e.to_string())?;
     // Pages of a mapped file count as memory, and the system takes them back whenever it wants.
     let is_small = file.metadata().is_ok_and(|file| file.len() < MAX_MAPPED);
-    let options = Options { mmap: is_small, temp_dir: Some(spool), ..Options::default() };
+    let options = Options {
+        mmap: is_small,
+        temp_dir: Some(spool),
+        ..Options::default()
+    };
     if file.extension().is_some_and(|ending| ending == "json") {
         return import(file, folder, &options);
     }
     let input = match open(&[file.to_owned()], &options) {
         Ok(input) => input,
-        Err(error) => return refused(&error, file.extension().is_some_and(|ending| ending == "etl")),
+        Err(error) => {
+            return refused(
+                &error,
+                file.extension().is_some_and(|ending| ending == "etl"),
+            );
+        }
     };
     let session = input.session();
     passes::summary(session);
     let mut damaged = !session.damage().is_empty();
     damaged |= events(session);
     let target = folder.join("case.etwx");
-    let converted = convert(&input, &target, ConvertOptions::default(), &mut |_| ControlFlow::Continue(()));
+    let converted = convert(&input, &target, ConvertOptions::default(), &mut |_| {
+        ControlFlow::Continue(())
+    });
     let converted = converted.map_err(|e| format!("it can be read but not extracted: {e}"))?;
-    damaged |= converted.imported.diagnostics.iter().any(|d| d.severity != "info");
+    damaged |= converted
+        .imported
+        .diagnostics
+        .iter()
+        .any(|d| d.severity != "info");
     read_back(&target)?;
     Ok(if damaged { "damage" } else { "clean" })
 }
@@ -142,7 +166,10 @@ fn read_back(target: &Path) -> Result<(), String> {
             rows += batch.map_err(|e| e.to_string())?.num_rows() as u64;
         }
         if rows != table.rows {
-            return Err(format!("{} has {rows} rows, not {}", table.name, table.rows));
+            return Err(format!(
+                "{} has {rows} rows, not {}",
+                table.name, table.rows
+            ));
         }
     }
     Ok(())
@@ -161,7 +188,11 @@ fn refused(error: &etwkit_extract::Error, is_trace: bool) -> Result<&'static str
     }
     // What is wrong with an archive is wrong with it as a whole.
     let has_place = !is_trace || text.contains("offset") || text.contains("empty");
-    if has_place { Ok("refused") } else { Err(format!("no position: {text}")) }
+    if has_place {
+        Ok("refused")
+    } else {
+        Err(format!("no position: {text}"))
+    }
 }
 
 /// Decodes and renders events in the order of time; whether there was damage.
@@ -173,7 +204,10 @@ fn events(session: &Session) -> bool {
     });
     let damage = pass.expect("the file is still there").damage;
     decoder.finish_observing();
-    let renderer = Renderer { clock: Some(session.clock()), limits: Limits::NONE };
+    let renderer = Renderer {
+        clock: Some(session.clock()),
+        limits: Limits::NONE,
+    };
     let mut left = RENDERED;
     let pass = session.for_each(Order::Time, |event| {
         if let Some(plan) = decoder.plan(event) {
@@ -182,7 +216,11 @@ fn events(session: &Session) -> bool {
             std::hint::black_box(serde_json::Value::Object(fields).to_string());
         }
         left -= 1;
-        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if left == 0 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     !damage.is_empty() || !pass.expect("the file is still there").damage.is_empty()
 }

@@ -43,7 +43,10 @@ const TEXTS: &[(&str, &str)] = rules![
 
 // A rule without a title or sentence is skipped rather than a panic; a test below keeps that from happening.
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    TEXTS.iter().filter_map(|(name, text)| Some(Rule::read(name, text)?.in_library(text))).collect()
+    TEXTS
+        .iter()
+        .filter_map(|(name, text)| Some(Rule::read(name, text)?.in_library(text)))
+        .collect()
 });
 
 /// All rules of the program.
@@ -61,22 +64,46 @@ mod tests {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
-            .map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+            .map(|file| {
+                file.unwrap()
+                    .path()
+                    .file_stem()
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned()
+            })
             .collect();
         let mut names: Vec<&str> = rules().iter().map(|rule| rule.name.as_str()).collect();
         files.sort();
         names.sort_unstable();
         assert_eq!(files, names, "each file is listed, and each is a rule");
         for rule in rules() {
-            let texts = [&rule.title, &rule.sentence, &rule.why, &rule.fix, &rule.not_proved, &rule.cards];
+            let texts = [
+                &rule.title,
+                &rule.sentence,
+                &rule.why,
+                &rule.fix,
+                &rule.not_proved,
+                &rule.cards,
+            ];
             assert!(
                 texts.iter().all(|text| !text.is_empty()),
                 "{}: a line of its header is missing",
                 rule.name
             );
-            assert!(!rule.needs.is_empty() && !rule.evidence.is_empty(), "{}", rule.name);
-            let bare = rule.thresholds().find(|param| param.doc.is_empty() || param.default.is_none());
-            assert!(bare.is_none(), "{}: a threshold needs a value and its reason: {bare:?}", rule.name);
+            assert!(
+                !rule.needs.is_empty() && !rule.evidence.is_empty(),
+                "{}",
+                rule.name
+            );
+            let bare = rule
+                .thresholds()
+                .find(|param| param.doc.is_empty() || param.default.is_none());
+            assert!(
+                bare.is_none(),
+                "{}: a threshold needs a value and its reason: {bare:?}",
+                rule.name
+            );
         }
     }
 }

@@ -20,17 +20,33 @@ const GAP: &str = " ";
 
 /// The chain of the longest wait in the longest piece of a finding, one line for each wait, the victim's
 /// first; nothing where the piece is not a wait.
-pub(super) fn of(session: &Session, finding: &FindingRow, known: &ChainContext) -> Result<Option<String>> {
-    let FindingRow { tid: Some(tid), thread_key, at_ns: Some(from), longest_ns: Some(length), .. } = finding
+pub(super) fn of(
+    session: &Session,
+    finding: &FindingRow,
+    known: &ChainContext,
+) -> Result<Option<String>> {
+    let FindingRow {
+        tid: Some(tid),
+        thread_key,
+        at_ns: Some(from),
+        longest_ns: Some(length),
+        ..
+    } = finding
     else {
         return Ok(None);
     };
     let request = ChainRequest {
         waits: WaitRequest {
             tid: Some(*tid),
-            time: Range { min: *from, max: from.saturating_add(*length) },
+            time: Range {
+                min: *from,
+                max: from.saturating_add(*length),
+            },
             sort: WaitSort::Wait,
-            top: Top { count: Some(1), ..Top::default() },
+            top: Top {
+                count: Some(1),
+                ..Top::default()
+            },
             ..WaitRequest::default()
         },
         // Chains leave out sleeps by default; one that a rule reports is one that a process suffers from.
@@ -59,7 +75,11 @@ fn text(chain: &Chain) -> String {
             None => root(&chain.root),
         };
         let reason = link.wait_reason.as_deref().unwrap_or("unknown reason");
-        format!("{} waited {} ({reason}) for {target}", link.who(GAP), time(link.wait_ns))
+        format!(
+            "{} waited {} ({reason}) for {target}",
+            link.who(GAP),
+            time(link.wait_ns)
+        )
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -77,7 +97,10 @@ fn root(root: &ChainRow) -> String {
         }
         "disk_io" => {
             let (operation, file) = (root.operation.as_deref(), root.object.as_deref());
-            let length = root.start_ns.zip(root.readied_ns).map(|(from, to)| to.saturating_sub(from));
+            let length = root
+                .start_ns
+                .zip(root.readied_ns)
+                .map(|(from, to)| to.saturating_sub(from));
             let bytes = root.size_bytes.unwrap_or_default();
             let operation = operation.unwrap_or("transfer");
             format!(

@@ -15,9 +15,15 @@ pub struct Printed {
 
 /// A line of evidence of a rule with the values of a row; nothing where it names a column that is null in
 /// this row. Each word is filled separately, so that no name from a trace becomes a second word or an option.
-pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> Option<String> {
+pub(super) fn line<'v>(
+    template: &str,
+    value: impl Fn(&str) -> Option<&'v AnyValue>,
+) -> Option<String> {
     // A column that is null would leave an option without its value, which then means something else.
-    let mut named = template.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+    let mut named = template
+        .split('{')
+        .skip(1)
+        .filter_map(|rest| rest.split_once('}'));
     if named.any(|(name, _)| matches!(value(name), Some(AnyValue::Missing))) {
         return None;
     }
@@ -39,7 +45,10 @@ fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    format!("'{}'", word.replace(|c: char| c == '\'' || c.is_control(), "?"))
+    format!(
+        "'{}'",
+        word.replace(|c: char| c == '\'' || c.is_control(), "?")
+    )
 }
 
 /// The words of a command line as a shell splits it: what stands between quotes is one word.
@@ -90,11 +99,26 @@ mod tests {
     fn a_name_out_of_a_trace_stays_one_word() {
         let evil = AnyValue::Text("--csv=/x a' --force; $(b)".to_owned());
         let value = |name: &str| (name == "culprit").then_some(&evil);
-        let written = line("dump cpu --provider {culprit} --methods '*{culprit}*' --details", value).unwrap();
+        let written = line(
+            "dump cpu --provider {culprit} --methods '*{culprit}*' --details",
+            value,
+        )
+        .unwrap();
         let name = "-csv=/x a? --force; $(b)";
-        assert_eq!(written, format!("dump cpu --provider '?{name}' --methods '*-{name}*' --details"));
+        assert_eq!(
+            written,
+            format!("dump cpu --provider '?{name}' --methods '*-{name}*' --details")
+        );
         let read = words(&written);
-        assert_eq!(read[3..], [&format!("?{name}"), "--methods", &format!("*-{name}*"), "--details"]);
+        assert_eq!(
+            read[3..],
+            [
+                &format!("?{name}"),
+                "--methods",
+                &format!("*-{name}*"),
+                "--details"
+            ]
+        );
         assert_eq!(
             line("dump wait --method 'Ntfs*' --process 12", value).as_deref(),
             Some("dump wait --method 'Ntfs*' --process 12")
@@ -106,18 +130,33 @@ mod tests {
         let evil = AnyValue::Text("a\ndump\u{1b}cpu".to_owned());
         let value = |name: &str| (name == "culprit").then_some(&evil);
         let written = line("dump cpu --provider {culprit} --details", value);
-        assert_eq!(written.as_deref(), Some("dump cpu --provider 'a?dump?cpu' --details"));
+        assert_eq!(
+            written.as_deref(),
+            Some("dump cpu --provider 'a?dump?cpu' --details")
+        );
     }
 
     #[test]
     fn a_line_whose_value_is_null_is_left_out() {
         let (pid, none) = (AnyValue::Whole(12), AnyValue::Missing);
-        let value =
-            |name: &str| [("pid", &pid), ("reported_pid", &none)].into_iter().find(|one| one.0 == name);
+        let value = |name: &str| {
+            [("pid", &pid), ("reported_pid", &none)]
+                .into_iter()
+                .find(|one| one.0 == name)
+        };
         let line = |template| line(template, |name| value(name).map(|(_, value)| value));
-        assert_eq!(line("dump wait --process {pid}").as_deref(), Some("dump wait --process 12"));
-        assert_eq!(line("dump user-lock --process {reported_pid} --details"), None);
+        assert_eq!(
+            line("dump wait --process {pid}").as_deref(),
+            Some("dump wait --process 12")
+        );
+        assert_eq!(
+            line("dump user-lock --process {reported_pid} --details"),
+            None
+        );
         // A column that the rule does not have is a mistake in the rule: the line stays, so that it is seen.
-        assert_eq!(line("dump wait --process {nobody}").as_deref(), Some("dump wait --process ''"));
+        assert_eq!(
+            line("dump wait --process {nobody}").as_deref(),
+            Some("dump wait --process ''")
+        );
     }
 }

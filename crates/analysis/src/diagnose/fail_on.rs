@@ -22,14 +22,19 @@ enum Word {
 impl FailOn {
     /// Reads `any`, `500ms` or names of rules, several of them separated by commas.
     pub(super) fn parse(text: &str, rules: &[&str]) -> Result<Self, String> {
-        text.split(',').map(|word| Word::parse(word.trim(), rules)).collect::<Result<_, _>>().map(Self)
+        text.split(',')
+            .map(|word| Word::parse(word.trim(), rules))
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
     /// Whether this finding makes it fail.
     pub(super) fn is_hit(&self, finding: &FindingRow) -> bool {
         self.0.iter().any(|word| match word {
             Word::Any => finding.cost_ns.is_some(),
-            Word::Cost(least) => finding.cost_ns.is_some_and(|cost| least.contains(Some(cost))),
+            Word::Cost(least) => finding
+                .cost_ns
+                .is_some_and(|cost| least.contains(Some(cost))),
             Word::Rule(name) => name.matches(Some(&finding.rule)),
         })
     }
@@ -62,13 +67,18 @@ mod tests {
     use super::*;
 
     fn finding(rule: &str, cost_ms: Option<i64>) -> FindingRow {
-        FindingRow { rule: rule.into(), cost_ns: cost_ms.map(|ms| ms * 1_000_000), ..FindingRow::default() }
+        FindingRow {
+            rule: rule.into(),
+            cost_ns: cost_ms.map(|ms| ms * 1_000_000),
+            ..FindingRow::default()
+        }
     }
 
     #[test]
     fn one_word_is_enough() {
         let rules = ["spin", "dns-timeout", "tracing-cost"];
-        let hits = |text: &str, finding: &FindingRow| FailOn::parse(text, &rules).unwrap().is_hit(finding);
+        let hits =
+            |text: &str, finding: &FindingRow| FailOn::parse(text, &rules).unwrap().is_hit(finding);
         let (spin, note) = (finding("spin", Some(500)), finding("tracing-cost", None));
         for (text, by_spin, by_note) in [
             ("any", true, false),
@@ -79,7 +89,11 @@ mod tests {
             ("tracing-cost", false, true),
             ("2s, spin", true, false),
         ] {
-            assert_eq!((hits(text, &spin), hits(text, &note)), (by_spin, by_note), "{text}");
+            assert_eq!(
+                (hits(text, &spin), hits(text, &note)),
+                (by_spin, by_note),
+                "{text}"
+            );
         }
         for wrong in ["", "spim", "5 parsecs", "any,,spin"] {
             assert!(FailOn::parse(wrong, &rules).is_err(), "{wrong}");

@@ -77,18 +77,28 @@ impl RuleRow {
     }
 
     pub(super) fn not_checked(rule: &Rule, missing: &str) -> Self {
-        Self { missing: Some(missing.to_owned()), ..Self::new(rule, "not checked") }
+        Self {
+            missing: Some(missing.to_owned()),
+            ..Self::new(rule, "not checked")
+        }
     }
 
     pub(super) fn failed(rule: &Rule, why: &str) -> Self {
-        Self { missing: Some(why.to_owned()), ..Self::new(rule, "failed") }
+        Self {
+            missing: Some(why.to_owned()),
+            ..Self::new(rule, "failed")
+        }
     }
 
     pub(super) fn asked(rule: &Rule, found: usize, is_cut: bool) -> Self {
         let missing = is_cut.then(|| "only the first 10 000 rows were looked at".to_owned());
         let state = if found > 0 { "found" } else { "nothing" };
         let found = i64::try_from(found).unwrap_or(i64::MAX);
-        Self { found, missing, ..Self::new(rule, state) }
+        Self {
+            found,
+            missing,
+            ..Self::new(rule, state)
+        }
     }
 }
 
@@ -114,7 +124,10 @@ impl<'s> Findings<'s> {
         )?;
         Ok(Self {
             session,
-            processes: named.into_iter().map(|process| (process.process_key, process)).collect(),
+            processes: named
+                .into_iter()
+                .map(|process| (process.process_key, process))
+                .collect(),
             recording: recording.into_iter().next().unwrap_or_default(),
             known: None,
             all: Vec::new(),
@@ -143,7 +156,9 @@ impl<'s> Findings<'s> {
     fn finding(&mut self, rule: &Rule, culprit: String, rows: &[AnyRow]) -> Result<FindingRow> {
         let none = AnyRow::new();
         let first = rows.first().unwrap_or(&none);
-        let process = whole(first, "process_key").and_then(|key| self.processes.get(&key)).cloned();
+        let process = whole(first, "process_key")
+            .and_then(|key| self.processes.get(&key))
+            .cloned();
         let cost_ns = (!rule.is_note).then(|| {
             // Costs of several victims may overlap in time, so they are not added up: without a total from
             // the rule, the largest one is a lower bound that is certain.
@@ -167,9 +182,15 @@ impl<'s> Findings<'s> {
         put("total_ns", cost_ns.into());
         let value = |name: &str| values.get(name);
         // Sentences get names as they are, command lines get them as patterns.
-        let words: AnyRow = values.iter().map(|(name, value)| (name.clone(), in_pattern(value))).collect();
-        let evidence: Vec<String> =
-            rule.evidence.iter().filter_map(|template| line(template, |name| words.get(name))).collect();
+        let words: AnyRow = values
+            .iter()
+            .map(|(name, value)| (name.clone(), in_pattern(value)))
+            .collect();
+        let evidence: Vec<String> = rule
+            .evidence
+            .iter()
+            .filter_map(|template| line(template, |name| words.get(name)))
+            .collect();
         let (thread_key, stack_id) = (whole(first, "thread_key"), whole(first, "stack_id"));
         let (tid, stack) = self.details(thread_key, stack_id)?;
         let each = |name: &'static str| rows.iter().filter_map(move |row| whole(row, name));
@@ -211,13 +232,19 @@ impl<'s> Findings<'s> {
 
     /// Who suffers, in a few words: the sentence gives the total, so that it must cover all victims.
     fn victim(&self, rows: &[AnyRow]) -> String {
-        let named: Vec<&Named> =
-            rows.iter().filter_map(|row| self.processes.get(&whole(row, "process_key")?)).collect();
+        let named: Vec<&Named> = rows
+            .iter()
+            .filter_map(|row| self.processes.get(&whole(row, "process_key")?))
+            .collect();
         match named.as_slice() {
             [] => "The machine".to_owned(),
             [one] => called(one),
             [first, others @ ..] if others.iter().all(|other| other.name == first.name) => {
-                format!("{} ({} processes)", first.name.as_deref().unwrap_or("?"), named.len())
+                format!(
+                    "{} ({} processes)",
+                    first.name.as_deref().unwrap_or("?"),
+                    named.len()
+                )
             }
             [first, others @ ..] => format!("{} and {} more", called(first), others.len()),
         }
@@ -227,12 +254,20 @@ impl<'s> Findings<'s> {
     fn victims(&self, rows: &[AnyRow]) -> String {
         let named: Vec<(&Named, Option<i64>)> = rows
             .iter()
-            .filter_map(|row| Some((self.processes.get(&whole(row, "process_key")?)?, whole(row, "cost_ns"))))
+            .filter_map(|row| {
+                Some((
+                    self.processes.get(&whole(row, "process_key")?)?,
+                    whole(row, "cost_ns"),
+                ))
+            })
             .collect();
-        let first = named.iter().take(NAMED_VICTIMS).map(|(process, cost)| match cost {
-            Some(cost) => format!("{} {}", called(process), duration(*cost)),
-            None => called(process),
-        });
+        let first = named
+            .iter()
+            .take(NAMED_VICTIMS)
+            .map(|(process, cost)| match cost {
+                Some(cost) => format!("{} {}", called(process), duration(*cost)),
+                None => called(process),
+            });
         let more = named.len().saturating_sub(NAMED_VICTIMS);
         let more = (more > 0).then(|| format!("{more} more"));
         first.chain(more).collect::<Vec<_>>().join(", ")
@@ -251,16 +286,28 @@ impl<'s> Findings<'s> {
         }
     }
 
-    fn details(&mut self, thread: Option<i64>, stack: Option<i64>) -> Result<(Option<i64>, Option<String>)> {
+    fn details(
+        &mut self,
+        thread: Option<i64>,
+        stack: Option<i64>,
+    ) -> Result<(Option<i64>, Option<String>)> {
         if thread.is_none() && stack.is_none() {
             return Ok((None, None));
         }
         if self.known.is_none() {
             self.known = Some(ChainContext::load(self.session)?);
         }
-        let Some(ChainContext { threads, stacks, .. }) = &self.known else { return Ok((None, None)) };
+        let Some(ChainContext {
+            threads, stacks, ..
+        }) = &self.known
+        else {
+            return Ok((None, None));
+        };
         let thread = thread.and_then(|key| threads.get(i32::try_from(key).ok()?));
-        Ok((thread.map(|thread| thread.tid), stack.map(|stack| stacks.all(stack).join("\n"))))
+        Ok((
+            thread.map(|thread| thread.tid),
+            stack.map(|stack| stacks.all(stack).join("\n")),
+        ))
     }
 
     /// All findings, the costliest first, then notes in the order of the rules; with them the threads and
@@ -282,7 +329,11 @@ fn in_pattern(value: &AnyValue) -> AnyValue {
 
 /// A process as people call it.
 fn called(process: &Named) -> String {
-    format!("{} ({})", process.name.as_deref().unwrap_or("?"), process.pid)
+    format!(
+        "{} ({})",
+        process.name.as_deref().unwrap_or("?"),
+        process.pid
+    )
 }
 
 fn whole(row: &AnyRow, name: &str) -> Option<i64> {

@@ -93,7 +93,11 @@ pub struct Diagnosis {
 impl DiagnoseRequest {
     /// The rules that are evaluated: those of the program, then those of the file.
     pub fn chosen(&self) -> impl Iterator<Item = &Rule> {
-        let own = self.rules.content.as_deref().map_or(&[][..], |rules| rules.0.as_slice());
+        let own = self
+            .rules
+            .content
+            .as_deref()
+            .map_or(&[][..], |rules| rules.0.as_slice());
         let is_asked = |rule: &&Rule| {
             let fits = |names: &str| TextFilter::parse(names).matches(Some(&rule.name));
             self.rule.as_deref().is_none_or(fits)
@@ -105,7 +109,10 @@ impl DiagnoseRequest {
     fn fail_on(&self) -> std::result::Result<Option<FailOn>, OptionError> {
         let names: Vec<&str> = self.chosen().map(|rule| rule.name.as_str()).collect();
         let read = |text: &String| FailOn::parse(text, &names);
-        let wrong = |problem| OptionError::Value { option: "fail-on", problem };
+        let wrong = |problem| OptionError::Value {
+            option: "fail-on",
+            problem,
+        };
         self.fail_on.as_ref().map(read).transpose().map_err(wrong)
     }
 
@@ -120,7 +127,11 @@ impl DiagnoseRequest {
         let Some(known) = known.filter(|_| session.has_rows("context_switch") == Some(true)) else {
             return Ok(diagnosis);
         };
-        for finding in diagnosis.findings.iter_mut().filter(|finding| finding.cost_ns.is_some()) {
+        for finding in diagnosis
+            .findings
+            .iter_mut()
+            .filter(|finding| finding.cost_ns.is_some())
+        {
             finding.chain = chain::of(session, finding, &known)?;
         }
         Ok(diagnosis)
@@ -139,10 +150,15 @@ impl DiagnoseRequest {
         let fail_on = self.fail_on().map_err(etwkit_query::dump::Error::from)?;
         let recorded = Recorded::of(session)?;
         let mut findings = Findings::new(session)?;
-        let chosen: Vec<(&Rule, Option<String>)> =
-            self.chosen().map(|rule| (rule, recorded.missing(session, rule))).collect();
+        let chosen: Vec<(&Rule, Option<String>)> = self
+            .chosen()
+            .map(|rule| (rule, recorded.missing(session, rule)))
+            .collect();
         let can_be_asked = chosen.iter().filter(|(_, missing)| missing.is_none());
-        let mut answers = two_at_a_time(session, &can_be_asked.map(|(rule, _)| *rule).collect::<Vec<_>>());
+        let mut answers = two_at_a_time(
+            session,
+            &can_be_asked.map(|(rule, _)| *rule).collect::<Vec<_>>(),
+        );
         let mut rules = Vec::new();
         for (rule, missing) in &chosen {
             rules.push(match missing {
@@ -167,7 +183,14 @@ impl DiagnoseRequest {
         for (finding, number) in findings.iter_mut().zip(1..) {
             finding.number = number;
         }
-        Ok((Diagnosis { findings, rules, fails }, known))
+        Ok((
+            Diagnosis {
+                findings,
+                rules,
+                fails,
+            },
+            known,
+        ))
     }
 }
 
@@ -184,7 +207,9 @@ fn two_at_a_time(session: &Session, rules: &[&Rule]) -> VecDeque<Rows> {
         let mut answers = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(rule) = rules.get(at) else { return answers };
+            let Some(rule) = rules.get(at) else {
+                return answers;
+            };
             answers.push((at, ask_any(session, rule.query(), &[], MOST_ROWS)));
         }
     };

@@ -14,8 +14,10 @@ impl Question for DiagnoseRequest {
     const SENTENCE: &'static str = "What made it slow: findings of rules, the costliest first";
 
     fn form(&self) -> Form<Self> {
-        let sql: Vec<String> =
-            self.chosen().map(|rule| format!("-- {}\n{}", rule.name, rule.text())).collect();
+        let sql: Vec<String> = self
+            .chosen()
+            .map(|rule| format!("-- {}\n{}", rule.name, rule.text()))
+            .collect();
         let sql = sql.join(";\n");
         match self.table {
             DiagnoseTable::Findings => Form::made::<FindingRow>(sql, Self::findings),
@@ -26,7 +28,9 @@ impl Question for DiagnoseRequest {
     fn answer_for_people(&self, session: &Session) -> Result<Answer> {
         match self.table {
             // Text shows the chains only among the details.
-            DiagnoseTable::Findings if !self.details => Ok(self.shown(self.ask_without_chains(session)?)),
+            DiagnoseTable::Findings if !self.details => {
+                Ok(self.shown(self.ask_without_chains(session)?))
+            }
             _ => self.answer(session),
         }
     }
@@ -46,18 +50,30 @@ impl DiagnoseRequest {
     }
 
     fn shown(&self, diagnosis: Diagnosis) -> Answer {
-        let Diagnosis { findings, rules, fails } = diagnosis;
-        let shown = Shown { details: self.details };
+        let Diagnosis {
+            findings,
+            rules,
+            fails,
+        } = diagnosis;
+        let shown = Shown {
+            details: self.details,
+        };
         let head = Line::heading(headline(&findings, &rules));
         let is_empty = findings.is_empty();
         let answer = Answer::rows(&shown, &FINDINGS, findings).with_head([head]);
         // Titles above no rows would say nothing; the headline already says that nothing was found.
-        let answer = if is_empty { answer.showing(Shows::Sums) } else { answer };
+        let answer = if is_empty {
+            answer.showing(Shows::Sums)
+        } else {
+            answer
+        };
         answer.with_foot(not_checked(&rules)).with_verdict(fails)
     }
 
     fn rules_asked(&self, session: &Session) -> Result<Answer> {
-        let shown = Shown { details: self.details };
+        let shown = Shown {
+            details: self.details,
+        };
         let Diagnosis { rules, fails, .. } = self.ask_without_chains(session)?;
         Ok(Answer::rows(&shown, &RULES, rules).with_verdict(fails))
     }
@@ -65,9 +81,14 @@ impl DiagnoseRequest {
 
 /// The sentence that stands above all.
 pub(super) fn headline(findings: &[FindingRow], rules: &[RuleRow]) -> String {
-    let checked = rules.iter().filter(|rule| rule.state == "found" || rule.state == "nothing").count();
+    let checked = rules
+        .iter()
+        .filter(|rule| rule.state == "found" || rule.state == "nothing")
+        .count();
     match findings.iter().find(|finding| finding.cost_ns.is_some()) {
         Some(finding) => finding.sentence.clone(),
-        None => format!("None of the {checked} rules that could be asked found a cause of slowness"),
+        None => {
+            format!("None of the {checked} rules that could be asked found a cause of slowness")
+        }
     }
 }

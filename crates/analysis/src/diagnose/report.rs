@@ -35,10 +35,20 @@ const COLUMNS: [(&str, bool); 8] = [
 
 /// The cells of a finding.
 fn cells(finding: &FindingRow) -> [String; COLUMNS.len()] {
-    let percent = finding.cost_percent.map(|percent| format!("{percent:.1} %")).unwrap_or_default();
-    let victim = finding.process.as_ref().zip(finding.pid).map(|(name, pid)| format!("{name} ({pid})"));
+    let percent = finding
+        .cost_percent
+        .map(|percent| format!("{percent:.1} %"))
+        .unwrap_or_default();
+    let victim = finding
+        .process
+        .as_ref()
+        .zip(finding.pid)
+        .map(|(name, pid)| format!("{name} ({pid})"));
     // Seconds from the start of the trace, as in the other answers.
-    let from = finding.at_ns.or(finding.from_ns).map(|ns| format!("{:.3} s", ns as f64 / 1e9));
+    let from = finding
+        .at_ns
+        .or(finding.from_ns)
+        .map(|ns| format!("{:.3} s", ns as f64 / 1e9));
     [
         finding.number.to_string(),
         finding.cost_ns.map_or_else(|| "note".to_owned(), duration),
@@ -64,16 +74,24 @@ fn details(finding: &FindingRow) -> impl Iterator<Item = (&'static str, &str)> {
 
 /// Commands that show the rows behind a finding, its waits and its stack.
 fn blocks(finding: &FindingRow) -> impl Iterator<Item = (&'static str, String)> {
-    let commands: String = finding.evidence.lines().map(|line| format!("etwkit {line}\n")).collect();
-    let commands =
-        Some(("Evidence: add the name of the trace", commands)).filter(|(_, text)| !text.is_empty());
-    commands.into_iter().chain(longest(finding).map(|(title, text)| (title, text.to_owned())))
+    let commands: String = finding
+        .evidence
+        .lines()
+        .map(|line| format!("etwkit {line}\n"))
+        .collect();
+    let commands = Some(("Evidence: add the name of the trace", commands))
+        .filter(|(_, text)| !text.is_empty());
+    commands
+        .into_iter()
+        .chain(longest(finding).map(|(title, text)| (title, text.to_owned())))
 }
 
 /// The waits and the stack of the longest piece.
 fn longest(finding: &FindingRow) -> impl Iterator<Item = (&'static str, &str)> {
-    let all =
-        [("Waits of the longest piece", &finding.chain), ("Stack of the longest piece", &finding.stack)];
+    let all = [
+        ("Waits of the longest piece", &finding.chain),
+        ("Stack of the longest piece", &finding.stack),
+    ];
     all.into_iter()
         .filter_map(|(title, text)| Some((title, text.as_deref()?)))
         .filter(|(_, text)| !text.is_empty())
@@ -89,7 +107,9 @@ pub fn html(all: &[Reported]) -> String {
 }
 
 fn html_of(page: &mut String, reported: &Reported) -> Result {
-    let Diagnosis { findings, rules, .. } = &reported.diagnosis;
+    let Diagnosis {
+        findings, rules, ..
+    } = &reported.diagnosis;
     writeln!(page, "<h1>{}</h1>", Text(&headline(findings, rules)))?;
     writeln!(page, "<p class=names>{}</p>", Text(&reported.trace))?;
     let class = |is_number: bool| if is_number { " class=n" } else { "" };
@@ -109,15 +129,26 @@ fn html_of(page: &mut String, reported: &Reported) -> Result {
         writeln!(page, "</table>")?;
     }
     for finding in findings {
-        writeln!(page, "<h2>{}. {}</h2><dl>", finding.number, Text(&finding.sentence))?;
-        details(finding).try_for_each(|(title, text)| writeln!(page, "<dt>{title}<dd>{}", Text(text)))?;
+        writeln!(
+            page,
+            "<h2>{}. {}</h2><dl>",
+            finding.number,
+            Text(&finding.sentence)
+        )?;
+        details(finding)
+            .try_for_each(|(title, text)| writeln!(page, "<dt>{title}<dd>{}", Text(text)))?;
         blocks(finding).try_for_each(|(title, text)| block(page, title, &text))?;
         writeln!(page, "</dl>")?;
     }
     let missing = unchecked(rules);
     if !missing.is_empty() {
-        writeln!(page, "<h2>Not checked, since it was not recorded or the rule failed</h2><ul>")?;
-        missing.iter().try_for_each(|line| writeln!(page, "<li>{}", Text(line)))?;
+        writeln!(
+            page,
+            "<h2>Not checked, since it was not recorded or the rule failed</h2><ul>"
+        )?;
+        missing
+            .iter()
+            .try_for_each(|line| writeln!(page, "<li>{}", Text(line)))?;
         writeln!(page, "</ul>")?;
     }
     Ok(())
@@ -126,7 +157,8 @@ fn html_of(page: &mut String, reported: &Reported) -> Result {
 /// A part of a list whose lines stand as they are.
 fn block(page: &mut String, title: &str, text: &str) -> Result {
     write!(page, "<dt>{}<dd><pre>", Text(title))?;
-    text.lines().try_for_each(|line| writeln!(page, "{}", Text(line)))?;
+    text.lines()
+        .try_for_each(|line| writeln!(page, "{}", Text(line)))?;
     writeln!(page, "</pre>")
 }
 
@@ -139,15 +171,27 @@ pub fn html_of_one(trace: &str, finding: &FindingRow, evidence: &[Printed]) -> S
     page + END
 }
 
-fn write_one(page: &mut String, (trace, finding): (&str, &FindingRow), evidence: &[Printed]) -> Result {
+fn write_one(
+    page: &mut String,
+    (trace, finding): (&str, &FindingRow),
+    evidence: &[Printed],
+) -> Result {
     writeln!(page, "<h1>{}</h1>", Text(&finding.sentence))?;
     writeln!(page, "<p class=names>{}</p><dl>", Text(trace))?;
     let cells = cells(finding);
-    for ((title, _), cell) in COLUMNS.iter().zip(&cells).skip(1).filter(|(_, cell)| !cell.is_empty()) {
+    for ((title, _), cell) in COLUMNS
+        .iter()
+        .zip(&cells)
+        .skip(1)
+        .filter(|(_, cell)| !cell.is_empty())
+    {
         writeln!(page, "<dt>{title}<dd>{}", Text(cell))?;
     }
-    details(finding).try_for_each(|(title, text)| writeln!(page, "<dt>{title}<dd>{}", Text(text)))?;
-    evidence.iter().try_for_each(|one| block(page, &format!("etwkit {} {trace}", one.line), &one.text))?;
+    details(finding)
+        .try_for_each(|(title, text)| writeln!(page, "<dt>{title}<dd>{}", Text(text)))?;
+    evidence
+        .iter()
+        .try_for_each(|one| block(page, &format!("etwkit {} {trace}", one.line), &one.text))?;
     longest(finding).try_for_each(|(title, text)| block(page, title, text))?;
     writeln!(page, "</dl>")
 }
@@ -161,8 +205,8 @@ impl Display for Plain<'_> {
             match letter {
                 '\n' | '\r' | '\t' => f.write_char(' ')?,
                 // `@` and `#` are among them since trackers make links to people and issues of them.
-                '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '&' | '!'
-                | '@' => {
+                '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~'
+                | '&' | '!' | '@' => {
                     f.write_char('\\')?;
                     f.write_char(letter)?;
                 }
@@ -178,7 +222,9 @@ struct Code<'t>(&'t str);
 
 impl Display for Code<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        self.0.chars().try_for_each(|letter| write_visible(f, letter))
+        self.0
+            .chars()
+            .try_for_each(|letter| write_visible(f, letter))
     }
 }
 
@@ -197,11 +243,20 @@ pub fn markdown(all: &[Reported]) -> String {
 }
 
 fn markdown_of(to: &mut String, reported: &Reported) -> Result {
-    let Diagnosis { findings, rules, .. } = &reported.diagnosis;
-    writeln!(to, "# {}\n\n{}", Plain(&headline(findings, rules)), Plain(&reported.trace))?;
+    let Diagnosis {
+        findings, rules, ..
+    } = &reported.diagnosis;
+    writeln!(
+        to,
+        "# {}\n\n{}",
+        Plain(&headline(findings, rules)),
+        Plain(&reported.trace)
+    )?;
     if !findings.is_empty() {
         let titles: Vec<&str> = COLUMNS.iter().map(|(title, _)| *title).collect();
-        let lines = COLUMNS.iter().map(|(_, is_number)| if *is_number { "--:" } else { "---" });
+        let lines = COLUMNS
+            .iter()
+            .map(|(_, is_number)| if *is_number { "--:" } else { "---" });
         // A # would begin a heading.
         writeln!(
             to,
@@ -222,14 +277,20 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
         for (title, text) in blocks(finding) {
             let fence = fence(&text);
             writeln!(to, "\n**{title}**:\n\n{fence}")?;
-            text.lines().try_for_each(|line| writeln!(to, "{}", Code(line)))?;
+            text.lines()
+                .try_for_each(|line| writeln!(to, "{}", Code(line)))?;
             writeln!(to, "{fence}")?;
         }
     }
     let missing = unchecked(rules);
     if !missing.is_empty() {
-        writeln!(to, "\n## Not checked, since it was not recorded or the rule failed\n")?;
-        missing.iter().try_for_each(|line| writeln!(to, "- {}", Plain(line)))?;
+        writeln!(
+            to,
+            "\n## Not checked, since it was not recorded or the rule failed\n"
+        )?;
+        missing
+            .iter()
+            .try_for_each(|line| writeln!(to, "- {}", Plain(line)))?;
     }
     Ok(())
 }
@@ -237,7 +298,11 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
 /// A fence around code that nothing in the code can close.
 fn fence(code: &str) -> String {
     // A fence is closed only by one at least as long, so that it is one longer than any run inside.
-    let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let longest = code
+        .split(|c| c != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default();
     "`".repeat(longest.max(2) + 1)
 }
 
@@ -247,7 +312,10 @@ impl Rule {
     pub fn words(&self) -> Vec<(&'static str, String)> {
         let threshold = |one: Param<'_>| {
             let default = one.default.unwrap_or_default();
-            ("threshold", format!("{} = {default}: {}", one.name, one.doc))
+            (
+                "threshold",
+                format!("{} = {default}: {}", one.name, one.doc),
+            )
         };
         let texts = [
             ("rule", self.name.clone()),
@@ -256,8 +324,14 @@ impl Rule {
             ("not proved", self.not_proved.clone()),
             ("needs", self.needs.join(", ")),
         ];
-        let evidence = self.evidence.iter().map(|line| ("evidence", format!("etwkit {line}")));
-        let all = texts.into_iter().chain(self.thresholds().map(threshold)).chain(evidence);
+        let evidence = self
+            .evidence
+            .iter()
+            .map(|line| ("evidence", format!("etwkit {line}")));
+        let all = texts
+            .into_iter()
+            .chain(self.thresholds().map(threshold))
+            .chain(evidence);
         all.filter(|(_, text)| !text.is_empty()).collect()
     }
 }
@@ -293,7 +367,11 @@ mod tests {
         };
         Reported {
             trace: "slow|run.etl".into(),
-            diagnosis: Diagnosis { findings: vec![finding], rules: vec![rule], fails: None },
+            diagnosis: Diagnosis {
+                findings: vec![finding],
+                rules: vec![rule],
+                fails: None,
+            },
         }
     }
 
@@ -340,18 +418,36 @@ nt!Wait
             page.contains("<h1>cmd.exe waited 1.19 s for a|b`*c*`\\u{202e}&lt;b&gt;.sys.</h1>"),
             "{page}"
         );
-        assert!(page.contains("<td class=n>1.19 s<td class=n>12.3 %<td>a|b"), "{page}");
-        assert!(page.contains("nt!Wait\n&lt;b&gt;.sys+0x1\n</pre>"), "{page}");
+        assert!(
+            page.contains("<td class=n>1.19 s<td class=n>12.3 %<td>a|b"),
+            "{page}"
+        );
+        assert!(
+            page.contains("nt!Wait\n&lt;b&gt;.sys+0x1\n</pre>"),
+            "{page}"
+        );
         assert!(page.contains("<li>dns-timeout: no DNS queries"), "{page}");
         assert!(!page.contains("<b>") && !page.contains("<script"));
     }
 
     #[test]
     fn without_findings_the_first_line_says_what_was_checked() {
-        let nothing =
-            |rule: &str| RuleRow { rule: rule.into(), state: "nothing".into(), ..RuleRow::default() };
-        let diagnosis = Diagnosis { rules: vec![nothing("a"), nothing("b")], ..Diagnosis::default() };
-        let text = markdown(&[Reported { trace: "x.etl".into(), diagnosis }]);
-        assert_eq!(text, "# None of the 2 rules that could be asked found a cause of slowness\n\nx.etl\n");
+        let nothing = |rule: &str| RuleRow {
+            rule: rule.into(),
+            state: "nothing".into(),
+            ..RuleRow::default()
+        };
+        let diagnosis = Diagnosis {
+            rules: vec![nothing("a"), nothing("b")],
+            ..Diagnosis::default()
+        };
+        let text = markdown(&[Reported {
+            trace: "x.etl".into(),
+            diagnosis,
+        }]);
+        assert_eq!(
+            text,
+            "# None of the 2 rules that could be asked found a cause of slowness\n\nx.etl\n"
+        );
     }
 }

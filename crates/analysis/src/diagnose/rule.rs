@@ -57,7 +57,9 @@ impl Header {
     fn read(text: &str) -> Self {
         let mut header = Self::default();
         for line in text.lines() {
-            let Some(comment) = line.strip_prefix("--") else { break };
+            let Some(comment) = line.strip_prefix("--") else {
+                break;
+            };
             match (comment.strip_prefix("   "), header.lines.last_mut()) {
                 (Some(more), Some((_, value))) => {
                     value.push(' ');
@@ -65,7 +67,9 @@ impl Header {
                 }
                 _ => {
                     let (key, value) = comment.split_once(": ").unwrap_or(("title", comment));
-                    header.lines.push((key.trim().to_owned(), value.trim().to_owned()));
+                    header
+                        .lines
+                        .push((key.trim().to_owned(), value.trim().to_owned()));
                 }
             }
         }
@@ -73,7 +77,10 @@ impl Header {
     }
 
     fn all(&self, key: &str) -> impl Iterator<Item = &str> {
-        self.lines.iter().filter(move |(name, _)| name == key).map(|(_, value)| value.as_str())
+        self.lines
+            .iter()
+            .filter(move |(name, _)| name == key)
+            .map(|(_, value)| value.as_str())
     }
 
     fn one(&self, key: &str) -> String {
@@ -90,7 +97,11 @@ impl Rule {
             return None;
         }
         let list = |key: &str| -> Vec<String> {
-            header.all(key).flat_map(|value| value.split(',')).map(|word| word.trim().to_owned()).collect()
+            header
+                .all(key)
+                .flat_map(|value| value.split(','))
+                .map(|word| word.trim().to_owned())
+                .collect()
         };
         Some(Self {
             name: name.to_owned(),
@@ -143,23 +154,38 @@ impl Rules {
     /// # Errors
     /// The file is not text, has no rule or too many, or a rule lacks its title or sentence.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, FileError> {
-        let wrong =
-            |line: usize, expected: &str, found: &str| FileError::at_line(file, line, expected, found, HINT);
+        let wrong = |line: usize, expected: &str, found: &str| {
+            FileError::at_line(file, line, expected, found, HINT)
+        };
         if bytes.len() > MAX_BYTES {
             return Err(wrong(1, "at most 4 MiB", &format!("{} bytes", bytes.len())));
         }
-        let text = std::str::from_utf8(bytes).map_err(|_| wrong(1, "text in UTF-8", "other bytes"))?;
+        let text =
+            std::str::from_utf8(bytes).map_err(|_| wrong(1, "text in UTF-8", "other bytes"))?;
         let mut rules: Vec<Rule> = Vec::new();
         for (line, name, body) in parts(text) {
             let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             if name.is_empty() || !name.chars().all(is_word) {
-                return Err(wrong(line, "a name of small letters, digits and dashes", name));
+                return Err(wrong(
+                    line,
+                    "a name of small letters, digits and dashes",
+                    name,
+                ));
             }
             if rules.iter().any(|rule| rule.name == name) {
-                return Err(wrong(line, "a name that no other rule of the file has", name));
+                return Err(wrong(
+                    line,
+                    "a name that no other rule of the file has",
+                    name,
+                ));
             }
-            let rule = Rule::read(name, &body)
-                .ok_or_else(|| wrong(line, "a line \"-- title: …\" and a line \"-- sentence: …\"", "none"))?;
+            let rule = Rule::read(name, &body).ok_or_else(|| {
+                wrong(
+                    line,
+                    "a line \"-- title: …\" and a line \"-- sentence: …\"",
+                    "none",
+                )
+            })?;
             rules.push(rule);
             if rules.len() > MAX_RULES {
                 return Err(wrong(line, "at most 1000 rules", "more"));
@@ -212,20 +238,40 @@ SELECT 2
     #[test]
     fn a_file_has_rules_with_headers() {
         let rules = Rules::parse("team.sql", TEXT.as_bytes()).unwrap().0;
-        let [share, other] = rules.as_slice() else { panic!("{rules:?}") };
-        assert_eq!((share.name.as_str(), share.title.as_str()), ("slow-share", "The share is slow"));
+        let [share, other] = rules.as_slice() else {
+            panic!("{rules:?}")
+        };
+        assert_eq!(
+            (share.name.as_str(), share.title.as_str()),
+            ("slow-share", "The share is slow")
+        );
         assert_eq!(share.sentence, "{culprit} took {total} for {victim}");
         assert_eq!(share.needs, ["file_io", "stacks"]);
         assert!(share.is_note && !other.is_note);
-        assert_eq!(share.thresholds().map(|param| param.doc).collect::<Vec<_>>(), ["nobody sees less"]);
+        assert_eq!(
+            share
+                .thresholds()
+                .map(|param| param.doc)
+                .collect::<Vec<_>>(),
+            ["nobody sees less"]
+        );
         assert!(other.text().ends_with("SELECT 2\n"));
     }
 
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
-        let error = |text: &str| Rules::parse("t.sql", text.as_bytes()).unwrap_err().to_string();
-        assert_eq!(error("SELECT 1"), "t.sql:1:1: expected a line \"-- rule: NAME\", found none");
-        assert!(error("\n-- rule: A b\n").starts_with("t.sql:2:1: expected a name of small letters"));
+        let error = |text: &str| {
+            Rules::parse("t.sql", text.as_bytes())
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            error("SELECT 1"),
+            "t.sql:1:1: expected a line \"-- rule: NAME\", found none"
+        );
+        assert!(
+            error("\n-- rule: A b\n").starts_with("t.sql:2:1: expected a name of small letters")
+        );
         assert!(error("-- rule: a\nSELECT 1").contains("-- sentence"));
         let twice = format!("{TEXT}-- rule: other\n-- title: x\n-- sentence: y\n");
         assert!(error(&twice).starts_with("t.sql:14:1: expected a name that no other"));

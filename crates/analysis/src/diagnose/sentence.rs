@@ -14,7 +14,8 @@ fn filled<'v>(template: &str, value: &dyn Fn(&str) -> Option<&'v AnyValue>) -> S
     let mut rest = template;
     while let Some((before, behind)) = rest.split_once('{') {
         text.push_str(before);
-        let Some((inner, after)) = partner(behind).and_then(|end| behind.split_at_checked(end)) else {
+        let Some((inner, after)) = partner(behind).and_then(|end| behind.split_at_checked(end))
+        else {
             text.push('{');
             rest = behind;
             continue;
@@ -41,11 +42,17 @@ fn partner(text: &str) -> Option<usize> {
 
 /// What stands between two braces.
 fn place<'v>(inner: &str, value: &dyn Fn(&str) -> Option<&'v AnyValue>) -> String {
-    let (name, forms) = inner.split_once('|').map_or((inner, None), |(name, forms)| (name, Some(forms)));
+    let (name, forms) = inner
+        .split_once('|')
+        .map_or((inner, None), |(name, forms)| (name, Some(forms)));
     // `{total}` is also the column `total_ns`: sentences need not name the unit.
     let long = format!("{name}_ns");
-    let found = value(name).map(|value| (name, value)).or_else(|| Some((&*long, value(&long)?)));
-    let Some((name, found)) = found else { return String::new() };
+    let found = value(name)
+        .map(|value| (name, value))
+        .or_else(|| Some((&*long, value(&long)?)));
+    let Some((name, found)) = found else {
+        return String::new();
+    };
     let number = write(name, found);
     match forms.and_then(|forms| forms.split_once('|')) {
         Some((one, _)) if found.whole() == Some(1) => filled(one, value),
@@ -62,7 +69,10 @@ fn write(name: &str, value: &AnyValue) -> String {
         (AnyValue::Missing, _) => String::new(),
         (AnyValue::Text(text), _) => text.clone(),
         (value, "ns") => duration(value.whole().unwrap_or_default()),
-        (value, "bytes") => numbers.bytes(value.whole().unwrap_or_default(), ["KiB", "MiB", "GiB", "TiB"]),
+        (value, "bytes") => numbers.bytes(
+            value.whole().unwrap_or_default(),
+            ["KiB", "MiB", "GiB", "TiB"],
+        ),
         (AnyValue::Whole(number), "percent") => format!("{number} %"),
         (AnyValue::Number(number), "percent") => format!("{} %", significant(*number)),
         // Ids are names, and have no groups of digits.
@@ -104,11 +114,24 @@ mod tests {
 
     #[test]
     fn times_have_three_significant_digits() {
-        let of = [0, 999, 1_500, 999_499, 999_500, 138_000_000, 999_600_000, 1_187_823_400, 95_000_000_000];
+        let of = [
+            0,
+            999,
+            1_500,
+            999_499,
+            999_500,
+            138_000_000,
+            999_600_000,
+            1_187_823_400,
+            95_000_000_000,
+        ];
         let texts = of.map(duration);
         assert_eq!(
             texts,
-            ["0 ns", "999 ns", "1.50 µs", "999 µs", "1.00 ms", "138 ms", "1.00 s", "1.19 s", "95.0 s"]
+            [
+                "0 ns", "999 ns", "1.50 µs", "999 µs", "1.00 ms", "138 ms", "1.00 s", "1.19 s",
+                "95.0 s"
+            ]
         );
     }
 
@@ -123,11 +146,18 @@ mod tests {
             ("one", AnyValue::Whole(1)),
             ("pid", AnyValue::Whole(12_345)),
         ];
-        let value = |name: &str| row.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
-        let template =
-            "{culprit}: {total}, {total_ns}, {size_bytes}, {share_percent}, {count} of {pid}{none} {";
-        assert_eq!(fill(template, value), "x.sys: 2.00 ms, 2.00 ms, 3.0 MiB, 12.3 %, 12 345 of 12345 {");
-        let times = "{count|once|# times up to {total}}, {one|1 query|# queries}, {none|a|b}{one|x}";
+        let value = |name: &str| {
+            row.iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| value)
+        };
+        let template = "{culprit}: {total}, {total_ns}, {size_bytes}, {share_percent}, {count} of {pid}{none} {";
+        assert_eq!(
+            fill(template, value),
+            "x.sys: 2.00 ms, 2.00 ms, 3.0 MiB, 12.3 %, 12 345 of 12345 {"
+        );
+        let times =
+            "{count|once|# times up to {total}}, {one|1 query|# queries}, {none|a|b}{one|x}";
         assert_eq!(fill(times, value), "12 345 times up to 2.00 ms, 1 query, 1");
     }
 }

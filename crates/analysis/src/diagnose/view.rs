@@ -19,14 +19,28 @@ pub(super) const FINDINGS: View<Shown, FindingRow> = View::new(
     &[
         FindingColumn::new("Number", "#", Whole, |_, row| row.number.into()),
         FindingColumn::new("Cost", "Cost", Word, |_, row| cost(row).into()),
-        FindingColumn::new("Share", "Share %", Fixed(1), |_, row| row.cost_percent.into()).or(""),
+        FindingColumn::new("Share", "Share %", Fixed(1), |_, row| {
+            row.cost_percent.into()
+        })
+        .or(""),
         FindingColumn::new("Count", "Times", Whole, |_, row| row.count.into()).or(""),
-        FindingColumn::new("At", "Longest at", Moment, |_, row| row.at_ns.or(row.from_ns).into()).or(""),
+        FindingColumn::new("At", "Longest at", Moment, |_, row| {
+            row.at_ns.or(row.from_ns).into()
+        })
+        .or(""),
         FindingColumn::new("Rule", "Rule", Word, |_, row| row.rule.clone().into()),
-        FindingColumn::new("Culprit", "Culprit", Word, |_, row| row.culprit.clone().into()),
+        FindingColumn::new("Culprit", "Culprit", Word, |_, row| {
+            row.culprit.clone().into()
+        }),
         FindingColumn::new("Process", "Victim", Process, |_, row| victim(row)).or(""),
-        FindingColumn::new("Finding", "Finding", Word, |_, row| row.sentence.clone().into()).hidden(),
-        FindingColumn::new("Victims", "Victims", Word, |_, row| row.victims.clone().into()).hidden(),
+        FindingColumn::new("Finding", "Finding", Word, |_, row| {
+            row.sentence.clone().into()
+        })
+        .hidden(),
+        FindingColumn::new("Victims", "Victims", Word, |_, row| {
+            row.victims.clone().into()
+        })
+        .hidden(),
     ],
     |row| order(row) as f64,
 )
@@ -40,7 +54,9 @@ pub(super) const RULES: View<Shown, RuleRow> = View::new(
     &[
         Asked::new("Rule", "Rule", Word, |_, row| row.rule.clone().into()),
         Asked::new("State", "State", Word, |_, row| row.state.clone().into()),
-        Asked::new("Missing", "Missing", Word, |_, row| row.missing.clone().into()),
+        Asked::new("Missing", "Missing", Word, |_, row| {
+            row.missing.clone().into()
+        }),
     ],
     |_| 0.0,
 )
@@ -55,7 +71,11 @@ fn victim(row: &FindingRow) -> Value {
     if row.process_key.is_none() {
         return Value::Missing;
     }
-    Value::Process(ProcessCell { name: row.process.clone(), pid: row.pid, ..ProcessCell::default() })
+    Value::Process(ProcessCell {
+        name: row.process.clone(),
+        pid: row.pid,
+        ..ProcessCell::default()
+    })
 }
 
 fn cost(row: &FindingRow) -> String {
@@ -64,8 +84,9 @@ fn cost(row: &FindingRow) -> String {
 
 /// Lines below a finding: its fix and evidence, or with details all that is known.
 fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
-    let labelled =
-        |label: &str, text: &str| (!text.is_empty()).then(|| Line::new(format!("        {label:<11}{text}")));
+    let labelled = |label: &str, text: &str| {
+        (!text.is_empty()).then(|| Line::new(format!("        {label:<11}{text}")))
+    };
     // The sentence of the costliest finding stands above all.
     let is_first = row.number == 1 && row.cost_ns.is_some();
     let mut lines = Vec::new();
@@ -79,14 +100,22 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
         lines.extend(labelled("confidence", &row.confidence));
     }
     lines.extend(labelled("fix", &row.fix));
-    for (evidence, label) in row.evidence.lines().zip(["evidence"].into_iter().chain(std::iter::repeat(""))) {
+    for (evidence, label) in row
+        .evidence
+        .lines()
+        .zip(["evidence"].into_iter().chain(std::iter::repeat("")))
+    {
         lines.extend(labelled(label, &format!("etwkit {evidence}")));
     }
     if shown.details {
         for (label, text) in [("chain", &row.chain), ("stack", &row.stack)] {
             let labels = [label].into_iter().chain(std::iter::repeat(""));
             let parts = text.iter().flat_map(|text| text.lines());
-            lines.extend(parts.zip(labels).filter_map(|(part, label)| labelled(label, part)));
+            lines.extend(
+                parts
+                    .zip(labels)
+                    .filter_map(|(part, label)| labelled(label, part)),
+            );
         }
     }
     lines
@@ -95,9 +124,12 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
 /// What could not be checked, with a title.
 pub(super) fn not_checked(rules: &[RuleRow]) -> Vec<Line> {
     let lines = unchecked(rules);
-    let title =
-        (!lines.is_empty()).then(|| Line::new("Not checked, since it was not recorded or the rule failed:"));
-    title.into_iter().chain(lines.into_iter().map(|line| Line::new(format!("  {line}")))).collect()
+    let title = (!lines.is_empty())
+        .then(|| Line::new("Not checked, since it was not recorded or the rule failed:"));
+    title
+        .into_iter()
+        .chain(lines.into_iter().map(|line| Line::new(format!("  {line}"))))
+        .collect()
 }
 
 /// What could not be checked: a line for each thing that was not recorded, with the rules that need it, and
@@ -112,7 +144,13 @@ pub(super) fn unchecked(rules: &[RuleRow]) -> Vec<String> {
         }
     }
     let failed = rules.iter().filter(|rule| rule.state == "failed");
-    let failed = failed.map(|rule| format!("{}: {}", rule.rule, rule.missing.as_deref().unwrap_or_default()));
+    let failed = failed.map(|rule| {
+        format!(
+            "{}: {}",
+            rule.rule,
+            rule.missing.as_deref().unwrap_or_default()
+        )
+    });
     missing
         .into_iter()
         .map(|(what, names)| format!("{}: no {what}", names.join(", ")))

@@ -58,7 +58,11 @@ impl Scale {
         let size = difference.unsigned_abs() as f64;
         let larger = a.unsigned_abs().max(b.unsigned_abs()).max(1) as f64;
         // Multiplied by the share of the larger side that is new: 1 for what the other side does not have.
-        let size = if self.is_code { size * (size / larger) } else { size };
+        let size = if self.is_code {
+            size * (size / larger)
+        } else {
+            size
+        };
         match self.wall_ns.filter(|wall| *wall != 0) {
             // Between -1 and 0: below all that go with the wall times, and still ordered by size among
             // themselves.
@@ -69,8 +73,13 @@ impl Scale {
 
     /// Whether a row is the measured process or belongs to it.
     fn is_measured(&self, row: &Change) -> bool {
-        let name = if self.is_process { Some(row.name.as_str()) } else { row.of.as_deref() };
-        name.zip(self.process.as_deref()).is_some_and(|(name, process)| name.eq_ignore_ascii_case(process))
+        let name = if self.is_process {
+            Some(row.name.as_str())
+        } else {
+            row.of.as_deref()
+        };
+        name.zip(self.process.as_deref())
+            .is_some_and(|(name, process)| name.eq_ignore_ascii_case(process))
     }
 
     fn percent(&self, difference: i64) -> Option<f64> {
@@ -83,7 +92,11 @@ impl Scale {
 pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     let (mut rows, mut hidden) = (Vec::new(), 0_usize);
     for (name, of, [a, b]) in paired(a, b) {
-        let depth = [&a, &b].into_iter().flatten().filter_map(|totals| totals.depth).reduce(f64::min);
+        let depth = [&a, &b]
+            .into_iter()
+            .flatten()
+            .filter_map(|totals| totals.depth)
+            .reduce(f64::min);
         match change(name, of, [&a, &b], scale) {
             Some(row) => rows.push((row, depth.unwrap_or(f64::MAX))),
             None if a != b => hidden = hidden.saturating_add(1),
@@ -95,13 +108,18 @@ pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     // Ascending, as all tables are: what explains most is the last row, and equal rows have their names in
     // descending order.
     rows.sort_by(|(x, _), (y, _)| {
-        let order = is_measured(x).cmp(&is_measured(y)).then(x.sort_value.total_cmp(&y.sort_value));
+        let order = is_measured(x)
+            .cmp(&is_measured(y))
+            .then(x.sort_value.total_cmp(&y.sort_value));
         order.then_with(|| key(y).cmp(&key(x)))
     });
     if scale.is_code {
         show_innermost(&mut rows);
     }
-    Compared { rows: rows.into_iter().map(|(row, _)| row).collect(), hidden }
+    Compared {
+        rows: rows.into_iter().map(|(row, _)| row).collect(),
+        hidden,
+    }
 }
 
 /// Marks which rows are shown: methods that call each other and nothing else have the same times, of which
@@ -116,7 +134,9 @@ fn show_innermost(rows: &mut [(Change, f64)]) {
         }
     }
     for (at, (row, _)) in rows.iter_mut().enumerate() {
-        row.is_shown = innermost.get(&times(row)).is_none_or(|(_, best)| *best == at);
+        row.is_shown = innermost
+            .get(&times(row))
+            .is_none_or(|(_, best)| *best == at);
     }
 }
 
@@ -127,15 +147,24 @@ fn paired(a: Sums, mut b: Sums) -> Vec<(String, Option<String>, [Option<Totals>;
         let other = b.remove(&key).map(|(.., totals)| totals);
         all.push((name, of, [Some(totals), other]));
     }
-    all.extend(b.into_values().map(|(name, of, totals)| (name, of, [None, Some(totals)])));
+    all.extend(
+        b.into_values()
+            .map(|(name, of, totals)| (name, of, [None, Some(totals)])),
+    );
     all
 }
 
 /// The name of a time, and its value on both sides.
 type Times = (&'static str, Option<i64>, Option<i64>);
 
-fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale: &Scale) -> Option<Change> {
-    let both = |get: fn(&Totals) -> Option<i64>| (a.as_ref().and_then(get), b.as_ref().and_then(get));
+fn change(
+    name: String,
+    of: Option<String>,
+    [a, b]: [&Option<Totals>; 2],
+    scale: &Scale,
+) -> Option<Change> {
+    let both =
+        |get: fn(&Totals) -> Option<i64>| (a.as_ref().and_then(get), b.as_ref().and_then(get));
     let (cpu, wait, ready) = (both(|t| t.cpu), both(|t| t.wait), both(|t| t.ready));
     let (time, duration) = (both(|t| t.time), both(|t| t.duration));
     let (count, bytes, timeouts) = (both(|t| t.count), both(|t| t.bytes), both(|t| t.timeouts));
@@ -151,9 +180,9 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
     // A time that one side did not record is no difference. A row that only one side has is compared with 0,
     // in every time that is known.
     let is_of_one = a.is_none() || b.is_none();
-    let known = times
-        .into_iter()
-        .filter(|(_, a, b)| (a.is_some() && b.is_some()) || (is_of_one && (a.is_some() || b.is_some())));
+    let known = times.into_iter().filter(|(_, a, b)| {
+        (a.is_some() && b.is_some()) || (is_of_one && (a.is_some() || b.is_some()))
+    });
     let size = |(_, a, b): &Times| b.unwrap_or(0).saturating_sub(a.unwrap_or(0)).unsigned_abs();
     // max_by_key returns the last of equals: backwards that is the first, so that CPU goes before waiting.
     let (of_time, a_ns, b_ns) = known.rev().max_by_key(size)?;
@@ -211,15 +240,22 @@ fn is_longer((a, b): (Option<i64>, Option<i64>), ratio: Option<f64>, scale: &Sca
 /// Changes of processor counters, for what ran on both sides, ascending by the cycles that the change of the
 /// cycles per instruction costs or saves.
 pub(super) fn counters(a: Sums, b: Sums, noise_percent: f64) -> Compared<CounterChange> {
-    let mut all = Compared { rows: Vec::new(), hidden: 0 };
+    let mut all = Compared {
+        rows: Vec::new(),
+        hidden: 0,
+    };
     for (name, of, sides) in paired(a, b) {
         // Counters of only one side have no ratio to compare.
         let [Some(a), Some(b)] = sides else { continue };
         let change = |a: f64, b: f64| (a > 0.0).then(|| (b - a) * 100.0 / a);
         let cpi = a.cpi().zip(b.cpi()).and_then(|(a, b)| change(a, b));
-        let work = a.instructions.zip(b.instructions).and_then(|(a, b)| change(a as f64, b as f64));
-        let is_over =
-            |percent: Option<f64>, limit: f64| percent.is_some_and(|percent| percent.abs() >= limit);
+        let work = a
+            .instructions
+            .zip(b.instructions)
+            .and_then(|(a, b)| change(a as f64, b as f64));
+        let is_over = |percent: Option<f64>, limit: f64| {
+            percent.is_some_and(|percent| percent.abs() >= limit)
+        };
         if !is_over(cpi, noise_percent) {
             all.hidden = all.hidden.saturating_add(usize::from(a != b));
             continue;
@@ -239,7 +275,11 @@ pub(super) fn counters(a: Sums, b: Sums, noise_percent: f64) -> Compared<Counter
             sort_value: cycles_more(&a, &b),
         });
     }
-    all.rows.sort_by(|x, y| x.sort_value.total_cmp(&y.sort_value).then_with(|| y.name.cmp(&x.name)));
+    all.rows.sort_by(|x, y| {
+        x.sort_value
+            .total_cmp(&y.sort_value)
+            .then_with(|| y.name.cmp(&x.name))
+    });
     all
 }
 
@@ -266,7 +306,12 @@ mod tests {
     fn sums(all: &[(&str, i64, i64)]) -> Sums {
         let mut sums = Sums::new();
         for (name, cpu, wait) in all {
-            let totals = Totals { cpu: Some(*cpu), wait: Some(*wait), is_busy: true, ..Totals::default() };
+            let totals = Totals {
+                cpu: Some(*cpu),
+                wait: Some(*wait),
+                is_busy: true,
+                ..Totals::default()
+            };
             add(&mut sums, (*name).to_owned(), None, totals);
         }
         sums
@@ -291,7 +336,14 @@ mod tests {
         let Compared { rows, hidden } = changes(a, b, &SCALE);
         let found: Vec<_> = rows
             .iter()
-            .map(|row| (row.name.as_str(), row.of_time.as_str(), row.difference_ns, row.only_in.as_deref()))
+            .map(|row| {
+                (
+                    row.name.as_str(),
+                    row.of_time.as_str(),
+                    row.difference_ns,
+                    row.only_in.as_deref(),
+                )
+            })
             .collect();
         let expected = [
             ("gone", "cpu", -50, Some("A")),
@@ -302,7 +354,10 @@ mod tests {
         assert_eq!((found.as_slice(), hidden), (expected.as_slice(), 1));
         assert_eq!(rows[3].explains_percent, Some(70.0));
         // Unless one is measured.
-        let of_new = Scale { process: Some("New".to_owned()), ..SCALE };
+        let of_new = Scale {
+            process: Some("New".to_owned()),
+            ..SCALE
+        };
         let rows = changes(sums(&[("old", 900, 0)]), sums(&[("new", 60, 0)]), &of_new).rows;
         assert_eq!(rows.last().map(|row| row.name.as_str()), Some("new"));
     }
@@ -313,7 +368,12 @@ mod tests {
             let mut sums = Sums::new();
             for (name, wait, depth) in all {
                 let (wait, depth) = (Some(*wait), Some(*depth));
-                let totals = Totals { wait, depth, is_busy: true, ..Totals::default() };
+                let totals = Totals {
+                    wait,
+                    depth,
+                    is_busy: true,
+                    ..Totals::default()
+                };
                 add(&mut sums, (*name).to_owned(), None, totals);
             }
             sums
@@ -325,7 +385,11 @@ mod tests {
             let shown = rows.iter().rev().filter(|row| row.is_shown);
             shown.map(|row| row.name.clone()).collect::<Vec<_>>()
         };
-        assert_eq!(shown(true), ["Scan", "Swap"], "300 of 300 are new, 400 of 900");
+        assert_eq!(
+            shown(true),
+            ["Scan", "Swap"],
+            "300 of 300 are new, 400 of 900"
+        );
         assert_eq!(shown(false), ["Main", "Swap", "Scan"]);
     }
 
@@ -333,28 +397,46 @@ mod tests {
     fn a_program_that_only_waits_explains_nothing() {
         let side = |wait| {
             let mut sums = Sums::new();
-            let totals = Totals { cpu: Some(1), wait: Some(wait), ..Totals::default() };
+            let totals = Totals {
+                cpu: Some(1),
+                wait: Some(wait),
+                ..Totals::default()
+            };
             add(&mut sums, "idle".to_owned(), None, totals);
             sums
         };
-        assert_eq!(changes(side(1_000), side(9_000), &SCALE), Compared { rows: Vec::new(), hidden: 1 });
+        assert_eq!(
+            changes(side(1_000), side(9_000), &SCALE),
+            Compared {
+                rows: Vec::new(),
+                hidden: 1
+            }
+        );
     }
 
     #[test]
     fn more_cycles_for_the_same_instructions_are_interference() {
         let side = |instructions, cycles| {
             let mut sums = Sums::new();
-            let counted =
-                Totals { instructions: Some(instructions), cycles: Some(cycles), ..Totals::default() };
+            let counted = Totals {
+                instructions: Some(instructions),
+                cycles: Some(cycles),
+                ..Totals::default()
+            };
             add(&mut sums, "a.exe".to_owned(), None, counted);
             sums
         };
         let compared = |cycles, instructions| {
             let rows = counters(side(1_000, 1_000), side(instructions, cycles), 5.0).rows;
-            rows.first().map(|row| (row.cpi_change_percent, row.is_interference))
+            rows.first()
+                .map(|row| (row.cpi_change_percent, row.is_interference))
         };
         assert_eq!(compared(1_250, 1_000), Some((Some(25.0), true)));
-        assert_eq!(compared(2_500, 2_000), Some((Some(25.0), false)), "it did more");
+        assert_eq!(
+            compared(2_500, 2_000),
+            Some((Some(25.0), false)),
+            "it did more"
+        );
         assert_eq!(compared(1_010, 1_000), None);
     }
 }

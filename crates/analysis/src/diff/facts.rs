@@ -69,17 +69,34 @@ pub(super) fn sides(both: &Sides) -> Vec<Fact> {
     let part = |side: &Side| {
         let (from, to) = side.bounds();
         let length = to.saturating_sub(from);
-        Some(format!("{} to {} ({})", seconds(from), seconds(to), seconds(length)))
+        Some(format!(
+            "{} to {} ({})",
+            seconds(from),
+            seconds(to),
+            seconds(length)
+        ))
     };
     let windows = |side: &Side| {
-        let names = [side.recording.os_name.as_deref(), side.recording.os_version.as_deref()];
+        let names = [
+            side.recording.os_name.as_deref(),
+            side.recording.os_version.as_deref(),
+        ];
         let names: Vec<&str> = names.into_iter().flatten().collect();
         Some(names.join(", ")).filter(|names| !names.is_empty())
     };
     let machine = |side: &Side| {
-        let Recording { processors, cpu_mhz, memory_bytes, .. } = side.recording;
-        let mhz = cpu_mhz.map(|mhz| format!(", {mhz} MHz")).unwrap_or_default();
-        let memory = memory_bytes.map(|bytes| format!(", {} MiB", bytes >> 20)).unwrap_or_default();
+        let Recording {
+            processors,
+            cpu_mhz,
+            memory_bytes,
+            ..
+        } = side.recording;
+        let mhz = cpu_mhz
+            .map(|mhz| format!(", {mhz} MHz"))
+            .unwrap_or_default();
+        let memory = memory_bytes
+            .map(|bytes| format!(", {} MiB", bytes >> 20))
+            .unwrap_or_default();
         Some(format!("{processors} processors{mhz}{memory}"))
     };
     vec![
@@ -108,12 +125,28 @@ pub(super) fn remarks(both: &Sides) -> Result<Vec<String>> {
             all.push(format!("{what}: {a} in A, {b} in B"));
         }
     };
-    differs("They are of different computers", of_a.computer.clone(), of_b.computer.clone());
-    differs("Windows differs", of_a.os_version.clone(), of_b.os_version.clone());
+    differs(
+        "They are of different computers",
+        of_a.computer.clone(),
+        of_b.computer.clone(),
+    );
+    differs(
+        "Windows differs",
+        of_a.os_version.clone(),
+        of_b.os_version.clone(),
+    );
     let number = |number: i64| Some(number.to_string());
-    differs("The number of processors differs", number(of_a.processors), number(of_b.processors));
+    differs(
+        "The number of processors differs",
+        number(of_a.processors),
+        number(of_b.processors),
+    );
     let gigabytes = |bytes: Option<i64>| bytes.map(|bytes| format!("{} MiB", bytes >> 20));
-    differs("Memory differs", gigabytes(of_a.memory_bytes), gigabytes(of_b.memory_bytes));
+    differs(
+        "Memory differs",
+        gigabytes(of_a.memory_bytes),
+        gigabytes(of_b.memory_bytes),
+    );
     let interval = |ns: Option<i64>| ns.map(|ns| format!("{} µs", ns / 1000));
     differs(
         "CPU was sampled at different intervals",
@@ -122,7 +155,11 @@ pub(super) fn remarks(both: &Sides) -> Result<Vec<String>> {
     );
     for (name, side) in [("A", of_a), ("B", of_b)] {
         if side.lost_events > 0 || side.lost_buffers > 0 {
-            let Recording { lost_events, lost_buffers, .. } = side;
+            let Recording {
+                lost_events,
+                lost_buffers,
+                ..
+            } = side;
             all.push(format!(
                 "{name} lost {lost_events} events and {lost_buffers} buffers: its sums are too small"
             ));
@@ -140,11 +177,19 @@ fn recorded(a: &Side, b: &Side) -> Result<Vec<String>> {
     };
     let (of_a, of_b) = (topics(a)?, topics(b)?);
     let only = |this: &str, other: &str, topics: Vec<&String>| {
-        let names = topics.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-        (!names.is_empty()).then(|| format!("{this} alone recorded {names}: {other} is not compared in it"))
+        let names = topics
+            .into_iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ");
+        (!names.is_empty())
+            .then(|| format!("{this} alone recorded {names}: {other} is not compared in it"))
     };
     let in_a = only("A", "B", of_a.difference(&of_b).collect());
-    Ok(in_a.into_iter().chain(only("B", "A", of_b.difference(&of_a).collect())).collect())
+    Ok(in_a
+        .into_iter()
+        .chain(only("B", "A", of_b.difference(&of_a).collect()))
+        .collect())
 }
 
 /// Settings that differ, those of disks first. A topic for which one side has no settings was not recorded
@@ -159,8 +204,9 @@ pub(super) fn settings(_: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     };
     let [a, b] = &both.sides;
     let (mut a, mut b) = (texts(a)?, texts(b)?);
-    let topics =
-        |texts: &Texts| -> BTreeSet<String> { texts.keys().map(|(topic, _)| topic.clone()).collect() };
+    let topics = |texts: &Texts| -> BTreeSet<String> {
+        texts.keys().map(|(topic, _)| topic.clone()).collect()
+    };
     let (of_a, of_b) = (topics(&a), topics(&b));
     // Otherwise every service or disk of a trace with such a list would differ from a trace without one.
     a.retain(|(topic, _), _| of_b.contains(topic));
@@ -173,18 +219,32 @@ pub(super) fn settings(_: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
 
 /// The question for modules.
 pub(super) fn versions_sql(asked: &DiffRequest) -> String {
-    VersionRequest { processes: asked.processes.clone(), ..VersionRequest::default() }.sql()
+    VersionRequest {
+        processes: asked.processes.clone(),
+        ..VersionRequest::default()
+    }
+    .sql()
 }
 
 /// Modules whose versions differ, then those that only one side has.
 pub(super) fn versions(asked: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     let texts = |session: &Session| -> Result<Texts> {
-        let request = VersionRequest { processes: asked.processes.clone(), ..VersionRequest::default() };
+        let request = VersionRequest {
+            processes: asked.processes.clone(),
+            ..VersionRequest::default()
+        };
         let mut texts = Texts::new();
-        for row in request.ask(session)?.into_iter().flat_map(|group| group.rows) {
+        for row in request
+            .ask(session)?
+            .into_iter()
+            .flat_map(|group| group.rows)
+        {
             let version = row.file_version.unwrap_or_else(|| "no version".to_owned());
             let text = format!("{version}, {} KiB", row.size_bytes >> 10);
-            texts.entry((String::new(), row.path.to_lowercase())).or_default().insert(text);
+            texts
+                .entry((String::new(), row.path.to_lowercase()))
+                .or_default()
+                .insert(text);
         }
         Ok(texts)
     };

@@ -35,7 +35,13 @@ pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result
         DiffTable::Processes => processes(asked, side),
         DiffTable::Modules => code(&methods(asked, side, By::Module), side),
         DiffTable::Methods => code(&methods(asked, side, By::Method), side),
-        DiffTable::Tags => code(&MethodRequest { only_tags: true, ..methods(asked, side, By::Method) }, side),
+        DiffTable::Tags => code(
+            &MethodRequest {
+                only_tags: true,
+                ..methods(asked, side, By::Method)
+            },
+            side,
+        ),
         DiffTable::Reasons => waits(asked, side, WaitBy::Reason),
         DiffTable::Readying => waits(asked, side, WaitBy::Readying),
         DiffTable::Disk => disk(asked, side, WHOLE_PATH),
@@ -51,23 +57,40 @@ pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result
 /// The request whose rows are those of code.
 fn methods(asked: &DiffRequest, side: &Side, by: By) -> MethodRequest {
     let (processes, time) = (asked.processes.clone(), side.time);
-    MethodRequest { processes, time, by, include_dll: true, ..MethodRequest::default() }
+    MethodRequest {
+        processes,
+        time,
+        by,
+        include_dll: true,
+        ..MethodRequest::default()
+    }
 }
 
 /// Whether something did more than wait all the time.
 fn is_busy(wait_ns: Option<i64>, side: &Side) -> bool {
-    let all = side.length_ns().saturating_div(100).saturating_mul(IDLE_PERCENT);
+    let all = side
+        .length_ns()
+        .saturating_div(100)
+        .saturating_mul(IDLE_PERCENT);
     wait_ns.is_none_or(|wait| wait < all)
 }
 
 fn processes(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     let (processes, time) = (asked.processes.clone(), side.time);
-    let answer = CpuRequest { processes, time, ..CpuRequest::default() }.ask(&side.session)?;
+    let answer = CpuRequest {
+        processes,
+        time,
+        ..CpuRequest::default()
+    }
+    .ask(&side.session)?;
     let (from, to) = side.bounds();
     let mut sums = Sums::new();
     for row in answer.rows {
         // A process whose start or end is not in the trace lived up to its edge.
-        let (start, stop) = (row.process_start_ns.unwrap_or(from), row.process_stop_ns.unwrap_or(to));
+        let (start, stop) = (
+            row.process_start_ns.unwrap_or(from),
+            row.process_stop_ns.unwrap_or(to),
+        );
         let lived = stop.clamp(from, to).saturating_sub(start.clamp(from, to));
         let totals = Totals {
             cpu: Some(row.cpu_ns),
@@ -81,7 +104,11 @@ fn processes(asked: &DiffRequest, side: &Side) -> Result<Sums> {
             is_busy: is_busy(row.wait_ns, side),
             ..Totals::default()
         };
-        let of = row.command_line.as_deref().map(command_line).filter(|line| !line.is_empty());
+        let of = row
+            .command_line
+            .as_deref()
+            .map(command_line)
+            .filter(|line| !line.is_empty());
         add(&mut sums, process_name(row.process), of, totals);
     }
     Ok(sums)
@@ -114,9 +141,19 @@ fn code(asked: &MethodRequest, side: &Side) -> Result<Sums> {
 fn waits(asked: &DiffRequest, side: &Side, by: WaitBy) -> Result<Sums> {
     let (processes, time) = (asked.processes.clone(), side.time);
     let mut sums = Sums::new();
-    for row in (WaitRequest { processes, time, by, ..WaitRequest::default() }).ask(&side.session)? {
+    for row in (WaitRequest {
+        processes,
+        time,
+        by,
+        ..WaitRequest::default()
+    })
+    .ask(&side.session)?
+    {
         let name = match by {
-            WaitBy::Reason => row.wait_reason.clone().unwrap_or_else(|| "(unknown)".to_owned()),
+            WaitBy::Reason => row
+                .wait_reason
+                .clone()
+                .unwrap_or_else(|| "(unknown)".to_owned()),
             _ => ended_by(&row),
         };
         let totals = Totals {
@@ -143,37 +180,94 @@ fn ended_by(row: &WaitSum) -> String {
 
 fn disk(asked: &DiffRequest, side: &Side, level: u32) -> Result<Sums> {
     let (processes, time) = (asked.processes.clone(), side.time);
-    let answer = DiskRequest { processes, time, level, ..DiskRequest::default() }.ask(&side.session)?;
+    let answer = DiskRequest {
+        processes,
+        time,
+        level,
+        ..DiskRequest::default()
+    }
+    .ask(&side.session)?;
     let mut sums = Sums::new();
     for row in answer.groups.into_iter().flat_map(|group| group.rows) {
-        let count = [row.reads, row.writes, row.flushes].into_iter().flatten().reduce(i64::saturating_add);
+        let count = [row.reads, row.writes, row.flushes]
+            .into_iter()
+            .flatten()
+            .reduce(i64::saturating_add);
         let (time, bytes) = (Some(row.total_service_ns), Some(row.total_bytes));
-        let totals = Totals { time, bytes, count, ..Totals::default() };
-        add(&mut sums, row.path.unwrap_or_else(|| NO_PATH.to_owned()), None, totals);
+        let totals = Totals {
+            time,
+            bytes,
+            count,
+            ..Totals::default()
+        };
+        add(
+            &mut sums,
+            row.path.unwrap_or_else(|| NO_PATH.to_owned()),
+            None,
+            totals,
+        );
     }
     Ok(sums)
 }
 
 fn files(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     let (processes, time) = (asked.processes.clone(), side.time);
-    let request = FileRequest { processes, time, level: WHOLE_PATH, ..FileRequest::default() };
+    let request = FileRequest {
+        processes,
+        time,
+        level: WHOLE_PATH,
+        ..FileRequest::default()
+    };
     let mut sums = Sums::new();
-    for row in request.ask(&side.session)?.groups.into_iter().flat_map(|group| group.rows) {
-        let (time, bytes, count) = (Some(row.total_ns), Some(row.total_bytes), Some(row.total_count));
-        let totals = Totals { time, bytes, count, ..Totals::default() };
-        add(&mut sums, row.path.unwrap_or_else(|| NO_PATH.to_owned()), None, totals);
+    for row in request
+        .ask(&side.session)?
+        .groups
+        .into_iter()
+        .flat_map(|group| group.rows)
+    {
+        let (time, bytes, count) = (
+            Some(row.total_ns),
+            Some(row.total_bytes),
+            Some(row.total_count),
+        );
+        let totals = Totals {
+            time,
+            bytes,
+            count,
+            ..Totals::default()
+        };
+        add(
+            &mut sums,
+            row.path.unwrap_or_else(|| NO_PATH.to_owned()),
+            None,
+            totals,
+        );
     }
     Ok(sums)
 }
 
 fn hard_faults(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     let (processes, time) = (asked.processes.clone(), side.time);
-    let request = HardFaultRequest { processes, time, ..HardFaultRequest::default() };
+    let request = HardFaultRequest {
+        processes,
+        time,
+        ..HardFaultRequest::default()
+    };
     let mut sums = Sums::new();
     for row in Question::ask::<HardFaultRow>(&request, &side.session)? {
         let (time, bytes, count) = (Some(row.duration_ns), Some(row.size_bytes), Some(row.count));
-        let totals = Totals { time, bytes, count, ..Totals::default() };
-        add(&mut sums, row.path.unwrap_or_else(|| NO_PATH.to_owned()), None, totals);
+        let totals = Totals {
+            time,
+            bytes,
+            count,
+            ..Totals::default()
+        };
+        add(
+            &mut sums,
+            row.path.unwrap_or_else(|| NO_PATH.to_owned()),
+            None,
+            totals,
+        );
     }
     Ok(sums)
 }
@@ -181,11 +275,25 @@ fn hard_faults(asked: &DiffRequest, side: &Side) -> Result<Sums> {
 /// DNS queries; for a part of the trace those that start in it.
 fn dns(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     let (processes, range) = (asked.processes.clone(), side.time);
-    let request = DnsRequest { processes, range, ..DnsRequest::default() };
+    let request = DnsRequest {
+        processes,
+        range,
+        ..DnsRequest::default()
+    };
     let mut sums = Sums::new();
     for row in request.ask(&side.session)?.rows {
         let (time, count, timeouts) = (Some(row.total_ns), Some(row.count), Some(row.timed_out));
-        add(&mut sums, row.name, None, Totals { time, count, timeouts, ..Totals::default() });
+        add(
+            &mut sums,
+            row.name,
+            None,
+            Totals {
+                time,
+                count,
+                timeouts,
+                ..Totals::default()
+            },
+        );
     }
     Ok(sums)
 }
@@ -193,14 +301,35 @@ fn dns(asked: &DiffRequest, side: &Side) -> Result<Sums> {
 fn counters(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     let (processes, time) = (asked.processes.clone(), side.time);
     let mut sums = Sums::new();
-    let answer = PmcRequest { processes, time, ..PmcRequest::default() }.ask(&side.session)?;
+    let answer = PmcRequest {
+        processes,
+        time,
+        ..PmcRequest::default()
+    }
+    .ask(&side.session)?;
     let rows: Vec<_> = answer.into_iter().flat_map(|group| group.rows).collect();
     // Counted values are exact, sampled ones an estimate of the same: adding both would count it twice.
     let is_counted = rows.iter().any(|row| row.kind == "counted");
-    for row in rows.into_iter().filter(|row| !is_counted || row.kind == "counted") {
-        let of = row.command_line.as_deref().map(command_line).filter(|line| !line.is_empty());
+    for row in rows
+        .into_iter()
+        .filter(|row| !is_counted || row.kind == "counted")
+    {
+        let of = row
+            .command_line
+            .as_deref()
+            .map(command_line)
+            .filter(|line| !line.is_empty());
         let (instructions, cycles) = (row.instructions, row.cycles);
-        add(&mut sums, process_name(row.process), of, Totals { instructions, cycles, ..Totals::default() });
+        add(
+            &mut sums,
+            process_name(row.process),
+            of,
+            Totals {
+                instructions,
+                cycles,
+                ..Totals::default()
+            },
+        );
     }
     Ok(sums)
 }

@@ -118,7 +118,9 @@ impl Question for DiffRequest {
 
     fn form(&self) -> Form<Self> {
         let fields = self.tables().flat_map(DiffTable::fields);
-        let answer = |asked: &Self, session: &Session| report::answer(asked, session, asked.top.unwrap_or(0));
+        let answer = |asked: &Self, session: &Session| {
+            report::answer(asked, session, asked.top.unwrap_or(0))
+        };
         Form::report(report::sql(self), fields, answer)
     }
 

@@ -18,7 +18,8 @@ impl Parts {
     pub(super) fn place(text: &str, session: &Session) -> Result<Range> {
         let option = "range";
         let info = TraceInfo::ask(session)?;
-        let placed = Part::parse(text).and_then(|part| part.place(text, info.clock(), info.duration_ns));
+        let placed =
+            Part::parse(text).and_then(|part| part.place(text, info.clock(), info.duration_ns));
         placed.map_err(|source| Error::Part { option, source })
     }
 }
@@ -30,21 +31,37 @@ impl OptionValue for Parts {
     }
 
     fn read(values: &Values, spec: &Spec) -> std::result::Result<Option<Self>, OptionError> {
-        let wrong = |problem: String| OptionError::Value { option: spec.name, problem };
+        let wrong = |problem: String| OptionError::Value {
+            option: spec.name,
+            problem,
+        };
         let texts: Vec<String> = match values.get(spec.name) {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::String(text)) => text.split(';').map(str::to_owned).collect(),
             Some(Value::Array(list)) => {
-                let texts = list.iter().map(|text| text.as_str().map(str::to_owned)).collect::<Option<_>>();
+                let texts = list
+                    .iter()
+                    .map(|text| text.as_str().map(str::to_owned))
+                    .collect::<Option<_>>();
                 texts.ok_or_else(|| wrong("expected texts such as 1.5s..2s".to_owned()))?
             }
-            Some(other) => return Err(wrong(format!("expected a text such as 1.5s..2s, found {other}"))),
+            Some(other) => {
+                return Err(wrong(format!(
+                    "expected a text such as 1.5s..2s, found {other}"
+                )));
+            }
         };
         if texts.len() > 2 {
-            return Err(wrong(format!("two parts are compared, not {}", texts.len())));
+            return Err(wrong(format!(
+                "two parts are compared, not {}",
+                texts.len()
+            )));
         }
         for text in &texts {
-            Part::parse(text).map_err(|source| OptionError::Range { option: spec.name, source })?;
+            Part::parse(text).map_err(|source| OptionError::Range {
+                option: spec.name,
+                source,
+            })?;
         }
         Ok(Some(Self(texts)))
     }

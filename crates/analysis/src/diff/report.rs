@@ -25,16 +25,58 @@ type Section = (DiffTable, &'static str, Has, &'static str, &'static str);
 
 /// Tables of changes, in the order of the report.
 const SECTIONS: &[Section] = &[
-    (DiffTable::Processes, "Processes", Has::Times, "Process", "Command line"),
-    (DiffTable::Modules, "Modules in the stacks of processes", Has::Times, "Module", "Process"),
-    (DiffTable::Methods, "Methods in the stacks of processes", Has::Times, "Method", "Process"),
+    (
+        DiffTable::Processes,
+        "Processes",
+        Has::Times,
+        "Process",
+        "Command line",
+    ),
+    (
+        DiffTable::Modules,
+        "Modules in the stacks of processes",
+        Has::Times,
+        "Module",
+        "Process",
+    ),
+    (
+        DiffTable::Methods,
+        "Methods in the stacks of processes",
+        Has::Times,
+        "Method",
+        "Process",
+    ),
     (DiffTable::Tags, "Stack tags", Has::Times, "Tag", "Process"),
-    (DiffTable::Reasons, "Waits by reason", Has::Waits, "Reason", "Process"),
-    (DiffTable::Readying, "Waits by who ended them", Has::Waits, "Ended by", "Process"),
+    (
+        DiffTable::Reasons,
+        "Waits by reason",
+        Has::Waits,
+        "Reason",
+        "Process",
+    ),
+    (
+        DiffTable::Readying,
+        "Waits by who ended them",
+        Has::Waits,
+        "Ended by",
+        "Process",
+    ),
     (DiffTable::Files, "Operations on files", Has::Io, "File", ""),
     (DiffTable::Disk, "Disk I/O by file", Has::Io, "File", ""),
-    (DiffTable::Folders, "Disk I/O by folder", Has::Io, "Folder", ""),
-    (DiffTable::HardFaults, "Hard page faults by file", Has::Io, "File", ""),
+    (
+        DiffTable::Folders,
+        "Disk I/O by folder",
+        Has::Io,
+        "Folder",
+        "",
+    ),
+    (
+        DiffTable::HardFaults,
+        "Hard page faults by file",
+        Has::Io,
+        "File",
+        "",
+    ),
     (DiffTable::Dns, "DNS queries", Has::Queries, "Name", ""),
 ];
 
@@ -48,20 +90,54 @@ pub(super) fn sql(asked: &DiffRequest) -> String {
             include_dll: true,
             ..MethodRequest::default()
         };
-        let waits =
-            |by| WaitRequest { processes: asked.processes.clone(), by, ..WaitRequest::default() }.sql();
+        let waits = |by| {
+            WaitRequest {
+                processes: asked.processes.clone(),
+                by,
+                ..WaitRequest::default()
+            }
+            .sql()
+        };
         match table {
-            DiffTable::Processes => CpuRequest { processes, ..CpuRequest::default() }.sql(),
+            DiffTable::Processes => CpuRequest {
+                processes,
+                ..CpuRequest::default()
+            }
+            .sql(),
             DiffTable::Modules => code(By::Module).sql(),
             DiffTable::Methods => code(By::Method).sql(),
-            DiffTable::Tags => MethodRequest { only_tags: true, ..code(By::Method) }.sql(),
+            DiffTable::Tags => MethodRequest {
+                only_tags: true,
+                ..code(By::Method)
+            }
+            .sql(),
             DiffTable::Reasons => waits(WaitBy::Reason),
             DiffTable::Readying => waits(WaitBy::Readying),
-            DiffTable::Files => FileRequest { processes, ..FileRequest::default() }.show_sql(),
-            DiffTable::Disk | DiffTable::Folders => DiskRequest { processes, ..DiskRequest::default() }.sql(),
-            DiffTable::HardFaults => HardFaultRequest { processes, ..HardFaultRequest::default() }.sql(),
-            DiffTable::Dns => DnsRequest { processes, ..DnsRequest::default() }.show_sql(),
-            DiffTable::Counters => PmcRequest { processes, ..PmcRequest::default() }.show_sql(),
+            DiffTable::Files => FileRequest {
+                processes,
+                ..FileRequest::default()
+            }
+            .show_sql(),
+            DiffTable::Disk | DiffTable::Folders => DiskRequest {
+                processes,
+                ..DiskRequest::default()
+            }
+            .sql(),
+            DiffTable::HardFaults => HardFaultRequest {
+                processes,
+                ..HardFaultRequest::default()
+            }
+            .sql(),
+            DiffTable::Dns => DnsRequest {
+                processes,
+                ..DnsRequest::default()
+            }
+            .show_sql(),
+            DiffTable::Counters => PmcRequest {
+                processes,
+                ..PmcRequest::default()
+            }
+            .show_sql(),
             DiffTable::Settings => facts::SETTINGS.to_owned(),
             DiffTable::Versions => facts::versions_sql(asked),
             DiffTable::Summary | DiffTable::Sides | DiffTable::Remarks | DiffTable::Marks => {
@@ -87,7 +163,9 @@ pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Resu
         // The sentence is made of the first two.
         let is_first = matches!(section.0, DiffTable::Processes | DiffTable::Modules);
         if asked.wants(section.0) || is_first && asked.wants(DiffTable::Summary) {
-            let loaded = processes.take().filter(|_| section.0 == DiffTable::Processes);
+            let loaded = processes
+                .take()
+                .filter(|_| section.0 == DiffTable::Processes);
             report.section(*section, loaded)?;
         }
     }
@@ -176,9 +254,15 @@ impl<'a> Report<'a> {
         None
     }
 
-    fn section(&mut self, (table, title, has, name, of): Section, loaded: Option<Loaded>) -> Result<()> {
+    fn section(
+        &mut self,
+        (table, title, has, name, of): Section,
+        loaded: Option<Loaded>,
+    ) -> Result<()> {
         let loaded = loaded.map_or_else(|| load(self.asked, self.both, table), Ok)?;
-        let Some([mut a, mut b]) = self.known(loaded, title) else { return Ok(()) };
+        let Some([mut a, mut b]) = self.known(loaded, title) else {
+            return Ok(());
+        };
         // Sampled CPU and time on processors are different measures: where only one side has samples, both
         // are compared by context switches.
         let [is_sampled_a, is_sampled_b] = has_samples(self.both);
@@ -186,8 +270,19 @@ impl<'a> Report<'a> {
             [&mut a, &mut b].into_iter().for_each(only_running);
         }
         let is_process = table == DiffTable::Processes;
-        let is_code = matches!(table, DiffTable::Modules | DiffTable::Methods | DiffTable::Tags);
-        let mut compared = changes(a, b, &Scale { is_process, is_code, ..self.scale.clone() });
+        let is_code = matches!(
+            table,
+            DiffTable::Modules | DiffTable::Methods | DiffTable::Tags
+        );
+        let mut compared = changes(
+            a,
+            b,
+            &Scale {
+                is_process,
+                is_code,
+                ..self.scale.clone()
+            },
+        );
         match table {
             DiffTable::Processes => self.processes.clone_from(&compared.rows),
             DiffTable::Modules => self.modules.clone_from(&compared.rows),
@@ -202,10 +297,17 @@ impl<'a> Report<'a> {
             return Ok(());
         }
         let has_percent = self.scale.wall_ns.is_some_and(|wall| wall != 0);
-        let shown = Shown { has, name, of, has_percent };
+        let shown = Shown {
+            has,
+            name,
+            of,
+            has_percent,
+        };
         let title = format!("{title}, B - A");
         let (rows, foot) = self.cut(compared);
-        if let Some(answer) = with_foot(rows.is_empty(), foot, |()| Answer::rows(&shown, &CHANGES, rows)) {
+        if let Some(answer) = with_foot(rows.is_empty(), foot, |()| {
+            Answer::rows(&shown, &CHANGES, rows)
+        }) {
             self.tables.push((table, title, answer));
         }
         Ok(())
@@ -213,10 +315,17 @@ impl<'a> Report<'a> {
 
     /// The last rows of an ascending list, and lines about the others.
     fn cut<R>(&self, Compared { mut rows, hidden }: Compared<R>) -> (Vec<R>, Vec<Line>) {
-        let more = if self.top == 0 { 0 } else { rows.len().saturating_sub(self.top) };
+        let more = if self.top == 0 {
+            0
+        } else {
+            rows.len().saturating_sub(self.top)
+        };
         rows.drain(..more);
-        let more =
-            (more > 0).then(|| Line::new("… ").whole(count(more)).words(" more differ (--top 0 shows all)"));
+        let more = (more > 0).then(|| {
+            Line::new("… ")
+                .whole(count(more))
+                .words(" more differ (--top 0 shows all)")
+        });
         let hidden = (hidden > 0).then(|| {
             Line::new("(")
                 .whole(count(hidden))
@@ -239,18 +348,35 @@ impl<'a> Report<'a> {
         }
         let (asked, both) = (self.asked, self.both);
         for (table, title, name, load) in [
-            (DiffTable::Settings, "Settings that differ", "Setting", facts::settings as fn(&_, &_) -> _),
-            (DiffTable::Versions, "Modules that differ", "Module", facts::versions),
+            (
+                DiffTable::Settings,
+                "Settings that differ",
+                "Setting",
+                facts::settings as fn(&_, &_) -> _,
+            ),
+            (
+                DiffTable::Versions,
+                "Modules that differ",
+                "Module",
+                facts::versions,
+            ),
         ] {
             if !asked.wants(table) {
                 continue;
             }
             let mut rows = load(asked, both)?;
             self.is_same &= rows.is_empty();
-            let more = if self.top == 0 { 0 } else { rows.len().saturating_sub(self.top) };
+            let more = if self.top == 0 {
+                0
+            } else {
+                rows.len().saturating_sub(self.top)
+            };
             rows.truncate(rows.len().saturating_sub(more));
-            let foot =
-                (more > 0).then(|| Line::new("… ").whole(count(more)).words(" more (--top 0 shows all)"));
+            let foot = (more > 0).then(|| {
+                Line::new("… ")
+                    .whole(count(more))
+                    .words(" more (--top 0 shows all)")
+            });
             if !rows.is_empty() {
                 self.tables.push((
                     table,
@@ -266,9 +392,17 @@ impl<'a> Report<'a> {
         let compared = counters(a, b, self.scale.noise_percent);
         self.is_same &= compared.rows.is_empty() && compared.hidden == 0;
         let (rows, foot) = self.cut(compared);
-        let shown = Shown { has: Has::Times, name: "Process", of: "", has_percent: false };
-        if let Some(answer) = with_foot(rows.is_empty(), foot, |()| Answer::rows(&shown, &COUNTERS, rows)) {
-            self.tables.push((DiffTable::Counters, title.to_owned(), answer));
+        let shown = Shown {
+            has: Has::Times,
+            name: "Process",
+            of: "",
+            has_percent: false,
+        };
+        if let Some(answer) = with_foot(rows.is_empty(), foot, |()| {
+            Answer::rows(&shown, &COUNTERS, rows)
+        }) {
+            self.tables
+                .push((DiffTable::Counters, title.to_owned(), answer));
         }
     }
 
@@ -276,7 +410,10 @@ impl<'a> Report<'a> {
     fn finish(mut self) -> Answer {
         let (asked, both) = (self.asked, self.both);
         if !self.not_recorded.is_empty() {
-            self.remarks.push(format!("Neither side recorded: {}", self.not_recorded.join(", ")));
+            self.remarks.push(format!(
+                "Neither side recorded: {}",
+                self.not_recorded.join(", ")
+            ));
         }
         let mut all = Vec::new();
         let wants = |table| asked.wants(table);
@@ -285,7 +422,11 @@ impl<'a> Report<'a> {
             let sentence = sentence::sentence(both, &self.processes, &self.modules, is_same);
             let head = Line::heading(sentence.clone());
             let answer = Answer::rows(&(), &SUMMARY, vec![summary(both, sentence)]);
-            all.push((DiffTable::Summary, String::new(), answer.with_head([head]).showing(Shows::Sums)));
+            all.push((
+                DiffTable::Summary,
+                String::new(),
+                answer.with_head([head]).showing(Shows::Sums),
+            ));
         }
         if wants(DiffTable::Sides) {
             let answer = Answer::rows(&"", &FACTS, facts::sides(both));
@@ -293,20 +434,35 @@ impl<'a> Report<'a> {
         }
         if wants(DiffTable::Remarks) && !self.remarks.is_empty() {
             let remark = |remark: String| Remark { remark };
-            let rows = std::mem::take(&mut self.remarks).into_iter().map(remark).collect();
+            let rows = std::mem::take(&mut self.remarks)
+                .into_iter()
+                .map(remark)
+                .collect();
             let answer = Answer::rows(&(), &REMARKS, rows).showing(Shows::Untitled);
             all.push((DiffTable::Remarks, "What to know".to_owned(), answer));
         }
-        let marks = if wants(DiffTable::Marks) { both.mark_changes() } else { Vec::new() };
+        let marks = if wants(DiffTable::Marks) {
+            both.mark_changes()
+        } else {
+            Vec::new()
+        };
         if !marks.is_empty() {
             let answer = Answer::rows(&(), &MARKS, marks);
-            all.push((DiffTable::Marks, "From mark to mark, B - A".to_owned(), answer));
+            all.push((
+                DiffTable::Marks,
+                "From mark to mark, B - A".to_owned(),
+                answer,
+            ));
         }
         all.extend(self.tables);
         let is_one = asked.table.is_some();
         // One table alone needs no title.
         let titled = |(table, title, answer): (DiffTable, String, Answer)| {
-            (table.word(), if is_one { String::new() } else { title }, answer)
+            (
+                table.word(),
+                if is_one { String::new() } else { title },
+                answer,
+            )
         };
         Answer::report(all.into_iter().map(titled)).below(Above::Nothing)
     }
@@ -322,12 +478,17 @@ fn with_foot(is_empty: bool, foot: Vec<Line>, answer: impl FnOnce(()) -> Answer)
 
 /// Which sides have sampled CPU.
 fn has_samples(both: &Sides) -> [bool; 2] {
-    [0, 1].map(|at: usize| both.sides.get(at).is_some_and(|side| side.recording.sample_interval_ns.is_some()))
+    [0, 1].map(|at: usize| {
+        both.sides
+            .get(at)
+            .is_some_and(|side| side.recording.sample_interval_ns.is_some())
+    })
 }
 
 /// Replaces sampled CPU by the time on processors from context switches, which both sides have.
 fn only_running(sums: &mut Sums) {
-    sums.values_mut().for_each(|(.., totals)| totals.cpu = totals.run);
+    sums.values_mut()
+        .for_each(|(.., totals)| totals.cpu = totals.run);
 }
 
 fn summary(both: &Sides, sentence: String) -> Summary {

@@ -13,7 +13,12 @@ const MOST_OF_IT: f64 = 0.5;
 const NEW_RATIO: f64 = 2.0;
 
 /// The sentence. Rows are ascending: the last one explains most.
-pub(super) fn sentence(both: &Sides, processes: &[Change], modules: &[Change], is_same: bool) -> String {
+pub(super) fn sentence(
+    both: &Sides,
+    processes: &[Change],
+    modules: &[Change],
+    is_same: bool,
+) -> String {
     if is_same {
         return "Nothing differs between A and B".to_owned();
     }
@@ -57,7 +62,13 @@ fn wall(both: &Sides) -> String {
 
 /// `FileWriter.exe waits 3.900 s longer, with nwshield.sys in its stacks`.
 fn process(top: &Change, modules: &[Change]) -> String {
-    let Change { name, difference_ns, of_time, only_in, .. } = top;
+    let Change {
+        name,
+        difference_ns,
+        of_time,
+        only_in,
+        ..
+    } = top;
     let length = seconds(difference_ns.saturating_abs(), 3);
     let more = *difference_ns > 0;
     if let Some(side) = only_in {
@@ -78,7 +89,10 @@ fn process(top: &Change, modules: &[Change]) -> String {
     };
     match module(top, modules) {
         Some((module, of_it)) => {
-            format!("{does}, {} s of it with {module} in the stacks", seconds(of_it.saturating_abs(), 3))
+            format!(
+                "{does}, {} s of it with {module} in the stacks",
+                seconds(of_it.saturating_abs(), 3)
+            )
         }
         None => does,
     }
@@ -88,18 +102,38 @@ fn process(top: &Change, modules: &[Change]) -> String {
 /// uses.
 fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     let times = |row: &Change| match top.of_time.as_str() {
-        "cpu" => row.cpu_a_ns.zip(row.cpu_b_ns).or(one(row.cpu_a_ns, row.cpu_b_ns)),
-        "ready" => row.ready_a_ns.zip(row.ready_b_ns).or(one(row.ready_a_ns, row.ready_b_ns)),
-        _ => row.wait_a_ns.zip(row.wait_b_ns).or(one(row.wait_a_ns, row.wait_b_ns)),
+        "cpu" => row
+            .cpu_a_ns
+            .zip(row.cpu_b_ns)
+            .or(one(row.cpu_a_ns, row.cpu_b_ns)),
+        "ready" => row
+            .ready_a_ns
+            .zip(row.ready_b_ns)
+            .or(one(row.ready_a_ns, row.ready_b_ns)),
+        _ => row
+            .wait_a_ns
+            .zip(row.wait_b_ns)
+            .or(one(row.wait_a_ns, row.wait_b_ns)),
     };
     let ratio = |(a, b): (i64, i64)| {
-        let (smaller, larger) = if top.difference_ns > 0 { (a, b) } else { (b, a) };
+        let (smaller, larger) = if top.difference_ns > 0 {
+            (a, b)
+        } else {
+            (b, a)
+        };
         // A thousandth is added to both, so that a time of 0 on one side does not give an infinite ratio.
         let least = top.difference_ns.unsigned_abs() as f64 / 1000.0;
         (larger as f64 + least) / (smaller as f64 + least)
     };
-    let is_same = |row: &&Change| row.of.as_deref().is_some_and(|of| of.eq_ignore_ascii_case(&top.name));
-    let all = modules.iter().filter(is_same).filter_map(|row| Some((row, times(row)?)));
+    let is_same = |row: &&Change| {
+        row.of
+            .as_deref()
+            .is_some_and(|of| of.eq_ignore_ascii_case(&top.name))
+    };
+    let all = modules
+        .iter()
+        .filter(is_same)
+        .filter_map(|row| Some((row, times(row)?)));
     let most = all.filter(|(_, (a, b))| {
         let share = b.saturating_sub(*a) as f64 / top.difference_ns as f64;
         // A share above 1 means that something else compensated for the growth: the sentence would name more
@@ -107,7 +141,9 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
         (MOST_OF_IT..=1.0).contains(&share)
     });
     let best = most.max_by(|(x, of_x), (y, of_y)| {
-        ratio(*of_x).total_cmp(&ratio(*of_y)).then_with(|| y.name.cmp(&x.name))
+        ratio(*of_x)
+            .total_cmp(&ratio(*of_y))
+            .then_with(|| y.name.cmp(&x.name))
     });
     let (row, (a, b)) = best.filter(|(_, times)| ratio(*times) >= NEW_RATIO)?;
     Some((&row.name, b.saturating_sub(a)))

@@ -77,7 +77,9 @@ pub(super) enum Wall {
 impl Wall {
     /// The process whose lifetime it is.
     pub(super) fn process(&self) -> Option<String> {
-        let Self::Process(name) = self else { return None };
+        let Self::Process(name) = self else {
+            return None;
+        };
         Some(name.clone())
     }
 
@@ -101,13 +103,22 @@ pub(super) struct Sides {
 
 impl Side {
     fn new(session: Rc<Session>) -> Result<Self> {
-        let recording = ask::<Recording>(&session, RECORDING)?.into_iter().next().unwrap_or_default();
+        let recording = ask::<Recording>(&session, RECORDING)?
+            .into_iter()
+            .next()
+            .unwrap_or_default();
         let marks = match Question::ask::<MarkRow>(&MarkRequest::default(), &session) {
             Err(nothing) if nothing.is_nothing() => Vec::new(),
             marks => marks?,
         };
         let marks = marks.into_iter().take(MOST_MARKS).collect();
-        Ok(Self { session, recording, time: Range::default(), marks, wall_ns: 0 })
+        Ok(Self {
+            session,
+            recording,
+            time: Range::default(),
+            marks,
+            wall_ns: 0,
+        })
     }
 
     /// Start and end of what is compared.
@@ -127,12 +138,25 @@ impl Side {
     /// The first mark after a moment whose text fits.
     fn mark(&self, text: &str, after: Option<i64>) -> Result<i64> {
         let filter = TextFilter::parse(text);
-        let mut fits = self.marks.iter().filter(|mark| filter.matches(Some(&mark.text)));
+        let mut fits = self
+            .marks
+            .iter()
+            .filter(|mark| filter.matches(Some(&mark.text)));
         let found = fits.find(|mark| after.is_none_or(|after| mark.ts_ns > after));
         found.map(|mark| mark.ts_ns).ok_or_else(|| {
-            let behind = if after.is_none() { "" } else { " behind the first" };
-            let message = format!("there is no mark {text:?}{behind} in {}", self.recording.file_name);
-            Error::NotThere { message, how: "`etwkit dump mark` lists the marks that there are".to_owned() }
+            let behind = if after.is_none() {
+                ""
+            } else {
+                " behind the first"
+            };
+            let message = format!(
+                "there is no mark {text:?}{behind} in {}",
+                self.recording.file_name
+            );
+            Error::NotThere {
+                message,
+                how: "`etwkit dump mark` lists the marks that there are".to_owned(),
+            }
         })
     }
 
@@ -146,7 +170,10 @@ impl Side {
 FROM process p
 WHERE coalesce(p.start_ns, {from}) <= {to} AND coalesce(p.stop_ns, {to}) >= {from} AND {conditions}"
         );
-        let life = ask::<Life>(&self.session, &sql)?.into_iter().next().filter(|life| life.count > 0);
+        let life = ask::<Life>(&self.session, &sql)?
+            .into_iter()
+            .next()
+            .filter(|life| life.count > 0);
         Ok(life.and_then(|life| Some(life.stop_ns?.saturating_sub(life.start_ns?).max(0))))
     }
 }
@@ -159,16 +186,25 @@ impl Sides {
         let more = sessions.count();
         let is_one_trace = b.is_none();
         let b = b.or_else(|| a.clone().filter(|_| asked.range.0.len() == 2));
-        let (Some(a), Some(b)) = (a, b) else { return Err(one_side()) };
+        let (Some(a), Some(b)) = (a, b) else {
+            return Err(one_side());
+        };
         if more > 0 {
-            let message = format!("{} traces are named, and a comparison is of two", more.saturating_add(2));
+            let message = format!(
+                "{} traces are named, and a comparison is of two",
+                more.saturating_add(2)
+            );
             return Err(Error::TooWide {
                 message,
                 how: "name two of them, or two parts of one with --range",
             });
         }
         let sides = [Side::new(a)?, Side::new(b)?];
-        let mut both = Self { sides, wall: Wall::Recording, is_one_trace };
+        let mut both = Self {
+            sides,
+            wall: Wall::Recording,
+            is_one_trace,
+        };
         both.place(asked)?;
         both.measure(asked)?;
         Ok(both)
@@ -188,7 +224,10 @@ impl Sides {
             for side in &mut self.sides {
                 let min = from.map(|from| side.mark(from, None)).transpose()?;
                 let max = to.map(|to| side.mark(to, min)).transpose()?;
-                side.time = Range { min: min.unwrap_or(i64::MIN), max: max.unwrap_or(i64::MAX) };
+                side.time = Range {
+                    min: min.unwrap_or(i64::MIN),
+                    max: max.unwrap_or(i64::MAX),
+                };
             }
             let word = |text: Option<&str>, other: &str| text.unwrap_or(other).to_owned();
             self.wall = Wall::Marks(word(from, "the start"), word(to, "the end"));
@@ -198,12 +237,19 @@ impl Sides {
         let ends = (common.first().cloned(), common.last().cloned());
         // A single common mark is no interval. A summary cannot be asked for a part, and is compared as a
         // whole.
-        if let ((Some(first), Some(last)), Align::Marks, true) = (ends, asked.align, common.len() > 1)
+        if let ((Some(first), Some(last)), Align::Marks, true) =
+            (ends, asked.align, common.len() > 1)
             && self.sides.iter().all(has_single_rows)
         {
             let [a, b] = &mut self.sides;
-            a.time = Range { min: first.at[0], max: last.at[0] };
-            b.time = Range { min: first.at[1], max: last.at[1] };
+            a.time = Range {
+                min: first.at[0],
+                max: last.at[0],
+            };
+            b.time = Range {
+                min: first.at[1],
+                max: last.at[1],
+            };
             self.wall = Wall::Marks(first.text, last.text);
         }
         Ok(())
@@ -215,7 +261,11 @@ impl Sides {
             side.wall_ns = side.length_ns();
         }
         // Whoever set marks did it to say what is measured: they go before the lifetime of a process.
-        let name = asked.processes.process.as_deref().filter(|_| !matches!(self.wall, Wall::Marks(..)));
+        let name = asked
+            .processes
+            .process
+            .as_deref()
+            .filter(|_| !matches!(self.wall, Wall::Marks(..)));
         if let Some(name) = name {
             let [a, b] = &mut self.sides;
             if let (Some(of_a), Some(of_b)) = (a.lifetime(asked)?, b.lifetime(asked)?) {
@@ -232,7 +282,11 @@ impl Sides {
         let [of_a, of_b] = sums;
         // If several processes have the name, the duration is that of the longest, which may be a different
         // one on each side.
-        let lived = |totals: &Totals| totals.duration.filter(|_| totals.is_whole && totals.count == Some(1));
+        let lived = |totals: &Totals| {
+            totals
+                .duration
+                .filter(|_| totals.is_whole && totals.count == Some(1))
+        };
         let both = of_a.iter().filter_map(|(key, (name, _, a))| {
             let (a, b) = (lived(a)?, lived(&of_b.get(key)?.2)?);
             Some((a.abs_diff(b), name, a, b))
@@ -263,9 +317,16 @@ impl Sides {
         let (mut common, mut rest) = (Vec::new(), b.marks.as_slice());
         for mark in &a.marks {
             // Only marks after the last pair are looked at, so that pairs have the same order on both sides.
-            let Some(at) = rest.iter().position(|other| other.text == mark.text) else { continue };
-            let Some((found, behind)) = rest.get(at..).and_then(<[_]>::split_first) else { continue };
-            common.push(Common { text: mark.text.clone(), at: [mark.ts_ns, found.ts_ns] });
+            let Some(at) = rest.iter().position(|other| other.text == mark.text) else {
+                continue;
+            };
+            let Some((found, behind)) = rest.get(at..).and_then(<[_]>::split_first) else {
+                continue;
+            };
+            common.push(Common {
+                text: mark.text.clone(),
+                at: [mark.ts_ns, found.ts_ns],
+            });
             rest = behind;
         }
         common
@@ -287,7 +348,11 @@ impl Sides {
                 difference_ns: b.saturating_sub(a),
             }
         };
-        common.iter().zip(common.iter().skip(1)).map(change).collect()
+        common
+            .iter()
+            .zip(common.iter().skip(1))
+            .map(change)
+            .collect()
     }
 }
 

@@ -34,8 +34,13 @@ pub(super) type Sums = BTreeMap<Key, (String, Option<String>, Totals)>;
 
 /// Adds sums of something.
 pub(super) fn add(sums: &mut Sums, name: String, of: Option<String>, more: Totals) {
-    let key = (name.to_lowercase(), of.as_deref().unwrap_or_default().to_lowercase());
-    let (.., totals) = sums.entry(key).or_insert_with(|| (name, of, Totals::default()));
+    let key = (
+        name.to_lowercase(),
+        of.as_deref().unwrap_or_default().to_lowercase(),
+    );
+    let (.., totals) = sums
+        .entry(key)
+        .or_insert_with(|| (name, of, Totals::default()));
     totals.add(more);
 }
 
@@ -63,7 +68,10 @@ impl Totals {
         // The count already has the new one: a second process of the name ends this.
         self.is_whole = more.is_whole && self.count == Some(1);
         // The least, since a frame that is innermost even once does work itself.
-        self.depth = [self.depth, more.depth].into_iter().flatten().reduce(f64::min);
+        self.depth = [self.depth, more.depth]
+            .into_iter()
+            .flatten()
+            .reduce(f64::min);
     }
 
     /// Cycles per instruction.

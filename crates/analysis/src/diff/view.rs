@@ -55,22 +55,33 @@ const fn has_counts(shown: &Shown) -> bool {
 /// The remark in a row: `only in B`, `3.5 x as long`.
 fn remark(row: &Change) -> Option<String> {
     let only = row.only_in.as_ref().map(|side| format!("only in {side}"));
-    let longer = row.duration_ratio.filter(|_| row.is_longer).map(|ratio| format!("{ratio:.1} x as long"));
+    let longer = row
+        .duration_ratio
+        .filter(|_| row.is_longer)
+        .map(|ratio| format!("{ratio:.1} x as long"));
     only.or(longer)
 }
 
 pub(super) const CHANGES: View<Shown, Change> = View::new(
     &[
-        Row::new("Difference", "B-A ms", Milliseconds, |_, row| row.difference_ns.into()),
-        Row::new("Percent", "of wall %", Fixed(0), |_, row| row.explains_percent.into())
-            .shown_if(|shown| shown.has_percent),
+        Row::new("Difference", "B-A ms", Milliseconds, |_, row| {
+            row.difference_ns.into()
+        }),
+        Row::new("Percent", "of wall %", Fixed(0), |_, row| {
+            row.explains_percent.into()
+        })
+        .shown_if(|shown| shown.has_percent),
         Row::new("Of", "Of", Word, |_, row| row.of_time.clone().into()).shown_if(has_waits),
         Row::new("A", "A ms", Milliseconds, |_, row| row.a_ns.into()),
         Row::new("B", "B ms", Milliseconds, |_, row| row.b_ns.into()),
-        Row::new("Cpu", "CPU B-A", Milliseconds, |_, row| difference(row.cpu_a_ns, row.cpu_b_ns).into())
-            .shown_if_known(has_times),
-        Row::new("Wait", "Wait B-A", Milliseconds, |_, row| difference(row.wait_a_ns, row.wait_b_ns).into())
-            .shown_if_known(has_times),
+        Row::new("Cpu", "CPU B-A", Milliseconds, |_, row| {
+            difference(row.cpu_a_ns, row.cpu_b_ns).into()
+        })
+        .shown_if_known(has_times),
+        Row::new("Wait", "Wait B-A", Milliseconds, |_, row| {
+            difference(row.wait_a_ns, row.wait_b_ns).into()
+        })
+        .shown_if_known(has_times),
         Row::new("Ready", "Ready B-A", Milliseconds, |_, row| {
             difference(row.ready_a_ns, row.ready_b_ns).into()
         })
@@ -79,16 +90,23 @@ pub(super) const CHANGES: View<Shown, Change> = View::new(
             difference(row.duration_a_ns, row.duration_b_ns).into()
         })
         .shown_if_known(has_times),
-        Row::new("CountA", "Count A", Whole, |_, row| row.count_a.into()).shown_if_known(has_counts),
-        Row::new("CountB", "Count B", Whole, |_, row| row.count_b.into()).shown_if_known(has_counts),
+        Row::new("CountA", "Count A", Whole, |_, row| row.count_a.into())
+            .shown_if_known(has_counts),
+        Row::new("CountB", "Count B", Whole, |_, row| row.count_b.into())
+            .shown_if_known(has_counts),
         Row::new("BytesA", "Size A", Bytes, |_, row| row.bytes_a.into()).shown_if_known(has_bytes),
         Row::new("BytesB", "Size B", Bytes, |_, row| row.bytes_b.into()).shown_if_known(has_bytes),
-        Row::new("TimeoutsA", "Timeouts A", Whole, |_, row| row.timeouts_a.into())
-            .shown_if_known(|shown| shown.has == Has::Queries),
-        Row::new("TimeoutsB", "Timeouts B", Whole, |_, row| row.timeouts_b.into())
-            .shown_if_known(|shown| shown.has == Has::Queries),
+        Row::new("TimeoutsA", "Timeouts A", Whole, |_, row| {
+            row.timeouts_a.into()
+        })
+        .shown_if_known(|shown| shown.has == Has::Queries),
+        Row::new("TimeoutsB", "Timeouts B", Whole, |_, row| {
+            row.timeouts_b.into()
+        })
+        .shown_if_known(|shown| shown.has == Has::Queries),
         Row::new("Remark", "", Word, |_, row| remark(row).into()).shown_if_known(|_| true),
-        Row::new("Name", "", Word, |_, row| row.name.clone().into()).titled(|shown| shown.name.to_owned()),
+        Row::new("Name", "", Word, |_, row| row.name.clone().into())
+            .titled(|shown| shown.name.to_owned()),
         Row::new("Process", "", Word, |_, row| row.of.clone().into())
             .titled(|shown| shown.of.to_owned())
             .shown_if_known(|shown| !shown.of.is_empty()),
@@ -103,16 +121,26 @@ pub(super) const COUNTERS: View<Shown, CounterChange> = View::new(
     &[
         Counted::new("CpiA", "CPI A", Fixed(2), |_, row| row.cpi_a.into()),
         Counted::new("CpiB", "CPI B", Fixed(2), |_, row| row.cpi_b.into()),
-        Counted::new("CpiChange", "Change %", Fixed(1), |_, row| row.cpi_change_percent.into()),
-        Counted::new("InstructionsA", "Instructions A", Whole, |_, row| row.instructions_a.into()),
-        Counted::new("InstructionsB", "Instructions B", Whole, |_, row| row.instructions_b.into()),
+        Counted::new("CpiChange", "Change %", Fixed(1), |_, row| {
+            row.cpi_change_percent.into()
+        }),
+        Counted::new("InstructionsA", "Instructions A", Whole, |_, row| {
+            row.instructions_a.into()
+        }),
+        Counted::new("InstructionsB", "Instructions B", Whole, |_, row| {
+            row.instructions_b.into()
+        }),
         Counted::new("CyclesA", "Cycles A", Whole, |_, row| row.cycles_a.into()),
         Counted::new("CyclesB", "Cycles B", Whole, |_, row| row.cycles_b.into()),
-        Counted::new("Remark", "", Word, |_, row| row.is_interference.then_some("interference").into())
-            .shown_if_known(|_| true),
+        Counted::new("Remark", "", Word, |_, row| {
+            row.is_interference.then_some("interference").into()
+        })
+        .shown_if_known(|_| true),
         Counted::new("Name", "Process", Word, |_, row| row.name.clone().into()),
-        Counted::new("Process", "Command line", Word, |_, row| row.of.clone().into())
-            .shown_if_known(|_| true),
+        Counted::new("Process", "Command line", Word, |_, row| {
+            row.of.clone().into()
+        })
+        .shown_if_known(|_| true),
     ],
     |row| row.sort_value,
 );
@@ -121,7 +149,9 @@ type Mark = Column<(), MarkChange>;
 
 pub(super) const MARKS: View<(), MarkChange> = View::new(
     &[
-        Mark::new("Difference", "B-A s", Seconds(3), |(), row| row.difference_ns.into()),
+        Mark::new("Difference", "B-A s", Seconds(3), |(), row| {
+            row.difference_ns.into()
+        }),
         Mark::new("A", "A s", Seconds(3), |(), row| row.a_ns.into()),
         Mark::new("B", "B s", Seconds(3), |(), row| row.b_ns.into()),
         Mark::new("Name", "From", Word, |(), row| row.name.clone().into()),
@@ -136,8 +166,10 @@ type FactColumn = Column<&'static str, Fact>;
 /// Facts, given the title of the column of names.
 pub(super) const FACTS: View<&'static str, Fact> = View::new(
     &[
-        FactColumn::new("Topic", "Of", Word, |_, row| row.topic.clone().into()).shown_if_known(|_| true),
-        FactColumn::new("Name", "", Word, |_, row| row.name.clone().into()).titled(|name| (*name).to_owned()),
+        FactColumn::new("Topic", "Of", Word, |_, row| row.topic.clone().into())
+            .shown_if_known(|_| true),
+        FactColumn::new("Name", "", Word, |_, row| row.name.clone().into())
+            .titled(|name| (*name).to_owned()),
         FactColumn::new("A", "A", Word, |_, row| row.a.clone().into()).or("-"),
         FactColumn::new("B", "B", Word, |_, row| row.b.clone().into()).or("-"),
     ],
@@ -150,6 +182,10 @@ pub(super) const SUMMARY: View<(), Summary> = View::new(&[], |_| 0.0).ranking(|(
 
 type Said = Column<(), Remark>;
 
-pub(super) const REMARKS: View<(), Remark> =
-    View::new(&[Said::new("Remark", "", Word, |(), row| row.remark.clone().into())], |_| 0.0)
-        .ranking(|()| Ranked::No);
+pub(super) const REMARKS: View<(), Remark> = View::new(
+    &[Said::new("Remark", "", Word, |(), row| {
+        row.remark.clone().into()
+    })],
+    |_| 0.0,
+)
+.ranking(|()| Ranked::No);

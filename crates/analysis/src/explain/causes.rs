@@ -86,23 +86,39 @@ impl Causes {
     pub(super) fn find(matrix: &Matrix, metric: &[f64]) -> Self {
         let halves = Halves::of(metric);
         let (slow, fast) = halves.means(metric);
-        let found = Self { slow, fast, tried: matrix.features.len(), ..Self::default() };
+        let found = Self {
+            slow,
+            fast,
+            tried: matrix.features.len(),
+            ..Self::default()
+        };
         // A half with a single run has no meaningful mean. The last condition is for a mean of 0, of which
         // every share is 0.
         if metric.len() < 4 || slow - fast < LEAST_DIFFERENCE * fast.abs() || slow - fast <= 0.0 {
-            return Self { is_even: metric.len() >= 4, ..found };
+            return Self {
+                is_even: metric.len() >= 4,
+                ..found
+            };
         }
         let mut all = candidates(&matrix.features, metric, &halves, slow - fast);
         mark_general(&mut all, metric, &halves);
-        let mut search =
-            Search { all: &all, halves: &halves, metric, tried: found.tried, chosen: Vec::new() };
+        let mut search = Search {
+            all: &all,
+            halves: &halves,
+            metric,
+            tried: found.tried,
+            chosen: Vec::new(),
+        };
         search.go(false);
         // If no specific cause explains half of it, one that is the time of the run itself is better than
         // none.
         if search.explained() < 0.5 * (slow - fast) {
             search.go(true);
         }
-        Self { causes: search.large_enough(), ..found }
+        Self {
+            causes: search.large_enough(),
+            ..found
+        }
     }
 }
 
@@ -128,12 +144,18 @@ impl Search<'_, '_> {
     /// Chooses causes as long as there are any. `general` also admits the time of the run itself and sums of
     /// other features, as far as the causes before leave something of them.
     fn go(&mut self, general: bool) {
-        let mut is_out: Vec<bool> = self.all.iter().map(|one| one.is_general && !general).collect();
+        let mut is_out: Vec<bool> = self
+            .all
+            .iter()
+            .map(|one| one.is_general && !general)
+            .collect();
         // A small effect is no reason to stop at once: the next candidate correlates less with the rest, but
         // may be larger. After several failures nothing large is left.
         let mut failures = 0;
         while self.chosen.len() < MOST_CAUSES && failures < 6 {
-            let Some(next) = self.next(&mut is_out) else { return };
+            let Some(next) = self.next(&mut is_out) else {
+                return;
+            };
             let place = next.place;
             self.chosen.push(next);
             self.fit();
@@ -150,7 +172,9 @@ impl Search<'_, '_> {
 
     /// Rules out what moves with a candidate: it is not a cause of its own.
     fn rule_out(&self, place: usize, is_out: &mut [bool]) {
-        let Some(chosen) = self.all.get(place) else { return };
+        let Some(chosen) = self.all.get(place) else {
+            return;
+        };
         for (candidate, out) in self.all.iter().zip(is_out.iter_mut()) {
             *out |= dot(&candidate.unit, &chosen.unit) >= TOGETHER;
         }
@@ -160,7 +184,9 @@ impl Search<'_, '_> {
     fn rest(&self) -> Vec<f64> {
         let mut rest = self.metric.to_vec();
         for chosen in &self.chosen {
-            rest.iter_mut().zip(&chosen.values).for_each(|(rest, value)| *rest -= chosen.slope * value);
+            rest.iter_mut()
+                .zip(&chosen.values)
+                .for_each(|(rest, value)| *rest -= chosen.slope * value);
         }
         rest
     }
@@ -170,8 +196,15 @@ impl Search<'_, '_> {
         // Ranks, since run times have long tails: a single wild run would decide a correlation of values.
         let rest = unit(ranks(&self.rest()));
         let count = self.metric.len();
-        let correlations: Vec<f64> = self.all.iter().map(|candidate| dot(&candidate.ranks, &rest)).collect();
-        let probabilities: Vec<f64> = correlations.iter().map(|r| p_of_correlation(*r, count)).collect();
+        let correlations: Vec<f64> = self
+            .all
+            .iter()
+            .map(|candidate| dot(&candidate.ranks, &rest))
+            .collect();
+        let probabilities: Vec<f64> = correlations
+            .iter()
+            .map(|r| p_of_correlation(*r, count))
+            .collect();
         // All features count as tries, even those that were not candidates: leaving them out was a choice,
         // too.
         let probabilities = corrected(&probabilities, self.tried);
@@ -180,14 +213,20 @@ impl Search<'_, '_> {
         let is_few = count < ENOUGH_RUNS;
         let fits = |place: usize| {
             let (r, p) = (at(&correlations, place), at(&probabilities, place));
-            is_out.get(place) == Some(&false) && r > 0.0 && if is_few { r >= 0.6 } else { p <= FALSE_SHARE }
+            is_out.get(place) == Some(&false)
+                && r > 0.0
+                && if is_few { r >= 0.6 } else { p <= FALSE_SHARE }
         };
         let fitting: Vec<usize> = (0..self.all.len()).filter(|place| fits(*place)).collect();
         let best = fitting
             .iter()
             .copied()
             // max_by returns the last of equals; comparing places in reverse makes the first one win.
-            .max_by(|a, b| at(&correlations, *a).total_cmp(&at(&correlations, *b)).then(b.cmp(a)))?;
+            .max_by(|a, b| {
+                at(&correlations, *a)
+                    .total_cmp(&at(&correlations, *b))
+                    .then(b.cmp(a))
+            })?;
         let best_r = at(&correlations, best);
         let leader = self.all.get(best)?;
         // A vague name may have the best correlation by a hair: all names that move with it and correlate
@@ -206,7 +245,14 @@ impl Search<'_, '_> {
         let candidate = self.all.get(place)?;
         let (values, is_rest) = self.without_chosen(candidate);
         let (correlation, p) = (at(&correlations, place), at(&probabilities, place));
-        Some(Chosen { place, values, is_rest, slope: 0.0, correlation, p: (!is_few).then_some(p) })
+        Some(Chosen {
+            place,
+            values,
+            is_rest,
+            slope: 0.0,
+            correlation,
+            p: (!is_few).then_some(p),
+        })
     }
 
     /// The values of a candidate; if it is a sum, without the parts of it that were chosen before.
@@ -223,13 +269,18 @@ impl Search<'_, '_> {
             let mut axis = unit(chosen.values.clone());
             for known in &axes {
                 let along = dot(&axis, known);
-                axis.iter_mut().zip(known).for_each(|(axis, known)| *axis -= along * known);
+                axis.iter_mut()
+                    .zip(known)
+                    .for_each(|(axis, known)| *axis -= along * known);
             }
             axes.push(unit(axis));
         }
         for axis in &axes {
             let along = dot(&values, axis);
-            values.iter_mut().zip(axis).for_each(|(value, axis)| *value -= along * axis);
+            values
+                .iter_mut()
+                .zip(axis)
+                .for_each(|(value, axis)| *value -= along * axis);
         }
         (values, true)
     }
@@ -243,7 +294,9 @@ impl Search<'_, '_> {
             let mut moved = 0.0_f64;
             for place in 0..self.chosen.len() {
                 let rest = self.rest();
-                let Some(chosen) = self.chosen.get_mut(place) else { continue };
+                let Some(chosen) = self.chosen.get_mut(place) else {
+                    continue;
+                };
                 let rest: Vec<f64> = rest
                     .iter()
                     .zip(&chosen.values)
@@ -268,8 +321,15 @@ impl Search<'_, '_> {
     /// Milliseconds of the run for each unit of the cause: exactly 1 for a time with a slope near 1.
     fn per_unit(&self, chosen: &Chosen) -> f64 {
         // A slope near 1 is 1 with noise: a millisecond spent in the cause is spent in the run.
-        let is_time = self.all.get(chosen.place).is_some_and(|one| one.feature.name.measure.is_time());
-        if is_time && ONE_TO_ONE.contains(&chosen.slope) { 1.0 } else { chosen.slope }
+        let is_time = self
+            .all
+            .get(chosen.place)
+            .is_some_and(|one| one.feature.name.measure.is_time());
+        if is_time && ONE_TO_ONE.contains(&chosen.slope) {
+            1.0
+        } else {
+            chosen.slope
+        }
     }
 
     fn effect(&self, chosen: &Chosen) -> f64 {
@@ -286,10 +346,16 @@ impl Search<'_, '_> {
     fn large_enough(&self) -> Vec<Cause> {
         // Causes that were chosen later change the slopes of earlier ones, which may have become small by
         // that.
-        let large =
-            self.chosen.iter().filter(|chosen| self.effect(chosen) >= LEAST_SHARE * self.difference());
+        let large = self
+            .chosen
+            .iter()
+            .filter(|chosen| self.effect(chosen) >= LEAST_SHARE * self.difference());
         let mut causes: Vec<Cause> = large.filter_map(|chosen| self.cause(chosen)).collect();
-        causes.sort_by(|a, b| b.effect.total_cmp(&a.effect).then_with(|| a.name.cmp(&b.name)));
+        causes.sort_by(|a, b| {
+            b.effect
+                .total_cmp(&a.effect)
+                .then_with(|| a.name.cmp(&b.name))
+        });
         causes
     }
 
@@ -297,8 +363,11 @@ impl Search<'_, '_> {
         let one = self.all.get(chosen.place)?;
         let per_unit = self.per_unit(chosen);
         let (_, fast) = self.halves.means(&chosen.values);
-        let mut others: Vec<&Candidate<'_>> =
-            self.all.iter().filter(|other| is_other_name(other, one)).collect();
+        let mut others: Vec<&Candidate<'_>> = self
+            .all
+            .iter()
+            .filter(|other| is_other_name(other, one))
+            .collect();
         let distance = |other: &Candidate<'_>| 1.0 - dot(&other.unit, &one.unit);
         others.sort_by(|a, b| better((a, distance(a)), (b, distance(b))));
         let named = different_kinds(&others, one.feature);
@@ -308,7 +377,11 @@ impl Search<'_, '_> {
             others: named,
             is_rest: chosen.is_rest,
             effect: self.effect(chosen),
-            effects: chosen.values.iter().map(|value| per_unit * (value - fast)).collect(),
+            effects: chosen
+                .values
+                .iter()
+                .map(|value| per_unit * (value - fast))
+                .collect(),
             slope: per_unit,
             correlation: chosen.correlation,
             p: chosen.p,
@@ -330,7 +403,12 @@ fn better(a: (&Candidate<'_>, f64), b: (&Candidate<'_>, f64)) -> Ordering {
     let steps = |value: f64| (value / 0.1).floor();
     let name = |candidate: &'_ Candidate<'_>| {
         let name = &candidate.feature.name;
-        (!name.measure.is_time(), !candidate.is_measured, name.measure, name.kind)
+        (
+            !name.measure.is_time(),
+            !candidate.is_measured,
+            name.measure,
+            name.kind,
+        )
     };
     let ((is_no_time, is_other, measure, kind), of_b) = (name(a.0), name(b.0));
     (is_no_time, is_other)

@@ -26,7 +26,8 @@ fn beta_share(x: f64, a: f64, b: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
     }
-    let front = (log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
+    let front =
+        (log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
     // The fraction converges fast on one side of the mean; the other side is its complement.
     let share = if x < (a + 1.0) / (a + b + 2.0) {
         front * fraction(x, a, b) / a
@@ -114,7 +115,10 @@ pub(super) fn change(values: &[f64]) -> Option<Change> {
     }
     // Ranks that are centred on 0 add up to 0, so that the sum before a split also gives the sum after it.
     let middle = (values.len() as f64 - 1.0) / 2.0;
-    let mut ranked: Vec<f64> = ranks(values).into_iter().map(|rank| rank - middle).collect();
+    let mut ranked: Vec<f64> = ranks(values)
+        .into_iter()
+        .map(|rank| rank - middle)
+        .collect();
     let (at, size) = largest_step(&ranked);
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
     // The order that was found is one of those compared, so that no probability is 0.
@@ -127,7 +131,12 @@ pub(super) fn change(values: &[f64]) -> Option<Change> {
     }
     let (before, after) = values.split_at_checked(at)?;
     let p = as_large / (f64::from(SHUFFLES) + 1.0);
-    Some(Change { at, before: median(before), after: median(after), p })
+    Some(Change {
+        at,
+        before: median(before),
+        after: median(after),
+        p,
+    })
 }
 
 /// Where to split ranks around 0 so that the parts differ most, measured in standard deviations.
@@ -167,7 +176,16 @@ pub(super) fn deviations(values: &[f64]) -> Vec<f64> {
     // Runs that are equal to a thousandth have no outliers, however small their spread is.
     let least = 1e-3 * mean(&values.iter().map(|value| value.abs()).collect::<Vec<_>>());
     let scale = spread.max(least);
-    values.iter().map(|value| if scale > 0.0 { (value - middle) / scale } else { 0.0 }).collect()
+    values
+        .iter()
+        .map(|value| {
+            if scale > 0.0 {
+                (value - middle) / scale
+            } else {
+                0.0
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -207,10 +225,15 @@ mod tests {
     #[test]
     fn a_change_is_found_where_it_is() {
         let noise = |i: u32| f64::from(i * 7919 % 13);
-        let values: Vec<f64> = (0..40).map(|i| if i < 25 { 100.0 } else { 112.0 } + noise(i)).collect();
+        let values: Vec<f64> = (0..40)
+            .map(|i| if i < 25 { 100.0 } else { 112.0 } + noise(i))
+            .collect();
         let found = change(&values).unwrap();
         assert_eq!(found.at, 25);
-        assert!(found.p <= 0.001 + 1e-9 && found.after - found.before > 9.0, "{found:?}");
+        assert!(
+            found.p <= 0.001 + 1e-9 && found.after - found.before > 9.0,
+            "{found:?}"
+        );
         assert_eq!(change(&values), change(&values));
         // One wild run changes nothing.
         let mut still: Vec<f64> = (0..40).map(noise).collect();
@@ -222,7 +245,10 @@ mod tests {
     #[test]
     fn a_wild_run_lies_many_spreads_away() {
         let all = deviations(&[100.0, 101.0, 99.0, 102.0, 98.0, 150.0]);
-        assert!(all[5] > 20.0 && all[..5].iter().all(|z| z.abs() < 3.0), "{all:?}");
+        assert!(
+            all[5] > 20.0 && all[..5].iter().all(|z| z.abs() < 3.0),
+            "{all:?}"
+        );
         assert_eq!(deviations(&[5.0, 5.0]), [0.0, 0.0]);
     }
 }

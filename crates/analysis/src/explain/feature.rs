@@ -152,7 +152,11 @@ pub(super) struct Matrix {
 
 impl Matrix {
     pub(super) fn new(runs: usize) -> Self {
-        Self { runs, features: Vec::new(), places: HashMap::new() }
+        Self {
+            runs,
+            features: Vec::new(),
+            places: HashMap::new(),
+        }
     }
 
     /// Adds to the value of a feature in a run. The caller limits how many there are.
@@ -161,12 +165,20 @@ impl Matrix {
             Some(place) => *place,
             None => {
                 let values = vec![0.0; self.runs];
-                self.features.push(Feature { name: name.clone(), is_measured: false, depth, values });
-                self.places.insert(name, self.features.len().saturating_sub(1));
+                self.features.push(Feature {
+                    name: name.clone(),
+                    is_measured: false,
+                    depth,
+                    values,
+                });
+                self.places
+                    .insert(name, self.features.len().saturating_sub(1));
                 self.features.len().saturating_sub(1)
             }
         };
-        let Some(feature) = self.features.get_mut(place) else { return };
+        let Some(feature) = self.features.get_mut(place) else {
+            return;
+        };
         // The least depth of any run: a method is near to where threads stop if it is so even once.
         feature.depth = feature.depth.min(depth);
         if let Some(of_run) = feature.values.get_mut(run) {
@@ -181,7 +193,10 @@ impl Matrix {
         self.places = HashMap::new();
         let differs = |feature: &Feature| {
             let first = feature.values.first().copied().unwrap_or_default();
-            feature.values.iter().any(|value| value.total_cmp(&first).is_ne())
+            feature
+                .values
+                .iter()
+                .any(|value| value.total_cmp(&first).is_ne())
         };
         self.features.retain(|feature| differs(feature));
         self.features.sort_unstable_by(|a, b| a.name.cmp(&b.name));
@@ -190,7 +205,9 @@ impl Matrix {
             let is_time = |feature: &Feature| feature.name.measure.is_time();
             let most = |feature: &Feature| feature.values.iter().copied().fold(0.0, f32::max);
             let by_size = |a: &Feature, b: &Feature| {
-                is_time(b).cmp(&is_time(a)).then_with(|| most(b).total_cmp(&most(a)))
+                is_time(b)
+                    .cmp(&is_time(a))
+                    .then_with(|| most(b).total_cmp(&most(a)))
             };
             self.features.sort_by(by_size);
             self.features.truncate(MOST_FEATURES);
@@ -201,16 +218,24 @@ impl Matrix {
     /// Marks the features of these processes as measured.
     pub(super) fn measure(&mut self, processes: &TextFilter) {
         for feature in &mut self.features {
-            feature.is_measured =
-                feature.name.process.as_deref().is_some_and(|name| processes.matches(Some(name)));
+            feature.is_measured = feature
+                .name
+                .process
+                .as_deref()
+                .is_some_and(|name| processes.matches(Some(name)));
         }
     }
 
     /// The matrix of these runs alone.
     pub(super) fn of_runs(&self, kept: &[usize]) -> Self {
         let feature = |feature: &Feature| {
-            let values = kept.iter().map(|run| feature.values.get(*run).copied().unwrap_or_default());
-            Feature { values: values.collect(), ..feature.clone() }
+            let values = kept
+                .iter()
+                .map(|run| feature.values.get(*run).copied().unwrap_or_default());
+            Feature {
+                values: values.collect(),
+                ..feature.clone()
+            }
         };
         Self {
             runs: kept.len(),
@@ -221,7 +246,10 @@ impl Matrix {
 }
 
 /// Values are compared, not added up to the last digit: half the memory is enough.
-#[expect(clippy::cast_possible_truncation, reason = "seven digits are enough to compare runs")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "seven digits are enough to compare runs"
+)]
 fn narrow(value: f64) -> f32 {
     value as f32
 }
@@ -232,13 +260,23 @@ mod tests {
 
     fn name(what: &str, measure: Measure) -> Name {
         let process = Some("a.exe".to_owned());
-        Name { kind: Kind::Method, measure, what: what.to_owned(), process }
+        Name {
+            kind: Kind::Method,
+            measure,
+            what: what.to_owned(),
+            process,
+        }
     }
 
     #[test]
     fn values_add_up_and_equal_ones_go() {
         let mut matrix = Matrix::new(3);
-        for (run, what, value) in [(0, "m!b", 5.0), (2, "m!b", 1.0), (2, "m!b", 2.0), (1, "m!a", 4.0)] {
+        for (run, what, value) in [
+            (0, "m!b", 5.0),
+            (2, "m!b", 1.0),
+            (2, "m!b", 2.0),
+            (1, "m!a", 4.0),
+        ] {
             matrix.add(run, name(what, Measure::Wait), 1.0, value);
         }
         for run in 0..3 {
@@ -246,9 +284,15 @@ mod tests {
         }
         matrix.add(7, name("m!a", Measure::Wait), 1.0, 9.0);
         matrix.finish();
-        let all: Vec<(&str, &[f32])> =
-            matrix.features.iter().map(|f| (f.name.what.as_str(), f.values.as_slice())).collect();
-        assert_eq!(all, [("m!a", &[0.0, 4.0, 0.0][..]), ("m!b", &[5.0, 0.0, 3.0])]);
+        let all: Vec<(&str, &[f32])> = matrix
+            .features
+            .iter()
+            .map(|f| (f.name.what.as_str(), f.values.as_slice()))
+            .collect();
+        assert_eq!(
+            all,
+            [("m!a", &[0.0, 4.0, 0.0][..]), ("m!b", &[5.0, 0.0, 3.0])]
+        );
         assert_eq!(matrix.of_runs(&[2, 0]).features[1].values, [3.0, 5.0]);
     }
 
@@ -256,7 +300,12 @@ mod tests {
     fn memory_is_bounded() {
         let mut matrix = Matrix::new(2);
         for number in 0..MOST_FEATURES + 50 {
-            matrix.add(0, name(&format!("m!{number}"), Measure::Wait), 1.0, number as f64 + 1.0);
+            matrix.add(
+                0,
+                name(&format!("m!{number}"), Measure::Wait),
+                1.0,
+                number as f64 + 1.0,
+            );
         }
         matrix.finish();
         assert_eq!(matrix.features.len(), MOST_FEATURES);
@@ -265,11 +314,25 @@ mod tests {
 
     #[test]
     fn names_read_well() {
-        assert_eq!(name("nt!KeWait", Measure::Wait).text(), "wait in nt!KeWait [a.exe]");
-        let of = |kind, measure, what: &str| Name { kind, measure, what: what.to_owned(), process: None };
+        assert_eq!(
+            name("nt!KeWait", Measure::Wait).text(),
+            "wait in nt!KeWait [a.exe]"
+        );
+        let of = |kind, measure, what: &str| Name {
+            kind,
+            measure,
+            what: what.to_owned(),
+            process: None,
+        };
         assert_eq!(of(Kind::HardFault, Measure::Time, "").text(), "hard faults");
-        assert_eq!(of(Kind::Dns, Measure::Time, "a.example").text(), "DNS query a.example");
-        assert_eq!(of(Kind::Tag, Measure::Cpu, "Antivirus").text(), "stack tag Antivirus (CPU)");
+        assert_eq!(
+            of(Kind::Dns, Measure::Time, "a.example").text(),
+            "DNS query a.example"
+        );
+        assert_eq!(
+            of(Kind::Tag, Measure::Cpu, "Antivirus").text(),
+            "stack tag Antivirus (CPU)"
+        );
         assert_eq!(
             of(Kind::Setting, Measure::Present, "write cache: off").text(),
             "setting write cache: off"

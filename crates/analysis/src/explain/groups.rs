@@ -45,7 +45,9 @@ impl Halves {
         let half = metric.len() / 2;
         let (mut slow, mut fast) = (vec![false; metric.len()], vec![false; metric.len()]);
         let mark = |runs: &mut [usize], marks: &mut Vec<bool>| {
-            runs.iter().filter_map(|run| marks.get_mut(*run).map(|mark| *mark = true)).count()
+            runs.iter()
+                .filter_map(|run| marks.get_mut(*run).map(|mark| *mark = true))
+                .count()
         };
         let from = order.len().saturating_sub(half);
         if let Some(runs) = order.get_mut(from..) {
@@ -68,7 +70,11 @@ impl Halves {
     /// The means of the slow and of the fast runs.
     pub(super) fn means(&self, values: &[f64]) -> (f64, f64) {
         let of = |marks: &[bool]| {
-            let chosen = values.iter().zip(marks).filter(|(_, is_in)| **is_in).map(|(value, _)| *value);
+            let chosen = values
+                .iter()
+                .zip(marks)
+                .filter(|(_, is_in)| **is_in)
+                .map(|(value, _)| *value);
             mean(&chosen.collect::<Vec<_>>())
         };
         (of(&self.slow), of(&self.fast))
@@ -100,7 +106,11 @@ impl Candidate<'_> {
 
     /// The share of its value in slow runs that fast runs do without: near 1 for what only slow runs have.
     pub(super) fn specific(&self) -> f64 {
-        if self.slow > 0.0 { (self.excess() / self.slow).clamp(0.0, 1.0) } else { 0.0 }
+        if self.slow > 0.0 {
+            (self.excess() / self.slow).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
     }
 
     fn is_time(&self) -> bool {
@@ -168,9 +178,14 @@ pub(super) fn mark_general(all: &mut [Candidate<'_>], metric: &[f64], halves: &H
 /// Which candidates are sums of others.
 fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     // Candidates that are as good as one are compared only once, by the most specific of them.
-    let mut order: Vec<&Candidate<'_>> = all.iter().filter(|candidate| candidate.is_time()).collect();
+    let mut order: Vec<&Candidate<'_>> =
+        all.iter().filter(|candidate| candidate.is_time()).collect();
     // The most specific name of a group is met first, and stands for all of it.
-    order.sort_by(|a, b| b.specific().total_cmp(&a.specific()).then(b.excess().total_cmp(&a.excess())));
+    order.sort_by(|a, b| {
+        b.specific()
+            .total_cmp(&a.specific())
+            .then(b.excess().total_cmp(&a.excess()))
+    });
     let mut distinct: Vec<&Candidate<'_>> = Vec::new();
     for candidate in order {
         // Moving together is not enough to be one: half of something moves with it, but is a part of other
@@ -185,16 +200,29 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     // runs.
     let size = |candidate: &Candidate<'_>| {
         let middle = mean(&candidate.values);
-        candidate.values.iter().map(|value| (value - middle) * (value - middle)).sum::<f64>()
+        candidate
+            .values
+            .iter()
+            .map(|value| (value - middle) * (value - middle))
+            .sum::<f64>()
     };
     distinct.sort_by(|a, b| size(a).total_cmp(&size(b)));
     let (mut sums, mut parts) = (Vec::<&Candidate<'_>>::new(), Vec::<&Candidate<'_>>::new());
     for whole in distinct {
-        let inside: Vec<&Candidate<'_>> = parts.iter().copied().filter(|part| is_in(part, whole)).collect();
-        if is_sum_of(whole, &inside) { sums.push(whole) } else { parts.push(whole) }
+        let inside: Vec<&Candidate<'_>> = parts
+            .iter()
+            .copied()
+            .filter(|part| is_in(part, whole))
+            .collect();
+        if is_sum_of(whole, &inside) {
+            sums.push(whole)
+        } else {
+            parts.push(whole)
+        }
     }
-    let is_sum =
-        |candidate: &Candidate<'_>| candidate.is_time() && sums.iter().any(|sum| is_one(sum, candidate));
+    let is_sum = |candidate: &Candidate<'_>| {
+        candidate.is_time() && sums.iter().any(|sum| is_one(sum, candidate))
+    };
     all.iter().map(is_sum).collect()
 }
 
@@ -210,7 +238,11 @@ fn is_one(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
 fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
     // A twentieth, a millisecond and one run in twenty are allowed for rounding and for events at the edges
     // of a recording.
-    let larger = part.values.iter().zip(&whole.values).filter(|(part, whole)| **part > **whole * 1.05 + 1.0);
+    let larger = part
+        .values
+        .iter()
+        .zip(&whole.values)
+        .filter(|(part, whole)| **part > **whole * 1.05 + 1.0);
     larger.count() * 20 <= part.values.len()
 }
 
@@ -227,18 +259,25 @@ fn is_sum_of(whole: &Candidate<'_>, parts: &[&Candidate<'_>]) -> bool {
         let fits = |part: &&Candidate<'_>| {
             let along = dot(&rest, &part.unit);
             let per_ms = along / dot(&part.values, &part.unit);
-            let is_new = found.iter().all(|known| dot(&known.unit, &part.unit) < INDEPENDENT);
+            let is_new = found
+                .iter()
+                .all(|known| dot(&known.unit, &part.unit) < INDEPENDENT);
             // Far from one to one, the part merely correlates with the whole: time inside it would appear in
             // the whole unchanged.
-            (is_new && along * along >= LEAST_PART * all && (0.5..=1.6).contains(&per_ms)).then_some(along)
+            (is_new && along * along >= LEAST_PART * all && (0.5..=1.6).contains(&per_ms))
+                .then_some(along)
         };
         let fitting = parts.iter().filter_map(|part| Some((fits(part)?, *part)));
-        let Some((along, best)) = fitting.max_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+        let Some((along, best)) = fitting.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+            break;
+        };
         // If a single part is nearly all of it, it is another name for that part.
         if along * along >= NEARLY_ALL * all {
             return false;
         }
-        rest.iter_mut().zip(&best.unit).for_each(|(rest, part)| *rest -= along * part);
+        rest.iter_mut()
+            .zip(&best.unit)
+            .for_each(|(rest, part)| *rest -= along * part);
         found.push(best);
     }
     found.len() >= 2 && dot(&rest, &rest) <= (1.0 - EXPLAINED) * all

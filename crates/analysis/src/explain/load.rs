@@ -57,7 +57,8 @@ const PLUMBING: [&str; 16] = [
     "kernel32.dll!BaseThread",
 ];
 
-const PROCESS: &str = "LEFT JOIN process p ON p.process_key = c.process_key AND p.trace_id = c.trace_id";
+const PROCESS: &str =
+    "LEFT JOIN process p ON p.process_key = c.process_key AND p.trace_id = c.trace_id";
 
 /// The folder of a path: everything up to the last separator.
 const FOLDER: &str = r"regexp_replace(c.path, '[^\\]*$', '')";
@@ -83,7 +84,15 @@ FROM {table} c {PROCESS}{condition}
     };
     let tags = " WHERE c.tag_set = 'default' AND c.tag <> 'Other'";
     [
-        (Kind::Method, of("coalesce(c.module, '?') || '!' || c.method", "min(c.depth)", "cpu_method", "")),
+        (
+            Kind::Method,
+            of(
+                "coalesce(c.module, '?') || '!' || c.method",
+                "min(c.depth)",
+                "cpu_method",
+                "",
+            ),
+        ),
         (Kind::Tag, of("c.tag", "0.0", "cpu_tag", tags)),
         (Kind::Process, of("''", "0.0", "cpu_process", "")),
     ]
@@ -119,19 +128,60 @@ GROUP BY c.trace_id, p.name",
 FROM module GROUP BY trace_id, what"
         .to_owned();
     [
-        (Kind::Driver, Measure::Time, of("mini_filter_driver", "c.module", "c.duration_ns", "0")),
-        (Kind::Dns, Measure::Time, of("dns_query", "c.name", "coalesce(c.duration_ns, 0)", "0")),
-        (Kind::HardFault, Measure::Time, of("hard_fault_file", "''", "c.duration_ns", "c.size_bytes")),
-        (Kind::Gc, Measure::Time, of("gc", "''", "coalesce(c.suspended_ns, 0)", "0")),
-        (Kind::Jit, Measure::Time, of("jit", "''", "coalesce(c.duration_ns, 0)", "0")),
-        (Kind::Disk, Measure::Time, of("disk_file", "''", disk, of_disk)),
-        (Kind::File, Measure::Time, of("file_file", "''", "c.duration_ns", "c.result_bytes")),
-        (Kind::Folder, Measure::Time, of("disk_file", FOLDER, disk, of_disk)),
-        (Kind::Path, Measure::Time, of("disk_file", "c.path", disk, of_disk)),
+        (
+            Kind::Driver,
+            Measure::Time,
+            of("mini_filter_driver", "c.module", "c.duration_ns", "0"),
+        ),
+        (
+            Kind::Dns,
+            Measure::Time,
+            of("dns_query", "c.name", "coalesce(c.duration_ns, 0)", "0"),
+        ),
+        (
+            Kind::HardFault,
+            Measure::Time,
+            of("hard_fault_file", "''", "c.duration_ns", "c.size_bytes"),
+        ),
+        (
+            Kind::Gc,
+            Measure::Time,
+            of("gc", "''", "coalesce(c.suspended_ns, 0)", "0"),
+        ),
+        (
+            Kind::Jit,
+            Measure::Time,
+            of("jit", "''", "coalesce(c.duration_ns, 0)", "0"),
+        ),
+        (
+            Kind::Disk,
+            Measure::Time,
+            of("disk_file", "''", disk, of_disk),
+        ),
+        (
+            Kind::File,
+            Measure::Time,
+            of("file_file", "''", "c.duration_ns", "c.result_bytes"),
+        ),
+        (
+            Kind::Folder,
+            Measure::Time,
+            of("disk_file", FOLDER, disk, of_disk),
+        ),
+        (
+            Kind::Path,
+            Measure::Time,
+            of("disk_file", "c.path", disk, of_disk),
+        ),
         (
             Kind::Reason,
             Measure::Wait,
-            of("context_switch", "wait_reason_name(c.wait_reason)", "coalesce(c.wait_ns, 0)", "0"),
+            of(
+                "context_switch",
+                "wait_reason_name(c.wait_reason)",
+                "coalesce(c.wait_ns, 0)",
+                "0",
+            ),
         ),
         (Kind::Pmc, Measure::Count, pmc),
         (Kind::Pmc, Measure::Ratio, cycles),
@@ -144,7 +194,8 @@ FROM module GROUP BY trace_id, what"
 /// processors count some events twice, in a fixed counter and in a general one, and both would give twice as
 /// much.
 pub(super) fn first_counted(column: &str) -> String {
-    let sum = |name: &&str| format!("sum(CAST(c.value AS DOUBLE)) FILTER (WHERE c.counter = '{name}')");
+    let sum =
+        |name: &&str| format!("sum(CAST(c.value AS DOUBLE)) FILTER (WHERE c.counter = '{name}')");
     let sums: Vec<String> = counter_names(column).iter().map(sum).collect();
     format!("coalesce({})", sums.join(", "))
 }
@@ -169,10 +220,18 @@ fn settings() -> String {
             "value_hex",
             "power_setting WHERE kind = 'rundown' GROUP BY 1, 2, 3",
         ),
-        of("topic || ' ' || name", "value", "system_config WHERE value IS NOT NULL GROUP BY 1, 2, 3"),
+        of(
+            "topic || ' ' || name",
+            "value",
+            "system_config WHERE value IS NOT NULL GROUP BY 1, 2, 3",
+        ),
         of("'processors'", "processors", "trace"),
         of("'computer'", "computer", "trace WHERE computer IS NOT NULL"),
-        of("'Windows'", "os_version", "trace WHERE os_version IS NOT NULL"),
+        of(
+            "'Windows'",
+            "os_version",
+            "trace WHERE os_version IS NOT NULL",
+        ),
     ]
     .join("\nUNION ALL\n")
 }
@@ -181,12 +240,20 @@ fn settings() -> String {
 pub(super) fn shown() -> String {
     let times = times(1.0).into_iter();
     let numbers = numbers().into_iter().map(|(kind, _, sql)| (kind, sql));
-    times.chain(numbers).map(|(kind, sql)| format!("-- {}\n{sql};\n", kind.word())).collect()
+    times
+        .chain(numbers)
+        .map(|(kind, sql)| format!("-- {}\n{sql};\n", kind.word()))
+        .collect()
 }
 
 /// The features of all runs; methods, tags and processes only if they have `floor_ms` in some run. `has_rows`
 /// says that all extracts have single rows, not only sums.
-pub(super) fn load(session: &Session, runs: usize, floor_ms: f64, has_rows: bool) -> Result<Matrix> {
+pub(super) fn load(
+    session: &Session,
+    runs: usize,
+    floor_ms: f64,
+    has_rows: bool,
+) -> Result<Matrix> {
     let mut matrix = Matrix::new(runs);
     let floor_ms = enough(session, floor_ms)?;
     for (kind, sql) in times(floor_ms) {
@@ -198,10 +265,18 @@ pub(super) fn load(session: &Session, runs: usize, floor_ms: f64, has_rows: bool
             }
             let process = Some(row.process.unwrap_or_else(|| "?".to_owned()));
             let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
-            let all =
-                [(Measure::Cpu, row.cpu_ms), (Measure::Wait, row.wait_ms), (Measure::Ready, row.ready_ms)];
+            let all = [
+                (Measure::Cpu, row.cpu_ms),
+                (Measure::Wait, row.wait_ms),
+                (Measure::Ready, row.ready_ms),
+            ];
             for (measure, value) in all.into_iter().filter(|(_, value)| *value > 0.0) {
-                let name = Name { kind, measure, what: what.clone(), process: process.clone() };
+                let name = Name {
+                    kind,
+                    measure,
+                    what: what.clone(),
+                    process: process.clone(),
+                };
                 matrix.add(run, name, row.depth, value);
             }
         })?;
@@ -218,11 +293,33 @@ pub(super) fn load(session: &Session, runs: usize, floor_ms: f64, has_rows: bool
             // A module or setting counts once for a run, however many processes have it.
             let of_machine = matches!(kind, Kind::Module | Kind::Setting);
             let process = (!of_machine).then(|| row.process.unwrap_or_else(|| "?".to_owned()));
-            let name = Name { kind, measure, what, process };
+            let name = Name {
+                kind,
+                measure,
+                what,
+                process,
+            };
             if row.bytes > 0.0 {
-                matrix.add(run, Name { measure: Measure::Bytes, ..name.clone() }, 0.0, row.bytes);
+                matrix.add(
+                    run,
+                    Name {
+                        measure: Measure::Bytes,
+                        ..name.clone()
+                    },
+                    0.0,
+                    row.bytes,
+                );
             }
-            matrix.add(run, name, 0.0, if measure == Measure::Present { 1.0 } else { row.value });
+            matrix.add(
+                run,
+                name,
+                0.0,
+                if measure == Measure::Present {
+                    1.0
+                } else {
+                    row.value
+                },
+            );
         })?;
     }
     matrix.finish();
@@ -234,9 +331,13 @@ fn enough(session: &Session, mut floor_ms: f64) -> Result<f64> {
     loop {
         let [(_, methods), ..] = times(floor_ms);
         let mut numbers = 0;
-        each(session, &format!("SELECT count(*) AS numbers FROM ({methods})"), |row: Count| {
-            numbers = row.numbers;
-        })?;
+        each(
+            session,
+            &format!("SELECT count(*) AS numbers FROM ({methods})"),
+            |row: Count| {
+                numbers = row.numbers;
+            },
+        )?;
         if numbers <= MOST_NUMBERS {
             return Ok(floor_ms);
         }
@@ -246,7 +347,11 @@ fn enough(session: &Session, mut floor_ms: f64) -> Result<f64> {
 }
 
 /// Calls `take` with each row of an answer, which is read batch by batch.
-pub(super) fn each<R: FromRows>(session: &Session, sql: &str, mut take: impl FnMut(R)) -> Result<()> {
+pub(super) fn each<R: FromRows>(
+    session: &Session,
+    sql: &str,
+    mut take: impl FnMut(R),
+) -> Result<()> {
     for batch in session.sql(sql)? {
         R::read(&batch?)?.into_iter().for_each(&mut take);
     }

@@ -36,7 +36,12 @@ impl ExplainRequest {
 
     /// Whether the options fit the metric.
     pub(super) fn check_metric(&self) -> std::result::Result<(), OptionError> {
-        let wrong = |problem: &str| Err(OptionError::Value { option: "metric", problem: problem.to_owned() });
+        let wrong = |problem: &str| {
+            Err(OptionError::Value {
+                option: "metric",
+                problem: problem.to_owned(),
+            })
+        };
         match self.word() {
             PROCESS_CPU if self.process.is_none() => wrong("process-cpu needs --process"),
             MARK_TO_MARK if self.from_mark.is_none() || self.to_mark.is_none() => {
@@ -74,7 +79,9 @@ WHERE wildcard_match(t.text, {to}) GROUP BY f.trace_id, f.from_ns"
 FROM process p JOIN trace t ON t.trace_id = p.trace_id
 WHERE process_match(p.name, p.pid, {process}) GROUP BY p.trace_id"
             )),
-            DURATION => Some("SELECT trace_id, duration_ns / 1e6 AS metric_ms FROM trace".to_owned()),
+            DURATION => {
+                Some("SELECT trace_id, duration_ns / 1e6 AS metric_ms FROM trace".to_owned())
+            }
             sql => Some(sql.to_owned()),
         }
     }
@@ -84,7 +91,8 @@ WHERE process_match(p.name, p.pid, {process}) GROUP BY p.trace_id"
 pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -> Result<String> {
     // What the test measured itself is better than the length of the recording, but only if all runs have it:
     // the two must not be mixed.
-    if asked.word() == DURATION && runs.iter().all(|run| run.named_ms.is_some()) && !runs.is_empty() {
+    if asked.word() == DURATION && runs.iter().all(|run| run.named_ms.is_some()) && !runs.is_empty()
+    {
         runs.iter_mut().for_each(|run| run.metric = run.named_ms);
         return Ok("duration of the test, by the name of the file".to_owned());
     }
@@ -94,8 +102,11 @@ pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -
         return Ok("the SQL of --metric".to_owned());
     }
     each(session, &sql, |row: Measured| {
-        let run = usize::try_from(row.trace_id).ok().and_then(|run| runs.get_mut(run));
-        run.into_iter().for_each(|run| run.metric = row.metric_ms.filter(|metric| metric.is_finite()));
+        let run = usize::try_from(row.trace_id)
+            .ok()
+            .and_then(|run| runs.get_mut(run));
+        run.into_iter()
+            .for_each(|run| run.metric = row.metric_ms.filter(|metric| metric.is_finite()));
     })?;
     let process = asked.process.as_deref().unwrap_or_default();
     Ok(match asked.word() {
@@ -108,18 +119,26 @@ pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -
 
 /// Runs SQL of the user, which gives `trace_id` and either one other column or one that is called `metric`.
 fn own(session: &Session, sql: String, runs: &mut [Run]) -> Result<()> {
-    let (rows, _) = ask_any(session, &Query::own("", sql), &[], runs.len().saturating_mul(2))?;
+    let (rows, _) = ask_any(
+        session,
+        &Query::own("", sql),
+        &[],
+        runs.len().saturating_mul(2),
+    )?;
     for row in rows {
         // A column called metric wins; without one there must be exactly one other column, since a guess
         // might compare the wrong thing.
         let others = || row.iter().filter(|(name, _)| *name != "trace_id");
-        let value = row.get("metric").or_else(|| others().next().map(|(_, value)| value));
+        let value = row
+            .get("metric")
+            .or_else(|| others().next().map(|(_, value)| value));
         let is_one = row.contains_key("metric") || others().count() == 1;
         let run = row.get("trace_id").and_then(AnyValue::whole);
         let (Some(run), Some(value), true) = (run, value, is_one) else {
             return Err(Error::NotThere {
                 message: "the SQL of --metric does not give trace_id and one number".to_owned(),
-                how: "for example SELECT trace_id, max(ts_ns) / 1e6 FROM mark GROUP BY trace_id".to_owned(),
+                how: "for example SELECT trace_id, max(ts_ns) / 1e6 FROM mark GROUP BY trace_id"
+                    .to_owned(),
             });
         };
         let number = match value {

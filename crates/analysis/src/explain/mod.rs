@@ -84,9 +84,13 @@ impl ExplainRequest {
     pub fn explain(&self, session: &Session) -> Result<Explanation> {
         let mut runs = runs::load(session)?;
         let metric = metric::ask(self, session, &mut runs)?;
-        let measured: Vec<usize> =
-            (0..runs.len()).filter(|run| runs::metric_of(&runs, *run).is_some()).collect();
-        let values: Vec<f64> = measured.iter().filter_map(|run| runs::metric_of(&runs, *run)).collect();
+        let measured: Vec<usize> = (0..runs.len())
+            .filter(|run| runs::metric_of(&runs, *run).is_some())
+            .collect();
+        let values: Vec<f64> = measured
+            .iter()
+            .filter_map(|run| runs::metric_of(&runs, *run))
+            .collect();
         // A cause is at least a twentieth of a difference that is itself a few per cent of a run. What is
         // smaller than this in every run can hardly be one, and most methods are that small.
         let floor_ms = (0.002 * numbers::median(&values)).max(0.5);
@@ -96,7 +100,13 @@ impl ExplainRequest {
             matrix.measure(&TextFilter::parse(process));
         }
         runs::compare(self, session, &mut runs, &matrix)?;
-        Ok(Explanation::of(metric, runs, measured, &matrix, recorded::missing(session)?))
+        Ok(Explanation::of(
+            metric,
+            runs,
+            measured,
+            &matrix,
+            recorded::missing(session)?,
+        ))
     }
 }
 
@@ -108,14 +118,33 @@ impl Explanation {
         matrix: &Matrix,
         missing: Vec<Missing>,
     ) -> Self {
-        let values: Vec<f64> = measured.iter().filter_map(|run| runs::metric_of(&runs, *run)).collect();
+        let values: Vec<f64> = measured
+            .iter()
+            .filter_map(|run| runs::metric_of(&runs, *run))
+            .collect();
         let causes = Causes::find(&matrix.of_runs(&measured), &values);
         let mut by_time: Vec<usize> = (0..measured.len()).collect();
-        let began = |place: &usize| measured.get(*place).and_then(|run| runs.get(*run)).map(|run| run.began);
+        let began = |place: &usize| {
+            measured
+                .get(*place)
+                .and_then(|run| runs.get(*run))
+                .map(|run| run.began)
+        };
         // Recordings that started at the same time keep the order of their extracts.
         by_time.sort_by_key(|place| (began(place), *place));
-        let in_time: Vec<f64> = by_time.iter().filter_map(|place| values.get(*place).copied()).collect();
+        let in_time: Vec<f64> = by_time
+            .iter()
+            .filter_map(|place| values.get(*place).copied())
+            .collect();
         let change = chance::change(&in_time).filter(|change| change.p <= runs::CHANGED);
-        Self { metric, runs, measured, causes, by_time, change, missing }
+        Self {
+            metric,
+            runs,
+            measured,
+            causes,
+            by_time,
+            change,
+            missing,
+        }
     }
 }

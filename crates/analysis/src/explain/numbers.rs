@@ -9,7 +9,11 @@ const OF_NORMAL: f64 = 1.4826;
 
 /// The mean; 0 of no numbers.
 pub(super) fn mean(values: &[f64]) -> f64 {
-    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+    if values.is_empty() {
+        0.0
+    } else {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
 }
 
 /// The median; 0 of no numbers.
@@ -28,7 +32,13 @@ pub(super) fn median(values: &[f64]) -> f64 {
 /// How far numbers lie from their median: the median of the distances, scaled to a standard deviation.
 pub(super) fn spread(values: &[f64]) -> f64 {
     let middle = median(values);
-    OF_NORMAL * median(&values.iter().map(|value| (value - middle).abs()).collect::<Vec<_>>())
+    OF_NORMAL
+        * median(
+            &values
+                .iter()
+                .map(|value| (value - middle).abs())
+                .collect::<Vec<_>>(),
+        )
 }
 
 /// Ranks from 0; equal numbers share the mean of theirs.
@@ -53,7 +63,11 @@ pub(super) fn unit(mut values: Vec<f64>) -> Vec<f64> {
     values.iter_mut().for_each(|value| *value -= middle);
     let length = dot(&values, &values).sqrt();
     // What remains of equal numbers is rounding, which must not be scaled up.
-    let scale = if length > 1e-9 * (1.0 + middle.abs()) { 1.0 / length } else { 0.0 };
+    let scale = if length > 1e-9 * (1.0 + middle.abs()) {
+        1.0 / length
+    } else {
+        0.0
+    };
     values.iter_mut().for_each(|value| *value *= scale);
     values
 }
@@ -82,7 +96,11 @@ pub(super) fn slope(x: &[f64], y: &[f64]) -> f64 {
     for lag in (1..=lags).step_by(step) {
         // Half of the circle apart, the second half of the pairs is the first one the other way round.
         let pairs = if 2 * lag == count { lag } else { count };
-        for (a, b) in points.iter().zip(points.iter().cycle().skip(lag)).take(pairs) {
+        for (a, b) in points
+            .iter()
+            .zip(points.iter().cycle().skip(lag))
+            .take(pairs)
+        {
             let distance = (b.0 - a.0).abs();
             if distance > 0.0 {
                 slopes.push(((b.1 - a.1) / (b.0 - a.0), distance));
@@ -127,10 +145,16 @@ mod tests {
     fn equal_numbers_share_a_rank() {
         assert_eq!(ranks(&[5.0, 1.0, 5.0, 9.0]), [1.5, 0.0, 1.5, 3.0]);
         let of = |values: &[f64]| unit(ranks(values));
-        near(dot(&of(&[1.0, 2.0, 3.0, 4.0]), &of(&[10.0, 11.0, 50.0, 900.0])), 1.0);
+        near(
+            dot(&of(&[1.0, 2.0, 3.0, 4.0]), &of(&[10.0, 11.0, 50.0, 900.0])),
+            1.0,
+        );
         near(dot(&of(&[1.0, 2.0, 3.0]), &of(&[3.0, 2.0, 1.0])), -1.0);
         // d = 0, -1, 1, 0 of four: 1 - 6 * 2 / (4 * 15).
-        near(dot(&of(&[1.0, 2.0, 3.0, 4.0]), &of(&[1.0, 3.0, 2.0, 4.0])), 0.8);
+        near(
+            dot(&of(&[1.0, 2.0, 3.0, 4.0]), &of(&[1.0, 3.0, 2.0, 4.0])),
+            0.8,
+        );
         near(dot(&of(&[7.0, 7.0]), &of(&[1.0, 2.0])), 0.0);
     }
 
@@ -150,14 +174,28 @@ mod tests {
     fn each_pair_of_points_counts_once() {
         // Slopes with their weights: -3 (1), 0 (2), 0 (2.2), 3 / 3.2 (3.2), 2.5 (1.2), 3 (1); half of it is
         // 5.3.
-        near(slope(&[0.0, 1.0, 2.0, 3.2], &[0.0, 3.0, 0.0, 3.0]), 3.0 / 3.2);
+        near(
+            slope(&[0.0, 1.0, 2.0, 3.2], &[0.0, 3.0, 0.0, 3.0]),
+            3.0 / 3.2,
+        );
     }
 
     #[test]
     fn nearly_equal_values_hardly_count() {
         // Most runs have next to nothing of the cause, and differ for other reasons.
-        let x: Vec<f64> = (0..60).map(|i| if i % 3 == 0 { 100.0 } else { f64::from(i % 7) * 1e-3 }).collect();
-        let y: Vec<f64> = (0_u32..60).zip(&x).map(|(i, x)| x + f64::from(i * 37 % 11)).collect();
+        let x: Vec<f64> = (0..60)
+            .map(|i| {
+                if i % 3 == 0 {
+                    100.0
+                } else {
+                    f64::from(i % 7) * 1e-3
+                }
+            })
+            .collect();
+        let y: Vec<f64> = (0_u32..60)
+            .zip(&x)
+            .map(|(i, x)| x + f64::from(i * 37 % 11))
+            .collect();
         assert!((slope(&x, &y) - 1.0).abs() < 0.05, "{}", slope(&x, &y));
     }
 }

@@ -55,26 +55,48 @@ impl Explanation {
         let mut rows: Vec<RunRow> = self.run_rows();
         let size = |row: &RunRow| row.metric_ms.unwrap_or(f64::NEG_INFINITY);
         rows.sort_by(|a, b| size(b).total_cmp(&size(a)).then(a.run.cmp(&b.run)));
-        write!(page, "<h2>Runs</h2><table><tr><th>Run<th class=n>ms<th>State")?;
+        write!(
+            page,
+            "<h2>Runs</h2><table><tr><th>Run<th class=n>ms<th>State"
+        )?;
         for (number, cause) in (1..).zip(&self.causes.causes) {
-            write!(page, "<th class=n title=\"{}\">{number}", Text(&cause_name(cause)))?;
+            write!(
+                page,
+                "<th class=n title=\"{}\">{number}",
+                Text(&cause_name(cause))
+            )?;
         }
         writeln!(page, "<th>Not comparable</tr>")?;
         let causes = || self.causes.causes.iter();
-        let all = causes().flat_map(|cause| &cause.effects).map(|effect| effect.abs());
+        let all = causes()
+            .flat_map(|cause| &cause.effects)
+            .map(|effect| effect.abs());
         let largest = all.fold(0.0, f64::max);
         for row in rows.iter().take(MOST_RUNS) {
-            let metric = row.metric_ms.map_or_else(String::new, |metric| format!("{metric:.1}"));
+            let metric = row
+                .metric_ms
+                .map_or_else(String::new, |metric| format!("{metric:.1}"));
             let odd = if row.state == "ok" { "" } else { " class=odd" };
-            write!(page, "<tr><td>{}<td class=n>{metric}<td{odd}>{}", Text(&row.extract), Text(&row.state))?;
-            let place = usize::try_from(row.run).ok().and_then(|run| self.measured.binary_search(&run).ok());
+            write!(
+                page,
+                "<tr><td>{}<td class=n>{metric}<td{odd}>{}",
+                Text(&row.extract),
+                Text(&row.state)
+            )?;
+            let place = usize::try_from(row.run)
+                .ok()
+                .and_then(|run| self.measured.binary_search(&run).ok());
             for cause in causes() {
                 match place.and_then(|place| cause.effects.get(place)) {
                     Some(effect) => write_heat(page, *effect, largest)?,
                     None => page.write_str("<td>")?,
                 }
             }
-            writeln!(page, "<td>{}</tr>", Text(row.not_comparable.as_deref().unwrap_or_default()))?;
+            writeln!(
+                page,
+                "<td>{}</tr>",
+                Text(row.not_comparable.as_deref().unwrap_or_default())
+            )?;
         }
         writeln!(page, "</table>")
     }
@@ -115,7 +137,18 @@ fn write_causes(page: &mut String, causes: &[CauseRow]) -> std::fmt::Result {
 /// A cell of the heat map: the redder, the more the cause adds; the bluer, the more it saves.
 fn write_heat(page: &mut String, effect: f64, largest: f64) -> std::fmt::Result {
     // Without any effect there is nothing to divide by.
-    let strength = if largest > 0.0 { (effect.abs() / largest).clamp(0.0, 1.0) } else { 0.0 };
-    let colour = if effect >= 0.0 { "220,60,40" } else { "60,110,220" };
-    write!(page, "<td class=\"n heat\" style=\"background:rgba({colour},{strength:.2})\">{effect:.1}")
+    let strength = if largest > 0.0 {
+        (effect.abs() / largest).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    let colour = if effect >= 0.0 {
+        "220,60,40"
+    } else {
+        "60,110,220"
+    };
+    write!(
+        page,
+        "<td class=\"n heat\" style=\"background:rgba({colour},{strength:.2})\">{effect:.1}"
+    )
 }

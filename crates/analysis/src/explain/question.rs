@@ -15,11 +15,15 @@ const SHOWN_RUNS: usize = 40;
 
 impl Question for ExplainRequest {
     const NAME: &'static str = "explain";
-    const SENTENCE: &'static str = "What goes with the slow ones of many runs, and which cannot be compared";
+    const SENTENCE: &'static str =
+        "What goes with the slow ones of many runs, and which cannot be compared";
     const OF_ALL: bool = true;
 
     fn form(&self) -> Form<Self> {
-        let metric = self.metric_sql().map(|sql| format!("-- metric\n{sql};\n")).unwrap_or_default();
+        let metric = self
+            .metric_sql()
+            .map(|sql| format!("-- metric\n{sql};\n"))
+            .unwrap_or_default();
         let sql = format!("{metric}{}", load::shown());
         let answer = |asked: &Self, session: &Session| Ok(asked.shown(&asked.explain(session)?));
         match self.table {
@@ -59,23 +63,43 @@ impl ExplainRequest {
         if is_wanted(ExplainTable::Causes) {
             let rest = found.causes.difference() - found.causes.explained();
             let left = !found.causes.causes.is_empty() && rest > 0.0;
-            let left = left.then(|| Line::new(format!("{} are not explained", super::sentence::ms(rest))));
+            let left =
+                left.then(|| Line::new(format!("{} are not explained", super::sentence::ms(rest))));
             let answer = Answer::rows(self, &CAUSES, found.cause_rows()).with_foot(left);
             tables.push(("causes", "Causes", answer));
         }
         if is_wanted(ExplainTable::Runs) {
             let rows = found.run_rows();
             let hides = all && rows.len() > SHOWN_RUNS;
-            let odd: Vec<RunRow> =
-                rows.iter().filter(|row| !hides || row.state != "ok").take(SHOWN_RUNS).cloned().collect();
+            let odd: Vec<RunRow> = rows
+                .iter()
+                .filter(|row| !hides || row.state != "ok")
+                .take(SHOWN_RUNS)
+                .cloned()
+                .collect();
             let hidden = rows.len().saturating_sub(odd.len());
-            let more = (hidden > 0).then(|| Line::new(format!("… {hidden} more (--table runs shows all)")));
-            let answer = Answer::rows(self, &RUNS, odd).with_foot(more).with_records(rows);
-            tables.push(("runs", if hides { "Runs that differ from the others" } else { "Runs" }, answer));
+            let more = (hidden > 0)
+                .then(|| Line::new(format!("… {hidden} more (--table runs shows all)")));
+            let answer = Answer::rows(self, &RUNS, odd)
+                .with_foot(more)
+                .with_records(rows);
+            tables.push((
+                "runs",
+                if hides {
+                    "Runs that differ from the others"
+                } else {
+                    "Runs"
+                },
+                answer,
+            ));
         }
         if is_wanted(ExplainTable::Change) {
             let rows = found.change_row().into_iter().collect();
-            tables.push(("change", "Change over time", Answer::rows(self, &CHANGES, rows)));
+            tables.push((
+                "change",
+                "Change over time",
+                Answer::rows(self, &CHANGES, rows),
+            ));
         }
         if is_wanted(ExplainTable::NotRecorded) {
             tables.push((
@@ -87,7 +111,11 @@ impl ExplainRequest {
         if is_wanted(ExplainTable::Effects) {
             let answer = Answer::rows(self, &EFFECTS, found.effect_rows());
             // A row for each run and cause is for machines; among the other tables it would bury them.
-            let answer = if all { answer.showing(Shows::Sums) } else { answer };
+            let answer = if all {
+                answer.showing(Shows::Sums)
+            } else {
+                answer
+            };
             tables.push(("effects", "", answer));
         }
         let head: Vec<Line> = std::iter::once(Line::heading(found.sentence()))
@@ -98,10 +126,16 @@ impl ExplainRequest {
             let one = one.unwrap_or_else(|| Answer::rows(self, &CAUSES, Vec::new()));
             return one.with_head(head).below(Above::Nothing);
         }
-        let above = Answer::rows(self, &CAUSES, Vec::new()).with_head(head).showing(Shows::Untitled).aside();
-        let filled = tables.into_iter().filter(|(_, _, answer)| !answer.is_empty());
+        let above = Answer::rows(self, &CAUSES, Vec::new())
+            .with_head(head)
+            .showing(Shows::Untitled)
+            .aside();
+        let filled = tables
+            .into_iter()
+            .filter(|(_, _, answer)| !answer.is_empty());
         let tables = filled.map(|(name, title, answer)| (name, title.to_owned(), answer));
-        Answer::report(std::iter::once(("", String::new(), above)).chain(tables)).below(Above::Nothing)
+        Answer::report(std::iter::once(("", String::new(), above)).chain(tables))
+            .below(Above::Nothing)
     }
 }
 
@@ -124,7 +158,12 @@ impl Explanation {
             p_value: cause.p,
             runs: count(cause.runs),
             is_rest: cause.is_rest,
-            moves_with: cause.others.iter().map(super::feature::Name::text).collect::<Vec<_>>().join("; "),
+            moves_with: cause
+                .others
+                .iter()
+                .map(super::feature::Name::text)
+                .collect::<Vec<_>>()
+                .join("; "),
             more: count(cause.more),
         };
         (1..).zip(&self.causes.causes).map(row).collect()
@@ -132,21 +171,31 @@ impl Explanation {
 
     /// What all causes add to the run at this place among the measured ones.
     fn explained(&self, place: usize) -> f64 {
-        self.causes.causes.iter().filter_map(|cause| cause.effects.get(place)).sum()
+        self.causes
+            .causes
+            .iter()
+            .filter_map(|cause| cause.effects.get(place))
+            .sum()
     }
 
     pub(super) fn run_rows(&self) -> Vec<RunRow> {
-        let values: Vec<f64> =
-            self.measured.iter().filter_map(|run| runs::metric_of(&self.runs, *run)).collect();
+        let values: Vec<f64> = self
+            .measured
+            .iter()
+            .filter_map(|run| runs::metric_of(&self.runs, *run))
+            .collect();
         let (halves, distances) = (super::groups::Halves::of(&values), runs::distances(&values));
         let row = |(number, run): (usize, &runs::Run)| {
             let place = self.measured.binary_search(&number).ok();
             let spreads = place.and_then(|place| distances.get(place).copied());
-            let half = place.and_then(|place| match (halves.is_slow(place), halves.is_fast(place)) {
-                (true, _) => Some("slow".to_owned()),
-                (_, true) => Some("fast".to_owned()),
-                _ => None,
-            });
+            let half =
+                place.and_then(
+                    |place| match (halves.is_slow(place), halves.is_fast(place)) {
+                        (true, _) => Some("slow".to_owned()),
+                        (_, true) => Some("fast".to_owned()),
+                        _ => None,
+                    },
+                );
             // The spread of fewer runs is itself a matter of chance.
             let is_outlier =
                 values.len() >= 4 && spreads.is_some_and(|spreads| spreads.abs() > runs::OUTLIER);
@@ -169,7 +218,11 @@ impl Explanation {
                 not_comparable: (!run.differs.is_empty()).then(|| run.differs.join("; ")),
             }
         };
-        self.runs.iter().enumerate().map(|(number, run)| row((number, run))).collect()
+        self.runs
+            .iter()
+            .enumerate()
+            .map(|(number, run)| row((number, run)))
+            .collect()
     }
 
     pub(super) fn effect_rows(&self) -> Vec<EffectRow> {
@@ -178,7 +231,11 @@ impl Explanation {
             for (number, cause) in (1..).zip(&self.causes.causes) {
                 rows.push(EffectRow {
                     run: count(*run),
-                    extract: self.runs.get(*run).map(|run| run.name.clone()).unwrap_or_default(),
+                    extract: self
+                        .runs
+                        .get(*run)
+                        .map(|run| run.name.clone())
+                        .unwrap_or_default(),
                     cause: number,
                     name: cause_name(cause),
                     effect_ms: cause.effects.get(place).copied().unwrap_or_default(),

@@ -12,7 +12,10 @@ const NEEDED: [(&str, &str); 11] = [
     ("stacks", "which methods waited, and what is a stack tag"),
     ("disk I/O", "time and bytes of disks, by process and folder"),
     ("file I/O", "time and bytes of files, by process"),
-    ("minifilter drivers", "time in filter drivers, such as those of virus scanners"),
+    (
+        "minifilter drivers",
+        "time in filter drivers, such as those of virus scanners",
+    ),
     ("hard faults", "pages that had to be read from a disk"),
     ("DNS queries", "names that were looked up"),
     (".NET", "garbage collections and compilation"),
@@ -49,11 +52,26 @@ pub(super) fn missing(session: &Session) -> Result<Vec<Missing>> {
     let mut all = Vec::new();
     each(session, TOPICS, |row: Topic| {
         let place = NEEDED.iter().position(|(topic, _)| *topic == row.topic);
-        if let Some((place, (_, means))) =
-            place.and_then(|place| Some((place, NEEDED.get(place)?))).filter(|_| row.runs > 0)
+        if let Some((place, (_, means))) = place
+            .and_then(|place| Some((place, NEEDED.get(place)?)))
+            .filter(|_| row.runs > 0)
         {
-            let Topic { topic, runs, all_runs, recorded_by } = row;
-            all.push((place, Missing { topic, runs, all: all_runs, means, recorded_by }));
+            let Topic {
+                topic,
+                runs,
+                all_runs,
+                recorded_by,
+            } = row;
+            all.push((
+                place,
+                Missing {
+                    topic,
+                    runs,
+                    all: all_runs,
+                    means,
+                    recorded_by,
+                },
+            ));
         }
     })?;
     all.sort_by_key(|(place, _)| *place);

@@ -82,7 +82,8 @@ etwkit_query::declare! {
     }
 }
 
-const RECORDINGS: &str = "SELECT e.trace_id, e.name, e.source_name, e.detail, t.start_utc, t.start_filetime,
+const RECORDINGS: &str =
+    "SELECT e.trace_id, e.name, e.source_name, e.detail, t.start_utc, t.start_filetime,
   t.lost_events + t.lost_buffers + coalesce(t.missing_buffers, 0) AS lost
 FROM extract e JOIN trace t ON t.trace_id = e.trace_id";
 
@@ -118,7 +119,10 @@ pub(super) fn load(session: &Session) -> Result<Vec<Run>> {
             Run {
                 name: row.name,
                 start_utc: row.start_utc,
-                began: (row.start_filetime, performed_at.map(|time| time.and_utc().timestamp())),
+                began: (
+                    row.start_filetime,
+                    performed_at.map(|time| time.and_utc().timestamp()),
+                ),
                 named_ms: named.map(|named| named.duration_ms as f64),
                 has_rows: row.detail != "summary",
                 lost: row.lost,
@@ -140,7 +144,8 @@ pub(super) fn compare(
     let checkpoints = of_runs(session, CHECKPOINTS, count)?;
     for (run, ms) in runs.iter_mut().zip(checkpoints) {
         let ms = ms.filter(|ms| *ms > CHECKPOINT_MS);
-        run.differs.extend(ms.map(|ms| format!("NTFS checkpoint: {ms:.0} ms")));
+        run.differs
+            .extend(ms.map(|ms| format!("NTFS checkpoint: {ms:.0} ms")));
     }
     let of_tags = |run: usize| {
         let is_antivirus = |what: &str| what.split('\\').any(|part| part == "Antivirus");
@@ -158,19 +163,25 @@ pub(super) fn compare(
                 && is_antivirus(&name.what)
                 && is_measured(&name.process)
         });
-        tags.filter_map(|feature| feature.values.get(run)).map(|value| f64::from(*value)).sum::<f64>()
+        tags.filter_map(|feature| feature.values.get(run))
+            .map(|value| f64::from(*value))
+            .sum::<f64>()
     };
     for (place, run) in runs.iter_mut().enumerate() {
         let ms = of_tags(place);
         if let Some(metric) = time_of(run).filter(|metric| ms > ANTIVIRUS_SHARE * metric) {
-            run.differs.push(format!("antivirus: {ms:.0} ms, {:.0} % of the run", 100.0 * ms / metric));
+            run.differs.push(format!(
+                "antivirus: {ms:.0} ms, {:.0} % of the run",
+                100.0 * ms / metric
+            ));
         }
     }
     hard_faults(runs, matrix);
     counters(asked, session, runs)?;
     frequency(runs, &of_runs(session, FREQUENCIES, count)?);
     for run in runs.iter_mut().filter(|run| run.lost > 0) {
-        run.differs.push(format!("{} events or buffers are lost", run.lost));
+        run.differs
+            .push(format!("{} events or buffers are lost", run.lost));
     }
     others_have(session, MACHINES, runs)?;
     if let Some(process) = &asked.process {
@@ -183,8 +194,12 @@ pub(super) fn compare(
 fn of_runs(session: &Session, sql: &str, count: usize) -> Result<Vec<Option<f64>>> {
     let mut values = vec![None; count];
     each(session, sql, |row: OfRun| {
-        let place = usize::try_from(row.trace_id).ok().and_then(|run| values.get_mut(run));
-        place.into_iter().for_each(|place| *place = row.value.filter(|value| value.is_finite()));
+        let place = usize::try_from(row.trace_id)
+            .ok()
+            .and_then(|run| values.get_mut(run));
+        place
+            .into_iter()
+            .for_each(|place| *place = row.value.filter(|value| value.is_finite()));
     })?;
     Ok(values)
 }
@@ -197,18 +212,25 @@ fn time_of(run: &Run) -> Option<f64> {
 fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
     let mut sums = vec![0.0; runs.len()];
     let is_time = |measure: Measure| measure == Measure::Time;
-    let faults =
-        matrix.features.iter().filter(|one| one.name.kind == Kind::HardFault && is_time(one.name.measure));
+    let faults = matrix
+        .features
+        .iter()
+        .filter(|one| one.name.kind == Kind::HardFault && is_time(one.name.measure));
     for feature in faults {
-        sums.iter_mut().zip(feature.numbers()).for_each(|(sum, value)| *sum += value);
+        sums.iter_mut()
+            .zip(feature.numbers())
+            .for_each(|(sum, value)| *sum += value);
     }
     // The median, so that disturbed runs do not move what counts as usual.
     let usual = median(&sums);
     for (run, ms) in runs.iter_mut().zip(sums) {
-        if let Some(metric) = time_of(run).filter(|metric| (ms - usual).abs() > HARD_FAULT_SHARE * metric) {
+        if let Some(metric) =
+            time_of(run).filter(|metric| (ms - usual).abs() > HARD_FAULT_SHARE * metric)
+        {
             let share = 100.0 * (ms - usual).abs() / metric;
-            run.differs
-                .push(format!("hard faults: {ms:.0} ms, usually {usual:.0} ({share:.0} % of the run)"));
+            run.differs.push(format!(
+                "hard faults: {ms:.0} ms, usually {usual:.0} ({share:.0} % of the run)"
+            ));
         }
     }
 }
@@ -232,18 +254,31 @@ GROUP BY c.trace_id",
         .map(|(instructions, cycles)| Some((instructions.filter(|count| *count > 0.0)?, cycles?)))
         .collect();
     let known: Vec<(f64, f64)> = both.iter().copied().flatten().collect();
-    let usual = median(&known.iter().map(|(instructions, _)| *instructions).collect::<Vec<_>>());
-    let usual_cpi =
-        median(&known.iter().map(|(instructions, cycles)| cycles / instructions).collect::<Vec<_>>());
-    for (run, (instructions, cycles)) in
-        runs.iter_mut().zip(both).filter_map(|(run, both)| Some((run, both?)))
+    let usual = median(
+        &known
+            .iter()
+            .map(|(instructions, _)| *instructions)
+            .collect::<Vec<_>>(),
+    );
+    let usual_cpi = median(
+        &known
+            .iter()
+            .map(|(instructions, cycles)| cycles / instructions)
+            .collect::<Vec<_>>(),
+    );
+    for (run, (instructions, cycles)) in runs
+        .iter_mut()
+        .zip(both)
+        .filter_map(|(run, both)| Some((run, both?)))
     {
         let cpi = cycles / instructions;
         // More work may have another ratio, too; only if the work is the same is the machine to blame.
         let is_same_work = (instructions - usual).abs() < INSTRUCTION_CHANGE * usual;
         if is_same_work && (cpi - usual_cpi).abs() > CPI_CHANGE * usual_cpi {
             let change = "with the same number of instructions";
-            run.differs.push(format!("cycles per instruction: {cpi:.2}, usually {usual_cpi:.2}, {change}"));
+            run.differs.push(format!(
+                "cycles per instruction: {cpi:.2}, usually {usual_cpi:.2}, {change}"
+            ));
         }
     }
     Ok(())
@@ -253,7 +288,8 @@ fn frequency(runs: &mut [Run], mhz: &[Option<f64>]) {
     let usual = median(&mhz.iter().copied().flatten().collect::<Vec<_>>());
     for (run, mhz) in runs.iter_mut().zip(mhz) {
         if let Some(mhz) = mhz.filter(|mhz| *mhz < (1.0 - FREQUENCY_CHANGE) * usual) {
-            run.differs.push(format!("frequency: {mhz:.0} MHz, usually {usual:.0}"));
+            run.differs
+                .push(format!("frequency: {mhz:.0} MHz, usually {usual:.0}"));
         }
     }
 }
@@ -279,7 +315,9 @@ fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
     })?;
     for (what, values) in all {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        values.values().for_each(|value| *counts.entry(value).or_default() += 1);
+        values
+            .values()
+            .for_each(|value| *counts.entry(value).or_default() += 1);
         let usual = counts
             .iter()
             // Among equally frequent values the first by name, so that the answer does not depend on order.
@@ -288,7 +326,8 @@ fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
         let Some(usual) = usual else { continue };
         for (run, value) in values.into_iter().filter(|(_, value)| *value != usual) {
             if let Some(run) = usize::try_from(run).ok().and_then(|run| runs.get_mut(run)) {
-                run.differs.push(format!("{what}: {value}, usually {usual}"));
+                run.differs
+                    .push(format!("{what}: {value}, usually {usual}"));
             }
         }
     }
@@ -309,9 +348,32 @@ mod tests {
     fn nothing_is_a_share_of_a_metric_that_is_no_time() {
         let mut matrix = Matrix::new(4);
         let (kind, measure) = (Kind::HardFault, Measure::Time);
-        matrix.add(2, Name { kind, measure, what: String::new(), process: None }, 0.0, 500.0);
-        matrix.add(3, Name { kind, measure, what: String::new(), process: None }, 0.0, 500.0);
-        let run = |metric| Run { metric: Some(metric), ..Run::default() };
+        matrix.add(
+            2,
+            Name {
+                kind,
+                measure,
+                what: String::new(),
+                process: None,
+            },
+            0.0,
+            500.0,
+        );
+        matrix.add(
+            3,
+            Name {
+                kind,
+                measure,
+                what: String::new(),
+                process: None,
+            },
+            0.0,
+            500.0,
+        );
+        let run = |metric| Run {
+            metric: Some(metric),
+            ..Run::default()
+        };
         let mut runs = [run(-5.0), run(1000.0), run(0.0), run(1000.0)];
         hard_faults(&mut runs, &matrix);
         let differs: Vec<usize> = runs.iter().map(|run| run.differs.len()).collect();

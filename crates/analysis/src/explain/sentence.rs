@@ -40,7 +40,11 @@ impl Explanation {
             ms(causes.fast)
         );
         if runs < ENOUGH_RUNS {
-            let what = if causes.causes.is_empty() { "nothing stands out" } else { "what differs most is" };
+            let what = if causes.causes.is_empty() {
+                "nothing stands out"
+            } else {
+                "what differs most is"
+            };
             return format!(
                 "{runs} runs are too few for a statement: {halves}; {what}{}",
                 named(&causes.causes)
@@ -53,13 +57,21 @@ impl Explanation {
             );
         }
         let share = (100.0 * causes.explained() / causes.difference()).min(100.0);
-        format!("{}; {share:.0} % of that is{}", capital(&halves), named(&causes.causes))
+        format!(
+            "{}; {share:.0} % of that is{}",
+            capital(&halves),
+            named(&causes.causes)
+        )
     }
 
     /// The lines below the sentence.
     pub(super) fn more(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let disturbed = self.runs.iter().filter(|run| !run.differs.is_empty()).count();
+        let disturbed = self
+            .runs
+            .iter()
+            .filter(|run| !run.differs.is_empty())
+            .count();
         if disturbed > 0 {
             lines.push(format!(
                 "{} not comparable with the others as they are: the table of runs says why",
@@ -68,10 +80,17 @@ impl Explanation {
         }
         let unmeasured = self.runs.len().saturating_sub(self.measured.len());
         if unmeasured > 0 {
-            lines.push(format!("{} without a metric and left out", counted(unmeasured)));
+            lines.push(format!(
+                "{} without a metric and left out",
+                counted(unmeasured)
+            ));
         }
         lines.extend(self.change_row().map(|change| {
-            let word = if change.change_ms > 0.0 { "slower" } else { "faster" };
+            let word = if change.change_ms > 0.0 {
+                "slower"
+            } else {
+                "faster"
+            };
             format!(
                 "Runs became {word} with {}: {} before, {} from there on",
                 change.extract,
@@ -84,7 +103,9 @@ impl Explanation {
 
     pub(super) fn change_row(&self) -> Option<ChangeRow> {
         let change = self.change?;
-        let run = self.runs.get(*self.measured.get(*self.by_time.get(change.at)?)?)?;
+        let run = self
+            .runs
+            .get(*self.measured.get(*self.by_time.get(change.at)?)?)?;
         let count = |runs: usize| i64::try_from(runs).unwrap_or(i64::MAX);
         Some(ChangeRow {
             extract: run.name.clone(),
@@ -100,22 +121,38 @@ impl Explanation {
 }
 
 fn counted(runs: usize) -> String {
-    if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") }
+    if runs == 1 {
+        "1 run is".to_owned()
+    } else {
+        format!("{runs} runs are")
+    }
 }
 
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }
 
 /// ` A (12 ms), B (3 ms) and 2 others`.
 fn named(causes: &[Cause]) -> String {
-    let first =
-        causes.iter().take(NAMED).map(|cause| format!("{} ({})", cause_name(cause), ms(cause.effect)));
+    let first = causes
+        .iter()
+        .take(NAMED)
+        .map(|cause| format!("{} ({})", cause_name(cause), ms(cause.effect)));
     let text = first.collect::<Vec<_>>().join(", ");
     let others = causes.len().saturating_sub(NAMED);
-    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-    if text.is_empty() { text } else { format!(" {text}{more}") }
+    let more = if others > 0 {
+        format!(" and {others} more")
+    } else {
+        String::new()
+    };
+    if text.is_empty() {
+        text
+    } else {
+        format!(" {text}{more}")
+    }
 }
 
 /// What a cause is called.

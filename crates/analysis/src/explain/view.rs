@@ -15,19 +15,31 @@ type Missing = Column<ExplainRequest, MissingRow>;
 pub(super) const CAUSES: View<ExplainRequest, CauseRow> = View::new(
     &[
         Cause::new("Cause", "#", Id, |_, row| row.cause.into()),
-        Cause::new("Effect", "Effect ms", Fixed(1), |_, row| row.effect_ms.into()),
+        Cause::new("Effect", "Effect ms", Fixed(1), |_, row| {
+            row.effect_ms.into()
+        }),
         Cause::new("Share", "%", Fixed(0), |_, row| row.share_percent.into()),
         Cause::new("Slow", "Slow runs", Fixed(1), |_, row| row.slow.into()),
         Cause::new("Fast", "Fast runs", Fixed(1), |_, row| row.fast.into()),
         Cause::new("Unit", "Unit", Word, |_, row| row.unit.clone().into()),
-        Cause::new("PerUnit", "ms per unit", Fixed(3), |_, row| row.ms_per_unit.into()).hidden(),
+        Cause::new("PerUnit", "ms per unit", Fixed(3), |_, row| {
+            row.ms_per_unit.into()
+        })
+        .hidden(),
         Cause::new("Runs", "Runs", Whole, |_, row| row.runs.into()),
-        Cause::new("Correlation", "Correlation", Fixed(2), |_, row| row.correlation.into()),
-        Cause::new("P", "p", Word, |_, row| row.p_value.map(p_text).into()).shown_if_known(|_| true),
-        Cause::new("Measure", "Measure", Word, |_, row| row.measure.clone().into()),
+        Cause::new("Correlation", "Correlation", Fixed(2), |_, row| {
+            row.correlation.into()
+        }),
+        Cause::new("P", "p", Word, |_, row| row.p_value.map(p_text).into())
+            .shown_if_known(|_| true),
+        Cause::new("Measure", "Measure", Word, |_, row| {
+            row.measure.clone().into()
+        }),
         Cause::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
         Cause::new("Name", "Name", Word, |_, row| name(row).into()),
-        Cause::new("Process", "Process", Word, |_, row| row.process.clone().into()),
+        Cause::new("Process", "Process", Word, |_, row| {
+            row.process.clone().into()
+        }),
     ],
     |_| 0.0,
 )
@@ -52,7 +64,11 @@ fn name(row: &CauseRow) -> String {
 
 /// A probability with three decimals, or with its order of magnitude if it is smaller.
 pub(super) fn p_text(p: f64) -> String {
-    if p >= 0.001 { format!("{p:.3}") } else { format!("{p:.0e}") }
+    if p >= 0.001 {
+        format!("{p:.3}")
+    } else {
+        format!("{p:.0e}")
+    }
 }
 
 pub(super) const RUNS: View<ExplainRequest, RunRow> = View::new(
@@ -60,13 +76,24 @@ pub(super) const RUNS: View<ExplainRequest, RunRow> = View::new(
         Run::new("Run", "Run", Id, |_, row| row.run.into()),
         Run::new("Metric", "ms", Fixed(1), |_, row| row.metric_ms.into()),
         Run::new("Half", "Half", Word, |_, row| row.half.clone().into()),
-        Run::new("Spreads", "From median", Fixed(1), |_, row| row.spreads.into()),
-        Run::new("Explained", "Explained ms", Fixed(1), |_, row| row.explained_ms.into()),
+        Run::new("Spreads", "From median", Fixed(1), |_, row| {
+            row.spreads.into()
+        }),
+        Run::new("Explained", "Explained ms", Fixed(1), |_, row| {
+            row.explained_ms.into()
+        }),
         Run::new("State", "State", Word, |_, row| row.state.clone().into()),
-        Run::new("Start", "Start", Word, |_, row| row.start_utc.clone().into()).hidden(),
-        Run::new("Extract", "Extract", Word, |_, row| row.extract.clone().into()),
-        Run::new("NotComparable", "Not comparable", Word, |_, row| row.not_comparable.clone().into())
-            .shown_if_known(|_| true),
+        Run::new("Start", "Start", Word, |_, row| {
+            row.start_utc.clone().into()
+        })
+        .hidden(),
+        Run::new("Extract", "Extract", Word, |_, row| {
+            row.extract.clone().into()
+        }),
+        Run::new("NotComparable", "Not comparable", Word, |_, row| {
+            row.not_comparable.clone().into()
+        })
+        .shown_if_known(|_| true),
     ],
     |_| 0.0,
 )
@@ -77,8 +104,12 @@ pub(super) const EFFECTS: View<ExplainRequest, EffectRow> = View::new(
     &[
         Effect::new("Run", "Run", Id, |_, row| row.run.into()),
         Effect::new("Cause", "#", Id, |_, row| row.cause.into()),
-        Effect::new("Effect", "Effect ms", Fixed(1), |_, row| row.effect_ms.into()),
-        Effect::new("Extract", "Extract", Word, |_, row| row.extract.clone().into()),
+        Effect::new("Effect", "Effect ms", Fixed(1), |_, row| {
+            row.effect_ms.into()
+        }),
+        Effect::new("Extract", "Extract", Word, |_, row| {
+            row.extract.clone().into()
+        }),
         Effect::new("Name", "Name", Word, |_, row| row.name.clone().into()),
     ],
     |_| 0.0,
@@ -87,14 +118,26 @@ pub(super) const EFFECTS: View<ExplainRequest, EffectRow> = View::new(
 
 pub(super) const CHANGES: View<ExplainRequest, ChangeRow> = View::new(
     &[
-        Change::new("Before", "Before ms", Fixed(1), |_, row| row.before_ms.into()),
+        Change::new("Before", "Before ms", Fixed(1), |_, row| {
+            row.before_ms.into()
+        }),
         Change::new("After", "After ms", Fixed(1), |_, row| row.after_ms.into()),
-        Change::new("Change", "Change ms", Fixed(1), |_, row| row.change_ms.into()),
-        Change::new("RunsBefore", "Runs before", Whole, |_, row| row.runs_before.into()),
-        Change::new("RunsAfter", "Runs after", Whole, |_, row| row.runs_after.into()),
+        Change::new("Change", "Change ms", Fixed(1), |_, row| {
+            row.change_ms.into()
+        }),
+        Change::new("RunsBefore", "Runs before", Whole, |_, row| {
+            row.runs_before.into()
+        }),
+        Change::new("RunsAfter", "Runs after", Whole, |_, row| {
+            row.runs_after.into()
+        }),
         Change::new("P", "p", Word, |_, row| p_text(row.p_value).into()),
-        Change::new("Start", "Start", Word, |_, row| row.start_utc.clone().into()),
-        Change::new("Extract", "First run after it", Word, |_, row| row.extract.clone().into()),
+        Change::new("Start", "Start", Word, |_, row| {
+            row.start_utc.clone().into()
+        }),
+        Change::new("Extract", "First run after it", Word, |_, row| {
+            row.extract.clone().into()
+        }),
     ],
     |_| 0.0,
 )
@@ -105,8 +148,13 @@ pub(super) const NOT_RECORDED: View<ExplainRequest, MissingRow> = View::new(
         Missing::new("Topic", "Topic", Word, |_, row| row.topic.clone().into()),
         Missing::new("Runs", "Runs without", Whole, |_, row| row.runs.into()),
         Missing::new("AllRuns", "of", Whole, |_, row| row.all_runs.into()),
-        Missing::new("Means", "Not known", Word, |_, row| row.means.clone().into()),
-        Missing::new("RecordedBy", "Recorded by", Word, |_, row| row.recorded_by.clone().into()).hidden(),
+        Missing::new("Means", "Not known", Word, |_, row| {
+            row.means.clone().into()
+        }),
+        Missing::new("RecordedBy", "Recorded by", Word, |_, row| {
+            row.recorded_by.clone().into()
+        })
+        .hidden(),
     ],
     |_| 0.0,
 )

@@ -30,7 +30,13 @@ pub(super) struct Cost {
 
 impl Cost {
     pub(super) fn is_something(&self) -> bool {
-        let times = [self.own_cpu_ns, self.other_cpu_ns, self.dpc_isr_ns, self.wait_ns, self.ready_ns];
+        let times = [
+            self.own_cpu_ns,
+            self.other_cpu_ns,
+            self.dpc_isr_ns,
+            self.wait_ns,
+            self.ready_ns,
+        ];
         times.iter().any(|time| *time > 0) || self.disk_bytes > 0
     }
 
@@ -123,7 +129,9 @@ fn and_in(moment: &str, time: Range) -> String {
 impl Costs {
     /// Asks for the costs in a part of the trace.
     pub(super) fn sum(session: &Session, owners: &Owners, time: Range) -> Result<Self> {
-        let mut costs = Self { of: vec![Cost::default(); owners.products().count()] };
+        let mut costs = Self {
+            of: vec![Cost::default(); owners.products().count()],
+        };
         costs.cpu(session, owners, time)?;
         costs.switches(session, owners, time)?;
         costs.dpcs(session, owners, time)?;
@@ -147,10 +155,14 @@ impl Costs {
     fn cpu(&mut self, session: &Session, owners: &Owners, time: Range) -> Result<()> {
         each(session, &cpu_sql(time), |row: Cpu| {
             let (thread, code) = (owners.thread(row.thread_key), owners.stack(row.stack_id));
-            self.add(owners, thread, |cost| plus(&mut cost.own_cpu_ns, row.cpu_ns));
+            self.add(owners, thread, |cost| {
+                plus(&mut cost.own_cpu_ns, row.cpu_ns)
+            });
             // A product's own code in its own threads is already counted with these.
             if code.product != thread.product && row.code_ns > 0 {
-                self.add(owners, code, |cost| plus(&mut cost.other_cpu_ns, row.code_ns));
+                self.add(owners, code, |cost| {
+                    plus(&mut cost.other_cpu_ns, row.code_ns)
+                });
             }
         })
     }
@@ -182,9 +194,13 @@ GROUP BY thread_key, instead_thread_key"
         );
         each(session, &ready, |row: Ready| {
             let thread = owners.thread(row.thread_key);
-            let instead = row.instead_thread_key.map_or(NOBODY, |instead| owners.thread(instead));
+            let instead = row
+                .instead_thread_key
+                .map_or(NOBODY, |instead| owners.thread(instead));
             if instead.product != thread.product {
-                self.add(owners, instead, |cost| plus(&mut cost.ready_ns, row.ready_ns));
+                self.add(owners, instead, |cost| {
+                    plus(&mut cost.ready_ns, row.ready_ns)
+                });
             }
         })
     }
@@ -197,7 +213,9 @@ GROUP BY frame_id",
             and_in("end_ns", time)
         );
         each(session, &sql, |row: Dpcs| {
-            self.add(owners, owners.frame(row.frame_id), |cost| plus(&mut cost.dpc_isr_ns, row.own_ns));
+            self.add(owners, owners.frame(row.frame_id), |cost| {
+                plus(&mut cost.dpc_isr_ns, row.own_ns)
+            });
         })
     }
 
@@ -209,7 +227,9 @@ GROUP BY thread_key",
             and_in("complete_ns", time)
         );
         each(session, &sql, |row: Transfers| {
-            let owner = row.thread_key.map_or(NOBODY, |thread| owners.thread(thread));
+            let owner = row
+                .thread_key
+                .map_or(NOBODY, |thread| owners.thread(thread));
             self.add(owners, owner, |cost| {
                 plus(&mut cost.disk_ns, row.disk_ns);
                 plus(&mut cost.disk_bytes, row.disk_bytes);
@@ -238,12 +258,28 @@ mod tests {
 
     #[test]
     fn sums_stay_at_the_largest_number() {
-        let mut cost = Cost { other_cpu_ns: i64::MAX, ready_ns: i64::MAX, ..Cost::default() };
+        let mut cost = Cost {
+            other_cpu_ns: i64::MAX,
+            ready_ns: i64::MAX,
+            ..Cost::default()
+        };
         plus(&mut cost.own_cpu_ns, 7);
         plus(&mut cost.other_cpu_ns, 7);
-        let has = Has { samples: true, switches: true, dpcs: true, disk: true };
-        let product = Product { name: "a.sys".to_owned(), company: None, files: Vec::new() };
+        let has = Has {
+            samples: true,
+            switches: true,
+            dpcs: true,
+            disk: true,
+        };
+        let product = Product {
+            name: "a.sys".to_owned(),
+            company: None,
+            files: Vec::new(),
+        };
         let row = OverheadRequest::default().row(&product, &cost, has);
-        assert_eq!((row.own_cpu_ns, row.other_cpu_ns, row.caused_ns), (Some(7), Some(i64::MAX), i64::MAX));
+        assert_eq!(
+            (row.own_cpu_ns, row.other_cpu_ns, row.caused_ns),
+            (Some(7), Some(i64::MAX), i64::MAX)
+        );
     }
 }

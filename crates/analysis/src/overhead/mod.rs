@@ -103,20 +103,54 @@ type Of = Column<OverheadRequest, OverheadRow>;
 
 const PRODUCTS: View<OverheadRequest, OverheadRow> = View::new(
     &[
-        Of::new("Caused", "Costs others ms", FineMilliseconds, |_, row| row.caused_ns.into()).cost(),
-        Of::new("OtherCpu", "CPU in others ms", FineMilliseconds, |_, row| row.other_cpu_ns.into()).cost(),
-        Of::new("Dpc", "DPC/ISR ms", FineMilliseconds, |_, row| row.dpc_isr_ns.into()).cost(),
-        Of::new("Wait", "Waits ms", FineMilliseconds, |_, row| row.wait_ns.into()).cost(),
-        Of::new("MaxWait", "Longest ms", FineMilliseconds, |_, row| row.max_wait_ns.into()).worst(),
+        Of::new("Caused", "Costs others ms", FineMilliseconds, |_, row| {
+            row.caused_ns.into()
+        })
+        .cost(),
+        Of::new(
+            "OtherCpu",
+            "CPU in others ms",
+            FineMilliseconds,
+            |_, row| row.other_cpu_ns.into(),
+        )
+        .cost(),
+        Of::new("Dpc", "DPC/ISR ms", FineMilliseconds, |_, row| {
+            row.dpc_isr_ns.into()
+        })
+        .cost(),
+        Of::new("Wait", "Waits ms", FineMilliseconds, |_, row| {
+            row.wait_ns.into()
+        })
+        .cost(),
+        Of::new("MaxWait", "Longest ms", FineMilliseconds, |_, row| {
+            row.max_wait_ns.into()
+        })
+        .worst(),
         Of::new("Waits", "Waits", Whole, |_, row| row.waits.into()).cost(),
-        Of::new("Ready", "Ready ms", FineMilliseconds, |_, row| row.ready_ns.into()).cost(),
-        Of::new("OwnCpu", "Own CPU ms", FineMilliseconds, |_, row| row.own_cpu_ns.into()).cost(),
-        Of::new("Disk", "Disk ms", FineMilliseconds, |_, row| row.disk_ns.into()).cost(),
-        Of::new("DiskBytes", "Disk MB", Megabytes, |_, row| row.disk_bytes.into()).cost(),
+        Of::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
+            row.ready_ns.into()
+        })
+        .cost(),
+        Of::new("OwnCpu", "Own CPU ms", FineMilliseconds, |_, row| {
+            row.own_cpu_ns.into()
+        })
+        .cost(),
+        Of::new("Disk", "Disk ms", FineMilliseconds, |_, row| {
+            row.disk_ns.into()
+        })
+        .cost(),
+        Of::new("DiskBytes", "Disk MB", Megabytes, |_, row| {
+            row.disk_bytes.into()
+        })
+        .cost(),
         Of::new("Energy", "Energy J", Fixed(2), |_, row| row.energy_j.into()),
-        Of::new("Product", "Product", Word, |_, row| row.product.clone().into()),
-        Of::new("Company", "Company", Word, |_, row| row.company.clone().into())
-            .shown_if(|asked| !matches!(asked.by, OverheadBy::Company | OverheadBy::Tag)),
+        Of::new("Product", "Product", Word, |_, row| {
+            row.product.clone().into()
+        }),
+        Of::new("Company", "Company", Word, |_, row| {
+            row.company.clone().into()
+        })
+        .shown_if(|asked| !matches!(asked.by, OverheadBy::Company | OverheadBy::Tag)),
         Of::new("Files", "Files", Word, |_, row| row.files.clone().into())
             .shown_if(|asked| asked.by != OverheadBy::File),
     ],
@@ -138,12 +172,13 @@ const DISK: Recorded = Recorded::rows("disk_io", "disk I/O", SAMPLES.how);
 
 impl Question for OverheadRequest {
     const NAME: &'static str = "overhead";
-    const SENTENCE: &'static str =
-        "What products cost: virus scanners, drivers and tracing, in their own threads and in others";
+    const SENTENCE: &'static str = "What products cost: virus scanners, drivers and tracing, in their own threads and in others";
 
     fn form(&self) -> Form<Self> {
         let answer = |asked: &Self, session: &Session| asked.sum_up(session);
-        Form::made::<OverheadRow>(cost::cpu_sql(self.time), answer).shows(&PRODUCTS).top(self.top)
+        Form::made::<OverheadRow>(cost::cpu_sql(self.time), answer)
+            .shows(&PRODUCTS)
+            .top(self.top)
     }
 
     fn tagging(&self) -> Tagging<'_> {
@@ -158,7 +193,10 @@ impl Question for OverheadRequest {
             return Ok(());
         }
         let problem = "rules of stack tags make rows of --by tag only".to_owned();
-        Err(OptionError::Value { option: "stack-tag-file", problem })
+        Err(OptionError::Value {
+            option: "stack-tag-file",
+            problem,
+        })
     }
 }
 
@@ -178,13 +216,25 @@ impl OverheadRequest {
         for owners in self.owners(session)? {
             let costs = Costs::sum(session, &owners, self.time)?;
             let products = owners.products().zip(&costs.of);
-            let shown = products.filter(|(product, cost)| cost.is_something() && product.fits(&filter));
+            let shown =
+                products.filter(|(product, cost)| cost.is_something() && product.fits(&filter));
             rows.extend(shown.map(|(product, cost)| self.row(product, cost, has)));
             notes.extend(owners.notes());
         }
-        rows.sort_by(|a, b| a.sort_value.total_cmp(&b.sort_value).then_with(|| b.product.cmp(&a.product)));
-        Top { count: self.top.count.or(Some(SHOWN)), ..self.top }.cut(&mut rows);
-        let model = format!("Energy is a model: CPU time x {} W; nothing of it was measured", self.watts);
+        rows.sort_by(|a, b| {
+            a.sort_value
+                .total_cmp(&b.sort_value)
+                .then_with(|| b.product.cmp(&a.product))
+        });
+        Top {
+            count: self.top.count.or(Some(SHOWN)),
+            ..self.top
+        }
+        .cut(&mut rows);
+        let model = format!(
+            "Energy is a model: CPU time x {} W; nothing of it was measured",
+            self.watts
+        );
         let foot = notes.into_iter().chain((!rows.is_empty()).then_some(model));
         Ok(Answer::rows(self, &PRODUCTS, rows).with_foot(foot.map(Line::new)))
     }
@@ -196,7 +246,11 @@ impl OverheadRequest {
             return Ok(vec![Owners::find(session, self)?]);
         }
         let all = TextFilter::parse("");
-        let built_in = if self.product.is_some() { all.clone() } else { TextFilter::parse(PRODUCT_TAGS) };
+        let built_in = if self.product.is_some() {
+            all.clone()
+        } else {
+            TextFilter::parse(PRODUCT_TAGS)
+        };
         // The built-in set always counts; files add sets of their own, which may tag the same stack again.
         let mut found = vec![tags::owners(session, default_tags(), &built_in)?];
         for set in session.tags().iter() {
@@ -209,7 +263,10 @@ impl OverheadRequest {
         let known = |is_recorded: bool, value: i64| is_recorded.then_some(value);
         let (others, dpc) = (cost.other_cpu_ns, cost.dpc_isr_ns);
         let cpu = cost.own_cpu_ns.saturating_add(others).saturating_add(dpc);
-        let caused = others.saturating_add(dpc).saturating_add(cost.wait_ns).saturating_add(cost.ready_ns);
+        let caused = others
+            .saturating_add(dpc)
+            .saturating_add(cost.wait_ns)
+            .saturating_add(cost.ready_ns);
         let sort = match self.sort {
             OverheadSort::Caused => caused,
             OverheadSort::Cpu => cpu,

@@ -11,7 +11,10 @@ use super::product::{File, Product, Products};
 use crate::Result;
 
 /// The owner of what belongs to Windows or is not known.
-pub(super) const NOBODY: Owner = Owner { product: u32::MAX, module: -1 };
+pub(super) const NOBODY: Owner = Owner {
+    product: u32::MAX,
+    module: -1,
+};
 
 /// Drivers of file systems, to which filter drivers pass operations on: what waits in them would have waited
 /// without the filter, too.
@@ -30,8 +33,14 @@ const FILE_SYSTEMS: &[&str] = &[
 ];
 
 /// Modules with the code that logs events.
-const LOGGERS: &[&str] =
-    &["ntoskrnl.exe", "ntkrnlmp.exe", "ntkrnlpa.exe", "ntkrpamp.exe", "ntdll.dll", "advapi32.dll"];
+const LOGGERS: &[&str] = &[
+    "ntoskrnl.exe",
+    "ntkrnlmp.exe",
+    "ntkrnlpa.exe",
+    "ntkrpamp.exe",
+    "ntdll.dll",
+    "advapi32.dll",
+];
 
 /// Prefixes of functions that log events.
 const LOGGING: &[&str] = &["Etw", "PerfInfoLog", "WmiTrace", "WmipLog"];
@@ -91,9 +100,15 @@ impl FileSystems {
     pub(super) fn of(trace: &TraceFrames) -> Self {
         let is_one = |frame: &i32| {
             let name = trace.module(*frame).unwrap_or_default();
-            FILE_SYSTEMS.iter().any(|system| system.eq_ignore_ascii_case(name))
+            FILE_SYSTEMS
+                .iter()
+                .any(|system| system.eq_ignore_ascii_case(name))
         };
-        Self((0..i32::try_from(trace.frames()).unwrap_or(i32::MAX)).filter(is_one).collect())
+        Self(
+            (0..i32::try_from(trace.frames()).unwrap_or(i32::MAX))
+                .filter(is_one)
+                .collect(),
+        )
     }
 
     pub(super) fn has(&self, frame: i32) -> bool {
@@ -105,7 +120,9 @@ impl Owners {
     /// Reads modules, threads and the tree of stacks.
     pub(super) fn find(session: &Session, asked: &OverheadRequest) -> Result<Self> {
         let rows: Vec<ModuleRow> = ask(session, MODULES)?;
-        let are_known = rows.iter().any(|row| row.company.as_ref().is_some_and(|text| !text.is_empty()));
+        let are_known = rows
+            .iter()
+            .any(|row| row.company.as_ref().is_some_and(|text| !text.is_empty()));
         let mut products = Products::new(asked, are_known);
         let (modules, processes) = of_modules(&rows, &mut products);
         let frames = session.frames()?;
@@ -113,11 +130,24 @@ impl Owners {
         let trace = frames.trace(0).unwrap_or(&empty);
         let mut is_kernel_named = false;
         let frame = |number| of_frame(trace, number, &modules, &mut is_kernel_named);
-        let frames: Vec<Owner> = (0..i32::try_from(trace.frames()).unwrap_or(i32::MAX)).map(frame).collect();
+        let frames: Vec<Owner> = (0..i32::try_from(trace.frames()).unwrap_or(i32::MAX))
+            .map(frame)
+            .collect();
         let (stacks, waiting) = of_stacks(trace, &frames);
         let threads = of_threads(session, &processes, |frame| at(&frames, frame))?;
-        let names = rows.into_iter().map(|row| (key(row.module_id), row.name)).collect();
-        Ok(Self { products, stacks, waiting, frames, threads, names, is_kernel_named })
+        let names = rows
+            .into_iter()
+            .map(|row| (key(row.module_id), row.name))
+            .collect();
+        Ok(Self {
+            products,
+            stacks,
+            waiting,
+            frames,
+            threads,
+            names,
+            is_kernel_named,
+        })
     }
 
     pub(super) fn products(&self) -> impl Iterator<Item = &Product> {
@@ -160,7 +190,10 @@ impl Owners {
 
     /// The owner of a thread.
     pub(super) fn thread(&self, thread_key: i64) -> Owner {
-        self.threads.get(&key(thread_key)).copied().unwrap_or(NOBODY)
+        self.threads
+            .get(&key(thread_key))
+            .copied()
+            .unwrap_or(NOBODY)
     }
 
     /// File name of a module.
@@ -174,12 +207,19 @@ pub(super) fn key(number: i64) -> i32 {
 }
 
 pub(super) fn at(all: &[Owner], number: i64) -> Owner {
-    usize::try_from(number).ok().and_then(|number| all.get(number)).copied().unwrap_or(NOBODY)
+    usize::try_from(number)
+        .ok()
+        .and_then(|number| all.get(number))
+        .copied()
+        .unwrap_or(NOBODY)
 }
 
 /// Owners of modules, and of processes by their executables. A library in the folder of the executable came
 /// with the program: it is a part of the program, whichever company made it.
-fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owner>, HashMap<i64, Owner>) {
+fn of_modules(
+    rows: &[ModuleRow],
+    products: &mut Products,
+) -> (HashMap<i32, Owner>, HashMap<i64, Owner>) {
     let mut own = |row: &ModuleRow| {
         let file = File {
             name: &row.name,
@@ -189,12 +229,16 @@ fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owne
             is_driver: row.process_key.is_none(),
         };
         let module = key(row.module_id);
-        products.of(&file).map_or(NOBODY, |product| Owner { product, module })
+        products
+            .of(&file)
+            .map_or(NOBODY, |product| Owner { product, module })
     };
     // Executables first: their folders say who owns the libraries that are looked at below.
     let (mut processes, mut folders) = (HashMap::new(), HashMap::new());
     for row in rows.iter().filter(|row| row.is_executable) {
-        let Some(process) = row.process_key else { continue };
+        let Some(process) = row.process_key else {
+            continue;
+        };
         let owner = own(row);
         if owner != NOBODY {
             processes.insert(process, owner);
@@ -206,11 +250,14 @@ fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owne
         }
     }
     let modules = rows.iter().map(|row| {
-        let home =
-            row.process_key.and_then(|process| Some((folders.get(&process)?, processes.get(&process)?)));
+        let home = row
+            .process_key
+            .and_then(|process| Some((folders.get(&process)?, processes.get(&process)?)));
         let module = key(row.module_id);
         let owner = match home {
-            Some((home, owner)) if folder(&row.path).starts_with(home) => Owner { module, ..*owner },
+            Some((home, owner)) if folder(&row.path).starts_with(home) => {
+                Owner { module, ..*owner }
+            }
             _ => own(row),
         };
         (module, owner)
@@ -224,13 +271,22 @@ pub(super) fn of_threads(
     processes: &HashMap<i64, Owner>,
     mut began: impl FnMut(i64) -> Owner,
 ) -> Result<HashMap<i32, Owner>> {
-    let rows: Vec<ThreadRow> =
-        ask(session, "SELECT thread_key, process_key, start_frame_id FROM thread ORDER BY thread_key")?;
+    let rows: Vec<ThreadRow> = ask(
+        session,
+        "SELECT thread_key, process_key, start_frame_id FROM thread ORDER BY thread_key",
+    )?;
     let owner = rows.into_iter().map(|row| {
-        let own = row.process_key.and_then(|process| processes.get(&process)).copied().unwrap_or(NOBODY);
+        let own = row
+            .process_key
+            .and_then(|process| processes.get(&process))
+            .copied()
+            .unwrap_or(NOBODY);
         let began = row.start_frame_id.map_or(NOBODY, &mut began);
         // Worker threads of a scanner inside other programs start in the scanner's own file.
-        (key(row.thread_key), if began == NOBODY { own } else { began })
+        (
+            key(row.thread_key),
+            if began == NOBODY { own } else { began },
+        )
     });
     Ok(owner.collect())
 }
@@ -249,17 +305,27 @@ fn of_frame(
 ) -> Owner {
     let module = trace.module_id(frame).unwrap_or(-1);
     let owner = modules.get(&module).copied().unwrap_or(NOBODY);
-    let Some(method) = trace.method(frame) else { return owner };
+    let Some(method) = trace.method(frame) else {
+        return owner;
+    };
     let file = trace.module(frame).unwrap_or_default();
-    if !LOGGERS.iter().any(|logger| logger.eq_ignore_ascii_case(file)) {
+    if !LOGGERS
+        .iter()
+        .any(|logger| logger.eq_ignore_ascii_case(file))
+    {
         return owner;
     }
     // Any kernel function with a name shows that the kernel's symbols were found; ntdll.dll starts with the
     // same letters and is not the kernel.
-    *is_kernel_named |= file.get(..2).is_some_and(|begin| begin.eq_ignore_ascii_case("nt"))
+    *is_kernel_named |= file
+        .get(..2)
+        .is_some_and(|begin| begin.eq_ignore_ascii_case("nt"))
         && !file.eq_ignore_ascii_case("ntdll.dll");
     if LOGGING.iter().any(|begin| method.starts_with(begin)) {
-        return Owner { product: Products::TRACING, module };
+        return Owner {
+            product: Products::TRACING,
+            module,
+        };
     }
     owner
 }
@@ -268,7 +334,10 @@ fn of_frame(
 /// known when what they call is looked at.
 fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) {
     let systems = FileSystems::of(trace);
-    let (mut all, mut waiting) = (Vec::with_capacity(trace.stacks()), Vec::with_capacity(trace.stacks()));
+    let (mut all, mut waiting) = (
+        Vec::with_capacity(trace.stacks()),
+        Vec::with_capacity(trace.stacks()),
+    );
     for stack in 0..i32::try_from(trace.stacks()).unwrap_or(i32::MAX) {
         let (caller, frame) = trace.node(stack).unwrap_or((None, -1));
         let own = at(frames, frame.into());

@@ -50,7 +50,9 @@ pub(super) struct Product {
 impl Product {
     /// Whether its name, its company or a file of it passes.
     pub(super) fn fits(&self, filter: &TextFilter) -> bool {
-        let texts = std::iter::once(&self.name).chain(&self.company).chain(&self.files);
+        let texts = std::iter::once(&self.name)
+            .chain(&self.company)
+            .chain(&self.files);
         // In one text, so that excluding one file excludes the product.
         let all = texts.map(String::as_str).collect::<Vec<_>>().join("\n");
         filter.matches(Some(&all))
@@ -82,13 +84,28 @@ impl Products {
     pub(super) const TRACING: u32 = 0;
 
     pub(super) fn new(asked: &OverheadRequest, are_companies_known: bool) -> Self {
-        let tracing = Product { name: TRACING.to_owned(), company: None, files: Vec::new() };
-        Self { by: asked.by, are_companies_known, numbers: HashMap::new(), all: vec![tracing] }
+        let tracing = Product {
+            name: TRACING.to_owned(),
+            company: None,
+            files: Vec::new(),
+        };
+        Self {
+            by: asked.by,
+            are_companies_known,
+            numbers: HashMap::new(),
+            all: vec![tracing],
+        }
     }
 
     /// For rows that are stack tags. The number of tracing stays unused, since there are tags for it.
     pub(super) fn of_tags() -> Self {
-        Self::new(&OverheadRequest { by: OverheadBy::Tag, ..OverheadRequest::default() }, true)
+        Self::new(
+            &OverheadRequest {
+                by: OverheadBy::Tag,
+                ..OverheadRequest::default()
+            },
+            true,
+        )
     }
 
     /// The number of a stack tag, to which this file belongs.
@@ -103,13 +120,22 @@ impl Products {
         if RECORDERS.contains(&lower.as_str()) {
             return Some(self.put(Self::TRACING, file.name));
         }
-        let company = file.company.map(str::trim).filter(|company| !company.is_empty());
+        let company = file
+            .company
+            .map(str::trim)
+            .filter(|company| !company.is_empty());
         let name = match company {
-            Some(company) if is_microsoft(company) => match DEFENDER_FILES.contains(&lower.as_str()) {
-                true => DEFENDER,
-                false => return None,
-            },
-            Some(company) => file.product.map(str::trim).filter(|name| !name.is_empty()).unwrap_or(company),
+            Some(company) if is_microsoft(company) => {
+                match DEFENDER_FILES.contains(&lower.as_str()) {
+                    true => DEFENDER,
+                    false => return None,
+                }
+            }
+            Some(company) => file
+                .product
+                .map(str::trim)
+                .filter(|name| !name.is_empty())
+                .unwrap_or(company),
             // Where others say their company, a driver that does not is not from Windows. For programs the
             // folder shows whether they came with Windows.
             None if !self.are_companies_known || (!file.is_driver && is_in_windows(file.path)) => {
@@ -129,17 +155,27 @@ impl Products {
 
     fn number(&mut self, name: &str, company: Option<&str>) -> u32 {
         // Files of one product spell its name in different ways; the first spelling that is met is shown.
-        let key = (name.to_lowercase(), company.unwrap_or_default().to_lowercase());
+        let key = (
+            name.to_lowercase(),
+            company.unwrap_or_default().to_lowercase(),
+        );
         *self.numbers.entry(key).or_insert_with(|| {
             let company = company.map(str::to_owned);
-            self.all.push(Product { name: name.to_owned(), company, files: Vec::new() });
+            self.all.push(Product {
+                name: name.to_owned(),
+                company,
+                files: Vec::new(),
+            });
             u32::try_from(self.all.len() - 1).unwrap_or(Self::TRACING)
         })
     }
 
     fn put(&mut self, number: u32, file: &str) -> u32 {
         if let Some(product) = self.all.get_mut(number as usize)
-            && !product.files.iter().any(|known| known.eq_ignore_ascii_case(file))
+            && !product
+                .files
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(file))
         {
             product.files.push(file.to_owned());
         }
@@ -150,12 +186,16 @@ impl Products {
 fn is_microsoft(company: &str) -> bool {
     // Version resources may start with a sign such as that of copyright.
     let company = company.trim_start_matches(|c: char| !c.is_alphanumeric());
-    company.get(.."microsoft".len()).is_some_and(|begin| begin.eq_ignore_ascii_case("microsoft"))
+    company
+        .get(.."microsoft".len())
+        .is_some_and(|begin| begin.eq_ignore_ascii_case("microsoft"))
 }
 
 fn is_in_windows(path: &str) -> bool {
     let path = path.to_lowercase();
-    path.starts_with(r"\windows\") || path.starts_with(r"\systemroot\") || path.contains(r":\windows\")
+    path.starts_with(r"\windows\")
+        || path.starts_with(r"\systemroot\")
+        || path.contains(r":\windows\")
 }
 
 #[cfg(test)]
@@ -164,25 +204,73 @@ mod tests {
 
     fn products(asked: &OverheadRequest) -> Vec<(String, Option<String>, Vec<String>)> {
         let files = [
-            ("Guard.sys", r"C:\Windows\System32\drivers\guard.sys", Some("North Ltd"), Some("North Guard")),
-            ("guardsvc.exe", r"C:\Program Files\North\guardsvc.exe", Some("NORTH LTD"), Some("North guard ")),
-            ("lamp.dll", r"C:\Program Files\North\lamp.dll", Some("North Ltd"), Some("North Lamp")),
-            ("odd.sys", r"C:\Windows\System32\drivers\odd.sys", None, None),
+            (
+                "Guard.sys",
+                r"C:\Windows\System32\drivers\guard.sys",
+                Some("North Ltd"),
+                Some("North Guard"),
+            ),
+            (
+                "guardsvc.exe",
+                r"C:\Program Files\North\guardsvc.exe",
+                Some("NORTH LTD"),
+                Some("North guard "),
+            ),
+            (
+                "lamp.dll",
+                r"C:\Program Files\North\lamp.dll",
+                Some("North Ltd"),
+                Some("North Lamp"),
+            ),
+            (
+                "odd.sys",
+                r"C:\Windows\System32\drivers\odd.sys",
+                None,
+                None,
+            ),
             ("tool.exe", r"D:\tool.exe", Some(" "), Some("Tool")),
             ("old.dll", r"C:\Windows\System32\old.dll", None, None),
-            ("ntfs.sys", r"C:\Windows\System32\drivers\ntfs.sys", Some("Microsoft Corporation"), None),
-            ("WdFilter.sys", r"C:\Windows\x.sys", Some("© Microsoft Corporation"), Some("Windows")),
-            ("wpr.exe", r"C:\Windows\System32\wpr.exe", Some("Microsoft Corporation"), None),
+            (
+                "ntfs.sys",
+                r"C:\Windows\System32\drivers\ntfs.sys",
+                Some("Microsoft Corporation"),
+                None,
+            ),
+            (
+                "WdFilter.sys",
+                r"C:\Windows\x.sys",
+                Some("© Microsoft Corporation"),
+                Some("Windows"),
+            ),
+            (
+                "wpr.exe",
+                r"C:\Windows\System32\wpr.exe",
+                Some("Microsoft Corporation"),
+                None,
+            ),
         ];
         let mut found = Products::new(asked, true);
         for (name, path, company, product) in files {
-            found.of(&File { name, path, company, product, is_driver: name.ends_with(".sys") });
+            found.of(&File {
+                name,
+                path,
+                company,
+                product,
+                is_driver: name.ends_with(".sys"),
+            });
         }
-        found.all.into_iter().map(|one| (one.name, one.company, one.files)).collect()
+        found
+            .all
+            .into_iter()
+            .map(|one| (one.name, one.company, one.files))
+            .collect()
     }
 
     fn names(asked: &OverheadRequest) -> Vec<String> {
-        products(asked).into_iter().map(|(name, _, files)| format!("{name}: {}", files.join(" "))).collect()
+        products(asked)
+            .into_iter()
+            .map(|(name, _, files)| format!("{name}: {}", files.join(" ")))
+            .collect()
     }
 
     #[test]
@@ -201,13 +289,19 @@ mod tests {
 
     #[test]
     fn companies_and_files_can_be_rows() {
-        let by = |by| OverheadRequest { by, ..OverheadRequest::default() };
+        let by = |by| OverheadRequest {
+            by,
+            ..OverheadRequest::default()
+        };
         let companies = names(&by(OverheadBy::Company));
         assert_eq!(
             companies[1],
             "NORTH LTD: Guard.sys guardsvc.exe lamp.dll".replace("NORTH LTD", "North Ltd")
         );
-        assert!(companies.contains(&"Microsoft Defender: WdFilter.sys".to_owned()), "{companies:?}");
+        assert!(
+            companies.contains(&"Microsoft Defender: WdFilter.sys".to_owned()),
+            "{companies:?}"
+        );
         let files = names(&by(OverheadBy::File));
         assert_eq!(files.len(), 7, "{files:?}");
         assert_eq!(
@@ -219,7 +313,13 @@ mod tests {
     #[test]
     fn where_no_file_says_its_company_a_missing_one_means_nothing() {
         let mut found = Products::new(&OverheadRequest::default(), false);
-        let file = File { name: "odd.sys", path: "", company: None, product: None, is_driver: true };
+        let file = File {
+            name: "odd.sys",
+            path: "",
+            company: None,
+            product: None,
+            is_driver: true,
+        };
         assert_eq!(found.of(&file), None);
     }
 }

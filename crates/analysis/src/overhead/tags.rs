@@ -33,27 +33,54 @@ pub(super) fn owners(session: &Session, set: &TagSet, shown: &TextFilter) -> Res
     let frames = session.frames()?;
     let empty = TraceFrames::default();
     let trace = frames.trace(0).unwrap_or(&empty);
-    let mut tags = Tags { set, shown, products: Products::of_tags(), files: HashMap::new() };
+    let mut tags = Tags {
+        set,
+        shown,
+        products: Products::of_tags(),
+        files: HashMap::new(),
+    };
     let (stacks, waiting) = tags.of_stacks(trace, &trace.tagged(set));
     let mut processes = HashMap::new();
     for row in rows.iter().filter(|row| row.is_executable) {
         if let (Some(process), Some(product)) = (row.process_key, tags.of_file(&row.name)) {
-            processes.insert(process, Owner { product, module: key(row.module_id) });
+            processes.insert(
+                process,
+                Owner {
+                    product,
+                    module: key(row.module_id),
+                },
+            );
         }
     }
-    let threads = of_threads(session, &processes, |frame| tags.of_frame(trace, key(frame)))?;
+    let threads = of_threads(session, &processes, |frame| {
+        tags.of_frame(trace, key(frame))
+    })?;
     let routines: Vec<RoutineRow> = ask(session, "SELECT DISTINCT frame_id FROM dpc_isr")?;
     let mut of_frame = vec![NOBODY; trace.frames()];
     for frame in routines.iter().map(|row| key(row.frame_id)) {
         let owner = tags.of_frame(trace, frame);
-        if let Some(place) = usize::try_from(frame).ok().and_then(|frame| of_frame.get_mut(frame)) {
+        if let Some(place) = usize::try_from(frame)
+            .ok()
+            .and_then(|frame| of_frame.get_mut(frame))
+        {
             *place = owner;
         }
     }
-    let names = rows.into_iter().map(|row| (key(row.module_id), row.name)).collect();
+    let names = rows
+        .into_iter()
+        .map(|row| (key(row.module_id), row.name))
+        .collect();
     // The notes about companies and the kernel's symbols concern only rows that are products.
     let is_kernel_named = true;
-    Ok(Owners { products: tags.products, stacks, waiting, frames: of_frame, threads, names, is_kernel_named })
+    Ok(Owners {
+        products: tags.products,
+        stacks,
+        waiting,
+        frames: of_frame,
+        threads,
+        names,
+        is_kernel_named,
+    })
 }
 
 impl Tags<'_> {
@@ -80,9 +107,15 @@ impl Tags<'_> {
         let module = trace.module(frame);
         let number = match trace.method(frame) {
             None => module.and_then(|name| self.of_file(name)),
-            method => self.set.tag(&[(module, method)]).and_then(|tag| self.number(&tag, module)),
+            method => self
+                .set
+                .tag(&[(module, method)])
+                .and_then(|tag| self.number(&tag, module)),
         };
-        number.map_or(NOBODY, |product| Owner { product, module: trace.module_id(frame).unwrap_or(-1) })
+        number.map_or(NOBODY, |product| Owner {
+            product,
+            module: trace.module_id(frame).unwrap_or(-1),
+        })
     }
 
     /// Owners of stacks that run and of stacks that wait; see [`Owners`].
@@ -94,7 +127,9 @@ impl Tags<'_> {
         for stack in 0..i32::try_from(trace.stacks()).unwrap_or(i32::MAX) {
             let (caller, frame) = trace.node(stack).unwrap_or((None, -1));
             let product = tagged.tag(stack).and_then(|tag| {
-                *numbers.entry(tag).or_insert_with(|| self.number(tagged.name(tag)?, trace.module(frame)))
+                *numbers
+                    .entry(tag)
+                    .or_insert_with(|| self.number(tagged.name(tag)?, trace.module(frame)))
             });
             let from = |all: &[Owner]| caller.map_or(NOBODY, |caller| at(all, caller.into()));
             let above = from(&all);
@@ -105,7 +140,10 @@ impl Tags<'_> {
             };
             // The outermost frame with the tag is the one that the rule matched: its file did it.
             let goes_on = above.product == product;
-            let own = Owner { product, module: trace.module_id(frame).unwrap_or(-1) };
+            let own = Owner {
+                product,
+                module: trace.module_id(frame).unwrap_or(-1),
+            };
             all.push(if goes_on { above } else { own });
             // A tag of the file system itself continues in the file system's own frames.
             let passes_on = systems.has(frame)

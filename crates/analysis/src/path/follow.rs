@@ -34,7 +34,10 @@ pub(super) struct PathPiece {
 impl PathPiece {
     /// Adds a wait that a DPC ended to those that are looked up later; returns its index there.
     pub(super) fn ended_by_dpc(&self, parts: &Parts, roots: &mut Roots) -> Option<usize> {
-        let slice = self.piece.slice.filter(|_| self.piece.state == State::Waiting)?;
+        let slice = self
+            .piece
+            .slice
+            .filter(|_| self.piece.state == State::Waiting)?;
         let is_by_dpc = slice.is_by_dpc() || parts.threads.is_idle(slice.by);
         (is_by_dpc && slice.wait().is_some())
             .then(|| roots.add(self.thread, &slice, &parts.slices, &parts.threads))
@@ -82,20 +85,39 @@ pub(super) struct Follower<'p> {
 
 impl<'p> Follower<'p> {
     pub(super) fn new(parts: &'p Parts, thread: i32) -> Self {
-        let root = PathNode { thread, stack: (0, NONE), by_stack: NONE, ..PathNode::default() };
-        Self { parts, pieces: Vec::new(), nodes: vec![root], way: vec![(thread, 0)], overflowed: false }
+        let root = PathNode {
+            thread,
+            stack: (0, NONE),
+            by_stack: NONE,
+            ..PathNode::default()
+        };
+        Self {
+            parts,
+            pieces: Vec::new(),
+            nodes: vec![root],
+            way: vec![(thread, 0)],
+            overflowed: false,
+        }
     }
 
     /// Adds what the thread, the last one of `way`, did from `from` to `to`.
     pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) {
         // An upper estimate, before any piece is made: otherwise a single call could fill the memory.
         let slices = self.parts.slices.count(thread, from, to);
-        if self.overflowed || self.pieces.len().saturating_add(slices.saturating_mul(OF_A_SLICE)) > MAX_PIECES
+        if self.overflowed
+            || self
+                .pieces
+                .len()
+                .saturating_add(slices.saturating_mul(OF_A_SLICE))
+                > MAX_PIECES
         {
             self.overflowed = true;
             return;
         }
-        let (depth, node) = (self.way.len().saturating_sub(1), self.way.last().map_or(0, |(_, node)| *node));
+        let (depth, node) = (
+            self.way.len().saturating_sub(1),
+            self.way.last().map_or(0, |(_, node)| *node),
+        );
         for piece in time_line(&self.parts.slices, thread, from, to, self.parts.ends.end_ns) {
             match self.ended_by(&piece) {
                 Some((by, slice)) => {
@@ -109,7 +131,12 @@ impl<'p> Follower<'p> {
                     let from = self.before_creation(thread, node, &piece);
                     let piece = Piece { from, ..piece };
                     if piece.from < piece.to {
-                        self.pieces.push(PathPiece { piece, thread, depth, node });
+                        self.pieces.push(PathPiece {
+                            piece,
+                            thread,
+                            depth,
+                            node,
+                        });
                     }
                 }
             }
@@ -130,7 +157,9 @@ impl<'p> Follower<'p> {
         }
         // Only the time before the start belongs to the creator. Unknown time after it means lost events of
         // the thread itself, which another thread does not explain.
-        let Some((start, creator)) = self.parts.creator(thread) else { return piece.from };
+        let Some((start, creator)) = self.parts.creator(thread) else {
+            return piece.from;
+        };
         let until = start.min(piece.to);
         let is_known = || self.parts.slices.has_state(creator, piece.from, until);
         if until <= piece.from || !self.can_follow(creator) || !is_known() {
@@ -155,8 +184,10 @@ impl<'p> Follower<'p> {
     fn ended_by(&self, piece: &Piece) -> Option<(i32, Slice)> {
         let slice = piece.slice.filter(|_| piece.state == State::Waiting)?;
         let by = slice.by;
-        let is_thread =
-            by != NONE && !slice.is_by_dpc() && !self.parts.threads.is_idle(by) && slice.wait().is_some();
+        let is_thread = by != NONE
+            && !slice.is_by_dpc()
+            && !self.parts.threads.is_idle(by)
+            && slice.wait().is_some();
         (is_thread && self.can_follow(by) && self.parts.slices.has_state(by, piece.from, piece.to))
             .then_some((by, slice))
     }
@@ -165,7 +196,9 @@ impl<'p> Follower<'p> {
     fn child(&mut self, node: usize, by: i32) -> usize {
         let next = self.nodes.len();
         let depth = self.way.len();
-        let Some(parent) = self.nodes.get_mut(node) else { return node };
+        let Some(parent) = self.nodes.get_mut(node) else {
+            return node;
+        };
         let number = *parent.children.entry(by).or_insert(next);
         if number == next {
             self.nodes.push(PathNode {
@@ -187,7 +220,10 @@ impl<'p> Follower<'p> {
     pub(super) fn finish(self) -> Result<(Vec<PathPiece>, Vec<PathNode>)> {
         if self.overflowed {
             let message = format!("the path has more than {MAX_PIECES} pieces");
-            return Err(Error::TooWide { message, how: "ask for a part of the trace with --range" });
+            return Err(Error::TooWide {
+                message,
+                how: "ask for a part of the trace with --range",
+            });
         }
         Ok((self.pieces, self.nodes))
     }

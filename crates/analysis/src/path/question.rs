@@ -35,7 +35,11 @@ impl Question for PathRequest {
         let sql = question(&[self.time]);
         // JSON and CSV get all rows, unless a number of them is asked for.
         let answer = |asked: &Self, session: &Session| {
-            Self { top: asked.top.or(Some(0)), ..asked.clone() }.answer_for_people(session)
+            Self {
+                top: asked.top.or(Some(0)),
+                ..asked.clone()
+            }
+            .answer_for_people(session)
         };
         let all = Shown { has_unknown: true };
         let form = if self.by_process {
@@ -44,15 +48,19 @@ impl Question for PathRequest {
             };
             Form::made::<ProcessShare>(sql, answer).describing(describe)
         } else if self.sums {
-            let describe =
-                move |_: &Self, fields: &mut [Field]| SHARES.describe::<Share>(&all, Into::into, fields);
+            let describe = move |_: &Self, fields: &mut [Field]| {
+                SHARES.describe::<Share>(&all, Into::into, fields)
+            };
             Form::made::<Share>(sql, answer).describing(describe)
         } else if self.tree {
             Form::made::<Node>(sql, answer).with_fields(fields::<Stacks>())
         } else {
             Form::made::<Segment>(sql, answer).with_fields(fields::<Stacks>())
         };
-        form.top(Top { count: self.top, skip: 0 })
+        form.top(Top {
+            count: self.top,
+            skip: 0,
+        })
     }
 
     fn answer_for_people(&self, session: &Session) -> Result<Answer> {
@@ -70,28 +78,49 @@ impl Question for PathRequest {
 
 /// The error for several processes, which have no common path.
 fn several(threads: &[Thread]) -> Error {
-    let name = |thread: &Thread| who(thread.process.as_deref().or(Some("?")), thread.pid.or(Some(-1)), None);
+    let name = |thread: &Thread| {
+        who(
+            thread.process.as_deref().or(Some("?")),
+            thread.pid.or(Some(-1)),
+            None,
+        )
+    };
     let names: Vec<String> = threads.iter().take(LISTED).map(name).collect();
-    let message = format!("{} processes fit, and a path is that of one: {}", threads.len(), names.join(" "));
-    Error::TooWide { message, how: "name one of them by its id: --process ID" }
+    let message = format!(
+        "{} processes fit, and a path is that of one: {}",
+        threads.len(),
+        names.join(" ")
+    );
+    Error::TooWide {
+        message,
+        how: "name one of them by its id: --process ID",
+    }
 }
 
 impl PathRequest {
     fn shown(&self, mut path: CriticalPath, stacks: &StackText) -> Result<Answer> {
         let head = head(&path);
-        let shown = Shown { has_unknown: path.processes.iter().any(|row| row.unknown_ns > 0) };
+        let shown = Shown {
+            has_unknown: path.processes.iter().any(|row| row.unknown_ns > 0),
+        };
         if self.by_process {
             let more = self.cut(&mut path.processes, |row| row.total_ns);
-            return Ok(Answer::rows(&shown, &PROCESSES, path.processes).with_head(head).with_foot(more));
+            return Ok(Answer::rows(&shown, &PROCESSES, path.processes)
+                .with_head(head)
+                .with_foot(more));
         }
         if self.sums {
             let more = self.cut(&mut path.shares, |row| row.duration_ns);
-            return Ok(Answer::rows(&shown, &SHARES, path.shares).with_head(head).with_foot(more));
+            return Ok(Answer::rows(&shown, &SHARES, path.shares)
+                .with_head(head)
+                .with_foot(more));
         }
         let more = cut(&mut path.shares, SHOWN_ABOVE, |row| row.duration_ns);
         let more = more.map(|line| line.words(" (--sums shows more)"));
         let above = Answer::rows(&shown, &SHARES, path.shares).with_head(head);
-        let above = above.with_foot(more.into_iter().chain([Line::default()])).aside();
+        let above = above
+            .with_foot(more.into_iter().chain([Line::default()]))
+            .aside();
         let below = if self.tree {
             let more = self.cut_tree(&mut path.tree);
             let of = |row: &Node| (row.stack_id, row.readying_stack_id);
@@ -99,9 +128,17 @@ impl PathRequest {
         } else {
             let more = self.cut_segments(&mut path.segments);
             let of = |row: &Segment| (row.stack_id, row.readying_stack_id);
-            Answer::rows(&shown, &SEGMENTS, self.with_stacks(path.segments, stacks, of)).with_foot(more)
+            Answer::rows(
+                &shown,
+                &SEGMENTS,
+                self.with_stacks(path.segments, stacks, of),
+            )
+            .with_foot(more)
         };
-        Ok(Answer::report([("", String::new(), above), ("", String::new(), below)]))
+        Ok(Answer::report([
+            ("", String::new(), above),
+            ("", String::new(), below),
+        ]))
     }
 
     fn with_stacks<R>(
@@ -110,7 +147,10 @@ impl PathRequest {
         stacks: &StackText,
         ids: impl Fn(&R) -> (Option<i64>, Option<i64>),
     ) -> Vec<WithStacks<R>> {
-        let with_stacks = |row: R| WithStacks { stacks: Stacks::of(stacks, self.stacks, ids(&row)), row };
+        let with_stacks = |row: R| WithStacks {
+            stacks: Stacks::of(stacks, self.stacks, ids(&row)),
+            row,
+        };
         rows.into_iter().map(with_stacks).collect()
     }
 
@@ -126,7 +166,8 @@ impl PathRequest {
     /// rows was asked for.
     fn cut<R>(&self, rows: &mut Vec<R>, duration: fn(&R) -> i64) -> Option<Line> {
         let more = cut(rows, self.most(), duration);
-        more.filter(|_| self.top.is_none()).map(|line| line.words(ALL))
+        more.filter(|_| self.top.is_none())
+            .map(|line| line.words(ALL))
     }
 
     /// Keeps the longest segments; the line says how many are left out, unless a number of them was asked
@@ -146,7 +187,12 @@ impl PathRequest {
         let before = tree.len();
         keep_largest(tree, self.most(), |row| row.total_ns);
         let left_out = before.saturating_sub(tree.len());
-        let line = || Line::new("… ").whole(count(left_out)).words(" more").words(ALL);
+        let line = || {
+            Line::new("… ")
+                .whole(count(left_out))
+                .words(" more")
+                .words(ALL)
+        };
         (left_out > 0 && self.top.is_none()).then(line)
     }
 }
@@ -177,24 +223,51 @@ fn cut<R>(rows: &mut Vec<R>, count: usize, duration: fn(&R) -> i64) -> Option<Li
 fn keep_largest<R>(rows: &mut Vec<R>, count: usize, size: fn(&R) -> i64) {
     let mut sizes: Vec<(i64, usize)> = rows.iter().map(size).zip(0..).collect();
     sizes.sort_unstable_by_key(|(size, number)| (std::cmp::Reverse(*size), *number));
-    let mut kept: Vec<usize> = sizes.into_iter().take(count).map(|(_, number)| number).collect();
+    let mut kept: Vec<usize> = sizes
+        .into_iter()
+        .take(count)
+        .map(|(_, number)| number)
+        .collect();
     kept.sort_unstable();
     let mut numbers = 0..;
-    rows.retain(|_| numbers.next().is_some_and(|number: usize| kept.binary_search(&number).is_ok()));
+    rows.retain(|_| {
+        numbers
+            .next()
+            .is_some_and(|number: usize| kept.binary_search(&number).is_ok())
+    });
 }
 
 /// Whose path it is and why, other threads that fit, and what the thread waited for when the trace ended.
 fn head(path: &CriticalPath) -> Vec<Line> {
-    let CriticalPath { thread, from_ns, to_ns, .. } = path;
+    let CriticalPath {
+        thread,
+        from_ns,
+        to_ns,
+        ..
+    } = path;
     let of = who(thread.process.as_deref(), thread.pid, Some(thread.tid));
     let (from, to) = (seconds(*from_ns, 6), seconds(*to_ns, 6));
     let heading = Line::heading(format!("Critical path of {of} from {from} to {to} s: "));
-    let heading = heading.value(FineMilliseconds, to_ns.saturating_sub(*from_ns)).words(" ms");
-    let since = path.open_wait.as_ref().filter(|(since, _)| since >= to_ns).map(|(since, reason)| {
-        let (since, reason) = (seconds(*since, 6), reason.as_deref().unwrap_or("unknown reason"));
-        Line::new(format!("Since {since} s it waits ({reason}), and did when the trace ended"))
-    });
-    std::iter::once(heading).chain(others(path)).chain(since).collect()
+    let heading = heading
+        .value(FineMilliseconds, to_ns.saturating_sub(*from_ns))
+        .words(" ms");
+    let since = path
+        .open_wait
+        .as_ref()
+        .filter(|(since, _)| since >= to_ns)
+        .map(|(since, reason)| {
+            let (since, reason) = (
+                seconds(*since, 6),
+                reason.as_deref().unwrap_or("unknown reason"),
+            );
+            Line::new(format!(
+                "Since {since} s it waits ({reason}), and did when the trace ended"
+            ))
+        });
+    std::iter::once(heading)
+        .chain(others(path))
+        .chain(since)
+        .collect()
 }
 
 /// Why the path is that of this thread although others fit, and which of the others ran longest.
@@ -206,16 +279,30 @@ fn others(path: &CriticalPath) -> Vec<Line> {
         Chosen::First => "It is the first thread of its process",
         Chosen::Longest => "It is the thread that ran longest",
     };
-    let (threads, listed) =
-        (if path.others == 1 { "thread fits" } else { "threads fit" }, path.best_others.len());
-    let which = if listed < path.others { ", those that ran longest" } else { "" };
+    let (threads, listed) = (
+        if path.others == 1 {
+            "thread fits"
+        } else {
+            "threads fit"
+        },
+        path.best_others.len(),
+    );
+    let which = if listed < path.others {
+        ", those that ran longest"
+    } else {
+        ""
+    };
     let line = Line::new(format!("{rule}; ")).whole(count(path.others));
     let line = line.words(format!(" other {threads}, --thread names one{which}:"));
     let other = |(thread, run_ns): &(Thread, i64)| {
         let of = who(thread.process.as_deref(), thread.pid, Some(thread.tid));
-        Line::new(format!("  {of} ran ")).value(FineMilliseconds, *run_ns).words(" ms")
+        Line::new(format!("  {of} ran "))
+            .value(FineMilliseconds, *run_ns)
+            .words(" ms")
     };
-    std::iter::once(line).chain(path.best_others.iter().map(other)).collect()
+    std::iter::once(line)
+        .chain(path.best_others.iter().map(other))
+        .collect()
 }
 
 #[cfg(test)]

@@ -86,7 +86,11 @@ etwkit_query::declare! {
 }
 
 fn percent(part: i64, whole: i64) -> f64 {
-    if whole > 0 { part as f64 * 100.0 / whole as f64 } else { 0.0 }
+    if whole > 0 {
+        part as f64 * 100.0 / whole as f64
+    } else {
+        0.0
+    }
 }
 
 fn stack(id: i32) -> Option<i64> {
@@ -102,7 +106,9 @@ impl Parts {
         let waited = slice.filter(|_| matches!(state, State::Waiting | State::Ready));
         let waiting = slice.filter(|_| state == State::Waiting);
         let transfer = ended.and_then(|ended| ended.transfer.as_ref());
-        let dpc = ended.and_then(|ended| ended.dpc.as_ref()).filter(|_| transfer.is_none());
+        let dpc = ended
+            .and_then(|ended| ended.dpc.as_ref())
+            .filter(|_| transfer.is_none());
         let unended = || waiting.and_then(|slice| without_end(&slice));
         Segment {
             start_ns: from,
@@ -115,10 +121,19 @@ impl Parts {
             thread_key: piece.thread.into(),
             tid: thread.map(|thread| thread.tid),
             state,
-            wait_reason: waiting.and_then(|slice| slice.reason()).map(wait_reason_name),
-            ended_by: ended.map(|ended| ended.kind).or_else(unended).map(|kind| kind.name().to_owned()),
-            operation: transfer.map(|t| t.kind.clone()).or_else(|| dpc.map(|dpc| dpc.kind.clone())),
-            object: transfer.and_then(|t| t.path.clone()).or_else(|| self.stacks.frame(dpc?.frame_id)),
+            wait_reason: waiting
+                .and_then(|slice| slice.reason())
+                .map(wait_reason_name),
+            ended_by: ended
+                .map(|ended| ended.kind)
+                .or_else(unended)
+                .map(|kind| kind.name().to_owned()),
+            operation: transfer
+                .map(|t| t.kind.clone())
+                .or_else(|| dpc.map(|dpc| dpc.kind.clone())),
+            object: transfer
+                .and_then(|t| t.path.clone())
+                .or_else(|| self.stacks.frame(dpc?.frame_id)),
             is_open_wait: waiting.is_some_and(|slice| slice.is_open()),
             stack_id: waited.and_then(|slice| stack(slice.stack)),
             readying_stack_id: waited.and_then(|slice| stack(slice.by_stack)),
@@ -129,7 +144,9 @@ impl Parts {
     pub(super) fn tree(&self, pieces: &[PathPiece], nodes: &[PathNode], length: i64) -> Vec<Node> {
         let mut rows: Vec<Node> = nodes.iter().map(|node| self.node(node)).collect();
         for piece in pieces {
-            let Some(row) = rows.get_mut(piece.node) else { continue };
+            let Some(row) = rows.get_mut(piece.node) else {
+                continue;
+            };
             let duration = piece.piece.to.saturating_sub(piece.piece.from);
             let sum = match piece.piece.state {
                 State::Running => &mut row.run_ns,
@@ -193,12 +210,18 @@ fn in_order(rows: &[Node], nodes: &[PathNode]) -> Vec<Node> {
     // A stack of its own and no recursion, so that the depth of the tree does not matter.
     let (mut ordered, mut open) = (Vec::with_capacity(rows.len()), vec![0]);
     while let Some(number) = open.pop() {
-        let (Some(row), Some(node)) = (rows.get(number), nodes.get(number)) else { continue };
+        let (Some(row), Some(node)) = (rows.get(number), nodes.get(number)) else {
+            continue;
+        };
         ordered.push(row.clone());
         let mut children: Vec<usize> = node.children.values().copied().collect();
         // The last one is popped first, so that the largest has to be last.
-        children
-            .sort_by_key(|child| (rows.get(*child).map_or(0, |row| row.total_ns), std::cmp::Reverse(*child)));
+        children.sort_by_key(|child| {
+            (
+                rows.get(*child).map_or(0, |row| row.total_ns),
+                std::cmp::Reverse(*child),
+            )
+        });
         open.extend(children);
     }
     ordered
@@ -259,7 +282,9 @@ pub(super) fn shares(segments: &[Segment], length: i64) -> Vec<Share> {
         share.duration_ns = share.duration_ns.saturating_add(segment.duration_ns);
     }
     let mut shares: Vec<Share> = sums.into_values().collect();
-    shares.iter_mut().for_each(|share| share.percent = percent(share.duration_ns, length));
+    shares
+        .iter_mut()
+        .for_each(|share| share.percent = percent(share.duration_ns, length));
     // Equal ones keep the order of their keys.
     shares.sort_by_key(|share| std::cmp::Reverse(share.duration_ns));
     shares

@@ -29,8 +29,13 @@ type OfSegment = Column<Shown, WithStacks<Segment>>;
 
 pub(super) const SEGMENTS: View<Shown, WithStacks<Segment>> = View::new(
     &[
-        OfSegment::new("Start", "Start s", Seconds(6), |_, it| it.row.start_ns.into()),
-        OfSegment::new("Time", "Time ms", FineMilliseconds, |_, it| it.row.duration_ns.into()).cost(),
+        OfSegment::new("Start", "Start s", Seconds(6), |_, it| {
+            it.row.start_ns.into()
+        }),
+        OfSegment::new("Time", "Time ms", FineMilliseconds, |_, it| {
+            it.row.duration_ns.into()
+        })
+        .cost(),
         OfSegment::new("Depth", "Depth", Id, |_, it| it.row.depth.into()),
         OfSegment::new("State", "State", Word, |_, it| {
             state(it.row.state, it.row.wait_reason.as_deref()).into()
@@ -38,8 +43,12 @@ pub(super) const SEGMENTS: View<Shown, WithStacks<Segment>> = View::new(
         OfSegment::new("Process", "Thread", Word, |_, it| {
             who(it.row.process.as_deref(), it.row.pid, it.row.tid).into()
         }),
-        OfSegment::new("EndedBy", "Ended by", Word, |_, it| ended_by(&it.row).into()),
-        OfSegment::new("Stack", "Waited in", Word, |_, it| it.stacks.stack.clone().into()),
+        OfSegment::new("EndedBy", "Ended by", Word, |_, it| {
+            ended_by(&it.row).into()
+        }),
+        OfSegment::new("Stack", "Waited in", Word, |_, it| {
+            it.stacks.stack.clone().into()
+        }),
     ],
     |it| it.row.duration_ns as f64,
 )
@@ -49,21 +58,47 @@ type OfNode = Column<Shown, WithStacks<Node>>;
 
 pub(super) const TREE: View<Shown, WithStacks<Node>> = View::new(
     &[
-        OfNode::new("Total", "Total ms", FineMilliseconds, |_, it| it.row.total_ns.into()).worst(),
-        OfNode::new("Percent", "%", Fixed(1), |_, it| it.row.total_percent.into()),
-        OfNode::new("Run", "Ran ms", FineMilliseconds, |_, it| it.row.run_ns.into()).cost(),
-        OfNode::new("Ready", "Ready ms", FineMilliseconds, |_, it| it.row.ready_ns.into()).cost(),
-        OfNode::new("Wait", "Waited ms", FineMilliseconds, |_, it| it.row.wait_ns.into()).cost(),
-        OfNode::new("Unknown", "Unknown ms", FineMilliseconds, |_, it| it.row.unknown_ns.into())
-            .sum()
-            .shown_if(|shown| shown.has_unknown),
+        OfNode::new("Total", "Total ms", FineMilliseconds, |_, it| {
+            it.row.total_ns.into()
+        })
+        .worst(),
+        OfNode::new("Percent", "%", Fixed(1), |_, it| {
+            it.row.total_percent.into()
+        }),
+        OfNode::new("Run", "Ran ms", FineMilliseconds, |_, it| {
+            it.row.run_ns.into()
+        })
+        .cost(),
+        OfNode::new("Ready", "Ready ms", FineMilliseconds, |_, it| {
+            it.row.ready_ns.into()
+        })
+        .cost(),
+        OfNode::new("Wait", "Waited ms", FineMilliseconds, |_, it| {
+            it.row.wait_ns.into()
+        })
+        .cost(),
+        OfNode::new("Unknown", "Unknown ms", FineMilliseconds, |_, it| {
+            it.row.unknown_ns.into()
+        })
+        .sum()
+        .shown_if(|shown| shown.has_unknown),
         OfNode::new("Waits", "Waits", Whole, |_, it| it.row.waits.into()).sum(),
         OfNode::new("Process", "Thread", Word, |_, it| {
             let indent = "  ".repeat(usize::try_from(it.row.depth).unwrap_or(0));
-            let creator = if it.row.is_creator { ", its creator" } else { "" };
-            format!("{indent}{}{creator}", who(it.row.process.as_deref(), it.row.pid, it.row.tid)).into()
+            let creator = if it.row.is_creator {
+                ", its creator"
+            } else {
+                ""
+            };
+            format!(
+                "{indent}{}{creator}",
+                who(it.row.process.as_deref(), it.row.pid, it.row.tid)
+            )
+            .into()
         }),
-        OfNode::new("Stack", "Waited for it in", Word, |_, it| it.stacks.stack.clone().into()),
+        OfNode::new("Stack", "Waited for it in", Word, |_, it| {
+            it.stacks.stack.clone().into()
+        }),
         OfNode::new("ReadyingStack", "It ended the wait in", Word, |_, it| {
             it.stacks.readying_stack.clone().into()
         }),
@@ -76,12 +111,21 @@ type OfShare = Column<Shown, Share>;
 
 pub(super) const SHARES: View<Shown, Share> = View::new(
     &[
-        OfShare::new("Time", "Time ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
+        OfShare::new("Time", "Time ms", FineMilliseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost(),
         OfShare::new("Percent", "%", Fixed(1), |_, row| row.percent.into()),
         OfShare::new("Segments", "Segments", Whole, |_, row| row.segments.into()).sum(),
-        OfShare::new("State", "State", Word, |_, row| state(row.state, row.wait_reason.as_deref()).into()),
+        OfShare::new("State", "State", Word, |_, row| {
+            state(row.state, row.wait_reason.as_deref()).into()
+        }),
         OfShare::new("EndedBy", "Ended by", Word, |_, row| {
-            row.ended_by.as_deref().unwrap_or_default().replace('_', " ").into()
+            row.ended_by
+                .as_deref()
+                .unwrap_or_default()
+                .replace('_', " ")
+                .into()
         }),
         OfShare::new("Process", "Thread", Word, |_, row| {
             who(row.process.as_deref(), row.pid, row.tid).into()
@@ -95,15 +139,32 @@ type OfProcess = Column<Shown, ProcessShare>;
 
 pub(super) const PROCESSES: View<Shown, ProcessShare> = View::new(
     &[
-        OfProcess::new("Time", "Time ms", FineMilliseconds, |_, row| row.total_ns.into()).cost(),
+        OfProcess::new("Time", "Time ms", FineMilliseconds, |_, row| {
+            row.total_ns.into()
+        })
+        .cost(),
         OfProcess::new("Percent", "%", Fixed(1), |_, row| row.percent.into()),
-        OfProcess::new("Run", "Ran ms", FineMilliseconds, |_, row| row.run_ns.into()).cost(),
-        OfProcess::new("Ready", "Ready ms", FineMilliseconds, |_, row| row.ready_ns.into()).cost(),
-        OfProcess::new("Wait", "Waited ms", FineMilliseconds, |_, row| row.wait_ns.into()).cost(),
-        OfProcess::new("Disk", "for disk ms", FineMilliseconds, |_, row| row.disk_ns.into()).cost(),
-        OfProcess::new("Unknown", "Unknown ms", FineMilliseconds, |_, row| row.unknown_ns.into())
-            .sum()
-            .shown_if(|shown| shown.has_unknown),
+        OfProcess::new("Run", "Ran ms", FineMilliseconds, |_, row| {
+            row.run_ns.into()
+        })
+        .cost(),
+        OfProcess::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
+            row.ready_ns.into()
+        })
+        .cost(),
+        OfProcess::new("Wait", "Waited ms", FineMilliseconds, |_, row| {
+            row.wait_ns.into()
+        })
+        .cost(),
+        OfProcess::new("Disk", "for disk ms", FineMilliseconds, |_, row| {
+            row.disk_ns.into()
+        })
+        .cost(),
+        OfProcess::new("Unknown", "Unknown ms", FineMilliseconds, |_, row| {
+            row.unknown_ns.into()
+        })
+        .sum()
+        .shown_if(|shown| shown.has_unknown),
         OfProcess::new("Threads", "Threads", Whole, |_, row| row.threads.into()),
         OfProcess::new("Process", "Process", Word, |_, row| {
             who(row.process.as_deref(), row.pid, None).into()
@@ -114,13 +175,29 @@ pub(super) const PROCESSES: View<Shown, ProcessShare> = View::new(
 .ranking(|_| Ranked::No);
 
 fn state(state: State, reason: Option<&str>) -> String {
-    reason.map_or_else(|| state.name().to_owned(), |reason| format!("{} ({reason})", state.name()))
+    reason.map_or_else(
+        || state.name().to_owned(),
+        |reason| format!("{} ({reason})", state.name()),
+    )
 }
 
 fn ended_by(row: &Segment) -> String {
-    let kind = row.ended_by.as_deref().unwrap_or_default().replace('_', " ");
-    let parts = [Some(kind.as_str()), row.operation.as_deref(), row.object.as_deref()];
-    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    let kind = row
+        .ended_by
+        .as_deref()
+        .unwrap_or_default()
+        .replace('_', " ");
+    let parts = [
+        Some(kind.as_str()),
+        row.operation.as_deref(),
+        row.object.as_deref(),
+    ];
+    parts
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// A process with its id, or one of its threads.

@@ -118,7 +118,11 @@ pub(super) enum Naming {
         is_pid: bool,
     },
     /// After whether the trace has an instance of that region.
-    Region { guid: String, present: String, absent: String },
+    Region {
+        guid: String,
+        present: String,
+        absent: String,
+    },
 }
 
 impl Manifest {
@@ -130,7 +134,11 @@ impl Manifest {
     /// Providers of its events.
     #[must_use]
     pub fn providers(&self) -> Vec<&str> {
-        let mut all: Vec<&str> = self.events.iter().map(|event| event.provider.as_str()).collect();
+        let mut all: Vec<&str> = self
+            .events
+            .iter()
+            .map(|event| event.provider.as_str())
+            .collect();
         all.sort_unstable();
         all.dedup();
         all

@@ -75,23 +75,35 @@ impl Events {
     pub(super) fn value(&self, event: Option<usize>, field: &str) -> Option<&str> {
         let number = self.wanted.iter().position(|wanted| wanted == field)?;
         let values = &self.all.get(event?)?.values;
-        values.iter().find(|(of, _)| *of == number).map(|(_, value)| value.as_str())
+        values
+            .iter()
+            .find(|(of, _)| *of == number)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Reads the events of all patterns.
     pub(super) fn read(manifest: &Manifest, session: &Session) -> Result<Self> {
-        let mut events =
-            Self { all: Vec::new(), fits: vec![Vec::new(); manifest.events.len()], wanted: wanted(manifest) };
+        let mut events = Self {
+            all: Vec::new(),
+            fits: vec![Vec::new(); manifest.events.len()],
+            wanted: wanted(manifest),
+        };
         // Patterns are looked up by provider: a file may have hundreds of them, and a trace millions of
         // events.
         let mut by_provider: HashMap<&str, Vec<usize>> = HashMap::new();
         for (place, pattern) in manifest.events.iter().enumerate() {
-            by_provider.entry(&pattern.provider).or_default().push(place);
+            by_provider
+                .entry(&pattern.provider)
+                .or_default()
+                .push(place);
         }
         let mut rows: Vec<EventRow> = ask(session, &sql(manifest))?;
         if rows.len() > MAX_EVENTS {
             return Err(Error::TooWide {
-                message: format!("regions start and end with {} events, more than {MAX_EVENTS}", rows.len()),
+                message: format!(
+                    "regions start and end with {} events, more than {MAX_EVENTS}",
+                    rows.len()
+                ),
                 how: "ask for fewer of the regions: take the others out of the file",
             });
         }
@@ -100,18 +112,27 @@ impl Events {
         rows.sort_by(|a, b| order(a).cmp(&order(b)));
         let mut texts = Texts::default();
         for row in rows {
-            let Some(places) = by_provider.get(row.provider_guid.as_str()) else { continue };
+            let Some(places) = by_provider.get(row.provider_guid.as_str()) else {
+                continue;
+            };
             events.take(row, places, manifest, &mut texts);
         }
         Ok(events)
     }
 
     fn take(&mut self, row: EventRow, places: &[usize], manifest: &Manifest, texts: &mut Texts) {
-        let fields: Map<String, Value> =
-            row.fields.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-        let patterns = places.iter().filter_map(|place| Some((*place, manifest.events.get(*place)?)));
-        let fitting: Vec<usize> =
-            patterns.filter(|(_, pattern)| fits(pattern, &row, &fields)).map(|(place, _)| place).collect();
+        let fields: Map<String, Value> = row
+            .fields
+            .as_deref()
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default();
+        let patterns = places
+            .iter()
+            .filter_map(|place| Some((*place, manifest.events.get(*place)?)));
+        let fitting: Vec<usize> = patterns
+            .filter(|(_, pattern)| fits(pattern, &row, &fields))
+            .map(|(place, _)| place)
+            .collect();
         // SQL does not look at payloads, so that it also returns rows that no pattern fits.
         if fitting.is_empty() {
             return;
@@ -123,8 +144,9 @@ impl Events {
             }
         }
         let values = self.wanted.iter().enumerate();
-        let values =
-            values.filter_map(|(number, field)| Some((number, text(value(&fields, field)?)?))).collect();
+        let values = values
+            .filter_map(|(number, field)| Some((number, text(value(&fields, field)?)?)))
+            .collect();
         self.all.push(Event {
             ts_ns: row.ts_ns,
             process_key: row.process_key,
@@ -147,7 +169,13 @@ fn order(row: &EventRow) -> impl Ord + '_ {
         (value.is_none(), value)
     }
     let event = (row.provider_guid.as_str(), row.event_id, row.opcode);
-    (row.ts_ns, last(row.cpu), event, last(row.thread_key), last(row.fields.as_deref()))
+    (
+        row.ts_ns,
+        last(row.cpu),
+        event,
+        last(row.thread_key),
+        last(row.fields.as_deref()),
+    )
 }
 
 /// Keeps one shared copy of each text.
@@ -156,30 +184,53 @@ struct Texts(HashMap<String, Arc<str>>);
 
 impl Texts {
     fn one(&mut self, text: String) -> Arc<str> {
-        Arc::clone(self.0.entry(text).or_insert_with_key(|text| Arc::from(text.as_str())))
+        Arc::clone(
+            self.0
+                .entry(text)
+                .or_insert_with_key(|text| Arc::from(text.as_str())),
+        )
     }
 }
 
 /// The question for all events of a file of regions.
 pub(super) fn sql(manifest: &Manifest) -> String {
     let condition = |pattern: &EventPattern| {
-        let number = |column: &str, number: Option<i32>| number.map(|n| format!("e.{column} = {n}"));
+        let number =
+            |column: &str, number: Option<i32>| number.map(|n| format!("e.{column} = {n}"));
         let parts = [
             Some(format!("e.provider_guid = {}", quoted(&pattern.provider))),
             number("event_id", pattern.id),
             number("version", pattern.version),
             number("opcode", pattern.opcode),
-            pattern.name.as_ref().map(|name| format!("e.name = {}", quoted(name))),
+            pattern
+                .name
+                .as_ref()
+                .map(|name| format!("e.name = {}", quoted(name))),
         ];
-        format!("({})", parts.into_iter().flatten().collect::<Vec<_>>().join(" AND "))
+        format!(
+            "({})",
+            parts
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" AND ")
+        )
     };
     let mut conditions: Vec<String> = manifest.events.iter().map(condition).collect();
     conditions.sort();
     // Patterns that differ only in their payload have the same condition.
     conditions.dedup();
-    let conditions = if conditions.is_empty() { "FALSE".to_owned() } else { conditions.join("\n   OR ") };
+    let conditions = if conditions.is_empty() {
+        "FALSE".to_owned()
+    } else {
+        conditions.join("\n   OR ")
+    };
     // Marks have a table of their own; here they are events again.
-    let marks = if manifest.events.iter().any(|pattern| pattern.provider == MARKS.0) {
+    let marks = if manifest
+        .events
+        .iter()
+        .any(|pattern| pattern.provider == MARKS.0)
+    {
         format!(
             "\n  UNION ALL
   SELECT ts_ns, cpu, process_key, thread_key, '{}', 'PerfInfo', 0, 2, {}, 'Mark', CAST(NULL AS VARCHAR),
@@ -208,9 +259,15 @@ WHERE {conditions}"
 /// stayed would make the text invalid, and its mark would start no region. Rare control characters become
 /// U+FFFD.
 fn in_json(column: &str) -> String {
-    let escape = |text: String, (from, to): (&str, &str)| format!("replace({text}, {from}, '{to}')");
-    let escapes =
-        [("'\\'", "\\\\"), ("'\"'", "\\\""), ("chr(9)", "\\t"), ("chr(10)", "\\n"), ("chr(13)", "\\r")];
+    let escape =
+        |text: String, (from, to): (&str, &str)| format!("replace({text}, {from}, '{to}')");
+    let escapes = [
+        ("'\\'", "\\\\"),
+        ("'\"'", "\\\""),
+        ("chr(9)", "\\t"),
+        ("chr(10)", "\\n"),
+        ("chr(13)", "\\r"),
+    ];
     format!(
         "regexp_replace({}, '[[:cntrl:]]', '\u{fffd}', 'g')",
         escapes.into_iter().fold(column.to_owned(), escape)
@@ -219,8 +276,12 @@ fn in_json(column: &str) -> String {
 
 /// Fields that regions compare or are named after.
 fn wanted(manifest: &Manifest) -> Vec<String> {
-    let of_same =
-        |same: &Same| same.fields.iter().flat_map(|(a, b)| [a.clone(), b.clone()]).collect::<Vec<_>>();
+    let of_same = |same: &Same| {
+        same.fields
+            .iter()
+            .flat_map(|(a, b)| [a.clone(), b.clone()])
+            .collect::<Vec<_>>()
+    };
     let mut all: Vec<String> = Vec::new();
     for region in &manifest.regions {
         all.extend(of_same(&region.of_events));
@@ -241,17 +302,29 @@ fn wanted(manifest: &Manifest) -> Vec<String> {
 }
 
 fn fits(pattern: &EventPattern, row: &EventRow, fields: &Map<String, Value>) -> bool {
-    let same = |wanted: Option<i32>, found: i64| wanted.is_none_or(|wanted| i64::from(wanted) == found);
+    let same =
+        |wanted: Option<i32>, found: i64| wanted.is_none_or(|wanted| i64::from(wanted) == found);
     pattern.provider == row.provider_guid
         && same(pattern.id, row.event_id)
         && same(pattern.version, row.version)
         && same(pattern.opcode, row.opcode)
-        && pattern.name.as_ref().is_none_or(|name| row.name.as_ref() == Some(name))
-        && pattern.payload.iter().all(|(field, wanted, equal)| match value(fields, field) {
-            Some(found) if *equal => is_equal(found, wanted),
-            // A field that the event does not have contains nothing.
-            found => !equal && found.and_then(text).is_none_or(|text| !text.contains(wanted.as_str())),
-        })
+        && pattern
+            .name
+            .as_ref()
+            .is_none_or(|name| row.name.as_ref() == Some(name))
+        && pattern
+            .payload
+            .iter()
+            .all(|(field, wanted, equal)| match value(fields, field) {
+                Some(found) if *equal => is_equal(found, wanted),
+                // A field that the event does not have contains nothing.
+                found => {
+                    !equal
+                        && found
+                            .and_then(text)
+                            .is_none_or(|text| !text.contains(wanted.as_str()))
+                }
+            })
 }
 
 /// The value of a field; `a.b` is the member `b` of the struct `a`.
@@ -288,7 +361,9 @@ fn is_equal(found: &Value, wanted: &str) -> bool {
         Value::Bool(flag) => {
             wanted.eq_ignore_ascii_case(&flag.to_string()) || number(wanted) == Some((*flag).into())
         }
-        Value::Number(n) => n.to_string() == wanted || n.as_i128().is_some_and(|n| number(wanted) == Some(n)),
+        Value::Number(n) => {
+            n.to_string() == wanted || n.as_i128().is_some_and(|n| number(wanted) == Some(n))
+        }
         _ => false,
     }
 }
@@ -330,7 +405,9 @@ mod tests {
 
     #[test]
     fn members_of_structs_stand_behind_a_dot() {
-        let Value::Object(fields) = json!({"a": {"b": 1}, "a.c": 2}) else { return };
+        let Value::Object(fields) = json!({"a": {"b": 1}, "a.c": 2}) else {
+            return;
+        };
         assert_eq!(value(&fields, "a.b"), Some(&json!(1)));
         assert_eq!(value(&fields, "a.c"), Some(&json!(2)));
         assert_eq!(value(&fields, "a.d"), None);

@@ -49,16 +49,46 @@ pub(super) fn find(manifest: &Manifest, order: &[usize], events: &Events) -> Fou
         ends: vec![0; count],
     };
     for place in order {
-        let Some(region) = manifest.regions.get(*place) else { continue };
-        let finder = Finder { manifest, events, found: &found, place: *place, region };
+        let Some(region) = manifest.regions.get(*place) else {
+            continue;
+        };
+        let finder = Finder {
+            manifest,
+            events,
+            found: &found,
+            place: *place,
+            region,
+        };
         let (mut ended, mut open, ends) = match &region.ends {
             None => (finder.container(), Vec::new(), 0),
-            Some((Endpoint::Duration { event, field, nanoseconds }, other)) => {
-                finder.by_duration(&finder.points(other), *event, field, *nanoseconds, Side::Start)
-            }
-            Some((other, Endpoint::Duration { event, field, nanoseconds })) => {
-                finder.by_duration(&finder.points(other), *event, field, *nanoseconds, Side::Stop)
-            }
+            Some((
+                Endpoint::Duration {
+                    event,
+                    field,
+                    nanoseconds,
+                },
+                other,
+            )) => finder.by_duration(
+                &finder.points(other),
+                *event,
+                field,
+                *nanoseconds,
+                Side::Start,
+            ),
+            Some((
+                other,
+                Endpoint::Duration {
+                    event,
+                    field,
+                    nanoseconds,
+                },
+            )) => finder.by_duration(
+                &finder.points(other),
+                *event,
+                field,
+                *nanoseconds,
+                Side::Stop,
+            ),
             Some((start, stop)) => finder.pairs(start, stop),
         };
         for filter in &region.filters {
@@ -68,9 +98,11 @@ pub(super) fn find(manifest: &Manifest, order: &[usize], events: &Events) -> Fou
         }
         ended.sort_by_key(|i| (i.start_ns, i.start, i.stop_ns));
         open.sort_by_key(|i| (i.start_ns, i.start));
-        if let (Some(to), Some(to_open), Some(to_ends)) =
-            (found.ended.get_mut(*place), found.open.get_mut(*place), found.ends.get_mut(*place))
-        {
+        if let (Some(to), Some(to_open), Some(to_ends)) = (
+            found.ended.get_mut(*place),
+            found.open.get_mut(*place),
+            found.ends.get_mut(*place),
+        ) {
             (*to, *to_open, *to_ends) = (ended, open, ends);
         }
     }
@@ -92,25 +124,43 @@ impl Finder<'_> {
     /// The instances of a region that were found and ended.
     fn of(&self, guid: &str) -> &[Instance] {
         let place = self.manifest.place(guid);
-        place.and_then(|place| self.found.ended.get(place)).map_or(&[], Vec::as_slice)
+        place
+            .and_then(|place| self.found.ended.get(place))
+            .map_or(&[], Vec::as_slice)
     }
 
     fn event_point(&self, event: usize) -> Option<Point> {
-        Some(Point { ts_ns: self.events.all.get(event)?.ts_ns, event: Some(event) })
+        Some(Point {
+            ts_ns: self.events.all.get(event)?.ts_ns,
+            event: Some(event),
+        })
     }
 
     fn points(&self, endpoint: &Endpoint) -> Vec<Point> {
         match endpoint {
-            Endpoint::Event(pattern) => {
-                self.events.of(*pattern).iter().filter_map(|event| self.event_point(*event)).collect()
-            }
-            Endpoint::Region(guid, Side::Start) => {
-                self.of(guid).iter().map(|i| Point { ts_ns: i.start_ns, event: i.start }).collect()
-            }
+            Endpoint::Event(pattern) => self
+                .events
+                .of(*pattern)
+                .iter()
+                .filter_map(|event| self.event_point(*event))
+                .collect(),
+            Endpoint::Region(guid, Side::Start) => self
+                .of(guid)
+                .iter()
+                .map(|i| Point {
+                    ts_ns: i.start_ns,
+                    event: i.start,
+                })
+                .collect(),
             Endpoint::Region(guid, Side::Stop) => self
                 .of(guid)
                 .iter()
-                .filter_map(|i| Some(Point { ts_ns: i.stop_ns?, event: i.stop }))
+                .filter_map(|i| {
+                    Some(Point {
+                        ts_ns: i.stop_ns?,
+                        event: i.stop,
+                    })
+                })
                 .collect(),
             Endpoint::Duration { .. } => Vec::new(),
         }
@@ -133,8 +183,14 @@ impl Finder<'_> {
         // first. Between regions it is the other way round: if a region starts where another one ends and
         // ends where the same one starts, it may have length 0, and its start comes first.
         let (start_rank, stop_rank) = if of_events { (1, 0) } else { (0, 1) };
-        let starts = self.points(start).into_iter().map(|point| (start_rank, point));
-        let stops = self.points(stop).into_iter().map(|point| (stop_rank, point));
+        let starts = self
+            .points(start)
+            .into_iter()
+            .map(|point| (start_rank, point));
+        let stops = self
+            .points(stop)
+            .into_iter()
+            .map(|point| (stop_rank, point));
         let mut all: Vec<(u8, Point)> = starts.chain(stops).collect();
         // Events are numbered in the order of time; the number keeps events with equal time stamps in order.
         all.sort_by_key(|(rank, point)| (point.ts_ns, point.event.unwrap_or(usize::MAX), *rank));
@@ -142,7 +198,11 @@ impl Finder<'_> {
         let mut waiting: HashMap<Key, Vec<Point>> = HashMap::new();
         let (mut ended, mut open, mut ends) = (Vec::new(), Vec::new(), 0);
         for (rank, point) in all {
-            let side = if rank == start_rank { Side::Start } else { Side::Stop };
+            let side = if rank == start_rank {
+                Side::Start
+            } else {
+                Side::Stop
+            };
             let key = key(same, self.events, point.event, side);
             match (side, key) {
                 (Side::Start, Some(key)) => waiting.entry(key).or_default().push(point),
@@ -154,7 +214,12 @@ impl Finder<'_> {
                 },
             }
         }
-        open.extend(waiting.into_values().flatten().map(|point| self.instance(point, None)));
+        open.extend(
+            waiting
+                .into_values()
+                .flatten()
+                .map(|point| self.instance(point, None)),
+        );
         (ended, open, ends)
     }
 
@@ -169,7 +234,11 @@ impl Finder<'_> {
         side: Side,
     ) -> Parts {
         let same = &self.region.of_events;
-        let other = if side == Side::Start { Side::Stop } else { Side::Start };
+        let other = if side == Side::Start {
+            Side::Stop
+        } else {
+            Side::Start
+        };
         let of = self.events.of(pattern);
         let mut by_key: HashMap<Key, Vec<usize>> = HashMap::new();
         for event in of {
@@ -192,14 +261,23 @@ impl Finder<'_> {
                 self.nearest(candidates, point.ts_ns)
             };
             let with_length = own.or_else(nearest);
-            let Some((event, length)) = with_length.and_then(|event| Some((event, duration(event)?))) else {
+            let Some((event, length)) =
+                with_length.and_then(|event| Some((event, duration(event)?)))
+            else {
                 without += 1;
                 continue;
             };
-            let other = |ts_ns| Point { ts_ns, event: Some(event) };
+            let other = |ts_ns| Point {
+                ts_ns,
+                event: Some(event),
+            };
             ended.push(match side {
-                Side::Start => self.instance(other(point.ts_ns.saturating_sub(length)), Some(*point)),
-                Side::Stop => self.instance(*point, Some(other(point.ts_ns.saturating_add(length)))),
+                Side::Start => {
+                    self.instance(other(point.ts_ns.saturating_sub(length)), Some(*point))
+                }
+                Side::Stop => {
+                    self.instance(*point, Some(other(point.ts_ns.saturating_add(length))))
+                }
             });
         }
         (ended, Vec::new(), without)
@@ -218,10 +296,13 @@ impl Finder<'_> {
     /// A region that contains others: from the start of its first child to the end of its last one.
     fn container(&self) -> Vec<Instance> {
         let children = self.manifest.regions.iter().enumerate();
-        let children =
-            children.filter(|(_, region)| region.parent == Some(self.place)).map(|(place, _)| place);
-        let inside: Vec<&Instance> =
-            children.filter_map(|place| self.found.ended.get(place)).flatten().collect();
+        let children = children
+            .filter(|(_, region)| region.parent == Some(self.place))
+            .map(|(place, _)| place);
+        let inside: Vec<&Instance> = children
+            .filter_map(|place| self.found.ended.get(place))
+            .flatten()
+            .collect();
         let first = inside.iter().min_by_key(|i| (i.start_ns, i.start));
         let last = inside.iter().max_by_key(|i| (i.stop_ns, i.stop));
         first
@@ -241,12 +322,18 @@ impl Finder<'_> {
     fn triggers(&self, filter: &Filter) -> Vec<(i64, i64)> {
         match &filter.trigger {
             Trigger::Event(pattern) => {
-                let events = self.events.of(*pattern).iter().filter_map(|event| self.events.all.get(*event));
+                let events = self
+                    .events
+                    .of(*pattern)
+                    .iter()
+                    .filter_map(|event| self.events.all.get(*event));
                 events.map(|event| (event.ts_ns, event.ts_ns)).collect()
             }
-            Trigger::Region(guid) => {
-                self.of(guid).iter().filter_map(|i| Some((i.start_ns, i.stop_ns?))).collect()
-            }
+            Trigger::Region(guid) => self
+                .of(guid)
+                .iter()
+                .filter_map(|i| Some((i.start_ns, i.stop_ns?)))
+                .collect(),
         }
     }
 }

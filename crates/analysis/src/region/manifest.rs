@@ -23,7 +23,13 @@ impl Manifest {
     /// The file is not XML, or has something that regions do not have or that is not known here.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self> {
         let (source, document) = Source::read(file, bytes, HINT)?;
-        let mut reader = Reader { source, manifest: Self { regions: Vec::new(), events: Vec::new() } };
+        let mut reader = Reader {
+            source,
+            manifest: Self {
+                regions: Vec::new(),
+                events: Vec::new(),
+            },
+        };
         let regions = reader.regions(&document)?;
         for root in &regions.children {
             reader.region(root, None)?;
@@ -54,9 +60,12 @@ impl Reader<'_> {
         let children: &[&str] = if element.name == "RegionRoot" {
             &["Region", "Metadata"]
         } else {
-            &["Region", "Start", "Stop", "Match", "Filter", "Naming", "Metadata"]
+            &[
+                "Region", "Start", "Stop", "Match", "Filter", "Naming", "Metadata",
+            ]
         };
-        self.source.check(element, &["Guid", "Name", "FriendlyName"], children)?;
+        self.source
+            .check(element, &["Guid", "Name", "FriendlyName"], children)?;
         let (of_events, of_parent, self_nest) = self.matching(element)?;
         let region = Region {
             guid: plain_guid(self.source.required(element, "Guid")?),
@@ -67,14 +76,19 @@ impl Reader<'_> {
             of_events,
             of_parent,
             self_nest,
-            filters: element.all("Filter").map(|filter| self.filter(filter)).collect::<Result<_>>()?,
+            filters: element
+                .all("Filter")
+                .map(|filter| self.filter(filter))
+                .collect::<Result<_>>()?,
             naming: self.naming(element)?,
             metadata: metadata(element),
             at: element.at,
         };
         let place = self.manifest.regions.len();
         self.manifest.regions.push(region);
-        element.all("Region").try_for_each(|child| self.region(child, Some(place)))
+        element
+            .all("Region")
+            .try_for_each(|child| self.region(child, Some(place)))
     }
 
     /// The one child of that name, if there is one.
@@ -82,7 +96,11 @@ impl Reader<'_> {
         let mut all = element.all(name);
         let first = all.next();
         match all.next() {
-            Some(second) => Err(self.source.error(second.at, &format!("one <{name}>"), "a second one")),
+            Some(second) => {
+                Err(self
+                    .source
+                    .error(second.at, &format!("one <{name}>"), "a second one"))
+            }
             None => Ok(first),
         }
     }
@@ -102,7 +120,10 @@ impl Reader<'_> {
         };
         // A region that follows another one starts at its end, and a region that leads up to one ends at its
         // start.
-        let ends = (self.endpoint(start, Side::Stop)?, self.endpoint(stop, Side::Start)?);
+        let ends = (
+            self.endpoint(start, Side::Stop)?,
+            self.endpoint(stop, Side::Start)?,
+        );
         if let (Endpoint::Duration { .. }, Endpoint::Duration { .. }) = ends {
             return Err(self.source.error(
                 stop.at,
@@ -115,11 +136,22 @@ impl Reader<'_> {
 
     /// A start or end; `usual` is the side of another region that is meant if the file does not say which.
     fn endpoint(&mut self, element: &Element, usual: Side) -> Result<Endpoint> {
-        self.source.check(element, &[], &["Event", "Region", "Duration", "PayloadIdentifier"])?;
-        let mut kinds = element.children.iter().filter(|child| child.name != "PayloadIdentifier");
+        self.source.check(
+            element,
+            &[],
+            &["Event", "Region", "Duration", "PayloadIdentifier"],
+        )?;
+        let mut kinds = element
+            .children
+            .iter()
+            .filter(|child| child.name != "PayloadIdentifier");
         let expected = "one <Event>, <Region> or <Duration>";
         let Some(child) = kinds.next() else {
-            return Err(self.source.error(element.at, expected, format!("<{}> without one", element.name)));
+            return Err(self.source.error(
+                element.at,
+                expected,
+                format!("<{}> without one", element.name),
+            ));
         };
         if let Some(second) = kinds.next() {
             return Err(self.source.error(second.at, expected, "a second one"));
@@ -130,20 +162,36 @@ impl Reader<'_> {
             "Duration" => {
                 let event = self.event(child, payload, &["Duration", "Multiplier"])?;
                 let multiplier = child.attribute("Multiplier").unwrap_or("1").trim();
-                let number = multiplier.parse::<f64>().ok().filter(|n| n.is_finite() && *n > 0.0);
+                let number = multiplier
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|n| n.is_finite() && *n > 0.0);
                 let nanoseconds = number.ok_or_else(|| {
-                    self.source.error(child.at, "a number above 0 as Multiplier", format!("{multiplier:?}"))
+                    self.source.error(
+                        child.at,
+                        "a number above 0 as Multiplier",
+                        format!("{multiplier:?}"),
+                    )
                 })?;
                 let field = self.source.required(child, "Duration")?.to_owned();
-                Ok(Endpoint::Duration { event, field, nanoseconds })
+                Ok(Endpoint::Duration {
+                    event,
+                    field,
+                    nanoseconds,
+                })
             }
-            _ if !payload.is_empty() => {
-                Err(self.source.error(element.at, "<PayloadIdentifier> of an <Event>", "one of a <Region>"))
-            }
+            _ if !payload.is_empty() => Err(self.source.error(
+                element.at,
+                "<PayloadIdentifier> of an <Event>",
+                "one of a <Region>",
+            )),
             _ => {
                 self.source.check(child, &["RegionGuid", "Endpoint"], &[])?;
                 let side = self.side(child, "Endpoint")?.unwrap_or(usual);
-                Ok(Endpoint::Region(plain_guid(self.source.required(child, "RegionGuid")?), side))
+                Ok(Endpoint::Region(
+                    plain_guid(self.source.required(child, "RegionGuid")?),
+                    side,
+                ))
             }
         }
     }
@@ -155,7 +203,9 @@ impl Reader<'_> {
             Some("Stop") => Ok(Some(Side::Stop)),
             Some(other) => {
                 let expected = format!("Start or Stop as {attribute}");
-                Err(self.source.error(element.at, &expected, format!("{other:?}")))
+                Err(self
+                    .source
+                    .error(element.at, &expected, format!("{other:?}")))
             }
         }
     }
@@ -167,8 +217,13 @@ impl Reader<'_> {
         mut payload: Vec<(String, String, bool)>,
         more: &[&str],
     ) -> Result<usize> {
-        let attributes = [&["Provider", "ProviderId", "Id", "Version", "OpCode", "Name"], more].concat();
-        self.source.check(element, &attributes, &["PayloadIdentifier"])?;
+        let attributes = [
+            &["Provider", "ProviderId", "Id", "Version", "OpCode", "Name"],
+            more,
+        ]
+        .concat();
+        self.source
+            .check(element, &attributes, &["PayloadIdentifier"])?;
         payload.extend(self.payload(element)?);
         let provider = match element.attribute("ProviderId") {
             Some(provider) => provider,
@@ -176,7 +231,11 @@ impl Reader<'_> {
         };
         let provider = plain_guid(provider);
         if !is_guid(&provider) {
-            return Err(self.source.error(element.at, "a GUID as Provider", format!("{provider:?}")));
+            return Err(self.source.error(
+                element.at,
+                "a GUID as Provider",
+                format!("{provider:?}"),
+            ));
         }
         let id = self.number(element, "Id")?;
         let pattern = EventPattern {
@@ -185,13 +244,24 @@ impl Reader<'_> {
             version: self.number(element, "Version")?,
             opcode: self.number(element, "OpCode")?,
             // An id already says which event it is; then the name is only for readers of the file.
-            name: element.attribute("Name").filter(|_| id.unwrap_or(0) == 0).map(str::to_owned),
+            name: element
+                .attribute("Name")
+                .filter(|_| id.unwrap_or(0) == 0)
+                .map(str::to_owned),
             payload,
         };
         if pattern.id.is_none() && pattern.opcode.is_none() && pattern.name.is_none() {
-            return Err(self.source.error(element.at, "an Id, a Name or an OpCode", "none of them"));
+            return Err(self.source.error(
+                element.at,
+                "an Id, a Name or an OpCode",
+                "none of them",
+            ));
         }
-        let known = self.manifest.events.iter().position(|event| *event == pattern);
+        let known = self
+            .manifest
+            .events
+            .iter()
+            .position(|event| *event == pattern);
         Ok(known.unwrap_or_else(|| {
             self.manifest.events.push(pattern);
             self.manifest.events.len() - 1
@@ -199,17 +269,28 @@ impl Reader<'_> {
     }
 
     fn number(&self, element: &Element, name: &str) -> Result<Option<i32>> {
-        let Some(text) = element.attribute(name) else { return Ok(None) };
-        let number = super::events::integer(text).and_then(|n| i32::try_from(n).ok()).filter(|n| *n >= 0);
+        let Some(text) = element.attribute(name) else {
+            return Ok(None);
+        };
+        let number = super::events::integer(text)
+            .and_then(|n| i32::try_from(n).ok())
+            .filter(|n| *n >= 0);
         let expected = format!("a number as {name}");
-        number.map(Some).ok_or_else(|| self.source.error(element.at, &expected, format!("{text:?}")))
+        number.map(Some).ok_or_else(|| {
+            self.source
+                .error(element.at, &expected, format!("{text:?}"))
+        })
     }
 
     fn payload(&self, element: &Element) -> Result<Vec<(String, String, bool)>> {
         element
             .all("PayloadIdentifier")
             .map(|child| {
-                self.source.check(child, &["FieldName", "FieldValue", "FieldValueRelationship"], &[])?;
+                self.source.check(
+                    child,
+                    &["FieldName", "FieldValue", "FieldValueRelationship"],
+                    &[],
+                )?;
                 let equal = match child.attribute("FieldValueRelationship") {
                     None | Some("IsEqual") => true,
                     Some("DoesNotContain") => false,
@@ -226,26 +307,47 @@ impl Reader<'_> {
     }
 
     fn matching(&self, element: &Element) -> Result<(Same, Same, Option<Same>)> {
-        let Some(matching) = self.only(element, "Match")? else { return Ok(Default::default()) };
-        self.source.check(matching, &[], &["Event", "Parent", "SelfNest"])?;
-        let same = |name| self.only(matching, name)?.map(|child| self.same(child)).transpose();
-        Ok((same("Event")?.unwrap_or_default(), same("Parent")?.unwrap_or_default(), same("SelfNest")?))
+        let Some(matching) = self.only(element, "Match")? else {
+            return Ok(Default::default());
+        };
+        self.source
+            .check(matching, &[], &["Event", "Parent", "SelfNest"])?;
+        let same = |name| {
+            self.only(matching, name)?
+                .map(|child| self.same(child))
+                .transpose()
+        };
+        Ok((
+            same("Event")?.unwrap_or_default(),
+            same("Parent")?.unwrap_or_default(),
+            same("SelfNest")?,
+        ))
     }
 
     fn same(&self, element: &Element) -> Result<Same> {
-        self.source.check(element, &["TID", "PID", "AID", "ActivityID"], &["Payload"])?;
+        self.source
+            .check(element, &["TID", "PID", "AID", "ActivityID"], &["Payload"])?;
         let flag = |name: &str| match element.attribute(name) {
             None => Ok(false),
             Some(text) if text.eq_ignore_ascii_case("true") || text == "1" => Ok(true),
             Some(text) if text.eq_ignore_ascii_case("false") || text == "0" => Ok(false),
-            Some(other) => {
-                Err(self.source.error(element.at, &format!("true or false as {name}"), format!("{other:?}")))
-            }
+            Some(other) => Err(self.source.error(
+                element.at,
+                &format!("true or false as {name}"),
+                format!("{other:?}"),
+            )),
         };
         let fields = element.all("Payload").map(|child| {
-            self.source.check(child, &["FieldName", "TargetFieldName"], &[])?;
+            self.source
+                .check(child, &["FieldName", "TargetFieldName"], &[])?;
             let field = self.source.required(child, "FieldName")?;
-            Ok((field.to_owned(), child.attribute("TargetFieldName").unwrap_or(field).to_owned()))
+            Ok((
+                field.to_owned(),
+                child
+                    .attribute("TargetFieldName")
+                    .unwrap_or(field)
+                    .to_owned(),
+            ))
         });
         Ok(Same {
             thread: flag("TID")?,
@@ -257,12 +359,20 @@ impl Reader<'_> {
     }
 
     fn filter(&mut self, element: &Element) -> Result<Filter> {
-        self.source.check(element, &["Type"], &["Event", "Region"])?;
+        self.source
+            .check(element, &["Type"], &["Event", "Region"])?;
         let [child] = element.children.as_slice() else {
             let found = format!("{} of them", element.children.len());
-            return Err(self.source.error(element.at, "one <Event> or <Region> in <Filter>", found));
+            return Err(self.source.error(
+                element.at,
+                "one <Event> or <Region> in <Filter>",
+                found,
+            ));
         };
-        let (keeps, when) = match child.attribute("Type").or_else(|| element.attribute("Type")) {
+        let (keeps, when) = match child
+            .attribute("Type")
+            .or_else(|| element.attribute("Type"))
+        {
             Some("In") => (true, When::Anywhere),
             Some("InPost") => (true, When::Before),
             Some("InPrev") => (true, When::After),
@@ -281,33 +391,61 @@ impl Reader<'_> {
             self.source.check(child, &["RegionGuid", "Type"], &[])?;
             Trigger::Region(plain_guid(self.source.required(child, "RegionGuid")?))
         };
-        Ok(Filter { keeps, when, trigger })
+        Ok(Filter {
+            keeps,
+            when,
+            trigger,
+        })
     }
 
     fn naming(&self, element: &Element) -> Result<Option<Naming>> {
-        let Some(naming) = self.only(element, "Naming")? else { return Ok(None) };
-        self.source.check(naming, &[], &["PayloadBased", "RegionBased"])?;
+        let Some(naming) = self.only(element, "Naming")? else {
+            return Ok(None);
+        };
+        self.source
+            .check(naming, &[], &["PayloadBased", "RegionBased"])?;
         let [child] = naming.children.as_slice() else {
             let found = format!("{} of them", naming.children.len());
-            return Err(self.source.error(naming.at, "one <PayloadBased> or <RegionBased>", found));
+            return Err(self
+                .source
+                .error(naming.at, "one <PayloadBased> or <RegionBased>", found));
         };
         if child.name == "PayloadBased" {
-            self.source.check(child, &["NameField", "Type", "InstanceEndpoint"], &[])?;
+            self.source
+                .check(child, &["NameField", "Type", "InstanceEndpoint"], &[])?;
             let is_pid = match child.attribute("Type") {
                 None | Some("GUID") => false,
                 Some("PID") => true,
                 Some(other) => {
-                    let expected = "GUID or PID as Type (traces do not have names of devices and classes)";
+                    let expected =
+                        "GUID or PID as Type (traces do not have names of devices and classes)";
                     return Err(self.source.error(child.at, expected, format!("{other:?}")));
                 }
             };
             let name = self.source.required(child, "NameField")?.to_owned();
-            return Ok(Some(Naming::Field { name, side: self.side(child, "InstanceEndpoint")?, is_pid }));
+            return Ok(Some(Naming::Field {
+                name,
+                side: self.side(child, "InstanceEndpoint")?,
+                is_pid,
+            }));
         }
-        self.source.check(child, &["RegionGuid", "Relation", "IfRelationTrue", "IfRelationFalse"], &[])?;
+        self.source.check(
+            child,
+            &[
+                "RegionGuid",
+                "Relation",
+                "IfRelationTrue",
+                "IfRelationFalse",
+            ],
+            &[],
+        )?;
         let relation = self.source.required(child, "Relation")?;
         if relation != "IsPresent" {
-            return Err(self.source.error(child.at, "IsPresent as Relation", format!("{relation:?}")));
+            return Err(self.source.error(
+                child.at,
+                "IsPresent as Relation",
+                format!("{relation:?}"),
+            ));
         }
         Ok(Some(Naming::Region {
             guid: plain_guid(self.source.required(child, "RegionGuid")?),
@@ -323,7 +461,11 @@ impl Reader<'_> {
         for region in &self.manifest.regions {
             if !guids.insert(region.guid.as_str()) {
                 let found = format!("a second {}", region.guid);
-                return Err(self.source.error(region.at, "a Guid of its own for each region", found));
+                return Err(self.source.error(
+                    region.at,
+                    "a Guid of its own for each region",
+                    found,
+                ));
             }
         }
         for region in &self.manifest.regions {
@@ -332,39 +474,63 @@ impl Reader<'_> {
                 Endpoint::Region(guid, _) => Some(guid),
                 _ => None,
             });
-            let of_filters = region.filters.iter().filter_map(|filter| match &filter.trigger {
-                Trigger::Region(guid) => Some(guid),
-                Trigger::Event(_) => None,
-            });
+            let of_filters = region
+                .filters
+                .iter()
+                .filter_map(|filter| match &filter.trigger {
+                    Trigger::Region(guid) => Some(guid),
+                    Trigger::Event(_) => None,
+                });
             let of_name = region.naming.iter().filter_map(|naming| match naming {
                 Naming::Region { guid, .. } => Some(guid),
                 Naming::Field { .. } => None,
             });
-            if let Some(guid) =
-                of_ends.chain(of_filters).chain(of_name).find(|guid| !guids.contains(guid.as_str()))
+            if let Some(guid) = of_ends
+                .chain(of_filters)
+                .chain(of_name)
+                .find(|guid| !guids.contains(guid.as_str()))
             {
                 let expected = "a RegionGuid that this file defines";
-                return Err(self.source.error(region.at, expected, format!("{guid} in {:?}", region.name)));
+                return Err(self.source.error(
+                    region.at,
+                    expected,
+                    format!("{guid} in {:?}", region.name),
+                ));
             }
         }
-        super::order::of(&self.manifest).map(|_| ()).map_err(|region| {
-            self.source.error(region.at, "no circle of regions", format!("one with {:?}", region.name))
-        })
+        super::order::of(&self.manifest)
+            .map(|_| ())
+            .map_err(|region| {
+                self.source.error(
+                    region.at,
+                    "no circle of regions",
+                    format!("one with {:?}", region.name),
+                )
+            })
     }
 }
 
 /// What the definition says about itself, by name.
 fn metadata(element: &Element) -> Vec<(String, String)> {
-    let all = element.all("Metadata").flat_map(|metadata| &metadata.children);
-    all.map(|fact| (fact.name.clone(), fact.content.trim().to_owned())).collect()
+    let all = element
+        .all("Metadata")
+        .flat_map(|metadata| &metadata.children);
+    all.map(|fact| (fact.name.clone(), fact.content.trim().to_owned()))
+        .collect()
 }
 
 /// A GUID in lower case, without braces.
 fn plain_guid(text: &str) -> String {
-    text.trim().trim_start_matches('{').trim_end_matches('}').to_lowercase()
+    text.trim()
+        .trim_start_matches('{')
+        .trim_end_matches('}')
+        .to_lowercase()
 }
 
 fn is_guid(text: &str) -> bool {
     let lengths: Vec<usize> = text.split('-').map(str::len).collect();
-    lengths == [8, 4, 4, 4, 12] && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
+    lengths == [8, 4, 4, 4, 12]
+        && text
+            .bytes()
+            .all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
 }

@@ -93,7 +93,10 @@ struct Solved {
 }
 
 /// The definition of regions as long as no file was read: there are none.
-static NONE: Manifest = Manifest { regions: Vec::new(), events: Vec::new() };
+static NONE: Manifest = Manifest {
+    regions: Vec::new(),
+    events: Vec::new(),
+};
 
 impl RegionRequest {
     fn manifest(&self) -> &Manifest {
@@ -115,12 +118,17 @@ impl RegionRequest {
         let instances = self.instances(&solved, session)?;
         let mut by_region: HashMap<&str, Vec<&RegionInstance>> = HashMap::new();
         for instance in &instances {
-            by_region.entry(&instance.region_guid).or_default().push(instance);
+            by_region
+                .entry(&instance.region_guid)
+                .or_default()
+                .push(instance);
         }
         let mut rows: Vec<RegionRow> = Vec::new();
         for (place, region) in self.manifest().regions.iter().enumerate() {
             let open = |list: &[Vec<Instance>]| list.get(place).map_or(0, |list| list.len() as i64);
-            let of = by_region.get(region.guid.as_str()).map_or(&[][..], Vec::as_slice);
+            let of = by_region
+                .get(region.guid.as_str())
+                .map_or(&[][..], Vec::as_slice);
             let mut row = sum(of.iter().copied());
             (row.region, row.friendly_name) = (region.name.clone(), region.friendly_name.clone());
             row.region_guid.clone_from(&region.guid);
@@ -137,7 +145,10 @@ impl RegionRequest {
         }
         self.sort_rows(&mut rows);
         self.top.cut(&mut rows);
-        Ok(RegionAnswer { rows, missing: solved.missing })
+        Ok(RegionAnswer {
+            rows,
+            missing: solved.missing,
+        })
     }
 
     /// Asks for instances.
@@ -149,14 +160,18 @@ impl RegionRequest {
         let mut rows = self.instances(&solved, session)?;
         self.sort_instances(&mut rows);
         self.top.cut(&mut rows);
-        Ok(RegionAnswer { rows, missing: solved.missing })
+        Ok(RegionAnswer {
+            rows,
+            missing: solved.missing,
+        })
     }
 
     fn solve(&self, session: &Session) -> Result<Solved> {
         if self.manifest.content.is_none() {
             return Err(Error::NotThere {
                 message: "no file says what regions are".to_owned(),
-                how: "name one with --regions FILE; docs/regions.md shows what stands in it".to_owned(),
+                how: "name one with --regions FILE; docs/regions.md shows what stands in it"
+                    .to_owned(),
             });
         }
         if !has_rows(session, "generic_event")? && !has_rows(session, "mark")? {
@@ -178,7 +193,8 @@ impl RegionRequest {
             .collect();
         if missing.len() == self.manifest().events.len() {
             return Err(Error::NotThere {
-                message: "the extract has none of the events that the file of regions names".to_owned(),
+                message: "the extract has none of the events that the file of regions names"
+                    .to_owned(),
                 how: format!(
                     "record the providers {}; events that have tables of their own (see docs/sql.md) are not found here",
                     self.manifest().providers().join(", ")
@@ -188,7 +204,11 @@ impl RegionRequest {
         // A circle was refused when the file was read.
         let order = order::of(self.manifest()).unwrap_or_default();
         let found = find(self.manifest(), &order, &events);
-        Ok(Solved { events, found, missing })
+        Ok(Solved {
+            events,
+            found,
+            missing,
+        })
     }
 
     /// The instances that are asked for, in the order of their starts.
@@ -201,7 +221,8 @@ impl RegionRequest {
         // the other.
         let mut by_begin: Vec<usize> = (0..all.len()).collect();
         by_begin.sort_by_key(|place| {
-            all.get(*place).map(|i| (i.start_ns, std::cmp::Reverse(i.stop_ns), i.region, i.start))
+            all.get(*place)
+                .map(|i| (i.start_ns, std::cmp::Reverse(i.stop_ns), i.region, i.start))
         });
         let mut ids = vec![0i64; all.len()];
         for (id, place) in (0i64..).zip(&by_begin) {
@@ -213,7 +234,9 @@ impl RegionRequest {
         let of_processes = self.process_keys(session)?;
         let mut rows = Vec::new();
         for place in by_begin {
-            let Some(instance) = all.get(place) else { continue };
+            let Some(instance) = all.get(place) else {
+                continue;
+            };
             let parent = parents.get(place).copied().flatten();
             let id = |place: usize| ids.get(place).copied();
             let row = self.row(instance, events, &names, id(place).unwrap_or_default());
@@ -244,10 +267,14 @@ impl RegionRequest {
         let event = |place: Option<usize>| place.and_then(|place| events.all.get(place));
         let (start, stop) = (event(instance.start), event(instance.stop));
         let text = |text: &std::sync::Arc<str>| text.to_string();
-        let process = |event: Option<&Event>| event.and_then(|event| event.process.as_ref().map(text));
+        let process =
+            |event: Option<&Event>| event.and_then(|event| event.process.as_ref().map(text));
         let name = |event: Option<&Event>| event.and_then(|event| event.name.as_ref().map(text));
-        let facts: Vec<String> =
-            region.metadata.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let facts: Vec<String> = region
+            .metadata
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         Some(RegionInstance {
             id,
             parent_id: None,
@@ -258,7 +285,9 @@ impl RegionRequest {
             instance: names.of(instance, events),
             start_ns: instance.start_ns,
             stop_ns: instance.stop_ns,
-            duration_ns: instance.stop_ns.map(|stop| stop.saturating_sub(instance.start_ns)),
+            duration_ns: instance
+                .stop_ns
+                .map(|stop| stop.saturating_sub(instance.start_ns)),
             start_process_key: start.and_then(|event| event.process_key),
             start_pid: start.and_then(|event| event.pid),
             start_process: process(start),
@@ -277,26 +306,39 @@ impl RegionRequest {
     }
 
     fn is_asked(&self, name: &str, friendly_name: Option<&str>) -> bool {
-        let Some(filter) = self.region.as_deref() else { return true };
+        let Some(filter) = self.region.as_deref() else {
+            return true;
+        };
         // An excluded name excludes the region whatever its other name is, while one name that fits is
         // enough.
         let (positive, negative) = etwkit_query::filter::split(filter);
         let names = [Some(name), friendly_name];
         let of = |filter: &str| TextFilter::parse(filter);
-        positive.is_none_or(|filter| names.iter().flatten().any(|name| of(&filter).matches(Some(name))))
-            && negative
-                .is_none_or(|filter| names.iter().flatten().all(|name| of(&filter).matches(Some(name))))
+        positive.is_none_or(|filter| {
+            names
+                .iter()
+                .flatten()
+                .any(|name| of(&filter).matches(Some(name)))
+        }) && negative.is_none_or(|filter| {
+            names
+                .iter()
+                .flatten()
+                .all(|name| of(&filter).matches(Some(name)))
+        })
     }
 
     fn is_wanted(&self, row: &RegionInstance, processes: Option<&HashSet<i64>>) -> bool {
-        let of = |key: Option<i64>| key.is_some_and(|key| processes.is_some_and(|keys| keys.contains(&key)));
+        let of = |key: Option<i64>| {
+            key.is_some_and(|key| processes.is_some_and(|keys| keys.contains(&key)))
+        };
         let instance = self.instance.as_deref().map(TextFilter::parse);
         let (from, to) = (self.time.min, self.time.max);
         // An instance that did not end has no duration: any limit leaves it out.
         let lasts = if self.duration.is_unlimited() {
             true
         } else {
-            row.duration_ns.is_some_and(|duration| self.duration.contains(Some(duration)))
+            row.duration_ns
+                .is_some_and(|duration| self.duration.contains(Some(duration)))
         };
         self.is_asked(&row.region, row.friendly_name.as_deref())
             && instance.is_none_or(|filter| filter.matches(row.instance.as_deref()))
@@ -312,14 +354,24 @@ impl RegionRequest {
         if conditions.is_empty() {
             return Ok(None);
         }
-        let rows: Vec<ProcessKeyRow> =
-            ask(session, &format!("SELECT p.process_key FROM process p WHERE {}", conditions.join(" AND ")))?;
+        let rows: Vec<ProcessKeyRow> = ask(
+            session,
+            &format!(
+                "SELECT p.process_key FROM process p WHERE {}",
+                conditions.join(" AND ")
+            ),
+        )?;
         Ok(Some(rows.into_iter().map(|row| row.process_key).collect()))
     }
 
     /// The number of regions around a region in the file.
     fn depth(&self, place: usize) -> i64 {
-        let parent = |place: usize| self.manifest().regions.get(place).and_then(|region| region.parent);
+        let parent = |place: usize| {
+            self.manifest()
+                .regions
+                .get(place)
+                .and_then(|region| region.parent)
+        };
         std::iter::successors(parent(place), |place| parent(*place)).count() as i64
     }
 
@@ -343,10 +395,19 @@ impl RegionRequest {
                 rows.sort_by_key(|row| (row.duration_ns, row.start_ns, row.id));
             }
             RegionSort::Name => {
-                rows.sort_by(|a, b| (&a.region, &a.instance, a.id).cmp(&(&b.region, &b.instance, b.id)));
+                rows.sort_by(|a, b| {
+                    (&a.region, &a.instance, a.id).cmp(&(&b.region, &b.instance, b.id))
+                });
             }
             RegionSort::Usual | RegionSort::Time => {
-                rows.sort_by_key(|row| (row.start_ns, std::cmp::Reverse(row.stop_ns), row.depth, row.id));
+                rows.sort_by_key(|row| {
+                    (
+                        row.start_ns,
+                        std::cmp::Reverse(row.stop_ns),
+                        row.depth,
+                        row.id,
+                    )
+                });
             }
         }
     }
@@ -385,10 +446,9 @@ fn depths(parents: &[Option<usize>]) -> Vec<i64> {
 /// An event of a file of regions, described for people.
 fn described(event: &definition::EventPattern) -> String {
     let part = |name: &str, number: Option<i32>| number.map(|number| format!("{name} {number}"));
-    let fields = event
-        .payload
-        .iter()
-        .map(|(field, value, equal)| format!("{field} {} {value:?}", if *equal { "=" } else { "without" }));
+    let fields = event.payload.iter().map(|(field, value, equal)| {
+        format!("{field} {} {value:?}", if *equal { "=" } else { "without" })
+    });
     let parts = [
         Some(event.provider.clone()),
         part("id", event.id),
@@ -396,5 +456,10 @@ fn described(event: &definition::EventPattern) -> String {
         part("opcode", event.opcode),
         event.name.clone(),
     ];
-    parts.into_iter().flatten().chain(fields).collect::<Vec<_>>().join(", ")
+    parts
+        .into_iter()
+        .flatten()
+        .chain(fields)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

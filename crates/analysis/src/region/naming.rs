@@ -30,7 +30,11 @@ pub(super) struct Names<'m> {
 }
 
 impl<'m> Names<'m> {
-    pub(super) fn new(manifest: &'m Manifest, instances: &[Instance], session: &Session) -> Result<Self> {
+    pub(super) fn new(
+        manifest: &'m Manifest,
+        instances: &[Instance],
+        session: &Session,
+    ) -> Result<Self> {
         let mut present = vec![false; manifest.regions.len()];
         for instance in instances {
             if let Some(flag) = present.get_mut(instance.region) {
@@ -39,19 +43,35 @@ impl<'m> Names<'m> {
         }
         let of_pids = |naming: &Naming| matches!(naming, Naming::Field { is_pid: true, .. });
         let mut processes: HashMap<i64, Vec<ProcessName>> = HashMap::new();
-        if manifest.regions.iter().any(|region| region.naming.as_ref().is_some_and(of_pids)) {
-            let all: Vec<ProcessName> =
-                ask(session, "SELECT pid, name, start_ns, stop_ns FROM process ORDER BY process_key")?;
+        if manifest
+            .regions
+            .iter()
+            .any(|region| region.naming.as_ref().is_some_and(of_pids))
+        {
+            let all: Vec<ProcessName> = ask(
+                session,
+                "SELECT pid, name, start_ns, stop_ns FROM process ORDER BY process_key",
+            )?;
             for process in all {
                 processes.entry(process.pid).or_default().push(process);
             }
         }
-        Ok(Self { manifest, processes, present })
+        Ok(Self {
+            manifest,
+            processes,
+            present,
+        })
     }
 
     /// The name of an instance.
     pub(super) fn of(&self, instance: &Instance, events: &Events) -> Option<String> {
-        match self.manifest.regions.get(instance.region)?.naming.as_ref()? {
+        match self
+            .manifest
+            .regions
+            .get(instance.region)?
+            .naming
+            .as_ref()?
+        {
             Naming::Field { name, side, is_pid } => {
                 let start = || events.value(instance.start, name);
                 let stop = || events.value(instance.stop, name);
@@ -61,12 +81,24 @@ impl<'m> Names<'m> {
                     Some(Side::Stop) => stop(),
                 }?;
                 let process = || self.process(value, instance.start_ns);
-                Some(if *is_pid { process().unwrap_or_else(|| value.to_owned()) } else { value.to_owned() })
+                Some(if *is_pid {
+                    process().unwrap_or_else(|| value.to_owned())
+                } else {
+                    value.to_owned()
+                })
             }
-            Naming::Region { guid, present, absent } => {
+            Naming::Region {
+                guid,
+                present,
+                absent,
+            } => {
                 let place = self.manifest.place(guid)?;
                 let is_there = self.present.get(place).copied().unwrap_or_default();
-                Some(if is_there { present.clone() } else { absent.clone() })
+                Some(if is_there {
+                    present.clone()
+                } else {
+                    absent.clone()
+                })
             }
         }
     }

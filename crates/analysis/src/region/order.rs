@@ -16,12 +16,17 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {
             Endpoint::Region(guid, _) => manifest.place(guid),
             _ => None,
         });
-        let of_filters = region.filters.iter().filter_map(|filter| match &filter.trigger {
-            Trigger::Region(guid) => manifest.place(guid),
-            Trigger::Event(_) => None,
-        });
+        let of_filters = region
+            .filters
+            .iter()
+            .filter_map(|filter| match &filter.trigger {
+                Trigger::Region(guid) => manifest.place(guid),
+                Trigger::Event(_) => None,
+            });
         // A region that contains others is found after them.
-        let around = region.parent.filter(|parent| regions.get(*parent).is_some_and(|p| p.ends.is_none()));
+        let around = region
+            .parent
+            .filter(|parent| regions.get(*parent).is_some_and(|p| p.ends.is_none()));
         for needed in of_ends.chain(of_filters) {
             add(&mut needed_by, &mut missing, needed, place);
         }
@@ -29,12 +34,16 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {
             add(&mut needed_by, &mut missing, place, around);
         }
     }
-    let mut ready: Vec<usize> = (0..regions.len()).filter(|place| missing.get(*place) == Some(&0)).collect();
+    let mut ready: Vec<usize> = (0..regions.len())
+        .filter(|place| missing.get(*place) == Some(&0))
+        .collect();
     let mut at = 0;
     while let Some(place) = ready.get(at).copied() {
         at += 1;
         for next in needed_by.get(place).into_iter().flatten() {
-            let Some(left) = missing.get_mut(*next) else { continue };
+            let Some(left) = missing.get_mut(*next) else {
+                continue;
+            };
             *left -= 1;
             if *left == 0 {
                 ready.push(*next);

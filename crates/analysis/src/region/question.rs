@@ -3,7 +3,8 @@
 use etwkit_query::Session;
 use etwkit_query::question::Format::{FineMilliseconds, Id, Moment, Process, Whole, Word};
 use etwkit_query::question::{
-    Answer, Column, Descriptions, Files, FilesError, Form, Line, ProcessCell, Question, Ranked, Value, View,
+    Answer, Column, Descriptions, Files, FilesError, Form, Line, ProcessCell, Question, Ranked,
+    Value, View,
 };
 
 use super::{Manifest, RegionAnswer, RegionInstance, RegionRequest, RegionRow, RegionSort};
@@ -26,24 +27,42 @@ type Sum = Column<Sums, RegionRow>;
 const SUMS: View<Sums, RegionRow> = View::new(
     &[
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
-        Sum::new("Min", "Min ms", FineMilliseconds, |_, row| row.min_duration_ns.into()),
+        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost(),
+        Sum::new("Min", "Min ms", FineMilliseconds, |_, row| {
+            row.min_duration_ns.into()
+        }),
         Sum::new("Mean", "Mean ms", FineMilliseconds, |_, row| {
             row.mean_duration_ns.map(|ns| ns.round() as i64).into()
         })
         .worst(),
-        Sum::new("Max", "Max ms", FineMilliseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("Max", "Max ms", FineMilliseconds, |_, row| {
+            row.max_duration_ns.into()
+        })
+        .worst(),
         Sum::new("First", "First", Moment, |_, row| row.first_start_ns.into()),
         Sum::new("Last", "Last", Moment, |_, row| row.last_stop_ns.into()),
-        Sum::new("Names", "Names", Whole, |_, row| row.names.into()).shown_if(|asked| asked.has_names),
-        Sum::new("OpenStart", "No end", Whole, |_, row| row.open_starts.into())
-            .sum()
-            .shown_if(|asked| asked.has_open_starts),
-        Sum::new("OpenStop", "No begin", Whole, |_, row| row.open_stops.into())
-            .sum()
-            .shown_if(|asked| asked.has_open_stops),
-        Sum::new("Region", "Region", Word, |_, row| title(&row.region, row.friendly_name.as_deref()).into()),
-        Sum::new("Guid", "GUID", Word, |_, row| row.region_guid.clone().into()).hidden(),
+        Sum::new("Names", "Names", Whole, |_, row| row.names.into())
+            .shown_if(|asked| asked.has_names),
+        Sum::new("OpenStart", "No end", Whole, |_, row| {
+            row.open_starts.into()
+        })
+        .sum()
+        .shown_if(|asked| asked.has_open_starts),
+        Sum::new("OpenStop", "No begin", Whole, |_, row| {
+            row.open_stops.into()
+        })
+        .sum()
+        .shown_if(|asked| asked.has_open_stops),
+        Sum::new("Region", "Region", Word, |_, row| {
+            title(&row.region, row.friendly_name.as_deref()).into()
+        }),
+        Sum::new("Guid", "GUID", Word, |_, row| {
+            row.region_guid.clone().into()
+        })
+        .hidden(),
     ],
     |row| row.duration_ns as f64,
 )
@@ -64,45 +83,87 @@ const INSTANCES: View<Instances, RegionInstance> = View::new(
     &[
         One::time("Start", |_, row| row.start_ns.into()),
         One::new("Stop", "Stop", Moment, |_, row| row.stop_ns.into()).or("open"),
-        One::new("Duration", "ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
+        One::new("Duration", "ms", FineMilliseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost(),
         One::new("Id", "Id", Id, |_, row| row.id.into()).hidden(),
         One::new("Parent", "Parent", Whole, |_, row| row.parent_id.into()).hidden(),
         One::new("Region", "Region", Word, |_, row| {
-            let depth = usize::try_from(row.depth).unwrap_or_default().min(MOST_INDENTED);
-            format!("{}{}", "  ".repeat(depth), title(&row.region, row.friendly_name.as_deref())).into()
+            let depth = usize::try_from(row.depth)
+                .unwrap_or_default()
+                .min(MOST_INDENTED);
+            format!(
+                "{}{}",
+                "  ".repeat(depth),
+                title(&row.region, row.friendly_name.as_deref())
+            )
+            .into()
         }),
-        One::new("Instance", "Instance", Word, |_, row| row.instance.clone().into())
-            .shown_if(|asked| asked.has_names),
-        One::new("Process", "Process", Process, |_, row| process(row.start_process.as_ref(), row.start_pid)),
+        One::new("Instance", "Instance", Word, |_, row| {
+            row.instance.clone().into()
+        })
+        .shown_if(|asked| asked.has_names),
+        One::new("Process", "Process", Process, |_, row| {
+            process(row.start_process.as_ref(), row.start_pid)
+        }),
         One::new("Tid", "Tid", Id, |_, row| row.start_tid.into()),
         One::new("StopProcess", "Stop process", Process, |_, row| {
             process(row.stop_process.as_ref(), row.stop_pid)
         })
         .shown_if(|asked| asked.ends_elsewhere),
         One::new("StopTid", "Stop tid", Id, |_, row| row.stop_tid.into()).hidden(),
-        One::new("Provider", "Provider", Word, |_, row| row.provider.clone().into()).hidden(),
-        One::new("StartEvent", "Start event", Word, |_, row| row.start_event.clone().into()).hidden(),
-        One::new("StopEvent", "Stop event", Word, |_, row| row.stop_event.clone().into()).hidden(),
-        One::new("StartFields", "Start fields", Word, |_, row| row.start_fields.clone().into()).hidden(),
-        One::new("StopFields", "Stop fields", Word, |_, row| row.stop_fields.clone().into()).hidden(),
-        One::new("Metadata", "Metadata", Word, |_, row| row.metadata.clone().into()).hidden(),
+        One::new("Provider", "Provider", Word, |_, row| {
+            row.provider.clone().into()
+        })
+        .hidden(),
+        One::new("StartEvent", "Start event", Word, |_, row| {
+            row.start_event.clone().into()
+        })
+        .hidden(),
+        One::new("StopEvent", "Stop event", Word, |_, row| {
+            row.stop_event.clone().into()
+        })
+        .hidden(),
+        One::new("StartFields", "Start fields", Word, |_, row| {
+            row.start_fields.clone().into()
+        })
+        .hidden(),
+        One::new("StopFields", "Stop fields", Word, |_, row| {
+            row.stop_fields.clone().into()
+        })
+        .hidden(),
+        One::new("Metadata", "Metadata", Word, |_, row| {
+            row.metadata.clone().into()
+        })
+        .hidden(),
     ],
     |row| row.start_ns as f64,
 )
 .ranking(|asked| {
-    Ranked::rows_unless(matches!(asked.sort, RegionSort::Usual | RegionSort::Time | RegionSort::Name))
+    Ranked::rows_unless(matches!(
+        asked.sort,
+        RegionSort::Usual | RegionSort::Time | RegionSort::Name
+    ))
 });
 
 /// The friendly name, else the name.
 fn title(name: &str, friendly_name: Option<&str>) -> String {
-    friendly_name.filter(|name| !name.is_empty()).unwrap_or(name).to_owned()
+    friendly_name
+        .filter(|name| !name.is_empty())
+        .unwrap_or(name)
+        .to_owned()
 }
 
 fn process(name: Option<&String>, pid: Option<i64>) -> Value {
     if name.is_none() && pid.is_none() {
         return Value::Missing;
     }
-    Value::Process(ProcessCell { name: name.cloned(), pid, ..ProcessCell::default() })
+    Value::Process(ProcessCell {
+        name: name.cloned(),
+        pid,
+        ..ProcessCell::default()
+    })
 }
 
 impl RegionRequest {
@@ -145,13 +206,22 @@ impl Question for RegionRequest {
         // The SQL is that of the events; instances are found in them.
         let form = if self.details {
             Form::made::<RegionInstance>(self.sql(), Self::found).describing(|asked, fields| {
-                let all = Instances { sort: asked.sort, has_names: true, ends_elsewhere: true };
+                let all = Instances {
+                    sort: asked.sort,
+                    has_names: true,
+                    ends_elsewhere: true,
+                };
                 INSTANCES.describe::<RegionInstance>(&all, Into::into, fields);
             })
         } else {
             Form::made::<RegionRow>(self.sql(), Self::found).describing(|asked, fields| {
                 let sort = asked.sort;
-                let all = Sums { sort, has_names: true, has_open_starts: true, has_open_stops: true };
+                let all = Sums {
+                    sort,
+                    has_names: true,
+                    has_open_starts: true,
+                    has_open_stops: true,
+                };
                 SUMS.describe::<RegionRow>(&all, Into::into, fields);
             })
         };
@@ -162,7 +232,10 @@ impl Question for RegionRequest {
         self.manifest.load(files, None, Manifest::parse)?;
         match self.manifest.content {
             Some(_) => Ok(()),
-            None => Err(FilesError::Missing { option: "regions", what: "a file that defines regions" }),
+            None => Err(FilesError::Missing {
+                option: "regions",
+                what: "a file that defines regions",
+            }),
         }
     }
 

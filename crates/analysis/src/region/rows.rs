@@ -56,12 +56,19 @@ pub(super) fn sum<'i>(instances: impl Iterator<Item = &'i RegionInstance>) -> Re
     let mut row = RegionRow::default();
     let mut names = HashSet::new();
     for instance in instances {
-        let Some((stop, duration)) = instance.stop_ns.zip(instance.duration_ns) else { continue };
+        let Some((stop, duration)) = instance.stop_ns.zip(instance.duration_ns) else {
+            continue;
+        };
         row.count += 1;
         row.duration_ns = row.duration_ns.saturating_add(duration);
-        row.min_duration_ns = Some(row.min_duration_ns.map_or(duration, |min| min.min(duration)));
+        row.min_duration_ns = Some(
+            row.min_duration_ns
+                .map_or(duration, |min| min.min(duration)),
+        );
         row.max_duration_ns = row.max_duration_ns.max(Some(duration));
-        let first = row.first_start_ns.map_or(instance.start_ns, |first| first.min(instance.start_ns));
+        let first = row
+            .first_start_ns
+            .map_or(instance.start_ns, |first| first.min(instance.start_ns));
         row.first_start_ns = Some(first);
         row.last_stop_ns = row.last_stop_ns.max(Some(stop));
         names.extend(instance.instance.as_deref());

@@ -7,7 +7,11 @@ use super::events::Events;
 use super::find::{Instance, key};
 
 /// Index of the parent of each instance; `instances` are in the order of their regions, then of their starts.
-pub(super) fn parents(manifest: &Manifest, instances: &[Instance], events: &Events) -> Vec<Option<usize>> {
+pub(super) fn parents(
+    manifest: &Manifest,
+    instances: &[Instance],
+    events: &Events,
+) -> Vec<Option<usize>> {
     let mut of_region: Vec<Vec<usize>> = vec![Vec::new(); manifest.regions.len()];
     for (place, instance) in instances.iter().enumerate() {
         if let Some(list) = of_region.get_mut(instance.region) {
@@ -16,11 +20,18 @@ pub(super) fn parents(manifest: &Manifest, instances: &[Instance], events: &Even
     }
     let mut parents = vec![None; instances.len()];
     for (place, region) in manifest.regions.iter().enumerate() {
-        let Some(children) = of_region.get(place) else { continue };
-        let around = region.parent.and_then(|parent| of_region.get(parent)).map_or(&[][..], Vec::as_slice);
+        let Some(children) = of_region.get(place) else {
+            continue;
+        };
+        let around = region
+            .parent
+            .and_then(|parent| of_region.get(parent))
+            .map_or(&[][..], Vec::as_slice);
         let around = Around::new(around, &region.of_parent, instances, events);
         for child in children {
-            let parent = instances.get(*child).and_then(|instance| around.earliest(instance, events));
+            let parent = instances
+                .get(*child)
+                .and_then(|instance| around.earliest(instance, events));
             if let Some(to) = parents.get_mut(*child) {
                 *to = parent;
             }
@@ -45,14 +56,22 @@ impl<'a> Around<'a> {
     fn new(places: &[usize], same: &'a Same, instances: &[Instance], events: &Events) -> Self {
         let mut by_key: HashMap<Vec<String>, Vec<(i64, i64, usize)>> = HashMap::new();
         for place in places {
-            let Some(instance) = instances.get(*place) else { continue };
-            let Some(stop_ns) = instance.stop_ns else { continue };
+            let Some(instance) = instances.get(*place) else {
+                continue;
+            };
+            let Some(stop_ns) = instance.stop_ns else {
+                continue;
+            };
             // The second field of a pair is that of the parent.
-            let Some(key) = shared(same, events, instance, Side::Stop) else { continue };
+            let Some(key) = shared(same, events, instance, Side::Stop) else {
+                continue;
+            };
             let list = by_key.entry(key).or_default();
             // The latest end so far never decreases, so that a binary search finds the first instance that
             // reaches far enough.
-            let latest = list.last().map_or(stop_ns, |(_, latest, _)| stop_ns.max(*latest));
+            let latest = list
+                .last()
+                .map_or(stop_ns, |(_, latest, _)| stop_ns.max(*latest));
             list.push((instance.start_ns, latest, *place));
         }
         Self { same, by_key }
@@ -61,10 +80,14 @@ impl<'a> Around<'a> {
     /// The instance that started first of those that contain the child.
     fn earliest(&self, child: &Instance, events: &Events) -> Option<usize> {
         let stop_ns = child.stop_ns?;
-        let list = self.by_key.get(&shared(self.same, events, child, Side::Start)?)?;
+        let list = self
+            .by_key
+            .get(&shared(self.same, events, child, Side::Start)?)?;
         // At the first place where the latest end reaches that of the child, the instance itself does so.
         let first = list.partition_point(|(_, latest, _)| *latest < stop_ns);
-        list.get(first).filter(|(start, _, _)| *start <= child.start_ns).map(|(_, _, place)| *place)
+        list.get(first)
+            .filter(|(start, _, _)| *start <= child.start_ns)
+            .map(|(_, _, place)| *place)
     }
 }
 
@@ -86,7 +109,11 @@ fn nest(
         .iter()
         .filter_map(|place| {
             let instance = instances.get(*place)?;
-            Some((instance.start_ns, std::cmp::Reverse(instance.stop_ns?), *place))
+            Some((
+                instance.start_ns,
+                std::cmp::Reverse(instance.stop_ns?),
+                *place,
+            ))
         })
         .collect();
     sorted.sort_unstable();
@@ -95,9 +122,16 @@ fn nest(
     // contains the later one contains, too.
     let mut open: HashMap<Vec<String>, Vec<(i64, usize)>> = HashMap::new();
     for (_, std::cmp::Reverse(stop_ns), place) in sorted {
-        let Some(instance) = instances.get(place) else { continue };
-        let keys = (shared(same, events, instance, Side::Start), shared(same, events, instance, Side::Stop));
-        let (Some(as_child), Some(as_parent)) = keys else { continue };
+        let Some(instance) = instances.get(place) else {
+            continue;
+        };
+        let keys = (
+            shared(same, events, instance, Side::Start),
+            shared(same, events, instance, Side::Stop),
+        );
+        let (Some(as_child), Some(as_parent)) = keys else {
+            continue;
+        };
         let parent = open.get(&as_child).and_then(|list| {
             let containing = list.partition_point(|(stop, _)| *stop >= stop_ns);
             list.get(containing.checked_sub(1)?)

@@ -69,11 +69,16 @@ pub(super) fn sums(request: &WaitRequest, session: &Session) -> Result<Vec<WaitS
         waits.extend(Wait::read(&batch?)?);
         if waits.len() > MAX_WAITS {
             let message = format!("more than {MAX_WAITS} waits have stacks");
-            return Err(Error::TooWide { message, how: "ask for a part of the trace with --range" });
+            return Err(Error::TooWide {
+                message,
+                how: "ask for a part of the trace with --range",
+            });
         }
     }
     let frames = session.frames()?;
-    let Some(trace) = frames.trace(0) else { return Ok(Vec::new()) };
+    let Some(trace) = frames.trace(0) else {
+        return Ok(Vec::new());
+    };
     let code = Code::new(trace, request.by == WaitBy::Method);
     let mut rows = Sums::new(trace, &code).of(&mut waits);
     describe(session, &mut rows)?;
@@ -84,15 +89,26 @@ pub(super) fn sums(request: &WaitRequest, session: &Session) -> Result<Vec<WaitS
             && request.max.contains(row.wait_max_ns)
     };
     rows.retain(fits);
-    rows.iter_mut().for_each(|row| row.sort_value = sort_value(request.sort, row) as f64);
-    rows.sort_by(|a, b| a.sort_value.total_cmp(&b.sort_value).then_with(|| order(a).cmp(&order(b))));
+    rows.iter_mut()
+        .for_each(|row| row.sort_value = sort_value(request.sort, row) as f64);
+    rows.sort_by(|a, b| {
+        a.sort_value
+            .total_cmp(&b.sort_value)
+            .then_with(|| order(a).cmp(&order(b)))
+    });
     Ok(rows)
 }
 
 /// The order of rows with equal values; missing texts come last, as in SQL.
 fn order(row: &WaitSum) -> impl Ord + '_ {
     let text = |text: &'_ Option<String>| (text.is_none(), text.clone());
-    (row.wait_sum_ns, row.process_key.is_none(), row.process_key, text(&row.module), text(&row.method))
+    (
+        row.wait_sum_ns,
+        row.process_key.is_none(),
+        row.process_key,
+        text(&row.module),
+        text(&row.method),
+    )
 }
 
 fn sort_value(sort: WaitSort, row: &WaitSum) -> i64 {
@@ -114,10 +130,14 @@ fn sort_value(sort: WaitSort, row: &WaitSum) -> i64 {
 fn describe(session: &Session, rows: &mut [WaitSum]) -> Result<()> {
     let sql = "SELECT process_key, pid, name, start_ns, stop_ns, command_line FROM process";
     let processes: Vec<Process> = ask(session, sql)?;
-    let by_key: HashMap<i64, Process> =
-        processes.into_iter().filter_map(|process| Some((process.process_key?, process))).collect();
+    let by_key: HashMap<i64, Process> = processes
+        .into_iter()
+        .filter_map(|process| Some((process.process_key?, process)))
+        .collect();
     for row in rows {
-        let Some(process) = row.process_key.and_then(|key| by_key.get(&key)) else { continue };
+        let Some(process) = row.process_key.and_then(|key| by_key.get(&key)) else {
+            continue;
+        };
         row.pid = process.pid;
         row.process = process.name.clone();
         row.process_start_ns = process.start_ns;
@@ -246,14 +266,25 @@ impl<'a> Sums<'a> {
         // From 1 on, since 0 means that no wait has had the name yet.
         let mut numbers = 1..;
         for of_process in waits.chunk_by(|a, b| a.process() == b.process()) {
-            let Some(process) = of_process.first() else { continue };
-            self.begin(*firsts.entry(process.process()).or_insert(self.rows.len()), process.process_key);
+            let Some(process) = of_process.first() else {
+                continue;
+            };
+            self.begin(
+                *firsts.entry(process.process()).or_insert(self.rows.len()),
+                process.process_key,
+            );
             for wait in of_process {
                 let Some(number) = numbers.next() else { return };
-                let Ok(stack) = i32::try_from(wait.stack_id) else { continue };
+                let Ok(stack) = i32::try_from(wait.stack_id) else {
+                    continue;
+                };
                 for frame in self.trace.stack(stack) {
-                    let Some(name) = self.code.of(frame) else { continue };
-                    let Some(seen) = self.seen.get_mut(name) else { continue };
+                    let Some(name) = self.code.of(frame) else {
+                        continue;
+                    };
+                    let Some(seen) = self.seen.get_mut(name) else {
+                        continue;
+                    };
                     // A recursive method has several frames in a stack, but waits only once.
                     if std::mem::replace(seen, number) == number {
                         continue;
@@ -272,7 +303,9 @@ impl<'a> Sums<'a> {
         // Names are shared by all processes, but rows are not.
         self.row_of.fill(None);
         let of_process = self.rows.iter().zip(&self.marks).enumerate().skip(first);
-        for (number, (_, mark)) in of_process.take_while(|(_, (row, _))| row.process_key == process_key) {
+        for (number, (_, mark)) in
+            of_process.take_while(|(_, (row, _))| row.process_key == process_key)
+        {
             if let Some(row) = self.row_of.get_mut(mark.name) {
                 *row = Some(number);
             }
@@ -284,9 +317,19 @@ impl<'a> Sums<'a> {
             return row;
         }
         let (module, method) = self.code.names.get(name).cloned().unwrap_or_default();
-        self.rows.push(WaitSum { process_key, module, method, ..WaitSum::default() });
+        self.rows.push(WaitSum {
+            process_key,
+            module,
+            method,
+            ..WaitSum::default()
+        });
         // Less than any key or time, so that the first wait always counts in full.
-        self.marks.push(Mark { name, thread_key: i64::MIN, waited: i64::MIN, ready: i64::MIN });
+        self.marks.push(Mark {
+            name,
+            thread_key: i64::MIN,
+            waited: i64::MIN,
+            ready: i64::MIN,
+        });
         let row = self.rows.len() - 1;
         if let Some(known) = self.row_of.get_mut(name) {
             *known = Some(row);
@@ -313,7 +356,9 @@ fn add(row: &mut WaitSum, mark: &mut Mark, wait: &Wait) {
     row.unknown += i64::from(wait.is_unknown);
     if wait.is_open_wait {
         row.open_waits += 1;
-        row.open_max_ns = wait.open_ns.map_or(row.open_max_ns, |open| longer(row.open_max_ns, open));
+        row.open_max_ns = wait
+            .open_ns
+            .map_or(row.open_max_ns, |open| longer(row.open_max_ns, open));
     }
     if let Some(first) = wait.first_ns {
         row.first_ns = Some(row.first_ns.map_or(first, |known| known.min(first)));
@@ -336,10 +381,22 @@ mod tests {
 
     #[test]
     fn a_wait_longer_than_a_number_holds_is_cut() {
-        let wait = Wait { wait_start: Some(i64::MIN), wait_end: Some(i64::MAX), ..Wait::default() };
-        let mut mark = Mark { name: 0, thread_key: i64::MIN, waited: i64::MIN, ready: i64::MIN };
+        let wait = Wait {
+            wait_start: Some(i64::MIN),
+            wait_end: Some(i64::MAX),
+            ..Wait::default()
+        };
+        let mut mark = Mark {
+            name: 0,
+            thread_key: i64::MIN,
+            waited: i64::MIN,
+            ready: i64::MIN,
+        };
         let mut row = WaitSum::default();
         add(&mut row, &mut mark, &wait);
-        assert_eq!((row.waits, row.wait_sum_ns, row.wait_max_ns), (1, i64::MAX, Some(i64::MAX)));
+        assert_eq!(
+            (row.waits, row.wait_sum_ns, row.wait_max_ns),
+            (1, i64::MAX, Some(i64::MAX))
+        );
     }
 }

@@ -31,7 +31,10 @@ LEFT JOIN process rp ON rp.process_key = rt.process_key";
 impl Grouping {
     pub(super) const fn of(by: WaitBy) -> Self {
         match by {
-            WaitBy::Process => Self { join: "", keys: &[] },
+            WaitBy::Process => Self {
+                join: "",
+                keys: &[],
+            },
             WaitBy::Thread => Self {
                 join: "\nLEFT JOIN thread t ON t.thread_key = w.thread_key",
                 keys: &[("w.thread_key", "thread_key"), ("t.tid", "tid")],
@@ -40,11 +43,18 @@ impl Grouping {
                 join: "\nJOIN in_stack s ON s.stack_id = w.stack_id",
                 keys: &[("s.module", "module"), ("s.method", "method")],
             },
-            WaitBy::Module => {
-                Self { join: "\nJOIN in_stack s ON s.stack_id = w.stack_id", keys: &[("s.module", "module")] }
-            }
-            WaitBy::Tag => Self { join: "", keys: &[("w.tag_set", "tag_set"), ("w.tag", "tag")] },
-            WaitBy::Reason => Self { join: "", keys: &[("w.reason", "wait_reason")] },
+            WaitBy::Module => Self {
+                join: "\nJOIN in_stack s ON s.stack_id = w.stack_id",
+                keys: &[("s.module", "module")],
+            },
+            WaitBy::Tag => Self {
+                join: "",
+                keys: &[("w.tag_set", "tag_set"), ("w.tag", "tag")],
+            },
+            WaitBy::Reason => Self {
+                join: "",
+                keys: &[("w.reason", "wait_reason")],
+            },
             WaitBy::Readying => Self {
                 join: THREAD_OF_READYING,
                 keys: &[
@@ -69,12 +79,18 @@ impl Grouping {
     pub(super) fn columns(&self) -> (String, String) {
         let select: Vec<String> = OPTIONAL
             .iter()
-            .map(|(name, kind)| match self.keys.iter().find(|(_, key)| key == name) {
-                Some((expression, _)) => format!("{expression} AS {name}"),
-                None => format!("CAST(NULL AS {kind}) AS {name}"),
-            })
+            .map(
+                |(name, kind)| match self.keys.iter().find(|(_, key)| key == name) {
+                    Some((expression, _)) => format!("{expression} AS {name}"),
+                    None => format!("CAST(NULL AS {kind}) AS {name}"),
+                },
+            )
             .collect();
-        let group: String = self.keys.iter().map(|(expression, _)| format!(", {expression}")).collect();
+        let group: String = self
+            .keys
+            .iter()
+            .map(|(expression, _)| format!(", {expression}"))
+            .collect();
         (select.join(", "), group)
     }
 }

@@ -77,7 +77,10 @@ WHERE w.stack_id IS NOT NULL",
     pub fn list_sql(&self) -> String {
         let limits = [("wait_ns", self.wait), ("ready_ns", self.ready)];
         let mut conditions = vec!["NOT coalesce(is_preempted, false)".to_owned()];
-        let is_by_ready = matches!(self.sort, WaitSort::Ready | WaitSort::ReadyMax | WaitSort::ReadySum);
+        let is_by_ready = matches!(
+            self.sort,
+            WaitSort::Ready | WaitSort::ReadyMax | WaitSort::ReadySum
+        );
         if is_by_ready && !self.only_waits {
             // A preempted thread was ready and did not wait, so that it has a place only in an order by ready
             // time.
@@ -86,7 +89,11 @@ WHERE w.stack_id IS NOT NULL",
         if self.sort == WaitSort::Open {
             conditions.push("is_open_wait".to_owned());
         }
-        conditions.extend(limits.into_iter().filter_map(|(column, range)| range_condition(column, range)));
+        conditions.extend(
+            limits
+                .into_iter()
+                .filter_map(|(column, range)| range_condition(column, range)),
+        );
         format!(
             "WITH {wait}
 SELECT * FROM (
@@ -110,7 +117,12 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
 
     /// The limit of the SQL: the engine chooses the largest rows, and need not hold the others.
     fn limit(&self) -> String {
-        let limit = |count: usize| format!("\nLIMIT {}", count.saturating_add(self.top.skip).min(1 << 40));
+        let limit = |count: usize| {
+            format!(
+                "\nLIMIT {}",
+                count.saturating_add(self.top.skip).min(1 << 40)
+            )
+        };
         self.top.most().map(limit).unwrap_or_default()
     }
 
@@ -127,10 +139,14 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         if !self.time.is_unlimited() {
             // Redundant with the clipping below, but rows that lie elsewhere need not be computed then, and
             // their row groups not be read.
-            conditions.push(format!("c.last_out_ns <= {b} AND (c.in_ns >= {a} OR c.in_ns IS NULL)"));
+            conditions.push(format!(
+                "c.last_out_ns <= {b} AND (c.in_ns >= {a} OR c.in_ns IS NULL)"
+            ));
         }
         if let Some(tid) = self.tid {
-            conditions.push(format!("c.thread_key IN (SELECT thread_key FROM thread WHERE tid = {tid})"));
+            conditions.push(format!(
+                "c.thread_key IN (SELECT thread_key FROM thread WHERE tid = {tid})"
+            ));
         }
         conditions.extend(self.reason.as_deref().map(reason_condition));
         conditions.extend(
@@ -179,8 +195,11 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
 
     /// The tags of a stack by all sets, one below the other; a filter looks at each line.
     fn tags_of(&self, stack: &str) -> String {
-        let tags: Vec<String> =
-            self.sets().iter().map(|set| format!("coalesce(stack_tag({stack}, {set}), '')")).collect();
+        let tags: Vec<String> = self
+            .sets()
+            .iter()
+            .map(|set| format!("coalesce(stack_tag({stack}, {set}), '')"))
+            .collect();
         tags.join(" || chr(10) || ")
     }
 
@@ -213,7 +232,12 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
              CAST(NULL AS VARCHAR) AS command_line, CAST(NULL AS INT) AS session_id, CAST(NULL AS VARCHAR) AS sid, \
              CAST(NULL AS BIGINT) AS start_ns, CAST(NULL AS BIGINT) AS stop_ns";
         let table = format!("(SELECT *, {fits} AS fits FROM process p)");
-        (table, Some(format!("coalesce(p.fits, (SELECT {fits} FROM ({unknown}) p))")))
+        (
+            table,
+            Some(format!(
+                "coalesce(p.fits, (SELECT {fits} FROM ({unknown}) p))"
+            )),
+        )
     }
 
     fn sum_limits(&self) -> Vec<String> {
@@ -223,7 +247,10 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
             ("waits", self.count),
             ("wait_max_ns", self.max),
         ];
-        limits.into_iter().filter_map(|(column, range)| range_condition(column, range)).collect()
+        limits
+            .into_iter()
+            .filter_map(|(column, range)| range_condition(column, range))
+            .collect()
     }
 
     const fn sum_order(&self) -> &'static str {
@@ -255,9 +282,15 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
 fn frames(filter: &str) -> String {
     let frame = |part: &str| {
         let part = part.trim();
-        let (sign, name) = part.strip_prefix('!').map_or(("", part), |name| ("!", name.trim()));
+        let (sign, name) = part
+            .strip_prefix('!')
+            .map_or(("", part), |name| ("!", name.trim()));
         let has_module = name.contains(['!', '+']) || name == "*";
-        if name.is_empty() || has_module { part.to_owned() } else { format!("{sign}*!{name};{sign}{name}") }
+        if name.is_empty() || has_module {
+            part.to_owned()
+        } else {
+            format!("{sign}*!{name};{sign}{name}")
+        }
     };
     filter.split(';').map(frame).collect::<Vec<_>>().join(";")
 }
@@ -267,11 +300,18 @@ fn frames(filter: &str) -> String {
 /// query.
 fn reason_condition(filter: &str) -> String {
     let filter = TextFilter::parse(filter);
-    let (fits, others): (Vec<i32>, Vec<i32>) = (0..=i32::from(u8::MAX))
-        .partition(|reason| filter.matches(Some(&format!("{}\n{reason}", wait_reason_name(*reason)))));
+    let (fits, others): (Vec<i32>, Vec<i32>) = (0..=i32::from(u8::MAX)).partition(|reason| {
+        filter.matches(Some(&format!("{}\n{reason}", wait_reason_name(*reason))))
+    });
     // A missing reason has neither name nor number: it passes a filter that only excludes.
     let is_none_fit = filter.matches(Some("\n"));
-    let list = |reasons: &[i32]| reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let list = |reasons: &[i32]| {
+        reasons
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     match (fits.as_slice(), others.as_slice()) {
         ([], _) if !is_none_fit => "FALSE".to_owned(),
         ([], _) => "c.wait_reason IS NULL".to_owned(),
@@ -280,7 +320,10 @@ fn reason_condition(filter: &str) -> String {
         (few, many) if few.len() < many.len() => {
             format!("coalesce(c.wait_reason IN ({}), {is_none_fit})", list(few))
         }
-        (_, few) => format!("coalesce(c.wait_reason NOT IN ({}), {is_none_fit})", list(few)),
+        (_, few) => format!(
+            "coalesce(c.wait_reason NOT IN ({}), {is_none_fit})",
+            list(few)
+        ),
     }
 }
 
@@ -289,8 +332,14 @@ mod tests {
     #[test]
     fn reasons_are_chosen_by_name_or_number() {
         for (filter, condition) in [
-            ("DelayExecution;14", "coalesce(c.wait_reason IN (4, 14), false)"),
-            ("!DelayExecution;!Wr*Release", "coalesce(c.wait_reason NOT IN (4), true)"),
+            (
+                "DelayExecution;14",
+                "coalesce(c.wait_reason IN (4, 14), false)",
+            ),
+            (
+                "!DelayExecution;!Wr*Release",
+                "coalesce(c.wait_reason NOT IN (4), true)",
+            ),
             ("delay*;!4", "FALSE"),
             ("*", "TRUE"),
         ] {

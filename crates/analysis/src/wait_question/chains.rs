@@ -23,15 +23,28 @@ const LINKS: View<WaitQuestion, Link> =
 
 pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
     let (chains, text) = (question.chains().ask(session)?, StackText::new(session)?);
-    let page = Page { stacks: &text, all: question.stacks };
+    let page = Page {
+        stacks: &text,
+        all: question.stacks,
+    };
     // Rows are ascending as in all answers; sentences have the longest chain first.
-    let lines: Vec<Line> = chains.iter().rev().flat_map(|chain| page.chain(chain)).collect();
+    let lines: Vec<Line> = chains
+        .iter()
+        .rev()
+        .flat_map(|chain| page.chain(chain))
+        .collect();
     let link = |row: &ChainRow| Link {
         row: row.clone(),
-        stacks: Stacks::of(&text, question.stacks, (row.stack_id, row.readying_stack_id)),
+        stacks: Stacks::of(
+            &text,
+            question.stacks,
+            (row.stack_id, row.readying_stack_id),
+        ),
     };
     let rows = chains.iter().flat_map(Chain::rows).map(link).collect();
-    Ok(Answer::rows(question, &LINKS, rows).with_head(lines).showing(Shows::Sums))
+    Ok(Answer::rows(question, &LINKS, rows)
+        .with_head(lines)
+        .showing(Shows::Sums))
 }
 
 /// Puts chains into sentences.
@@ -63,12 +76,17 @@ impl Page<'_> {
 
     /// The frames of a stack: the few that say something in one line, or all below each other.
     fn stack(&self, indent: &str, what: &str, stack_id: Option<i64>) -> Vec<Line> {
-        let frames = stack_id.map(|id| self.stacks.shown(id, self.all)).unwrap_or_default();
+        let frames = stack_id
+            .map(|id| self.stacks.shown(id, self.all))
+            .unwrap_or_default();
         if frames.is_empty() {
             return Vec::new();
         }
         if !self.all {
-            return vec![Line::new(format!("{indent}    {what} {}", frames.join(" < ")))];
+            return vec![Line::new(format!(
+                "{indent}    {what} {}",
+                frames.join(" < ")
+            ))];
         }
         let first = std::iter::once(what).chain(std::iter::repeat("         "));
         frames
@@ -82,7 +100,10 @@ impl Page<'_> {
 /// Waits of the same thread that explain less.
 fn others(chain: &Chain, row: &ChainRow, indent: &str) -> Vec<Line> {
     let line = |other: &ChainRow| {
-        let by = other.readying("").map(|by| format!(", ended by {by}")).unwrap_or_default();
+        let by = other
+            .readying("")
+            .map(|by| format!(", ended by {by}"))
+            .unwrap_or_default();
         waited(Line::new(format!("{indent}    also: ")), other).words(by)
     };
     chain.others_of(row.link).map(line).collect()
@@ -96,9 +117,15 @@ fn waited(line: Line, link: &ChainRow) -> Line {
         .value(FineMilliseconds, link.wait_ns)
         .words(" ms from ")
         .value(Moment, link.start_ns)
-        .words(format!(" ({})", link.wait_reason.as_deref().unwrap_or("unknown reason")));
+        .words(format!(
+            " ({})",
+            link.wait_reason.as_deref().unwrap_or("unknown reason")
+        ));
     match link.ready_ns {
-        Some(ns) => line.words(", then ready ").value(FineMilliseconds, ns).words(" ms"),
+        Some(ns) => line
+            .words(", then ready ")
+            .value(FineMilliseconds, ns)
+            .words(" ms"),
         None => line,
     }
 }
@@ -107,8 +134,14 @@ fn waited(line: Line, link: &ChainRow) -> Line {
 fn meanwhile(line: Line, link: &ChainRow) -> Option<Line> {
     let (run, ready) = (link.readying_run_ns?, link.readying_ready_ns.unwrap_or(0));
     let line = line.words("meanwhile it ran ").value(FineMilliseconds, run);
-    let line = line.words(" ms, was ready ").value(FineMilliseconds, ready).words(" ms, waited ");
-    Some(line.value(FineMilliseconds, link.readying_wait_ns.unwrap_or(0)).words(" ms"))
+    let line = line
+        .words(" ms, was ready ")
+        .value(FineMilliseconds, ready)
+        .words(" ms, waited ");
+    Some(
+        line.value(FineMilliseconds, link.readying_wait_ns.unwrap_or(0))
+            .words(" ms"),
+    )
 }
 
 fn root(line: Line, root: &ChainRow) -> Line {
@@ -116,8 +149,13 @@ fn root(line: Line, root: &ChainRow) -> Line {
     match root.kind.as_str() {
         "disk_io" => {
             let line = line.words(format!("disk {} of ", operation.unwrap_or("I/O")));
-            let line = line.value(Whole, root.size_bytes.unwrap_or(0)).words(" bytes");
-            let length = root.start_ns.zip(root.readied_ns).map(|(from, to)| to.saturating_sub(from));
+            let line = line
+                .value(Whole, root.size_bytes.unwrap_or(0))
+                .words(" bytes");
+            let length = root
+                .start_ns
+                .zip(root.readied_ns)
+                .map(|(from, to)| to.saturating_sub(from));
             let line = match length {
                 Some(ns) => line.words(", ").value(FineMilliseconds, ns).words(" ms"),
                 None => line,
@@ -125,7 +163,10 @@ fn root(line: Line, root: &ChainRow) -> Line {
             line.words(format!(": {}", object.unwrap_or("(no file name)")))
         }
         "timer" => line.words(format!("a timer{}", in_dpc(operation, object))),
-        "io_completion" => line.words(format!("completion of an I/O request{}", in_dpc(operation, object))),
+        "io_completion" => line.words(format!(
+            "completion of an I/O request{}",
+            in_dpc(operation, object)
+        )),
         "dpc" => line.words(format!("a DPC or interrupt{}", in_dpc(operation, object))),
         "thread_ran" => thread_ran(line, root),
         "open" => line.words("still waiting when the trace ended"),

@@ -148,11 +148,16 @@ impl WaitQuestion {
             return Vec::new();
         }
         let own = Tagging::names(&self.stack_tag_file);
-        std::iter::once(DEFAULT_TAG_SET.to_owned()).chain(own).collect()
+        std::iter::once(DEFAULT_TAG_SET.to_owned())
+            .chain(own)
+            .collect()
     }
 
     fn chains(&self) -> ChainRequest {
-        ChainRequest { waits: self.request(), all_waits: self.all_waits }
+        ChainRequest {
+            waits: self.request(),
+            all_waits: self.all_waits,
+        }
     }
 }
 
@@ -171,9 +176,13 @@ impl Stacks {
     #[must_use]
     pub fn of(text: &StackText, all: bool, (stack, readying): (Option<i64>, Option<i64>)) -> Self {
         let frames = |id: Option<i64>| {
-            id.map(|id| text.shown(id, all).join(" < ")).filter(|frames| !frames.is_empty())
+            id.map(|id| text.shown(id, all).join(" < "))
+                .filter(|frames| !frames.is_empty())
         };
-        Self { stack: frames(stack), readying_stack: frames(readying) }
+        Self {
+            stack: frames(stack),
+            readying_stack: frames(readying),
+        }
     }
 }
 
@@ -185,9 +194,8 @@ impl Question for WaitQuestion {
     fn form(&self) -> Form<Self> {
         let form = match self.by {
             // The SQL finds the waits that chains start from; their links are followed from row to row.
-            _ if self.chain => {
-                Form::made::<ChainRow>(self.chains().sql(), chains::answer).with_fields(fields::<Stacks>())
-            }
+            _ if self.chain => Form::made::<ChainRow>(self.chains().sql(), chains::answer)
+                .with_fields(fields::<Stacks>()),
             Rows::Single => Form::made::<WaitRow>(self.request().list_sql(), single::answer)
                 .shows_as(&single::WAITS, single::Wait::without_stacks)
                 .with_fields(fields::<Stacks>()),
@@ -207,7 +215,12 @@ impl Question for WaitQuestion {
 }
 
 /// Who ended a wait.
-fn ended_by(kind: Option<&str>, process: Option<&str>, pid: Option<i64>, tid: Option<i64>) -> String {
+fn ended_by(
+    kind: Option<&str>,
+    process: Option<&str>,
+    pid: Option<i64>,
+    tid: Option<i64>,
+) -> String {
     match kind {
         Some("thread") => {
             let thread = tid.map(|tid| format!(" thread {tid}")).unwrap_or_default();

@@ -21,7 +21,10 @@ pub(super) struct Wait {
 impl Wait {
     /// A wait whose stacks were not read.
     pub(super) fn without_stacks(row: WaitRow) -> Self {
-        Self { row, stacks: Stacks::default() }
+        Self {
+            row,
+            stacks: Stacks::default(),
+        }
     }
 }
 
@@ -30,19 +33,37 @@ type Single = Column<WaitQuestion, Wait>;
 pub(super) const WAITS: View<WaitQuestion, Wait> = View::new(
     &[
         Single::new("Start", "Start", Moment, |_, it| it.row.start_ns.into()),
-        Single::new("Wait", "Wait ms", FineMilliseconds, |_, it| it.row.wait_ns.into()).cost(),
-        Single::new("Ready", "Ready ms", FineMilliseconds, |_, it| it.row.ready_ns.into()).cost(),
-        Single::new("Reason", "Reason", Word, |_, it| it.row.wait_reason.clone().into()),
+        Single::new("Wait", "Wait ms", FineMilliseconds, |_, it| {
+            it.row.wait_ns.into()
+        })
+        .cost(),
+        Single::new("Ready", "Ready ms", FineMilliseconds, |_, it| {
+            it.row.ready_ns.into()
+        })
+        .cost(),
+        Single::new("Reason", "Reason", Word, |_, it| {
+            it.row.wait_reason.clone().into()
+        }),
         Single::new("Thread", "Thread", Id, |_, it| it.row.tid.into()),
         Single::new("Process", "Process", Process, |_, it| (&it.row).into()),
         Single::new("Readying", "Ended by", Word, |_, it| {
             let row = &it.row;
             let process = row.readying_process.as_deref();
-            ended_by(row.ended_by.as_deref(), process, row.readying_pid, row.readying_tid).into()
+            ended_by(
+                row.ended_by.as_deref(),
+                process,
+                row.readying_pid,
+                row.readying_tid,
+            )
+            .into()
         }),
-        Single::new("Stack", "Waited in", Word, |_, it| it.stacks.stack.clone().into()),
-        Single::new("ReadyingStack", "Ended in", Word, |_, it| it.stacks.readying_stack.clone().into())
-            .shown_if(|asked| asked.details),
+        Single::new("Stack", "Waited in", Word, |_, it| {
+            it.stacks.stack.clone().into()
+        }),
+        Single::new("ReadyingStack", "Ended in", Word, |_, it| {
+            it.stacks.readying_stack.clone().into()
+        })
+        .shown_if(|asked| asked.details),
     ],
     |it| it.row.sort_value,
 )
@@ -51,8 +72,16 @@ pub(super) const WAITS: View<WaitQuestion, Wait> = View::new(
 pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
     let (rows, text) = (question.request().list(session)?, StackText::new(session)?);
     let wait = |row: WaitRow| {
-        let stacks = Stacks::of(&text, question.stacks, (row.stack_id, row.readying_stack_id));
+        let stacks = Stacks::of(
+            &text,
+            question.stacks,
+            (row.stack_id, row.readying_stack_id),
+        );
         Wait { row, stacks }
     };
-    Ok(Answer::rows(question, &WAITS, rows.into_iter().map(wait).collect()))
+    Ok(Answer::rows(
+        question,
+        &WAITS,
+        rows.into_iter().map(wait).collect(),
+    ))
 }

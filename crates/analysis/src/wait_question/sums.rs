@@ -2,7 +2,9 @@
 
 use etwkit_query::Session;
 use etwkit_query::dump::rows::Field;
-use etwkit_query::question::Format::{Id, Milliseconds, Moment, ProcessLine, Whole, WholeMicroseconds, Word};
+use etwkit_query::question::Format::{
+    Id, Milliseconds, Moment, ProcessLine, Whole, WholeMicroseconds, Word,
+};
 use etwkit_query::question::{Answer, Column, Ranked, Value, View};
 
 use super::{WaitQuestion, ended_by};
@@ -33,9 +35,18 @@ type Sum = Column<Asked, WaitSum>;
 const SUMS: View<Asked, WaitSum> = View::new(
     &[
         Sum::new("Wait", "Wait ms", Milliseconds, |_, row| row.wait_ns.into()).cost(),
-        Sum::new("WaitSum", "Sum ms", Milliseconds, |_, row| row.wait_sum_ns.into()).cost(),
-        Sum::new("Max", "Max ms", Milliseconds, |_, row| row.wait_max_ns.into()).worst(),
-        Sum::new("Mean", "Mean us", WholeMicroseconds, |_, row| row.wait_mean_ns.into()).worst(),
+        Sum::new("WaitSum", "Sum ms", Milliseconds, |_, row| {
+            row.wait_sum_ns.into()
+        })
+        .cost(),
+        Sum::new("Max", "Max ms", Milliseconds, |_, row| {
+            row.wait_max_ns.into()
+        })
+        .worst(),
+        Sum::new("Mean", "Mean us", WholeMicroseconds, |_, row| {
+            row.wait_mean_ns.into()
+        })
+        .worst(),
         Sum::new("Count", "Waits", Whole, |_, row| row.waits.into()).sum(),
         Sum::new("Unknown", "Unknown", Whole, |_, row| row.unknown.into())
             .sum()
@@ -43,38 +54,68 @@ const SUMS: View<Asked, WaitSum> = View::new(
         Sum::new("Open", "Open", Whole, |_, row| row.open_waits.into())
             .sum()
             .shown_if(|asked| asked.has_open),
-        Sum::new("OpenMax", "Open max ms", Milliseconds, |_, row| row.open_max_ns.into())
-            .worst()
-            .shown_if(|asked| asked.has_open),
-        Sum::new("Ready", "Ready ms", Milliseconds, |_, row| row.ready_ns.into()).cost(),
-        Sum::new("ReadySum", "Ready sum ms", Milliseconds, |_, row| row.ready_sum_ns.into())
-            .cost()
+        Sum::new("OpenMax", "Open max ms", Milliseconds, |_, row| {
+            row.open_max_ns.into()
+        })
+        .worst()
+        .shown_if(|asked| asked.has_open),
+        Sum::new("Ready", "Ready ms", Milliseconds, |_, row| {
+            row.ready_ns.into()
+        })
+        .cost(),
+        Sum::new("ReadySum", "Ready sum ms", Milliseconds, |_, row| {
+            row.ready_sum_ns.into()
+        })
+        .cost()
+        .shown_if(|asked| asked.of.details),
+        Sum::new("ReadyMax", "Ready max us", WholeMicroseconds, |_, row| {
+            row.ready_max_ns.into()
+        })
+        .worst()
+        .shown_if(|asked| asked.of.details),
+        Sum::new("Preemptions", "Preempted", Whole, |_, row| {
+            row.preemptions.into()
+        })
+        .cost()
+        .shown_if(|asked| asked.of.details),
+        Sum::new("Threads", "Threads", Whole, |_, row| row.threads.into())
             .shown_if(|asked| asked.of.details),
-        Sum::new("ReadyMax", "Ready max us", WholeMicroseconds, |_, row| row.ready_max_ns.into())
-            .worst()
-            .shown_if(|asked| asked.of.details),
-        Sum::new("Preemptions", "Preempted", Whole, |_, row| row.preemptions.into())
-            .cost()
-            .shown_if(|asked| asked.of.details),
-        Sum::new("Threads", "Threads", Whole, |_, row| row.threads.into()).shown_if(|asked| asked.of.details),
-        Sum::new("First", "First", Moment, |_, row| row.first_ns.unwrap_or_default().into())
-            .shown_if(|asked| asked.of.details),
+        Sum::new("First", "First", Moment, |_, row| {
+            row.first_ns.unwrap_or_default().into()
+        })
+        .shown_if(|asked| asked.of.details),
         Sum::new("Thread", "Thread", Id, |_, row| row.tid.into())
             .shown_if(|asked| asked.is_by(WaitBy::Thread)),
-        Sum::new("Reason", "Reason", Word, |_, row| row.wait_reason.clone().into())
-            .shown_if(|asked| asked.is_by(WaitBy::Reason)),
+        Sum::new("Reason", "Reason", Word, |_, row| {
+            row.wait_reason.clone().into()
+        })
+        .shown_if(|asked| asked.is_by(WaitBy::Reason)),
         // Without files of the user there is only one set, whose name says nothing.
-        Sum::new("TagSet", "Tag set", Word, |_, row| row.tag_set.clone().into()).shown_if(|asked| {
+        Sum::new("TagSet", "Tag set", Word, |_, row| {
+            row.tag_set.clone().into()
+        })
+        .shown_if(|asked| {
             asked.is_by(WaitBy::Tag) && (asked.of.details || !asked.of.stack_tag_file.is_empty())
         }),
         Sum::new("Tag", "Tag", Word, |_, row| row.tag.clone().into())
             .shown_if(|asked| asked.is_by(WaitBy::Tag)),
         Sum::new("Method", "", Word, |_, row| code(row).into())
-            .titled(|asked| if asked.is_by(WaitBy::Module) { "Module" } else { "Method" }.to_owned())
+            .titled(|asked| {
+                if asked.is_by(WaitBy::Module) {
+                    "Module"
+                } else {
+                    "Method"
+                }
+                .to_owned()
+            })
             .shown_if(|asked| asked.is_by(WaitBy::Method) || asked.is_by(WaitBy::Module)),
         // Other sums have no value here, which must not be shown as preempted.
         Sum::new("Readying", "Ended by", Word, |asked, row| {
-            if asked.is_by_end() { readying(row).into() } else { Value::Missing }
+            if asked.is_by_end() {
+                readying(row).into()
+            } else {
+                Value::Missing
+            }
         })
         .shown_if(Asked::is_by_end),
         Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
@@ -85,7 +126,11 @@ const SUMS: View<Asked, WaitSum> = View::new(
 
 /// Says how columns for machines add up.
 pub(super) fn describe(question: &WaitQuestion, fields: &mut [Field]) {
-    let asked = Asked { of: question.clone(), has_open: true, has_unknown: true };
+    let asked = Asked {
+        of: question.clone(),
+        has_open: true,
+        has_unknown: true,
+    };
     SUMS.describe(&asked, |row: WaitSum| row, fields);
 }
 
@@ -100,7 +145,12 @@ fn code(row: &WaitSum) -> String {
 }
 
 fn readying(row: &WaitSum) -> String {
-    ended_by(row.ended_by.as_deref(), row.readying_process.as_deref(), row.readying_pid, row.readying_tid)
+    ended_by(
+        row.ended_by.as_deref(),
+        row.readying_process.as_deref(),
+        row.readying_pid,
+        row.readying_tid,
+    )
 }
 
 pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {

@@ -9,18 +9,41 @@ use crate::support::{Machine, first, off};
 
 /// The chain of the longest wait of a thread.
 fn chain(machine: &Machine, tid: i64) -> Chain {
-    let waits =
-        WaitRequest { tid: Some(tid), top: Top { count: Some(1), skip: 0 }, ..WaitRequest::default() };
-    let mut chains = ChainRequest { waits, ..ChainRequest::default() }.ask(&machine.session()).unwrap();
+    let waits = WaitRequest {
+        tid: Some(tid),
+        top: Top {
+            count: Some(1),
+            skip: 0,
+        },
+        ..WaitRequest::default()
+    };
+    let mut chains = ChainRequest {
+        waits,
+        ..ChainRequest::default()
+    }
+    .ask(&machine.session())
+    .unwrap();
     assert_eq!(chains.len(), 1);
     chains.remove(0)
 }
 
 /// The chain behind the longest wait of a thread, with the waits beside it.
 fn chain_with_all(machine: &Machine, tid: i64) -> Chain {
-    let waits =
-        WaitRequest { tid: Some(tid), top: Top { count: Some(1), skip: 0 }, ..WaitRequest::default() };
-    ChainRequest { waits, all_waits: true }.ask(&machine.session()).unwrap().remove(0)
+    let waits = WaitRequest {
+        tid: Some(tid),
+        top: Top {
+            count: Some(1),
+            skip: 0,
+        },
+        ..WaitRequest::default()
+    };
+    ChainRequest {
+        waits,
+        all_waits: true,
+    }
+    .ask(&machine.session())
+    .unwrap()
+    .remove(0)
 }
 
 fn tids(chain: &Chain) -> Vec<i64> {
@@ -29,8 +52,17 @@ fn tids(chain: &Chain) -> Vec<i64> {
 
 /// 1 waits for 2, which waits for 3, and so on: five waits over three processes; 6 only runs.
 pub(crate) fn five() -> Machine {
-    let mut machine =
-        Machine::new(&["ui.exe", "ui.exe", "broker.exe", "broker.exe", "store.exe", "store.exe"], 200);
+    let mut machine = Machine::new(
+        &[
+            "ui.exe",
+            "ui.exe",
+            "broker.exe",
+            "broker.exe",
+            "store.exe",
+            "store.exe",
+        ],
+        200,
+    );
     machine
         .add(first(1, 0, 10))
         .add(off(1, 10).readied(95, 2).ran(96, 120))
@@ -50,19 +82,42 @@ pub(crate) fn five() -> Machine {
 fn a_chain_of_five_waits_over_three_processes_ends_at_the_thread_that_ran() {
     let chain = chain(&five(), 101);
     assert_eq!(tids(&chain), [101, 102, 103, 104, 105]);
-    assert_eq!(chain.links.iter().map(|link| link.link).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
-    let processes: Vec<_> = chain.links.iter().map(|link| link.process.as_deref().unwrap()).collect();
-    assert_eq!(processes, ["ui.exe", "ui.exe", "broker.exe", "broker.exe", "store.exe"]);
+    assert_eq!(
+        chain.links.iter().map(|link| link.link).collect::<Vec<_>>(),
+        [1, 2, 3, 4, 5]
+    );
+    let processes: Vec<_> = chain
+        .links
+        .iter()
+        .map(|link| link.process.as_deref().unwrap())
+        .collect();
+    assert_eq!(
+        processes,
+        ["ui.exe", "ui.exe", "broker.exe", "broker.exe", "store.exe"]
+    );
     let link = &chain.links[1];
-    assert_eq!((link.start_ns, link.readied_ns, link.in_ns), (Some(12), Some(90), Some(91)));
-    assert_eq!((link.readying_tid, link.wait_ns, link.ready_ns), (Some(103), Some(78), Some(1)));
+    assert_eq!(
+        (link.start_ns, link.readied_ns, link.in_ns),
+        (Some(12), Some(90), Some(91))
+    );
+    assert_eq!(
+        (link.readying_tid, link.wait_ns, link.ready_ns),
+        (Some(103), Some(78), Some(1))
+    );
     // From 12 to 90 thread 103 ran until 14 and from 86 on, and was ready for 1.
     assert_eq!(
-        (link.readying_run_ns, link.readying_ready_ns, link.readying_wait_ns),
+        (
+            link.readying_run_ns,
+            link.readying_ready_ns,
+            link.readying_wait_ns
+        ),
         (Some(6), Some(1), Some(71))
     );
     let root = &chain.root;
-    assert_eq!((root.kind.as_str(), root.tid, root.link), ("thread_ran", Some(106), 6));
+    assert_eq!(
+        (root.kind.as_str(), root.tid, root.link),
+        ("thread_ran", Some(106), 6)
+    );
     assert_eq!(
         (root.start_ns, root.readied_ns, root.run_ns, root.ready_ns),
         (Some(18), Some(75), Some(57), Some(0))
@@ -83,9 +138,24 @@ fn chains_come_in_the_order_that_is_asked_for() {
         .add(off(3, 10).preempted().ran(150, 160))
         .add(first(4, 0, 100));
     let asked = |sort| {
-        let waits = WaitRequest { sort, top: Top { count: Some(2), skip: 0 }, ..WaitRequest::default() };
-        let chains = ChainRequest { waits, all_waits: false }.ask(&machine.session()).unwrap();
-        chains.iter().map(|chain| tids(chain)[0]).collect::<Vec<_>>()
+        let waits = WaitRequest {
+            sort,
+            top: Top {
+                count: Some(2),
+                skip: 0,
+            },
+            ..WaitRequest::default()
+        };
+        let chains = ChainRequest {
+            waits,
+            all_waits: false,
+        }
+        .ask(&machine.session())
+        .unwrap();
+        chains
+            .iter()
+            .map(|chain| tids(chain)[0])
+            .collect::<Vec<_>>()
     };
     assert_eq!(asked(WaitSort::Wait), [102, 101]);
     for sort in [WaitSort::Ready, WaitSort::ReadySum, WaitSort::ReadyMax] {
@@ -109,19 +179,33 @@ pub(crate) fn inversion() -> Machine {
 fn priority_inversion_shows_as_time_ready_of_the_holder() {
     let chain = chain(&inversion(), 101);
     let root = &chain.root;
-    assert_eq!((tids(&chain), root.kind.as_str(), root.tid), (vec![101], "thread_ran", Some(102)));
+    assert_eq!(
+        (tids(&chain), root.kind.as_str(), root.tid),
+        (vec![101], "thread_ran", Some(102))
+    );
     assert_eq!((root.run_ns, root.ready_ns), (Some(10), Some(85)));
 }
 
 fn dpc(kind: &'static str, cpu: i32, start_ns: i64, end_ns: i64, frame_id: i32) -> DpcIsr {
-    DpcIsr { kind, cpu, start_ns, end_ns, duration_ns: end_ns - start_ns, frame_id, ..DpcIsr::default() }
+    DpcIsr {
+        kind,
+        cpu,
+        start_ns,
+        end_ns,
+        duration_ns: end_ns - start_ns,
+        frame_id,
+        ..DpcIsr::default()
+    }
 }
 
 /// 1 is made ready at 50 by a DPC that interrupted a thread.
 fn interrupted(by: i32) -> Machine {
     let mut machine = Machine::new(&["a.exe", "b.exe"], 1_000_000);
     machine.stack(&["StorRoutine", "TimerRoutine"]);
-    machine.add(first(1, 0, 10)).add(off(1, 10).readied_by_dpc(50, by).ran(55, 60)).add(first(2, 0, 900));
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).readied_by_dpc(50, by).ran(55, 60))
+        .add(first(2, 0, 900));
     machine
 }
 
@@ -152,7 +236,10 @@ fn a_transfer_of_the_thread_is_the_root_if_it_was_complete_when_the_wait_ended()
     assert_eq!((root.start_ns, root.readied_ns), (Some(9), Some(49)));
     // Too long ago to be the reason.
     machine.transfers = vec![transfer(1, 9, 20, "mine")];
-    machine.switches[1] = off(1, 10).readied_by_dpc(200_050, 2).ran(200_055, 200_060).0;
+    machine.switches[1] = off(1, 10)
+        .readied_by_dpc(200_050, 2)
+        .ran(200_055, 200_060)
+        .0;
     assert_eq!(chain(&machine, 101).root.kind.as_str(), "dpc");
 }
 
@@ -162,11 +249,17 @@ fn the_dpc_is_that_of_the_processor_that_it_interrupted() {
     // Thread 2 ran on processor 2. An interrupt inside the DPC is nearer than that.
     machine.dpcs = vec![dpc("timer_dpc", 7, 45, 52, 1), dpc("dpc", 2, 48, 52, 0)];
     let root = chain(&machine, 101).root;
-    assert_eq!((root.kind.as_str(), root.operation.as_deref(), root.cpu), ("dpc", Some("dpc"), Some(2)));
+    assert_eq!(
+        (root.kind.as_str(), root.operation.as_deref(), root.cpu),
+        ("dpc", Some("dpc"), Some(2))
+    );
     assert_eq!(root.object.as_deref(), Some("a.dll!TimerRoutine"));
     machine.dpcs.push(dpc("isr", 2, 49, 51, 1));
     let root = chain(&machine, 101).root;
-    assert_eq!((root.operation.as_deref(), root.object.as_deref()), (Some("isr"), Some("a.dll!StorRoutine")));
+    assert_eq!(
+        (root.operation.as_deref(), root.object.as_deref()),
+        (Some("isr"), Some("a.dll!StorRoutine"))
+    );
     // A DPC that was over does not count.
     machine.dpcs = vec![dpc("timer_dpc", 2, 40, 49, 1)];
     let root = chain(&machine, 101).root;
@@ -181,13 +274,23 @@ fn timers_are_recognised_by_their_dpc_by_the_reason_or_by_the_stack() {
     let mut machine = interrupted(2);
     // A thread that sleeps starts no chain unless all waits are asked for.
     machine.switches[1].wait_reason = Some(4);
-    let waits = WaitRequest { tid: Some(101), ..WaitRequest::default() };
-    let asked = ChainRequest { waits, ..ChainRequest::default() }.ask(&machine.session()).unwrap();
+    let waits = WaitRequest {
+        tid: Some(101),
+        ..WaitRequest::default()
+    };
+    let asked = ChainRequest {
+        waits,
+        ..ChainRequest::default()
+    }
+    .ask(&machine.session())
+    .unwrap();
     assert!(asked.is_empty(), "{asked:?}");
     assert_eq!(chain_with_all(&machine, 101).root.kind.as_str(), "timer");
-    for (method, kind) in
-        [("KiTimerExpiration", "timer"), ("IopfCompleteRequest", "io_completion"), ("Other", "dpc")]
-    {
+    for (method, kind) in [
+        ("KiTimerExpiration", "timer"),
+        ("IopfCompleteRequest", "io_completion"),
+        ("Other", "dpc"),
+    ] {
         let mut machine = interrupted(2);
         machine.switches[1].readying_stack_id = Some(machine.stack(&["KiSignal", method]));
         assert_eq!(chain(&machine, 101).root.kind.as_str(), kind, "{method}");
@@ -210,24 +313,42 @@ fn where_idle_was_interrupted_the_dpc_is_that_of_the_only_idle_processor_with_on
 #[test]
 fn an_open_wait_and_one_without_ready_event_are_roots() {
     let mut machine = Machine::new(&["a.exe"], 200);
-    machine.add(first(1, 0, 10)).add(off(1, 10).readied(20, 1).ran(20, 30)).add(off(1, 30).open());
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).readied(20, 1).ran(20, 30))
+        .add(off(1, 30).open());
     let open = chain(&machine, 101);
     assert_eq!(
-        (open.root.kind.as_str(), open.links[0].wait_ns, open.links[0].in_ns),
+        (
+            open.root.kind.as_str(),
+            open.links[0].wait_ns,
+            open.links[0].in_ns
+        ),
         ("open", Some(170), None)
     );
     // 2 ended the wait of 1, but no event says when 2 itself was made ready.
     let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
-    machine.add(first(1, 0, 10)).add(off(1, 10).readied(90, 2).ran(90, 95)).add(off(2, 20).ran(80, 100));
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).readied(90, 2).ran(90, 95))
+        .add(off(2, 20).ran(80, 100));
     let chain = chain(&machine, 101);
-    assert_eq!((tids(&chain), chain.root.kind.as_str()), (vec![101], "thread_ran"));
-    assert_eq!((chain.root.run_ns, chain.root.ready_ns), (Some(10), Some(0)));
+    assert_eq!(
+        (tids(&chain), chain.root.kind.as_str()),
+        (vec![101], "thread_ran")
+    );
+    assert_eq!(
+        (chain.root.run_ns, chain.root.ready_ns),
+        (Some(10), Some(0))
+    );
 }
 
 #[test]
 fn a_thread_without_any_switches_is_not_recorded() {
     let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
-    machine.add(first(1, 0, 10)).add(off(1, 10).readied(90, 2).ran(90, 95));
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).readied(90, 2).ran(90, 95));
     assert_eq!(chain(&machine, 101).root.kind.as_str(), "not_recorded");
 }
 
@@ -248,19 +369,29 @@ fn what_was_over_before_the_wait_is_no_reason_for_it() {
 #[test]
 fn circles_and_endless_chains_end() {
     let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
-    machine.add(off(1, 10).readied(90, 2).ran(90, 95)).add(off(2, 10).readied(90, 1).ran(90, 95));
+    machine
+        .add(off(1, 10).readied(90, 2).ran(90, 95))
+        .add(off(2, 10).readied(90, 1).ran(90, 95));
     let circle = chain(&machine, 101);
-    assert_eq!((tids(&circle), circle.root.kind.as_str()), (vec![101, 102], "cycle"));
+    assert_eq!(
+        (tids(&circle), circle.root.kind.as_str()),
+        (vec![101, 102], "cycle")
+    );
 
     let names = vec!["a.exe"; 100];
     let mut machine = Machine::new(&names, 1000);
     for thread in 1..100 {
         machine.add(
-            off(thread, 10 + i64::from(thread)).readied(900 - i64::from(thread), thread + 1).ran(950, 960),
+            off(thread, 10 + i64::from(thread))
+                .readied(900 - i64::from(thread), thread + 1)
+                .ran(950, 960),
         );
     }
     let long = chain(&machine, 101);
-    assert_eq!((long.links.len(), long.root.kind.as_str()), (64, "too_deep"));
+    assert_eq!(
+        (long.links.len(), long.root.kind.as_str()),
+        (64, "too_deep")
+    );
 }
 
 /// The example in docs/numbers/waits.md: 2 reads for long, then waits briefly for a lock, before it ends the
@@ -280,17 +411,32 @@ fn reader(lock: i64) -> Machine {
 #[test]
 fn a_chain_follows_the_wait_that_explains_most() {
     let chain = chain(&reader(2), 101);
-    assert_eq!((tids(&chain), chain.root.kind.as_str()), (vec![101, 102], "dpc"));
+    assert_eq!(
+        (tids(&chain), chain.root.kind.as_str()),
+        (vec![101, 102], "dpc")
+    );
     let link = &chain.links[1];
-    assert_eq!((link.start_ns, link.readied_ns, link.wait_ns), (Some(15), Some(95), Some(80)));
+    assert_eq!(
+        (link.start_ns, link.readied_ns, link.wait_ns),
+        (Some(15), Some(95), Some(80))
+    );
     assert!(chain.others.is_empty());
     let all = chain_with_all(&reader(2), 101);
-    let others: Vec<_> =
-        all.others.iter().map(|o| (o.link, o.kind.as_str(), o.start_ns, o.wait_ns)).collect();
+    let others: Vec<_> = all
+        .others
+        .iter()
+        .map(|o| (o.link, o.kind.as_str(), o.start_ns, o.wait_ns))
+        .collect();
     assert_eq!(others, [(2, "other_wait", Some(100), Some(2))]);
     assert_eq!(all.others[0].readying_tid, Some(103));
-    let rows: Vec<_> = all.rows().map(|row| (row.link, row.kind.as_str())).collect();
-    assert_eq!(rows, [(1, "wait"), (2, "wait"), (2, "other_wait"), (3, "dpc")]);
+    let rows: Vec<_> = all
+        .rows()
+        .map(|row| (row.link, row.kind.as_str()))
+        .collect();
+    assert_eq!(
+        rows,
+        [(1, "wait"), (2, "wait"), (2, "other_wait"), (3, "dpc")]
+    );
 }
 
 #[test]
@@ -308,21 +454,40 @@ fn a_thread_that_ran_ten_times_as_long_as_it_waited_ends_the_chain() {
         (tids(&chain), root.kind.as_str(), root.tid, root.link),
         (vec![101], "thread_ran", Some(102), 2)
     );
-    assert_eq!((root.run_ns, root.ready_ns, root.wait_ns), (Some(97), Some(1), Some(2)));
-    let rows: Vec<_> = chain.rows().map(|row| (row.link, row.kind.as_str(), row.wait_ns)).collect();
-    assert_eq!(rows, [(1, "wait", Some(100)), (2, "other_wait", Some(2)), (2, "thread_ran", Some(2))]);
+    assert_eq!(
+        (root.run_ns, root.ready_ns, root.wait_ns),
+        (Some(97), Some(1), Some(2))
+    );
+    let rows: Vec<_> = chain
+        .rows()
+        .map(|row| (row.link, row.kind.as_str(), row.wait_ns))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (1, "wait", Some(100)),
+            (2, "other_wait", Some(2)),
+            (2, "thread_ran", Some(2))
+        ]
+    );
     // Among equally long waits the last one is followed.
     let mut machine = reader(2);
     machine.switches[3] = off(2, 15).readied(55, 3).ran(56, 60).0;
     machine.switches[4] = off(2, 60).readied_by_dpc(100, 0).ran(101, 115).0;
-    assert_eq!(crate::chain::chain(&machine, 101).links[1].start_ns, Some(60));
+    assert_eq!(
+        crate::chain::chain(&machine, 101).links[1].start_ns,
+        Some(60)
+    );
 }
 
 #[test]
 fn an_open_wait_goes_to_the_last_event_of_the_kernel_logger() {
     let mut machine = Machine::new(&["a.exe"], 200);
     machine.kernel_end_ns = Some(150);
-    machine.add(first(1, 0, 10)).add(off(1, 10).readied(20, 1).ran(20, 30)).add(off(1, 30).open());
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).readied(20, 1).ran(20, 30))
+        .add(off(1, 30).open());
     assert_eq!(chain(&machine, 101).links[0].wait_ns, Some(120));
     let sums = WaitRequest::default().ask(&machine.session()).unwrap();
     assert_eq!((sums[0].open_waits, sums[0].open_max_ns), (1, Some(120)));

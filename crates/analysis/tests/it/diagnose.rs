@@ -14,9 +14,21 @@ const MS: i64 = 1_000_000;
 fn machine() -> Machine {
     let mut machine = Machine::new(&["a.exe", "a.exe", "b.exe"], 1000 * MS);
     machine
-        .add(off(1, 100 * MS).readied(150 * MS, 3).ran(152 * MS, 155 * MS))
-        .add(off(2, 140 * MS).readied(160 * MS, 3).ran(160 * MS, 165 * MS))
-        .add(off(3, 200 * MS).readied(210 * MS, 1).ran(210 * MS, 215 * MS));
+        .add(
+            off(1, 100 * MS)
+                .readied(150 * MS, 3)
+                .ran(152 * MS, 155 * MS),
+        )
+        .add(
+            off(2, 140 * MS)
+                .readied(160 * MS, 3)
+                .ran(160 * MS, 165 * MS),
+        )
+        .add(
+            off(3, 200 * MS)
+                .readied(210 * MS, 1)
+                .ran(210 * MS, 215 * MS),
+        );
     machine
 }
 
@@ -38,11 +50,23 @@ SELECT 'x.sys' AS culprit, w.process_key, t.total_ns, t.count, t.longest_ns, uni
 FROM waits w CROSS JOIN total t GROUP BY w.process_key, t.total_ns, t.count, t.longest_ns
 ";
 
-fn diagnose(machine: &Machine, rules: &str, change: impl FnOnce(&mut DiagnoseRequest)) -> Diagnosis {
+fn diagnose(
+    machine: &Machine,
+    rules: &str,
+    change: impl FnOnce(&mut DiagnoseRequest),
+) -> Diagnosis {
     let rules = Rules::parse("test.sql", rules.as_bytes()).unwrap();
-    let names = rules.0.iter().map(|rule| rule.name.clone()).collect::<Vec<_>>().join(";");
-    let mut request =
-        DiagnoseRequest { rules: rules.into(), rule: Some(names), ..DiagnoseRequest::default() };
+    let names = rules
+        .0
+        .iter()
+        .map(|rule| rule.name.clone())
+        .collect::<Vec<_>>()
+        .join(";");
+    let mut request = DiagnoseRequest {
+        rules: rules.into(),
+        rule: Some(names),
+        ..DiagnoseRequest::default()
+    };
     change(&mut request);
     request.ask(&machine.session()).unwrap()
 }
@@ -52,13 +76,30 @@ fn time_in_which_a_victim_could_not_go_on_counts_once() {
     let mut machine = machine();
     machine.switches.truncate(2);
     let found = diagnose(&machine, WAITS, |_| ()).findings;
-    let [one] = &found[..] else { panic!("{found:?}") };
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
     // From 100 to 160 ms: the ready time after the wait is part of it.
-    assert_eq!((one.cost_ns, one.cost_percent, one.count), (Some(60 * MS), Some(6.0), Some(2)));
-    assert_eq!((one.longest_ns, one.at_ns, one.tid), (Some(50 * MS), Some(100 * MS), Some(101)));
-    assert_eq!(one.sentence, "a.exe (4) waited 60.0 ms, 2 times up to 50.0 ms; most 60.0 ms");
-    assert_eq!((one.evidence.as_str(), one.fix.as_str()), ("dump wait --process 4", "End x.sys."));
-    assert_eq!((one.from_ns, one.to_ns, one.confidence.as_str()), (Some(100 * MS), Some(160 * MS), "high"));
+    assert_eq!(
+        (one.cost_ns, one.cost_percent, one.count),
+        (Some(60 * MS), Some(6.0), Some(2))
+    );
+    assert_eq!(
+        (one.longest_ns, one.at_ns, one.tid),
+        (Some(50 * MS), Some(100 * MS), Some(101))
+    );
+    assert_eq!(
+        one.sentence,
+        "a.exe (4) waited 60.0 ms, 2 times up to 50.0 ms; most 60.0 ms"
+    );
+    assert_eq!(
+        (one.evidence.as_str(), one.fix.as_str()),
+        ("dump wait --process 4", "End x.sys.")
+    );
+    assert_eq!(
+        (one.from_ns, one.to_ns, one.confidence.as_str()),
+        (Some(100 * MS), Some(160 * MS), "high")
+    );
     assert_eq!(
         one.chain.as_deref(),
         Some(
@@ -70,9 +111,17 @@ fn time_in_which_a_victim_could_not_go_on_counts_once() {
 #[test]
 fn victims_of_a_culprit_are_one_finding() {
     let found = diagnose(&machine(), WAITS, |_| ()).findings;
-    let [one] = &found[..] else { panic!("{found:?}") };
-    assert_eq!((one.cost_ns, one.process.as_deref()), (Some(70 * MS), Some("a.exe")));
-    assert_eq!(one.sentence, "a.exe (4) and 1 more waited 70.0 ms, 3 times up to 50.0 ms; most 60.0 ms");
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (one.cost_ns, one.process.as_deref()),
+        (Some(70 * MS), Some("a.exe"))
+    );
+    assert_eq!(
+        one.sentence,
+        "a.exe (4) and 1 more waited 70.0 ms, 3 times up to 50.0 ms; most 60.0 ms"
+    );
     assert_eq!(one.victims, "a.exe (4) 60.0 ms, b.exe (8) 10.0 ms");
 }
 
@@ -100,14 +149,36 @@ SELECT 'x' AS culprit
 
 #[test]
 fn the_costliest_stands_first_and_notes_last() {
-    let Diagnosis { findings, rules, .. } = diagnose(&machine(), SEVERAL, |_| ());
-    let found: Vec<_> = findings.iter().map(|row| (row.number, row.culprit.as_str(), row.cost_ns)).collect();
-    assert_eq!(found, [(1, "large", Some(90 * MS)), (2, "small", Some(5 * MS)), (3, "odd", None)]);
-    let states: Vec<_> = rules.iter().map(|row| (row.rule.as_str(), row.state.as_str(), row.found)).collect();
-    let expected =
-        [("small", "found", 2), ("note", "found", 1), ("broken", "failed", 0), ("slip", "not checked", 0)];
+    let Diagnosis {
+        findings, rules, ..
+    } = diagnose(&machine(), SEVERAL, |_| ());
+    let found: Vec<_> = findings
+        .iter()
+        .map(|row| (row.number, row.culprit.as_str(), row.cost_ns))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (1, "large", Some(90 * MS)),
+            (2, "small", Some(5 * MS)),
+            (3, "odd", None)
+        ]
+    );
+    let states: Vec<_> = rules
+        .iter()
+        .map(|row| (row.rule.as_str(), row.state.as_str(), row.found))
+        .collect();
+    let expected = [
+        ("small", "found", 2),
+        ("note", "found", 1),
+        ("broken", "failed", 0),
+        ("slip", "not checked", 0),
+    ];
     assert_eq!(states, expected);
-    let missing: Vec<_> = rules.iter().filter_map(|row| row.missing.as_deref()).collect();
+    let missing: Vec<_> = rules
+        .iter()
+        .filter_map(|row| row.missing.as_deref())
+        .collect();
     assert!(missing[0].contains("nothing"), "{missing:?}");
     assert_eq!(missing[1], "topic or table that is called contxt_switch");
 }
@@ -118,8 +189,14 @@ fn findings_are_chosen_by_cost_and_number() {
         let found = diagnose(&machine(), SEVERAL, change).findings;
         found.into_iter().map(|row| row.culprit).collect()
     };
-    assert_eq!(culprits(|asked| asked.cost = Range::parse("50..", Unit::Milliseconds).unwrap()), ["large"]);
-    assert_eq!(culprits(|asked| asked.without_notes = true), ["large", "small"]);
+    assert_eq!(
+        culprits(|asked| asked.cost = Range::parse("50..", Unit::Milliseconds).unwrap()),
+        ["large"]
+    );
+    assert_eq!(
+        culprits(|asked| asked.without_notes = true),
+        ["large", "small"]
+    );
     assert_eq!(culprits(|asked| asked.top = Some(1)), ["large"]);
 }
 
@@ -128,7 +205,10 @@ fn what_is_lost_lowers_the_confidence() {
     let mut machine = machine();
     machine.lost_events = 3;
     let found = diagnose(&machine, WAITS, |_| ()).findings;
-    assert_eq!(found[0].confidence, "medium: events of the recording are missing");
+    assert_eq!(
+        found[0].confidence,
+        "medium: events of the recording are missing"
+    );
 }
 
 #[test]
@@ -141,20 +221,44 @@ fn the_first_line_is_the_costliest_finding() {
     };
     let answer = request.answer(&machine().session()).unwrap();
     let part = &answer.parts[0];
-    assert_eq!(format!("{:?}", part.head[0].pieces), r#"[Words("large 90.0 ms")]"#);
-    let foot: Vec<String> = part.foot.iter().map(|line| format!("{:?}", line.pieces)).collect();
-    assert!(foot[1].contains("slip: no topic or table that is called contxt_switch"), "{foot:?}");
+    assert_eq!(
+        format!("{:?}", part.head[0].pieces),
+        r#"[Words("large 90.0 ms")]"#
+    );
+    let foot: Vec<String> = part
+        .foot
+        .iter()
+        .map(|line| format!("{:?}", line.pieces))
+        .collect();
+    assert!(
+        foot[1].contains("slip: no topic or table that is called contxt_switch"),
+        "{foot:?}"
+    );
 }
 
 /// Thread 1 is ready for 150 ms until it gets the only efficient core; the performant one has no switch.
 #[test]
 fn a_performant_core_that_ran_nothing_was_idle() {
     let mut machine = Machine::new(&["a.exe"], 1000 * MS);
-    let core = |cpu, class| CpuCore { cpu, efficiency_class: Some(class), ..CpuCore::default() };
+    let core = |cpu, class| CpuCore {
+        cpu,
+        efficiency_class: Some(class),
+        ..CpuCore::default()
+    };
     machine.cores = vec![core(1, 0), core(7, 1)];
-    machine.add(first(1, 0, 100 * MS)).add(off(1, 100 * MS).preempted().ran(250 * MS, 400 * MS));
-    let request = DiagnoseRequest { rule: Some("wrong-cores".to_owned()), ..DiagnoseRequest::default() };
+    machine
+        .add(first(1, 0, 100 * MS))
+        .add(off(1, 100 * MS).preempted().ran(250 * MS, 400 * MS));
+    let request = DiagnoseRequest {
+        rule: Some("wrong-cores".to_owned()),
+        ..DiagnoseRequest::default()
+    };
     let found = request.ask(&machine.session()).unwrap().findings;
-    let [one] = &found[..] else { panic!("{found:?}") };
-    assert_eq!((one.process.as_deref(), one.cost_ns), (Some("a.exe"), Some(150 * MS)));
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (one.process.as_deref(), one.cost_ns),
+        (Some("a.exe"), Some(150 * MS))
+    );
 }

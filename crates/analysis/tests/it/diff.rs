@@ -24,8 +24,18 @@ fn machine() -> Machine {
     };
     machine.samples = [20, 40, 200, 210, 220].map(sample).into();
     machine
-        .add(off(1, 50 * MS).readied(150 * MS, 1).ran(160 * MS, 250 * MS).in_stack(scan))
-        .add(off(1, 250 * MS).readied(350 * MS, 1).ran(360 * MS, 380 * MS).in_stack(scan));
+        .add(
+            off(1, 50 * MS)
+                .readied(150 * MS, 1)
+                .ran(160 * MS, 250 * MS)
+                .in_stack(scan),
+        )
+        .add(
+            off(1, 250 * MS)
+                .readied(350 * MS, 1)
+                .ran(360 * MS, 380 * MS)
+                .in_stack(scan),
+        );
     machine
 }
 
@@ -37,17 +47,29 @@ fn rows(parts: [&str; 2]) -> Vec<Map<String, Value>> {
     };
     let answer = request.answer(&machine().session()).unwrap();
     let of = |table: &dyn etwkit_query::question::Table| {
-        (0..table.len()).map(|row| table.record(row).unwrap()).collect::<Vec<_>>()
+        (0..table.len())
+            .map(|row| table.record(row).unwrap())
+            .collect::<Vec<_>>()
     };
-    answer.parts.iter().flat_map(|part| of(part.records())).collect()
+    answer
+        .parts
+        .iter()
+        .flat_map(|part| of(part.records()))
+        .collect()
 }
 
 #[test]
 fn stack_tags_of_two_parts_are_computed_from_what_lies_in_each() {
     let rows = rows(["0..0.1", "0.1..0.3"]);
     let [row] = &rows[..] else { panic!("{rows:?}") };
-    assert_eq!((&row["name"], &row["of"]), (&json!(r"Antivirus\Microsoft Defender"), &json!("scan.exe")));
-    assert_eq!((&row["of_time"], &row["difference_ns"]), (&json!("wait"), &json!(50 * MS)));
+    assert_eq!(
+        (&row["name"], &row["of"]),
+        (&json!(r"Antivirus\Microsoft Defender"), &json!("scan.exe"))
+    );
+    assert_eq!(
+        (&row["of_time"], &row["difference_ns"]),
+        (&json!("wait"), &json!(50 * MS))
+    );
     for (name, ms) in [
         ("cpu_a_ns", 2),
         ("cpu_b_ns", 3),

@@ -15,13 +15,49 @@ const MS: i64 = 1_000_000;
 
 /// File, folder, company, product, process.
 const MODULES: &[(&str, &str, &str, &str, Option<i32>)] = &[
-    ("ntoskrnl.exe", r"C:\Windows\System32\", "Microsoft Corporation", "Windows", None),
-    ("fltmgr.sys", r"C:\Windows\System32\drivers\", "Microsoft Corporation", "Windows", None),
-    ("guard.sys", r"C:\Windows\System32\drivers\", "North Ltd", "North Guard", None),
-    ("ntfs.sys", r"C:\Windows\System32\drivers\", "Microsoft Corporation", "Windows", None),
+    (
+        "ntoskrnl.exe",
+        r"C:\Windows\System32\",
+        "Microsoft Corporation",
+        "Windows",
+        None,
+    ),
+    (
+        "fltmgr.sys",
+        r"C:\Windows\System32\drivers\",
+        "Microsoft Corporation",
+        "Windows",
+        None,
+    ),
+    (
+        "guard.sys",
+        r"C:\Windows\System32\drivers\",
+        "North Ltd",
+        "North Guard",
+        None,
+    ),
+    (
+        "ntfs.sys",
+        r"C:\Windows\System32\drivers\",
+        "Microsoft Corporation",
+        "Windows",
+        None,
+    ),
     ("app.exe", r"C:\App\", "Litware", "App", Some(1)),
-    ("guardsvc.exe", r"C:\North\", "North Ltd", "North Guard", Some(2)),
-    ("widgets.dll", r"C:\App\", "Widget Makers", "Widgets", Some(1)),
+    (
+        "guardsvc.exe",
+        r"C:\North\",
+        "North Ltd",
+        "North Guard",
+        Some(2),
+    ),
+    (
+        "widgets.dll",
+        r"C:\App\",
+        "Widget Makers",
+        "Widgets",
+        Some(1),
+    ),
     ("hook.dll", r"C:\Lamp\", "Lamp Inc", "Lamp", Some(1)),
 ];
 
@@ -44,7 +80,13 @@ const STACKS: &[(Option<i32>, i32)] = &[
 ];
 
 fn sample(ts_ms: i64, thread_key: i32, stack_id: i32) -> CpuSample {
-    CpuSample { ts_ns: ts_ms * MS, thread_key, stack_id, weight_ns: MS, ..CpuSample::default() }
+    CpuSample {
+        ts_ns: ts_ms * MS,
+        thread_key,
+        stack_id,
+        weight_ns: MS,
+        ..CpuSample::default()
+    }
 }
 
 fn waited(thread_key: i32, stack_id: i32, wait_ms: i64) -> ContextSwitch {
@@ -72,22 +114,38 @@ fn machine() -> Session {
     let text = |text: &str| Some(text.into());
     let modules: Vec<Module> = (0..)
         .zip(MODULES)
-        .map(|(module_id, (name, folder, company, product, process_key))| Module {
-            module_id,
-            name: (*name).into(),
-            path: format!("{folder}{name}"),
-            company: text(company),
-            product_name: text(product),
-            process_key: *process_key,
-            ..Module::default()
-        })
+        .map(
+            |(module_id, (name, folder, company, product, process_key))| Module {
+                module_id,
+                name: (*name).into(),
+                path: format!("{folder}{name}"),
+                company: text(company),
+                product_name: text(product),
+                process_key: *process_key,
+                ..Module::default()
+            },
+        )
         .collect();
     let mut frames: Vec<Frame> = (0..8)
-        .map(|id| Frame { frame_id: id, module_id: Some(id), rva: Some(16), ..Frame::default() })
+        .map(|id| Frame {
+            frame_id: id,
+            module_id: Some(id),
+            rva: Some(16),
+            ..Frame::default()
+        })
         .collect();
-    frames.push(Frame { frame_id: LOGS, module_id: Some(0), method_id: Some(0), ..Frame::default() });
-    let logs =
-        Method { method_id: 0, module_id: Some(0), name: "EtwpLogKernelEvent".into(), ..Method::default() };
+    frames.push(Frame {
+        frame_id: LOGS,
+        module_id: Some(0),
+        method_id: Some(0),
+        ..Frame::default()
+    });
+    let logs = Method {
+        method_id: 0,
+        module_id: Some(0),
+        name: "EtwpLogKernelEvent".into(),
+        ..Method::default()
+    };
     let stacks: Vec<Stack> = (0..)
         .zip(STACKS)
         .map(|(stack_id, (parent_id, frame_id))| Stack {
@@ -98,7 +156,11 @@ fn machine() -> Session {
         })
         .collect();
     let processes: Vec<Process> = [(0, "System"), (1, "app.exe"), (2, "guardsvc.exe")]
-        .map(|(process_key, name)| Process { process_key, name: text(name), ..Process::default() })
+        .map(|(process_key, name)| Process {
+            process_key,
+            name: text(name),
+            ..Process::default()
+        })
         .into();
     // The driver has a thread of its own in the process of the system.
     let threads: Vec<Thread> = [(1, 1, Some(4)), (2, 2, None), (3, 0, Some(2))]
@@ -110,17 +172,46 @@ fn machine() -> Session {
         })
         .into();
     let mut samples = vec![sample(900, 1, 10)];
-    let all = [(1, 1, 10), (1, 4, 3), (1, 6, 2), (1, 7, 1), (2, 8, 5), (3, 9, 4)];
+    let all = [
+        (1, 1, 10),
+        (1, 4, 3),
+        (1, 6, 2),
+        (1, 7, 1),
+        (2, 8, 5),
+        (3, 9, 4),
+    ];
     for (thread, stack, count) in all {
         samples.extend((0..count).map(|ms| sample(ms, thread, stack)));
     }
-    samples.push(CpuSample { is_dpc_isr: true, ..sample(30, 1, 3) });
-    let switches =
-        [waited(1, 4, 5), waited(1, 5, 7), waited(3, 9, 100), ready(1, 6, 2, None), ready(1, 8, 3, Some(3))];
-    let dpc = DpcIsr { frame_id: 2, duration_ns: 4 * MS, nested_ns: MS, ..DpcIsr::default() };
-    let transfer = DiskIo { thread_key: Some(2), service_ns: 11 * MS, size_bytes: 4096, ..DiskIo::default() };
+    samples.push(CpuSample {
+        is_dpc_isr: true,
+        ..sample(30, 1, 3)
+    });
+    let switches = [
+        waited(1, 4, 5),
+        waited(1, 5, 7),
+        waited(3, 9, 100),
+        ready(1, 6, 2, None),
+        ready(1, 8, 3, Some(3)),
+    ];
+    let dpc = DpcIsr {
+        frame_id: 2,
+        duration_ns: 4 * MS,
+        nested_ns: MS,
+        ..DpcIsr::default()
+    };
+    let transfer = DiskIo {
+        thread_key: Some(2),
+        service_ns: 11 * MS,
+        size_bytes: 4096,
+        ..DiskIo::default()
+    };
     Session::from_batches(vec![
-        rows(&[Trace { file_name: "made.etl".into(), duration_ns: 1000 * MS, ..Trace::default() }]),
+        rows(&[Trace {
+            file_name: "made.etl".into(),
+            duration_ns: 1000 * MS,
+            ..Trace::default()
+        }]),
         rows(&processes),
         rows(&threads),
         rows(&modules),
@@ -137,13 +228,19 @@ fn machine() -> Session {
 
 fn ask(request: &OverheadRequest) -> Vec<OverheadRow> {
     let answer = request.answer(&machine()).unwrap();
-    answer.rows_of::<OverheadRequest, OverheadRow>().cloned().collect()
+    answer
+        .rows_of::<OverheadRequest, OverheadRow>()
+        .cloned()
+        .collect()
 }
 
 #[test]
 fn a_product_costs_what_its_code_does_in_others_and_what_they_wait_for() {
     let rows = ask(&OverheadRequest::default());
-    let found: Vec<_> = rows.iter().map(|row| (row.product.as_str(), row.files.as_str())).collect();
+    let found: Vec<_> = rows
+        .iter()
+        .map(|row| (row.product.as_str(), row.files.as_str()))
+        .collect();
     // The library in the folder of the program is a part of it. Ascending by what others pay.
     let expected = [
         ("App", "app.exe"),
@@ -154,37 +251,82 @@ fn a_product_costs_what_its_code_does_in_others_and_what_they_wait_for() {
     assert_eq!(found, expected);
     let guard = &rows[3];
     // 5 ms of the service and 4 of the driver's thread; 3 in the program and 1 below the logging of events.
-    assert_eq!((guard.own_cpu_ns, guard.other_cpu_ns), (Some(9 * MS), Some(4 * MS)));
+    assert_eq!(
+        (guard.own_cpu_ns, guard.other_cpu_ns),
+        (Some(9 * MS), Some(4 * MS))
+    );
     // Neither the wait in the file system nor that of the driver's own thread counts.
-    assert_eq!((guard.waits, guard.wait_ns, guard.max_wait_ns), (Some(1), Some(5 * MS), Some(5 * MS)));
+    assert_eq!(
+        (guard.waits, guard.wait_ns, guard.max_wait_ns),
+        (Some(1), Some(5 * MS), Some(5 * MS))
+    );
     // All of the 6 ms, and the part of the 8 ms in which the driver's thread ran.
-    assert_eq!((guard.ready_ns, guard.dpc_isr_ns), (Some(9 * MS), Some(3 * MS)));
-    assert_eq!((guard.disk_ns, guard.disk_bytes), (Some(11 * MS), Some(4096)));
+    assert_eq!(
+        (guard.ready_ns, guard.dpc_isr_ns),
+        (Some(9 * MS), Some(3 * MS))
+    );
+    assert_eq!(
+        (guard.disk_ns, guard.disk_bytes),
+        (Some(11 * MS), Some(4096))
+    );
     assert_eq!(guard.caused_ns, (4 + 3 + 5 + 9) * MS);
     assert_eq!(guard.energy_j, Some(0.016 * 5.0));
     let (tracing, app) = (&rows[2], &rows[0]);
-    assert_eq!((tracing.own_cpu_ns, tracing.other_cpu_ns), (Some(0), Some(2 * MS)));
+    assert_eq!(
+        (tracing.own_cpu_ns, tracing.other_cpu_ns),
+        (Some(0), Some(2 * MS))
+    );
     // All of its threads, whatever code they ran or what interrupted them: as `dump cpu` says.
-    assert_eq!((app.own_cpu_ns, app.other_cpu_ns, app.caused_ns), (Some(18 * MS), Some(0), 0));
+    assert_eq!(
+        (app.own_cpu_ns, app.other_cpu_ns, app.caused_ns),
+        (Some(18 * MS), Some(0), 0)
+    );
     assert_eq!(rows[1].other_cpu_ns, Some(MS));
 }
 
 #[test]
 fn rows_are_files_companies_or_some_products() {
-    let files = ask(&OverheadRequest { by: OverheadBy::File, ..OverheadRequest::default() });
+    let files = ask(&OverheadRequest {
+        by: OverheadBy::File,
+        ..OverheadRequest::default()
+    });
     let cost = |name: &str| {
         let row = files.iter().find(|row| row.product == name).unwrap();
-        (row.own_cpu_ns.unwrap() / MS, row.other_cpu_ns.unwrap() / MS, row.ready_ns.unwrap() / MS)
+        (
+            row.own_cpu_ns.unwrap() / MS,
+            row.other_cpu_ns.unwrap() / MS,
+            row.ready_ns.unwrap() / MS,
+        )
     };
-    assert_eq!((cost("guard.sys"), cost("guardsvc.exe")), ((4, 4, 3), (5, 0, 6)));
+    assert_eq!(
+        (cost("guard.sys"), cost("guardsvc.exe")),
+        ((4, 4, 3), (5, 0, 6))
+    );
     let product = Some("guardsvc*;lamp*".to_owned());
-    let some = ask(&OverheadRequest { product, by: OverheadBy::Company, ..OverheadRequest::default() });
-    assert_eq!(some.iter().map(|row| row.product.as_str()).collect::<Vec<_>>(), ["Lamp Inc", "North Ltd"]);
+    let some = ask(&OverheadRequest {
+        product,
+        by: OverheadBy::Company,
+        ..OverheadRequest::default()
+    });
+    assert_eq!(
+        some.iter()
+            .map(|row| row.product.as_str())
+            .collect::<Vec<_>>(),
+        ["Lamp Inc", "North Ltd"]
+    );
     let time = Range::parse("0.7..", Unit::Moment).unwrap();
-    let late = ask(&OverheadRequest { time, ..OverheadRequest::default() });
-    let costs: Vec<_> =
-        late.iter().map(|row| (row.product.as_str(), row.other_cpu_ns, row.wait_ns)).collect();
-    assert_eq!(costs, [("App", Some(0), Some(0)), ("Lamp", Some(MS), Some(0))]);
+    let late = ask(&OverheadRequest {
+        time,
+        ..OverheadRequest::default()
+    });
+    let costs: Vec<_> = late
+        .iter()
+        .map(|row| (row.product.as_str(), row.other_cpu_ns, row.wait_ns))
+        .collect();
+    assert_eq!(
+        costs,
+        [("App", Some(0), Some(0)), ("Lamp", Some(MS), Some(0))]
+    );
 }
 
 /// Rules of somebody who knows the driver and the service of one product, and a library of another one.
@@ -197,24 +339,46 @@ fn rows_are_stack_tags_of_the_rules_of_a_file() {
     machine.use_tags(vec![TagSet::read("team", &[("team", RULES.as_bytes())]).unwrap()].into());
     let ask = |product: Option<&str>| {
         let product = product.map(str::to_owned);
-        let request = OverheadRequest { by: OverheadBy::Tag, product, ..OverheadRequest::default() };
+        let request = OverheadRequest {
+            by: OverheadBy::Tag,
+            product,
+            ..OverheadRequest::default()
+        };
         let answer = request.answer(&machine).unwrap();
-        answer.rows_of::<OverheadRequest, OverheadRow>().cloned().collect::<Vec<_>>()
+        answer
+            .rows_of::<OverheadRequest, OverheadRow>()
+            .cloned()
+            .collect::<Vec<_>>()
     };
     let rows = ask(None);
-    let tagged: Vec<_> = rows.iter().map(|row| (row.product.as_str(), row.files.as_str())).collect();
-    assert_eq!(tagged, [("Hook", "hook.dll"), ("Scan", "guard.sys; guardsvc.exe")]);
+    let tagged: Vec<_> = rows
+        .iter()
+        .map(|row| (row.product.as_str(), row.files.as_str()))
+        .collect();
+    assert_eq!(
+        tagged,
+        [("Hook", "hook.dll"), ("Scan", "guard.sys; guardsvc.exe")]
+    );
     // The tag covers what the product has, so that its numbers are those of the product.
     let (hook, scan) = (&rows[0], &rows[1]);
     assert_eq!((hook.own_cpu_ns, hook.other_cpu_ns), (Some(0), Some(MS)));
-    assert_eq!((scan.own_cpu_ns, scan.other_cpu_ns), (Some(9 * MS), Some(4 * MS)));
-    assert_eq!((scan.waits, scan.wait_ns, scan.dpc_isr_ns), (Some(1), Some(5 * MS), Some(3 * MS)));
+    assert_eq!(
+        (scan.own_cpu_ns, scan.other_cpu_ns),
+        (Some(9 * MS), Some(4 * MS))
+    );
+    assert_eq!(
+        (scan.waits, scan.wait_ns, scan.dpc_isr_ns),
+        (Some(1), Some(5 * MS), Some(3 * MS))
+    );
     assert_eq!((scan.ready_ns, scan.disk_ns), (Some(9 * MS), Some(11 * MS)));
     assert_eq!(scan.caused_ns, (4 + 3 + 5 + 9) * MS);
     // Only those tags of the built-in rules that name products are rows, unless others are asked for by name.
     // The driver below the logging has no tag of its own there.
     let logging = ask(Some(r"Windows\*"));
-    let named: Vec<_> = logging.iter().map(|row| (row.product.as_str(), row.other_cpu_ns)).collect();
+    let named: Vec<_> = logging
+        .iter()
+        .map(|row| (row.product.as_str(), row.other_cpu_ns))
+        .collect();
     assert_eq!(named, [(r"Windows\ETW Tracing", Some(3 * MS))]);
     assert_eq!(ask(Some("hook")).len(), 1);
 }

@@ -17,7 +17,13 @@ fn machine() -> Machine {
     let ask = machine.stack(&["Ask", "main"]);
     machine
         .add(first(1, 0, 10))
-        .add(off(1, 10).readied(90, 2).ran(92, 100).reason(17).in_stack(ask))
+        .add(
+            off(1, 10)
+                .readied(90, 2)
+                .ran(92, 100)
+                .reason(17)
+                .in_stack(ask),
+        )
         .add(off(1, 100).open())
         .add(off(2, 0).readied(8, 1).ran(9, 20))
         .add(off(2, 20).readied(80, 3).ran(83, 95))
@@ -38,7 +44,12 @@ fn machine() -> Machine {
 fn the_example_of_the_page_on_waits() {
     let session = machine().session();
 
-    let sums = WaitRequest { sort: WaitSort::Time, ..WaitRequest::default() }.ask(&session).unwrap();
+    let sums = WaitRequest {
+        sort: WaitSort::Time,
+        ..WaitRequest::default()
+    }
+    .ask(&session)
+    .unwrap();
     let rows: Vec<_> = sums
         .iter()
         .map(|row| {
@@ -61,25 +72,51 @@ fn the_example_of_the_page_on_waits() {
         ]
     );
 
-    let methods = WaitRequest { by: WaitBy::Method, ..WaitRequest::default() }.ask(&session).unwrap();
+    let methods = WaitRequest {
+        by: WaitBy::Method,
+        ..WaitRequest::default()
+    }
+    .ask(&session)
+    .unwrap();
     assert_eq!(
-        methods.iter().map(|row| (row.method.as_deref().unwrap(), row.wait_ns)).collect::<Vec<_>>(),
+        methods
+            .iter()
+            .map(|row| (row.method.as_deref().unwrap(), row.wait_ns))
+            .collect::<Vec<_>>(),
         [("Ask", 80), ("main", 80)]
     );
 
-    let rules = r#"<Tag Name=""><Tag Name="Request"><Entrypoint Module="a.dll" Method="Ask"/></Tag></Tag>"#;
-    session.use_tags(Arc::new([TagSet::read("team.stacktags", &[("team", rules.as_bytes())]).unwrap()]));
+    let rules =
+        r#"<Tag Name=""><Tag Name="Request"><Entrypoint Module="a.dll" Method="Ask"/></Tag></Tag>"#;
+    session.use_tags(Arc::new([TagSet::read(
+        "team.stacktags",
+        &[("team", rules.as_bytes())],
+    )
+    .unwrap()]));
     let tag_sets = vec!["default".into(), "team.stacktags".into()];
-    let by_tag = WaitRequest { by: WaitBy::Tag, sort: WaitSort::WaitSum, tag_sets, ..WaitRequest::default() };
+    let by_tag = WaitRequest {
+        by: WaitBy::Tag,
+        sort: WaitSort::WaitSum,
+        tag_sets,
+        ..WaitRequest::default()
+    };
     let tags: Vec<_> = by_tag
         .ask(&session)
         .unwrap()
         .into_iter()
         .map(|row| {
-            (row.process.unwrap(), row.tag_set.unwrap(), row.tag.unwrap(), row.wait_ns, row.open_waits)
+            (
+                row.process.unwrap(),
+                row.tag_set.unwrap(),
+                row.tag.unwrap(),
+                row.wait_ns,
+                row.open_waits,
+            )
         })
         .collect();
-    let tag = |of: &str, set: &str, tag: &str, wait, open| (of.into(), set.into(), tag.into(), wait, open);
+    let tag = |of: &str, set: &str, tag: &str, wait, open| {
+        (of.into(), set.into(), tag.into(), wait, open)
+    };
     assert_eq!(
         tags,
         [
@@ -92,30 +129,55 @@ fn the_example_of_the_page_on_waits() {
 
     let waits = WaitRequest {
         reason: Some("WrLpcReply".into()),
-        top: Top { count: Some(1), skip: 0 },
+        top: Top {
+            count: Some(1),
+            skip: 0,
+        },
         ..WaitRequest::default()
     };
-    let chains = ChainRequest { waits, ..ChainRequest::default() }.ask(&session).unwrap();
+    let chains = ChainRequest {
+        waits,
+        ..ChainRequest::default()
+    }
+    .ask(&session)
+    .unwrap();
     let links: Vec<_> = chains[0]
         .links
         .iter()
         .map(|link| (link.process.as_deref().unwrap(), link.wait_ns.unwrap()))
         .collect();
-    assert_eq!(links, [("ui.exe", 80), ("broker.exe", 60), ("store.exe", 40)]);
     assert_eq!(
-        (chains[0].root.kind.as_str(), chains[0].root.object.as_deref()),
+        links,
+        [("ui.exe", 80), ("broker.exe", 60), ("store.exe", 40)]
+    );
+    assert_eq!(
+        (
+            chains[0].root.kind.as_str(),
+            chains[0].root.object.as_deref()
+        ),
         ("disk_io", Some("C:\\data\\store.db"))
     );
 
-    let PathAnswer::Path(path) =
-        (PathRequest { tid: Some(101), ..PathRequest::default() }).ask(&session).unwrap()
-    else {
+    let PathAnswer::Path(path) = (PathRequest {
+        tid: Some(101),
+        ..PathRequest::default()
+    })
+    .ask(&session)
+    .unwrap() else {
         panic!("no path")
     };
     let segments: Vec<_> = path
         .segments
         .iter()
-        .map(|s| (s.start_ns, s.end_ns, s.process.as_deref().unwrap(), s.state.name(), s.depth))
+        .map(|s| {
+            (
+                s.start_ns,
+                s.end_ns,
+                s.process.as_deref().unwrap(),
+                s.state.name(),
+                s.depth,
+            )
+        })
         .collect();
     assert_eq!(
         segments,
@@ -136,11 +198,28 @@ fn the_example_of_the_page_on_waits() {
     let tree: Vec<_> = path
         .tree
         .iter()
-        .map(|node| (node.process.as_deref().unwrap(), node.total_ns, node.total_percent))
+        .map(|node| {
+            (
+                node.process.as_deref().unwrap(),
+                node.total_ns,
+                node.total_percent,
+            )
+        })
         .collect();
-    assert_eq!(tree, [("ui.exe", 100, 100.0), ("broker.exe", 80, 80.0), ("store.exe", 60, 60.0)]);
     assert_eq!(
-        (path.shares[0].state.name(), path.shares[0].ended_by.as_deref(), path.shares[0].duration_ns),
+        tree,
+        [
+            ("ui.exe", 100, 100.0),
+            ("broker.exe", 80, 80.0),
+            ("store.exe", 60, 60.0)
+        ]
+    );
+    assert_eq!(
+        (
+            path.shares[0].state.name(),
+            path.shares[0].ended_by.as_deref(),
+            path.shares[0].duration_ns
+        ),
         ("waiting", Some("disk_io"), 40)
     );
     assert_eq!(path.open_wait, Some((100, Some("UserRequest".into()))));

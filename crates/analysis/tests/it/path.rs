@@ -8,13 +8,25 @@ use crate::chain::{five, inversion};
 use crate::support::{Machine, first, off};
 
 fn of(process: &str) -> PathRequest {
-    let processes = ProcessQuery { process: Some(process.into()), ..ProcessQuery::default() };
-    PathRequest { processes, ..PathRequest::default() }
+    let processes = ProcessQuery {
+        process: Some(process.into()),
+        ..ProcessQuery::default()
+    };
+    PathRequest {
+        processes,
+        ..PathRequest::default()
+    }
 }
 
 fn path(machine: &Machine, request: &PathRequest) -> Box<CriticalPath> {
-    let PathAnswer::Path(path) = request.ask(&machine.session()).unwrap() else { panic!("no path") };
-    let sum: i64 = path.segments.iter().map(|segment| segment.duration_ns).sum();
+    let PathAnswer::Path(path) = request.ask(&machine.session()).unwrap() else {
+        panic!("no path")
+    };
+    let sum: i64 = path
+        .segments
+        .iter()
+        .map(|segment| segment.duration_ns)
+        .sum();
     assert_eq!(sum, path.to_ns - path.from_ns);
     assert_eq!(path.tree[0].total_ns, sum);
     path
@@ -23,14 +35,28 @@ fn path(machine: &Machine, request: &PathRequest) -> Box<CriticalPath> {
 /// `start-end tid state depth`, and what ended a wait.
 fn segments(path: &CriticalPath) -> Vec<String> {
     let text = |s: &etwkit_analysis::path::Segment| {
-        let ended = s.ended_by.as_ref().map(|ended| format!(" {ended}")).unwrap_or_default();
-        format!("{}-{} {} {} {}{ended}", s.start_ns, s.end_ns, s.tid.unwrap(), s.state.name(), s.depth)
+        let ended = s
+            .ended_by
+            .as_ref()
+            .map(|ended| format!(" {ended}"))
+            .unwrap_or_default();
+        format!(
+            "{}-{} {} {} {}{ended}",
+            s.start_ns,
+            s.end_ns,
+            s.tid.unwrap(),
+            s.state.name(),
+            s.depth
+        )
     };
     path.segments.iter().map(text).collect()
 }
 
 fn by_thread(tid: i64) -> PathRequest {
-    PathRequest { tid: Some(tid), ..PathRequest::default() }
+    PathRequest {
+        tid: Some(tid),
+        ..PathRequest::default()
+    }
 }
 
 #[test]
@@ -57,8 +83,11 @@ fn waits_are_replaced_down_to_the_thread_that_ran() {
             "96-120 101 running 0",
         ]
     );
-    let tree: Vec<_> =
-        path.tree.iter().map(|node| (node.depth, node.tid.unwrap(), node.total_ns, node.waits)).collect();
+    let tree: Vec<_> = path
+        .tree
+        .iter()
+        .map(|node| (node.depth, node.tid.unwrap(), node.total_ns, node.waits))
+        .collect();
     assert_eq!(
         tree,
         [
@@ -71,7 +100,11 @@ fn waits_are_replaced_down_to_the_thread_that_ran() {
         ]
     );
     assert_eq!(
-        (path.shares[0].tid, path.shares[0].duration_ns, path.shares[0].percent),
+        (
+            path.shares[0].tid,
+            path.shares[0].duration_ns,
+            path.shares[0].percent
+        ),
         (Some(106), 57, 47.5)
     );
 }
@@ -96,18 +129,36 @@ fn priority_inversion_is_ready_on_the_path() {
 fn a_range_cuts_the_path_at_both_ends() {
     let mut machine = five();
     machine.add(off(1, 120).open());
-    let within = |min, max| path(&machine, &PathRequest { time: Range { min, max }, ..by_thread(101) });
+    let within = |min, max| {
+        path(
+            &machine,
+            &PathRequest {
+                time: Range { min, max },
+                ..by_thread(101)
+            },
+        )
+    };
     assert_eq!(
         segments(&within(60, 78)),
-        ["60-75 106 running 5", "75-76 105 ready 4", "76-78 105 running 4"]
+        [
+            "60-75 106 running 5",
+            "75-76 105 ready 4",
+            "76-78 105 running 4"
+        ]
     );
     // With a range the path goes on where the thread does not run, to the end of the trace.
     let late = within(110, 5000);
-    assert_eq!(segments(&late), ["110-120 101 running 0", "120-200 101 waiting 0 open"]);
+    assert_eq!(
+        segments(&late),
+        ["110-120 101 running 0", "120-200 101 waiting 0 open"]
+    );
     assert_eq!(late.open_wait, Some((120, Some("UserRequest".into()))));
     // Without one it ends with the last switch-out, and says what is open.
     let whole = path(&machine, &by_thread(101));
-    assert_eq!((whole.to_ns, whole.open_wait.clone()), (120, Some((120, Some("UserRequest".into())))));
+    assert_eq!(
+        (whole.to_ns, whole.open_wait.clone()),
+        (120, Some((120, Some("UserRequest".into()))))
+    );
 }
 
 #[test]
@@ -143,9 +194,14 @@ fn waits_that_no_thread_ended_stay_waits() {
 #[test]
 fn lost_events_are_unknown_time() {
     let mut machine = Machine::new(&["a.exe", "b.exe"], 300);
-    machine.add(first(1, 0, 10)).add(off(1, 10).readied(100, 2).ran(100, 110));
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).readied(100, 2).ran(100, 110));
     // 2 was seen until 20 and again from 60; events in between were lost.
-    machine.add(first(2, 0, 20)).add(first(2, 60, 105)).add(first(1, 150, 160));
+    machine
+        .add(first(2, 0, 20))
+        .add(first(2, 60, 105))
+        .add(first(1, 150, 160));
     assert_eq!(
         segments(&path(&machine, &by_thread(101))),
         [
@@ -169,26 +225,47 @@ fn circles_and_endless_ways_end() {
         .add(off(2, 10).readied(90, 1).ran(90, 95));
     assert_eq!(
         segments(&path(&machine, &by_thread(101))),
-        ["0-10 101 running 0", "10-90 102 waiting 1", "90-95 101 running 0"]
+        [
+            "0-10 101 running 0",
+            "10-90 102 waiting 1",
+            "90-95 101 running 0"
+        ]
     );
     let names = vec!["a.exe"; 100];
     let mut machine = Machine::new(&names, 1000);
     for thread in 1..100 {
         machine.add(first(thread, 0, 10));
-        machine.add(off(thread, 10).readied(900 - i64::from(thread), thread + 1).ran(950, 960));
+        machine.add(
+            off(thread, 10)
+                .readied(900 - i64::from(thread), thread + 1)
+                .ran(950, 960),
+        );
     }
     let path = path(&machine, &by_thread(101));
-    assert_eq!(path.segments.iter().map(|segment| segment.depth).max(), Some(64));
+    assert_eq!(
+        path.segments.iter().map(|segment| segment.depth).max(),
+        Some(64)
+    );
 }
 
 #[test]
 fn the_path_of_a_process_is_that_of_its_first_or_longest_thread() {
     let mut machine = Machine::new(&["a.exe", "a.exe", "b.exe"], 200);
-    machine.add(first(1, 0, 10)).add(first(2, 10, 100)).add(first(3, 0, 50));
+    machine
+        .add(first(1, 0, 10))
+        .add(first(2, 10, 100))
+        .add(first(3, 0, 50));
     // It ran when the trace began: the thread that ran longest.
     let longest = path(&machine, &of("a"));
-    assert_eq!((longest.thread.tid, longest.chosen, longest.others), (102, Chosen::Longest, 1));
-    let others: Vec<_> = longest.best_others.iter().map(|(thread, run_ns)| (thread.tid, *run_ns)).collect();
+    assert_eq!(
+        (longest.thread.tid, longest.chosen, longest.others),
+        (102, Chosen::Longest, 1)
+    );
+    let others: Vec<_> = longest
+        .best_others
+        .iter()
+        .map(|(thread, run_ns)| (thread.tid, *run_ns))
+        .collect();
     assert_eq!(others, [(101, 10)]);
     // It started in the trace: its first thread.
     machine.processes[1].start_ns = Some(0);
@@ -197,13 +274,24 @@ fn the_path_of_a_process_is_that_of_its_first_or_longest_thread() {
     let begun = path(&machine, &of("a"));
     assert_eq!((begun.thread.tid, begun.chosen), (101, Chosen::First));
     // Without a name, the path of a part is that of the thread that ran longest in it.
-    let part = PathRequest { time: Range { min: 0, max: 60 }, ..PathRequest::default() };
+    let part = PathRequest {
+        time: Range { min: 0, max: 60 },
+        ..PathRequest::default()
+    };
     assert_eq!(path(&machine, &part).thread.tid, 102);
-    let part = PathRequest { time: Range { min: 0, max: 55 }, ..PathRequest::default() };
+    let part = PathRequest {
+        time: Range { min: 0, max: 55 },
+        ..PathRequest::default()
+    };
     assert_eq!(path(&machine, &part).thread.tid, 103);
     // Two processes have no path together.
-    let PathAnswer::Several(threads) = of("*").ask(&machine.session()).unwrap() else { panic!("one path") };
-    assert_eq!(threads.iter().map(|thread| thread.tid).collect::<Vec<_>>(), [102, 103]);
+    let PathAnswer::Several(threads) = of("*").ask(&machine.session()).unwrap() else {
+        panic!("one path")
+    };
+    assert_eq!(
+        threads.iter().map(|thread| thread.tid).collect::<Vec<_>>(),
+        [102, 103]
+    );
     assert_eq!(of("c").ask(&machine.session()).unwrap(), PathAnswer::None);
 }
 
@@ -242,9 +330,24 @@ fn before_a_thread_exists_its_creator_is_followed() {
     let tree: Vec<_> = path
         .tree
         .iter()
-        .map(|node| (node.tid.unwrap(), node.total_ns, node.waits, node.is_creator))
+        .map(|node| {
+            (
+                node.tid.unwrap(),
+                node.total_ns,
+                node.waits,
+                node.is_creator,
+            )
+        })
         .collect();
-    assert_eq!(tree, [(101, 120, 0, false), (103, 90, 1, false), (102, 55, 0, true), (104, 40, 1, false)]);
+    assert_eq!(
+        tree,
+        [
+            (101, 120, 0, false),
+            (103, 90, 1, false),
+            (102, 55, 0, true),
+            (104, 40, 1, false)
+        ]
+    );
 }
 
 #[test]
@@ -254,7 +357,14 @@ fn a_creator_need_not_run_in_the_process_of_the_parent() {
     machine.threads[2].process_key = Some(4);
     machine.add(off(4, 62).readied(63, 2).ran(64, 70));
     let followed = segments(&path(&machine, &by_thread(101)));
-    assert_eq!(followed[1..4], ["10-20 102 running 2", "20-60 104 running 3", "60-65 102 running 2"]);
+    assert_eq!(
+        followed[1..4],
+        [
+            "10-20 102 running 2",
+            "20-60 104 running 3",
+            "60-65 102 running 2"
+        ]
+    );
 }
 
 #[test]
@@ -262,5 +372,12 @@ fn where_no_event_names_the_creator_nobody_is_followed() {
     let mut machine = started();
     machine.threads[3].creator_thread_key = None;
     let path = path(&machine, &by_thread(101));
-    assert_eq!(segments(&path)[..3], ["0-10 101 running 0", "10-75 103 unknown 1", "75-100 103 running 1"]);
+    assert_eq!(
+        segments(&path)[..3],
+        [
+            "0-10 101 running 0",
+            "10-75 103 unknown 1",
+            "75-100 103 running 1"
+        ]
+    );
 }

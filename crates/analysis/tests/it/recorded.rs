@@ -16,7 +16,8 @@ fn nothing(machine: &Machine) -> Error {
         WaitRequest::default().list(&session).unwrap_err(),
         PathRequest::default().ask(&session).unwrap_err(),
     ];
-    same.iter().for_each(|other| assert_eq!(other.to_string(), error.to_string()));
+    same.iter()
+        .for_each(|other| assert_eq!(other.to_string(), error.to_string()));
     error
 }
 
@@ -32,11 +33,19 @@ fn without_ready_events_nobody_ended_a_wait() {
     let mut machine = Machine::new(&["a.exe"], 100);
     machine.add(first(1, 0, 10)).add(off(1, 10).ran(20, 30));
     let error = nothing(&machine);
-    assert_eq!(error.to_string(), "the trace recorded no events that make threads ready (ReadyThread)");
+    assert_eq!(
+        error.to_string(),
+        "the trace recorded no events that make threads ready (ReadyThread)"
+    );
     // A machine on which nothing waited has none either.
     let mut machine = Machine::new(&["a.exe"], 100);
-    machine.add(first(1, 0, 10)).add(off(1, 10).preempted().ran(20, 30));
-    assert_eq!(WaitRequest::default().ask(&machine.session()).unwrap()[0].ready_ns, 10);
+    machine
+        .add(first(1, 0, 10))
+        .add(off(1, 10).preempted().ran(20, 30));
+    assert_eq!(
+        WaitRequest::default().ask(&machine.session()).unwrap()[0].ready_ns,
+        10
+    );
 }
 
 #[test]
@@ -49,6 +58,11 @@ fn sums_do_not_say_who_waited_for_whom() {
         ..CpuProcess::default()
     });
     let error = nothing(&machine);
-    assert!(matches!(error, Error::NeedsEvents { what: "context switches" }));
+    assert!(matches!(
+        error,
+        Error::NeedsEvents {
+            what: "context switches"
+        }
+    ));
     assert!(error.hint().unwrap().contains("--detail full"));
 }

@@ -36,7 +36,10 @@ fn region(guid: &str, name: &str, start: &str, stop: &str, more: &str) -> String
 }
 
 /// An event of the program: milliseconds, id, thread, fields.
-#[expect(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "values are written where they are used"
+)]
 fn at(ms: i64, id: i32, thread: i32, fields: serde_json::Value) -> GenericEvent {
     GenericEvent {
         ts_ns: ms * MS,
@@ -52,7 +55,10 @@ fn at(ms: i64, id: i32, thread: i32, fields: serde_json::Value) -> GenericEvent 
 }
 
 fn plain(events: &[(i64, i32)]) -> Vec<GenericEvent> {
-    events.iter().map(|(ms, id)| at(*ms, *id, 10, json!({}))).collect()
+    events
+        .iter()
+        .map(|(ms, id)| at(*ms, *id, 10, json!({})))
+        .collect()
 }
 
 fn session(events: &[GenericEvent]) -> Session {
@@ -62,11 +68,19 @@ fn session(events: &[GenericEvent]) -> Session {
         name: Some(name.into()),
         ..Process::default()
     };
-    let thread = |thread_key: i32| Thread { thread_key, tid: thread_key + 1000, ..Thread::default() };
+    let thread = |thread_key: i32| Thread {
+        thread_key,
+        tid: thread_key + 1000,
+        ..Thread::default()
+    };
     Session::from_batches(vec![
         batch(&[process(1, 100, "app.exe"), process(2, 200, "other.exe")]),
         batch(&[thread(10), thread(11), thread(20)]),
-        batch(&[Mark { ts_ns: 5 * MS, text: "a \"b\" \\c\n\u{1}".into(), ..Mark::default() }]),
+        batch(&[Mark {
+            ts_ns: 5 * MS,
+            text: "a \"b\" \\c\n\u{1}".into(),
+            ..Mark::default()
+        }]),
         batch(events),
     ])
     .unwrap()
@@ -74,7 +88,10 @@ fn session(events: &[GenericEvent]) -> Session {
 
 fn batch<R: Row>(
     rows: &[R],
-) -> (&'static etwkit_trace::table::Table, Vec<etwkit_query::arrow::array::RecordBatch>) {
+) -> (
+    &'static etwkit_trace::table::Table,
+    Vec<etwkit_query::arrow::array::RecordBatch>,
+) {
     use etwkit_trace::table::Columns;
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
@@ -84,7 +101,11 @@ fn batch<R: Row>(
 fn request(xml: &str) -> RegionRequest {
     let manifest = Manifest::parse("regions.xml", xml.as_bytes());
     let manifest = manifest.unwrap_or_else(|error| panic!("{error}\n{xml}"));
-    RegionRequest { manifest: manifest.into(), sort: RegionSort::Time, ..RegionRequest::default() }
+    RegionRequest {
+        manifest: manifest.into(),
+        sort: RegionSort::Time,
+        ..RegionRequest::default()
+    }
 }
 
 fn instances(xml: &str, events: &[GenericEvent]) -> Vec<RegionInstance> {
@@ -95,7 +116,8 @@ fn instances(xml: &str, events: &[GenericEvent]) -> Vec<RegionInstance> {
 fn spans(xml: &str, events: &[GenericEvent]) -> Vec<(i64, i64)> {
     let rows = instances(xml, events);
     let rows = rows.iter().filter(|row| row.region != "Root");
-    rows.map(|row| (row.start_ns / MS, row.stop_ns.unwrap() / MS)).collect()
+    rows.map(|row| (row.start_ns / MS, row.stop_ns.unwrap() / MS))
+        .collect()
 }
 
 /// The example of `docs/regions.md`.
@@ -105,20 +127,45 @@ fn an_end_belongs_to_the_latest_open_start() {
     assert_eq!(spans(&simple(""), &events), [(10, 40), (20, 30)]);
     let answer = request(&simple("")).ask(&session(&events)).unwrap();
     let load = answer.rows.iter().find(|row| row.region == "Load").unwrap();
-    assert_eq!((load.count, load.duration_ns, load.open_starts, load.open_stops), (2, 40 * MS, 1, 1));
-    assert_eq!((load.min_duration_ns, load.max_duration_ns), (Some(10 * MS), Some(30 * MS)));
-    assert_eq!((load.first_start_ns, load.last_stop_ns, load.depth), (Some(10 * MS), Some(40 * MS), 1));
+    assert_eq!(
+        (
+            load.count,
+            load.duration_ns,
+            load.open_starts,
+            load.open_stops
+        ),
+        (2, 40 * MS, 1, 1)
+    );
+    assert_eq!(
+        (load.min_duration_ns, load.max_duration_ns),
+        (Some(10 * MS), Some(30 * MS))
+    );
+    assert_eq!(
+        (load.first_start_ns, load.last_stop_ns, load.depth),
+        (Some(10 * MS), Some(40 * MS), 1)
+    );
     // The root lasts from the first start to the last end.
     let root = answer.rows.iter().find(|row| row.region == "Root").unwrap();
     assert_eq!((root.count, root.duration_ns, root.depth), (1, 30 * MS, 0));
-    let open = RegionRequest { open: true, ..request(&simple("")) }.ask_instances(&session(&events)).unwrap();
-    assert_eq!(open.rows.last().map(|row| (row.start_ns, row.stop_ns)), Some((50 * MS, None)));
+    let open = RegionRequest {
+        open: true,
+        ..request(&simple(""))
+    }
+    .ask_instances(&session(&events))
+    .unwrap();
+    assert_eq!(
+        open.rows.last().map(|row| (row.start_ns, row.stop_ns)),
+        Some((50 * MS, None))
+    );
 }
 
 #[test]
 fn one_event_ends_an_instance_and_starts_the_next() {
     let frames = file(&region("A", "Frame", &event(1), &event(1), ""));
-    assert_eq!(spans(&frames, &plain(&[(10, 1), (20, 1), (35, 1)])), [(10, 20), (20, 35)]);
+    assert_eq!(
+        spans(&frames, &plain(&[(10, 1), (20, 1), (35, 1)])),
+        [(10, 20), (20, 35)]
+    );
 }
 
 #[test]
@@ -149,10 +196,16 @@ fn start_and_end_share_what_is_asked_for() {
         // No event has an activity.
         ("<Event AID='true'/>", vec![]),
     ] {
-        assert_eq!(spans(&simple(&format!("<Match>{matching}</Match>")), &events), want, "{matching}");
+        assert_eq!(
+            spans(&simple(&format!("<Match>{matching}</Match>")), &events),
+            want,
+            "{matching}"
+        );
     }
-    let of =
-        |activity: &str, event: GenericEvent| GenericEvent { activity_id: Some(activity.into()), ..event };
+    let of = |activity: &str, event: GenericEvent| GenericEvent {
+        activity_id: Some(activity.into()),
+        ..event
+    };
     let active = [
         of("x", at(1, 1, 10, json!({}))),
         of("y", at(2, 1, 10, json!({}))),
@@ -166,8 +219,18 @@ fn start_and_end_share_what_is_asked_for() {
 #[test]
 fn fields_distinguish_events() {
     let events = [
-        at(10, 1, 10, json!({"Phase": "Begin", "Code": 8, "Key": "00000"})),
-        at(20, 1, 10, json!({"Phase": "Going on", "Code": 9, "Key": "00000"})),
+        at(
+            10,
+            1,
+            10,
+            json!({"Phase": "Begin", "Code": 8, "Key": "00000"}),
+        ),
+        at(
+            20,
+            1,
+            10,
+            json!({"Phase": "Going on", "Code": 9, "Key": "00000"}),
+        ),
         at(30, 1, 10, json!({"Phase": "Finish", "Code": 20})),
     ];
     let of = |start: &str, stop: &str| {
@@ -175,16 +238,26 @@ fn fields_distinguish_events() {
         let stop = format!("{}{stop}", event(1));
         spans(&file(&region("A", "Phase", &start, &stop, "")), &events)
     };
-    let is =
-        |field: &str, value: &str| format!("<PayloadIdentifier FieldName='{field}' FieldValue='{value}'/>");
+    let is = |field: &str, value: &str| {
+        format!("<PayloadIdentifier FieldName='{field}' FieldValue='{value}'/>")
+    };
     let not = |field: &str, value: &str| {
         format!(
             "<PayloadIdentifier FieldName='{field}' FieldValue='{value}' FieldValueRelationship='DoesNotContain'/>"
         )
     };
-    assert_eq!(of(&is("Phase", "Begin"), &is("Phase", "Finish")), [(10, 30)]);
+    assert_eq!(
+        of(&is("Phase", "Begin"), &is("Phase", "Finish")),
+        [(10, 30)]
+    );
     assert_eq!(of(&is("Code", "8"), &is("Code", "0x14")), [(10, 30)]);
-    assert_eq!(of(&format!("{}{}", is("Key", "00000"), is("Code", "8")), &not("Code", "2")), [(10, 20)]);
+    assert_eq!(
+        of(
+            &format!("{}{}", is("Key", "00000"), is("Code", "8")),
+            &not("Code", "2")
+        ),
+        [(10, 20)]
+    );
     // A field that is missing contains nothing.
     assert_eq!(of(&is("Code", "9"), &not("Key", "0")), [(20, 30)]);
     assert!(of(&is("phase", "Begin"), &is("Phase", "Finish")).is_empty());
@@ -213,7 +286,15 @@ fn a_field_says_how_long_before_the_end_a_region_started() {
     let other = file(&region("A", "Other", &duration(3), &event(4), ""));
     assert_eq!(spans(&other, &events), [(295, 300)]);
     let unmatched = request(&begins).ask(&session(&events)).unwrap();
-    assert_eq!(unmatched.rows.iter().find(|row| row.region == "Own").unwrap().open_stops, 1);
+    assert_eq!(
+        unmatched
+            .rows
+            .iter()
+            .find(|row| row.region == "Own")
+            .unwrap()
+            .open_stops,
+        1
+    );
 }
 
 #[test]
@@ -226,7 +307,10 @@ fn regions_start_and_end_with_others() {
         // Defined before the regions that it depends on.
         let between = region("C", "Between", &of("a", start), &of("B", stop), "");
         let rows = instances(&file(&format!("{between}{first}{second}")), &events);
-        let row = rows.into_iter().find(|row| row.region == "Between").unwrap();
+        let row = rows
+            .into_iter()
+            .find(|row| row.region == "Between")
+            .unwrap();
         (row.start_ns / MS, row.stop_ns.unwrap() / MS)
     };
     assert_eq!(gap("", ""), (20, 30));
@@ -237,14 +321,24 @@ fn regions_start_and_end_with_others() {
         region("A", "One", &of("B", ""), &event(1), ""),
         region("B", "Two", &of("A", ""), &event(1), "")
     ));
-    let error = Manifest::parse("r.xml", circle.as_bytes()).unwrap_err().to_string();
+    let error = Manifest::parse("r.xml", circle.as_bytes())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("no circle of regions"), "{error}");
 }
 
 #[test]
 fn a_parent_is_the_earliest_one_around() {
     let inner = |matching: &str| region("C", "Inner", &event(3), &event(4), matching);
-    let outer = |matching: &str| file(&region("A", "Outer", &event(1), &event(2), &inner(matching)));
+    let outer = |matching: &str| {
+        file(&region(
+            "A",
+            "Outer",
+            &event(1),
+            &event(2),
+            &inner(matching),
+        ))
+    };
     let events = [
         at(10, 1, 10, json!({"Name": "x"})),
         at(20, 1, 20, json!({"Name": "y"})),
@@ -257,14 +351,23 @@ fn a_parent_is_the_earliest_one_around() {
     ];
     let parents = |xml: &str| {
         let rows = instances(xml, &events);
-        let start = |id: Option<i64>| rows.iter().find(|row| Some(row.id) == id).map(|row| row.start_ns / MS);
+        let start = |id: Option<i64>| {
+            rows.iter()
+                .find(|row| Some(row.id) == id)
+                .map(|row| row.start_ns / MS)
+        };
         let inner = rows.iter().filter(|row| row.region == "Inner");
-        inner.map(|row| (row.start_ns / MS, start(row.parent_id), row.depth)).collect::<Vec<_>>()
+        inner
+            .map(|row| (row.start_ns / MS, start(row.parent_id), row.depth))
+            .collect::<Vec<_>>()
     };
     // The second one reaches beyond all of them.
     assert_eq!(parents(&outer("")), [(30, Some(10), 2), (45, None, 0)]);
     let of_thread = "<Match><Parent TID='true'/></Match>";
-    assert_eq!(parents(&outer(of_thread)), [(30, Some(20), 2), (45, None, 0)]);
+    assert_eq!(
+        parents(&outer(of_thread)),
+        [(30, Some(20), 2), (45, None, 0)]
+    );
     let of_field = "<Match><Parent><Payload FieldName='Name'/></Parent></Match>";
     assert_eq!(parents(&outer(of_field))[0], (30, Some(20), 2));
 }
@@ -272,21 +375,58 @@ fn a_parent_is_the_earliest_one_around() {
 #[test]
 fn a_region_that_nests_in_itself_lies_in_the_one_that_started_last() {
     // As in the documentation: from 0 to 6, 2 to 5, 3 to 4; and one that only overlaps.
-    let events = plain(&[(0, 1), (2, 1), (3, 1), (4, 2), (5, 2), (6, 2), (8, 1), (9, 2)]);
+    let events = plain(&[
+        (0, 1),
+        (2, 1),
+        (3, 1),
+        (4, 2),
+        (5, 2),
+        (6, 2),
+        (8, 1),
+        (9, 2),
+    ]);
     let rows = instances(&simple("<Match><SelfNest/></Match>"), &events);
-    let start = |id: Option<i64>| rows.iter().find(|row| Some(row.id) == id).map(|row| row.start_ns / MS);
+    let start = |id: Option<i64>| {
+        rows.iter()
+            .find(|row| Some(row.id) == id)
+            .map(|row| row.start_ns / MS)
+    };
     let nested: Vec<_> = rows
         .iter()
         .filter(|row| row.region == "Load")
-        .map(|row| (row.start_ns / MS, row.stop_ns.unwrap() / MS, start(row.parent_id), row.depth))
+        .map(|row| {
+            (
+                row.start_ns / MS,
+                row.stop_ns.unwrap() / MS,
+                start(row.parent_id),
+                row.depth,
+            )
+        })
         .collect();
-    assert_eq!(nested, [(0, 6, Some(0), 1), (2, 5, Some(0), 2), (3, 4, Some(2), 3), (8, 9, Some(0), 1)]);
+    assert_eq!(
+        nested,
+        [
+            (0, 6, Some(0), 1),
+            (2, 5, Some(0), 2),
+            (3, 4, Some(2), 3),
+            (8, 9, Some(0), 1)
+        ]
+    );
     assert_eq!(rows[0].region, "Root");
 }
 
 #[test]
 fn filters_keep_or_leave_out_by_what_happened() {
-    let events = plain(&[(10, 1), (20, 2), (30, 9), (40, 1), (50, 2), (60, 9), (70, 1), (80, 2)]);
+    let events = plain(&[
+        (10, 1),
+        (20, 2),
+        (30, 9),
+        (40, 1),
+        (50, 2),
+        (60, 9),
+        (70, 1),
+        (80, 2),
+    ]);
     let all = [(10, 20), (40, 50), (70, 80)];
     for (kind, id, want) in [
         ("In", 9, &all[..]),
@@ -301,13 +441,22 @@ fn filters_keep_or_leave_out_by_what_happened() {
         ("InPrev", 8, &[]),
         ("OutPrev", 8, &all),
     ] {
-        let trigger = format!("<Filter><Event ProviderId='{{{APP}}}' Id='{id}' Type='{kind}'/></Filter>");
+        let trigger =
+            format!("<Filter><Event ProviderId='{{{APP}}}' Id='{id}' Type='{kind}'/></Filter>");
         assert_eq!(spans(&simple(&trigger), &events), want, "{kind} {id}");
     }
-    let load =
-        region("A", "Load", &event(1), &event(2), "<Filter Type='InPost'><Region RegionGuid='B'/></Filter>");
+    let load = region(
+        "A",
+        "Load",
+        &event(1),
+        &event(2),
+        "<Filter Type='InPost'><Region RegionGuid='B'/></Filter>",
+    );
     let other = region("B", "Other", &event(9), &event(9), "");
-    assert_eq!(spans(&file(&format!("{load}{other}")), &events), [(30, 60), (70, 80)]);
+    assert_eq!(
+        spans(&file(&format!("{load}{other}")), &events),
+        [(30, 60), (70, 80)]
+    );
 }
 
 #[test]
@@ -318,13 +467,22 @@ fn instances_have_names() {
     ];
     let name = |naming: &str| {
         let rows = instances(&simple(&format!("<Naming>{naming}</Naming>")), &events);
-        rows.into_iter().find(|row| row.region == "Load").unwrap().instance
+        rows.into_iter()
+            .find(|row| row.region == "Load")
+            .unwrap()
+            .instance
     };
     let text = |text: &str| Some(text.to_owned());
     assert_eq!(name("<PayloadBased NameField='Name'/>"), text("start"));
-    assert_eq!(name("<PayloadBased NameField='Name' InstanceEndpoint='Stop'/>"), text("stop"));
+    assert_eq!(
+        name("<PayloadBased NameField='Name' InstanceEndpoint='Stop'/>"),
+        text("stop")
+    );
     assert_eq!(name("<PayloadBased NameField='Only.Inner'/>"), text("5"));
-    assert_eq!(name("<PayloadBased NameField='Pid' Type='PID'/>"), text("other.exe"));
+    assert_eq!(
+        name("<PayloadBased NameField='Pid' Type='PID'/>"),
+        text("other.exe")
+    );
     assert_eq!(name("<PayloadBased NameField='Nowhere'/>"), None);
     let related = |guid: &str| {
         format!(
@@ -334,7 +492,13 @@ fn instances_have_names() {
     assert_eq!(name(&related("root")), text("Warm"));
     let absent = format!(
         "{}{}",
-        region("A", "Load", &event(1), &event(2), &format!("<Naming>{}</Naming>", related("B"))),
+        region(
+            "A",
+            "Load",
+            &event(1),
+            &event(2),
+            &format!("<Naming>{}</Naming>", related("B"))
+        ),
         region("B", "None", &event(7), &event(8), "")
     );
     assert_eq!(instances(&file(&absent), &events)[1].instance, text("Cold"));
@@ -343,14 +507,25 @@ fn instances_have_names() {
 #[test]
 fn rows_carry_processes_fields_and_facts() {
     let more = "<Metadata><Owner> me &amp; you&#33; </Owner><Note><![CDATA[a]]></Note></Metadata>";
-    let events = [at(10, 1, 10, json!({"a": 1})), at(20, 2, 20, json!({"b": 2}))];
+    let events = [
+        at(10, 1, 10, json!({"a": 1})),
+        at(20, 2, 20, json!({"b": 2})),
+    ];
     let rows = instances(&simple(more), &events);
     let row = rows.iter().find(|row| row.region == "Load").unwrap();
     assert_eq!(
-        (row.start_pid, row.start_tid, row.stop_pid, row.stop_process.as_deref()),
+        (
+            row.start_pid,
+            row.start_tid,
+            row.stop_pid,
+            row.stop_process.as_deref()
+        ),
         (Some(100), Some(1010), Some(200), Some("other.exe"))
     );
-    assert_eq!((row.start_event.as_deref(), row.stop_event.as_deref()), (Some("Event1"), Some("Event2")));
+    assert_eq!(
+        (row.start_event.as_deref(), row.stop_event.as_deref()),
+        (Some("Event1"), Some("Event2"))
+    );
     assert_eq!(
         (row.start_fields.as_deref(), row.stop_fields.as_deref()),
         (Some(r#"{"a":1}"#), Some(r#"{"b":2}"#))
@@ -370,20 +545,80 @@ fn requests_choose_instances() {
         at(50, 2, 20, json!({})),
     ];
     let xml = simple("<Naming><PayloadBased NameField='Name'/></Naming>");
-    let base = || RegionRequest { region: Some("load".into()), ..request(&xml) };
-    let ms = |min: i64, max: i64| Range { min: min * MS, max: max * MS };
+    let base = || RegionRequest {
+        region: Some("load".into()),
+        ..request(&xml)
+    };
+    let ms = |min: i64, max: i64| Range {
+        min: min * MS,
+        max: max * MS,
+    };
     let text = |text: &str| Some(text.to_owned());
-    let process = ProcessQuery { process: text("other"), ..ProcessQuery::default() };
+    let process = ProcessQuery {
+        process: text("other"),
+        ..ProcessQuery::default()
+    };
     for (request, want) in [
         (base(), vec![10, 30]),
-        (RegionRequest { region: text("!load;!root"), ..base() }, vec![]),
-        (RegionRequest { instance: text("y"), ..base() }, vec![30]),
-        (RegionRequest { processes: process, ..base() }, vec![30]),
-        (RegionRequest { time: ms(0, 15), ..base() }, vec![10]),
-        (RegionRequest { time: ms(18, 29), ..base() }, vec![10]),
-        (RegionRequest { duration: ms(15, 25), ..base() }, vec![30]),
-        (RegionRequest { top: Top { count: Some(1), skip: 1 }, ..base() }, vec![10]),
-        (RegionRequest { sort: RegionSort::Duration, ..base() }, vec![10, 30]),
+        (
+            RegionRequest {
+                region: text("!load;!root"),
+                ..base()
+            },
+            vec![],
+        ),
+        (
+            RegionRequest {
+                instance: text("y"),
+                ..base()
+            },
+            vec![30],
+        ),
+        (
+            RegionRequest {
+                processes: process,
+                ..base()
+            },
+            vec![30],
+        ),
+        (
+            RegionRequest {
+                time: ms(0, 15),
+                ..base()
+            },
+            vec![10],
+        ),
+        (
+            RegionRequest {
+                time: ms(18, 29),
+                ..base()
+            },
+            vec![10],
+        ),
+        (
+            RegionRequest {
+                duration: ms(15, 25),
+                ..base()
+            },
+            vec![30],
+        ),
+        (
+            RegionRequest {
+                top: Top {
+                    count: Some(1),
+                    skip: 1,
+                },
+                ..base()
+            },
+            vec![10],
+        ),
+        (
+            RegionRequest {
+                sort: RegionSort::Duration,
+                ..base()
+            },
+            vec![10, 30],
+        ),
     ] {
         let rows = request.ask_instances(&session(&events)).unwrap().rows;
         let starts: Vec<i64> = rows.iter().map(|row| row.start_ns / MS).collect();
@@ -399,7 +634,13 @@ fn marks_are_events_again() {
              <PayloadIdentifier FieldName='Message' FieldValue='{text}'/>"
         )
     };
-    let xml = file(&region("A", "Mark", &mark("a &quot;b&quot; \\c&#10;\u{fffd}"), &event(2), ""));
+    let xml = file(&region(
+        "A",
+        "Mark",
+        &mark("a &quot;b&quot; \\c&#10;\u{fffd}"),
+        &event(2),
+        "",
+    ));
     assert_eq!(spans(&xml, &plain(&[(9, 2)])), [(5, 9)]);
 }
 
@@ -415,9 +656,15 @@ fn a_file_may_name_marks_alone() {
         let xml = file(&region("A", "Mark", start, mark, ""));
         let mut open = request(&xml);
         open.open = true;
-        let rows = open.ask_instances(&session(&plain(&[(9, 2), (1, 1)]))).unwrap().rows;
-        let marks: Vec<i64> =
-            rows.iter().filter(|row| row.region != "Root").map(|row| row.start_ns).collect();
+        let rows = open
+            .ask_instances(&session(&plain(&[(9, 2), (1, 1)])))
+            .unwrap()
+            .rows;
+        let marks: Vec<i64> = rows
+            .iter()
+            .filter(|row| row.region != "Root")
+            .map(|row| row.start_ns)
+            .collect();
         assert_eq!(marks, [5 * MS]);
     }
 }
@@ -429,7 +676,13 @@ fn events_without_an_id_have_names() {
     assert_eq!(spans(&xml, &plain(&[(5, 0), (9, 2)])), [(5, 9)]);
     // Beside an id a name is only for people.
     let both = format!("<Event Provider='{{{APP}}}' Name='Whatever' Id='1'/>");
-    assert_eq!(spans(&file(&region("A", "Both", &both, &event(2), "")), &plain(&[(5, 1), (9, 2)])), [(5, 9)]);
+    assert_eq!(
+        spans(
+            &file(&region("A", "Both", &both, &event(2), "")),
+            &plain(&[(5, 1), (9, 2)])
+        ),
+        [(5, 9)]
+    );
 }
 
 #[test]
@@ -439,30 +692,56 @@ fn what_an_extract_lacks_is_said() {
         region("A", "Here", &event(1), &event(2), ""),
         region("B", "Not here", &event(7), &event(2), "")
     ));
-    let answer = request(&xml).ask(&session(&plain(&[(1, 1), (2, 2)]))).unwrap();
+    let answer = request(&xml)
+        .ask(&session(&plain(&[(1, 1), (2, 2)])))
+        .unwrap();
     assert_eq!(answer.missing, [format!("{APP}, id 7, version 0")]);
-    let error = request(&simple("")).ask(&session(&plain(&[(1, 9)]))).unwrap_err();
-    assert!(matches!(error, Error::NotThere { .. }) && error.is_nothing(), "{error}");
+    let error = request(&simple(""))
+        .ask(&session(&plain(&[(1, 9)])))
+        .unwrap_err();
+    assert!(
+        matches!(error, Error::NotThere { .. }) && error.is_nothing(),
+        "{error}"
+    );
     assert!(error.hint().unwrap().contains(APP), "{error:?}");
     let none = Session::from_batches(vec![batch::<GenericEvent>(&[]), batch::<Mark>(&[])]).unwrap();
     let error = request(&simple("")).ask(&none).unwrap_err();
     let hint = error.hint().unwrap();
-    assert!(hint.contains(APP) && hint.contains("--detail full"), "{error:?}");
+    assert!(
+        hint.contains(APP) && hint.contains("--detail full"),
+        "{error:?}"
+    );
 }
 
 #[test]
 fn what_is_not_known_is_refused_with_its_place() {
-    let of = |more: &str| Manifest::parse("r.xml", simple(more).as_bytes()).unwrap_err().to_string();
+    let of = |more: &str| {
+        Manifest::parse("r.xml", simple(more).as_bytes())
+            .unwrap_err()
+            .to_string()
+    };
     for (more, expected) in [
         (
             "<Match><Event CPU='true'/></Match>",
             "as attribute of <Event>: TID, PID, AID, ActivityID, found CPU",
         ),
-        ("<Match><Sibling/></Match>", "in <Match>: Event, Parent, SelfNest, found <Sibling>"),
-        ("<Match><Event TID='maybe'/></Match>", "true or false as TID, found \"maybe\""),
-        ("<Unknown/>", "in <Region>: Region, Start, Stop, Match, Filter, Naming, Metadata, found <Unknown>"),
+        (
+            "<Match><Sibling/></Match>",
+            "in <Match>: Event, Parent, SelfNest, found <Sibling>",
+        ),
+        (
+            "<Match><Event TID='maybe'/></Match>",
+            "true or false as TID, found \"maybe\"",
+        ),
+        (
+            "<Unknown/>",
+            "in <Region>: Region, Start, Stop, Match, Filter, Naming, Metadata, found <Unknown>",
+        ),
         ("<Start/>", "one <Start>, found a second one"),
-        ("<Naming><PayloadBased NameField='a' Type='CLSID'/></Naming>", "GUID or PID as Type"),
+        (
+            "<Naming><PayloadBased NameField='a' Type='CLSID'/></Naming>",
+            "GUID or PID as Type",
+        ),
         (
             "<Naming><RegionBased RegionGuid='A' Relation='IsNot' IfRelationTrue='' IfRelationFalse=''/></Naming>",
             "IsPresent as Relation",
@@ -475,21 +754,54 @@ fn what_is_not_known_is_refused_with_its_place() {
             "<Filter><Region RegionGuid='Z' Type='In'/></Filter>",
             "a RegionGuid that this file defines, found z in \"Load\"",
         ),
-        ("<Region Guid='A' Name='Twice'/>", "a Guid of its own for each region"),
-        ("<Region Name='None'/>", "an attribute Guid, found <Region> without one"),
-        ("<Region Guid='B' Name='Half'><Start/></Region>", "both <Start> and <Stop>, or none of them"),
+        (
+            "<Region Guid='A' Name='Twice'/>",
+            "a Guid of its own for each region",
+        ),
+        (
+            "<Region Name='None'/>",
+            "an attribute Guid, found <Region> without one",
+        ),
+        (
+            "<Region Guid='B' Name='Half'><Start/></Region>",
+            "both <Start> and <Stop>, or none of them",
+        ),
     ] {
         let error = of(more);
-        assert!(error.starts_with("r.xml:3:") && error.contains(expected), "{more}: {error}");
+        assert!(
+            error.starts_with("r.xml:3:") && error.contains(expected),
+            "{more}: {error}"
+        );
     }
     for (xml, expected) in [
-        (file(&region("A", "X", "<Event Provider='5' Id='1'/>", &event(1), "")), "a GUID as Provider"),
         (
-            file(&region("A", "X", &event(1), &format!("<Event Provider='{APP}'/>"), "")),
+            file(&region(
+                "A",
+                "X",
+                "<Event Provider='5' Id='1'/>",
+                &event(1),
+                "",
+            )),
+            "a GUID as Provider",
+        ),
+        (
+            file(&region(
+                "A",
+                "X",
+                &event(1),
+                &format!("<Event Provider='{APP}'/>"),
+                "",
+            )),
             "an Id, a Name or an OpCode",
         ),
         (
-            file(&region("A", "X", &event(1), &format!("{}{}", event(1), event(2)), "")),
+            file(&region(
+                "A",
+                "X",
+                &event(1),
+                &format!("{}{}", event(1), event(2)),
+                "",
+            )),
             "one <Event>, <Region> or <Duration>",
         ),
         (
@@ -505,17 +817,29 @@ fn what_is_not_known_is_refused_with_its_place() {
             )),
             "IsEqual or DoesNotContain",
         ),
-        ("<InstrumentationManifest/>".to_owned(), "<Instrumentation>, found the end"),
+        (
+            "<InstrumentationManifest/>".to_owned(),
+            "<Instrumentation>, found the end",
+        ),
         ("<a".to_owned(), "well-formed XML"),
         ("<!DOCTYPE a><a/>".to_owned(), "no document type"),
         ("<a><b></b>".to_owned(), "</a>, found the end"),
         ("<a>".repeat(100), "64 in each other"),
     ] {
-        let error = Manifest::parse("r.xml", xml.as_bytes()).unwrap_err().to_string();
+        let error = Manifest::parse("r.xml", xml.as_bytes())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(expected), "{xml}: {error}");
     }
-    assert!(Manifest::parse("r.xml", &[0xC3, 0x28]).unwrap_err().to_string().contains("UTF-8 or UTF-16"));
-    let wide: Vec<u8> =
-        [0xFF, 0xFE].into_iter().chain(simple("").encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    assert!(
+        Manifest::parse("r.xml", &[0xC3, 0x28])
+            .unwrap_err()
+            .to_string()
+            .contains("UTF-8 or UTF-16")
+    );
+    let wide: Vec<u8> = [0xFF, 0xFE]
+        .into_iter()
+        .chain(simple("").encode_utf16().flat_map(u16::to_le_bytes))
+        .collect();
     assert!(Manifest::parse("r.xml", &wide).is_ok());
 }

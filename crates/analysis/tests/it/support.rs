@@ -3,8 +3,8 @@
 use etwkit_query::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
-    ContextSwitch, CpuCore, CpuProcess, CpuSample, DiskIo, DpcIsr, Frame, Method, Module, Process, Stack,
-    Thread, Trace, UiDelay, UserLock,
+    ContextSwitch, CpuCore, CpuProcess, CpuSample, DiskIo, DpcIsr, Frame, Method, Module, Process,
+    Stack, Thread, Trace, UiDelay, UserLock,
 };
 
 /// Rows of all tables.
@@ -38,9 +38,17 @@ impl Machine {
     /// Thread 0 is idle; the others have the tids 100 + their number. `processes[i]` is the process of thread
     /// i + 1.
     pub(crate) fn new(processes: &[&str], end_ns: i64) -> Self {
-        let mut machine = Self { end_ns, ..Self::default() };
+        let mut machine = Self {
+            end_ns,
+            ..Self::default()
+        };
         machine.process("Idle");
-        machine.threads.push(Thread { thread_key: 0, tid: 0, process_key: Some(0), ..Thread::default() });
+        machine.threads.push(Thread {
+            thread_key: 0,
+            tid: 0,
+            process_key: Some(0),
+            ..Thread::default()
+        });
         for (thread_key, name) in (1..).zip(processes) {
             let process_key = machine.process(name);
             machine.threads.push(Thread {
@@ -54,7 +62,10 @@ impl Machine {
     }
 
     fn process(&mut self, name: &str) -> i32 {
-        let known = self.processes.iter().find(|process| process.name.as_deref() == Some(name));
+        let known = self
+            .processes
+            .iter()
+            .find(|process| process.name.as_deref() == Some(name));
         if let Some(known) = known {
             return known.process_key;
         }
@@ -71,8 +82,11 @@ impl Machine {
     /// Adds a slice.
     pub(crate) fn add(&mut self, slice: Slice) -> &mut Self {
         let mut row = slice.0;
-        row.process_key =
-            self.threads.iter().find(|t| t.thread_key == row.thread_key).and_then(|t| t.process_key);
+        row.process_key = self
+            .threads
+            .iter()
+            .find(|t| t.thread_key == row.thread_key)
+            .and_then(|t| t.process_key);
         self.switches.push(row);
         self
     }
@@ -95,8 +109,12 @@ impl Machine {
     /// The session over it.
     pub(crate) fn session(&self) -> Session {
         let name = self.module.unwrap_or("a.dll");
-        let module =
-            Module { module_id: 0, path: format!("C:\\{name}"), name: name.into(), ..Module::default() };
+        let module = Module {
+            module_id: 0,
+            path: format!("C:\\{name}"),
+            name: name.into(),
+            ..Module::default()
+        };
         let numbered = || (0..).zip(&self.methods);
         let methods: Vec<Method> = numbered()
             .map(|(method_id, name)| Method {
@@ -154,7 +172,10 @@ impl Machine {
 
 pub(crate) fn rows<R: Row>(
     rows: &[R],
-) -> (&'static etwkit_trace::table::Table, Vec<etwkit_query::arrow::array::RecordBatch>) {
+) -> (
+    &'static etwkit_trace::table::Table,
+    Vec<etwkit_query::arrow::array::RecordBatch>,
+) {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
     (R::TABLE, vec![columns.take().unwrap()])
@@ -173,7 +194,11 @@ pub(crate) fn off(thread_key: i32, out: i64) -> Slice {
 
 /// A thread that runs from its first switch-in on, about which nothing was known before.
 pub(crate) fn first(thread_key: i32, from: i64, to: i64) -> Slice {
-    Slice(ContextSwitch { thread_key, ..ContextSwitch::default() }).ran(from, to)
+    Slice(ContextSwitch {
+        thread_key,
+        ..ContextSwitch::default()
+    })
+    .ran(from, to)
 }
 
 impl Slice {
@@ -203,7 +228,11 @@ impl Slice {
         let row = &mut self.0;
         (row.cpu, row.in_ns, row.out_ns, row.run_ns) =
             (Some(row.thread_key), Some(from), Some(to), Some(to - from));
-        let ready_from = if row.prev_state == Some(1) { row.last_out_ns } else { row.readied_ns };
+        let ready_from = if row.prev_state == Some(1) {
+            row.last_out_ns
+        } else {
+            row.readied_ns
+        };
         row.ready_ns = ready_from.map(|ready| from - ready);
         self
     }

@@ -21,21 +21,40 @@ fn machine() -> Machine {
 }
 
 fn ask(request: &WaitRequest) -> Vec<WaitSum> {
-    request.ask(&machine().session()).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
+    request
+        .ask(&machine().session())
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
 }
 
 #[test]
 fn waits_of_a_process_are_a_union_and_a_sum() {
     let rows = ask(&WaitRequest::default());
-    let [a, b] = &rows[..] else { panic!("{rows:?}") };
-    assert_eq!((a.process.as_deref(), b.process.as_deref()), (Some("a.exe"), Some("b.exe")));
+    let [a, b] = &rows[..] else {
+        panic!("{rows:?}")
+    };
     assert_eq!(
-        (a.waits, a.wait_ns, a.wait_sum_ns, a.wait_max_ns, a.wait_mean_ns),
+        (a.process.as_deref(), b.process.as_deref()),
+        (Some("a.exe"), Some("b.exe"))
+    );
+    assert_eq!(
+        (
+            a.waits,
+            a.wait_ns,
+            a.wait_sum_ns,
+            a.wait_max_ns,
+            a.wait_mean_ns
+        ),
         (2, 40, 50, Some(30), Some(25))
     );
     // Ready from 40 to 45, from 50 to 52, and preempted from 60 to 70.
     assert_eq!(
-        (a.ready_ns, a.ready_sum_ns, a.ready_max_ns, a.preemptions, a.threads),
+        (
+            a.ready_ns,
+            a.ready_sum_ns,
+            a.ready_max_ns,
+            a.preemptions,
+            a.threads
+        ),
         (17, 17, Some(10), 1, 2)
     );
     assert_eq!((b.wait_ns, b.first_ns, b.open_waits), (100, Some(0), 0));
@@ -43,11 +62,24 @@ fn waits_of_a_process_are_a_union_and_a_sum() {
 
 #[test]
 fn waits_are_summed_up_by_thread_reason_and_by_who_ended_them() {
-    let by = |by| ask(&WaitRequest { by, ..WaitRequest::default() });
-    let threads: Vec<_> = by(WaitBy::Thread).iter().map(|row| (row.tid, row.wait_sum_ns)).collect();
-    assert_eq!(threads, [(Some(102), 20), (Some(101), 30), (Some(103), 100)]);
-    let reasons: Vec<_> =
-        by(WaitBy::Reason).iter().map(|row| (row.wait_reason.clone().unwrap(), row.waits)).collect();
+    let by = |by| {
+        ask(&WaitRequest {
+            by,
+            ..WaitRequest::default()
+        })
+    };
+    let threads: Vec<_> = by(WaitBy::Thread)
+        .iter()
+        .map(|row| (row.tid, row.wait_sum_ns))
+        .collect();
+    assert_eq!(
+        threads,
+        [(Some(102), 20), (Some(101), 30), (Some(103), 100)]
+    );
+    let reasons: Vec<_> = by(WaitBy::Reason)
+        .iter()
+        .map(|row| (row.wait_reason.clone().unwrap(), row.waits))
+        .collect();
     let named = |name: &str, waits| (name.to_owned(), waits);
     assert_eq!(
         reasons,
@@ -60,10 +92,22 @@ fn waits_are_summed_up_by_thread_reason_and_by_who_ended_them() {
     );
     let ended: Vec<_> = by(WaitBy::Readying)
         .into_iter()
-        .map(|row| (row.process.unwrap(), row.ended_by, row.readying_process, row.wait_sum_ns))
+        .map(|row| {
+            (
+                row.process.unwrap(),
+                row.ended_by,
+                row.readying_process,
+                row.wait_sum_ns,
+            )
+        })
         .collect();
     let ended_by = |of: &str, kind: Option<&str>, by: Option<&str>, sum| {
-        (of.to_owned(), kind.map(str::to_owned), by.map(str::to_owned), sum)
+        (
+            of.to_owned(),
+            kind.map(str::to_owned),
+            by.map(str::to_owned),
+            sum,
+        )
     };
     assert_eq!(
         ended,
@@ -74,16 +118,27 @@ fn waits_are_summed_up_by_thread_reason_and_by_who_ended_them() {
             ended_by("b.exe", Some("thread"), Some("a.exe"), 100),
         ]
     );
-    let thread: Vec<_> = by(WaitBy::ReadyingThread).iter().map(|row| row.readying_tid).collect();
+    let thread: Vec<_> = by(WaitBy::ReadyingThread)
+        .iter()
+        .map(|row| row.readying_tid)
+        .collect();
     assert_eq!(thread, [None, None, Some(103), Some(101)]);
 }
 
 #[test]
 fn a_range_clips_waits() {
-    let within = |min, max| ask(&WaitRequest { time: Range { min, max }, ..WaitRequest::default() });
+    let within = |min, max| {
+        ask(&WaitRequest {
+            time: Range { min, max },
+            ..WaitRequest::default()
+        })
+    };
     let a = &within(35, 42)[1];
     // 1 waits from 35 to 40 and is ready from 40 to 42; 2 waits from 35 to 42.
-    assert_eq!((a.process.as_deref(), a.wait_ns, a.wait_sum_ns, a.ready_ns), (Some("a.exe"), 7, 12, 2));
+    assert_eq!(
+        (a.process.as_deref(), a.wait_ns, a.wait_sum_ns, a.ready_ns),
+        (Some("a.exe"), 7, 12, 2)
+    );
     assert_eq!((a.wait_max_ns, a.preemptions), (Some(7), 0));
     assert!(within(150, 160).is_empty());
 }
@@ -91,30 +146,109 @@ fn a_range_clips_waits() {
 #[test]
 fn rows_are_limited_sorted_and_filtered() {
     let names = |request: WaitRequest| -> Vec<String> {
-        ask(&request).into_iter().map(|row| row.process.unwrap()).collect()
+        ask(&request)
+            .into_iter()
+            .map(|row| row.process.unwrap())
+            .collect()
     };
     let limit = |min, max| Range { min, max };
-    assert_eq!(names(WaitRequest { wait: limit(50, i64::MAX), ..WaitRequest::default() }), ["b.exe"]);
-    assert_eq!(names(WaitRequest { count: limit(2, 9), ..WaitRequest::default() }), ["a.exe"]);
-    assert_eq!(names(WaitRequest { max: limit(30, 30), ..WaitRequest::default() }), ["a.exe"]);
-    assert_eq!(names(WaitRequest { ready: limit(2, i64::MAX), ..WaitRequest::default() }), ["a.exe"]);
-    let top = Top { count: Some(1), skip: 0 };
-    assert_eq!(names(WaitRequest { top, sort: WaitSort::Ready, ..WaitRequest::default() }), ["a.exe"]);
-    assert_eq!(names(WaitRequest { tid: Some(103), ..WaitRequest::default() }), ["b.exe"]);
-    assert_eq!(names(WaitRequest { reason: Some("Delay*".into()), ..WaitRequest::default() }), ["a.exe"]);
-    assert_eq!(names(WaitRequest { reason: Some("4".into()), ..WaitRequest::default() }), ["a.exe"]);
-    let processes = ProcessQuery { process: Some("b".into()), ..ProcessQuery::default() };
-    assert_eq!(names(WaitRequest { processes, ..WaitRequest::default() }), ["b.exe"]);
+    assert_eq!(
+        names(WaitRequest {
+            wait: limit(50, i64::MAX),
+            ..WaitRequest::default()
+        }),
+        ["b.exe"]
+    );
+    assert_eq!(
+        names(WaitRequest {
+            count: limit(2, 9),
+            ..WaitRequest::default()
+        }),
+        ["a.exe"]
+    );
+    assert_eq!(
+        names(WaitRequest {
+            max: limit(30, 30),
+            ..WaitRequest::default()
+        }),
+        ["a.exe"]
+    );
+    assert_eq!(
+        names(WaitRequest {
+            ready: limit(2, i64::MAX),
+            ..WaitRequest::default()
+        }),
+        ["a.exe"]
+    );
+    let top = Top {
+        count: Some(1),
+        skip: 0,
+    };
+    assert_eq!(
+        names(WaitRequest {
+            top,
+            sort: WaitSort::Ready,
+            ..WaitRequest::default()
+        }),
+        ["a.exe"]
+    );
+    assert_eq!(
+        names(WaitRequest {
+            tid: Some(103),
+            ..WaitRequest::default()
+        }),
+        ["b.exe"]
+    );
+    assert_eq!(
+        names(WaitRequest {
+            reason: Some("Delay*".into()),
+            ..WaitRequest::default()
+        }),
+        ["a.exe"]
+    );
+    assert_eq!(
+        names(WaitRequest {
+            reason: Some("4".into()),
+            ..WaitRequest::default()
+        }),
+        ["a.exe"]
+    );
+    let processes = ProcessQuery {
+        process: Some("b".into()),
+        ..ProcessQuery::default()
+    };
+    assert_eq!(
+        names(WaitRequest {
+            processes,
+            ..WaitRequest::default()
+        }),
+        ["b.exe"]
+    );
     // Threads whose process is not known fit where patterns only exclude.
     let mut machine = machine();
     machine.switches[2].process_key = None;
     let session = machine.session();
-    for (filter, keys) in
-        [("!a", vec![None]), ("a", vec![Some(1)]), ("*", vec![Some(1), None]), ("z", vec![])]
-    {
-        let processes = ProcessQuery { process: Some(filter.into()), ..ProcessQuery::default() };
-        let rows = WaitRequest { processes, ..WaitRequest::default() }.ask(&session).unwrap();
-        assert_eq!(rows.iter().map(|row| row.process_key).collect::<Vec<_>>(), keys, "{filter}");
+    for (filter, keys) in [
+        ("!a", vec![None]),
+        ("a", vec![Some(1)]),
+        ("*", vec![Some(1), None]),
+        ("z", vec![]),
+    ] {
+        let processes = ProcessQuery {
+            process: Some(filter.into()),
+            ..ProcessQuery::default()
+        };
+        let rows = WaitRequest {
+            processes,
+            ..WaitRequest::default()
+        }
+        .ask(&session)
+        .unwrap();
+        assert_eq!(
+            rows.iter().map(|row| row.process_key).collect::<Vec<_>>(),
+            keys,
+            "{filter}"
+        );
     }
 }
 
@@ -124,13 +258,36 @@ fn single_waits_are_the_longest_with_the_longest_last() {
         let rows = request.list(&machine().session()).unwrap();
         rows.iter().map(|row| (row.tid, row.wait_ns)).collect()
     };
-    let all = [(Some(102), Some(20)), (Some(101), Some(30)), (Some(103), Some(100))];
+    let all = [
+        (Some(102), Some(20)),
+        (Some(101), Some(30)),
+        (Some(103), Some(100)),
+    ];
     assert_eq!(list(WaitRequest::default()), all);
-    let top = |count, skip| Top { count: Some(count), skip };
-    assert_eq!(list(WaitRequest { top: top(2, 0), ..WaitRequest::default() }), all[1..]);
-    assert_eq!(list(WaitRequest { top: top(1, 1), ..WaitRequest::default() }), all[1..2]);
+    let top = |count, skip| Top {
+        count: Some(count),
+        skip,
+    };
+    assert_eq!(
+        list(WaitRequest {
+            top: top(2, 0),
+            ..WaitRequest::default()
+        }),
+        all[1..]
+    );
+    assert_eq!(
+        list(WaitRequest {
+            top: top(1, 1),
+            ..WaitRequest::default()
+        }),
+        all[1..2]
+    );
     // By time ready, preempted threads are in the list.
-    let ready = list(WaitRequest { sort: WaitSort::Ready, top: top(1, 0), ..WaitRequest::default() });
+    let ready = list(WaitRequest {
+        sort: WaitSort::Ready,
+        top: top(1, 0),
+        ..WaitRequest::default()
+    });
     assert_eq!(ready, [(Some(101), Some(0))]);
 }
 
@@ -139,23 +296,50 @@ fn waits_that_are_open_at_the_end_are_shown_apart() {
     let mut machine = machine();
     machine.add(off(2, 120).open());
     let session = machine.session();
-    let rows = WaitRequest { sort: WaitSort::Open, ..WaitRequest::default() }.ask(&session).unwrap();
+    let rows = WaitRequest {
+        sort: WaitSort::Open,
+        ..WaitRequest::default()
+    }
+    .ask(&session)
+    .unwrap();
     let a = rows.last().unwrap();
     assert_eq!(
-        (a.process.as_deref(), a.open_waits, a.open_max_ns, a.wait_sum_ns),
+        (
+            a.process.as_deref(),
+            a.open_waits,
+            a.open_max_ns,
+            a.wait_sum_ns
+        ),
         (Some("a.exe"), 1, Some(80), 50)
     );
-    let list = WaitRequest { sort: WaitSort::Open, ..WaitRequest::default() }.list(&session).unwrap();
+    let list = WaitRequest {
+        sort: WaitSort::Open,
+        ..WaitRequest::default()
+    }
+    .list(&session)
+    .unwrap();
     assert_eq!(list.len(), 1);
     let open = &list[0];
-    assert_eq!((open.tid, open.start_ns, open.wait_ns, open.is_open_wait), (Some(102), 120, Some(80), true));
+    assert_eq!(
+        (open.tid, open.start_ns, open.wait_ns, open.is_open_wait),
+        (Some(102), 120, Some(80), true)
+    );
     assert_eq!((open.in_ns, open.ended_by.as_deref()), (None, Some("open")));
     // A range that ends before it begins does not have it; one behind its begin sees it as long as the range.
-    let within =
-        |min, max| WaitRequest { time: Range { min, max }, ..WaitRequest::default() }.ask(&session).unwrap();
+    let within = |min, max| {
+        WaitRequest {
+            time: Range { min, max },
+            ..WaitRequest::default()
+        }
+        .ask(&session)
+        .unwrap()
+    };
     assert!(within(0, 110).iter().all(|row| row.open_waits == 0));
     let late = within(150, 160);
-    assert_eq!((late.len(), late[0].open_waits, late[0].open_max_ns), (1, 1, Some(10)));
+    assert_eq!(
+        (late.len(), late[0].open_waits, late[0].open_max_ns),
+        (1, 1, Some(10))
+    );
 }
 
 #[test]
@@ -169,22 +353,53 @@ fn a_method_counts_once_for_each_stack_and_stacks_may_be_missing() {
         .add(off(1, 30).readied(70, 1).ran(70, 80));
     let session = machine.session();
     let sums = |request: WaitRequest| -> Vec<(String, i64, i64)> {
-        let rows = request.ask(&session).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+        let rows = request
+            .ask(&session)
+            .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
         rows.into_iter()
-            .map(|row| (row.method.or(row.module).unwrap_or_default(), row.waits, row.wait_sum_ns))
+            .map(|row| {
+                (
+                    row.method.or(row.module).unwrap_or_default(),
+                    row.waits,
+                    row.wait_sum_ns,
+                )
+            })
             .collect()
     };
     let row = |name: &str, waits, sum| (name.to_owned(), waits, sum);
     assert_eq!(
-        sums(WaitRequest { by: WaitBy::Method, ..WaitRequest::default() }),
-        [row("f", 1, 10), row("g", 1, 10), row("main", 2, 15), row("wait", 2, 15)]
+        sums(WaitRequest {
+            by: WaitBy::Method,
+            ..WaitRequest::default()
+        }),
+        [
+            row("f", 1, 10),
+            row("g", 1, 10),
+            row("main", 2, 15),
+            row("wait", 2, 15)
+        ]
     );
-    assert_eq!(sums(WaitRequest { by: WaitBy::Module, ..WaitRequest::default() }), [row("a.dll", 2, 15)]);
+    assert_eq!(
+        sums(WaitRequest {
+            by: WaitBy::Module,
+            ..WaitRequest::default()
+        }),
+        [row("a.dll", 2, 15)]
+    );
     // Of the process the wait without a stack counts, too.
     assert_eq!(sums(WaitRequest::default()), [row("", 3, 55)]);
-    assert_eq!(sums(WaitRequest { method: Some("g".into()), ..WaitRequest::default() }), [row("", 1, 10)]);
     assert_eq!(
-        sums(WaitRequest { method: Some("a.dll!ma*".into()), ..WaitRequest::default() }),
+        sums(WaitRequest {
+            method: Some("g".into()),
+            ..WaitRequest::default()
+        }),
+        [row("", 1, 10)]
+    );
+    assert_eq!(
+        sums(WaitRequest {
+            method: Some("a.dll!ma*".into()),
+            ..WaitRequest::default()
+        }),
         [row("", 2, 15)]
     );
 }
@@ -193,7 +408,13 @@ fn a_method_counts_once_for_each_stack_and_stacks_may_be_missing() {
 fn tagged(rows: &[WaitSum]) -> Vec<(&str, &str, i64, i64, i64)> {
     let row = |row: &'_ WaitSum| (row.waits, row.wait_ns, row.wait_sum_ns);
     rows.iter()
-        .map(|sum| (sum.tag_set.as_deref().unwrap(), sum.tag.as_deref().unwrap(), row(sum)))
+        .map(|sum| {
+            (
+                sum.tag_set.as_deref().unwrap(),
+                sum.tag.as_deref().unwrap(),
+                row(sum),
+            )
+        })
         .map(|(set, tag, (waits, union, sum))| (set, tag, waits, union, sum))
         .collect()
 }
@@ -212,45 +433,95 @@ fn a_wait_counts_once_for_its_tag_of_each_set() {
     let session = machine.session();
     let rules = r#"<Tag Name=""><Tag Name="In"><Tag Name="Read"><Entrypoint Module="a.dll" Method="Read"/></Tag></Tag>
         <Tag Name="Wait" Priority="-1"><Entrypoint Module="*" Method="wait"/></Tag></Tag>"#;
-    session.use_tags(Arc::new([TagSet::read("own", &[("own", rules.as_bytes())]).unwrap()]));
+    session.use_tags(Arc::new([TagSet::read(
+        "own",
+        &[("own", rules.as_bytes())],
+    )
+    .unwrap()]));
     let by_tag = WaitRequest {
         by: WaitBy::Tag,
         tag_sets: vec!["default".into(), "own".into()],
         ..WaitRequest::default()
     };
     let ask = |request: &WaitRequest| {
-        request.ask(&session).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
+        request
+            .ask(&session)
+            .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
     };
     let all = ask(&by_tag);
     // The wait without a stack and the open one are `Other`, and have no tag of the other set.
     let own = [("own", "In\\Read", 2, 25, 30), ("own", "Wait", 1, 40, 40)];
-    assert_eq!(tagged(&all), [own[0], own[1], ("default", "Other", 4, 70, 75)]);
-    assert_eq!((all[2].open_waits, all[0].open_waits, all[0].threads, all[0].ready_ns), (1, 0, 2, 1));
-
-    let range = Range { min: 8, max: 40 };
-    let clipped = ask(&WaitRequest { time: range, ..by_tag.clone() });
     assert_eq!(
-        tagged(&clipped),
-        [("own", "Wait", 1, 10, 10), ("own", "In\\Read", 2, 17, 19), ("default", "Other", 3, 27, 29)]
+        tagged(&all),
+        [own[0], own[1], ("default", "Other", 4, 70, 75)]
+    );
+    assert_eq!(
+        (
+            all[2].open_waits,
+            all[0].open_waits,
+            all[0].threads,
+            all[0].ready_ns
+        ),
+        (1, 0, 2, 1)
     );
 
-    let filtered = |filter: &str| WaitRequest { tag: Some(filter.into()), ..by_tag.clone() };
+    let range = Range { min: 8, max: 40 };
+    let clipped = ask(&WaitRequest {
+        time: range,
+        ..by_tag.clone()
+    });
+    assert_eq!(
+        tagged(&clipped),
+        [
+            ("own", "Wait", 1, 10, 10),
+            ("own", "In\\Read", 2, 17, 19),
+            ("default", "Other", 3, 27, 29)
+        ]
+    );
+
+    let filtered = |filter: &str| WaitRequest {
+        tag: Some(filter.into()),
+        ..by_tag.clone()
+    };
     assert_eq!(tagged(&ask(&filtered("in\\*"))), own[..1]);
     assert_eq!(tagged(&ask(&filtered("!In*;!other"))), own[1..]);
     assert!(ask(&filtered("nothing")).is_empty());
     // Of other sums, lists and methods the waits of which one tag fits.
-    let by = |by, tag: &str| ask(&WaitRequest { by, ..filtered(tag) });
-    let sums = |rows: Vec<WaitSum>| rows.iter().map(|row| (row.waits, row.wait_sum_ns)).collect::<Vec<_>>();
+    let by = |by, tag: &str| {
+        ask(&WaitRequest {
+            by,
+            ..filtered(tag)
+        })
+    };
+    let sums = |rows: Vec<WaitSum>| {
+        rows.iter()
+            .map(|row| (row.waits, row.wait_sum_ns))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(sums(by(WaitBy::Process, "*\\Read")), [(2, 30)]);
     assert_eq!(sums(by(WaitBy::Process, "Other")), [(4, 75)]);
     assert_eq!(sums(by(WaitBy::Process, "!Wait;!*\\Read")), [(1, 5)]);
     assert_eq!(sums(by(WaitBy::Method, "Wait")), [(1, 40), (1, 40)]);
     let list = filtered("Wait").list(&session).unwrap();
-    assert_eq!(list.iter().map(|row| row.wait_ns).collect::<Vec<_>>(), [Some(40)]);
+    assert_eq!(
+        list.iter().map(|row| row.wait_ns).collect::<Vec<_>>(),
+        [Some(40)]
+    );
 
-    let unknown = WaitRequest { tag_sets: vec!["it's".into()], ..by_tag.clone() }.ask(&session).unwrap_err();
-    assert!(!unknown.is_nothing() && unknown.to_string().contains("no set 'it's'"), "{unknown}");
-    let only_default = ask(&WaitRequest { tag_sets: Vec::new(), ..by_tag });
+    let unknown = WaitRequest {
+        tag_sets: vec!["it's".into()],
+        ..by_tag.clone()
+    }
+    .ask(&session)
+    .unwrap_err();
+    assert!(
+        !unknown.is_nothing() && unknown.to_string().contains("no set 'it's'"),
+        "{unknown}"
+    );
+    let only_default = ask(&WaitRequest {
+        tag_sets: Vec::new(),
+        ..by_tag
+    });
     assert_eq!(tagged(&only_default), [("default", "Other", 4, 70, 75)]);
 }
 
@@ -259,6 +530,9 @@ fn waits_that_nothing_parts_from_ready_are_counted_and_not_summed_up() {
     let mut machine = machine();
     machine.add(off(3, 110).ran(140, 150));
     let rows = WaitRequest::default().ask(&machine.session()).unwrap();
-    let b = rows.iter().find(|row| row.process.as_deref() == Some("b.exe")).unwrap();
+    let b = rows
+        .iter()
+        .find(|row| row.process.as_deref() == Some("b.exe"))
+        .unwrap();
     assert_eq!((b.unknown, b.waits, b.wait_sum_ns), (1, 1, 100));
 }

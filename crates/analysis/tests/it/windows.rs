@@ -10,10 +10,18 @@ const MS: i64 = 1_000_000;
 const S: i64 = 1000 * MS;
 
 fn found(machine: &Machine, rule: &str) -> Vec<FindingRow> {
-    let request = DiagnoseRequest { rule: Some(rule.to_owned()), ..DiagnoseRequest::default() };
+    let request = DiagnoseRequest {
+        rule: Some(rule.to_owned()),
+        ..DiagnoseRequest::default()
+    };
     let diagnosis = request.ask(&machine.session()).unwrap();
-    let [rule] = &diagnosis.rules[..] else { panic!("{:?}", diagnosis.rules) };
-    assert!(rule.state != "failed" && rule.state != "not checked", "{rule:?}");
+    let [rule] = &diagnosis.rules[..] else {
+        panic!("{:?}", diagnosis.rules)
+    };
+    assert!(
+        rule.state != "failed" && rule.state != "not checked",
+        "{rule:?}"
+    );
     diagnosis.findings
 }
 
@@ -49,10 +57,18 @@ fn reporting() -> Machine {
 #[test]
 fn waits_for_the_lock_that_the_window_manager_reports_need_neither_switches_nor_stacks() {
     let found = found(&reporting(), "user-lock");
-    let [one] = &found[..] else { panic!("{found:?}") };
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
     // The threads of the tool that wait for each other are nobody's loss.
-    assert_eq!((one.culprit.as_str(), one.victims.as_str()), ("tool.exe (8)", "window.exe (4) 140 ms"));
-    assert_eq!((one.cost_ns, one.count, one.longest_ns), (Some(140 * MS), Some(2), Some(70 * MS)));
+    assert_eq!(
+        (one.culprit.as_str(), one.victims.as_str()),
+        ("tool.exe (8)", "window.exe (4) 140 ms")
+    );
+    assert_eq!(
+        (one.cost_ns, one.count, one.longest_ns),
+        (Some(140 * MS), Some(2), Some(70 * MS))
+    );
     assert_eq!((one.from_ns, one.to_ns), (Some(100 * MS), Some(380 * MS)));
     assert_eq!(one.evidence, "dump user-lock --process 4 --details");
 }
@@ -63,18 +79,38 @@ fn a_wait_that_stacks_show_too_counts_once() {
     machine.module = Some("win32kfull.sys");
     let stack = machine.stack(&["EnterCrit", "NtUserSetWindowPos"]);
     machine
-        .add(off(1, 100 * MS).readied(169 * MS, 3).ran(170 * MS, 300 * MS).in_stack(stack))
-        .add(off(1, 310 * MS).readied(379 * MS, 2).ran(380 * MS, 400 * MS).in_stack(stack));
+        .add(
+            off(1, 100 * MS)
+                .readied(169 * MS, 3)
+                .ran(170 * MS, 300 * MS)
+                .in_stack(stack),
+        )
+        .add(
+            off(1, 310 * MS)
+                .readied(379 * MS, 2)
+                .ran(380 * MS, 400 * MS)
+                .in_stack(stack),
+        );
     let mut both = found(&machine, "user-lock");
     let chain = both[0].chain.take();
     let expected = "window.exe (4) thread 101 waited 69.0 ms (UserRequest) for tool.exe (8) thread 102, \
         of which nothing was recorded";
-    assert_eq!(chain.as_deref(), Some(expected), "switches show the waits, too");
-    assert_eq!(both, found(&reporting(), "user-lock"), "what Windows reports is exact");
+    assert_eq!(
+        chain.as_deref(),
+        Some(expected),
+        "switches show the waits, too"
+    );
+    assert_eq!(
+        both,
+        found(&reporting(), "user-lock"),
+        "what Windows reports is exact"
+    );
     // By stacks alone it is the same culprit.
     machine.locks.clear();
     let found = found(&machine, "user-lock");
-    let [one] = &found[..] else { panic!("{found:?}") };
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
     assert_eq!((one.culprit.as_str(), one.count), ("tool.exe (8)", Some(2)));
     let lines: Vec<&str> = one.evidence.lines().collect();
     assert!(
@@ -108,26 +144,38 @@ fn delays_that_windows_reports_are_hangs_and_count_once_where_they_overlap() {
         delay("wait_cursor", 3500, 4500),
     ];
     let hangs = found(&machine, "ui-hang");
-    let [one] = &hangs[..] else { panic!("{hangs:?}") };
+    let [one] = &hangs[..] else {
+        panic!("{hangs:?}")
+    };
     assert_eq!(
         one.sentence,
         "window.exe (4) did not look for messages for 700 ms, once, since its window was busy \
          with what was not recorded"
     );
-    assert_eq!((one.cost_ns, one.from_ns, one.to_ns), (Some(700 * MS), Some(1000 * MS), Some(1700 * MS)));
+    assert_eq!(
+        (one.cost_ns, one.from_ns, one.to_ns),
+        (Some(700 * MS), Some(1000 * MS), Some(1700 * MS))
+    );
     assert_eq!(one.evidence, "dump ui-delay --process 4 --details");
     // Switches say why: a wait for another process took most of the time. The one before was for the user.
     machine
         .add(off(1, 0).readied(1005 * MS, 2).ran(1006 * MS, 1010 * MS))
-        .add(off(1, 1010 * MS).readied(1650 * MS, 2).ran(1651 * MS, 1800 * MS));
+        .add(
+            off(1, 1010 * MS)
+                .readied(1650 * MS, 2)
+                .ran(1651 * MS, 1800 * MS),
+        );
     let explained = found(&machine, "ui-hang");
-    let [one] = &explained[..] else { panic!("{explained:?}") };
+    let [one] = &explained[..] else {
+        panic!("{explained:?}")
+    };
     assert_eq!(
         (one.culprit.as_str(), one.cost_ns, one.at_ns),
         ("server.exe (8)", Some(700 * MS), Some(1010 * MS))
     );
     assert!(
-        one.sentence.ends_with("since its window waited for the process server.exe (8)"),
+        one.sentence
+            .ends_with("since its window waited for the process server.exe (8)"),
         "{}",
         one.sentence
     );
@@ -139,16 +187,39 @@ fn delays_that_windows_reports_are_hangs_and_count_once_where_they_overlap() {
 fn a_hang_that_stacks_show_is_not_counted_a_second_time() {
     let mut machine = Machine::new(&["window.exe", "server.exe"], 5 * S);
     machine.module = Some("user32.dll");
-    let (pump, works) = (machine.stack(&["GetMessageW"]), machine.stack(&["SendMessageW"]));
+    let (pump, works) = (
+        machine.stack(&["GetMessageW"]),
+        machine.stack(&["SendMessageW"]),
+    );
     // It fetches a message at 1000 ms, waits within it from 1010 to 1790 ms, and fetches the next one at
     // 1800 ms.
     machine
-        .add(off(1, 0).readied(999 * MS, 2).ran(1000 * MS, 1010 * MS).in_stack(pump))
-        .add(off(1, 1010 * MS).readied(1789 * MS, 2).ran(1790 * MS, 1800 * MS).in_stack(works))
-        .add(off(1, 1800 * MS).readied(1900 * MS, 2).ran(1901 * MS, 1902 * MS).in_stack(pump));
+        .add(
+            off(1, 0)
+                .readied(999 * MS, 2)
+                .ran(1000 * MS, 1010 * MS)
+                .in_stack(pump),
+        )
+        .add(
+            off(1, 1010 * MS)
+                .readied(1789 * MS, 2)
+                .ran(1790 * MS, 1800 * MS)
+                .in_stack(works),
+        )
+        .add(
+            off(1, 1800 * MS)
+                .readied(1900 * MS, 2)
+                .ran(1901 * MS, 1902 * MS)
+                .in_stack(pump),
+        );
     let by_stacks = found(&machine, "ui-hang");
     machine.delays = vec![delay("message", 1010, 1790)];
     assert_eq!(by_stacks, found(&machine, "ui-hang"));
-    let [one] = &by_stacks[..] else { panic!("{by_stacks:?}") };
-    assert_eq!((one.cost_ns, one.culprit.as_str()), (Some(800 * MS), "server.exe (8)"));
+    let [one] = &by_stacks[..] else {
+        panic!("{by_stacks:?}")
+    };
+    assert_eq!(
+        (one.cost_ns, one.culprit.as_str()),
+        (Some(800 * MS), "server.exe (8)")
+    );
 }

@@ -152,20 +152,30 @@ impl Cell {
             Self::FileName => without_ending(&row.file()).to_owned(),
             Self::Baseline => row.trace.baseline.clone().unwrap_or_default(),
             Self::Source => row.source().display().to_string(),
-            Self::Directory => row.source().parent().unwrap_or(Path::new("")).display().to_string(),
+            Self::Directory => row
+                .source()
+                .parent()
+                .unwrap_or(Path::new(""))
+                .display()
+                .to_string(),
             Self::Machine => row.trace.computer.clone().unwrap_or_default(),
             Self::Date => row.date(),
             Self::Is(name) => row.text(name),
             Self::Maybe(name) => row.maybe(name),
-            Self::Either(name, other) => {
-                Some(row.text(name)).filter(|text| !text.is_empty()).unwrap_or_else(|| row.text(other))
-            }
+            Self::Either(name, other) => Some(row.text(name))
+                .filter(|text| !text.is_empty())
+                .unwrap_or_else(|| row.text(other)),
             Self::Equals(name, text) => truth(row.text(name) == text),
             Self::Named(name, words) => {
                 let text = row.text(name);
-                words.iter().find(|(from, _)| *from == text).map_or(text, |(_, word)| (*word).to_owned())
+                words
+                    .iter()
+                    .find(|(from, _)| *from == text)
+                    .map_or(text, |(_, word)| (*word).to_owned())
             }
-            Self::If(name, cell) if row.get(name).and_then(Value::as_bool) == Some(true) => cell.of(row),
+            Self::If(name, cell) if row.get(name).and_then(Value::as_bool) == Some(true) => {
+                cell.of(row)
+            }
             Self::Once(cell) if row.is_first => cell.of(row),
             Self::Once(_) => "0".to_owned(),
             Self::Process(name, pid) => match row.text(pid) {
@@ -173,7 +183,9 @@ impl Cell {
                 pid => format!("{}({pid})", row.text(name)),
             },
             Self::FileAtLevel(name) if row.is_of_files() => row.text(name),
-            Self::FolderAtLevel(name) if row.is_of_files() => machine::folder(&row.text(name), 0).to_owned(),
+            Self::FolderAtLevel(name) if row.is_of_files() => {
+                machine::folder(&row.text(name), 0).to_owned()
+            }
             Self::FolderAtLevel(name) => row.text(name),
             Self::FolderTo(name) => machine::folder(&row.text(name), row.level()).to_owned(),
             Self::FolderOf(name) => machine::folder(&row.text(name), 0).to_owned(),
@@ -204,13 +216,15 @@ impl Cell {
             Self::Has(name) => u8::from(number(name).is_some()).to_string(),
             Self::Ms(name) => rounded(number(name)?, 1_000_000).to_string(),
             Self::Us(name) => (number(name)? / 1000).to_string(),
-            Self::UsOfBoth(name, other) => (number(name)?.saturating_add(number(other)?) / 1000).to_string(),
+            Self::UsOfBoth(name, other) => {
+                (number(name)?.saturating_add(number(other)?) / 1000).to_string()
+            }
             Self::Seconds(name) => row.numbers.fixed(seconds(name)?, 4),
             Self::S(name) => row.numbers.all_digits(seconds(name)?),
             Self::Moment(name) => seconds(name)?.to_string(),
-            Self::Between(from, to) => {
-                row.numbers.all_digits(number(to)?.saturating_sub(number(from)?) as f64 / 1e9)
-            }
+            Self::Between(from, to) => row
+                .numbers
+                .all_digits(number(to)?.saturating_sub(number(from)?) as f64 / 1e9),
             Self::Minutes(name) => (number(name)? / 60_000_000_000).to_string(),
             Self::Time(name) => row.times.write(number(name)?),
             Self::CallTime(name, word) => row.call_time(number(name)?, word),
@@ -219,11 +233,14 @@ impl Cell {
             Self::Rounded(name) => fraction(name)?.round().to_string(),
             Self::Percent(part, whole) => {
                 let (part, whole) = (number(part).unwrap_or(0), number(whole).unwrap_or(0));
-                part.saturating_mul(100).checked_div(whole).unwrap_or(0).to_string()
+                part.saturating_mul(100)
+                    .checked_div(whole)
+                    .unwrap_or(0)
+                    .to_string()
             }
-            Self::Depth(cost, depth) => {
-                row.numbers.all_digits(number(cost)? as f64 / 1e6 / fraction(depth)?.exp())
-            }
+            Self::Depth(cost, depth) => row
+                .numbers
+                .all_digits(number(cost)? as f64 / 1e6 / fraction(depth)?.exp()),
             Self::Rate(bytes, ns) => match (number(bytes)?, number(ns)?) {
                 // In 64 bits, a thousand times the bytes could overflow.
                 (bytes, ns) if ns > 0 => (i128::from(bytes) * 1000 / i128::from(ns)).to_string(),
@@ -263,12 +280,17 @@ impl Row<'_> {
     }
 
     fn text(&self, name: &str) -> String {
-        self.get(name).map(|value| self.written(value)).unwrap_or_default()
+        self.get(name)
+            .map(|value| self.written(value))
+            .unwrap_or_default()
     }
 
     /// The text of a column, which a row may lack.
     fn maybe(&self, name: &str) -> String {
-        self.values.get(name).map(|value| self.written(value)).unwrap_or_default()
+        self.values
+            .get(name)
+            .map(|value| self.written(value))
+            .unwrap_or_default()
     }
 
     /// Fractions have the mark of the locale; what is a text already stays as it is.
@@ -283,7 +305,11 @@ impl Row<'_> {
 
     /// The name of the file that was asked, else of the trace.
     fn file(&self) -> String {
-        let path = self.trace.extract_path.as_deref().unwrap_or(&self.trace.file_name);
+        let path = self
+            .trace
+            .extract_path
+            .as_deref()
+            .unwrap_or(&self.trace.file_name);
         file_name(path.trim_end_matches(['/', '\\'])).to_owned()
     }
 
@@ -293,7 +319,10 @@ impl Row<'_> {
     }
 
     fn test_case(&self) -> String {
-        self.test().map_or_else(|| without_ending(&self.file()).to_owned(), |test| test.test_case)
+        self.test().map_or_else(
+            || without_ending(&self.file()).to_owned(),
+            |test| test.test_case,
+        )
     }
 
     /// Levels of folders below the drive that distinguish rows.
@@ -319,7 +348,13 @@ impl Row<'_> {
         let (text, path) = (|name| self.maybe(name), self.maybe(path));
         let folder = machine::folder(&path, 0);
         let (version, product) = (text("file_version"), text("product_name"));
-        machine::module(&version, &text("product_version"), &product, &text("description"), folder)
+        machine::module(
+            &version,
+            &text("product_version"),
+            &product,
+            &text("description"),
+            folder,
+        )
     }
 
     fn driver(&self, path: &str) -> String {
@@ -328,7 +363,9 @@ impl Row<'_> {
         if vendor.is_empty() {
             module
         } else {
-            format!("Vendor: {vendor} {category} {module}").trim_end().to_owned()
+            format!("Vendor: {vendor} {category} {module}")
+                .trim_end()
+                .to_owned()
         }
     }
 
@@ -345,7 +382,11 @@ impl Row<'_> {
         let path = Path::new(self.trace.extract_path.as_deref().unwrap_or_default());
         // One with a root is left as it is, since it may be of another system, where making it absolute would
         // put a folder of this one in front.
-        let whole = if path.has_root() { None } else { std::path::absolute(path).ok() };
+        let whole = if path.has_root() {
+            None
+        } else {
+            std::path::absolute(path).ok()
+        };
         whole.unwrap_or_else(|| path.to_owned())
     }
 
@@ -355,7 +396,11 @@ impl Row<'_> {
             return id;
         }
         // Texts of stacks are long: each is written once, and rows that follow name it by its number.
-        let frames = if self.is_first { self.text(frames).replace(" < ", "\n") } else { String::new() };
+        let frames = if self.is_first {
+            self.text(frames).replace(" < ", "\n")
+        } else {
+            String::new()
+        };
         format!("StackId: {id} {frames}").trim_end().to_owned()
     }
 
@@ -366,7 +411,9 @@ impl Row<'_> {
             "on" => truth(true),
             "off" => truth(false),
             number => match number.split_once(' ') {
-                Some((number, _)) if number.bytes().all(|b| b.is_ascii_digit()) => number.to_owned(),
+                Some((number, _)) if number.bytes().all(|b| b.is_ascii_digit()) => {
+                    number.to_owned()
+                }
                 _ => value,
             },
         }
@@ -404,7 +451,9 @@ fn first_word(text: &str) -> &str {
 fn arguments(command_line: &str) -> &str {
     let at = command_line.to_ascii_lowercase().find(".exe");
     let behind = at.and_then(|at| command_line.get(at + ".exe".len()..));
-    behind.map_or(command_line, |text| text.strip_prefix('"').unwrap_or(text).trim_start())
+    behind.map_or(command_line, |text| {
+        text.strip_prefix('"').unwrap_or(text).trim_start()
+    })
 }
 
 #[cfg(test)]

@@ -17,7 +17,14 @@ pub(crate) fn module(
             parts.push(format!("{name}: {value}"));
         }
     };
-    named("ProductVersion", if product_version == version { "" } else { product_version });
+    named(
+        "ProductVersion",
+        if product_version == version {
+            ""
+        } else {
+            product_version
+        },
+    );
     named("ProductName", product);
     named("Description", description);
     named("Directory", folder);
@@ -28,9 +35,14 @@ pub(crate) fn module(
 pub(crate) fn facts(values: &Map<String, Value>, topics: &[&str], names: &[&str]) -> Vec<String> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for (key, value) in values {
-        let Some((part, name)) = key.split_once('.') else { continue };
+        let Some((part, name)) = key.split_once('.') else {
+            continue;
+        };
         let topic = part.trim_end_matches(|c: char| c.is_ascii_digit());
-        let item = part.strip_prefix(topic).and_then(|item| item.parse().ok()).unwrap_or(0);
+        let item = part
+            .strip_prefix(topic)
+            .and_then(|item| item.parse().ok())
+            .unwrap_or(0);
         if topics.contains(&topic) && names.contains(&name) {
             found.extend(value.as_str().map(|value| (item, value.to_owned())));
         }
@@ -45,7 +57,10 @@ pub(crate) fn folder(path: &str, level: usize) -> &str {
     if level == 0 {
         return folder;
     }
-    folder.match_indices('\\').nth(level).map_or(folder, |(end, _)| folder.get(..end).unwrap_or(folder))
+    folder
+        .match_indices('\\')
+        .nth(level)
+        .map_or(folder, |(end, _)| folder.get(..end).unwrap_or(folder))
 }
 
 #[cfg(test)]
@@ -66,14 +81,21 @@ mod tests {
 
     #[test]
     fn parts_of_the_machine_are_found_in_their_order() {
-        let values =
-            json!({"video1.name": "b", "video.name": "a", "video.x": "y", "nic.name": "n", "OSName": "w"});
-        assert_eq!(facts(values.as_object().unwrap(), &["video"], &["name"]), ["a", "b"]);
+        let values = json!({"video1.name": "b", "video.name": "a", "video.x": "y", "nic.name": "n", "OSName": "w"});
+        assert_eq!(
+            facts(values.as_object().unwrap(), &["video"], &["name"]),
+            ["a", "b"]
+        );
     }
 
     #[test]
     fn folders_are_cut() {
-        for (level, expected) in [(0, r"C:\a\b\c"), (1, r"C:\a"), (2, r"C:\a\b"), (9, r"C:\a\b\c")] {
+        for (level, expected) in [
+            (0, r"C:\a\b\c"),
+            (1, r"C:\a"),
+            (2, r"C:\a\b"),
+            (9, r"C:\a\b\c"),
+        ] {
             assert_eq!(folder(r"C:\a\b\c\x.txt", level), expected);
         }
         assert_eq!(folder("x.txt", 1), "");

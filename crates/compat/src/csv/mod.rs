@@ -34,15 +34,27 @@ pub struct Style {
 
 impl Style {
     /// The style of a line that became these arguments of a sub command.
-    pub(crate) fn new(dump: &'static str, native: &Native, line: String, has_separator_line: bool) -> Self {
+    pub(crate) fn new(
+        dump: &'static str,
+        native: &Native,
+        line: String,
+        has_separator_line: bool,
+    ) -> Self {
         let of = |option| value_of(native, option);
         let words = match dump {
-            "cpu" => of("--first-last").filter(|formats| formats != "none").unwrap_or_default(),
+            "cpu" => of("--first-last")
+                .filter(|formats| formats != "none")
+                .unwrap_or_default(),
             "disk" | "file" => of("--dir-level").unwrap_or_else(|| "0".to_owned()),
             _ => String::new(),
         };
         let (first, second) = words.split_once(';').unwrap_or((&words, ""));
-        Self { dump, words: [first, second].map(str::to_owned), line, has_separator_line }
+        Self {
+            dump,
+            words: [first, second].map(str::to_owned),
+            line,
+            has_separator_line,
+        }
     }
 
     /// A title with the words that it depends on.
@@ -93,7 +105,13 @@ pub fn write<'r>(
         Some(Ok((_, values, _))) => columns::of(style.dump, values),
         _ => columns::of(style.dump, &none),
     };
-    let columns: Vec<(&str, Cell)> = columns.unwrap_or_default().iter().copied().flatten().copied().collect();
+    let columns: Vec<(&str, Cell)> = columns
+        .unwrap_or_default()
+        .iter()
+        .copied()
+        .flatten()
+        .copied()
+        .collect();
     writeln!(file, "{}", titles(style, &columns, fields)).with_context(context)?;
     let words = style.words.each_ref().map(String::as_str);
     let (mut written, mut seen) = (0, shape::Seen::default());
@@ -101,8 +119,19 @@ pub fn write<'r>(
         let (trace, values, times) = row?;
         let line = if written == 0 { &*style.line } else { "" };
         let is_first = seen.is_first(style.dump, trace, &values);
-        let row = Row { trace, values: &values, times, numbers, words, line, is_first };
-        let mut cells: Vec<String> = columns.iter().map(|(_, cell)| value(&cell.of(&row))).collect();
+        let row = Row {
+            trace,
+            values: &values,
+            times,
+            numbers,
+            words,
+            line,
+            is_first,
+        };
+        let mut cells: Vec<String> = columns
+            .iter()
+            .map(|(_, cell)| value(&cell.of(&row)))
+            .collect();
         if fields > 0 {
             let mut of_event = shape::fields(&values);
             of_event.resize(fields, String::new());
@@ -118,8 +147,14 @@ pub fn write<'r>(
 /// The lines above the rows.
 fn titles(style: &Style, columns: &[(&str, Cell)], fields: usize) -> String {
     let own = columns.iter().map(|(title, _)| style.title(title));
-    let titles: Vec<String> = own.chain((1..=fields).map(|n| format!("Field{n}"))).collect();
-    let separator = if style.has_separator_line { "sep = ;\n" } else { "" };
+    let titles: Vec<String> = own
+        .chain((1..=fields).map(|n| format!("Field{n}")))
+        .collect();
+    let separator = if style.has_separator_line {
+        "sep = ;\n"
+    } else {
+        ""
+    };
     format!("{separator}{}", titles.join(";"))
 }
 
@@ -127,7 +162,11 @@ fn titles(style: &Style, columns: &[(&str, Cell)], fields: usize) -> String {
 // ETWAnalyzer replaces separators and quotes instead of escaping them.
 fn value(text: &str) -> String {
     let text = text.replace([';', '"'], "_");
-    if text.contains(['\n', '\r']) { format!("\"{text}\"") } else { text }
+    if text.contains(['\n', '\r']) {
+        format!("\"{text}\"")
+    } else {
+        text
+    }
 }
 
 #[cfg(test)]
@@ -145,22 +184,37 @@ mod tests {
         for (dump, option, expected) in [
             ("cpu", "", "First Call time in s, s"),
             ("cpu", "--first-last=s", "First Call time in s, s"),
-            ("cpu", "--first-last=localtime;UTC", "First Call time in Local, UTC"),
+            (
+                "cpu",
+                "--first-last=localtime;UTC",
+                "First Call time in Local, UTC",
+            ),
             ("disk", "--dir-level=2", "First Call time in 2, "),
         ] {
             let style = Style::new(dump, &vec![option.into()], String::new(), true);
-            assert_eq!(style.title("First Call time in {0}, {1}"), expected, "{dump} {option}");
+            assert_eq!(
+                style.title("First Call time in {0}, {1}"),
+                expected,
+                "{dump} {option}"
+            );
         }
     }
 
     #[test]
     fn titles_stand_once_in_a_table() {
-        for dump in crate::tables::DUMPS.iter().map(|dump| dump.native).filter(|dump| is_known(dump)) {
+        for dump in crate::tables::DUMPS
+            .iter()
+            .map(|dump| dump.native)
+            .filter(|dump| is_known(dump))
+        {
             for kind in ["kind", "retransmission_ns", "module", "pid"] {
                 let row = Map::from_iter([(kind.to_owned(), Value::from("x"))]);
                 let tables = columns::of(dump, &row).unwrap();
-                let mut titles: Vec<&str> =
-                    tables.iter().flat_map(|table| table.iter()).map(|(t, _)| *t).collect();
+                let mut titles: Vec<&str> = tables
+                    .iter()
+                    .flat_map(|table| table.iter())
+                    .map(|(t, _)| *t)
+                    .collect();
                 let all = titles.len();
                 titles.sort_unstable();
                 titles.dedup();

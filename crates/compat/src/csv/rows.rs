@@ -9,8 +9,19 @@ pub(crate) fn rows(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     // Options that choose, order and add up rows of text, and the options that replace them.
     let (of_text, instead): (&[&str], &[&str]) = match dump {
         // Each query.
-        "dns" => (&["--top-details", "--skip-details", "--sort-by", "--details"], &["--details"]),
-        "tcp" => (&["--group-by", "--issue", "--top-retransmits", "--skip-retransmits"], &[]),
+        "dns" => (
+            &["--top-details", "--skip-details", "--sort-by", "--details"],
+            &["--details"],
+        ),
+        "tcp" => (
+            &[
+                "--group-by",
+                "--issue",
+                "--top-retransmits",
+                "--skip-retransmits",
+            ],
+            &[],
+        ),
         "exception" => (&["--sort-by"], &["--sort-by=time"]),
         "tracelog" => (&[], &["--by=event"]),
         "mark" => (&["--diff"], &[]),
@@ -18,9 +29,10 @@ pub(crate) fn rows(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
         "memory" => (&["--total-memory"], &[]),
         "objectref" => (&["--show-total", "--show-ref"], &["--show-ref"]),
         // Each commit.
-        "virtual-alloc" if is_of_events => {
-            (&["--details", "--top-stacks", "--show-stack"], &["--events", "--show-stack"])
-        }
+        "virtual-alloc" if is_of_events => (
+            &["--details", "--top-stacks", "--show-stack"],
+            &["--events", "--show-stack"],
+        ),
         // Each file in each process.
         "file" => (
             &["--dir-level", "--per-process", "--top-processes", "--merge"],
@@ -39,7 +51,9 @@ pub(crate) fn rows(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     let more = match dump {
         // Each retransmission.
         "tcp" if has_any(&["--details"]) => "--show-retransmit",
-        "objectref" if has_any(&["--stack-filter", "--create-stack", "--destroy-stack"]) => "--show-stack",
+        "objectref" if has_any(&["--stack-filter", "--create-stack", "--destroy-stack"]) => {
+            "--show-stack"
+        }
         "file" => "--show-module",
         _ => return,
     };
@@ -55,14 +69,34 @@ mod tests {
     #[test]
     fn files_have_single_rows() {
         for (dump, line, expected) in [
-            ("dns", "--top=5 --query=a --sort-by=count", "--query=a --details"),
-            ("tcp", "--group-by=x --details --skip=1", "--details --show-retransmit"),
+            (
+                "dns",
+                "--top=5 --query=a --sort-by=count",
+                "--query=a --details",
+            ),
+            (
+                "tcp",
+                "--group-by=x --details --skip=1",
+                "--details --show-retransmit",
+            ),
             ("tcp", "--stats", "--stats"),
             ("exception", "--top=1 --type=x", "--type=x --sort-by=time"),
-            ("objectref", "--show-total=total --leak", "--leak --show-ref"),
-            ("objectref", "--create-stack=x", "--create-stack=x --show-ref --show-stack"),
+            (
+                "objectref",
+                "--show-total=total --leak",
+                "--leak --show-ref",
+            ),
+            (
+                "objectref",
+                "--create-stack=x",
+                "--create-stack=x --show-ref --show-stack",
+            ),
             ("virtual-alloc", "--top=3", "--top=3"),
-            ("virtual-alloc", "--details --top-stacks=3", "--events --show-stack"),
+            (
+                "virtual-alloc",
+                "--details --top-stacks=3",
+                "--events --show-stack",
+            ),
             ("memory", "--total-memory --commit=1..", "--commit=1.."),
             ("stats", "--properties=OS* --one-line", ""),
             (

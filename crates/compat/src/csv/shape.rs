@@ -23,19 +23,28 @@ pub(crate) fn shaped<'r: 'i, 'i>(
         // Files of ETWAnalyzer have no allocations that were given back, but sums of all processes.
         "virtual-alloc" => (
             Box::new(rows.filter(move |row| {
-                let is_sum = row.as_ref().is_ok_and(|(_, values, _)| !values.contains_key("kind"));
+                let is_sum = row
+                    .as_ref()
+                    .is_ok_and(|(_, values, _)| !values.contains_key("kind"));
                 is_sum || not_released(row)
             })),
             0,
         ),
         // Rows of one snapshot stand together, and so do those of one trace.
-        "power" => (turned(rows, ("setting_guid", "value"), Some("snapshot"))?, 0),
+        "power" => (
+            turned(rows, ("setting_guid", "value"), Some("snapshot"))?,
+            0,
+        ),
         "stats" => (turned(rows, ("name", "value"), None)?, 0),
         "tracelog" => {
             // The titles have a column for each field of the event with the most of them, so that all have to
             // be known before the first line is written.
             let all: Vec<Answer<'r>> = rows.collect::<anyhow::Result<_>>()?;
-            let most = all.iter().map(|(_, values, _)| fields(values).len()).max().unwrap_or(0);
+            let most = all
+                .iter()
+                .map(|(_, values, _)| fields(values).len())
+                .max()
+                .unwrap_or(0);
             (Box::new(all.into_iter().map(Ok)), most)
         }
         _ => (Box::new(rows), 0),
@@ -54,16 +63,25 @@ fn turned<'r: 'i, 'i>(
     for row in rows {
         let (trace, mut values, times) = row?;
         // Two traces can have the same name: only the address distinguishes them.
-        let key = (std::ptr::from_ref(trace), group.and_then(|group| values.get(group)).cloned());
+        let key = (
+            std::ptr::from_ref(trace),
+            group.and_then(|group| values.get(group)).cloned(),
+        );
         if before.as_ref() != Some(&key) {
             all.push((trace, Map::new(), times));
             before = Some(key);
         }
-        let Some((_, one, _)) = all.last_mut() else { continue };
-        if let (Some(Value::String(name)), Some(value)) = (values.remove(name), values.remove(value)) {
+        let Some((_, one, _)) = all.last_mut() else {
+            continue;
+        };
+        if let (Some(Value::String(name)), Some(value)) =
+            (values.remove(name), values.remove(value))
+        {
             // Several values of one name, such as networks, are lines of one cell.
             let value = match (one.get(&name).and_then(Value::as_str), value.as_str()) {
-                (Some(known), Some(value)) if group.is_none() => Value::String(format!("{known}\n{value}")),
+                (Some(known), Some(value)) if group.is_none() => {
+                    Value::String(format!("{known}\n{value}"))
+                }
                 _ => value,
             };
             one.insert(name, value);
@@ -78,7 +96,8 @@ pub(crate) fn fields(values: &Map<String, Value>) -> Vec<String> {
     let all: Value = serde_json::from_str(text).unwrap_or_default();
     let mut flat = Vec::new();
     flatten(&all, &mut flat);
-    let (lists, single): (Vec<&Value>, Vec<&Value>) = flat.into_iter().partition(|value| value.is_array());
+    let (lists, single): (Vec<&Value>, Vec<&Value>) =
+        flat.into_iter().partition(|value| value.is_array());
     let lists = lists.into_iter().filter_map(Value::as_array).map(|list| {
         let items: Vec<String> = list.iter().map(plain).collect();
         format!("[{}]", items.join("; "))
@@ -108,8 +127,17 @@ pub(crate) struct Seen(HashSet<(*const TraceInfo, i64)>);
 
 impl Seen {
     /// Whether the stack or the connection of a row was not written before.
-    pub(crate) fn is_first(&mut self, dump: &str, trace: &TraceInfo, values: &Map<String, Value>) -> bool {
-        let name = if dump == "tcp" { "connection_id" } else { "stack_id" };
+    pub(crate) fn is_first(
+        &mut self,
+        dump: &str,
+        trace: &TraceInfo,
+        values: &Map<String, Value>,
+    ) -> bool {
+        let name = if dump == "tcp" {
+            "connection_id"
+        } else {
+            "stack_id"
+        };
         let id = values.get(name).and_then(Value::as_i64);
         id.is_none_or(|id| self.0.insert((std::ptr::from_ref(trace), id)))
     }
@@ -125,29 +153,48 @@ mod tests {
     fn shape(dump: &str, rows: &[Value]) -> (Vec<Value>, usize) {
         let trace = TraceInfo::default();
         let times = TimeWriter::new(TimeFormat::Seconds, 3, trace.clock());
-        let rows = rows.iter().map(|row| Ok((&trace, row.as_object().unwrap().clone(), times)));
+        let rows = rows
+            .iter()
+            .map(|row| Ok((&trace, row.as_object().unwrap().clone(), times)));
         let (rows, fields) = shaped(dump, rows).unwrap();
-        (rows.map(|row| Value::Object(row.unwrap().1)).collect(), fields)
+        (
+            rows.map(|row| Value::Object(row.unwrap().1)).collect(),
+            fields,
+        )
     }
 
     #[test]
     fn settings_of_a_moment_are_one_row() {
         let row = |snapshot: i64, guid: &str, value: &str| json!({"snapshot": snapshot, "setting_guid": guid, "value": value});
-        let (rows, _) = shape("power", &[row(0, "a", "1"), row(0, "b", "2"), row(1, "a", "3")]);
+        let (rows, _) = shape(
+            "power",
+            &[row(0, "a", "1"), row(0, "b", "2"), row(1, "a", "3")],
+        );
         assert_eq!(rows, [json!({"a": "1", "b": "2"}), json!({"a": "3"})]);
         let (rows, _) = shape("stats", &[json!({"name": "OSName", "value": "x"})]);
         assert_eq!(rows, [json!({"OSName": "x"})]);
         let network = |value: &str| json!({"name": "Network", "value": value});
-        assert_eq!(shape("stats", &[network("a"), network("b")]).0, [json!({"Network": "a\nb"})]);
+        assert_eq!(
+            shape("stats", &[network("a"), network("b")]).0,
+            [json!({"Network": "a\nb"})]
+        );
     }
 
     #[test]
     fn fields_become_columns() {
         let fields_of = |text: &str| json!({"fields": text});
-        let (rows, most) =
-            shape("tracelog", &[fields_of(r#"{"list":[1,"b"],"z":"text","s":{"a":5}}"#), fields_of("{}")]);
+        let (rows, most) = shape(
+            "tracelog",
+            &[
+                fields_of(r#"{"list":[1,"b"],"z":"text","s":{"a":5}}"#),
+                fields_of("{}"),
+            ],
+        );
         assert_eq!((rows.len(), most), (2, 3));
-        assert_eq!(fields(rows[0].as_object().unwrap()), ["text", "5", "[1; b]"]);
+        assert_eq!(
+            fields(rows[0].as_object().unwrap()),
+            ["text", "5", "[1; b]"]
+        );
     }
 
     #[test]
@@ -164,8 +211,14 @@ mod tests {
     fn stacks_are_seen_once() {
         let (trace, other) = (TraceInfo::default(), TraceInfo::default());
         let mut seen = Seen::default();
-        let row = |id: Value| json!({"stack_id": id, "connection_id": 1}).as_object().unwrap().clone();
-        let mut first = |dump: &str, trace: &TraceInfo, id: Value| seen.is_first(dump, trace, &row(id));
+        let row = |id: Value| {
+            json!({"stack_id": id, "connection_id": 1})
+                .as_object()
+                .unwrap()
+                .clone()
+        };
+        let mut first =
+            |dump: &str, trace: &TraceInfo, id: Value| seen.is_first(dump, trace, &row(id));
         assert!(first("exception", &trace, json!(5)));
         assert!(!first("exception", &trace, json!(5)));
         assert!(first("exception", &other, json!(5)));

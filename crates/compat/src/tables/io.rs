@@ -31,32 +31,77 @@ const DISK_OPERATIONS: Words = &[
 
 /// Whose I/O, and on which files.
 pub(crate) const PLACES: &[Switch] = &[
-    Switch { names: &["dirlevel"], to: To::Text("--dir-level") },
-    Switch { names: &["perprocess"], to: To::Flag("--per-process") },
-    Switch { names: &["topnprocesses"], to: To::Top("--top-processes", Some("--skip-processes")) },
-    Switch { names: &["filename"], to: To::Text("--file") },
+    Switch {
+        names: &["dirlevel"],
+        to: To::Text("--dir-level"),
+    },
+    Switch {
+        names: &["perprocess"],
+        to: To::Flag("--per-process"),
+    },
+    Switch {
+        names: &["topnprocesses"],
+        to: To::Top("--top-processes", Some("--skip-processes")),
+    },
+    Switch {
+        names: &["filename"],
+        to: To::Text("--file"),
+    },
 ];
 
 /// How much I/O there was.
 pub(crate) const AMOUNTS: &[Switch] = &[
-    Switch { names: &["minmaxreadsize"], to: To::Range("--read-size") },
-    Switch { names: &["minmaxwritesize"], to: To::Range("--write-size") },
-    Switch { names: &["minmaxtotalsize"], to: To::Range("--total-size") },
-    Switch { names: &["minmaxreadtime"], to: To::Range("--read-time") },
-    Switch { names: &["minmaxwritetime"], to: To::Range("--write-time") },
-    Switch { names: &["minmaxtotaltime"], to: To::Range("--total-time") },
+    Switch {
+        names: &["minmaxreadsize"],
+        to: To::Range("--read-size"),
+    },
+    Switch {
+        names: &["minmaxwritesize"],
+        to: To::Range("--write-size"),
+    },
+    Switch {
+        names: &["minmaxtotalsize"],
+        to: To::Range("--total-size"),
+    },
+    Switch {
+        names: &["minmaxreadtime"],
+        to: To::Range("--read-time"),
+    },
+    Switch {
+        names: &["minmaxwritetime"],
+        to: To::Range("--write-time"),
+    },
+    Switch {
+        names: &["minmaxtotaltime"],
+        to: To::Range("--total-time"),
+    },
 ];
 
 /// What is shown of the I/O.
 pub(crate) const SHOWN: &[Switch] = &[
-    Switch { names: &["merge"], to: To::Flag("--merge") },
-    Switch { names: &["reversefilename", "rfn"], to: To::Flag("--reverse-file-name") },
-    Switch { names: &["details"], to: To::Flag("--details") },
+    Switch {
+        names: &["merge"],
+        to: To::Flag("--merge"),
+    },
+    Switch {
+        names: &["reversefilename", "rfn"],
+        to: To::Flag("--reverse-file-name"),
+    },
+    Switch {
+        names: &["details"],
+        to: To::Flag("--details"),
+    },
 ];
 
 pub(crate) const DISK: &[Switch] = &[
-    Switch { names: &["fileoperation"], to: To::MaybeWord("--operation", DISK_OPERATIONS) },
-    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", DISK_SORTS) },
+    Switch {
+        names: &["fileoperation"],
+        to: To::MaybeWord("--operation", DISK_OPERATIONS),
+    },
+    Switch {
+        names: &["sortby"],
+        to: To::MaybeWord("--sort-by", DISK_SORTS),
+    },
 ];
 
 const FILE_SORTS: Words = &[
@@ -88,18 +133,41 @@ const FILE_OPERATIONS: Words = &[
     ("rename", "rename"),
 ];
 
-const FILE_TOTALS: Words =
-    &[("none", "none"), ("total", "total"), ("process", "process"), ("file", "file"), ("method", "")];
+const FILE_TOTALS: Words = &[
+    ("none", "none"),
+    ("total", "total"),
+    ("process", "process"),
+    ("file", "file"),
+    ("method", ""),
+];
 
 pub(crate) const FILE: &[Switch] = &[
-    Switch { names: &["fileoperation"], to: To::MaybeWord("--operation", FILE_OPERATIONS) },
-    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", FILE_SORTS) },
-    Switch { names: &["showmoduleinfo", "smi"], to: To::Maybe("--show-module") },
+    Switch {
+        names: &["fileoperation"],
+        to: To::MaybeWord("--operation", FILE_OPERATIONS),
+    },
+    Switch {
+        names: &["sortby"],
+        to: To::MaybeWord("--sort-by", FILE_SORTS),
+    },
+    Switch {
+        names: &["showmoduleinfo", "smi"],
+        to: To::Maybe("--show-module"),
+    },
 ];
 
 /// Switches that only files have.
 pub(crate) const FILE_SUMS: &[Switch] = &[
-    Switch { names: &["minmaxtotalcount"], to: To::Range("--total-count") },
-    Switch { names: &["showtotal"], to: To::Word("--show-total", FILE_TOTALS) },
-    Switch { names: &["showallfiles"], to: To::Flag("--all-files") },
+    Switch {
+        names: &["minmaxtotalcount"],
+        to: To::Range("--total-count"),
+    },
+    Switch {
+        names: &["showtotal"],
+        to: To::Word("--show-total", FILE_TOTALS),
+    },
+    Switch {
+        names: &["showallfiles"],
+        to: To::Flag("--all-files"),
+    },
 ];

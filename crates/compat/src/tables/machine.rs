@@ -14,29 +14,80 @@ const SORTS: Words = &[
 ];
 
 /// The other words, which any sub command takes, are sums of each file, which are shown in any case.
-const TOTALS: Words = &[("none", "none"), ("total", "total"), ("process", ""), ("file", ""), ("method", "")];
+const TOTALS: Words = &[
+    ("none", "none"),
+    ("total", "total"),
+    ("process", ""),
+    ("file", ""),
+    ("method", ""),
+];
 
 pub(crate) const PROCESS: &[Switch] = &[
-    Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", SORTS) },
-    Switch { names: &["parent"], to: To::Text("--parent") },
+    Switch {
+        names: &["sortby"],
+        to: To::MaybeWord("--sort-by", SORTS),
+    },
+    Switch {
+        names: &["parent"],
+        to: To::Text("--parent"),
+    },
     // Until 2023 the switch had the second name.
-    Switch { names: &["minmaxduration", "minmax"], to: To::Range("--duration") },
-    Switch { names: &["minmaxstart"], to: To::Range("--start") },
-    Switch { names: &["crash"], to: To::Flag("--crash") },
-    Switch { names: &["showuser"], to: To::Flag("--show-user") },
-    Switch { names: &["details"], to: To::Flag("--details") },
-    Switch { names: &["showfileonline", "sfo"], to: To::Flag("--show-file-on-line") },
-    Switch { names: &["showtotal"], to: To::Word("--show-total", TOTALS) },
-    Switch { names: &["merge"], to: To::Flag("--merge") },
+    Switch {
+        names: &["minmaxduration", "minmax"],
+        to: To::Range("--duration"),
+    },
+    Switch {
+        names: &["minmaxstart"],
+        to: To::Range("--start"),
+    },
+    Switch {
+        names: &["crash"],
+        to: To::Flag("--crash"),
+    },
+    Switch {
+        names: &["showuser"],
+        to: To::Flag("--show-user"),
+    },
+    Switch {
+        names: &["details"],
+        to: To::Flag("--details"),
+    },
+    Switch {
+        names: &["showfileonline", "sfo"],
+        to: To::Flag("--show-file-on-line"),
+    },
+    Switch {
+        names: &["showtotal"],
+        to: To::Word("--show-total", TOTALS),
+    },
+    Switch {
+        names: &["merge"],
+        to: To::Flag("--merge"),
+    },
     // It shows more only together with `-merge`, so that it implies it.
-    Switch { names: &["showallprocesses"], to: To::Special(all_processes) },
+    Switch {
+        names: &["showallprocesses"],
+        to: To::Special(all_processes),
+    },
 ];
 
 pub(crate) const VERSION: &[Switch] = &[
-    Switch { names: &["dll"], to: To::Text("--dll") },
-    Switch { names: &["versionfilter"], to: To::Text("--version") },
-    Switch { names: &["missingpdb"], to: To::Special(missing_pdb) },
-    Switch { names: &["showtotal"], to: To::Word("--show-total", TOTALS) },
+    Switch {
+        names: &["dll"],
+        to: To::Text("--dll"),
+    },
+    Switch {
+        names: &["versionfilter"],
+        to: To::Text("--version"),
+    },
+    Switch {
+        names: &["missingpdb"],
+        to: To::Special(missing_pdb),
+    },
+    Switch {
+        names: &["showtotal"],
+        to: To::Word("--show-total", TOTALS),
+    },
     Switch {
         names: &["modulefilter"],
         to: To::Missing("no list says which modules are the main ones of a product; use -dll"),
@@ -44,8 +95,14 @@ pub(crate) const VERSION: &[Switch] = &[
 ];
 
 pub(crate) const STATS: &[Switch] = &[
-    Switch { names: &["properties"], to: To::Special(properties) },
-    Switch { names: &["oneline"], to: To::Flag("--one-line") },
+    Switch {
+        names: &["properties"],
+        to: To::Special(properties),
+    },
+    Switch {
+        names: &["oneline"],
+        to: To::Flag("--one-line"),
+    },
 ];
 
 fn all_processes(_: &mut Line, native: &mut Native) -> anyhow::Result<()> {
@@ -54,7 +111,11 @@ fn all_processes(_: &mut Line, native: &mut Native) -> anyhow::Result<()> {
 }
 
 fn missing_pdb(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
-    pair(native, "--missing-pdb", &line.value().unwrap_or_else(|| "*".to_owned()));
+    pair(
+        native,
+        "--missing-pdb",
+        &line.value().unwrap_or_else(|| "*".to_owned()),
+    );
     Ok(())
 }
 
@@ -68,13 +129,23 @@ fn properties(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
         ("disk", "Disk*;Volume*"),
     ];
     let names = line.required("properties")?;
-    let parts: Vec<&str> = names.split([',', ';', ' ']).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = names
+        .split([',', ';', ' '])
+        .filter(|part| !part.is_empty())
+        .collect();
     let excludes = parts.iter().any(|part| part.starts_with('!'));
     let mut ours = Vec::new();
     for part in parts {
         let name = part.trim_start_matches('!');
-        let found = OURS.iter().find(|(of, _)| name.eq_ignore_ascii_case(of)).map_or(name, |(_, ours)| *ours);
-        ours.extend(found.split(';').map(|name| format!("{}{name}", if excludes { "!" } else { "" })));
+        let found = OURS
+            .iter()
+            .find(|(of, _)| name.eq_ignore_ascii_case(of))
+            .map_or(name, |(_, ours)| *ours);
+        ours.extend(
+            found
+                .split(';')
+                .map(|name| format!("{}{name}", if excludes { "!" } else { "" })),
+        );
     }
     pair(native, "--properties", &ours.join(";"));
     Ok(())

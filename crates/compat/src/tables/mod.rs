@@ -28,33 +28,90 @@ const fn of(
     native: &'static str,
     switches: &'static [&'static [Switch]],
 ) -> Dump {
-    Dump { names, native, switches }
+    Dump {
+        names,
+        native,
+        switches,
+    }
 }
 
 /// All sub commands.
 pub(crate) static DUMPS: &[Dump] = &[
     of(&["cpu"], "cpu", &[cpu::CPU, PROCESS, ZERO, TESTS, ALL]),
-    of(&["disk"], "disk", &[io::PLACES, io::DISK, io::AMOUNTS, io::SHOWN, PROCESS, TESTS, ALL]),
+    of(
+        &["disk"],
+        "disk",
+        &[
+            io::PLACES,
+            io::DISK,
+            io::AMOUNTS,
+            io::SHOWN,
+            PROCESS,
+            TESTS,
+            ALL,
+        ],
+    ),
     of(
         &["file"],
         "file",
-        &[io::PLACES, io::FILE, io::AMOUNTS, io::FILE_SUMS, io::SHOWN, PROCESS, TESTS, ALL],
+        &[
+            io::PLACES,
+            io::FILE,
+            io::AMOUNTS,
+            io::FILE_SUMS,
+            io::SHOWN,
+            PROCESS,
+            TESTS,
+            ALL,
+        ],
     ),
     of(&["pmc"], "pmc", &[cpu::PMC, PROCESS, TESTS, ALL]),
     of(&["lbr"], "lbr", &[cpu::LBR, PROCESS, TESTS, ALL]),
-    of(&["process"], "process", &[machine::PROCESS, PROCESS, ZERO, TESTS, ALL]),
-    of(&["version"], "version", &[machine::VERSION, PROCESS, TESTS, ALL]),
+    of(
+        &["process"],
+        "process",
+        &[machine::PROCESS, PROCESS, ZERO, TESTS, ALL],
+    ),
+    of(
+        &["version"],
+        "version",
+        &[machine::VERSION, PROCESS, TESTS, ALL],
+    ),
     of(&["dns"], "dns", &[net::DNS, PROCESS, TESTS, ALL]),
     of(&["tcp"], "tcp", &[net::TCP, PROCESS, ZERO, TESTS, ALL]),
-    of(&["exception"], "exception", &[events::EXCEPTION, PROCESS, ZERO, TESTS, ALL]),
+    of(
+        &["exception"],
+        "exception",
+        &[events::EXCEPTION, PROCESS, ZERO, TESTS, ALL],
+    ),
     // The help of ETWAnalyzer calls it Marker.
-    of(&["mark", "marker"], "mark", &[events::MARK, ZERO, TESTS, ALL]),
-    of(&["memory"], "memory", &[objects::MEMORY, PROCESS, TESTS, ALL]),
-    of(&["objectref"], "objectref", &[objects::OBJECT_REF, PROCESS, TESTS, ALL]),
-    of(&["virtualalloc"], "virtual-alloc", &[objects::VIRTUAL_ALLOC, PROCESS, TESTS, ALL]),
+    of(
+        &["mark", "marker"],
+        "mark",
+        &[events::MARK, ZERO, TESTS, ALL],
+    ),
+    of(
+        &["memory"],
+        "memory",
+        &[objects::MEMORY, PROCESS, TESTS, ALL],
+    ),
+    of(
+        &["objectref"],
+        "objectref",
+        &[objects::OBJECT_REF, PROCESS, TESTS, ALL],
+    ),
+    of(
+        &["virtualalloc"],
+        "virtual-alloc",
+        &[objects::VIRTUAL_ALLOC, PROCESS, TESTS, ALL],
+    ),
     of(&["power"], "power", &[events::POWER, TESTS, ALL]),
     of(&["threadpool"], "thread-pool", &[PROCESS, TESTS, ALL]),
-    of(&["tracelog"], "tracelog", &[events::TRACE_LOG, PROCESS, TESTS, ALL]),
+    of(
+        &["tracelog"],
+        "tracelog",
+        &[events::TRACE_LOG, PROCESS, TESTS, ALL],
+    ),
     of(&["testrun"], "test-run", &[events::TEST_RUN, TESTS]),
     of(&["stats"], "stats", &[machine::STATS, TESTS, ALL]),
 ];
@@ -86,7 +143,9 @@ pub(crate) const KNOWN: &str = "\
 /// The sub command of that name.
 pub(crate) fn dump(name: &str) -> Option<&'static Dump> {
     let lower = name.to_lowercase();
-    DUMPS.iter().find(|dump| dump.names.contains(&lower.as_str()))
+    DUMPS
+        .iter()
+        .find(|dump| dump.names.contains(&lower.as_str()))
 }
 
 #[cfg(test)]
@@ -97,8 +156,13 @@ mod tests {
     fn every_switch_is_one_of_etwanalyzer_and_stands_once() {
         let known: Vec<&str> = KNOWN.split_whitespace().collect();
         for dump in DUMPS {
-            let mut names: Vec<&str> =
-                dump.switches.iter().flat_map(|table| table.iter()).flat_map(|s| s.names).copied().collect();
+            let mut names: Vec<&str> = dump
+                .switches
+                .iter()
+                .flat_map(|table| table.iter())
+                .flat_map(|s| s.names)
+                .copied()
+                .collect();
             for name in &names {
                 assert!(known.contains(name), "{}: -{name}", dump.native);
             }

@@ -23,14 +23,17 @@ type RedactedBytes = (usize, usize, Deed);
 
 /// Replaces all texts of a payload. `None` if it is not as the plan says.
 pub(super) fn redact(plan: &Plan, payload: &mut [u8], names: &mut Names) -> Option<()> {
-    let mut walk =
-        Walk { places: Vec::new(), context: Context::new(plan.pointer_size(), plan.schema().slots) };
+    let mut walk = Walk {
+        places: Vec::new(),
+        context: Context::new(plan.pointer_size(), plan.schema().slots),
+    };
     let mut cursor = Cursor::new(payload);
     for field in &plan.schema().fields {
         walk.field(field, &mut cursor, 0)?;
     }
     // What newer versions of an event have behind its fields may be anything.
-    walk.places.push((cursor.position(), payload.len(), Deed::Clear));
+    walk.places
+        .push((cursor.position(), payload.len(), Deed::Clear));
     for (start, end, deed) in walk.places {
         // Nothing is changed before all fields are found: lengths and counts in the payload must not be
         // replaced while they are still needed.
@@ -53,7 +56,9 @@ pub(super) fn is_plain(plan: &Plan, payload: &[u8]) -> bool {
             && deed(field).is_none()
             && field.ty.fixed_size(plan.pointer_size()).is_some()
     };
-    plan.is_fixed() && plan.fixed_len() == payload.len() && plan.schema().fields.iter().all(is_number)
+    plan.is_fixed()
+        && plan.fixed_len() == payload.len()
+        && plan.schema().fields.iter().all(is_number)
 }
 
 struct Walk {
@@ -87,14 +92,18 @@ impl Walk {
 
     fn element(&mut self, field: &Field, cursor: &mut Cursor<'_>, depth: usize) -> Option<()> {
         if field.ty == Type::Struct {
-            return field.members.iter().try_for_each(|member| self.field(member, cursor, depth + 1));
+            return field
+                .members
+                .iter()
+                .try_for_each(|member| self.field(member, cursor, depth + 1));
         }
         self.context.step()?;
         let before = cursor.position();
         let bytes = element::take(field, cursor, &self.context)?;
         self.context.remember(field, bytes);
         let start = before + front(field.ty, self.context.pointer_size, bytes.len());
-        self.places.extend(deed(field).map(|deed| (start, start + bytes.len(), deed)));
+        self.places
+            .extend(deed(field).map(|deed| (start, start + bytes.len(), deed)));
         Some(())
     }
 
@@ -114,7 +123,11 @@ impl Walk {
             return Some(());
         };
         let rest = cursor.rest().len();
-        let len = if count == usize::MAX { rest - rest % size.max(1) } else { count.checked_mul(size)? };
+        let len = if count == usize::MAX {
+            rest - rest % size.max(1)
+        } else {
+            count.checked_mul(size)?
+        };
         let start = cursor.position();
         cursor.take(len)?;
         let deed = match (field.ty, field.out) {
@@ -125,9 +138,15 @@ impl Walk {
         };
         match deed {
             Some(deed @ (Deed::Address | Deed::Sid)) if size > 0 => {
-                self.places.extend((start..start + len).step_by(size).map(|at| (at, at + size, deed)));
+                self.places.extend(
+                    (start..start + len)
+                        .step_by(size)
+                        .map(|at| (at, at + size, deed)),
+                );
             }
-            deed => self.places.extend(deed.map(|deed| (start, start + len, deed))),
+            deed => self
+                .places
+                .extend(deed.map(|deed| (start, start + len, deed))),
         }
         Some(())
     }

@@ -75,12 +75,16 @@ impl Redactor {
             None if !payload.is_empty() => return Redacted::NotUnderstood,
             // Layouts of the kernel are known; that of a provider comes from the trace itself and may call a
             // text a number.
-            Some(plan) if hook.is_some() && fields::is_plain(plan, payload) => return Redacted::AsItIs,
+            Some(plan) if hook.is_some() && fields::is_plain(plan, payload) => {
+                return Redacted::AsItIs;
+            }
             _ => {}
         }
         let mut record = event.record.to_vec();
         let at = record.len() - payload.len();
-        let Some((head, new)) = record.split_at_mut_checked(at) else { return Redacted::NotUnderstood };
+        let Some((head, new)) = record.split_at_mut_checked(at) else {
+            return Redacted::NotUnderstood;
+        };
         if has_extended {
             self.items(event, head);
         }
@@ -101,7 +105,9 @@ impl Redactor {
         let base = event.record.as_ptr() as usize;
         for item in event.extended() {
             let start = (item.data.as_ptr() as usize).wrapping_sub(base);
-            let Some(data) = head.get_mut(start..start.saturating_add(item.data.len())) else { continue };
+            let Some(data) = head.get_mut(start..start.saturating_add(item.data.len())) else {
+                continue;
+            };
             match item.kind {
                 kind::SID => self.names.sid(data),
                 kind::PSM_KEY => self.names.wide(data),
@@ -112,7 +118,9 @@ impl Redactor {
 }
 
 fn has_private_items(event: &RawEvent<'_>) -> bool {
-    event.extended().any(|item| matches!(item.kind, kind::SID | kind::PSM_KEY))
+    event
+        .extended()
+        .any(|item| matches!(item.kind, kind::SID | kind::PSM_KEY))
 }
 
 /// Whether an event holds descriptions of events and nothing else.

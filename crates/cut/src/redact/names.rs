@@ -60,7 +60,10 @@ impl Names {
     }
 
     fn units(&mut self, units: &mut [u16]) {
-        let end = units.iter().position(|unit| *unit == 0).unwrap_or(units.len());
+        let end = units
+            .iter()
+            .position(|unit| *unit == 0)
+            .unwrap_or(units.len());
         if let Some(behind) = units.get_mut(end..) {
             behind.fill(0);
         }
@@ -72,22 +75,32 @@ impl Names {
 
     fn word(&mut self, word: &mut [u16]) {
         let lower: Vec<u16> = word.iter().map(|unit| lower(*unit)).collect();
-        if KEPT.iter().any(|kept| kept.encode_utf16().eq(lower.iter().copied())) {
+        if KEPT
+            .iter()
+            .any(|kept| kept.encode_utf16().eq(lower.iter().copied()))
+        {
             return;
         }
         let len = lower.len();
         // Numbers count for each length, so that short words run out as late as possible.
         let next = self.of_length.entry(len).or_default();
-        let number = *self.words.entry(lower.clone().into_boxed_slice()).or_insert_with(|| {
-            *next += 1;
-            *next - 1
-        });
+        let number = *self
+            .words
+            .entry(lower.clone().into_boxed_slice())
+            .or_insert_with(|| {
+                *next += 1;
+                *next - 1
+            });
         self.spell(number, word);
         // A word that stands for itself would be no secret.
         if *word == *lower
             && let Some(last) = word.last_mut()
         {
-            *last = if *last == u16::from(b'z') { u16::from(b'a') } else { last.saturating_add(1) };
+            *last = if *last == u16::from(b'z') {
+                u16::from(b'a')
+            } else {
+                last.saturating_add(1)
+            };
         }
     }
 
@@ -102,8 +115,14 @@ impl Names {
     /// Replaces the numbers of computer and user in a SID: all behind the first one.
     pub(crate) fn sid(&mut self, sid: &mut [u8]) {
         const FIRST: usize = 12;
-        for number in sid.get_mut(FIRST..).unwrap_or_default().as_chunks_mut::<4>().0 {
-            let next = FIRST_NUMBER.saturating_add(u32::try_from(self.numbers.len()).unwrap_or(u32::MAX));
+        for number in sid
+            .get_mut(FIRST..)
+            .unwrap_or_default()
+            .as_chunks_mut::<4>()
+            .0
+        {
+            let next =
+                FIRST_NUMBER.saturating_add(u32::try_from(self.numbers.len()).unwrap_or(u32::MAX));
             let old = u32::from_le_bytes(*number);
             *number = self.numbers.entry(old).or_insert(next).to_le_bytes();
         }
@@ -119,7 +138,9 @@ impl Names {
         if is_local {
             return;
         }
-        let next = u32::try_from(self.addresses.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let next = u32::try_from(self.addresses.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(1);
         let number = *self.addresses.entry((&*address).into()).or_insert(next);
         let is_v6 = address.len() > 4;
         address.fill(0);
@@ -127,7 +148,11 @@ impl Names {
             // A private network of version 4, a local one of version 6.
             *first = if is_v6 { 0xFD } else { 10 };
         }
-        for (byte, digit) in address.iter_mut().rev().zip(number.to_le_bytes().into_iter().take(3)) {
+        for (byte, digit) in address
+            .iter_mut()
+            .rev()
+            .zip(number.to_le_bytes().into_iter().take(3))
+        {
             *byte = digit;
         }
     }
@@ -151,7 +176,10 @@ mod tests {
         let mut names = Names::default();
         let path = names.text(r"C:\Users\Bob\Secret.exe");
         assert_eq!(path, r"a:\aaaaa\aaa\aaaaaa.exe");
-        assert_eq!(names.text(r"c:\users\BOB\other.EXE -x 12"), r"a:\aaaaa\aaa\aaaab.EXE -b aa");
+        assert_eq!(
+            names.text(r"c:\users\BOB\other.EXE -x 12"),
+            r"a:\aaaaa\aaa\aaaab.EXE -b aa"
+        );
         assert_eq!(names.text("aaaaa"), "aaaac");
         assert_eq!(names.text("Jürgen"), "aaaaab");
     }
@@ -178,10 +206,32 @@ mod tests {
         let numbers = [21u32, 111, 222, 333, 1001].map(u32::to_le_bytes).concat();
         let mut sid = [&[1, 5, 0, 0, 0, 0, 0, 5][..], &numbers].concat();
         names.sid(&mut sid);
-        let read: Vec<u32> = sid[8..].as_chunks::<4>().0.iter().map(|n| u32::from_le_bytes(*n)).collect();
+        let read: Vec<u32> = sid[8..]
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|n| u32::from_le_bytes(*n))
+            .collect();
         assert_eq!(read, [21, 1000, 1001, 1002, 1003]);
-        let mut addresses = [[192, 168, 0, 7], [127, 0, 0, 1], [192, 168, 0, 8], [192, 168, 0, 7], [0; 4]];
-        addresses.iter_mut().for_each(|address| names.address(address));
-        assert_eq!(addresses, [[10, 0, 0, 1], [127, 0, 0, 1], [10, 0, 0, 2], [10, 0, 0, 1], [0; 4]]);
+        let mut addresses = [
+            [192, 168, 0, 7],
+            [127, 0, 0, 1],
+            [192, 168, 0, 8],
+            [192, 168, 0, 7],
+            [0; 4],
+        ];
+        addresses
+            .iter_mut()
+            .for_each(|address| names.address(address));
+        assert_eq!(
+            addresses,
+            [
+                [10, 0, 0, 1],
+                [127, 0, 0, 1],
+                [10, 0, 0, 2],
+                [10, 0, 0, 1],
+                [0; 4]
+            ]
+        );
     }
 }

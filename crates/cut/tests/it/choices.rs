@@ -17,11 +17,22 @@ fn of_process(tables: &Tables, table: &str, column: &str, key: i32) -> (i64, usi
     let of = |batch: &RecordBatch| -> Vec<i64> {
         let keys = batch.column_by_name("process_key").unwrap().clone();
         let values = batch.column_by_name(column).unwrap().clone();
-        let (keys, values) = (keys.as_primitive::<Int32Type>(), values.as_primitive::<Int64Type>());
-        let rows = keys.iter().zip(values.iter()).filter(|(of, _)| *of == Some(key));
+        let (keys, values) = (
+            keys.as_primitive::<Int32Type>(),
+            values.as_primitive::<Int64Type>(),
+        );
+        let rows = keys
+            .iter()
+            .zip(values.iter())
+            .filter(|(of, _)| *of == Some(key));
         rows.map(|(_, value)| value.unwrap_or_default()).collect()
     };
-    let all: Vec<i64> = tables.get(table).into_iter().flatten().flat_map(of).collect();
+    let all: Vec<i64> = tables
+        .get(table)
+        .into_iter()
+        .flatten()
+        .flat_map(of)
+        .collect();
     (all.iter().sum(), all.len())
 }
 
@@ -31,10 +42,22 @@ fn processes(tables: &Tables) -> Vec<(i32, String)> {
         let column = |name: &str| batch.column_by_name(name).unwrap().clone();
         let (keys, names) = (column("process_key"), column("name"));
         let names: Vec<String> = match names.as_string_opt::<i32>() {
-            Some(names) => names.iter().map(|name| name.unwrap_or_default().to_owned()).collect(),
-            None => names.as_string_view().iter().map(|name| name.unwrap_or_default().to_owned()).collect(),
+            Some(names) => names
+                .iter()
+                .map(|name| name.unwrap_or_default().to_owned())
+                .collect(),
+            None => names
+                .as_string_view()
+                .iter()
+                .map(|name| name.unwrap_or_default().to_owned())
+                .collect(),
         };
-        keys.as_primitive::<Int32Type>().values().iter().copied().zip(names).collect()
+        keys.as_primitive::<Int32Type>()
+            .values()
+            .iter()
+            .copied()
+            .zip(names)
+            .collect()
     };
     tables["process"].iter().flat_map(of).collect()
 }
@@ -42,7 +65,13 @@ fn processes(tables: &Tables) -> Vec<(i32, String)> {
 fn chosen(whole: &Session, name: &str) -> (etwkit_cut::Cut, Session) {
     let name = name.to_owned();
     let process = Some(Box::new(move |texts: &[&str]| texts.contains(&name.as_str())) as _);
-    let options = Options { choice: Choice { process, provider: None }, ..Options::default() };
+    let options = Options {
+        choice: Choice {
+            process,
+            provider: None,
+        },
+        ..Options::default()
+    };
     let (cut, bytes) = cut_bytes(whole, &options);
     (cut, session(bytes))
 }
@@ -80,7 +109,9 @@ fn the_numbers_of_a_chosen_process_are_those_of_the_whole() {
 
 #[test]
 fn of_a_chosen_provider_all_events_are_there_and_of_others_what_describes() {
-    let Some(root) = etwkit_testkit::traces() else { return };
+    let Some(root) = etwkit_testkit::traces() else {
+        return;
+    };
     let input = opened(&[root.join("dotnetperf_DynamicEvents.etl")]);
     let events = |of: &Session, provider: &str| {
         let provider = provider.to_owned();
@@ -103,7 +134,13 @@ fn of_a_chosen_provider_all_events_are_there_and_of_others_what_describes() {
     let all = events(input.session(), name);
     assert!(all.len() > 10);
     let provider = Some(Box::new(move |texts: &[&str]| texts.contains(&name)) as _);
-    let options = Options { choice: Choice { process: None, provider }, ..Options::default() };
+    let options = Options {
+        choice: Choice {
+            process: None,
+            provider,
+        },
+        ..Options::default()
+    };
     let (cut, bytes) = cut_bytes(input.session(), &options);
     assert_eq!(events(&session(bytes), name), all);
     assert!(cut.total(false) > 0, "{cut:?}");

@@ -13,18 +13,25 @@ fn files_of_one_recording_become_one() {
     let input = opened(&files);
     let (cut, merged) = part(input.session(), Range::ALL);
     assert_eq!(merged.files().len(), 1);
-    let (a, b) = (rows(input.session(), Range::ALL).unwrap(), rows(&merged, Range::ALL).unwrap());
+    let (a, b) = (
+        rows(input.session(), Range::ALL).unwrap(),
+        rows(&merged, Range::ALL).unwrap(),
+    );
     // What each file says about itself, such as its header, is in the merged trace once.
     let of_files = ["logger:", "event_count:", "diagnostic:"];
     let found = differences(&a, &b);
-    let found: Vec<&String> =
-        found.iter().filter(|text| !of_files.iter().any(|of| text.starts_with(of))).collect();
+    let found: Vec<&String> = found
+        .iter()
+        .filter(|text| !of_files.iter().any(|of| text.starts_with(of)))
+        .collect();
     assert!(found.is_empty(), "{found:#?}");
     assert!(cut.total(true) > 30_000, "{cut:?}");
     // The buffers of each processor are in the order of time, as readers of Windows want them.
     let mut last = std::collections::BTreeMap::new();
     for buffer in merged.files()[0].buffers().iter().skip(1) {
-        let before = last.insert(buffer.header.cpu(), buffer.first_time).unwrap_or(i64::MIN);
+        let before = last
+            .insert(buffer.header.cpu(), buffer.first_time)
+            .unwrap_or(i64::MIN);
         assert!(before <= buffer.first_time);
     }
 }

@@ -15,7 +15,11 @@ const MAY_DIFFER: &[&str] = &["diagnostic", "logger", "stack", "frame", "method"
 
 /// Differences in tables whose rows depend on which events a file holds.
 fn of_events(found: Vec<String>) -> Vec<String> {
-    let is_of_events = |text: &String| !MAY_DIFFER.iter().any(|name| text.starts_with(&format!("{name}:")));
+    let is_of_events = |text: &String| {
+        !MAY_DIFFER
+            .iter()
+            .any(|name| text.starts_with(&format!("{name}:")))
+    };
     found.into_iter().filter(is_of_events).collect()
 }
 
@@ -25,17 +29,25 @@ fn check(name: &str, input: &Input) -> Vec<String> {
     let mut parts: Vec<Tables> = Vec::new();
     let mut wrong = Vec::new();
     for (range, number) in ranges.into_iter().zip(1..) {
-        let Some(of_range) = rows(session, range) else { continue };
+        let Some(of_range) = rows(session, range) else {
+            continue;
+        };
         let (cut, cut_session) = part(session, range);
         let of_part = rows(&cut_session, Range::ALL).unwrap();
-        wrong.extend(quantities(&format!("{name}, part {number}"), &of_range, &of_part));
+        wrong.extend(quantities(
+            &format!("{name}, part {number}"),
+            &of_range,
+            &of_part,
+        ));
         assert!(cut_session.damage().losses().is_empty(), "{name}");
         let within = cut.events.get(&Fate::Within).copied().unwrap_or_default();
         let events = sum(&of_part, "event_count", "events");
         // The header event is counted, but not as an event that was cut.
         let header = i64::from(range.start_ns == i64::MIN);
         if events != within.cast_signed() + header {
-            wrong.push(format!("{name}, part {number}: {within} events kept, {events} counted"));
+            wrong.push(format!(
+                "{name}, part {number}: {within} events kept, {events} counted"
+            ));
         }
         parts.push(of_part);
     }
@@ -59,7 +71,14 @@ fn quantities(name: &str, of_range: &Tables, of_part: &Tables) -> Vec<String> {
         let [a, b] = [of_range, of_part].map(|tables| sum(tables, table, column));
         (a != b).then(|| format!("{name}: {table}.{column} is {a} and {b}"))
     });
-    let tables = ["context_switch", "cpu_sample", "disk_io", "file_io", "dpc_isr", "generic_event"];
+    let tables = [
+        "context_switch",
+        "cpu_sample",
+        "disk_io",
+        "file_io",
+        "dpc_isr",
+        "generic_event",
+    ];
     let counts = tables.map(|table| {
         let [a, b] = [of_range, of_part].map(|tables| count(tables, table));
         (a != b).then(|| format!("{name}: {table} has {a} and {b} rows"))
@@ -72,9 +91,15 @@ fn sums(name: &str, whole: &Tables, parts: &[Tables]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |what: &str, whole: i64, parts: i64| {
         // Parts that follow each other leave out a nanosecond of each processor where one ends.
-        let spare = if what.ends_with("run_ns") || what.ends_with("ready_ns") { 1000 } else { 0 };
+        let spare = if what.ends_with("run_ns") || what.ends_with("ready_ns") {
+            1000
+        } else {
+            0
+        };
         if whole.abs_diff(parts) > spare {
-            wrong.push(format!("{name}: {what} of the parts is {parts}, of the whole {whole}"));
+            wrong.push(format!(
+                "{name}: {what} of the parts is {parts}, of the whole {whole}"
+            ));
         }
     };
     let all = |of: &dyn Fn(&Tables) -> i64| (of(whole), parts.iter().map(of).sum::<i64>());
@@ -92,7 +117,13 @@ fn sums(name: &str, whole: &Tables, parts: &[Tables]) -> Vec<String> {
             check(&format!("{table}.{column}"), of_whole, of_parts);
         }
     }
-    for table in ["disk_io", "hard_fault", "dpc_isr", "generic_event", "cpu_sample"] {
+    for table in [
+        "disk_io",
+        "hard_fault",
+        "dpc_isr",
+        "generic_event",
+        "cpu_sample",
+    ] {
         let (of_whole, of_parts) = all(&|tables| count(tables, table) as i64);
         check(&format!("rows of {table}"), of_whole, of_parts);
     }
@@ -103,7 +134,10 @@ fn sums(name: &str, whole: &Tables, parts: &[Tables]) -> Vec<String> {
 fn switches() -> (Vec<u8>, Vec<usize>) {
     let input = made("sched-5.etl");
     let buffers = input.session().files()[0].buffers();
-    let offsets = buffers.iter().map(|buffer| buffer.offset as usize).collect();
+    let offsets = buffers
+        .iter()
+        .map(|buffer| buffer.offset as usize)
+        .collect();
     let bytes = std::fs::read(crate::support::fixture("sched-5.etl")).unwrap();
     (bytes, offsets)
 }
@@ -122,7 +156,10 @@ fn parts_of_damaged_traces_lack_what_the_whole_lacks() {
         let whole = crate::support::session(bytes);
         for (range, number) in thirds(&whole).into_iter().zip(1..) {
             let (_, cut_session) = part(&whole, range);
-            let (of_range, of_part) = (rows(&whole, range).unwrap(), rows(&cut_session, Range::ALL).unwrap());
+            let (of_range, of_part) = (
+                rows(&whole, range).unwrap(),
+                rows(&cut_session, Range::ALL).unwrap(),
+            );
             let wrong = quantities(&format!("{what}, part {number}"), &of_range, &of_part);
             assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         }
@@ -132,8 +169,10 @@ fn parts_of_damaged_traces_lack_what_the_whole_lacks() {
 fn check_all(files: &[PathBuf]) {
     let mut wrong = Vec::new();
     for file in files {
-        wrong
-            .extend(check(&file.file_name().unwrap().to_string_lossy(), &opened(std::slice::from_ref(file))));
+        wrong.extend(check(
+            &file.file_name().unwrap().to_string_lossy(),
+            &opened(std::slice::from_ref(file)),
+        ));
     }
     wrong.retain(|text| !is_documented(text));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -148,8 +187,14 @@ fn is_documented(text: &str) -> bool {
 #[test]
 fn thirds_of_made_traces_are_read_as_ranges_of_the_whole() {
     let mut wrong = Vec::new();
-    for name in ["sched-5.etl", "files-5.etl", "syscalls-5.etl", "dotnet-5.etl", "handles-5.etl", "pmc-5.etl"]
-    {
+    for name in [
+        "sched-5.etl",
+        "files-5.etl",
+        "syscalls-5.etl",
+        "dotnet-5.etl",
+        "handles-5.etl",
+        "pmc-5.etl",
+    ] {
         wrong.extend(check(name, &made(name)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -157,9 +202,16 @@ fn thirds_of_made_traces_are_read_as_ranges_of_the_whole() {
 
 #[test]
 fn thirds_of_real_traces_are_read_as_ranges_of_the_whole() {
-    let wanted = ["gcevents.etl", "tx_Process.etl", "ShutdownPerfDiagLogger.etl", "wppstr-sample.etl"];
+    let wanted = [
+        "gcevents.etl",
+        "tx_Process.etl",
+        "ShutdownPerfDiagLogger.etl",
+        "wppstr-sample.etl",
+    ];
     let files = trace_files();
-    let files = files.into_iter().filter(|file| wanted.iter().any(|name| file.ends_with(name)));
+    let files = files
+        .into_iter()
+        .filter(|file| wanted.iter().any(|name| file.ends_with(name)));
     check_all(&files.collect::<Vec<_>>());
 }
 
@@ -176,10 +228,20 @@ fn a_part_of_a_part_is_that_part_of_the_whole() {
     let [_, range, _] = thirds(input.session());
     let (_, outer) = part(input.session(), range);
     let half = (range.end_ns - range.start_ns) / 2;
-    let inner = Range { start_ns: range.start_ns + half, end_ns: i64::MAX };
+    let inner = Range {
+        start_ns: range.start_ns + half,
+        end_ns: i64::MAX,
+    };
     let (cut, of_part) = part(&outer, inner);
     assert_eq!(cut.cut_before, Some(range));
-    let wanted = rows(input.session(), Range { end_ns: range.end_ns, ..inner }).unwrap();
+    let wanted = rows(
+        input.session(),
+        Range {
+            end_ns: range.end_ns,
+            ..inner
+        },
+    )
+    .unwrap();
     let found = quantities("sched-5", &wanted, &rows(&of_part, Range::ALL).unwrap());
     assert_eq!(found, Vec::<String>::new());
 }
@@ -189,6 +251,9 @@ fn all_of_a_trace_holds_the_same_events() {
     let input = made("files-5.etl");
     let (cut, whole) = part(input.session(), Range::ALL);
     assert_eq!(cut.total(false), 0);
-    let (a, b) = (rows(input.session(), Range::ALL).unwrap(), rows(&whole, Range::ALL).unwrap());
+    let (a, b) = (
+        rows(input.session(), Range::ALL).unwrap(),
+        rows(&whole, Range::ALL).unwrap(),
+    );
     assert_eq!(of_events(differences(&a, &b)), Vec::<String>::new());
 }

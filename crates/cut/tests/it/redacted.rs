@@ -16,15 +16,19 @@ const NARROW: usize = 7;
 
 /// All runs of letters in some bytes, as UTF-16 and as 8-bit text.
 fn words(bytes: &[u8], found: &mut BTreeSet<String>) {
-    let narrow = bytes.split(|byte| !byte.is_ascii_alphabetic()).filter(|run| run.len() >= NARROW);
+    let narrow = bytes
+        .split(|byte| !byte.is_ascii_alphabetic())
+        .filter(|run| run.len() >= NARROW);
     found.extend(narrow.map(|run| String::from_utf8_lossy(run).to_lowercase()));
     for offset in [0, 1] {
         let units: Vec<[u8; 2]> = bytes[offset.min(bytes.len())..].as_chunks::<2>().0.to_vec();
         let runs = units.split(|unit| unit[1] != 0 || !unit[0].is_ascii_alphabetic());
         let runs = runs.filter(|run| run.len() >= WIDE);
-        found.extend(
-            runs.map(|run| run.iter().map(|unit| char::from(unit[0]).to_ascii_lowercase()).collect()),
-        );
+        found.extend(runs.map(|run| {
+            run.iter()
+                .map(|unit| char::from(unit[0]).to_ascii_lowercase())
+                .collect()
+        }));
     }
 }
 
@@ -34,8 +38,9 @@ fn all_words(session: &Session) -> (BTreeSet<String>, BTreeSet<String>) {
     session
         .for_each(Order::File, |event| {
             words(event.record, &mut all);
-            for item in
-                event.extended().filter(|i| matches!(i.kind, kind::EVENT_SCHEMA_TL | kind::PROVIDER_TRAITS))
+            for item in event
+                .extended()
+                .filter(|i| matches!(i.kind, kind::EVENT_SCHEMA_TL | kind::PROVIDER_TRAITS))
             {
                 words(item.data, &mut describing);
             }
@@ -51,15 +56,28 @@ fn all_words(session: &Session) -> (BTreeSet<String>, BTreeSet<String>) {
 }
 
 fn redacted(whole: &Session) -> (etwkit_cut::Cut, Session) {
-    let (cut, bytes) = cut_bytes(whole, &Options { redact: true, ..Options::default() });
+    let (cut, bytes) = cut_bytes(
+        whole,
+        &Options {
+            redact: true,
+            ..Options::default()
+        },
+    );
     (cut, session(bytes))
 }
 
 fn check(name: &str, whole: &Session, at_least: usize) {
     let (cut, part) = redacted(whole);
     let ((before, _), (after, describing)) = (all_words(whole), all_words(&part));
-    assert!(before.len() >= at_least, "{name}: only {} words", before.len());
-    let left: Vec<&String> = before.intersection(&after).filter(|word| !describing.contains(*word)).collect();
+    assert!(
+        before.len() >= at_least,
+        "{name}: only {} words",
+        before.len()
+    );
+    let left: Vec<&String> = before
+        .intersection(&after)
+        .filter(|word| !describing.contains(*word))
+        .collect();
     // The name that the header of a cut has.
     let left: Vec<_> = left.into_iter().filter(|word| *word != "etwkit").collect();
     assert!(left.is_empty(), "{name}: {left:?}");
@@ -69,16 +87,29 @@ fn check(name: &str, whole: &Session, at_least: usize) {
 
 #[test]
 fn no_word_of_a_made_trace_is_left() {
-    for name in ["sched-5.etl", "files-5.etl", "dns-5.etl", "dotnet-5.etl", "tcp-5.etl", "handles-5.etl"] {
+    for name in [
+        "sched-5.etl",
+        "files-5.etl",
+        "dns-5.etl",
+        "dotnet-5.etl",
+        "tcp-5.etl",
+        "handles-5.etl",
+    ] {
         check(name, made(name).session(), 20);
     }
 }
 
 #[test]
 fn no_word_of_a_real_trace_is_left() {
-    let Some(root) = etwkit_testkit::traces() else { return };
-    for name in ["ShutdownPerfDiagLogger.etl", "tx_Process.etl", "gcrundownevents.etl", "diaghub/diaghub.etl"]
-    {
+    let Some(root) = etwkit_testkit::traces() else {
+        return;
+    };
+    for name in [
+        "ShutdownPerfDiagLogger.etl",
+        "tx_Process.etl",
+        "gcrundownevents.etl",
+        "diaghub/diaghub.etl",
+    ] {
         check(name, opened(&[root.join(name)]).session(), 20);
     }
 }
@@ -88,15 +119,29 @@ fn numbers_stay_what_they_were() {
     for name in ["sched-5.etl", "files-5.etl"] {
         let input = made(name);
         let (cut, part) = redacted(input.session());
-        assert_eq!(cut.events.get(&Fate::NotUnderstood).copied().unwrap_or_default(), 0, "{name}");
-        let (a, b) = (rows(input.session(), Range::ALL).unwrap(), rows(&part, Range::ALL).unwrap());
+        assert_eq!(
+            cut.events
+                .get(&Fate::NotUnderstood)
+                .copied()
+                .unwrap_or_default(),
+            0,
+            "{name}"
+        );
+        let (a, b) = (
+            rows(input.session(), Range::ALL).unwrap(),
+            rows(&part, Range::ALL).unwrap(),
+        );
         for (table, column) in [
             ("context_switch", "run_ns"),
             ("context_switch", "wait_ns"),
             ("disk_io", "io_ns"),
             ("file_io", "duration_ns"),
         ] {
-            assert_eq!(sum(&a, table, column), sum(&b, table, column), "{name}: {table}.{column}");
+            assert_eq!(
+                sum(&a, table, column),
+                sum(&b, table, column),
+                "{name}: {table}.{column}"
+            );
         }
         for table in ["process", "thread", "module", "stack", "cpu_sample"] {
             assert_eq!(count(&a, table), count(&b, table), "{name}: {table}");

@@ -21,7 +21,9 @@ pub(crate) fn opened(files: &[PathBuf]) -> Input {
 }
 
 pub(crate) fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures/made")
+        .join(name)
 }
 
 pub(crate) fn made(name: &str) -> Input {
@@ -40,15 +42,26 @@ pub(crate) fn session(bytes: Vec<u8>) -> Session {
 }
 
 pub(crate) fn part(session: &Session, range: Range) -> (Cut, Session) {
-    let (cut, bytes) = cut_bytes(session, &Options { range: Some(range), ..Options::default() });
+    let (cut, bytes) = cut_bytes(
+        session,
+        &Options {
+            range: Some(range),
+            ..Options::default()
+        },
+    );
     (cut, self::session(bytes))
 }
 
 /// All rows of a session; `None` if the range lies outside of it.
 pub(crate) fn rows(session: &Session, range: Range) -> Option<Tables> {
     let mut sink: Vec<(&'static etwkit_trace::table::Table, RecordBatch)> = Vec::new();
-    let options = ImportOptions { range, ..ImportOptions::default() };
-    match import(session, &options, &mut sink, &mut |_| ControlFlow::Continue(())) {
+    let options = ImportOptions {
+        range,
+        ..ImportOptions::default()
+    };
+    match import(session, &options, &mut sink, &mut |_| {
+        ControlFlow::Continue(())
+    }) {
         Ok(_) => {}
         Err(ImportError::EmptyRange { .. }) => return None,
         Err(error) => panic!("{error}"),
@@ -61,16 +74,24 @@ pub(crate) fn rows(session: &Session, range: Range) -> Option<Tables> {
 }
 
 pub(crate) fn count(tables: &Tables, table: &str) -> usize {
-    tables.get(table).map_or(0, |batches| batches.iter().map(RecordBatch::num_rows).sum())
+    tables
+        .get(table)
+        .map_or(0, |batches| batches.iter().map(RecordBatch::num_rows).sum())
 }
 
 /// Sum of a column of 64-bit numbers.
 pub(crate) fn sum(tables: &Tables, table: &str, column: &str) -> i64 {
     let of = |batch: &RecordBatch| {
         let values = batch.column_by_name(column).unwrap().clone();
-        values.as_primitive::<Int64Type>().iter().flatten().sum::<i64>()
+        values
+            .as_primitive::<Int64Type>()
+            .iter()
+            .flatten()
+            .sum::<i64>()
     };
-    tables.get(table).map_or(0, |batches| batches.iter().map(of).sum())
+    tables
+        .get(table)
+        .map_or(0, |batches| batches.iter().map(of).sum())
 }
 
 /// Tables whose rows differ, with the number of rows that each side has.
@@ -95,7 +116,11 @@ pub(crate) fn differences(a: &Tables, b: &Tables) -> Vec<String> {
 /// The first row that differs, of batches that may be cut at different rows.
 fn first_difference(a: &[RecordBatch], b: &[RecordBatch]) -> Option<String> {
     // Numbers of stacks follow the order in which a file names them.
-    let is_compared = |name: &str| !["stack_id", "frame_id", "method_id"].iter().any(|id| name.ends_with(id));
+    let is_compared = |name: &str| {
+        !["stack_id", "frame_id", "method_id"]
+            .iter()
+            .any(|id| name.ends_with(id))
+    };
     let compared = |batch: &RecordBatch| {
         let schema = batch.schema();
         let columns = (0..batch.num_columns()).filter(|n| is_compared(schema.field(*n).name()));
@@ -111,13 +136,21 @@ fn first_difference(a: &[RecordBatch], b: &[RecordBatch]) -> Option<String> {
     let (a, b) = (row(a), row(b));
     let at = a.iter().zip(&b).position(|(a, b)| a != b)?;
     let schema = a[at].schema();
-    let differing = a[at].columns().iter().zip(b[at].columns()).zip(schema.fields());
+    let differing = a[at]
+        .columns()
+        .iter()
+        .zip(b[at].columns())
+        .zip(schema.fields());
     let columns: Vec<String> = differing
         .filter(|((a, b), _)| a != b)
         .map(|((a, b), field)| format!("{}: {a:?} and {b:?}", field.name()))
         .collect();
     let of = a.iter().zip(&b).filter(|(a, b)| a != b).count();
-    Some(format!("{of} of {} rows differ, the first is row {at}: {}", a.len(), columns.join(", ")))
+    Some(format!(
+        "{of} of {} rows differ, the first is row {at}: {}",
+        a.len(),
+        columns.join(", ")
+    ))
 }
 
 /// Three parts of the time of a session, one behind the other.
@@ -135,8 +168,17 @@ pub(crate) fn thirds(session: &Session) -> [Range; 3] {
     let third = (last - first) / 3;
     let (a, b) = (first + third, first + 2 * third);
     [
-        Range { start_ns: i64::MIN, end_ns: a },
-        Range { start_ns: a + 1, end_ns: b },
-        Range { start_ns: b + 1, end_ns: i64::MAX },
+        Range {
+            start_ns: i64::MIN,
+            end_ns: a,
+        },
+        Range {
+            start_ns: a + 1,
+            end_ns: b,
+        },
+        Range {
+            start_ns: b + 1,
+            end_ns: i64::MAX,
+        },
     ]
 }

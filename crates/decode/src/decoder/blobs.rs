@@ -40,7 +40,11 @@ enum State {
 
 impl Default for Blobs {
     fn default() -> Self {
-        Self { known: FxHashMap::default(), count: 0, budget: Budget::new(MAX_SCHEMA_BYTES) }
+        Self {
+            known: FxHashMap::default(),
+            count: 0,
+            budget: Budget::new(MAX_SCHEMA_BYTES),
+        }
     }
 }
 
@@ -61,7 +65,8 @@ impl Blobs {
         }
         let schema = tracelogging::schema(provider, None, metadata);
         // Plans for both sizes of pointers hold a copy each.
-        let bytes = 256 + metadata.len() + schema.as_ref().map_or(0, |schema| 2 * cost(&schema.fields));
+        let bytes =
+            256 + metadata.len() + schema.as_ref().map_or(0, |schema| 2 * cost(&schema.fields));
         if bucket.len() >= MAX_COLLISIONS || self.budget.take(bytes).is_none() {
             // Without memory for it not even an empty place is kept: a malicious file can have different
             // metadata on each of its events.
@@ -79,14 +84,20 @@ impl Blobs {
             }
         };
         self.count += usize::from(matches!(state, State::Observed(_)));
-        bucket.push(ProviderMetadata { provider, metadata: metadata.into(), state });
+        bucket.push(ProviderMetadata {
+            provider,
+            metadata: metadata.into(),
+            state,
+        });
     }
 
     /// Compiles what is new.
     pub(super) fn compile(&mut self, names: &FxHashMap<Guid, Arc<str>>) {
         // Not done while observing, since the name of a provider may lie on a later event than its metadata.
         for known in self.known.values_mut().flatten() {
-            let State::Observed(schema) = &mut known.state else { continue };
+            let State::Observed(schema) = &mut known.state else {
+                continue;
+            };
             let mut schema = schema.clone();
             schema.provider_name = names.get(&known.provider).cloned();
             known.state = State::Compiled(plans(schema));
@@ -99,7 +110,11 @@ impl Blobs {
         // The hash alone would not do: whoever makes a file can make metadata of the same hash, whose fields
         // would be read for those of another event.
         let bucket = self.known.get(&hash(provider, metadata))?;
-        match &bucket.iter().find(|known| known.is(provider, metadata))?.state {
+        match &bucket
+            .iter()
+            .find(|known| known.is(provider, metadata))?
+            .state
+        {
             State::Compiled(plans) => Some(by_pointer_size(plans, event.pointer_size())),
             State::Broken | State::Observed(_) => None,
         }

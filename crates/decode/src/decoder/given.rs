@@ -40,11 +40,20 @@ impl Descriptions {
     pub fn add_tmf(&mut self, text: &str) -> Result<usize, Wrong> {
         let messages = wpp::read(text, &mut self.budget)?;
         let count = messages.len();
-        for wpp::Message { guid, number, schema, text } in messages {
+        for wpp::Message {
+            guid,
+            number,
+            schema,
+            text,
+        } in messages
+        {
             if let Some(name) = &schema.provider_name {
                 self.names.insert(guid, Arc::clone(name));
             }
-            let described = Described { plans: plans(schema), text: Some(Text::Wpp(Box::new(text))) };
+            let described = Described {
+                plans: plans(schema),
+                text: Some(Text::Wpp(Box::new(text))),
+            };
             self.described.insert(Key::Message(guid, number), described);
         }
         Ok(count)
@@ -58,9 +67,17 @@ impl Descriptions {
         // Everything is read before anything is added, so that a file with a mistake leaves nothing behind.
         let manifests = manifest::read(text)?;
         // Twice, since every schema is compiled for both sizes of pointers.
-        let cost = manifests.iter().map(|(_, manifest)| 2 * manifest.cost()).sum();
+        let cost = manifests
+            .iter()
+            .map(|(_, manifest)| 2 * manifest.cost())
+            .sum();
         if self.budget.take(cost).is_none() {
-            return Err(Wrong::at(1, "manifests that fit into memory", "too many events", manifest::HINT));
+            return Err(Wrong::at(
+                1,
+                "manifests that fit into memory",
+                "too many events",
+                manifest::HINT,
+            ));
         }
         let mut count = 0;
         for (guid, manifest) in manifests {
@@ -69,7 +86,8 @@ impl Descriptions {
             self.keywords.insert(guid, manifest.keywords);
             for event in manifest.events {
                 let key = Key::Manifest(guid, event.id, event.version);
-                self.described.insert(key, Described::new(event.schema, event.message.as_deref()));
+                self.described
+                    .insert(key, Described::new(event.schema, event.message.as_deref()));
             }
         }
         Ok(count)
@@ -83,7 +101,11 @@ impl Descriptions {
 
     pub(super) fn find(&self, key: Key) -> Option<&Described> {
         // Nearly always there are no such files, and this is asked for every event.
-        if self.described.is_empty() { None } else { self.described.get(&key) }
+        if self.described.is_empty() {
+            None
+        } else {
+            self.described.get(&key)
+        }
     }
 
     pub(super) fn provider_name(&self, provider: Guid) -> Option<Arc<str>> {

@@ -66,8 +66,17 @@ enum Key {
 impl Key {
     fn of(identity: Identity) -> Option<Self> {
         match identity {
-            Identity::Manifest { provider, id, version, .. } => Some(Self::Manifest(provider, id, version)),
-            Identity::Classic { class, opcode, version } => Some(Self::Classic(class, opcode, version)),
+            Identity::Manifest {
+                provider,
+                id,
+                version,
+                ..
+            } => Some(Self::Manifest(provider, id, version)),
+            Identity::Classic {
+                class,
+                opcode,
+                version,
+            } => Some(Self::Classic(class, opcode, version)),
             Identity::Message { guid, number } => Some(Self::Message(guid, number)),
             Identity::Kernel { .. } => None,
         }
@@ -94,7 +103,10 @@ impl Described {
     fn new(schema: Schema, message: Option<&str>) -> Self {
         let template = message.filter(|text| !text.trim().is_empty());
         let template = template.map(|text| Template::parse(text, Dialect::Manifest));
-        Self { plans: plans(schema), text: template.map(Text::Fields) }
+        Self {
+            plans: plans(schema),
+            text: template.map(Text::Fields),
+        }
     }
 
     fn plan(&self, event: &RawEvent<'_>) -> &Arc<Plan> {
@@ -110,7 +122,10 @@ impl Described {
 fn plans(schema: Schema) -> [Arc<Plan>; 2] {
     // Both at once: one trace has events of 32-bit and of 64-bit programs, and the header of each event says
     // which it is.
-    [Arc::new(Plan::new(schema.clone(), 4)), Arc::new(Plan::new(schema, 8))]
+    [
+        Arc::new(Plan::new(schema.clone(), 4)),
+        Arc::new(Plan::new(schema, 8)),
+    ]
 }
 
 fn by_pointer_size(plans: &[Arc<Plan>; 2], pointer_size: usize) -> &Arc<Plan> {
@@ -128,7 +143,10 @@ impl Decoder {
     /// Knows what files say of events, too.
     #[must_use]
     pub fn with(given: Arc<Descriptions>) -> Self {
-        Self { given, ..Self::default() }
+        Self {
+            given,
+            ..Self::default()
+        }
     }
 
     /// From now on knows what files say of events.
@@ -167,7 +185,8 @@ impl Decoder {
         // An event that describes itself is no chunk of a manifest, whatever its id is: providers of
         // TraceLogging choose ids freely, most of them 0.
         if let Some(metadata) = metadata {
-            self.blobs.observe(event.provider(), metadata, &mut self.problems);
+            self.blobs
+                .observe(event.provider(), metadata, &mut self.problems);
         } else {
             self.observed.manifests.observe(event, &mut self.problems);
         }
@@ -181,7 +200,9 @@ impl Decoder {
         // Names on the events themselves are there already; then the latest manifest counts.
         for (provider, manifest) in manifests.iter().rev() {
             if let Some(name) = &manifest.name {
-                self.names.entry(*provider).or_insert_with(|| Arc::clone(name));
+                self.names
+                    .entry(*provider)
+                    .or_insert_with(|| Arc::clone(name));
             }
         }
         // Both are kept in one map, in which later entries win: manifests of the providers come last.
@@ -208,7 +229,8 @@ impl Decoder {
             self.keywords.insert(provider, manifest.keywords);
             for event in manifest.events {
                 let key = Key::Manifest(provider, event.id, event.version);
-                self.described.insert(key, Described::new(event.schema, event.message.as_deref()));
+                self.described
+                    .insert(key, Described::new(event.schema, event.message.as_deref()));
             }
         }
     }
@@ -227,9 +249,17 @@ impl Decoder {
         if let Some(metadata) = metadata(event) {
             return self.blobs.plan(event, metadata).cloned();
         }
-        let Some(key) = Key::of(event.identity()) else { return self.built_in_plan(event) };
-        let given = self.given.find(key).map(|described| Arc::clone(described.plan(event)));
-        let own = self.described.get(&key).map(|described| Arc::clone(described.plan(event)));
+        let Some(key) = Key::of(event.identity()) else {
+            return self.built_in_plan(event);
+        };
+        let given = self
+            .given
+            .find(key)
+            .map(|described| Arc::clone(described.plan(event)));
+        let own = self
+            .described
+            .get(&key)
+            .map(|described| Arc::clone(described.plan(event)));
         let payload = event.payload();
         for plan in [&given, &own].into_iter().flatten() {
             if plan.locate(payload, &mut self.spans) {
@@ -239,14 +269,21 @@ impl Decoder {
         let built_in = self.built_in_plan(event);
         // Where nothing fits the payload is cut short. The nearest description then shows at least the fields
         // that are there.
-        let fits = built_in.as_ref().is_some_and(|plan| plan.locate(payload, &mut self.spans));
-        if fits { built_in } else { given.or(own).or(built_in) }
+        let fits = built_in
+            .as_ref()
+            .is_some_and(|plan| plan.locate(payload, &mut self.spans));
+        if fits {
+            built_in
+        } else {
+            given.or(own).or(built_in)
+        }
     }
 
     /// The plan that the built-in tables have for an event, whatever else describes it.
     #[must_use]
     pub fn built_in_plan(&mut self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
-        self.tables.plan(event.identity(), event.pointer_size(), event.payload())
+        self.tables
+            .plan(event.identity(), event.pointer_size(), event.payload())
     }
 
     fn described(&self, event: &RawEvent<'_>) -> Option<&Arc<Plan>> {
@@ -261,11 +298,17 @@ impl Decoder {
     #[inline]
     #[must_use]
     pub fn own_plan(&self, event: &RawEvent<'_>) -> Option<&Arc<Plan>> {
-        let Identity::Manifest { id, .. } = event.identity() else { return None };
+        let Identity::Manifest { id, .. } = event.identity() else {
+            return None;
+        };
         if let Some(metadata) = metadata(event) {
             return self.blobs.plan(event, metadata);
         }
-        if id == CHUNK_ID { None } else { self.described(event) }
+        if id == CHUNK_ID {
+            None
+        } else {
+            self.described(event)
+        }
     }
 
     /// The text of an event with its values put in, if what describes it has one. `plan` and `fields` are
@@ -279,7 +322,9 @@ impl Decoder {
     ) -> Option<String> {
         let key = Key::of(event.identity())?;
         // The plan says which description counts.
-        let mut described = [self.given.find(key), self.described.get(&key)].into_iter().flatten();
+        let mut described = [self.given.find(key), self.described.get(&key)]
+            .into_iter()
+            .flatten();
         let described = described.find(|described| Arc::ptr_eq(described.plan(event), plan))?;
         match described.text.as_ref()? {
             Text::Fields(template) => Some(template.with_fields(fields)),
@@ -291,8 +336,11 @@ impl Decoder {
     /// files of the user or the built-in tables have it.
     #[must_use]
     pub fn provider_name(&self, provider: Guid) -> Option<Arc<str>> {
-        let known =
-            || self.given.provider_name(provider).or_else(|| self.tables.name(provider).map(Arc::from));
+        let known = || {
+            self.given
+                .provider_name(provider)
+                .or_else(|| self.tables.name(provider).map(Arc::from))
+        };
         self.own_provider_name(provider).or_else(known)
     }
 
@@ -307,7 +355,8 @@ impl Decoder {
     #[must_use]
     pub fn kind_name(&mut self, identity: Identity) -> Option<String> {
         let key = Key::of(identity);
-        let described = key.and_then(|key| self.given.find(key).or_else(|| self.described.get(&key)));
+        let described =
+            key.and_then(|key| self.given.find(key).or_else(|| self.described.get(&key)));
         let plan = match described {
             Some(described) => Some(Arc::clone(by_pointer_size(&described.plans, 8))),
             None => self.tables.plan(identity, 8, &[]),
@@ -318,7 +367,9 @@ impl Decoder {
     /// Keywords of a provider whose manifest is in the trace or was named.
     #[must_use]
     pub fn keywords(&self, provider: Guid) -> Option<&ValueMap> {
-        self.keywords.get(&provider).or_else(|| self.given.keywords(provider))
+        self.keywords
+            .get(&provider)
+            .or_else(|| self.given.keywords(provider))
     }
 
     /// Descriptions in the trace that could not be used.
@@ -332,7 +383,13 @@ impl Decoder {
     pub fn described_events(&self) -> Vec<(Source, usize)> {
         let mut counts = vec![(Source::TraceLogging, self.blobs.len())];
         for source in [Source::EventSource, Source::EventInfo] {
-            counts.push((source, self.described.values().filter(|d| d.source() == source).count()));
+            counts.push((
+                source,
+                self.described
+                    .values()
+                    .filter(|d| d.source() == source)
+                    .count(),
+            ));
         }
         counts
     }

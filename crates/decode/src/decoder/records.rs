@@ -28,7 +28,11 @@ pub(super) struct Records {
 
 /// Bytes of memory that a map and its name occupy, roughly.
 fn cost_of_map(name: &str, map: &ValueMap) -> usize {
-    let entries: usize = map.entries.iter().map(|(_, text)| text.len() + ENTRY_COST).sum();
+    let entries: usize = map
+        .entries
+        .iter()
+        .map(|(_, text)| text.len() + ENTRY_COST)
+        .sum();
     entries + name.len() + ENTRY_COST
 }
 
@@ -118,10 +122,14 @@ impl Records {
         let mut budget = Budget::new(MAX_SCHEMA_BYTES);
         let mut all = Vec::with_capacity(infos.len());
         for (key, (_, info)) in infos {
-            let Some(provider) = guid_at(&info, 0) else { continue };
+            let Some(provider) = guid_at(&info, 0) else {
+                continue;
+            };
             let map = |map: &str| {
                 // A map is named without the blank at its end.
-                self.maps.get(&(provider, map.into())).map(|(_, map)| Arc::clone(map))
+                self.maps
+                    .get(&(provider, map.into()))
+                    .map(|(_, map)| Arc::clone(map))
             };
             let Some(schema) = eventinfo::schema(&info, name(provider, &info), &map) else {
                 problems.event_infos += 1;

@@ -14,7 +14,12 @@ pub(crate) struct Property {
 
 impl Property {
     pub(crate) fn new(name: &'static str, kind: u16) -> Self {
-        Self { name, kind, count: 1, ..Self::default() }
+        Self {
+            name,
+            kind,
+            count: 1,
+            ..Self::default()
+        }
     }
 }
 
@@ -35,7 +40,10 @@ pub(crate) struct Info {
 impl Info {
     /// Provider GUID of ones, class GUID of twos.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let mut texts = Texts { at: 112 + 24 * self.properties.len(), bytes: Vec::new() };
+        let mut texts = Texts {
+            at: 112 + 24 * self.properties.len(),
+            bytes: Vec::new(),
+        };
         let mut head = vec![0u8; 112];
         head[..16].fill(1);
         head[16..32].fill(2);
@@ -54,11 +62,19 @@ impl Info {
             head[at..at + 4].copy_from_slice(&word.to_le_bytes());
         }
         for property in &self.properties {
-            let name = if property.name.is_empty() { shared } else { texts.add(property.name) };
+            let name = if property.name.is_empty() {
+                shared
+            } else {
+                texts.add(property.name)
+            };
             head.extend([property.flags, name].map(u32::to_le_bytes).concat());
             head.extend([property.kind, property.out].map(u16::to_le_bytes).concat());
             head.extend(texts.add(property.map).to_le_bytes());
-            head.extend([property.count, property.length, 0, 0].map(u16::to_le_bytes).concat());
+            head.extend(
+                [property.count, property.length, 0, 0]
+                    .map(u16::to_le_bytes)
+                    .concat(),
+            );
         }
         head.extend(texts.bytes);
         head
@@ -76,7 +92,8 @@ impl Texts {
             return 0;
         }
         let offset = self.at + self.bytes.len();
-        self.bytes.extend(text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes));
+        self.bytes
+            .extend(text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes));
         offset as u32
     }
 }

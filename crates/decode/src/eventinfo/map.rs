@@ -37,7 +37,13 @@ pub fn value_map(bytes: &[u8]) -> Option<(String, ValueMap)> {
         let text = string(bytes, u32_at(entry, 0)?, &mut budget)?;
         Some((u64::from(u32_at(entry, 4)?), text.into()))
     });
-    Some((name, ValueMap { bitmap: flags & BITMAP != 0, entries: entries.collect() }))
+    Some((
+        name,
+        ValueMap {
+            bitmap: flags & BITMAP != 0,
+            entries: entries.collect(),
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -45,7 +51,10 @@ mod tests {
     use super::*;
 
     fn wide(text: &str) -> Vec<u8> {
-        text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+        text.encode_utf16()
+            .chain([0])
+            .flat_map(u16::to_le_bytes)
+            .collect()
     }
 
     fn words(words: &[u32]) -> Vec<u8> {
@@ -80,7 +89,13 @@ mod tests {
             bytes.extend(words(&[16 + 8 * count, value]));
         }
         bytes.extend(wide(&"n".repeat(20_000)));
-        let kept: usize = value_map(&bytes).unwrap().1.entries.iter().map(|(_, name)| name.len()).sum();
+        let kept: usize = value_map(&bytes)
+            .unwrap()
+            .1
+            .entries
+            .iter()
+            .map(|(_, name)| name.len())
+            .sum();
         assert!(kept < 4 * bytes.len());
     }
 }

@@ -103,7 +103,11 @@ pub fn schema(
     let name = event_name(info, head)?;
     let properties = properties::read(info, map)?;
     // Classic events carry the GUID of their class in the header, not that of their provider.
-    let provider = if head.decoding == Decoding::Mof { head.class } else { head.provider };
+    let provider = if head.decoding == Decoding::Mof {
+        head.class
+    } else {
+        head.provider
+    };
     Some(Schema {
         provider,
         provider_name,
@@ -165,13 +169,21 @@ mod tests {
 
     #[test]
     fn names_follow_task_and_opcode() {
-        let mut info = Info { id: 7, task: "Work ", opcode_name: "win:Start ", ..Info::default() };
+        let mut info = Info {
+            id: 7,
+            task: "Work ",
+            opcode_name: "win:Start ",
+            ..Info::default()
+        };
         assert_eq!(&*read(&info).unwrap().name, "Work");
         info.opcode = 1;
         assert_eq!(&*read(&info).unwrap().name, "Work/Start");
         info.task = "";
         assert_eq!(&*read(&info).unwrap().name, "EventID(7)");
-        assert_eq!(provider_name(&info.bytes()).as_deref(), Some("Made-Provider"));
+        assert_eq!(
+            provider_name(&info.bytes()).as_deref(),
+            Some("Made-Provider")
+        );
     }
 
     #[test]
@@ -180,18 +192,48 @@ mod tests {
             top: 5,
             properties: vec![
                 Property::new("size", 6),
-                Property { flags: 2, length: 0, ..Property::new("data", 14) },
-                Property { flags: 4 | 1, count: 0, kind: 5, out: 2, ..Property::new("pairs", 0) },
-                Property { flags: 0x20, count: 1, ..Property::new("one", 16) },
-                Property { flags: 0x10, length: 8, ..Property::new("name", 1) },
+                Property {
+                    flags: 2,
+                    length: 0,
+                    ..Property::new("data", 14)
+                },
+                Property {
+                    flags: 4 | 1,
+                    count: 0,
+                    kind: 5,
+                    out: 2,
+                    ..Property::new("pairs", 0)
+                },
+                Property {
+                    flags: 0x20,
+                    count: 1,
+                    ..Property::new("one", 16)
+                },
+                Property {
+                    flags: 0x10,
+                    length: 8,
+                    ..Property::new("name", 1)
+                },
                 Property::new("k", 1),
-                Property { count: 3, ..Property::new("v", 8) },
+                Property {
+                    count: 3,
+                    ..Property::new("v", 8)
+                },
             ],
             ..Info::default()
         };
         let schema = read(&info).unwrap();
         let types: Vec<_> = schema.fields.iter().map(crate::Field::type_name).collect();
-        assert_eq!(types, ["uint16", "binary", "struct[]", "pointer[1]", "unicode_string"]);
+        assert_eq!(
+            types,
+            [
+                "uint16",
+                "binary",
+                "struct[]",
+                "pointer[1]",
+                "unicode_string"
+            ]
+        );
         assert_eq!((schema.slots, schema.fields[0].slot), (1, Some(0)));
         assert_eq!(schema.fields[1].length, Length::Slot(0));
         assert_eq!(schema.fields[2].count, Count::Slot(0));
@@ -207,14 +249,23 @@ mod tests {
             properties: vec![
                 Property::new("s", 300),
                 Property::new("t", 310),
-                Property { out: 22, ..Property::new("port", 6) },
-                Property { out: 24, ..Property::new("six", 14) },
+                Property {
+                    out: 22,
+                    ..Property::new("port", 6)
+                },
+                Property {
+                    out: 24,
+                    ..Property::new("six", 14)
+                },
             ],
             ..Info::default()
         };
         let schema = read(&info).unwrap();
         let types: Vec<_> = schema.fields.iter().map(|f| f.ty).collect();
-        assert_eq!(types, [Type::CountedUnicode, Type::TokenSid, Type::Port, Type::Ipv6]);
+        assert_eq!(
+            types,
+            [Type::CountedUnicode, Type::TokenSid, Type::Port, Type::Ipv6]
+        );
         assert_eq!(schema.provider, Guid::from_bytes([2; 16]));
     }
 
@@ -222,48 +273,118 @@ mod tests {
     fn maps_are_found_by_name() {
         let info = Info {
             top: 1,
-            properties: vec![Property { map: "Colours ", ..Property::new("c", 8) }],
+            properties: vec![Property {
+                map: "Colours ",
+                ..Property::new("c", 8)
+            }],
             ..Info::default()
         };
         let found = Arc::new(ValueMap::default());
-        let schema =
-            schema(&info.bytes(), None, &|name| (name == "Colours").then(|| Arc::clone(&found))).unwrap();
+        let schema = schema(&info.bytes(), None, &|name| {
+            (name == "Colours").then(|| Arc::clone(&found))
+        })
+        .unwrap();
         assert!(schema.fields[0].map.is_some());
     }
 
     #[test]
     fn hostile_records_give_nothing() {
-        let own = Property { flags: 1, kind: 0, out: 1, ..Property::new("s", 0) };
+        let own = Property {
+            flags: 1,
+            kind: 0,
+            out: 1,
+            ..Property::new("s", 0)
+        };
         assert!(
-            read(&Info { top: 1, properties: vec![own], ..Info::default() }).is_none(),
+            read(&Info {
+                top: 1,
+                properties: vec![own],
+                ..Info::default()
+            })
+            .is_none(),
             "contains itself"
         );
-        let many = Property { flags: 1, kind: 1, out: 60, ..Property::new("s", 0) };
+        let many = Property {
+            flags: 1,
+            kind: 1,
+            out: 60,
+            ..Property::new("s", 0)
+        };
         let mut properties = vec![many.clone()];
-        properties.extend((0..60).map(|_| Property { kind: 2, ..many.clone() }));
-        assert!(read(&Info { top: 1, properties, ..Info::default() }).is_none(), "too many fields");
-        let lost = Property { flags: 2, length: 9, ..Property::new("d", 14) };
+        properties.extend((0..60).map(|_| Property {
+            kind: 2,
+            ..many.clone()
+        }));
         assert!(
-            read(&Info { top: 1, properties: vec![lost], ..Info::default() }).is_none(),
+            read(&Info {
+                top: 1,
+                properties,
+                ..Info::default()
+            })
+            .is_none(),
+            "too many fields"
+        );
+        let lost = Property {
+            flags: 2,
+            length: 9,
+            ..Property::new("d", 14)
+        };
+        assert!(
+            read(&Info {
+                top: 1,
+                properties: vec![lost],
+                ..Info::default()
+            })
+            .is_none(),
             "no such property"
         );
         let strange = Property::new("x", 24);
         assert!(
-            read(&Info { top: 1, properties: vec![strange], ..Info::default() }).is_none(),
+            read(&Info {
+                top: 1,
+                properties: vec![strange],
+                ..Info::default()
+            })
+            .is_none(),
             "no such type"
         );
-        assert!(read(&Info { top: 9, ..Info::default() }).is_none(), "fewer properties than named");
-        assert!(read(&Info { decoding: 7, ..Info::default() }).is_none());
-        let bytes = Info { top: 1, properties: vec![Property::new("x", 8)], ..Info::default() }.bytes();
+        assert!(
+            read(&Info {
+                top: 9,
+                ..Info::default()
+            })
+            .is_none(),
+            "fewer properties than named"
+        );
+        assert!(
+            read(&Info {
+                decoding: 7,
+                ..Info::default()
+            })
+            .is_none()
+        );
+        let bytes = Info {
+            top: 1,
+            properties: vec![Property::new("x", 8)],
+            ..Info::default()
+        }
+        .bytes();
         for len in 0..HEAD_LEN + 24 {
-            assert!(schema(&bytes[..len], None, &|_| None).is_none(), "cut at {len}");
+            assert!(
+                schema(&bytes[..len], None, &|_| None).is_none(),
+                "cut at {len}"
+            );
         }
     }
 
     #[test]
     fn a_long_name_shared_by_all_properties_is_refused() {
         let name: String = "n".repeat(20_000);
-        let mut info = Info { top: 900, shared_name: name, ..Info::default() };
+        let mut info = Info {
+            top: 900,
+            shared_name: name,
+            ..Info::default()
+        };
         info.properties = (0..900).map(|_| Property::new("", 8)).collect();
         assert!(read(&info).is_none());
     }

@@ -40,11 +40,21 @@ pub(super) fn read(info: &[u8], map: &dyn Fn(&str) -> Option<Arc<ValueMap>>) -> 
     if top > count {
         return None;
     }
-    let raw: Vec<Raw> = table.chunks_exact(PROPERTY_LEN).filter_map(Raw::read).collect();
+    let raw: Vec<Raw> = table
+        .chunks_exact(PROPERTY_LEN)
+        .filter_map(Raw::read)
+        .collect();
     let (slot_of, slots) = slots(&raw)?;
     // Names may be shared, but no honest record has so many that they outgrow it by far.
     let budget = Budget::new(info.len().saturating_mul(8));
-    let mut reader = Reader { info, raw: &raw, slot_of, map, budget, left: MAX_FIELDS };
+    let mut reader = Reader {
+        info,
+        raw: &raw,
+        slot_of,
+        map,
+        budget,
+        left: MAX_FIELDS,
+    };
     // Only the first ones are properties of the event; those behind are members that structs refer to by
     // their index.
     let fields = reader.range(0, top, 0)?;
@@ -117,7 +127,9 @@ impl Reader<'_> {
         if depth > MAX_DEPTH {
             return None;
         }
-        (start..start.checked_add(len)?).map(|index| self.property(index, depth)).collect()
+        (start..start.checked_add(len)?)
+            .map(|index| self.property(index, depth))
+            .collect()
     }
 
     fn property(&mut self, index: usize, depth: usize) -> Option<Field> {
@@ -129,7 +141,11 @@ impl Reader<'_> {
         let count = self.count(&raw)?;
         if raw.has(flag::STRUCT) {
             let members = self.range(raw.kind.into(), raw.out.into(), depth + 1)?;
-            return Some(Field { count, members, ..Field::new(name, Type::Struct) });
+            return Some(Field {
+                count,
+                members,
+                ..Field::new(name, Type::Struct)
+            });
         }
         let mut field = Field::new(name, intype::from_number(raw.kind)?);
         field.count = count;
@@ -137,7 +153,8 @@ impl Reader<'_> {
         field.length = self.length(&raw, field.ty)?;
         if raw.map != 0 && !raw.has(flag::CUSTOM_SCHEMA) {
             // A map that is missing costs the names of values, not the field.
-            field.map = string(self.info, raw.map, &mut self.budget).and_then(|name| (self.map)(&name));
+            field.map =
+                string(self.info, raw.map, &mut self.budget).and_then(|name| (self.map)(&name));
         }
         intype::apply_out(&mut field, raw.out);
         Some(field)

@@ -126,7 +126,11 @@ impl Assembler {
             return Ok(None);
         }
         let whole = self.pending.remove(&writer).unwrap_or_default();
-        let bytes = whole.chunks.values().flat_map(|chunk| chunk.iter().copied()).collect();
+        let bytes = whole
+            .chunks
+            .values()
+            .flat_map(|chunk| chunk.iter().copied())
+            .collect();
         Ok(Some((trimmed(bytes), whole.written)))
     }
 
@@ -141,7 +145,10 @@ impl Pending {
     /// one lost its end: that one's chunks from here on are dropped.
     fn add(&mut self, chunk: Chunk<'_>, cost: usize, time: i64) {
         if self.total != chunk.total {
-            *self = Self { total: chunk.total, ..Self::default() };
+            *self = Self {
+                total: chunk.total,
+                ..Self::default()
+            };
         }
         match self.chunks.get(&chunk.number) {
             Some(known) if **known == *chunk.bytes => {
@@ -150,7 +157,10 @@ impl Pending {
             }
             Some(_) => {
                 let dropped = self.chunks.split_off(&chunk.number);
-                self.bytes -= dropped.values().map(|chunk| chunk.len() + OVERHEAD).sum::<usize>();
+                self.bytes -= dropped
+                    .values()
+                    .map(|chunk| chunk.len() + OVERHEAD)
+                    .sum::<usize>();
             }
             None => {}
         }
@@ -162,7 +172,10 @@ impl Pending {
 
 /// Without the zeros that fill the last chunk.
 fn trimmed(mut bytes: Vec<u8>) -> Vec<u8> {
-    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let end = bytes
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1);
     bytes.truncate(end);
     bytes
 }
@@ -171,10 +184,19 @@ fn trimmed(mut bytes: Vec<u8>) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    const WRITER: Writer = Writer { provider: Guid::ZERO, process: Some(1), thread: Some(2) };
+    const WRITER: Writer = Writer {
+        provider: Guid::ZERO,
+        process: Some(1),
+        thread: Some(2),
+    };
 
     fn chunk(number: u16, total: u16, bytes: &[u8]) -> Chunk<'_> {
-        Chunk { format: FORMAT_XML, total, number, bytes }
+        Chunk {
+            format: FORMAT_XML,
+            total,
+            number,
+            bytes,
+        }
     }
 
     #[test]
@@ -183,7 +205,10 @@ mod tests {
         assert_eq!(assembler.add(WRITER, chunk(2, 3, b"c\0\0"), 30), Ok(None));
         assert_eq!(assembler.add(WRITER, chunk(0, 3, b"a"), 10), Ok(None));
         assert_eq!(assembler.add(WRITER, chunk(0, 3, b"a"), 11), Ok(None));
-        assert_eq!(assembler.add(WRITER, chunk(1, 3, b"b"), 20), Ok(Some((b"abc".to_vec(), 30))));
+        assert_eq!(
+            assembler.add(WRITER, chunk(1, 3, b"b"), 20),
+            Ok(Some((b"abc".to_vec(), 30)))
+        );
         assert_eq!((assembler.pending(), assembler.bytes), (0, 0));
     }
 
@@ -193,25 +218,44 @@ mod tests {
         for (number, bytes) in [(0, b"a"), (1, b"b"), (0, b"A"), (1, b"B")] {
             assert_eq!(assembler.add(WRITER, chunk(number, 3, bytes), 0), Ok(None));
         }
-        assert_eq!(assembler.add(WRITER, chunk(2, 3, b"C"), 5), Ok(Some((b"ABC".to_vec(), 5))));
+        assert_eq!(
+            assembler.add(WRITER, chunk(2, 3, b"C"), 5),
+            Ok(Some((b"ABC".to_vec(), 5)))
+        );
         assert_eq!(assembler.add(WRITER, chunk(0, 2, b"x"), 6), Ok(None));
-        assert_eq!(assembler.add(WRITER, chunk(0, 9, b"x"), 7), Ok(None), "another number of chunks");
+        assert_eq!(
+            assembler.add(WRITER, chunk(0, 9, b"x"), 7),
+            Ok(None),
+            "another number of chunks"
+        );
         assert_eq!(assembler.pending(), 1);
     }
 
     #[test]
     fn senseless_and_endless_chunks_are_refused() {
         let mut assembler = Assembler::default();
-        assert_eq!(assembler.add(WRITER, chunk(0, 0, b"a"), 0), Err(Refused::Broken));
-        assert_eq!(assembler.add(WRITER, chunk(3, 3, b"a"), 0), Err(Refused::Broken));
-        let other = Chunk { format: 2, ..chunk(0, 1, b"a") };
+        assert_eq!(
+            assembler.add(WRITER, chunk(0, 0, b"a"), 0),
+            Err(Refused::Broken)
+        );
+        assert_eq!(
+            assembler.add(WRITER, chunk(3, 3, b"a"), 0),
+            Err(Refused::Broken)
+        );
+        let other = Chunk {
+            format: 2,
+            ..chunk(0, 1, b"a")
+        };
         assert_eq!(assembler.add(WRITER, other, 0), Err(Refused::Broken));
         let big = vec![b'x'; 60_000];
-        let refused =
-            (0..u16::MAX - 1).find_map(|n| assembler.add(WRITER, chunk(n, u16::MAX, &big), 0).err());
+        let refused = (0..u16::MAX - 1)
+            .find_map(|n| assembler.add(WRITER, chunk(n, u16::MAX, &big), 0).err());
         assert_eq!(refused, Some(Refused::TooMuch));
         for thread in 0..2000 {
-            let writer = Writer { thread: Some(thread), ..WRITER };
+            let writer = Writer {
+                thread: Some(thread),
+                ..WRITER
+            };
             let _ = assembler.add(writer, chunk(0, 2, &big), 0);
         }
         assert!(assembler.bytes <= MAX_PENDING && assembler.pending() < 2000);

@@ -54,7 +54,9 @@ impl Default for Collector {
 impl Collector {
     /// Takes an event with the id [`CHUNK_ID`]; others that happen to have it are left alone.
     pub fn observe(&mut self, event: &RawEvent<'_>, problems: &mut Problems) {
-        let Some(chunk) = Chunk::of(event) else { return };
+        let Some(chunk) = Chunk::of(event) else {
+            return;
+        };
         let writer = chunks::Writer {
             provider: event.provider(),
             process: event.process_id(),
@@ -105,11 +107,15 @@ impl Collector {
         let mut all: Vec<_> = self
             .complete
             .into_iter()
-            .filter_map(|(key, complete)| complete.map(|complete| (complete.written, key, complete.manifest)))
+            .filter_map(|(key, complete)| {
+                complete.map(|complete| (complete.written, key, complete.manifest))
+            })
             .collect();
         // The rest of the key decides ties, so that the result does not depend on the order of a hash table.
         all.sort_by_key(|(written, key, _)| (*written, *key));
-        all.into_iter().map(|(_, key, manifest)| (key.0, manifest)).collect()
+        all.into_iter()
+            .map(|(_, key, manifest)| (key.0, manifest))
+            .collect()
     }
 }
 

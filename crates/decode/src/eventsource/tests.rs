@@ -40,7 +40,11 @@ fn events_are_named_by_task_and_opcode() {
         <event value="4" task="Work" opcode="Nothing"/><event value="0x5" opcode="Pause"/>
         <event value="6" task="win:None"/>"#;
     let manifest = read(&document(events, "", "", "")).unwrap();
-    let names: Vec<_> = manifest.events.iter().map(|e| (e.id, e.version, &*e.schema.name)).collect();
+    let names: Vec<_> = manifest
+        .events
+        .iter()
+        .map(|e| (e.id, e.version, &*e.schema.name))
+        .collect();
     let expected = [
         (1, 2, "Work/Start"),
         (2, 0, "Work/Pause"),
@@ -52,7 +56,11 @@ fn events_are_named_by_task_and_opcode() {
     assert_eq!(names, expected);
     assert_eq!(manifest.name.as_deref(), Some("Made"));
     assert_eq!(manifest.keywords.name(3).as_deref(), Some("Slow|Fast"));
-    assert_eq!(manifest.events[0].schema.provider, Guid::from_bytes([7; 16]), "not that of the XML");
+    assert_eq!(
+        manifest.events[0].schema.provider,
+        Guid::from_bytes([7; 16]),
+        "not that of the XML"
+    );
 }
 
 #[test]
@@ -65,10 +73,19 @@ fn lengths_and_counts_refer_to_fields_or_are_numbers() {
            <data name="Port" inType="win:UInt16" outType="win:Port"/>"#,
     )
     .unwrap();
-    assert_eq!((fields[0].slot, fields[1].length), (Some(0), Length::Slot(0)));
+    assert_eq!(
+        (fields[0].slot, fields[1].length),
+        (Some(0), Length::Slot(0))
+    );
     assert_eq!(fields[2].length, Length::Fixed(4));
-    assert_eq!((fields[3].count, fields[4].count), (Count::Slot(0), Count::Fixed(2)));
-    assert_eq!((fields[5].ty, fields[5].count, fields[5].members.len()), (Type::Struct, Count::Slot(0), 1));
+    assert_eq!(
+        (fields[3].count, fields[4].count),
+        (Count::Slot(0), Count::Fixed(2))
+    );
+    assert_eq!(
+        (fields[5].ty, fields[5].count, fields[5].members.len()),
+        (Type::Struct, Count::Slot(0), 1)
+    );
     assert_eq!(fields[6].ty, Type::Port);
 }
 
@@ -83,7 +100,10 @@ fn maps_and_messages_take_their_text_from_the_strings() {
     let event = &read(&text).unwrap().events[0];
     assert_eq!(event.message.as_deref(), Some("Colour %1"));
     let map = event.schema.fields[0].map.as_ref().unwrap();
-    assert_eq!((map.name(1).as_deref(), map.name(2).as_deref()), (Some("<one>"), Some("two")));
+    assert_eq!(
+        (map.name(1).as_deref(), map.name(2).as_deref()),
+        (Some("<one>"), Some("two"))
+    );
 }
 
 #[test]
@@ -100,7 +120,10 @@ fn events_that_refer_to_nothing_are_left_out() {
     let events = r#"<event value="1" template="Lost"/><event value="70000"/><event/><event value="2"/>
         <event value="3" version="256"/>"#;
     let manifest = read(&document(events, "", "", "")).unwrap();
-    assert_eq!((manifest.events.len(), manifest.broken_events.len()), (1, 4));
+    assert_eq!(
+        (manifest.events.len(), manifest.broken_events.len()),
+        (1, 4)
+    );
     let many = r#"<data name="d" inType="win:UInt8"/>"#.repeat(crate::bounds::MAX_FIELDS + 1);
     assert!(one_template(&many).is_none());
 }
@@ -110,7 +133,14 @@ fn broken_xml_is_no_manifest() {
     let good = document(r#"<event value="1"/>"#, "", "", "");
     assert!(read(&good).is_some());
     assert!(read(&format!("\u{FEFF}{good}")).is_some());
-    for text in ["", "no XML", "<a/>", "<provider", "<provider name='x'></other>", "<provider name=x/>"] {
+    for text in [
+        "",
+        "no XML",
+        "<a/>",
+        "<provider",
+        "<provider name='x'></other>",
+        "<provider name=x/>",
+    ] {
         assert!(read(text).is_none(), "{text}");
     }
     for cut in 0..good.len() - 30 {
@@ -120,7 +150,15 @@ fn broken_xml_is_no_manifest() {
     }
     assert!(read(&good.replace("Made", "&unknown;")).is_none());
     let deep = "<struct>".repeat(100_000);
-    assert!(read(&document("", &format!(r#"<template tid="T">{deep}"#), "", "")).is_none());
+    assert!(
+        read(&document(
+            "",
+            &format!(r#"<template tid="T">{deep}"#),
+            "",
+            ""
+        ))
+        .is_none()
+    );
 }
 
 #[test]
@@ -145,6 +183,11 @@ fn inserts_of_a_message_shared_by_many_events_are_counted() {
 fn a_template_shared_by_very_many_events_is_refused() {
     let data = r#"<data name="d" inType="win:UInt8"/>"#.repeat(1000);
     let events = r#"<event value="1" template="T"/>"#.repeat(2000);
-    let text = document(&events, &format!(r#"<template tid="T">{data}</template>"#), "", "");
+    let text = document(
+        &events,
+        &format!(r#"<template tid="T">{data}</template>"#),
+        "",
+        "",
+    );
     assert!(read(&text).is_none());
 }

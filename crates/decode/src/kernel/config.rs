@@ -93,7 +93,10 @@ pub fn numa_nodes(payload: &[u8]) -> Vec<NumaNode> {
     let count = c.u32().unwrap_or_default() as usize;
     // The claimed count only ends the list: it takes no memory, however large it is.
     let mut node = || {
-        let node = NumaNode { mask: c.u64()?, group: c.u16()? };
+        let node = NumaNode {
+            mask: c.u64()?,
+            group: c.u16()?,
+        };
         c.take(6)?;
         Some(node)
     };
@@ -252,7 +255,10 @@ impl Nic {
 }
 
 fn list(text: &str) -> Vec<String> {
-    text.split(';').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    text.split(';')
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// `SystemConfig_Services`.
@@ -281,7 +287,14 @@ impl Service {
             let name = utf16_fixed_text(c.take(68)?);
             let display_name = utf16_fixed_text(c.take(512)?);
             let process = utf16_fixed_text(c.take(68)?);
-            return Some(Self { pid: c.u32()?, state: None, tag: None, name, display_name, process });
+            return Some(Self {
+                pid: c.u32()?,
+                state: None,
+                tag: None,
+                name,
+                display_name,
+                process,
+            });
         }
         Some(Self {
             pid: c.u32()?,
@@ -313,7 +326,12 @@ impl Platform {
     pub fn parse(payload: &[u8]) -> Self {
         let mut c = Cursor::new(payload);
         let mut next = || utf16_text(c.utf16());
-        Self { manufacturer: next(), product: next(), bios_date: next(), bios_version: next() }
+        Self {
+            manufacturer: next(),
+            product: next(),
+            bios_date: next(),
+            bios_version: next(),
+        }
     }
 }
 

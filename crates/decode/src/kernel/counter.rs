@@ -29,7 +29,9 @@ pub fn names(payload: &[u8]) -> Vec<String> {
     let mut c = Cursor::new(payload);
     let count = c.u32().unwrap_or_default() as usize;
     // Without the look at what is left, a count above the names that are there would add empty ones.
-    (0..count.min(MAX_COUNTERS)).map_while(|_| (!c.is_empty()).then(|| utf16_text(c.utf16()))).collect()
+    (0..count.min(MAX_COUNTERS))
+        .map_while(|_| (!c.is_empty()).then(|| utf16_text(c.utf16())))
+        .collect()
 }
 
 /// Processor of a `PmcCounterCorruption`: differences that reach over this event mean nothing.
@@ -135,12 +137,24 @@ const MAX_BRANCHES: usize = 64;
 pub fn branches(payload: &[u8], pointer_size: usize) -> Vec<(u64, u64)> {
     // Entries begin at a multiple of the size of a pointer behind the owner, which has 20 bytes.
     let at = if pointer_size == 8 { 24 } else { 20 };
-    let entries = payload.get(at..).unwrap_or_default().chunks_exact(3 * pointer_size);
+    let entries = payload
+        .get(at..)
+        .unwrap_or_default()
+        .chunks_exact(3 * pointer_size);
     if !entries.remainder().is_empty() {
         return Vec::new();
     }
-    let pair = |e: &[u8]| Some((pointer_at(e, 0, pointer_size)?, pointer_at(e, pointer_size, pointer_size)?));
-    entries.take(MAX_BRANCHES).filter_map(pair).filter(|(from, to)| *from != 0 && *to != 0).collect()
+    let pair = |e: &[u8]| {
+        Some((
+            pointer_at(e, 0, pointer_size)?,
+            pointer_at(e, pointer_size, pointer_size)?,
+        ))
+    };
+    entries
+        .take(MAX_BRANCHES)
+        .filter_map(pair)
+        .filter(|(from, to)| *from != 0 && *to != 0)
+        .collect()
 }
 
 #[cfg(test)]
@@ -148,7 +162,10 @@ mod tests {
     use super::*;
 
     fn text(text: &str) -> Vec<u8> {
-        text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+        text.encode_utf16()
+            .chain([0])
+            .flat_map(u16::to_le_bytes)
+            .collect()
     }
 
     #[test]
@@ -166,14 +183,25 @@ mod tests {
     fn branches_are_read_in_both_pointer_sizes_and_only_whole() {
         let mut wide = Vec::new();
         wide.extend(77i64.to_le_bytes());
-        [4u32, 8, 0x200, 0].iter().for_each(|n| wide.extend(n.to_le_bytes()));
-        [0x10u64, 0x20, 1, 0, 0, 0].iter().for_each(|n| wide.extend(n.to_le_bytes()));
-        let owner = BranchOwner { timestamp: 77, pid: 4, tid: 8, filters: 0x200 };
+        [4u32, 8, 0x200, 0]
+            .iter()
+            .for_each(|n| wide.extend(n.to_le_bytes()));
+        [0x10u64, 0x20, 1, 0, 0, 0]
+            .iter()
+            .for_each(|n| wide.extend(n.to_le_bytes()));
+        let owner = BranchOwner {
+            timestamp: 77,
+            pid: 4,
+            tid: 8,
+            filters: 0x200,
+        };
         assert_eq!(BranchOwner::parse(&wide), Some(owner));
         assert_eq!(branches(&wide, 8), [(0x10, 0x20)]);
         assert!(branches(&wide[..wide.len() - 1], 8).is_empty());
         let mut narrow = wide[..20].to_vec();
-        [0x10u32, 0x20, 1].iter().for_each(|n| narrow.extend(n.to_le_bytes()));
+        [0x10u32, 0x20, 1]
+            .iter()
+            .for_each(|n| narrow.extend(n.to_le_bytes()));
         assert_eq!(branches(&narrow, 4), [(0x10, 0x20)]);
     }
 }

@@ -48,7 +48,11 @@ impl DiskIo {
     #[must_use]
     pub fn parse(payload: &[u8], opcode: u8, version: u8, pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let mut io = Self { disk: c.u32()?, irp_flags: c.u32()?, ..Self::default() };
+        let mut io = Self {
+            disk: c.u32()?,
+            irp_flags: c.u32()?,
+            ..Self::default()
+        };
         if opcode == opcode::FLUSH {
             io.response_ticks = c.u64()?;
             io.irp = c.pointer(pointer_size)?;

@@ -58,6 +58,10 @@ impl DpcIsr {
         } else {
             None
         };
-        Some(Self { initial_time, routine, vector })
+        Some(Self {
+            initial_time,
+            routine,
+            vector,
+        })
     }
 }

@@ -167,8 +167,13 @@ impl<'a> Operation<'a> {
             read.io_flags = c.u32();
         }
         if opens {
-            let (options_and_disposition, attributes, share_access) = (c.u32()?, c.u32()?, c.u32()?);
-            read.create = Some(Create { options_and_disposition, attributes, share_access });
+            let (options_and_disposition, attributes, share_access) =
+                (c.u32()?, c.u32()?, c.u32()?);
+            read.create = Some(Create {
+                options_and_disposition,
+                attributes,
+                share_access,
+            });
             read.open_path = Some(c.utf16());
         }
         if matches!(op, opcode::DIR_ENUM | opcode::DIR_NOTIFY) {
@@ -183,7 +188,8 @@ impl<'a> Operation<'a> {
 /// Whether the class of what is asked for stands at the end of the fixed part (`FileIo_Info`).
 const fn has_info_class(op: u8) -> bool {
     use opcode::{
-        DELETE, DELETE_PATH, FS_CONTROL, QUERY_INFO, RENAME, RENAME_PATH, SET_INFO, SET_LINK, SET_LINK_PATH,
+        DELETE, DELETE_PATH, FS_CONTROL, QUERY_INFO, RENAME, RENAME_PATH, SET_INFO, SET_LINK,
+        SET_LINK_PATH,
     };
     matches!(
         op,
@@ -215,6 +221,10 @@ impl OperationEnd {
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        Some(Self { irp: c.pointer(pointer_size)?, information: c.pointer(pointer_size)?, status: c.u32()? })
+        Some(Self {
+            irp: c.pointer(pointer_size)?,
+            information: c.pointer(pointer_size)?,
+            status: c.u32()?,
+        })
     }
 }

@@ -19,12 +19,20 @@ pub mod opcode {
 }
 
 /// Types that name a file.
-pub const NAMES: &[u8] = &[opcode::NAME, opcode::CREATE, opcode::DELETE, opcode::RUNDOWN];
+pub const NAMES: &[u8] = &[
+    opcode::NAME,
+    opcode::CREATE,
+    opcode::DELETE,
+    opcode::RUNDOWN,
+];
 
 /// Whether a type of group 4 names a file.
 #[must_use]
 pub const fn is_name(opcode: u8) -> bool {
-    matches!(opcode, opcode::NAME | opcode::CREATE | opcode::DELETE | opcode::RUNDOWN)
+    matches!(
+        opcode,
+        opcode::NAME | opcode::CREATE | opcode::DELETE | opcode::RUNDOWN
+    )
 }
 
 /// Key and NT path of a name event.

@@ -33,7 +33,10 @@ impl GroupMask {
 
     /// Adds what another mask has.
     pub fn add(&mut self, other: Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(word, more)| *word |= more);
+        self.0
+            .iter_mut()
+            .zip(other.0)
+            .for_each(|(word, more)| *word |= more);
     }
 
     /// Whether nothing is on.
@@ -50,14 +53,19 @@ impl GroupMask {
         let mut left = self.0;
         let mut parts: Vec<String> = Vec::new();
         for (name, word, bits) in KEYWORDS {
-            let Some(of) = left.get_mut(*word).filter(|of| **of & bits == *bits) else { continue };
+            let Some(of) = left.get_mut(*word).filter(|of| **of & bits == *bits) else {
+                continue;
+            };
             *of &= !bits;
             if !parts.iter().any(|known| known == name) {
                 parts.push((*name).to_owned());
             }
         }
         parts.extend(
-            left.iter().enumerate().filter(|(_, bits)| **bits != 0).map(|(w, b)| format!("{w}:{b:#x}")),
+            left.iter()
+                .enumerate()
+                .filter(|(_, bits)| **bits != 0)
+                .map(|(w, b)| format!("{w}:{b:#x}")),
         );
         parts.join("+")
     }
@@ -149,7 +157,10 @@ mod tests {
     #[test]
     fn flags_and_groups_of_one_keyword_stand_once_and_unknown_bits_stay() {
         let mask = GroupMask([0x2_0017, 0x4, 0x100_0000, 0, 0, 0, 0x5, 0]);
-        assert_eq!(mask.keywords(), "PROC_THREAD+LOADER+CSWITCH+REGISTRY+REG_HIVE+6:0x5");
+        assert_eq!(
+            mask.keywords(),
+            "PROC_THREAD+LOADER+CSWITCH+REGISTRY+REG_HIVE+6:0x5"
+        );
         // Processes alone have no keyword.
         assert_eq!(GroupMask([1, 0, 0, 0, 0, 0, 0, 0]).keywords(), "0:0x1");
         let bytes: Vec<u8> = mask.0.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -61,16 +61,24 @@ impl Change {
         let heap = c.pointer(pointer_size)?;
         let change = match op {
             opcode::CREATE => Self::Create,
-            opcode::ALLOCATE => {
-                Self::Allocate { size: c.pointer(pointer_size)?, address: c.pointer(pointer_size)? }
-            }
+            opcode::ALLOCATE => Self::Allocate {
+                size: c.pointer(pointer_size)?,
+                address: c.pointer(pointer_size)?,
+            },
             opcode::REALLOCATE => {
                 let (address, old_address) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
                 let (size, old_size) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
-                Self::Reallocate { address, old_address, size, old_size }
+                Self::Reallocate {
+                    address,
+                    old_address,
+                    size,
+                    old_size,
+                }
             }
             opcode::DESTROY => Self::Destroy,
-            opcode::FREE => Self::Free { address: c.pointer(pointer_size)? },
+            opcode::FREE => Self::Free {
+                address: c.pointer(pointer_size)?,
+            },
             _ => return None,
         };
         Some((heap, change))

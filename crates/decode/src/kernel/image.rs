@@ -30,12 +30,20 @@ pub mod opcode {
 pub const FIRST_OF_LOADER: u8 = 128;
 
 /// Types that describe an image.
-pub const LIFETIME: &[u8] = &[opcode::LOAD, opcode::UNLOAD, opcode::DC_START, opcode::DC_END];
+pub const LIFETIME: &[u8] = &[
+    opcode::LOAD,
+    opcode::UNLOAD,
+    opcode::DC_START,
+    opcode::DC_END,
+];
 
 /// Whether a type describes an image.
 #[must_use]
 pub const fn is_lifetime(op: u8) -> bool {
-    matches!(op, opcode::LOAD | opcode::UNLOAD | opcode::DC_START | opcode::DC_END)
+    matches!(
+        op,
+        opcode::LOAD | opcode::UNLOAD | opcode::DC_START | opcode::DC_END
+    )
 }
 
 /// One image event.
@@ -67,8 +75,15 @@ impl Image {
 
 fn read(payload: &[u8], version: u8, pointer_size: usize) -> Option<(Image, bool)> {
     let mut c = Cursor::new(payload);
-    let mut image = Image { base: c.pointer(pointer_size)?, ..Image::default() };
-    image.size = if version == 0 { c.u32()?.into() } else { c.pointer(pointer_size)? };
+    let mut image = Image {
+        base: c.pointer(pointer_size)?,
+        ..Image::default()
+    };
+    image.size = if version == 0 {
+        c.u32()?.into()
+    } else {
+        c.pointer(pointer_size)?
+    };
     if version >= 1 {
         image.pid = Some(c.u32()?);
     }
@@ -104,7 +119,11 @@ impl NewDll {
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
         let (base, parent_base) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
-        Some(Self { base, parent_base, reason: c.u32()? })
+        Some(Self {
+            base,
+            parent_base,
+            reason: c.u32()?,
+        })
     }
 }
 
@@ -126,14 +145,22 @@ mod tests {
 
     #[test]
     fn a_64_bit_payload_is_read_behind_a_32_bit_header() {
-        for (payload, header, fallback) in
-            [(version_2(4), 4, false), (version_2(8), 8, false), (version_2(8), 4, true)]
-        {
+        for (payload, header, fallback) in [
+            (version_2(4), 4, false),
+            (version_2(8), 8, false),
+            (version_2(8), 4, true),
+        ] {
             let read = Image::parse(&payload, 2, header).unwrap();
             assert_eq!(read.fallback, fallback);
             let image = read.event;
-            assert_eq!((image.base, image.size, image.pid), (0x1000_0000, 0x2000, Some(8)));
-            assert_eq!((image.checksum, image.time_date_stamp, &*image.path), (77, 99, "\\x.dll"));
+            assert_eq!(
+                (image.base, image.size, image.pid),
+                (0x1000_0000, 0x2000, Some(8))
+            );
+            assert_eq!(
+                (image.checksum, image.time_date_stamp, &*image.path),
+                (77, 99, "\\x.dll")
+            );
         }
     }
 }

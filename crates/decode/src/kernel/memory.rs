@@ -133,7 +133,10 @@ impl Process {
     #[must_use]
     pub fn parse_all(payload: &[u8], pointer_size: usize) -> Vec<Self> {
         let mut c = Cursor::new(payload);
-        let Some(count) = c.u32().and_then(|count| usize::try_from(count).ok()).filter(|count| *count > 0)
+        let Some(count) = c
+            .u32()
+            .and_then(|count| usize::try_from(count).ok())
+            .filter(|count| *count > 0)
         else {
             return Vec::new();
         };
@@ -145,7 +148,10 @@ impl Process {
             Some(length) if length == short || length == long => length,
             _ => return Vec::new(),
         };
-        rest.chunks_exact(length).take(count).map_while(|entry| Self::read(entry, pointer_size)).collect()
+        rest.chunks_exact(length)
+            .take(count)
+            .map_while(|entry| Self::read(entry, pointer_size))
+            .collect()
     }
 
     fn read(entry: &[u8], pointer_size: usize) -> Option<Self> {
@@ -169,19 +175,32 @@ mod tests {
     use super::*;
 
     fn pointers(numbers: impl IntoIterator<Item = u64>, size: usize) -> Vec<u8> {
-        numbers.into_iter().flat_map(|n| n.to_le_bytes()[..size].to_vec()).collect()
+        numbers
+            .into_iter()
+            .flat_map(|n| n.to_le_bytes()[..size].to_vec())
+            .collect()
     }
 
     #[test]
     fn pages_of_the_machine_in_both_lengths() {
-        for (size, length, commit) in [(4, 88, None), (8, 176, None), (4, 104, Some(25)), (8, 208, Some(25))]
-        {
+        for (size, length, commit) in [
+            (4, 88, None),
+            (8, 176, None),
+            (4, 104, Some(25)),
+            (8, 208, Some(25)),
+        ] {
             // 22 or 26 numbers, counted up.
             let payload = pointers(0..26, size)[..length].to_vec();
             let machine = Machine::parse(&payload, size).unwrap();
             assert_eq!((machine.zero, machine.free, machine.bad), (0, 1, 4));
-            assert_eq!((machine.standby, machine.repurposed), ((5..13).sum(), (13..21).sum()));
-            assert_eq!((machine.modified_page_file, machine.commit), (Some(21), commit));
+            assert_eq!(
+                (machine.standby, machine.repurposed),
+                ((5..13).sum(), (13..21).sum())
+            );
+            assert_eq!(
+                (machine.modified_page_file, machine.commit),
+                (Some(21), commit)
+            );
         }
         assert_eq!(Machine::parse(&pointers(0..20, 8), 8), None);
     }
@@ -190,19 +209,29 @@ mod tests {
     fn the_provider_says_how_many_lists_there_are() {
         let payload = [vec![2], pointers(0..14, 8)].concat();
         let machine = Machine::parse_provider(&payload, 8).unwrap();
-        assert_eq!((machine.standby, machine.repurposed, machine.commit), (5 + 6, 7 + 8, Some(13)));
+        assert_eq!(
+            (machine.standby, machine.repurposed, machine.commit),
+            (5 + 6, 7 + 8, Some(13))
+        );
         assert_eq!(Machine::parse_provider(&[255, 0, 0], 8), None);
     }
 
     #[test]
     fn entries_of_processes_have_one_of_two_lengths() {
-        for (size, numbers, shared) in [(8, 4, None), (8, 8, Some(8)), (4, 8, Some(8)), (4, 4, None)] {
-            let entry = |pid: u32| [pid.to_le_bytes().to_vec(), pointers(1..=numbers, size)].concat();
+        for (size, numbers, shared) in
+            [(8, 4, None), (8, 8, Some(8)), (4, 8, Some(8)), (4, 4, None)]
+        {
+            let entry =
+                |pid: u32| [pid.to_le_bytes().to_vec(), pointers(1..=numbers, size)].concat();
             let payload = [2u32.to_le_bytes().to_vec(), entry(4), entry(u32::MAX)].concat();
             let all = Process::parse_all(&payload, size);
             assert_eq!(all.iter().map(|p| p.pid).collect::<Vec<_>>(), [4, u32::MAX]);
             assert_eq!(
-                (all[0].working_set, all[1].private_working_set, all[0].shared_commit),
+                (
+                    all[0].working_set,
+                    all[1].private_working_set,
+                    all[0].shared_commit
+                ),
                 (1, 4, shared)
             );
             assert!(Process::parse_all(&payload[..payload.len() - 1], size).is_empty());

@@ -81,7 +81,15 @@ pub fn parse_rsds(payload: &[u8], pointer_size: usize) -> Option<(u64, u32, Pdb)
     let mut c = Cursor::new(payload);
     let (base, pid) = (c.pointer(pointer_size)?, c.u32()?);
     let (guid, age) = (c.guid()?, c.u32()?);
-    Some((base, pid, Pdb { guid, age, name: String::from_utf8_lossy(c.ansi()).into_owned() }))
+    Some((
+        base,
+        pid,
+        Pdb {
+            guid,
+            age,
+            name: String::from_utf8_lossy(c.ansi()).into_owned(),
+        },
+    ))
 }
 
 /// `FileVersion`.
@@ -112,8 +120,10 @@ impl FileVersion {
         let mut c = Cursor::new(payload);
         let (size, time_date_stamp) = (c.u32()?, c.u32()?);
         let mut next = || utf16_text(c.utf16());
-        let (original_name, description, _text_version, binary_version) = (next(), next(), next(), next());
-        let (_language, product_name, company_name, product_version) = (next(), next(), next(), next());
+        let (original_name, description, _text_version, binary_version) =
+            (next(), next(), next(), next());
+        let (_language, product_name, company_name, product_version) =
+            (next(), next(), next(), next());
         Some(Self {
             size,
             time_date_stamp,

@@ -81,9 +81,23 @@ impl Callback {
             (_, Some(start)) => Step::End(start),
             _ => return None,
         };
-        let is_post = matches!(op, opcode::POST_START | opcode::POST_END | opcode::POST_FAILURE);
-        let call = Call { is_post, routine, irp, callback_data };
-        Some(Self { call, step, file_object, file_key, major_function })
+        let is_post = matches!(
+            op,
+            opcode::POST_START | opcode::POST_END | opcode::POST_FAILURE
+        );
+        let call = Call {
+            is_post,
+            routine,
+            irp,
+            callback_data,
+        };
+        Some(Self {
+            call,
+            step,
+            file_object,
+            file_key,
+            major_function,
+        })
     }
 }
 
@@ -141,8 +155,13 @@ pub fn operation(major_function: u32) -> Option<&'static str> {
     // One byte in the structures of the filter manager, which events may carry with its sign.
     let [number, ..] = major_function.to_le_bytes();
     let is_byte = major_function <= 0xFF || major_function >= 0xFFFF_FF00;
-    let place = OPERATIONS.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-    OPERATIONS.get(place).filter(|_| is_byte).map(|(_, name)| *name)
+    let place = OPERATIONS
+        .binary_search_by_key(&number, |(number, _)| *number)
+        .ok()?;
+    OPERATIONS
+        .get(place)
+        .filter(|_| is_byte)
+        .map(|(_, name)| *name)
 }
 
 #[cfg(test)]
@@ -153,20 +172,45 @@ mod tests {
     fn payloads_of_both_pointer_sizes_are_read_to_their_ends() {
         for size in [4, 8] {
             let pointers = |first: u64| -> Vec<u8> {
-                (first..first + 5).flat_map(|n| n.to_le_bytes()[..size].to_vec()).collect()
+                (first..first + 5)
+                    .flat_map(|n| n.to_le_bytes()[..size].to_vec())
+                    .collect()
             };
             let end = [&7i64.to_le_bytes()[..], &pointers(1), &3u32.to_le_bytes()].concat();
             let read = Callback::parse(&end, opcode::POST_END, size).unwrap();
-            assert_eq!(read.call, Call { is_post: true, routine: 1, irp: 4, callback_data: 5 });
-            assert_eq!((read.step, read.file_object, read.file_key), (Step::End(7), 2, 3));
+            assert_eq!(
+                read.call,
+                Call {
+                    is_post: true,
+                    routine: 1,
+                    irp: 4,
+                    callback_data: 5
+                }
+            );
+            assert_eq!(
+                (read.step, read.file_object, read.file_key),
+                (Step::End(7), 2, 3)
+            );
             assert_eq!(operation(read.major_function), Some("read"));
-            let failure = [&pointers(1)[..], &0u32.to_le_bytes(), &0xC000_0022_u32.to_le_bytes()].concat();
+            let failure = [
+                &pointers(1)[..],
+                &0u32.to_le_bytes(),
+                &0xC000_0022_u32.to_le_bytes(),
+            ]
+            .concat();
             let read = Callback::parse(&failure, opcode::PRE_FAILURE, size).unwrap();
-            assert_eq!((read.call.is_post, read.step), (false, Step::Failure(0xC000_0022)));
-            let start = Callback::parse(&failure[..failure.len() - 4], opcode::PRE_START, size).unwrap();
+            assert_eq!(
+                (read.call.is_post, read.step),
+                (false, Step::Failure(0xC000_0022))
+            );
+            let start =
+                Callback::parse(&failure[..failure.len() - 4], opcode::PRE_START, size).unwrap();
             assert_eq!((start.call, start.step), (read.call, Step::Start));
             for (payload, op) in [(&end, opcode::PRE_END), (&failure, opcode::POST_FAILURE)] {
-                assert_eq!(Callback::parse(&payload[..payload.len() - 1], op, size), None);
+                assert_eq!(
+                    Callback::parse(&payload[..payload.len() - 1], op, size),
+                    None
+                );
             }
         }
     }

@@ -117,7 +117,11 @@ impl Hook {
             return None;
         };
         let (group, opcode) = with_image_load(group, opcode);
-        Some(Self { group, opcode, version: event.version() as u8 })
+        Some(Self {
+            group,
+            opcode,
+            version: event.version() as u8,
+        })
     }
 }
 
@@ -126,7 +130,9 @@ impl Hook {
 pub fn hook_of(identity: &Identity) -> Option<(u8, u8)> {
     match identity {
         Identity::Kernel { group, opcode, .. } => Some(with_image_load(*group, *opcode)),
-        Identity::Classic { class, opcode, .. } => Some(with_image_load(class_group(*class)?, *opcode)),
+        Identity::Classic { class, opcode, .. } => {
+            Some(with_image_load(class_group(*class)?, *opcode))
+        }
         _ => None,
     }
 }
@@ -143,27 +149,81 @@ const fn with_image_load(group: u8, opcode: u8) -> (u8, u8) {
 
 /// The group of a classic kernel class that trackers read.
 fn class_group(class: Guid) -> Option<u8> {
-    CLASSES.iter().find(|(guid, _)| *guid == class).map(|(_, group)| *group)
+    CLASSES
+        .iter()
+        .find(|(guid, _)| *guid == class)
+        .map(|(_, group)| *group)
 }
 
 const CLASSES: [(Guid, u8); 17] = [
-    (Guid::literal("3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"), group::DISK),
-    (Guid::literal("3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"), group::MEMORY),
-    (Guid::literal("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"), group::PROCESS),
-    (Guid::literal("90cbdc39-4a3e-11d1-84f4-0000f80464e3"), group::FILE),
-    (Guid::literal("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c"), group::THREAD),
-    (Guid::literal("9a280ac0-c8e0-11d1-84e2-00c04fb998a2"), group::TCP),
-    (Guid::literal("bf3a50c5-a9c9-4988-a005-2df0b7c80f80"), group::UDP),
-    (Guid::literal("ae53722e-c863-11d2-8659-00c04fa321a1"), group::REGISTRY),
-    (Guid::literal("01853a65-418f-4f36-aefc-dc0f1d2fd235"), group::CONFIG),
-    (Guid::literal("99134383-5248-43fc-834b-529454e75df3"), group::BRANCH),
-    (Guid::literal("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc"), group::PERFINFO),
-    (Guid::literal("89497f50-effe-4440-8cf2-ce6b1cdcaca7"), group::OBJECT),
-    (Guid::literal("e43445e0-0903-48c3-b878-ff0fccebdd04"), group::POWER),
-    (Guid::literal("2cb15d1d-5fc1-11d2-abe1-00a0c911f518"), group::IMAGE),
-    (Guid::literal("def2fe46-7bd6-4b80-bd94-f57fe20d0ce3"), group::STACK),
-    (Guid::literal("222962ab-6180-4b88-a825-346b75f2a24a"), group::HEAP),
-    (Guid::literal("45d8cccd-539f-4b72-a8b7-5c683142609a"), group::ALPC),
+    (
+        Guid::literal("3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"),
+        group::DISK,
+    ),
+    (
+        Guid::literal("3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"),
+        group::MEMORY,
+    ),
+    (
+        Guid::literal("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"),
+        group::PROCESS,
+    ),
+    (
+        Guid::literal("90cbdc39-4a3e-11d1-84f4-0000f80464e3"),
+        group::FILE,
+    ),
+    (
+        Guid::literal("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c"),
+        group::THREAD,
+    ),
+    (
+        Guid::literal("9a280ac0-c8e0-11d1-84e2-00c04fb998a2"),
+        group::TCP,
+    ),
+    (
+        Guid::literal("bf3a50c5-a9c9-4988-a005-2df0b7c80f80"),
+        group::UDP,
+    ),
+    (
+        Guid::literal("ae53722e-c863-11d2-8659-00c04fa321a1"),
+        group::REGISTRY,
+    ),
+    (
+        Guid::literal("01853a65-418f-4f36-aefc-dc0f1d2fd235"),
+        group::CONFIG,
+    ),
+    (
+        Guid::literal("99134383-5248-43fc-834b-529454e75df3"),
+        group::BRANCH,
+    ),
+    (
+        Guid::literal("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc"),
+        group::PERFINFO,
+    ),
+    (
+        Guid::literal("89497f50-effe-4440-8cf2-ce6b1cdcaca7"),
+        group::OBJECT,
+    ),
+    (
+        Guid::literal("e43445e0-0903-48c3-b878-ff0fccebdd04"),
+        group::POWER,
+    ),
+    (
+        Guid::literal("2cb15d1d-5fc1-11d2-abe1-00a0c911f518"),
+        group::IMAGE,
+    ),
+    (
+        Guid::literal("def2fe46-7bd6-4b80-bd94-f57fe20d0ce3"),
+        group::STACK,
+    ),
+    (
+        Guid::literal("222962ab-6180-4b88-a825-346b75f2a24a"),
+        group::HEAP,
+    ),
+    (
+        Guid::literal("45d8cccd-539f-4b72-a8b7-5c683142609a"),
+        group::ALPC,
+    ),
 ];
 
 /// A layout that was read with another pointer size or SID form than the header promises: 64-bit kernel
@@ -177,13 +237,26 @@ pub struct Read<T> {
 }
 
 /// Reads with the first layout whose result ends where the payload ends; with none, the first layout holds.
-fn first_consistent<T, L: Copy>(layouts: &[L], read: impl Fn(L) -> Option<(T, bool)>) -> Option<Read<T>> {
+fn first_consistent<T, L: Copy>(
+    layouts: &[L],
+    read: impl Fn(L) -> Option<(T, bool)>,
+) -> Option<Read<T>> {
     // Where no layout fits exactly, that of the header holds: a payload that is cut short fits none of them.
     let mut regular = None;
     for (index, layout) in layouts.iter().enumerate() {
         match read(*layout) {
-            Some((event, true)) => return Some(Read { event, fallback: index > 0 }),
-            Some((event, false)) if index == 0 => regular = Some(Read { event, fallback: false }),
+            Some((event, true)) => {
+                return Some(Read {
+                    event,
+                    fallback: index > 0,
+                });
+            }
+            Some((event, false)) if index == 0 => {
+                regular = Some(Read {
+                    event,
+                    fallback: false,
+                })
+            }
             _ => {}
         }
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{
-    alpc, config, counter, disk, dpc, event_trace, fault, file_io, file_name, group_mask, heap, idle, image,
-    memory, mini_filter, net, object, pool, process, registry, sample, scheduler, soft_fault, stack, syscall,
-    thread, virtual_memory,
+    alpc, config, counter, disk, dpc, event_trace, fault, file_io, file_name, group_mask, heap,
+    idle, image, memory, mini_filter, net, object, pool, process, registry, sample, scheduler,
+    soft_fault, stack, syscall, thread, virtual_memory,
 };
 use crate::Tables;
 
@@ -53,7 +53,11 @@ fn types_have_the_names_of_the_text_tables() {
     for (group, number, text) in ALL.iter().copied().flatten().copied() {
         let name = names.get(&(group, number.into())).map(String::as_str);
         assert_eq!(name, Some(text), "type {number} of group {group}");
-        assert_eq!(seen.insert((group, number), text), None, "type {number} of group {group} is named twice");
+        assert_eq!(
+            seen.insert((group, number), text),
+            None,
+            "type {number} of group {group} is named twice"
+        );
     }
     assert!(seen.len() > 100, "{}", seen.len());
 }

@@ -202,8 +202,14 @@ pub fn ends(payload: &[u8], is_v6: bool, operation: Operation) -> Option<Ends> {
     let destination = SocketAddr::new(destination, destination_port);
     let source = SocketAddr::new(source, source_port);
     Some(match operation {
-        Operation::UdpReceive => Ends { local: destination, remote: source },
-        _ => Ends { local: source, remote: destination },
+        Operation::UdpReceive => Ends {
+            local: destination,
+            remote: source,
+        },
+        _ => Ends {
+            local: source,
+            remote: destination,
+        },
     })
 }
 
@@ -214,8 +220,16 @@ pub fn process_and_size(event: &RawEvent<'_>) -> Option<(u32, u32)> {
     // Events of the provider are no hooks: they have the layout of the later versions.
     let payload = event.payload();
     match Hook::of(event) {
-        Some(Hook { group: group::TCP, version: 0, .. }) => u32_at(payload, 16).zip(u32_at(payload, 12)),
-        Some(Hook { group: group::UDP, version: 0, .. }) => None,
+        Some(Hook {
+            group: group::TCP,
+            version: 0,
+            ..
+        }) => u32_at(payload, 16).zip(u32_at(payload, 12)),
+        Some(Hook {
+            group: group::UDP,
+            version: 0,
+            ..
+        }) => None,
         _ => u32_at(payload, 0).zip(u32_at(payload, 4)),
     }
 }

@@ -55,8 +55,17 @@ impl Handle {
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
         let (object, handle, kind) = (c.pointer(pointer_size)?, c.u32()?, c.u16()?);
-        let name = if c.rest().len() > 2 { name(c.utf16()) } else { None };
-        Some(Self { object, handle, kind, name })
+        let name = if c.rest().len() > 2 {
+            name(c.utf16())
+        } else {
+            None
+        };
+        Some(Self {
+            object,
+            handle,
+            kind,
+            name,
+        })
     }
 }
 
@@ -108,7 +117,15 @@ impl Rundown {
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
         let (object, pid, handle, kind) = (c.pointer(pointer_size)?, c.u32()?, c.u32()?, c.u16()?);
-        Some(Self { pid, handle: Handle { object, handle, kind, name: name(c.utf16()) } })
+        Some(Self {
+            pid,
+            handle: Handle {
+                object,
+                handle,
+                kind,
+                name: name(c.utf16()),
+            },
+        })
     }
 }
 
@@ -144,13 +161,19 @@ impl References {
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        Some(Self { object: c.pointer(pointer_size)?, tag: c.array()?, count: c.u32()? })
+        Some(Self {
+            object: c.pointer(pointer_size)?,
+            tag: c.array()?,
+            count: c.u32()?,
+        })
     }
 
     /// The tag as text.
     #[must_use]
     pub fn tag_text(&self) -> String {
-        String::from_utf8_lossy(&self.tag).trim_end_matches(['\0', ' ']).to_owned()
+        String::from_utf8_lossy(&self.tag)
+            .trim_end_matches(['\0', ' '])
+            .to_owned()
     }
 }
 
@@ -163,7 +186,10 @@ mod tests {
     use super::*;
 
     fn wide(text: &str) -> Vec<u8> {
-        text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+        text.encode_utf16()
+            .chain([0])
+            .flat_map(u16::to_le_bytes)
+            .collect()
     }
 
     fn bytes(parts: &[&[u8]]) -> Vec<u8> {
@@ -172,27 +198,67 @@ mod tests {
 
     #[test]
     fn the_name_of_a_closed_handle_stands_behind_its_type() {
-        let start = bytes(&[&9u64.to_le_bytes(), &0x14u32.to_le_bytes(), &5u16.to_le_bytes()]);
-        let plain = Handle { object: 9, handle: 0x14, kind: 5, name: None };
-        assert_eq!(Handle::parse(&bytes(&[&start, &[0, 0]]), 8), Some(plain.clone()));
-        let named = Handle { name: Some("ab".into()), ..plain };
-        assert_eq!(Handle::parse(&bytes(&[&start, &wide("ab")]), 8), Some(named));
+        let start = bytes(&[
+            &9u64.to_le_bytes(),
+            &0x14u32.to_le_bytes(),
+            &5u16.to_le_bytes(),
+        ]);
+        let plain = Handle {
+            object: 9,
+            handle: 0x14,
+            kind: 5,
+            name: None,
+        };
+        assert_eq!(
+            Handle::parse(&bytes(&[&start, &[0, 0]]), 8),
+            Some(plain.clone())
+        );
+        let named = Handle {
+            name: Some("ab".into()),
+            ..plain
+        };
+        assert_eq!(
+            Handle::parse(&bytes(&[&start, &wide("ab")]), 8),
+            Some(named)
+        );
         assert_eq!(Handle::parse(&start[..13], 8), None);
     }
 
     #[test]
     fn a_duplicate_names_its_source_process_where_the_system_does() {
-        let start = bytes(&[&[9, 0, 0, 0], &[1, 0, 0, 0], &[2, 0, 0, 0], &[7, 0, 0, 0], &5u16.to_le_bytes()]);
-        let old = Duplicate { object: 9, source: 1, target: 2, target_pid: 7, kind: 5, source_pid: None };
+        let start = bytes(&[
+            &[9, 0, 0, 0],
+            &[1, 0, 0, 0],
+            &[2, 0, 0, 0],
+            &[7, 0, 0, 0],
+            &5u16.to_le_bytes(),
+        ]);
+        let old = Duplicate {
+            object: 9,
+            source: 1,
+            target: 2,
+            target_pid: 7,
+            kind: 5,
+            source_pid: None,
+        };
         assert_eq!(Duplicate::parse(&start, 4), Some(old));
-        let new = Duplicate { source_pid: Some(3), ..old };
-        assert_eq!(Duplicate::parse(&bytes(&[&start, &[3, 0, 0, 0]]), 4), Some(new));
+        let new = Duplicate {
+            source_pid: Some(3),
+            ..old
+        };
+        assert_eq!(
+            Duplicate::parse(&bytes(&[&start, &[3, 0, 0, 0]]), 4),
+            Some(new)
+        );
     }
 
     #[test]
     fn references_have_a_tag_of_four_characters() {
         let payload = bytes(&[&9u64.to_le_bytes(), b"Ab\0\0", &2u32.to_le_bytes()]);
         let read = References::parse(&payload, 8).unwrap();
-        assert_eq!((read.object, read.tag_text().as_str(), read.count), (9, "Ab", 2));
+        assert_eq!(
+            (read.object, read.tag_text().as_str(), read.count),
+            (9, "Ab", 2)
+        );
     }
 }

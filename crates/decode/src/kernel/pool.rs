@@ -52,7 +52,16 @@ impl Block {
         let (kind, tag) = (c.u32()?, c.u32()?.to_le_bytes());
         let (bytes, address) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
         let session = if has_session { Some(c.u32()?) } else { None };
-        Some((Self { kind, tag, bytes, address, session }, is_allocated))
+        Some((
+            Self {
+                kind,
+                tag,
+                bytes,
+                address,
+                session,
+            },
+            is_allocated,
+        ))
     }
 }
 
@@ -60,7 +69,10 @@ impl Block {
 /// the backslash, become `\x1b`, so that different tags have different texts.
 #[must_use]
 pub fn tag_text(tag: [u8; 4]) -> String {
-    let len = tag.iter().rposition(|byte| !matches!(byte, 0 | b' ')).map_or(0, |last| last + 1);
+    let len = tag
+        .iter()
+        .rposition(|byte| !matches!(byte, 0 | b' '))
+        .map_or(0, |last| last + 1);
     let mut text = String::new();
     for byte in tag.iter().take(len) {
         match byte {
@@ -90,8 +102,15 @@ mod tests {
 
     #[test]
     fn tags_are_text_whatever_their_bytes() {
-        let of =
-            [b"CamF", b"Irp ", b"Ob\0\0", b"\0\0\0\0", b"a\x1b[\xe5", b"A\\ b"].map(|tag| tag_text(*tag));
+        let of = [
+            b"CamF",
+            b"Irp ",
+            b"Ob\0\0",
+            b"\0\0\0\0",
+            b"a\x1b[\xe5",
+            b"A\\ b",
+        ]
+        .map(|tag| tag_text(*tag));
         assert_eq!(of, ["CamF", "Irp", "Ob", "", "a\\x1b[\\xe5", "A\\x5c b"]);
     }
 
@@ -104,12 +123,32 @@ mod tests {
 
     #[test]
     fn pointers_of_32_bit_are_four_bytes_long() {
-        let words = [1_u32, u32::from_le_bytes(*b"CamN"), 40, 0x1000, 2].map(u32::to_le_bytes).concat();
-        let block = Block { kind: 1, tag: *b"CamN", bytes: 40, address: 0x1000, session: Some(2) };
-        assert_eq!(Block::parse(&words, opcode::FREE_SESSION, 4), Some((block, false)));
-        let shared = Block { session: None, ..block };
-        assert_eq!(Block::parse(&words, opcode::ALLOCATE, 4), Some((shared, true)));
-        assert_eq!(Block::parse(words.get(..16).unwrap(), opcode::FREE_SESSION, 4), None);
+        let words = [1_u32, u32::from_le_bytes(*b"CamN"), 40, 0x1000, 2]
+            .map(u32::to_le_bytes)
+            .concat();
+        let block = Block {
+            kind: 1,
+            tag: *b"CamN",
+            bytes: 40,
+            address: 0x1000,
+            session: Some(2),
+        };
+        assert_eq!(
+            Block::parse(&words, opcode::FREE_SESSION, 4),
+            Some((block, false))
+        );
+        let shared = Block {
+            session: None,
+            ..block
+        };
+        assert_eq!(
+            Block::parse(&words, opcode::ALLOCATE, 4),
+            Some((shared, true))
+        );
+        assert_eq!(
+            Block::parse(words.get(..16).unwrap(), opcode::FREE_SESSION, 4),
+            None
+        );
         assert_eq!(Block::parse(&words, 36, 4), None);
     }
 }

@@ -82,16 +82,33 @@ fn setting<'a>(c: &mut Cursor<'a>, has_override: bool) -> Option<Setting<'a>> {
     let guid = c.guid()?;
     let length = usize::try_from(c.u32()?).ok()?;
     let data = c.take(length)?;
-    let is_override = if has_override { c.u32().map(|flag| flag != 0) } else { None };
-    Some(Setting { guid, data, is_override, of_profile: None })
+    let is_override = if has_override {
+        c.u32().map(|flag| flag != 0)
+    } else {
+        None
+    };
+    Some(Setting {
+        guid,
+        data,
+        is_override,
+        of_profile: None,
+    })
 }
 
 fn profile_setting<'a>(c: &mut Cursor<'a>) -> Option<Setting<'a>> {
     let profile = c.u8()?;
     let name = c.ansi();
     let (power_source, class) = (c.u32()?, c.u8()?);
-    let of_profile = Some(OfProfile { profile, name, power_source, class });
-    Some(Setting { of_profile, ..setting(c, false)? })
+    let of_profile = Some(OfProfile {
+        profile,
+        name,
+        power_source,
+        class,
+    });
+    Some(Setting {
+        of_profile,
+        ..setting(c, false)?
+    })
 }
 
 #[cfg(test)]
@@ -101,33 +118,60 @@ mod tests {
     const GUID: Guid = Guid::literal("36687f9e-e3a5-4dbf-b1dc-15eb381c6863");
 
     fn payload(data: &[u8]) -> Vec<u8> {
-        [&GUID.to_bytes()[..], &(data.len() as u32).to_le_bytes(), data].concat()
+        [
+            &GUID.to_bytes()[..],
+            &(data.len() as u32).to_le_bytes(),
+            data,
+        ]
+        .concat()
     }
 
     #[test]
     fn what_is_in_force() {
         let with_override = [payload(&[50, 0, 0, 0]), vec![1, 0, 0, 0]].concat();
         for (version, is_override) in [(0, None), (1, Some(true))] {
-            let setting = Setting { guid: GUID, data: &[50, 0, 0, 0], is_override, of_profile: None };
+            let setting = Setting {
+                guid: GUID,
+                data: &[50, 0, 0, 0],
+                is_override,
+                of_profile: None,
+            };
             let event = Event::parse(KERNEL_POWER, 111, version, &with_override).unwrap();
             assert_eq!(event, Event::Rundown(setting.clone()));
             let event = Event::parse(KERNEL_POWER, 112, version, &with_override).unwrap();
             assert_eq!(event, Event::Change(setting));
         }
         // The length claims more than there is.
-        assert_eq!(Event::parse(KERNEL_POWER, 111, 0, &with_override[..22]), None);
+        assert_eq!(
+            Event::parse(KERNEL_POWER, 111, 0, &with_override[..22]),
+            None
+        );
         assert_eq!(Event::parse(KERNEL_POWER, 113, 0, &with_override), None);
     }
 
     #[test]
     fn profiles() {
-        let head = [&[5][..], b"PerfEnergyPreference\0", &1u32.to_le_bytes(), &[1]].concat();
+        let head = [
+            &[5][..],
+            b"PerfEnergyPreference\0",
+            &1u32.to_le_bytes(),
+            &[1],
+        ]
+        .concat();
         let all = [head, payload(&[7])].concat();
-        let Some(Event::Change(setting)) = Event::parse(PROCESSOR_POWER, 105, 0, &all) else { panic!() };
+        let Some(Event::Change(setting)) = Event::parse(PROCESSOR_POWER, 105, 0, &all) else {
+            panic!()
+        };
         let of = setting.of_profile.unwrap();
-        assert_eq!((of.profile, of.name, of.power_source, of.class), (5, &b"PerfEnergyPreference"[..], 1, 1));
+        assert_eq!(
+            (of.profile, of.name, of.power_source, of.class),
+            (5, &b"PerfEnergyPreference"[..], 1, 1)
+        );
         assert_eq!((setting.guid, setting.data), (GUID, &[7][..]));
-        assert_eq!(Event::parse(PROCESSOR_POWER, 104, 0, &[0, 5]), Some(Event::Profile(0, 5)));
+        assert_eq!(
+            Event::parse(PROCESSOR_POWER, 104, 0, &[0, 5]),
+            Some(Event::Profile(0, 5))
+        );
         assert_eq!(Event::parse(PROCESSOR_POWER, 104, 0, &[0]), None);
     }
 }

@@ -26,12 +26,21 @@ pub mod opcode {
 }
 
 /// Types that describe a process.
-pub const LIFETIME: &[u8] = &[opcode::START, opcode::END, opcode::DC_START, opcode::DC_END, opcode::DEFUNCT];
+pub const LIFETIME: &[u8] = &[
+    opcode::START,
+    opcode::END,
+    opcode::DC_START,
+    opcode::DC_END,
+    opcode::DEFUNCT,
+];
 
 /// Whether a type describes a process.
 #[must_use]
 pub const fn is_lifetime(op: u8) -> bool {
-    matches!(op, opcode::START | opcode::END | opcode::DC_START | opcode::DC_END | opcode::DEFUNCT)
+    matches!(
+        op,
+        opcode::START | opcode::END | opcode::DC_START | opcode::DC_END | opcode::DEFUNCT
+    )
 }
 
 /// Bits of [`Process::flags`].
@@ -90,8 +99,16 @@ impl Process {
         // Payloads of one width were seen under headers of the other, so that 8 is tried where 4 does not
         // fit, and the other way round. Whether a layout fits is known by its end: it must use all bytes.
         let other = 12 - pointer_size;
-        let layouts = [(pointer_size, false), (pointer_size, true), (other, false), (other, true)]
-            .map(|(pointer_size, sid_behind_zero)| Layout { pointer_size, sid_behind_zero });
+        let layouts = [
+            (pointer_size, false),
+            (pointer_size, true),
+            (other, false),
+            (other, true),
+        ]
+        .map(|(pointer_size, sid_behind_zero)| Layout {
+            pointer_size,
+            sid_behind_zero,
+        });
         first_consistent(&layouts, |layout| read(payload, version, layout))
     }
 }
@@ -120,7 +137,9 @@ fn read(payload: &[u8], version: u8, layout: Layout) -> Option<(Process, bool)> 
         }
     }
     // What is known of a process counts also if the rest makes no sense.
-    let Some(sid) = read_sid(&mut c, layout) else { return Some((process, false)) };
+    let Some(sid) = read_sid(&mut c, layout) else {
+        return Some((process, false));
+    };
     process.sid = sid;
     process.name = String::from_utf8_lossy(c.ansi()).into_owned();
     if version >= 2 {
@@ -186,8 +205,14 @@ mod tests {
                 let read = Process::parse(&payload(pointer_size, sid), 4, pointer_size).unwrap();
                 assert!(!read.fallback);
                 let p = read.event;
-                assert_eq!((p.pid, p.parent_pid, p.session_id, p.exit_status), (8, Some(4), Some(1), 259));
-                assert_eq!((&*p.name, &*p.command_line, p.flags), ("a.exe", "a.exe -x", Some(flag::WOW64)));
+                assert_eq!(
+                    (p.pid, p.parent_pid, p.session_id, p.exit_status),
+                    (8, Some(4), Some(1), 259)
+                );
+                assert_eq!(
+                    (&*p.name, &*p.command_line, p.flags),
+                    ("a.exe", "a.exe -x", Some(flag::WOW64))
+                );
                 assert_eq!(p.sid.as_deref(), sid.then_some("S-1-5-18"));
             }
         }
@@ -210,7 +235,10 @@ mod tests {
         strange[8 + 16 + 8 + 4 + 16] = 2; // revision of the SID
         for payload in [&strange[..], &strange[..40]] {
             let read = Process::parse(payload, 4, 8).unwrap();
-            assert_eq!((read.fallback, read.event.pid, &*read.event.name), (false, 8, ""));
+            assert_eq!(
+                (read.fallback, read.event.pid, &*read.event.name),
+                (false, 8, "")
+            );
         }
     }
 }

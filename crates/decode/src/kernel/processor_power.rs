@@ -67,7 +67,10 @@ pub struct Number {
 
 impl Number {
     fn read(c: &mut Cursor<'_>) -> Option<Self> {
-        Some(Self { group: c.u16()?, number: c.u8()? })
+        Some(Self {
+            group: c.u16()?,
+            number: c.u8()?,
+        })
     }
 }
 
@@ -147,7 +150,14 @@ impl Event {
                 c.u64()?; // time of the check
                 let number = Number::read(&mut c)?;
                 let is_soft = version >= 1 && c.u32()? != 0;
-                Self::Park(number, if is_soft { Parking::Soft } else { Parking::Parked })
+                Self::Park(
+                    number,
+                    if is_soft {
+                        Parking::Soft
+                    } else {
+                        Parking::Parked
+                    },
+                )
             }
             id::UNPARK => {
                 c.u64()?;
@@ -156,13 +166,25 @@ impl Event {
             id::SOFT_PARK | id::FORCED_PARK => {
                 c.u64()?;
                 let number = Number::read(&mut c)?;
-                let kind = if id == id::SOFT_PARK { Parking::Soft } else { Parking::Forced };
-                if c.u32()? != 0 { Self::Park(number, kind) } else { Self::Unpark(number, Some(kind)) }
+                let kind = if id == id::SOFT_PARK {
+                    Parking::Soft
+                } else {
+                    Parking::Forced
+                };
+                if c.u32()? != 0 {
+                    Self::Park(number, kind)
+                } else {
+                    Self::Unpark(number, Some(kind))
+                }
             }
             id::SUMMARY => {
                 let number = Number::read(&mut c)?;
                 c.take(8)?; // idle states
-                Self::Rundown(Rundown { number, nominal_mhz: some(c.u32()?), ..Rundown::default() })
+                Self::Rundown(Rundown {
+                    number,
+                    nominal_mhz: some(c.u32()?),
+                    ..Rundown::default()
+                })
             }
             id::RUNDOWN => Self::Rundown(rundown(&mut c, version)?),
             id::INDEX => {
@@ -175,7 +197,12 @@ impl Event {
             id::CLASSES => {
                 let number = Number::read(&mut c)?;
                 let (efficiency_class, scheduling_class) = (Some(c.u8()?), Some(c.u8()?));
-                Self::Rundown(Rundown { number, efficiency_class, scheduling_class, ..Rundown::default() })
+                Self::Rundown(Rundown {
+                    number,
+                    efficiency_class,
+                    scheduling_class,
+                    ..Rundown::default()
+                })
             }
             _ => return None,
         })
@@ -191,14 +218,23 @@ fn delivered(c: &mut Cursor<'_>, version: u8) -> Option<Delivered> {
     let (number, percent) = (Number::read(c)?, c.u32()?);
     let duration_us = if version >= 1 { Some(c.u64()?) } else { None };
     let mhz = if version >= 2 { some(c.u32()?) } else { None };
-    Some(Delivered { number, percent, duration_us, mhz })
+    Some(Delivered {
+        number,
+        percent,
+        duration_us,
+        mhz,
+    })
 }
 
 /// Versions 0 to 9 of event 64. Each adds fields behind those of the one before; version 4 replaced one.
 fn rundown(c: &mut Cursor<'_>, version: u8) -> Option<Rundown> {
     // What is passed over has to be there as well: an event that ends early has another layout than its
     // version says, and its numbers would be those of other fields.
-    let mut r = Rundown { number: Number::read(c)?, is_parked: Some(c.u32()? != 0), ..Rundown::default() };
+    let mut r = Rundown {
+        number: Number::read(c)?,
+        is_parked: Some(c.u32()? != 0),
+        ..Rundown::default()
+    };
     c.take(12)?; // caps, desired performance
     r.nominal_mhz = some(c.u32()?);
     if version >= 1 {
@@ -231,11 +267,17 @@ fn rundown(c: &mut Cursor<'_>, version: u8) -> Option<Rundown> {
 mod tests {
     use super::*;
 
-    const CORE: Number = Number { group: 1, number: 5 };
+    const CORE: Number = Number {
+        group: 1,
+        number: 5,
+    };
 
     /// Bytes of a payload from numbers with their sizes.
     fn payload(parts: &[(u64, usize)]) -> Vec<u8> {
-        parts.iter().flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size)).collect()
+        parts
+            .iter()
+            .flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size))
+            .collect()
     }
 
     const NUMBER: [(u64, usize); 2] = [(1, 2), (5, 1)];
@@ -245,8 +287,12 @@ mod tests {
         let fields: [(u64, usize); 5] = [(1, 4), (0, 4), (0, 4), (80, 4), (3000, 4)];
         let mut parts = [&NUMBER[..], &fields].concat();
         let read = |version, parts: &[(u64, usize)]| Event::parse(64, version, &payload(parts));
-        let mut want =
-            Rundown { number: CORE, is_parked: Some(true), nominal_mhz: Some(3000), ..Rundown::default() };
+        let mut want = Rundown {
+            number: CORE,
+            is_parked: Some(true),
+            nominal_mhz: Some(3000),
+            ..Rundown::default()
+        };
         assert_eq!(read(0, &parts), Some(Event::Rundown(want)));
         parts.extend([(5, 4), (100, 4), (0, 4), (90, 4), (1, 1), (7, 1), (1, 4)]);
         (want.efficiency_class, want.scheduling_class) = (Some(1), Some(7));
@@ -264,7 +310,12 @@ mod tests {
     fn speeds_and_parking_are_read() {
         let read = |id, version, parts: &[(u64, usize)]| Event::parse(id, version, &payload(parts));
         let delivered = |duration_us, mhz| {
-            Some(Event::Delivered(Delivered { number: CORE, percent: 120, duration_us, mhz }))
+            Some(Event::Delivered(Delivered {
+                number: CORE,
+                percent: 120,
+                duration_us,
+                mhz,
+            }))
         };
         let parts = [&NUMBER[..], &[(120, 4), (15_000, 8), (3600, 4)]].concat();
         assert_eq!(read(111, 0, &parts[..3]), delivered(None, None));
@@ -284,7 +335,10 @@ mod tests {
             assert_eq!(read(id, version, &parts), Some(event), "{id} {version}");
         }
         let off = [&parts[..3], &[(0, 4)]].concat();
-        assert_eq!(read(138, 0, &off), Some(Event::Unpark(CORE, Some(Parking::Soft))));
+        assert_eq!(
+            read(138, 0, &off),
+            Some(Event::Unpark(CORE, Some(Parking::Soft)))
+        );
         assert_eq!(
             read(68, 1, &[&NUMBER[..], &[(1, 4), (2, 4), (69, 4)]].concat()),
             Some(Event::Index(CORE, 69))

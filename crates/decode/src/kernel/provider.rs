@@ -54,14 +54,17 @@ impl Event {
         Some(match id {
             id::PROCESS_START => Self::Process(process::opcode::START, start(payload, version)?),
             // The rundown event came later and starts with the third layout of the start event.
-            id::PROCESS_RUNDOWN => {
-                Self::Process(process::opcode::DC_START, start(payload, version.saturating_add(2))?)
-            }
+            id::PROCESS_RUNDOWN => Self::Process(
+                process::opcode::DC_START,
+                start(payload, version.saturating_add(2))?,
+            ),
             id::PROCESS_STOP => Self::Process(process::opcode::END, stop(payload, version)?),
             id::THREAD_START => Self::Thread(thread::opcode::START, ids()?),
             id::THREAD_STOP => Self::Thread(thread::opcode::END, ids()?),
             id::IMAGE_LOAD => Self::Image(image::opcode::LOAD, read_image(payload, pointer_size)?),
-            id::IMAGE_UNLOAD => Self::Image(image::opcode::UNLOAD, read_image(payload, pointer_size)?),
+            id::IMAGE_UNLOAD => {
+                Self::Image(image::opcode::UNLOAD, read_image(payload, pointer_size)?)
+            }
             _ => return None,
         })
     }
@@ -71,7 +74,10 @@ impl Event {
 fn start(payload: &[u8], layout: u8) -> Option<Process> {
     let sequence_numbers = layout >= 3;
     let mut c = Cursor::new(payload);
-    let mut p = Process { pid: c.u32()?, ..Process::default() };
+    let mut p = Process {
+        pid: c.u32()?,
+        ..Process::default()
+    };
     if sequence_numbers {
         p.unique_key = c.u64()?;
     }
@@ -103,7 +109,10 @@ fn start(payload: &[u8], layout: u8) -> Option<Process> {
 
 fn stop(payload: &[u8], version: u8) -> Option<Process> {
     let mut c = Cursor::new(payload);
-    let mut p = Process { pid: c.u32()?, ..Process::default() };
+    let mut p = Process {
+        pid: c.u32()?,
+        ..Process::default()
+    };
     if version >= 2 {
         p.unique_key = c.u64()?;
     }
@@ -127,5 +136,12 @@ fn read_image(payload: &[u8], pointer_size: usize) -> Option<Image> {
     let (base, size) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
     let (pid, checksum, time_date_stamp) = (c.u32()?, c.u32()?, c.u32()?);
     c.pointer(pointer_size)?; // default base
-    Some(Image { base, size, pid: Some(pid), checksum, time_date_stamp, path: utf16_text(c.utf16()) })
+    Some(Image {
+        base,
+        size,
+        pid: Some(pid),
+        checksum,
+        time_date_stamp,
+        path: utf16_text(c.utf16()),
+    })
 }

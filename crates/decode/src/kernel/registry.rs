@@ -72,8 +72,12 @@ pub const OPERATIONS: &[u8] = &[
 ];
 
 /// Types that say which key a control block stands for.
-pub const BLOCKS: &[u8] =
-    &[opcode::BLOCK_CREATE, opcode::BLOCK_DELETE, opcode::BLOCK_START, opcode::BLOCK_END];
+pub const BLOCKS: &[u8] = &[
+    opcode::BLOCK_CREATE,
+    opcode::BLOCK_DELETE,
+    opcode::BLOCK_START,
+    opcode::BLOCK_END,
+];
 
 /// What an operation is called, from its type; `None` for events that are none.
 #[must_use]
@@ -111,7 +115,8 @@ pub const fn is_block(op: u8) -> bool {
 pub const fn names_value(op: u8) -> bool {
     matches!(
         op,
-        opcode::SET_VALUE..=opcode::QUERY_VALUE | opcode::ENUMERATE_VALUE | opcode::QUERY_MULTIPLE_VALUES
+        opcode::SET_VALUE
+            ..=opcode::QUERY_VALUE | opcode::ENUMERATE_VALUE | opcode::QUERY_MULTIPLE_VALUES
     )
 }
 
@@ -149,13 +154,25 @@ impl Operation {
         if version >= 2 {
             let (begin, status, index) = (Begin::At(c.u64()? as i64), c.u32()?, c.u32()?);
             let block = c.pointer(pointer_size)?;
-            return Some(Self { begin, status, index: Some(index), block, name: utf16_text(c.utf16()) });
+            return Some(Self {
+                begin,
+                status,
+                index: Some(index),
+                block,
+                name: utf16_text(c.utf16()),
+            });
         }
         // The status has the size of a pointer in versions 0 and 1, but is a number of 32 bits in any case.
         let (status, block) = (c.pointer(pointer_size)? as u32, c.pointer(pointer_size)?);
         let begin = Begin::Elapsed(c.u64()? as i64);
         let index = if version == 1 { Some(c.u32()?) } else { None };
-        Some(Self { begin, status, index, block, name: utf16_text(c.utf16()) })
+        Some(Self {
+            begin,
+            status,
+            index,
+            block,
+            name: utf16_text(c.utf16()),
+        })
     }
 }
 
@@ -164,7 +181,10 @@ mod tests {
     use super::*;
 
     fn wide(text: &str) -> Vec<u8> {
-        text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+        text.encode_utf16()
+            .chain([0])
+            .flat_map(u16::to_le_bytes)
+            .collect()
     }
 
     #[test]
@@ -176,11 +196,22 @@ mod tests {
             block: 0xA0,
             name: name.into(),
         };
-        let old = [&0xC000_0034u64.to_le_bytes()[..], &0xA0u64.to_le_bytes(), &7u64.to_le_bytes()].concat();
+        let old = [
+            &0xC000_0034u64.to_le_bytes()[..],
+            &0xA0u64.to_le_bytes(),
+            &7u64.to_le_bytes(),
+        ]
+        .concat();
         let zero = [&old[..], &wide("Run")].concat();
-        assert_eq!(Operation::parse(&zero, 0, 8), Some(read(Begin::Elapsed(7), None, "Run")));
+        assert_eq!(
+            Operation::parse(&zero, 0, 8),
+            Some(read(Begin::Elapsed(7), None, "Run"))
+        );
         let one = [&old[..], &3u32.to_le_bytes(), &wide("Run")].concat();
-        assert_eq!(Operation::parse(&one, 1, 8), Some(read(Begin::Elapsed(7), Some(3), "Run")));
+        assert_eq!(
+            Operation::parse(&one, 1, 8),
+            Some(read(Begin::Elapsed(7), Some(3), "Run"))
+        );
         let two = [
             &7u64.to_le_bytes()[..],
             &0xC000_0034u32.to_le_bytes(),
@@ -189,20 +220,38 @@ mod tests {
             &wide("Run"),
         ]
         .concat();
-        assert_eq!(Operation::parse(&two, 2, 4), Some(read(Begin::At(7), Some(3), "Run")));
+        assert_eq!(
+            Operation::parse(&two, 2, 4),
+            Some(read(Begin::At(7), Some(3), "Run"))
+        );
         // The text may be missing, the rest may not.
-        assert_eq!(Operation::parse(&two[..20], 2, 4), Some(read(Begin::At(7), Some(3), "")));
+        assert_eq!(
+            Operation::parse(&two[..20], 2, 4),
+            Some(read(Begin::At(7), Some(3), ""))
+        );
         assert_eq!(Operation::parse(&two[..19], 2, 4), None);
     }
 
     #[test]
     fn texts_are_keys_but_for_operations_on_values() {
-        let values: Vec<&str> = (0..=255).filter(|op| names_value(*op)).filter_map(name).collect();
+        let values: Vec<&str> = (0..=255)
+            .filter(|op| names_value(*op))
+            .filter_map(name)
+            .collect();
         assert_eq!(
             values,
-            ["set_value", "delete_value", "query_value", "enumerate_value", "query_multiple_values"]
+            [
+                "set_value",
+                "delete_value",
+                "query_value",
+                "enumerate_value",
+                "query_multiple_values"
+            ]
         );
         assert!((22..=25).all(|op| is_block(op) && name(op).is_none()));
-        assert_eq!((name(30), name(9), is_block(21), is_block(26)), (None, None, false, false));
+        assert_eq!(
+            (name(30), name(9), is_block(21), is_block(26)),
+            (None, None, false, false)
+        );
     }
 }

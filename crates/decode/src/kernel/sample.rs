@@ -21,12 +21,19 @@ pub mod opcode {
 }
 
 /// Types that report the interval of samples, of the timer and of counters.
-pub const INTERVALS: &[u8] = &[opcode::INTERVAL_SET, opcode::INTERVAL_START, opcode::INTERVAL_END];
+pub const INTERVALS: &[u8] = &[
+    opcode::INTERVAL_SET,
+    opcode::INTERVAL_START,
+    opcode::INTERVAL_END,
+];
 
 /// Whether a type reports an interval.
 #[must_use]
 pub const fn is_interval(op: u8) -> bool {
-    matches!(op, opcode::INTERVAL_SET | opcode::INTERVAL_START | opcode::INTERVAL_END)
+    matches!(
+        op,
+        opcode::INTERVAL_SET | opcode::INTERVAL_START | opcode::INTERVAL_END
+    )
 }
 
 /// `SampledProfile`.
@@ -94,6 +101,10 @@ impl Interval {
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let old = u32_at(payload, 8).unwrap_or_default();
-        Some(Self { source: u32_at(payload, 0)?, new: u32_at(payload, 4)?, old })
+        Some(Self {
+            source: u32_at(payload, 0)?,
+            new: u32_at(payload, 4)?,
+            old,
+        })
     }
 }

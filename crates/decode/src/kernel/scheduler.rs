@@ -105,7 +105,11 @@ impl ReadyThread {
     #[inline]
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
-        Some(Self { tid: u32_at(payload, 0)?, adjust_reason: *payload.get(4)?, flags: *payload.get(6)? })
+        Some(Self {
+            tid: u32_at(payload, 0)?,
+            adjust_reason: *payload.get(4)?,
+            flags: *payload.get(6)?,
+        })
     }
 
     /// Whether a DPC made it ready.
@@ -130,6 +134,10 @@ impl PriorityChange {
     /// Reads a payload.
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
-        Some(Self { tid: u32_at(payload, 0)?, old: *payload.get(4)?, new: *payload.get(5)? })
+        Some(Self {
+            tid: u32_at(payload, 0)?,
+            old: *payload.get(4)?,
+            new: *payload.get(5)?,
+        })
     }
 }

@@ -51,6 +51,9 @@ impl Fault {
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        Some(Self { address: c.pointer(pointer_size)?, instruction: c.pointer(pointer_size)? })
+        Some(Self {
+            address: c.pointer(pointer_size)?,
+            instruction: c.pointer(pointer_size)?,
+        })
     }
 }

@@ -41,7 +41,11 @@ impl Owner {
     #[inline]
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
-        Some(Self { timestamp: i64_at(payload, 0)?, pid: u32_at(payload, 8)?, tid: u32_at(payload, 12)? })
+        Some(Self {
+            timestamp: i64_at(payload, 0)?,
+            pid: u32_at(payload, 8)?,
+            tid: u32_at(payload, 12)?,
+        })
     }
 }
 

@@ -36,8 +36,17 @@ mod tests {
 
     #[test]
     fn payloads_are_a_pointer_and_a_status() {
-        assert_eq!(address(&[1, 2, 3, 4, 5, 6, 7, 0x80], 8), Some(0x8007_0605_0403_0201));
-        assert_eq!((address(&[1, 0, 0, 0x80], 4), address(&[1, 0, 0, 0], 8)), (Some(0x8000_0001), None));
-        assert_eq!((status(&[0x22, 0, 0, 0xC0]), status(&[0])), (Some(0xC000_0022), None));
+        assert_eq!(
+            address(&[1, 2, 3, 4, 5, 6, 7, 0x80], 8),
+            Some(0x8007_0605_0403_0201)
+        );
+        assert_eq!(
+            (address(&[1, 0, 0, 0x80], 4), address(&[1, 0, 0, 0], 8)),
+            (Some(0x8000_0001), None)
+        );
+        assert_eq!(
+            (status(&[0x22, 0, 0, 0xC0]), status(&[0])),
+            (Some(0xC000_0022), None)
+        );
     }
 }

@@ -28,7 +28,10 @@ pub const LIFETIME: &[u8] = &[opcode::START, opcode::END, opcode::DC_START, opco
 /// Whether a type describes a thread.
 #[must_use]
 pub const fn is_lifetime(op: u8) -> bool {
-    matches!(op, opcode::START | opcode::END | opcode::DC_START | opcode::DC_END)
+    matches!(
+        op,
+        opcode::START | opcode::END | opcode::DC_START | opcode::DC_END
+    )
 }
 
 /// The identity in a thread event. The ids of the header are those of the creator.
@@ -45,7 +48,17 @@ impl Thread {
     #[must_use]
     pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
         let (first, second) = (u32_at(payload, 0)?, u32_at(payload, 4)?);
-        Some(if version == 0 { Self { pid: second, tid: first } } else { Self { pid: first, tid: second } })
+        Some(if version == 0 {
+            Self {
+                pid: second,
+                tid: first,
+            }
+        } else {
+            Self {
+                pid: first,
+                tid: second,
+            }
+        })
     }
 }
 
@@ -75,11 +88,16 @@ impl Traits {
         let start_address =
             pointer_at(payload, fifth + pointer_size, pointer_size).filter(|_| version > 0)?;
         if version < 3 {
-            return Some(Self { start_address: Some(start_address), ..Self::default() });
+            return Some(Self {
+                start_address: Some(start_address),
+                ..Self::default()
+            });
         }
         let priorities = fifth + 3 * pointer_size + 4;
         // Version 3 without a name ends behind three priorities and the flags, and then the name is empty.
-        let name = payload.get(priorities + 4..).map(|rest| utf16_text(Cursor::new(rest).utf16()));
+        let name = payload
+            .get(priorities + 4..)
+            .map(|rest| utf16_text(Cursor::new(rest).utf16()));
         Some(Self {
             affinity: pointer_at(payload, fifth, pointer_size),
             start_address: Some(start_address),
@@ -105,7 +123,11 @@ impl Affinity {
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mask = pointer_at(payload, 0, pointer_size)?;
-        Some(Self { tid: u32_at(payload, pointer_size)?, group: u16_at(payload, pointer_size + 4)?, mask })
+        Some(Self {
+            tid: u32_at(payload, pointer_size)?,
+            group: u16_at(payload, pointer_size + 4)?,
+            mask,
+        })
     }
 }
 
@@ -135,10 +157,16 @@ mod tests {
     #[test]
     fn traits_stand_where_the_version_has_them() {
         let named = Traits::parse(&payload(3, "render"), 3, 8).unwrap();
-        assert_eq!((named.affinity, named.base_priority, named.name.as_str()), (Some(5), Some(8), "render"));
+        assert_eq!(
+            (named.affinity, named.base_priority, named.name.as_str()),
+            (Some(5), Some(8), "render")
+        );
         assert_eq!(named.start_address, Some(6));
         let old = Traits::parse(&payload(2, ""), 2, 8).unwrap();
-        assert_eq!((old.affinity, old.base_priority, old.start_address), (None, None, Some(6)));
+        assert_eq!(
+            (old.affinity, old.base_priority, old.start_address),
+            (None, None, Some(6))
+        );
         assert_eq!(Traits::parse(&payload(0, ""), 0, 8), None);
         let cut = payload(3, "render");
         assert_eq!(Traits::parse(&cut[..40], 3, 8), None);
@@ -146,9 +174,21 @@ mod tests {
 
     #[test]
     fn affinity_has_group_and_mask() {
-        let bytes =
-            [&0xf0_u64.to_le_bytes()[..], &44_u32.to_le_bytes(), &1_u16.to_le_bytes(), &[0; 2]].concat();
-        assert_eq!(Affinity::parse(&bytes, 8), Some(Affinity { tid: 44, group: 1, mask: 0xf0 }));
+        let bytes = [
+            &0xf0_u64.to_le_bytes()[..],
+            &44_u32.to_le_bytes(),
+            &1_u16.to_le_bytes(),
+            &[0; 2],
+        ]
+        .concat();
+        assert_eq!(
+            Affinity::parse(&bytes, 8),
+            Some(Affinity {
+                tid: 44,
+                group: 1,
+                mask: 0xf0
+            })
+        );
         assert_eq!(Affinity::parse(&bytes[..13], 8), None);
     }
 }

@@ -69,7 +69,12 @@ impl Allocation {
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
         let (base, size) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
-        Some(Self { base, size, pid: c.u32()?, flags: c.u32()? })
+        Some(Self {
+            base,
+            size,
+            pid: c.u32()?,
+            flags: c.u32()?,
+        })
     }
 
     /// What is done, as the extract names it; `None` if the flags say nothing. What is reserved and
@@ -101,7 +106,11 @@ impl Allocation {
         // Rounding up in the last page would overflow. That page belongs to no program, so that ranges which
         // claim to reach into it end in front of it.
         let end = self.base.saturating_add(self.size);
-        if end > last_page { (start, last_page) } else { (start, end.div_ceil(PAGE) * PAGE) }
+        if end > last_page {
+            (start, last_page)
+        } else {
+            (start, end.div_ceil(PAGE) * PAGE)
+        }
     }
 }
 
@@ -132,7 +141,14 @@ impl FileMap {
         let flags = (c.u64()? >> 48) as u16;
         let size = c.pointer(pointer_size)?;
         let offset = if version >= 3 { Some(c.u64()?) } else { None };
-        Some(Self { base, file_key, flags, size, offset, pid: c.u32()? })
+        Some(Self {
+            base,
+            file_key,
+            flags,
+            size,
+            offset,
+            pid: c.u32()?,
+        })
     }
 }
 
@@ -142,31 +158,77 @@ mod tests {
 
     #[test]
     fn pages_are_whole_and_end_with_the_address_space() {
-        let pages = |base, size| Allocation { base, size, pid: 4, flags: 0 }.pages();
+        let pages = |base, size| {
+            Allocation {
+                base,
+                size,
+                pid: 4,
+                flags: 0,
+            }
+            .pages()
+        };
         assert_eq!(pages(0x1000, 0x1000), (0x1000, 0x2000));
         assert_eq!(pages(0x1fff, 2), (0x1000, 0x3000));
         assert_eq!(pages(0x1001, 0), (0x1000, 0x1000));
-        assert_eq!(pages(u64::MAX, u64::MAX), (u64::MAX - 0xfff, u64::MAX - 0xfff));
+        assert_eq!(
+            pages(u64::MAX, u64::MAX),
+            (u64::MAX - 0xfff, u64::MAX - 0xfff)
+        );
         assert_eq!(pages(0, u64::MAX), (0, u64::MAX - 0xfff));
     }
 
     #[test]
     fn kinds_follow_from_type_and_flags() {
-        let kind = |op, flags| Allocation { base: 0, size: 0, pid: 4, flags }.kind(op);
-        assert_eq!(kind(opcode::ALLOC, flag::COMMIT | flag::RESERVE), Some("commit"));
+        let kind = |op, flags| {
+            Allocation {
+                base: 0,
+                size: 0,
+                pid: 4,
+                flags,
+            }
+            .kind(op)
+        };
+        assert_eq!(
+            kind(opcode::ALLOC, flag::COMMIT | flag::RESERVE),
+            Some("commit")
+        );
         assert_eq!(kind(opcode::ALLOC, flag::RESERVE), Some("reserve"));
         assert_eq!(kind(opcode::FREE, flag::DECOMMIT), Some("decommit"));
         assert_eq!(kind(opcode::FREE, flag::RELEASE), Some("release"));
-        assert_eq!((kind(opcode::FREE, flag::COMMIT), kind(opcode::ALLOC, 0)), (None, None));
+        assert_eq!(
+            (kind(opcode::FREE, flag::COMMIT), kind(opcode::ALLOC, 0)),
+            (None, None)
+        );
     }
 
     #[test]
     fn newer_mappings_report_their_position_in_the_file() {
-        let numbers = |numbers: &[u64]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+        let numbers = |numbers: &[u64]| {
+            numbers
+                .iter()
+                .flat_map(|n| n.to_le_bytes())
+                .collect::<Vec<u8>>()
+        };
         let start = numbers(&[0x1000, 0x77, 0x0002 << 48, 0x5000]);
-        let old = FileMap { base: 0x1000, file_key: 0x77, flags: 2, size: 0x5000, offset: None, pid: 8 };
-        assert_eq!(FileMap::parse(&[&start[..], &[8, 0, 0, 0]].concat(), 2, 8), Some(old));
+        let old = FileMap {
+            base: 0x1000,
+            file_key: 0x77,
+            flags: 2,
+            size: 0x5000,
+            offset: None,
+            pid: 8,
+        };
+        assert_eq!(
+            FileMap::parse(&[&start[..], &[8, 0, 0, 0]].concat(), 2, 8),
+            Some(old)
+        );
         let new = [&start[..], &numbers(&[0x2000]), &[8, 0, 0, 0]].concat();
-        assert_eq!(FileMap::parse(&new, 3, 8), Some(FileMap { offset: Some(0x2000), ..old }));
+        assert_eq!(
+            FileMap::parse(&new, 3, 8),
+            Some(FileMap {
+                offset: Some(0x2000),
+                ..old
+            })
+        );
     }
 }

@@ -40,7 +40,10 @@ pub(super) fn manifest(
     for (tid, items) in &provider.templates {
         templates.insert(tid.as_str(), builder.template(items));
     }
-    let mut manifest = Manifest { name: builder.name.clone(), ..Manifest::default() };
+    let mut manifest = Manifest {
+        name: builder.name.clone(),
+        ..Manifest::default()
+    };
     for event in &provider.events {
         match builder.event(event, &templates)? {
             Ok(event) => manifest.events.push(event),
@@ -48,7 +51,10 @@ pub(super) fn manifest(
         }
     }
     manifest.keywords.bitmap = true;
-    let keywords = provider.keywords.iter().map(|(mask, name)| (*mask, name.as_str().into()));
+    let keywords = provider
+        .keywords
+        .iter()
+        .map(|(mask, name)| (*mask, name.as_str().into()));
     manifest.keywords.entries = keywords.collect();
     Some(manifest)
 }
@@ -70,7 +76,10 @@ impl<'a> Builder<'a> {
     fn maps(&mut self) -> Option<HashMap<&'a str, Arc<ValueMap>>> {
         let mut maps = HashMap::new();
         for (name, Map { bitmap, entries }) in &self.provider.maps {
-            let mut map = ValueMap { bitmap: *bitmap, entries: Vec::with_capacity(entries.len()) };
+            let mut map = ValueMap {
+                bitmap: *bitmap,
+                entries: Vec::with_capacity(entries.len()),
+            };
             for (value, reference) in entries {
                 let text = self.text(reference);
                 self.budget.take(text.len() + 32)?;
@@ -86,7 +95,9 @@ impl<'a> Builder<'a> {
     where
         'a: 't,
     {
-        let id = reference.strip_prefix("$(string.").and_then(|rest| rest.strip_suffix(')'));
+        let id = reference
+            .strip_prefix("$(string.")
+            .and_then(|rest| rest.strip_suffix(')'));
         let found = id.and_then(|id| self.strings.get(id));
         found.map_or(reference, String::as_str).trim_end()
     }
@@ -99,16 +110,28 @@ impl<'a> Builder<'a> {
     ) -> Option<Result<ManifestEvent, BrokenEvent>> {
         let broken = |expected: &'static str, found: Option<&String>| {
             let found = found.map_or_else(|| "none".to_owned(), |text| format!("{text:?}"));
-            Some(Err(BrokenEvent { at: element.at, expected, found }))
+            Some(Err(BrokenEvent {
+                at: element.at,
+                expected,
+                found,
+            }))
         };
         let event = &element.attributes;
         let number = |name: &str| event.get(name).map_or(Some(0), |text| integer(text));
         // Whatever is wrong with an event concerns it alone: a manifest out of a trace is used as far as it
         // makes sense, and one that the user named is refused by its caller with the first broken event.
-        let id = event.get("value").and_then(|id| integer(id)).and_then(|id| u16::try_from(id).ok());
-        let Some(id) = id else { return broken("an event with a value from 0 to 65535", event.get("value")) };
+        let id = event
+            .get("value")
+            .and_then(|id| integer(id))
+            .and_then(|id| u16::try_from(id).ok());
+        let Some(id) = id else {
+            return broken("an event with a value from 0 to 65535", event.get("value"));
+        };
         let Some(version) = number("version").and_then(|version| u8::try_from(version).ok()) else {
-            return broken("an event with a version from 0 to 255", event.get("version"));
+            return broken(
+                "an event with a version from 0 to 255",
+                event.get("version"),
+            );
         };
         let empty = (Vec::new(), 0);
         let template = match event.get("template") {
@@ -119,8 +142,7 @@ impl<'a> Builder<'a> {
             },
         };
         let Some((fields, slots)) = template else {
-            let expected =
-                "a template whose types exist, and whose lengths and counts refer to fields before them";
+            let expected = "a template whose types exist, and whose lengths and counts refer to fields before them";
             return broken(expected, event.get("template"));
         };
         let name = self.event_name(event, id);
@@ -136,16 +158,33 @@ impl<'a> Builder<'a> {
             fields: fields.clone(),
             slots: *slots,
         };
-        Some(Ok(ManifestEvent { id, version, schema, message: message.map(Into::into) }))
+        Some(Ok(ManifestEvent {
+            id,
+            version,
+            schema,
+            message: message.map(Into::into),
+        }))
     }
 
     fn event_name(&self, event: &HashMap<String, String>, id: u16) -> String {
-        let named = |name: &str| event.get(name).map(String::as_str).filter(|n| !n.is_empty() && *n != NONE);
-        let Some(task) = named("task") else { return schema::numbered(id) };
+        let named = |name: &str| {
+            event
+                .get(name)
+                .map(String::as_str)
+                .filter(|n| !n.is_empty() && *n != NONE)
+        };
+        let Some(task) = named("task") else {
+            return schema::numbered(id);
+        };
         // Opcode 0 is information under whatever name, and is left out of names as EventInfo does: one event
         // has one name, whoever describes it.
         let opcode = named("opcode").filter(|opcode| {
-            *opcode != OPCODE_INFO && self.provider.opcodes.get(*opcode).is_none_or(|value| *value != 0)
+            *opcode != OPCODE_INFO
+                && self
+                    .provider
+                    .opcodes
+                    .get(*opcode)
+                    .is_none_or(|value| *value != 0)
         });
         match opcode {
             Some(opcode) => format!("{task}/{}", opcode.strip_prefix("win:").unwrap_or(opcode)),
@@ -154,8 +193,12 @@ impl<'a> Builder<'a> {
     }
 
     fn template(&self, items: &[Item]) -> Template {
-        let mut reader =
-            FieldReader { maps: &self.maps, slots: slots(items)?, seen: HashSet::new(), left: MAX_FIELDS };
+        let mut reader = FieldReader {
+            maps: &self.maps,
+            slots: slots(items)?,
+            seen: HashSet::new(),
+            left: MAX_FIELDS,
+        };
         let fields = reader.fields(items, 0)?;
         Some((fields, reader.slots.len() as u16))
     }
@@ -169,7 +212,10 @@ fn slots(items: &[Item]) -> Option<HashMap<&str, u16>> {
     while let Some(items) = lists.pop() {
         for item in items {
             for reference in ["length", "count"] {
-                let name = item.attributes.get(reference).filter(|text| integer(text).is_none());
+                let name = item
+                    .attributes
+                    .get(reference)
+                    .filter(|text| integer(text).is_none());
                 if let Some(name) = name {
                     let next = u16::try_from(slots.len()).ok()?;
                     slots.entry(name.as_str()).or_insert(next);
@@ -211,9 +257,16 @@ impl<'a> FieldReader<'a> {
         };
         if let Some(members) = &item.members {
             let members = self.fields(members, depth + 1)?;
-            return Some(Field { count, members, ..Field::new(name, Type::Struct) });
+            return Some(Field {
+                count,
+                members,
+                ..Field::new(name, Type::Struct)
+            });
         }
-        let mut field = Field { count, ..Field::new(name, intype::from_name(get("inType")?)?) };
+        let mut field = Field {
+            count,
+            ..Field::new(name, intype::from_name(get("inType")?)?)
+        };
         if let Some(text) = get("length") {
             field.length = match integer(text) {
                 Some(length) => Length::Fixed(u32::try_from(length).ok()?),
@@ -222,13 +275,18 @@ impl<'a> FieldReader<'a> {
         }
         field.slot = self.slots.get(name).copied();
         self.seen.insert(name);
-        field.map = get("map").and_then(|map| self.maps.get(map)).map(Arc::clone);
+        field.map = get("map")
+            .and_then(|map| self.maps.get(map))
+            .map(Arc::clone);
         intype::apply_out(&mut field, get("outType").map_or(0, intype::out_from_name));
         Some(field)
     }
 
     fn reference(&self, name: &str) -> Option<u16> {
         // A length behind its text could not be used: payloads are read from front to back.
-        self.seen.contains(name).then(|| self.slots.get(name).copied()).flatten()
+        self.seen
+            .contains(name)
+            .then(|| self.slots.get(name).copied())
+            .flatten()
     }
 }

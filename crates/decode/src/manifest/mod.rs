@@ -64,9 +64,16 @@ impl Manifest {
     pub fn cost(&self) -> usize {
         let events = self.events.iter().map(|event| {
             let message = event.message.as_deref().map_or(0, message::cost);
-            size_of::<ManifestEvent>() + event.schema.name.len() + message + cost(&event.schema.fields)
+            size_of::<ManifestEvent>()
+                + event.schema.name.len()
+                + message
+                + cost(&event.schema.fields)
         });
-        let keywords = self.keywords.entries.iter().map(|(_, name)| 32 + name.len());
+        let keywords = self
+            .keywords
+            .entries
+            .iter()
+            .map(|(_, name)| 32 + name.len());
         events.chain(keywords).sum()
     }
 }
@@ -77,7 +84,12 @@ impl Manifest {
 /// Entities other than the five of XML itself are refused, so that nothing can expand.
 pub(crate) fn of_provider(guid: Guid, text: &str) -> Option<Manifest> {
     let document = xml::read(text).ok()?;
-    build::manifest(guid, document.providers.first()?, &document.strings, Source::EventSource)
+    build::manifest(
+        guid,
+        document.providers.first()?,
+        &document.strings,
+        Source::EventSource,
+    )
 }
 
 /// Reads a file with the manifests of one or more providers.
@@ -85,17 +97,26 @@ pub(crate) fn of_provider(guid: Guid, text: &str) -> Option<Manifest> {
 /// # Errors
 /// [`Wrong`] with the line that makes no sense: a file that the user names is taken as a whole or not at all.
 pub fn read(text: &str) -> Result<Vec<(Guid, Manifest)>, Wrong> {
-    let wrong = |at: usize, expected: &str, found: &str| Wrong::in_text(text, at, expected, found, HINT);
-    let document = xml::read(text).map_err(|broken| wrong(broken.at, broken.expected, &broken.found))?;
+    let wrong =
+        |at: usize, expected: &str, found: &str| Wrong::in_text(text, at, expected, found, HINT);
+    let document =
+        xml::read(text).map_err(|broken| wrong(broken.at, broken.expected, &broken.found))?;
     if document.is_cut {
-        return Err(wrong(text.len(), "</instrumentationManifest>", "the end of the file"));
+        return Err(wrong(
+            text.len(),
+            "</instrumentationManifest>",
+            "the end of the file",
+        ));
     }
     let mut all = Vec::new();
     for provider in &document.providers {
-        let guid = provider
-            .guid
-            .parse()
-            .map_err(|_| wrong(provider.at, "a <provider> with a guid", &format!("{:?}", provider.guid)))?;
+        let guid = provider.guid.parse().map_err(|_| {
+            wrong(
+                provider.at,
+                "a <provider> with a guid",
+                &format!("{:?}", provider.guid),
+            )
+        })?;
         let manifest = build::manifest(guid, provider, &document.strings, Source::Manifest)
             .ok_or_else(|| wrong(provider.at, "events that fit into memory", "too many"))?;
         if let Some(broken) = manifest.broken_events.first() {

@@ -27,21 +27,66 @@ fn document(template: &str, rest: &str) -> String {
 fn values(template: &str, payload: &[u8]) -> String {
     let all = read(&document(template, "")).unwrap();
     let plan = Plan::new(all[0].1.events[0].schema.clone(), 8);
-    let (fields, complete) = Renderer { clock: None, limits: Limits::NONE }.object(&plan, payload);
-    format!("{}{}", serde_json::Value::Object(fields), if complete { "" } else { " cut" })
+    let (fields, complete) = Renderer {
+        clock: None,
+        limits: Limits::NONE,
+    }
+    .object(&plan, payload);
+    format!(
+        "{}{}",
+        serde_json::Value::Object(fields),
+        if complete { "" } else { " cut" }
+    )
 }
 
 #[test]
 fn providers_of_one_file_keep_their_names_apart() {
-    let all = read(&document(r#"<data name="m" inType="win:UInt32" map="M"/>"#, "")).unwrap();
-    let of = |at: usize| (all[at].0.to_string(), all[at].1.name.as_deref().unwrap().to_owned());
-    assert_eq!(of(0), ("00000000-0000-0000-0000-000000000001".into(), "First".into()));
-    assert_eq!(of(1), ("00000000-0000-0000-0000-000000000002".into(), "Second".into()));
+    let all = read(&document(
+        r#"<data name="m" inType="win:UInt32" map="M"/>"#,
+        "",
+    ))
+    .unwrap();
+    let of = |at: usize| {
+        (
+            all[at].0.to_string(),
+            all[at].1.name.as_deref().unwrap().to_owned(),
+        )
+    };
+    assert_eq!(
+        of(0),
+        (
+            "00000000-0000-0000-0000-000000000001".into(),
+            "First".into()
+        )
+    );
+    assert_eq!(
+        of(1),
+        (
+            "00000000-0000-0000-0000-000000000002".into(),
+            "Second".into()
+        )
+    );
     let event = &all[0].1.events[0];
-    assert_eq!((&*event.schema.name, event.schema.source), ("Work/Rest", Source::Manifest));
-    assert_eq!(event.message.as_deref(), Some("It is %1%n"), "in the first language");
-    assert_eq!(&*all[1].1.events[0].schema.fields[0].name, "other", "templates of one name");
-    assert_eq!(values(r#"<data name="m" inType="win:UInt32" map="M"/>"#, &[1, 0, 0, 0]), r#"{"m":"One"}"#);
+    assert_eq!(
+        (&*event.schema.name, event.schema.source),
+        ("Work/Rest", Source::Manifest)
+    );
+    assert_eq!(
+        event.message.as_deref(),
+        Some("It is %1%n"),
+        "in the first language"
+    );
+    assert_eq!(
+        &*all[1].1.events[0].schema.fields[0].name, "other",
+        "templates of one name"
+    );
+    assert_eq!(
+        values(
+            r#"<data name="m" inType="win:UInt32" map="M"/>"#,
+            &[1, 0, 0, 0]
+        ),
+        r#"{"m":"One"}"#
+    );
 }
 
 /// Arrays of a fixed count take their bytes, whatever they consist of, and what lies behind them is found.
@@ -58,7 +103,11 @@ fn arrays_of_a_fixed_count_end_where_the_next_field_begins() {
     let mut payload = vec![7, 1, 0, 2, 0, 3, 0];
     for key in [8u8, 9] {
         payload.push(key);
-        payload.extend([u32::from(key) + 1, u32::from(key) + 2].map(u32::to_le_bytes).concat());
+        payload.extend(
+            [u32::from(key) + 1, u32::from(key) + 2]
+                .map(u32::to_le_bytes)
+                .concat(),
+        );
     }
     payload.extend(b"x\0\0\0yz"[..4].iter().chain(b"y\0\0\0"));
     payload.extend(b"abcd\x01\x02\x03\x04\x05\x06\x01\0\0\0\xEF\xBE\0\0");
@@ -73,10 +122,22 @@ fn claimed_counts_and_lengths_end_with_the_payload() {
     let count = r#"<data name="n" inType="win:UInt32"/>"#;
     let of = |data: &str| values(&format!("{count}{data}"), &[0xFF; 12]);
     let expected = r#"{"n":4294967295} cut"#;
-    assert_eq!(of(r#"<data name="d" inType="win:UInt8" count="n"/>"#), expected);
-    assert_eq!(of(r#"<data name="d" inType="win:Binary" length="n"/>"#), expected);
-    assert_eq!(of(r#"<data name="d" inType="win:UnicodeString" length="n"/>"#), expected);
-    assert_eq!(of(r#"<data name="d" inType="win:UInt64" count="4294967295"/>"#), expected);
+    assert_eq!(
+        of(r#"<data name="d" inType="win:UInt8" count="n"/>"#),
+        expected
+    );
+    assert_eq!(
+        of(r#"<data name="d" inType="win:Binary" length="n"/>"#),
+        expected
+    );
+    assert_eq!(
+        of(r#"<data name="d" inType="win:UnicodeString" length="n"/>"#),
+        expected
+    );
+    assert_eq!(
+        of(r#"<data name="d" inType="win:UInt64" count="4294967295"/>"#),
+        expected
+    );
     let nested = r#"<struct name="a" count="n"><struct name="b" count="n"><struct name="c" count="n"/></struct></struct>"#;
     assert!(of(nested).starts_with(r#"{"n":4294967295"#));
 }
@@ -120,10 +181,20 @@ fn errors_say_where_and_what() {
             "<!DOCTYPE x><instrumentationManifest",
             "line 1: expected a manifest without <!DOCTYPE>, found one",
         ),
-        ("<provider", "<other", "line 1: expected an element <provider>, found none"),
+        (
+            "<provider",
+            "<other",
+            "line 1: expected an element <provider>, found none",
+        ),
     ] {
-        let text =
-            good.replace(from, to).replace(if from == "<provider" { "</provider" } else { "\0" }, "</other");
+        let text = good.replace(from, to).replace(
+            if from == "<provider" {
+                "</provider"
+            } else {
+                "\0"
+            },
+            "</other",
+        );
         assert_ne!(text, good, "{from}");
         let wrong = read(&text).unwrap_err();
         assert_eq!(wrong.to_string(), expected);

@@ -78,7 +78,11 @@ pub(crate) fn read(text: &str) -> Result<Document, Broken> {
     let mut depth = 0_usize;
     loop {
         let at = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
-        let broken = |found: String| Broken { at, expected: "XML", found };
+        let broken = |found: String| Broken {
+            at,
+            expected: "XML",
+            found,
+        };
         match reader.read_event().map_err(|e| broken(e.to_string()))? {
             Event::Start(element) => {
                 depth += 1;
@@ -106,7 +110,11 @@ pub(crate) fn read(text: &str) -> Result<Document, Broken> {
         }
     }
     if builder.document.providers.is_empty() {
-        return Err(Broken { at: 0, expected: "an element <provider>", found: "none".to_owned() });
+        return Err(Broken {
+            at: 0,
+            expected: "an element <provider>",
+            found: "none".to_owned(),
+        });
     }
     // The end inside an element is no error of XML for the reader. For a file of the user it is one; of a
     // manifest out of a trace whatever came before the cut is used.
@@ -137,7 +145,12 @@ impl Builder {
             "provider" => {
                 let name = get("name").filter(|name| !name.is_empty());
                 let guid = get("guid").unwrap_or_default();
-                self.document.providers.push(Provider { guid, name, at, ..Provider::default() });
+                self.document.providers.push(Provider {
+                    guid,
+                    name,
+                    at,
+                    ..Provider::default()
+                });
             }
             "string" => {
                 if let (Some(id), Some(value)) = (get("id"), get("value")) {
@@ -152,14 +165,21 @@ impl Builder {
             "struct" if !self.open.is_empty() => {
                 if self.open.len() > MAX_DEPTH {
                     let found = format!("more than {MAX_DEPTH} structs in each other");
-                    return Err(Broken { at, expected: "a template", found });
+                    return Err(Broken {
+                        at,
+                        expected: "a template",
+                        found,
+                    });
                 }
                 self.open.push(Vec::new());
                 self.structs.push(attributes);
             }
             "data" => {
                 if let Some(list) = self.open.last_mut() {
-                    list.push(Item { attributes, members: None });
+                    list.push(Item {
+                        attributes,
+                        members: None,
+                    });
                 }
             }
             kind => self.of_provider(kind, attributes, at),
@@ -169,7 +189,9 @@ impl Builder {
 
     /// Takes what a provider has beside templates; outside of one it has no meaning.
     fn of_provider(&mut self, kind: &str, attributes: Attributes, at: usize) {
-        let Some(provider) = self.document.providers.last_mut() else { return };
+        let Some(provider) = self.document.providers.last_mut() else {
+            return;
+        };
         let get = |name: &str| attributes.get(name).cloned();
         let number = |name: &str| attributes.get(name).and_then(|text| integer(text));
         match kind {
@@ -187,12 +209,23 @@ impl Builder {
             "valueMap" | "bitMap" => {
                 self.map = get("name");
                 if let Some(name) = get("name") {
-                    provider.maps.insert(name, Map { bitmap: kind == "bitMap", entries: Vec::new() });
+                    provider.maps.insert(
+                        name,
+                        Map {
+                            bitmap: kind == "bitMap",
+                            entries: Vec::new(),
+                        },
+                    );
                 }
             }
             "map" => {
-                let map = self.map.as_ref().and_then(|name| provider.maps.get_mut(name));
-                if let (Some(map), Some(value), Some(message)) = (map, number("value"), get("message")) {
+                let map = self
+                    .map
+                    .as_ref()
+                    .and_then(|name| provider.maps.get_mut(name));
+                if let (Some(map), Some(value), Some(message)) =
+                    (map, number("value"), get("message"))
+                {
                     map.entries.push((value, message));
                 }
             }
@@ -207,14 +240,19 @@ impl Builder {
                 if let Some(attributes) = self.structs.pop() {
                     let members = self.open.pop();
                     if let Some(list) = self.open.last_mut() {
-                        list.push(Item { attributes, members });
+                        list.push(Item {
+                            attributes,
+                            members,
+                        });
                     }
                 }
             }
             "template" => {
                 let items = std::mem::take(&mut self.open).into_iter().next();
                 let provider = self.document.providers.last_mut();
-                if let (Some(tid), Some(items), Some(provider)) = (self.template.take(), items, provider) {
+                if let (Some(tid), Some(items), Some(provider)) =
+                    (self.template.take(), items, provider)
+                {
                     provider.templates.insert(tid, items);
                 }
             }
@@ -228,8 +266,13 @@ fn attributes(element: &BytesStart<'_>) -> Result<Attributes, String> {
     let mut all = Attributes::new();
     for attribute in element.attributes() {
         let attribute = attribute.map_err(|e| e.to_string())?;
-        let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|e| e.to_string())?;
-        all.insert(attribute.key.local_name().as_ref().to_owned(), value.into_owned());
+        let value = attribute
+            .normalized_value(XmlVersion::Implicit1_0)
+            .map_err(|e| e.to_string())?;
+        all.insert(
+            attribute.key.local_name().as_ref().to_owned(),
+            value.into_owned(),
+        );
     }
     Ok(all)
 }
@@ -239,6 +282,9 @@ pub(crate) fn integer(text: &str) -> Option<u64> {
     let text = text.trim();
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok().or_else(|| text.parse::<i64>().ok().map(i64::cast_unsigned)),
+        None => text
+            .parse()
+            .ok()
+            .or_else(|| text.parse::<i64>().ok().map(i64::cast_unsigned)),
     }
 }

@@ -26,7 +26,9 @@ pub struct Template {
 pub fn cost(format: &str) -> usize {
     let escapes = format.bytes().filter(|byte| *byte == b'%').count();
     // An escape may be a piece and end the text in front of it, which is one, too.
-    format.len().saturating_add(escapes.saturating_mul(2 * size_of::<Piece>()))
+    format
+        .len()
+        .saturating_add(escapes.saturating_mul(2 * size_of::<Piece>()))
 }
 
 /// A part of a format.
@@ -68,7 +70,9 @@ impl Template {
     /// Whether the text is the same whatever the values are.
     #[must_use]
     pub fn is_constant(&self) -> bool {
-        self.pieces.iter().all(|piece| matches!(piece, Piece::Text(_)))
+        self.pieces
+            .iter()
+            .all(|piece| matches!(piece, Piece::Text(_)))
     }
 
     /// The text; `value` gives that of a part that is no text of its own.
@@ -97,8 +101,12 @@ impl Template {
     pub fn with_fields(&self, fields: &Map<String, Value>) -> String {
         let values: Vec<&Value> = fields.values().collect();
         let text = self.text(|piece| {
-            let Piece::Value(number, spec) = piece else { return String::new() };
-            let value = usize::from(*number).checked_sub(1).and_then(|at| values.get(at));
+            let Piece::Value(number, spec) = piece else {
+                return String::new();
+            };
+            let value = usize::from(*number)
+                .checked_sub(1)
+                .and_then(|at| values.get(at));
             match value {
                 Some(value) => field_text(value, spec.as_ref()),
                 // The field is missing in a payload that ends early; the reader sees which one.
@@ -124,7 +132,11 @@ fn field_text(value: &Value, spec: Option<&Spec>) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Array(values) => values.iter().map(|v| field_text(v, None)).collect::<Vec<_>>().join(", "),
+        Value::Array(values) => values
+            .iter()
+            .map(|v| field_text(v, None))
+            .collect::<Vec<_>>()
+            .join(", "),
         other => other.to_string(),
     }
 }
@@ -138,7 +150,8 @@ struct Pieces {
 impl Pieces {
     fn flush(&mut self) {
         if !self.text.is_empty() {
-            self.all.push(Piece::Text(std::mem::take(&mut self.text).into()));
+            self.all
+                .push(Piece::Text(std::mem::take(&mut self.text).into()));
         }
     }
 
@@ -167,15 +180,23 @@ impl Pieces {
         }
         match dialect {
             Dialect::Wpp => {
-                if let Some((name, rest)) = behind.strip_prefix('!').and_then(|rest| rest.split_once('!')) {
+                if let Some((name, rest)) = behind
+                    .strip_prefix('!')
+                    .and_then(|rest| rest.split_once('!'))
+                {
                     self.push(Piece::Named(name.into()));
                     return rest;
                 }
             }
             Dialect::Manifest => {
-                for (escape, text) in
-                    [('n', "\n"), ('r', ""), ('t', "\t"), ('b', " "), ('.', "."), ('!', "!")]
-                {
+                for (escape, text) in [
+                    ('n', "\n"),
+                    ('r', ""),
+                    ('t', "\t"),
+                    ('b', " "),
+                    ('.', "."),
+                    ('!', "!"),
+                ] {
                     if let Some(rest) = behind.strip_prefix(escape) {
                         self.text.push_str(text);
                         return rest;
@@ -188,7 +209,10 @@ impl Pieces {
     }
 
     fn number<'f>(&mut self, number: u16, rest: &'f str) -> &'f str {
-        let (spec, rest) = match rest.strip_prefix('!').and_then(|inside| inside.split_once('!')) {
+        let (spec, rest) = match rest
+            .strip_prefix('!')
+            .and_then(|inside| inside.split_once('!'))
+        {
             Some((spec, rest)) => (Spec::parse(spec), rest),
             None => (None, rest),
         };
@@ -203,33 +227,61 @@ mod tests {
     use serde_json::json;
 
     fn check(format: &str, fields: Value, expected: &str) {
-        let Value::Object(fields) = fields else { panic!("an object") };
-        assert_eq!(Template::parse(format, Dialect::Manifest).with_fields(&fields), expected, "{format}");
+        let Value::Object(fields) = fields else {
+            panic!("an object")
+        };
+        assert_eq!(
+            Template::parse(format, Dialect::Manifest).with_fields(&fields),
+            expected,
+            "{format}"
+        );
     }
 
     #[test]
     fn inserts_of_manifests() {
-        let fields = json!({"name": "cmd.exe", "id": 255, "list": [1, "b"], "on": true, "none": null});
-        check("%1 started%n%twith %2", fields.clone(), "cmd.exe started\n\twith 255");
-        check("%2!08x! %2!d!%% %3|%4|%5", fields.clone(), "000000ff 255% 1, b|true|");
+        let fields =
+            json!({"name": "cmd.exe", "id": 255, "list": [1, "b"], "on": true, "none": null});
+        check(
+            "%1 started%n%twith %2",
+            fields.clone(),
+            "cmd.exe started\n\twith 255",
+        );
+        check(
+            "%2!08x! %2!d!%% %3|%4|%5",
+            fields.clone(),
+            "000000ff 255% 1, b|true|",
+        );
         check("%1%0", fields.clone(), "cmd.exe");
-        check("100%% of %9 at 5% more%", fields.clone(), "100% of %9 at 5% more%");
+        check(
+            "100%% of %9 at 5% more%",
+            fields.clone(),
+            "100% of %9 at 5% more%",
+        );
         check("%1!s! %2!no format! %z", fields, "cmd.exe 255 %z");
     }
 
     #[test]
     fn a_long_value_that_is_named_again_and_again_is_cut() {
         let format = "%1".repeat(10_000);
-        let Value::Object(fields) = json!({"long": "x".repeat(20_000)}) else { panic!("an object") };
+        let Value::Object(fields) = json!({"long": "x".repeat(20_000)}) else {
+            panic!("an object")
+        };
         let text = Template::parse(&format, Dialect::Manifest).with_fields(&fields);
-        assert!(text.len() < MAX_TEXT + 10 && text.ends_with(CUT), "{}", text.len());
+        assert!(
+            text.len() < MAX_TEXT + 10 && text.ends_with(CUT),
+            "{}",
+            text.len()
+        );
     }
 
     #[test]
     fn inserts_cost_more_than_their_characters() {
         for format in ["%1", "a%1b%%", "%!FUNC! %10!d!", "plain"].map(|part| part.repeat(100)) {
             let pieces = Template::parse(&format, Dialect::Wpp).pieces.len();
-            assert!(cost(&format) + size_of::<Piece>() >= pieces * size_of::<Piece>(), "{format}");
+            assert!(
+                cost(&format) + size_of::<Piece>() >= pieces * size_of::<Piece>(),
+                "{format}"
+            );
         }
         assert_eq!(cost("plain"), 5);
     }
@@ -237,7 +289,11 @@ mod tests {
     #[test]
     fn messages_know_names_and_large_numbers() {
         let template = Template::parse("%0%!FUNC!: %10!d! 5%% %n", Dialect::Wpp);
-        let pieces: Vec<_> = template.pieces.iter().map(|piece| format!("{piece:?}")).collect();
+        let pieces: Vec<_> = template
+            .pieces
+            .iter()
+            .map(|piece| format!("{piece:?}"))
+            .collect();
         assert_eq!(pieces.len(), 4, "{pieces:?}");
         assert!(!template.is_constant() && Template::parse("plain %%", Dialect::Wpp).is_constant());
         let text = template.text(|piece| match piece {

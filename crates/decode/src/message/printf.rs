@@ -51,20 +51,32 @@ impl Argument {
     /// An integer with a sign, of so many bytes.
     #[must_use]
     pub const fn signed(value: i64, bytes: u8) -> Self {
-        Self::Integer { bits: value.cast_unsigned(), bytes, signed: true }
+        Self::Integer {
+            bits: value.cast_unsigned(),
+            bytes,
+            signed: true,
+        }
     }
 
     /// An integer without a sign, of so many bytes.
     #[must_use]
     pub const fn unsigned(bits: u64, bytes: u8) -> Self {
-        Self::Integer { bits, bytes, signed: false }
+        Self::Integer {
+            bits,
+            bytes,
+            signed: false,
+        }
     }
 
     /// The text without a format.
     #[must_use]
     pub fn natural(&self) -> String {
         match self {
-            Self::Integer { bits, bytes, signed: true } => extend(*bits, *bytes).to_string(),
+            Self::Integer {
+                bits,
+                bytes,
+                signed: true,
+            } => extend(*bits, *bytes).to_string(),
             Self::Integer { bits, bytes, .. } => truncate(*bits, *bytes).to_string(),
             Self::Float(value) => general(*value, 6, false),
             Self::Text(text) => text.clone(),
@@ -74,12 +86,21 @@ impl Argument {
 
 /// The bits of a value of so many bytes.
 const fn truncate(bits: u64, bytes: u8) -> u64 {
-    if bytes >= 8 { bits } else { bits & ((1 << (8 * bytes as u32)) - 1) }
+    if bytes >= 8 {
+        bits
+    } else {
+        bits & ((1 << (8 * bytes as u32)) - 1)
+    }
 }
 
 /// The value with its sign.
 const fn extend(bits: u64, bytes: u8) -> i64 {
-    let unused = 64 - 8 * if bytes >= 8 || bytes == 0 { 8 } else { bytes as u32 };
+    let unused = 64
+        - 8 * if bytes >= 8 || bytes == 0 {
+            8
+        } else {
+            bytes as u32
+        };
     (bits << unused).cast_signed() >> unused
 }
 
@@ -103,14 +124,23 @@ impl Spec {
             None => None,
         };
         // Longer ones first, or `I64` would be taken for an `I` with a conversion behind it that is none.
-        let size = ["I64", "I32", "ll", "hh", "l", "h", "w", "I", "j", "z", "t", "L"];
+        let size = [
+            "I64", "I32", "ll", "hh", "l", "h", "w", "I", "j", "z", "t", "L",
+        ];
         if let Some(behind) = size.iter().find_map(|size| rest.strip_prefix(size)) {
             rest = behind;
         }
         let mut letters = rest.chars();
-        let (conversion, None) = (letters.next()?, letters.next()) else { return None };
+        let (conversion, None) = (letters.next()?, letters.next()) else {
+            return None;
+        };
         let known = "diuoxXpcCsSZeEfFgGaA".contains(conversion);
-        known.then_some(Self { flags, width: width.min(MAX_WIDTH), precision, conversion })
+        known.then_some(Self {
+            flags,
+            width: width.min(MAX_WIDTH),
+            precision,
+            conversion,
+        })
     }
 
     /// Whether it asks for a text instead of a number.
@@ -143,15 +173,25 @@ impl Spec {
             }
             ('p', Argument::Integer { bits, .. }) => {
                 let bits = truncate(*bits, pointer_size as u8);
-                self.padded("", &format!("{bits:0width$X}", width = 2 * pointer_size.min(8)), false)
+                self.padded(
+                    "",
+                    &format!("{bits:0width$X}", width = 2 * pointer_size.min(8)),
+                    false,
+                )
             }
             ('c' | 'C', Argument::Integer { bits, .. }) => {
-                let letter = char::from_u32((*bits & 0xFFFF) as u32).unwrap_or(char::REPLACEMENT_CHARACTER);
+                let letter =
+                    char::from_u32((*bits & 0xFFFF) as u32).unwrap_or(char::REPLACEMENT_CHARACTER);
                 self.padded("", &letter.to_string(), false)
             }
-            ('f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A', Argument::Float(value)) => self.float(*value),
+            ('f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A', Argument::Float(value)) => {
+                self.float(*value)
+            }
             (_, Argument::Text(text)) => {
-                let cut = self.precision.filter(|_| self.is_text()).unwrap_or(usize::MAX);
+                let cut = self
+                    .precision
+                    .filter(|_| self.is_text())
+                    .unwrap_or(usize::MAX);
                 self.padded("", &text.chars().take(cut).collect::<String>(), false)
             }
             (_, other) => self.padded("", &other.natural(), false),
@@ -174,9 +214,17 @@ impl Spec {
             all.push('0');
         }
         all.push_str(digits);
-        let prefix = if self.flags.has(Flags::ALTERNATE) && digits != "0" { prefix } else { "" };
+        let prefix = if self.flags.has(Flags::ALTERNATE) && digits != "0" {
+            prefix
+        } else {
+            ""
+        };
         // A number of digits leaves nothing to fill with zeros.
-        self.padded(&format!("{}{prefix}", self.sign(negative)), &all, self.precision.is_none())
+        self.padded(
+            &format!("{}{prefix}", self.sign(negative)),
+            &all,
+            self.precision.is_none(),
+        )
     }
 
     fn float(&self, value: f64) -> String {
@@ -191,12 +239,18 @@ impl Spec {
         if self.conversion.is_ascii_uppercase() {
             digits.make_ascii_uppercase();
         }
-        self.padded(self.sign(value.is_sign_negative()), &digits, size.is_finite())
+        self.padded(
+            self.sign(value.is_sign_negative()),
+            &digits,
+            size.is_finite(),
+        )
     }
 
     /// Fills up to the width, by hand: widths in formats of Rust end the program where they are too large.
     fn padded(&self, front: &str, text: &str, may_have_zeros: bool) -> String {
-        let missing = self.width.saturating_sub(front.chars().count() + text.chars().count());
+        let missing = self
+            .width
+            .saturating_sub(front.chars().count() + text.chars().count());
         if missing == 0 {
             return format!("{front}{text}");
         }
@@ -236,7 +290,9 @@ fn number(rest: &mut &str) -> Option<Option<usize>> {
 fn scientific(value: f64, precision: usize) -> String {
     let text = format!("{value:.precision$e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |digits| ('-', digits));
+    let (sign, exponent) = exponent
+        .strip_prefix('-')
+        .map_or(('+', exponent), |digits| ('-', digits));
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
@@ -250,8 +306,10 @@ fn general(value: f64, precision: usize, keep_zeros: bool) -> String {
     }
     // The exponent is taken after rounding: 9.9999999 becomes 10 with few digits, which may change the form.
     let text = scientific(size, precision - 1);
-    let exponent =
-        text.rsplit_once('e').and_then(|(_, digits)| digits.parse::<i32>().ok()).unwrap_or_default();
+    let exponent = text
+        .rsplit_once('e')
+        .and_then(|(_, digits)| digits.parse::<i32>().ok())
+        .unwrap_or_default();
     // The rule of C for `%g`: plain digits as long as the exponent is neither below -4 nor above what the
     // precision can write.
     let text = if exponent < -4 || i64::from(exponent) >= precision as i64 {
@@ -275,7 +333,11 @@ mod tests {
 
     #[track_caller]
     fn check(spec: &str, value: &Argument, expected: &str) {
-        assert_eq!(Spec::parse(spec).unwrap().format(value, 8), expected, "{spec}");
+        assert_eq!(
+            Spec::parse(spec).unwrap().format(value, 8),
+            expected,
+            "{spec}"
+        );
     }
 
     #[test]
@@ -294,8 +356,17 @@ mod tests {
         check("#X", &Argument::signed(-1, 2), "0XFFFF");
         check("I64o", &Argument::unsigned(0x1FF, 8), "777");
         check("I64X", &Argument::unsigned(0xABC_DEF, 8), "ABCDEF");
-        check("p", &Argument::unsigned(0x7FF0_1234_5678, 8), "00007FF012345678");
-        assert_eq!(Spec::parse("p").unwrap().format(&Argument::unsigned(0x1_0000_0010, 8), 4), "00000010");
+        check(
+            "p",
+            &Argument::unsigned(0x7FF0_1234_5678, 8),
+            "00007FF012345678",
+        );
+        assert_eq!(
+            Spec::parse("p")
+                .unwrap()
+                .format(&Argument::unsigned(0x1_0000_0010, 8), 4),
+            "00000010"
+        );
         check(".3d", &Argument::signed(5, 4), "005");
         check("+d", &Argument::signed(5, 4), "+5");
     }
@@ -327,6 +398,8 @@ mod tests {
         assert_eq!(Spec::parse("99999999999999999999d"), None);
         let wide = Spec::parse("4000000000.4000000000f").unwrap();
         assert!(wide.format(&Argument::Float(1.0), 8).len() <= MAX_WIDTH);
-        assert!(Spec::parse("*d").is_none() && Spec::parse("").is_none() && Spec::parse("dd").is_none());
+        assert!(
+            Spec::parse("*d").is_none() && Spec::parse("").is_none() && Spec::parse("dd").is_none()
+        );
     }
 }

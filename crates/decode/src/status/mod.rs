@@ -81,7 +81,11 @@ pub fn win32_constant(code: u32) -> Option<String> {
 fn with_prefix(prefix: &str, name: &str, others: &[&str]) -> String {
     // Some libraries of Windows have a prefix of their own.
     let has_own = others.iter().any(|own| name.starts_with(own)) && name != "WAIT_NO_CHILDREN";
-    if has_own { name.to_owned() } else { format!("{prefix}{name}") }
+    if has_own {
+        name.to_owned()
+    } else {
+        format!("{prefix}{name}")
+    }
 }
 
 /// Name of an HRESULT as the headers of Windows have it; one that stands for a Win32 error has the name of
@@ -120,13 +124,28 @@ mod tests {
 
     #[test]
     fn codes_have_the_names_of_the_headers() {
-        assert_eq!(nt_constant(0xC000_0022).as_deref(), Some("STATUS_ACCESS_DENIED"));
+        assert_eq!(
+            nt_constant(0xC000_0022).as_deref(),
+            Some("STATUS_ACCESS_DENIED")
+        );
         assert_eq!(win32_constant(5).as_deref(), Some("ERROR_ACCESS_DENIED"));
         assert_eq!(win32_constant(258).as_deref(), Some("WAIT_TIMEOUT"));
-        assert_eq!(win32_constant(128).as_deref(), Some("ERROR_WAIT_NO_CHILDREN"));
-        assert_eq!(win32_constant(9003).as_deref(), Some("DNS_ERROR_RCODE_NAME_ERROR"));
-        assert_eq!(hresult_constant(0x8007_0005).as_deref(), Some("ERROR_ACCESS_DENIED"));
+        assert_eq!(
+            win32_constant(128).as_deref(),
+            Some("ERROR_WAIT_NO_CHILDREN")
+        );
+        assert_eq!(
+            win32_constant(9003).as_deref(),
+            Some("DNS_ERROR_RCODE_NAME_ERROR")
+        );
+        assert_eq!(
+            hresult_constant(0x8007_0005).as_deref(),
+            Some("ERROR_ACCESS_DENIED")
+        );
         assert_eq!(hresult_constant(0x8000_4003).as_deref(), Some("E_POINTER"));
-        assert_eq!((nt(0xCFFF_FFFF), win32(77), hresult_constant(0x8123_4567)), (None, None, None));
+        assert_eq!(
+            (nt(0xCFFF_FFFF), win32(77), hresult_constant(0x8123_4567)),
+            (None, None, None)
+        );
     }
 }

@@ -77,16 +77,34 @@ impl Tables {
     pub fn new() -> Self {
         let kernel = KERNEL.iter().map(|text| (Source::Kernel, *text));
         let all = kernel.chain(PROVIDERS.iter().map(|text| (Source::Template, *text)));
-        let blocks: Vec<Block> = all.flat_map(|(source, text)| parse::blocks(text, source)).collect();
-        let groups = blocks.iter().filter_map(|block| Some((block.group?, block.guid))).collect();
-        let blocks = blocks.into_iter().map(|block| (block.guid, block)).collect();
-        Self { blocks, groups, plans: FxHashMap::default(), spans: Spans::default() }
+        let blocks: Vec<Block> = all
+            .flat_map(|(source, text)| parse::blocks(text, source))
+            .collect();
+        let groups = blocks
+            .iter()
+            .filter_map(|block| Some((block.group?, block.guid)))
+            .collect();
+        let blocks = blocks
+            .into_iter()
+            .map(|block| (block.guid, block))
+            .collect();
+        Self {
+            blocks,
+            groups,
+            plans: FxHashMap::default(),
+            spans: Spans::default(),
+        }
     }
 
     /// The plan of an event, or `None` if no table knows it.
     ///
     /// A version that no table has is read like the highest known one below it: newer versions append fields.
-    pub fn plan(&mut self, identity: Identity, pointer_size: usize, payload: &[u8]) -> Option<Arc<Plan>> {
+    pub fn plan(
+        &mut self,
+        identity: Identity,
+        pointer_size: usize,
+        payload: &[u8],
+    ) -> Option<Arc<Plan>> {
         let key = self.key(identity, pointer_size)?;
         if !self.plans.contains_key(&key) {
             let block = self.blocks.get(&key.0)?;
@@ -117,17 +135,38 @@ impl Tables {
 
     fn key(&self, identity: Identity, pointer_size: usize) -> Option<Key> {
         Some(match identity {
-            Identity::Kernel { group: group::PROCESS, opcode: IMAGE_LOAD, version } => {
-                (IMAGE_CLASS, IMAGE_LOAD.into(), version.into(), pointer_size)
-            }
-            Identity::Kernel { group, opcode, version } => {
-                (*self.groups.get(&group)?, opcode.into(), version.into(), pointer_size)
-            }
+            Identity::Kernel {
+                group: group::PROCESS,
+                opcode: IMAGE_LOAD,
+                version,
+            } => (IMAGE_CLASS, IMAGE_LOAD.into(), version.into(), pointer_size),
+            Identity::Kernel {
+                group,
+                opcode,
+                version,
+            } => (
+                *self.groups.get(&group)?,
+                opcode.into(),
+                version.into(),
+                pointer_size,
+            ),
             // No table has a version above 255.
-            Identity::Classic { class, opcode, version } => {
-                (class, opcode.into(), version.min(u8::MAX.into()), pointer_size)
-            }
-            Identity::Manifest { provider, id, version, .. } => (provider, id, version.into(), pointer_size),
+            Identity::Classic {
+                class,
+                opcode,
+                version,
+            } => (
+                class,
+                opcode.into(),
+                version.min(u8::MAX.into()),
+                pointer_size,
+            ),
+            Identity::Manifest {
+                provider,
+                id,
+                version,
+                ..
+            } => (provider, id, version.into(), pointer_size),
             Identity::Message { .. } => return None,
         })
     }
@@ -135,7 +174,10 @@ impl Tables {
     /// Name of a class or well-known provider.
     #[must_use]
     pub fn name(&self, guid: Guid) -> Option<&'static str> {
-        self.blocks.get(&guid).map(|block| block.name).or_else(|| names::provider(guid))
+        self.blocks
+            .get(&guid)
+            .map(|block| block.name)
+            .or_else(|| names::provider(guid))
     }
 
     /// Everything that the tables know: class or provider, type or id, version (`None`: any), name of the
@@ -172,7 +214,11 @@ pub struct KnownEvent {
 
 /// The variant that ends where the payload ends; else the first one whose fields are all there; else the
 /// first one.
-fn choose<'v>(variants: &'v [Arc<Plan>], payload: &[u8], spans: &mut Spans) -> Option<&'v Arc<Plan>> {
+fn choose<'v>(
+    variants: &'v [Arc<Plan>],
+    payload: &[u8],
+    spans: &mut Spans,
+) -> Option<&'v Arc<Plan>> {
     // A length that fits exactly is the only sign of which variant was logged. A longer payload may have
     // fields of a newer version behind those that are known.
     let mut complete = None;
@@ -214,30 +260,53 @@ mod tests {
     #[test]
     fn fixed_parts_have_their_documented_size() {
         let tables = Tables::new();
-        for line in include_str!("data/sizes.txt").lines().filter(|line| !line.starts_with('#')) {
+        for line in include_str!("data/sizes.txt")
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+        {
             let words: Vec<&str> = line.split(' ').collect();
-            let [group, opcode, version, sizes] = words[..] else { panic!("{line}") };
+            let [group, opcode, version, sizes] = words[..] else {
+                panic!("{line}")
+            };
             let block = &tables.blocks[&tables.groups[&group.parse().unwrap()]];
             let version = version.trim_start_matches('v').parse().unwrap_or(0);
             for (size, pointer_size) in sizes.trim_end_matches('+').split('/').zip([4, 8]) {
                 let size: usize = size.parse().unwrap();
                 let variants = block.plans(opcode.parse().unwrap(), version, pointer_size);
                 let sizes: Vec<usize> = variants.iter().map(|plan| plan.fixed_len()).collect();
-                assert!(sizes.contains(&size), "{line}, pointers of {pointer_size} bytes: {sizes:?}");
+                assert!(
+                    sizes.contains(&size),
+                    "{line}, pointers of {pointer_size} bytes: {sizes:?}"
+                );
             }
         }
     }
 
     fn check(identity: Identity, payload: &[u8], expected: &str) {
         let plan = Tables::new().plan(identity, 8, payload).unwrap();
-        let (object, complete) = Renderer { clock: None, limits: Limits::NONE }.object(&plan, payload);
+        let (object, complete) = Renderer {
+            clock: None,
+            limits: Limits::NONE,
+        }
+        .object(&plan, payload);
         assert!(complete);
-        assert_eq!(format!("{} {}", plan.schema().name, serde_json::Value::Object(object)), expected);
+        assert_eq!(
+            format!(
+                "{} {}",
+                plan.schema().name,
+                serde_json::Value::Object(object)
+            ),
+            expected
+        );
     }
 
     #[test]
     fn worked_examples() {
-        let kernel = |group, opcode, version| Identity::Kernel { group, opcode, version };
+        let kernel = |group, opcode, version| Identity::Kernel {
+            group,
+            opcode,
+            version,
+        };
         let mut switch = [8u32.to_le_bytes(), 4u32.to_le_bytes()].concat();
         switch.extend([9, 8, 1, 0, 17, 1, 5, 2, 3, 0, 0, 0, 4, 0, 0, 0]);
         check(
@@ -250,7 +319,11 @@ mod tests {
             &[8, 0, 0, 0, 1, 2, 1, 0],
             r#"Thread/ReadyThread {"TThreadId":8,"AdjustReason":1,"AdjustIncrement":2,"Flags":1,"Reserved":0}"#,
         );
-        check(kernel(15, 52, 2), &[5, 0, 0, 0xC0], r#"PerfInfo/SysClExit {"SysCallNtStatus":"0xc0000005"}"#);
+        check(
+            kernel(15, 52, 2),
+            &[5, 0, 0, 0xC0],
+            r#"PerfInfo/SysClExit {"SysCallNtStatus":"0xc0000005"}"#,
+        );
         check(
             kernel(15, 68, 2),
             &[[1; 8], [2; 8]].concat(),
@@ -266,25 +339,59 @@ mod tests {
     #[test]
     fn versions_that_no_table_has_share_the_plan_of_the_one_below() {
         let mut tables = Tables::new();
-        let mut plan =
-            |version| tables.plan(Identity::Kernel { group: 5, opcode: 50, version }, 8, &[0; 8]).unwrap();
+        let mut plan = |version| {
+            tables
+                .plan(
+                    Identity::Kernel {
+                        group: 5,
+                        opcode: 50,
+                        version,
+                    },
+                    8,
+                    &[0; 8],
+                )
+                .unwrap()
+        };
         let known = plan(2);
-        assert!([3, 200, 255].into_iter().all(|version| Arc::ptr_eq(&known, &plan(version))));
+        assert!(
+            [3, 200, 255]
+                .into_iter()
+                .all(|version| Arc::ptr_eq(&known, &plan(version)))
+        );
         let class = Guid::literal("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c");
-        let classic = Identity::Classic { class, opcode: 50, version: 40_000 };
-        assert!(Arc::ptr_eq(&known, &tables.plan(classic, 8, &[0; 8]).unwrap()));
+        let classic = Identity::Classic {
+            class,
+            opcode: 50,
+            version: 40_000,
+        };
+        assert!(Arc::ptr_eq(
+            &known,
+            &tables.plan(classic, 8, &[0; 8]).unwrap()
+        ));
     }
 
     #[test]
     fn a_type_with_a_name_but_no_layout_shows_its_bytes() {
-        let identity = Identity::Kernel { group: 5, opcode: 58, version: 2 };
-        check(identity, &[1, 2], r#"Thread/DfssStartNewInterval {"Payload":"0102"}"#);
+        let identity = Identity::Kernel {
+            group: 5,
+            opcode: 58,
+            version: 2,
+        };
+        check(
+            identity,
+            &[1, 2],
+            r#"Thread/DfssStartNewInterval {"Payload":"0102"}"#,
+        );
         check(identity, &[], "Thread/DfssStartNewInterval {}");
     }
 
     #[test]
     fn optional_tails_are_recognized_by_the_length() {
-        let identity = Identity::Kernel { group: 5, opcode: 1, version: 3 };
+        let identity = Identity::Kernel {
+            group: 5,
+            opcode: 1,
+            version: 3,
+        };
         let mut tables = Tables::new();
         let fields = |payload: &[u8], tables: &mut Tables| {
             let plan = tables.plan(identity, 8, payload).unwrap();

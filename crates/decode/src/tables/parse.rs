@@ -35,7 +35,11 @@ impl Row {
         let (head, fields) = line.split_once(':')?;
         let mut words = head.splitn(3, ' ');
         let (ids, version, name) = (words.next()?, words.next()?, words.next());
-        let version = if version == "any" { None } else { Some(version.strip_prefix('v')?.parse().ok()?) };
+        let version = if version == "any" {
+            None
+        } else {
+            Some(version.strip_prefix('v')?.parse().ok()?)
+        };
         let fields = fields.trim();
         let (base, fields) = match fields.strip_prefix("+v") {
             Some(rest) => {
@@ -44,7 +48,13 @@ impl Row {
             }
             None => (None, fields),
         };
-        Some(Self { ids, version, name, base, fields })
+        Some(Self {
+            ids,
+            version,
+            name,
+            base,
+            fields,
+        })
     }
 
     fn has(&self, id: u16) -> bool {
@@ -55,12 +65,30 @@ impl Row {
 /// The blocks of a file.
 pub(super) fn blocks(text: &'static str, source: Source) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        if let Some(heading) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+    for line in text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        if let Some(heading) = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
             let mut words = heading.split(' ');
-            let (name, guid) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-            let group = words.next().and_then(|word| word.strip_prefix("group=")?.parse().ok());
-            blocks.push(Block { name, guid: Guid::literal(guid), group, source, lines: Vec::new() });
+            let (name, guid) = (
+                words.next().unwrap_or_default(),
+                words.next().unwrap_or_default(),
+            );
+            let group = words
+                .next()
+                .and_then(|word| word.strip_prefix("group=")?.parse().ok());
+            blocks.push(Block {
+                name,
+                guid: Guid::literal(guid),
+                group,
+                source,
+                lines: Vec::new(),
+            });
         } else if let Some(block) = blocks.last_mut() {
             block.lines.push(line);
         }
@@ -70,13 +98,19 @@ pub(super) fn blocks(text: &'static str, source: Source) -> Vec<Block> {
 
 impl Block {
     fn rows(&self) -> impl Iterator<Item = Row> + '_ {
-        self.lines.iter().filter(|line| !line.starts_with("names ")).filter_map(|line| Row::parse(line))
+        self.lines
+            .iter()
+            .filter(|line| !line.starts_with("names "))
+            .filter_map(|line| Row::parse(line))
     }
 
     /// Types that have names of their own.
     fn names(&self) -> impl Iterator<Item = (u16, &'static str)> + '_ {
-        let items =
-            self.lines.iter().filter_map(|line| line.strip_prefix("names ")).flat_map(|l| l.split(' '));
+        let items = self
+            .lines
+            .iter()
+            .filter_map(|line| line.strip_prefix("names "))
+            .flat_map(|l| l.split(' '));
         items.filter_map(|item| {
             let (id, name) = item.split_once('=')?;
             Some((id.parse().ok()?, name))
@@ -84,7 +118,9 @@ impl Block {
     }
 
     fn event_name(&self, id: u16, row: Option<Row>) -> String {
-        let name = row.and_then(|row| row.name).or_else(|| self.names().find(|n| n.0 == id).map(|n| n.1));
+        let name = row
+            .and_then(|row| row.name)
+            .or_else(|| self.names().find(|n| n.0 == id).map(|n| n.1));
         match (name, self.source) {
             (Some(name), Source::Template) => name.to_owned(),
             (None, Source::Template) => schema::numbered(id),
@@ -100,7 +136,11 @@ impl Block {
         // Rows of the version itself, else of the highest one below: newer versions append fields, so that
         // what is known of them still lies where it did. Rows for any version hold where no other does.
         let best = rows.iter().filter_map(known).max();
-        let mut chosen: Vec<Row> = rows.iter().copied().filter(|row| row.version == best).collect();
+        let mut chosen: Vec<Row> = rows
+            .iter()
+            .copied()
+            .filter(|row| row.version == best)
+            .collect();
         if chosen.is_empty() && !rows.is_empty() {
             return Vec::new();
         }
@@ -111,7 +151,11 @@ impl Block {
             layouts.reverse();
         }
         for row in chosen.drain(..) {
-            layouts.extend(self.layouts(&rows, row).into_iter().map(|texts| (Some(row), texts)));
+            layouts.extend(
+                self.layouts(&rows, row)
+                    .into_iter()
+                    .map(|texts| (Some(row), texts)),
+            );
         }
         let plan = |(row, texts): (Option<Row>, Vec<&'static str>)| {
             let (fields, slots) = Parser::parse(&texts)?;
@@ -131,8 +175,15 @@ impl Block {
     /// The version whose layouts hold for an event of that version: the highest one that is not above it, or
     /// 0 where there is none.
     pub(super) fn known_version(&self, id: u16, version: u16) -> u16 {
-        let known = self.rows().filter(|row| row.has(id)).filter_map(|row| row.version).map(u16::from);
-        known.filter(|known| *known <= version).max().unwrap_or_default()
+        let known = self
+            .rows()
+            .filter(|row| row.has(id))
+            .filter_map(|row| row.version)
+            .map(u16::from);
+        known
+            .filter(|known| *known <= version)
+            .max()
+            .unwrap_or_default()
     }
 
     /// Whether an event describes a process or image. Only these are known to occur behind a header whose
@@ -147,7 +198,9 @@ impl Block {
 
     /// The parts of text that make up the fields of a row: with and without an optional tail.
     fn layouts(&self, rows: &[Row], row: Row) -> Vec<Vec<&'static str>> {
-        let base = row.base.and_then(|base| rows.iter().find(|r| r.version == Some(base)).copied());
+        let base = row
+            .base
+            .and_then(|base| rows.iter().find(|r| r.version == Some(base)).copied());
         let starts = base.map_or_else(|| vec![Vec::new()], |base| self.layouts(rows, base));
         let mut layouts = Vec::new();
         for start in starts {
@@ -173,12 +226,24 @@ impl Block {
             version,
             name: self.event_name(id, row),
         };
-        let ids = |row: &Row| row.ids.split(',').filter_map(|id| id.parse().ok()).collect::<Vec<u16>>();
+        let ids = |row: &Row| {
+            row.ids
+                .split(',')
+                .filter_map(|id| id.parse().ok())
+                .collect::<Vec<u16>>()
+        };
         let rows: Vec<Row> = self.rows().collect();
-        let listed =
-            rows.iter().flat_map(|row| ids(row).into_iter().map(|id| known(id, row.version, Some(*row))));
-        let named = self.names().filter(|(id, _)| !rows.iter().any(|row| row.has(*id)));
-        listed.chain(named.map(|(id, _)| known(id, None, None))).collect()
+        let listed = rows.iter().flat_map(|row| {
+            ids(row)
+                .into_iter()
+                .map(|id| known(id, row.version, Some(*row)))
+        });
+        let named = self
+            .names()
+            .filter(|(id, _)| !rows.iter().any(|row| row.has(*id)));
+        listed
+            .chain(named.map(|(id, _)| known(id, None, None)))
+            .collect()
     }
 
     /// Number of lines, all of which must be well formed.
@@ -188,7 +253,11 @@ impl Block {
         let rows: Vec<Row> = self.rows().collect();
         for line in self.lines.iter().filter(|line| !line.starts_with("names ")) {
             let row = Row::parse(line).unwrap_or_else(|| panic!("{}: {line}", self.name));
-            assert!(row.ids.split(',').all(|id| id.parse::<u16>().is_ok()), "{}: {line}", self.name);
+            assert!(
+                row.ids.split(',').all(|id| id.parse::<u16>().is_ok()),
+                "{}: {line}",
+                self.name
+            );
             for texts in self.layouts(&rows, row) {
                 assert!(Parser::parse(&texts).is_some(), "{}: {line}", self.name);
             }
@@ -220,7 +289,10 @@ impl<'t> Parser<'t> {
         let slots = referred.len() as u16;
         let mut fields = Vec::new();
         for text in texts {
-            let mut parser = Parser { rest: text, referred: std::mem::take(&mut referred) };
+            let mut parser = Parser {
+                rest: text,
+                referred: std::mem::take(&mut referred),
+            };
             fields.extend(parser.fields()?);
             if !parser.rest.is_empty() {
                 return None;
@@ -251,7 +323,10 @@ impl<'t> Parser<'t> {
             field.members = self.fields()?;
             self.rest = self.rest.strip_prefix('}')?;
         } else {
-            let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(self.rest.len());
+            let end = self
+                .rest
+                .find(|c: char| !c.is_ascii_alphanumeric())
+                .unwrap_or(self.rest.len());
             let (word, rest) = self.rest.split_at_checked(end)?;
             self.rest = rest;
             self.set_type(&mut field, word)?;
@@ -271,7 +346,10 @@ impl<'t> Parser<'t> {
     }
 
     fn slot(&self, name: &str) -> Option<u16> {
-        self.referred.iter().position(|r| *r == name).map(|slot| slot as u16)
+        self.referred
+            .iter()
+            .position(|r| *r == name)
+            .map(|slot| slot as u16)
     }
 
     /// What stands in brackets at the start of the rest.

@@ -53,9 +53,9 @@ pub(super) type Enums<'a> = dyn Fn(&str, bool) -> Option<Arc<ValueMap>> + 'a;
 /// Sets type and names of a field by the word that a TMF file has for it: `ItemLong`,
 /// `ItemListByte(Low,APC,DPC)`.
 pub(super) fn set(field: &mut Field, word: &str, enums: &Enums<'_>) -> Item {
-    let (name, inside) = word
-        .split_once('(')
-        .map_or((word, ""), |(name, rest)| (name, rest.strip_suffix(')').unwrap_or(rest)));
+    let (name, inside) = word.split_once('(').map_or((word, ""), |(name, rest)| {
+        (name, rest.strip_suffix(')').unwrap_or(rest))
+    });
     let (ty, item) = match name.trim() {
         "ItemChar" | "ItemCharSign" => (Type::Int8, Item::Character),
         "ItemUChar" => (Type::UInt8, Item::Character),
@@ -124,15 +124,27 @@ pub(super) fn set(field: &mut Field, word: &str, enums: &Enums<'_>) -> Item {
 
 /// The names of the values 0, 1, 2 and so on.
 fn list(field: &mut Field, names: &str) -> Item {
-    let entries = names.split(',').zip(0..).map(|(name, value)| (value, name.trim().into()));
-    field.map = Some(Arc::new(ValueMap { bitmap: false, entries: entries.collect() }));
+    let entries = names
+        .split(',')
+        .zip(0..)
+        .map(|(name, value)| (value, name.trim().into()));
+    field.map = Some(Arc::new(ValueMap {
+        bitmap: false,
+        entries: entries.collect(),
+    }));
     Item::List
 }
 
 /// The names of bits, the lowest one first.
 fn bits(field: &mut Field, names: &str) -> Item {
-    let entries = names.split(',').zip(0..64).map(|(name, bit)| (1 << bit, name.trim().into()));
-    field.map = Some(Arc::new(ValueMap { bitmap: true, entries: entries.collect() }));
+    let entries = names
+        .split(',')
+        .zip(0..64)
+        .map(|(name, bit)| (1 << bit, name.trim().into()));
+    field.map = Some(Arc::new(ValueMap {
+        bitmap: true,
+        entries: entries.collect(),
+    }));
     Item::Set
 }
 
@@ -161,8 +173,15 @@ impl Item {
             Self::Hexadecimal => format!("{bits:x}"),
             Self::UpperHexadecimal => format!("{bits:X}"),
             Self::Octal => format!("{bits:o}"),
-            Self::Character => bytes.first().map(|byte| char::from(*byte).to_string()).unwrap_or_default(),
-            Self::List => with_name(names(field).find(|(value, _)| *value == bits).map(|(_, name)| name)),
+            Self::Character => bytes
+                .first()
+                .map(|byte| char::from(*byte).to_string())
+                .unwrap_or_default(),
+            Self::List => with_name(
+                names(field)
+                    .find(|(value, _)| *value == bits)
+                    .map(|(_, name)| name),
+            ),
             Self::Set => format!("[{}]", of_bits(field, bits, ",")),
             Self::Enum => {
                 let found = names(field).find(|(value, _)| *value == bits);
@@ -170,7 +189,11 @@ impl Item {
             }
             Self::Flags => {
                 let found = of_bits(field, bits, " | ");
-                if found.is_empty() { format!("{bits:#x}") } else { format!("{found}({bits:#x})") }
+                if found.is_empty() {
+                    format!("{bits:#x}")
+                } else {
+                    format!("{found}({bits:#x})")
+                }
             }
             Self::NtStatus => with_name(status::nt_constant(code).as_deref()),
             Self::Hresult => with_name(status::hresult_constant(code).as_deref()),
@@ -191,7 +214,11 @@ impl Item {
 }
 
 fn names(field: &Field) -> impl Iterator<Item = (u64, &str)> {
-    let entries = field.map.as_ref().map(|map| map.entries.as_slice()).unwrap_or_default();
+    let entries = field
+        .map
+        .as_ref()
+        .map(|map| map.entries.as_slice())
+        .unwrap_or_default();
     entries.iter().map(|(value, name)| (*value, &**name))
 }
 
@@ -219,23 +246,35 @@ fn argument(ty: Type, bytes: &[u8]) -> Argument {
     }
     let (bits, size) = (u64::from_le_bytes(word), bytes.len().min(8) as u8);
     match ty {
-        Type::Int8 | Type::Int16 | Type::Int32 | Type::Int64 => {
-            Argument::Integer { bits, bytes: size, signed: true }
-        }
+        Type::Int8 | Type::Int16 | Type::Int32 | Type::Int64 => Argument::Integer {
+            bits,
+            bytes: size,
+            signed: true,
+        },
         Type::Port => Argument::unsigned((bits as u16).swap_bytes().into(), 2),
         Type::Float => Argument::Float(f32::from_bits(bits as u32).into()),
         Type::Double => Argument::Float(f64::from_bits(bits)),
         Type::UnicodeString | Type::CountedUnicode => Argument::Text(whole(&utf16_text(bytes))),
-        Type::AnsiString | Type::CountedAnsi => Argument::Text(whole(&String::from_utf8_lossy(bytes))),
+        Type::AnsiString | Type::CountedAnsi => {
+            Argument::Text(whole(&String::from_utf8_lossy(bytes)))
+        }
         Type::Guid => Argument::Text(
-            etwkit_etl::bytes::guid_at(bytes, 0).map(|guid| guid.to_string()).unwrap_or_default(),
+            etwkit_etl::bytes::guid_at(bytes, 0)
+                .map(|guid| guid.to_string())
+                .unwrap_or_default(),
         ),
         Type::Sid => Argument::Text(sid_text(bytes).unwrap_or_default()),
         Type::Ipv4 => Argument::Text(
-            bytes.first_chunk::<4>().map(|a| std::net::Ipv4Addr::from(*a).to_string()).unwrap_or_default(),
+            bytes
+                .first_chunk::<4>()
+                .map(|a| std::net::Ipv4Addr::from(*a).to_string())
+                .unwrap_or_default(),
         ),
         Type::Ipv6 => Argument::Text(
-            bytes.first_chunk::<16>().map(|a| std::net::Ipv6Addr::from(*a).to_string()).unwrap_or_default(),
+            bytes
+                .first_chunk::<16>()
+                .map(|a| std::net::Ipv6Addr::from(*a).to_string())
+                .unwrap_or_default(),
         ),
         Type::Binary | Type::CountedBinary => Argument::Text(hex_digits(bytes)),
         _ => Argument::unsigned(bits, size),

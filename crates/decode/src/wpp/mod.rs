@@ -73,7 +73,11 @@ impl Text {
                     // A text form beats the number behind it only where a text is asked for.
                     Some(spec) => {
                         let (number, text) = argument;
-                        let argument = if spec.is_text() { Argument::Text(text) } else { number };
+                        let argument = if spec.is_text() {
+                            Argument::Text(text)
+                        } else {
+                            number
+                        };
                         spec.format(&argument, plan.pointer_size())
                     }
                     None => argument.1,
@@ -90,7 +94,12 @@ impl Text {
             "COMPNAME" => self.component.to_string(),
             "FILE" => self.source.to_string(),
             // The tag ends with the line: `Queue_c2319`.
-            "LINE" => self.tag.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default().to_owned(),
+            "LINE" => self
+                .tag
+                .rsplit(|c: char| !c.is_ascii_digit())
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
             // Prefixes of lines, which are columns here.
             _ => String::new(),
         }
@@ -107,7 +116,10 @@ impl Text {
         let Some(position) = self.items.iter().position(|(own, _)| *own == number) else {
             return self.of_header(number, event);
         };
-        let (field, (_, item)) = (plan.schema().fields.get(position)?, self.items.get(position)?);
+        let (field, (_, item)) = (
+            plan.schema().fields.get(position)?,
+            self.items.get(position)?,
+        );
         let mut cursor = Cursor::new(spans.bytes(event.payload(), position)?);
         let bytes = element::take(field, &mut cursor, &Context::new(plan.pointer_size(), 0))?;
         Some(item.value(field, bytes))
@@ -117,8 +129,10 @@ impl Text {
     fn of_header(&self, number: u16, event: &RawEvent<'_>) -> Option<(Argument, String)> {
         let text = |text: &str| (Argument::Text(text.to_owned()), text.to_owned());
         let of_number = |number: Option<u32>| {
-            let argument = number
-                .map_or_else(|| Argument::Text(String::new()), |number| Argument::unsigned(number.into(), 4));
+            let argument = number.map_or_else(
+                || Argument::Text(String::new()),
+                |number| Argument::unsigned(number.into(), 4),
+            );
             let natural = argument.natural();
             (argument, natural)
         };

@@ -35,9 +35,21 @@ fn record(payload: &[u8]) -> Vec<u8> {
 fn text_of(message: &Message, payload: &[u8]) -> String {
     let record = record(payload);
     let kind = HeaderKind::Message;
-    let event = RawEvent { kind, timestamp: 5, cpu: 3, file: 0, buffer: 0, position: 0, record: &record };
+    let event = RawEvent {
+        kind,
+        timestamp: 5,
+        cpu: 3,
+        file: 0,
+        buffer: 0,
+        position: 0,
+        record: &record,
+    };
     assert_eq!(event.payload(), payload);
-    message.text.of(&event, &Plan::new(message.schema.clone(), 8), &mut Spans::default())
+    message.text.of(
+        &event,
+        &Plan::new(message.schema.clone(), 8),
+        &mut Spans::default(),
+    )
 }
 
 /// Type of the argument and its bytes, text, and value of its field.
@@ -46,8 +58,16 @@ fn check_as(format: &str, item: &str, payload: &[u8], text: &str, field: &str) {
     let message = &messages(&file(format, &format!("x, {item} -- 10"))).unwrap()[0];
     assert_eq!(text_of(message, payload), text, "{item}");
     let plan = Plan::new(message.schema.clone(), 8);
-    let (fields, complete) = Renderer { clock: None, limits: Limits::NONE }.object(&plan, payload);
-    assert_eq!((fields["x"].to_string().as_str(), complete), (field, true), "{item}");
+    let (fields, complete) = Renderer {
+        clock: None,
+        limits: Limits::NONE,
+    }
+    .object(&plan, payload);
+    assert_eq!(
+        (fields["x"].to_string().as_str(), complete),
+        (field, true),
+        "{item}"
+    );
 }
 
 #[track_caller]
@@ -62,17 +82,67 @@ fn numbers() {
     check_as("%10!u!", "ItemUChar", &[0xFF], "255", "255");
     check_as("%10!d!", "ItemShort", &[0xFE, 0xFF], "-2", "-2");
     check("ItemUShort", &[0xFE, 0xFF], "65534", "65534");
-    check_as("%10!u!", "ItemLong", &4_000_000_000u32.to_le_bytes(), "4000000000", "-294967296");
-    check("ItemULong", &4_000_000_000u32.to_le_bytes(), "4000000000", "4000000000");
+    check_as(
+        "%10!u!",
+        "ItemLong",
+        &4_000_000_000u32.to_le_bytes(),
+        "4000000000",
+        "-294967296",
+    );
+    check(
+        "ItemULong",
+        &4_000_000_000u32.to_le_bytes(),
+        "4000000000",
+        "4000000000",
+    );
     check("ItemULongX", &[0xEF, 0xBE, 0, 0], "beef", "\"0xbeef\"");
-    check_as("%10!I64d!", "ItemLongLong", &(-5i64).to_le_bytes(), "-5", "-5");
-    check("ItemULongLong", &[0xFF; 8], "18446744073709551615", "18446744073709551615");
-    check_as("0x%10!I64X!", "ItemLongLongXX", &0xABC_DEFu64.to_le_bytes(), "0xABCDEF", "\"0xabcdef\"");
-    check("ItemLongLongX", &0xABC_DEFu64.to_le_bytes(), "abcdef", "\"0xabcdef\"");
-    check_as("%10!I64o!", "ItemLongLongO", &0x1FFu64.to_le_bytes(), "777", "511");
-    check("ItemDouble", &3.140_625f64.to_le_bytes(), "3.14062", "3.140625");
+    check_as(
+        "%10!I64d!",
+        "ItemLongLong",
+        &(-5i64).to_le_bytes(),
+        "-5",
+        "-5",
+    );
+    check(
+        "ItemULongLong",
+        &[0xFF; 8],
+        "18446744073709551615",
+        "18446744073709551615",
+    );
+    check_as(
+        "0x%10!I64X!",
+        "ItemLongLongXX",
+        &0xABC_DEFu64.to_le_bytes(),
+        "0xABCDEF",
+        "\"0xabcdef\"",
+    );
+    check(
+        "ItemLongLongX",
+        &0xABC_DEFu64.to_le_bytes(),
+        "abcdef",
+        "\"0xabcdef\"",
+    );
+    check_as(
+        "%10!I64o!",
+        "ItemLongLongO",
+        &0x1FFu64.to_le_bytes(),
+        "777",
+        "511",
+    );
+    check(
+        "ItemDouble",
+        &3.140_625f64.to_le_bytes(),
+        "3.14062",
+        "3.140625",
+    );
     check("ItemFloat", &0.5f32.to_le_bytes(), "0.5", "0.5");
-    check_as("%10!p!", "ItemPtr", &0x7FF0u64.to_le_bytes(), "0000000000007FF0", "\"0x7ff0\"");
+    check_as(
+        "%10!p!",
+        "ItemPtr",
+        &0x7FF0u64.to_le_bytes(),
+        "0000000000007FF0",
+        "\"0x7ff0\"",
+    );
 }
 
 #[test]
@@ -86,7 +156,12 @@ fn texts_and_bytes() {
     check("ItemChar4", b"RGBA", "RGBA", "\"RGBA\"");
     check("ItemHexDump", b"\x03\0\x01\xAB\xFF", "01abff", "\"01abff\"");
     check("ItemHexDump", b"\0\0", "", "\"\"");
-    check("ItemMACAddr", &[0, 0x22, 0x48, 1, 2, 3], "002248010203", "\"002248010203\"");
+    check(
+        "ItemMACAddr",
+        &[0, 0x22, 0x48, 1, 2, 3],
+        "002248010203",
+        "\"002248010203\"",
+    );
 }
 
 #[test]
@@ -95,7 +170,12 @@ fn identifiers_and_addresses() {
     for item in ["ItemGuid", "ItemCLSID", "ItemIID"] {
         check(item, &guid, GUID, &format!("\"{GUID}\""));
     }
-    check("ItemSid", &[1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0], "S-1-5-18", "\"S-1-5-18\"");
+    check(
+        "ItemSid",
+        &[1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0],
+        "S-1-5-18",
+        "\"S-1-5-18\"",
+    );
     check("ItemIPAddr", &[127, 0, 0, 1], "127.0.0.1", "\"127.0.0.1\"");
     check("ItemPort", &[0, 80], "80", "80");
     check_as("%10!d!", "ItemPort", &[0, 80], "80", "80");
@@ -109,11 +189,37 @@ fn codes_have_names() {
         "0xc0000022(STATUS_ACCESS_DENIED)",
         "\"0xc0000022\"",
     );
-    check("ItemNTSTATUS", &0x1234_5678u32.to_le_bytes(), "0x12345678", "\"0x12345678\"");
-    check_as("%10!x!", "ItemNTSTATUS", &0xC000_0022u32.to_le_bytes(), "c0000022", "\"0xc0000022\"");
-    check("ItemHRESULT", &0x8007_0005u32.to_le_bytes(), "0x80070005(ERROR_ACCESS_DENIED)", "\"0x80070005\"");
-    check("ItemHRESULT", &0x8000_4003u32.to_le_bytes(), "0x80004003(E_POINTER)", "\"0x80004003\"");
-    check("ItemWINERROR", &2u32.to_le_bytes(), "2(ERROR_FILE_NOT_FOUND)", "2");
+    check(
+        "ItemNTSTATUS",
+        &0x1234_5678u32.to_le_bytes(),
+        "0x12345678",
+        "\"0x12345678\"",
+    );
+    check_as(
+        "%10!x!",
+        "ItemNTSTATUS",
+        &0xC000_0022u32.to_le_bytes(),
+        "c0000022",
+        "\"0xc0000022\"",
+    );
+    check(
+        "ItemHRESULT",
+        &0x8007_0005u32.to_le_bytes(),
+        "0x80070005(ERROR_ACCESS_DENIED)",
+        "\"0x80070005\"",
+    );
+    check(
+        "ItemHRESULT",
+        &0x8000_4003u32.to_le_bytes(),
+        "0x80004003(E_POINTER)",
+        "\"0x80004003\"",
+    );
+    check(
+        "ItemWINERROR",
+        &2u32.to_le_bytes(),
+        "2(ERROR_FILE_NOT_FOUND)",
+        "2",
+    );
     check("ItemWINERROR", &77u32.to_le_bytes(), "77", "77");
     check(
         "ItemNDIS_STATUS",
@@ -121,12 +227,22 @@ fn codes_have_names() {
         "0x4001000b(NDIS_STATUS_MEDIA_CONNECT)",
         "\"0x4001000b\"",
     );
-    check("ItemNDIS_OID", &0x0001_0101u32.to_le_bytes(), "0x00010101(OID_GEN_SUPPORTED_LIST)", "\"0x10101\"");
+    check(
+        "ItemNDIS_OID",
+        &0x0001_0101u32.to_le_bytes(),
+        "0x00010101(OID_GEN_SUPPORTED_LIST)",
+        "\"0x10101\"",
+    );
 }
 
 #[test]
 fn values_and_bits_have_names() {
-    check("ItemListByte(Low,APC,DPC)", &[2], "0x00000002(DPC)", "\"DPC\"");
+    check(
+        "ItemListByte(Low,APC,DPC)",
+        &[2],
+        "0x00000002(DPC)",
+        "\"DPC\"",
+    );
     check("ItemListLong(false,true)", &[9, 0, 0, 0], "0x00000009", "9");
     check("ItemListShort(a, b)", &[1, 0], "0x00000001(b)", "\"b\"");
     check("ItemSetLong(1,2,3)", &[5, 0, 0, 0], "[1,3]", "\"1|3\"");
@@ -136,9 +252,20 @@ fn values_and_bits_have_names() {
     check("ItemEnum(_STATE)", &[0xFF; 4], "Lost", "\"Lost\"");
     check("ItemEnum(_STATE)", &[7, 0, 0, 0], "0x7", "7");
     check("ItemEnum(_NONE)", &[1, 0, 0, 0], "0x1", "1");
-    check("ItemFlagsEnum(_FLAGS)", &[5, 0, 0, 0], "Read | Exec(0x5)", "\"Read|Exec\"");
+    check(
+        "ItemFlagsEnum(_FLAGS)",
+        &[5, 0, 0, 0],
+        "Read | Exec(0x5)",
+        "\"Read|Exec\"",
+    );
     check("ItemFlagsEnum(_FLAGS)", &[8, 0, 0, 0], "0x8", "\"0x8\"");
-    check_as("%10!d!", "ItemEnum(_STATE)", &[1, 0, 0, 0], "1", "\"Active\"");
+    check_as(
+        "%10!d!",
+        "ItemEnum(_STATE)",
+        &[1, 0, 0, 0],
+        "1",
+        "\"Active\"",
+    );
 }
 
 #[test]
@@ -150,10 +277,30 @@ fn times_are_utc() {
         "2020-01-01 00:00:00.000Z",
         "\"2020-01-01T00:00:00.0000000Z\"",
     );
-    check("ItemTimeDelta", &50_000_000i64.to_le_bytes(), "5.000s", "50000000");
-    check("ItemTimeDelta", &(-15_000i64).to_le_bytes(), "-0.001s", "-15000");
-    check("ItemWaitTime", &(-50_000_000i64).to_le_bytes(), "+5.000s", "-50000000");
-    check("ItemWaitTime", &time.to_le_bytes(), "2020-01-01 00:00:00.000Z", &time.to_string());
+    check(
+        "ItemTimeDelta",
+        &50_000_000i64.to_le_bytes(),
+        "5.000s",
+        "50000000",
+    );
+    check(
+        "ItemTimeDelta",
+        &(-15_000i64).to_le_bytes(),
+        "-0.001s",
+        "-15000",
+    );
+    check(
+        "ItemWaitTime",
+        &(-50_000_000i64).to_le_bytes(),
+        "+5.000s",
+        "-50000000",
+    );
+    check(
+        "ItemWaitTime",
+        &time.to_le_bytes(),
+        "2020-01-01 00:00:00.000Z",
+        &time.to_string(),
+    );
     check("ItemTimestamp", &(-1i64).to_le_bytes(), "-1", "null");
 }
 
@@ -173,10 +320,22 @@ fn parts_of_the_header_and_names() {
 fn arguments_lie_one_behind_the_other() {
     let arguments = "f(a, b), ItemString -- 10\n\"x, ItemLong\", ItemLong -- 11\ni, ItemPort -- 12";
     let message = &messages(&file("%12!d! %10!s!:\"%11!5d!\" // %13!d!", arguments)).unwrap()[0];
-    let names: Vec<&str> = message.schema.fields.iter().map(|field| &*field.name).collect();
+    let names: Vec<&str> = message
+        .schema
+        .fields
+        .iter()
+        .map(|field| &*field.name)
+        .collect();
     assert_eq!(names, ["f(a, b)", "\"x, ItemLong\"", "i"]);
-    assert_eq!(text_of(message, b"ab\0\x07\0\0\0\0\x50"), "80 ab:\"    7\" // %13");
-    assert_eq!(text_of(message, b"ab\0\x07"), "%12 ab:\"%11\" // %13", "a payload that ends early");
+    assert_eq!(
+        text_of(message, b"ab\0\x07\0\0\0\0\x50"),
+        "80 ab:\"    7\" // %13"
+    );
+    assert_eq!(
+        text_of(message, b"ab\0\x07"),
+        "%12 ab:\"%11\" // %13",
+        "a payload that ends early"
+    );
 }
 
 #[test]
@@ -195,7 +354,11 @@ fn errors_say_where_and_what() {
     let good = file("%10!d!", "x, ItemLong -- 10");
     assert!(messages(&good).is_ok());
     for (from, to, expected) in [
-        (GUID, "{no guid}", "line 2: expected a GUID, or `#typev`, found {no"),
+        (
+            GUID,
+            "{no guid}",
+            "line 2: expected a GUID, or `#typev`, found {no",
+        ),
         (
             "#typev Made_cpp15 10",
             "#typev Made_cpp15",
@@ -206,7 +369,11 @@ fn errors_say_where_and_what() {
             "#typev Made_cpp15 70000",
             "line 3: expected tag and number of the message, found Made_cpp15 70000",
         ),
-        ("#typev", "#strange", "line 3: expected `#typev` or `#enumv`, found #strange"),
+        (
+            "#typev",
+            "#strange",
+            "line 3: expected `#typev` or `#enumv`, found #strange",
+        ),
         (
             "x, ItemLong -- 10",
             "x, ItemLong",
@@ -217,7 +384,11 @@ fn errors_say_where_and_what() {
             "x -- 10",
             "line 5: expected an argument: EXPRESSION, ItemTYPE -- NUMBER, found x -- 10",
         ),
-        ("Idle,0x0", "Idle", "line 9: expected NAME,VALUE, found Idle"),
+        (
+            "Idle,0x0",
+            "Idle",
+            "line 9: expected NAME,VALUE, found Idle",
+        ),
         (
             "#enumv _FLAGS\n{",
             "#enumv _FLAGS\n",
@@ -228,8 +399,15 @@ fn errors_say_where_and_what() {
         assert_eq!(wrong.to_string(), expected);
         assert!(wrong.hint().contains("tracepdb"));
     }
-    let cut = |end: &str| messages(good.split(end).next().unwrap()).unwrap_err().to_string();
-    assert_eq!(cut("}"), "line 5: expected `}` behind the arguments, found the end of the file");
+    let cut = |end: &str| {
+        messages(good.split(end).next().unwrap())
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        cut("}"),
+        "line 5: expected `}` behind the arguments, found the end of the file"
+    );
     assert_eq!(
         cut("Active"),
         "line 9: expected `}` behind the names of an enumeration, found the end of the file"
@@ -258,7 +436,8 @@ fn every_cut_and_every_flipped_byte_is_survived() {
             let mut changed = bytes.to_vec();
             changed[at] ^= flip;
             if let Ok(read) = messages(&String::from_utf8_lossy(&changed)) {
-                read.iter().for_each(|message| drop(text_of(message, &[0xFF; 20])));
+                read.iter()
+                    .for_each(|message| drop(text_of(message, &[0xFF; 20])));
             }
         }
     }
@@ -274,11 +453,21 @@ fn a_file_that_would_grow_is_refused() {
     }
     let mut budget = Budget::new(8 << 20);
     let wrong = read(&text, &mut budget).unwrap_err();
-    assert!(wrong.to_string().contains("messages that fit into memory"), "{wrong}");
+    assert!(
+        wrong.to_string().contains("messages that fit into memory"),
+        "{wrong}"
+    );
     let arguments = "x, ItemLong -- 10\n".repeat(crate::bounds::MAX_FIELDS + 1);
     let wrong = messages(&file("", &arguments)).unwrap_err();
-    assert!(wrong.to_string().contains("at most 1024 arguments"), "{wrong}");
-    let wide = format!("{}{}", "%10!999999999s!".repeat(2000), "%10!s!".repeat(100_000));
+    assert!(
+        wrong.to_string().contains("at most 1024 arguments"),
+        "{wrong}"
+    );
+    let wide = format!(
+        "{}{}",
+        "%10!999999999s!".repeat(2000),
+        "%10!s!".repeat(100_000)
+    );
     let message = &messages(&file(&wide, "x, ItemString -- 10")).unwrap()[0];
     assert!(text_of(message, &[b'a'; 60_000]).len() < 3 * crate::message::MAX_TEXT);
 }

@@ -26,8 +26,7 @@ use crate::message::{self, Dialect, Template};
 use crate::schema::{Field, Schema, Source, Type, ValueMap};
 
 /// What such a file looks like, for errors.
-const HINT: &str =
-    "such files are made by `tracepdb -f PROGRAM.pdb`; a line with a GUID and `// SRC=`, then `#typev` lines";
+const HINT: &str = "such files are made by `tracepdb -f PROGRAM.pdb`; a line with a GUID and `// SRC=`, then `#typev` lines";
 
 /// What an entry of an enumeration costs beside its name.
 const ENTRY_COST: usize = 40;
@@ -37,8 +36,12 @@ const ENTRY_COST: usize = 40;
 /// # Errors
 /// [`Wrong`] with the line that makes no sense. `budget` is what messages may take.
 pub fn read(text: &str, budget: &mut Budget) -> Result<Vec<Message>, Wrong> {
-    let mut reader =
-        Reader { lines: Lines::new(text), provider: None, raw: Vec::new(), enums: HashMap::new() };
+    let mut reader = Reader {
+        lines: Lines::new(text),
+        provider: None,
+        raw: Vec::new(),
+        enums: HashMap::new(),
+    };
     reader.read(budget)?;
     // Enumerations may stand behind the messages that use them.
     let enums = |name: &str, flags: bool| {
@@ -47,11 +50,18 @@ pub fn read(text: &str, budget: &mut Budget) -> Result<Vec<Message>, Wrong> {
     };
     let mut messages = Vec::new();
     for raw in &reader.raw {
-        budget.take(raw.cost()).ok_or_else(|| raw.wrong("messages that fit into memory", "too many"))?;
+        budget
+            .take(raw.cost())
+            .ok_or_else(|| raw.wrong("messages that fit into memory", "too many"))?;
         messages.push(raw.message(&enums));
     }
     if messages.is_empty() {
-        return Err(Wrong::at(1, "a `#typev` line", "none in the whole file", HINT));
+        return Err(Wrong::at(
+            1,
+            "a `#typev` line",
+            "none in the whole file",
+            HINT,
+        ));
     }
     Ok(messages)
 }
@@ -64,7 +74,10 @@ struct Lines<'t> {
 
 impl<'t> Lines<'t> {
     fn new(text: &'t str) -> Self {
-        Self { lines: text.lines().enumerate().peekable(), number: 0 }
+        Self {
+            lines: text.lines().enumerate().peekable(),
+            number: 0,
+        }
     }
 
     fn next(&mut self) -> Option<&'t str> {
@@ -74,7 +87,9 @@ impl<'t> Lines<'t> {
     }
 
     fn next_is(&mut self, start: &str) -> bool {
-        self.lines.peek().is_some_and(|(_, line)| line.trim().starts_with(start))
+        self.lines
+            .peek()
+            .is_some_and(|(_, line)| line.trim().starts_with(start))
     }
 
     fn wrong(&self, expected: &str, found: &str) -> Wrong {
@@ -117,7 +132,10 @@ impl<'t> Reader<'t> {
             if line.is_empty() || line.starts_with("//") {
                 continue;
             }
-            if let Some(rest) = line.strip_prefix("#typev ").or_else(|| line.strip_prefix("#type ")) {
+            if let Some(rest) = line
+                .strip_prefix("#typev ")
+                .or_else(|| line.strip_prefix("#type "))
+            {
                 let raw = self.message(rest)?;
                 self.raw.push(raw);
             } else if let Some(rest) = line.strip_prefix("#enumv ") {
@@ -141,26 +159,58 @@ impl<'t> Reader<'t> {
         };
         let component = words.next().unwrap_or_default().into();
         let source = comment.trim().strip_prefix("SRC=").unwrap_or_default();
-        let source = source.split(" MJ=").next().unwrap_or_default().trim().into();
-        Ok(Provider { guid, component, source })
+        let source = source
+            .split(" MJ=")
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .into();
+        Ok(Provider {
+            guid,
+            component,
+            source,
+        })
     }
 
     /// `TAG NUMBER "FORMAT" // LEVEL=… FLAGS=… FUNC=…`, then arguments in braces.
     fn message(&mut self, rest: &'t str) -> Result<Raw<'t>, Wrong> {
         let Some(provider) = self.provider.clone() else {
-            return Err(self.lines.wrong("a line with the GUID in front of the first message", "`#typev`"));
+            return Err(self.lines.wrong(
+                "a line with the GUID in front of the first message",
+                "`#typev`",
+            ));
         };
         let line = self.lines.number;
-        let (head, quoted) =
-            rest.split_once('"').ok_or_else(|| self.lines.wrong("a format in quotation marks", "none"))?;
+        let (head, quoted) = rest
+            .split_once('"')
+            .ok_or_else(|| self.lines.wrong("a format in quotation marks", "none"))?;
         let mut words = head.split_whitespace();
-        let (tag, number) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let number: u16 =
-            number.parse().map_err(|_| self.lines.wrong("tag and number of the message", head.trim()))?;
-        let (format, comment) = end_of_format(quoted)
-            .ok_or_else(|| self.lines.wrong("a quotation mark behind the format", "the end of the line"))?;
-        let arguments = if self.lines.next_is("{") { self.arguments()? } else { Vec::new() };
-        Ok(Raw { provider, line, tag, number, format, comment, arguments })
+        let (tag, number) = (
+            words.next().unwrap_or_default(),
+            words.next().unwrap_or_default(),
+        );
+        let number: u16 = number.parse().map_err(|_| {
+            self.lines
+                .wrong("tag and number of the message", head.trim())
+        })?;
+        let (format, comment) = end_of_format(quoted).ok_or_else(|| {
+            self.lines
+                .wrong("a quotation mark behind the format", "the end of the line")
+        })?;
+        let arguments = if self.lines.next_is("{") {
+            self.arguments()?
+        } else {
+            Vec::new()
+        };
+        Ok(Raw {
+            provider,
+            line,
+            tag,
+            number,
+            format,
+            comment,
+            arguments,
+        })
     }
 
     fn arguments(&mut self) -> Result<Vec<(&'t str, &'t str, u16)>, Wrong> {
@@ -173,27 +223,38 @@ impl<'t> Reader<'t> {
             if line.is_empty() {
                 continue;
             }
-            let argument = argument(line)
-                .ok_or_else(|| self.lines.wrong("an argument: EXPRESSION, ItemTYPE -- NUMBER", line))?;
+            let argument = argument(line).ok_or_else(|| {
+                self.lines
+                    .wrong("an argument: EXPRESSION, ItemTYPE -- NUMBER", line)
+            })?;
             if arguments.len() >= MAX_FIELDS {
-                return Err(self.lines.wrong(&format!("at most {MAX_FIELDS} arguments"), line));
+                return Err(self
+                    .lines
+                    .wrong(&format!("at most {MAX_FIELDS} arguments"), line));
             }
             arguments.push(argument);
         }
-        Err(self.lines.wrong("`}` behind the arguments", "the end of the file"))
+        Err(self
+            .lines
+            .wrong("`}` behind the arguments", "the end of the file"))
     }
 
     /// `NAME`, then `NAME,VALUE` in braces.
     fn enumeration(&mut self, rest: &'t str, budget: &mut Budget) -> Result<(), Wrong> {
         let name = rest.split_whitespace().next().unwrap_or_default();
         if !self.lines.next_is("{") {
-            return Err(self.lines.wrong("`{` behind the name of an enumeration", rest));
+            return Err(self
+                .lines
+                .wrong("`{` behind the name of an enumeration", rest));
         }
         self.lines.next();
         let mut map = ValueMap::default();
         while let Some(line) = self.lines.next() {
             if line.starts_with('}') {
-                let bits = ValueMap { bitmap: true, entries: map.entries.clone() };
+                let bits = ValueMap {
+                    bitmap: true,
+                    entries: map.entries.clone(),
+                };
                 self.enums.insert(name, [Arc::new(map), Arc::new(bits)]);
                 return Ok(());
             }
@@ -201,14 +262,20 @@ impl<'t> Reader<'t> {
                 continue;
             }
             // From the end: names may have commas, values have none.
-            let entry = line.rsplit_once(',').and_then(|(name, value)| Some((integer(value)?, name.trim())));
+            let entry = line
+                .rsplit_once(',')
+                .and_then(|(name, value)| Some((integer(value)?, name.trim())));
             let (value, name) = entry.ok_or_else(|| self.lines.wrong("NAME,VALUE", line))?;
-            budget
-                .take(2 * (ENTRY_COST + name.len()))
-                .ok_or_else(|| self.lines.wrong("enumerations that fit into memory", "too many"))?;
+            budget.take(2 * (ENTRY_COST + name.len())).ok_or_else(|| {
+                self.lines
+                    .wrong("enumerations that fit into memory", "too many")
+            })?;
             map.entries.push((value, name.into()));
         }
-        Err(self.lines.wrong("`}` behind the names of an enumeration", "the end of the file"))
+        Err(self.lines.wrong(
+            "`}` behind the names of an enumeration",
+            "the end of the file",
+        ))
     }
 }
 
@@ -221,8 +288,14 @@ fn end_of_format(quoted: &str) -> Option<(&str, &str)> {
     };
     // From the end: the last mark with nothing but a comment behind it ends the format, whatever marks are
     // inside.
-    let (at, _) = quoted.rmatch_indices('"').find(|(at, _)| quoted.get(at + 1..).is_some_and(ends))?;
-    let comment = quoted.get(at + 1..)?.trim_start().trim_start_matches('/').trim();
+    let (at, _) = quoted
+        .rmatch_indices('"')
+        .find(|(at, _)| quoted.get(at + 1..).is_some_and(ends))?;
+    let comment = quoted
+        .get(at + 1..)?
+        .trim_start()
+        .trim_start_matches('/')
+        .trim();
     Some((quoted.get(..at)?, comment))
 }
 
@@ -266,7 +339,11 @@ impl Raw<'_> {
             .arguments
             .iter()
             .map(|(expression, word, _)| 2 * (size_of::<Field>() + expression.len()) + names(word));
-        fields.sum::<usize>() + message::cost(self.format) + self.tag.len() + self.comment.len() + 1024
+        fields.sum::<usize>()
+            + message::cost(self.format)
+            + self.tag.len()
+            + self.comment.len()
+            + 1024
     }
 
     fn message(&self, enums: &item::Enums<'_>) -> Message {
@@ -278,7 +355,11 @@ impl Raw<'_> {
             fields.push(field);
         }
         let (level, flags, function) = comment(self.comment);
-        let Provider { guid, component, source } = self.provider.clone();
+        let Provider {
+            guid,
+            component,
+            source,
+        } = self.provider.clone();
         let schema = Schema {
             provider: guid,
             provider_name: Some(Arc::clone(&component)).filter(|name| !name.is_empty()),
@@ -301,14 +382,23 @@ impl Raw<'_> {
             template: Template::parse(self.format, Dialect::Wpp),
             items,
         };
-        Message { guid, number: self.number, schema, text }
+        Message {
+            guid,
+            number: self.number,
+            schema,
+            text,
+        }
     }
 }
 
 /// Level, flags and function. Only the function may have blanks, and it stands last.
 fn comment(comment: &str) -> (&str, &str, &str) {
     let (front, function) = comment.split_once("FUNC=").unwrap_or((comment, ""));
-    let word =
-        |name: &str| front.split_whitespace().find_map(|word| word.strip_prefix(name)).unwrap_or_default();
+    let word = |name: &str| {
+        front
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix(name))
+            .unwrap_or_default()
+    };
     (word("LEVEL="), word("FLAGS="), function.trim())
 }

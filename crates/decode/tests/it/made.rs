@@ -34,11 +34,18 @@ impl Record {
         (bytes[42], bytes[45]) = (version, opcode);
         write_items(items, &mut bytes);
         bytes.extend(payload);
-        Self { kind: HeaderKind::Event64, time, bytes }
+        Self {
+            kind: HeaderKind::Event64,
+            time,
+            bytes,
+        }
     }
 
     /// Makes it an event of another provider.
-    #[allow(dead_code, reason = "other crates that share this file have no use for it")]
+    #[allow(
+        dead_code,
+        reason = "other crates that share this file have no use for it"
+    )]
     pub(crate) fn set_provider(&mut self, provider: Guid) {
         self.bytes[24..40].copy_from_slice(&provider.to_bytes());
     }
@@ -65,5 +72,10 @@ pub(crate) fn metadata(name: &str, fields: &[u8]) -> Vec<u8> {
 
 /// Traits of a provider.
 pub(crate) fn traits(name: &str) -> Vec<u8> {
-    [&(3 + name.len() as u16).to_le_bytes()[..], name.as_bytes(), &[0]].concat()
+    [
+        &(3 + name.len() as u16).to_le_bytes()[..],
+        name.as_bytes(),
+        &[0],
+    ]
+    .concat()
 }

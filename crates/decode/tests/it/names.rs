@@ -61,7 +61,9 @@ fn events_of_known_providers_that_the_trace_does_not_name_have_a_name() {
         let mut named: BTreeMap<(u16, String), u32> = BTreeMap::new();
         let is_there = each(sample, |event, plan, decoder| {
             let identity = event.identity();
-            let Identity::Manifest { provider, id, .. } = identity else { return };
+            let Identity::Manifest { provider, id, .. } = identity else {
+                return;
+            };
             let own = plan.is_some_and(|plan| *plan.schema().name != *format!("EventID({id})"));
             if own || decoder.provider_name(provider).is_none() {
                 return;
@@ -72,8 +74,10 @@ fn events_of_known_providers_that_the_trace_does_not_name_have_a_name() {
         if is_there.is_none() {
             return;
         }
-        let list: Vec<String> =
-            named.iter().map(|((id, name), count)| format!("{id} {name} {count}")).collect();
+        let list: Vec<String> = named
+            .iter()
+            .map(|((id, name), count)| format!("{id} {name} {count}"))
+            .collect();
         assert_eq!(list.join(", "), expected, "{sample}");
     }
 }
@@ -83,9 +87,15 @@ fn events_of_known_providers_that_the_trace_does_not_name_have_a_name() {
 #[test]
 fn built_in_names_are_those_that_traces_have() {
     let mut compared = BTreeSet::new();
-    for sample in ["net.4.5.2.x64.etl", "dotnetperf_DynamicEvents.etl", "demikernel_PktMon.etl"] {
+    for sample in [
+        "net.4.5.2.x64.etl",
+        "dotnetperf_DynamicEvents.etl",
+        "demikernel_PktMon.etl",
+    ] {
         let is_there = each(sample, |event, plan, decoder| {
-            let (Some(plan), Some(built_in)) = (plan, names::of_kind(event.identity())) else { return };
+            let (Some(plan), Some(built_in)) = (plan, names::of_kind(event.identity())) else {
+                return;
+            };
             if decoder.own_plan(event).is_none() || plan.schema().name.starts_with("EventID(") {
                 return;
             }

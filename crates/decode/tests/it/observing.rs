@@ -18,7 +18,12 @@ fn observe(records: &[&Record]) -> Decoder {
 }
 
 fn chunk(total: u16, number: u16, bytes: &str) -> Vec<u8> {
-    let head = [&[1, 1, 0, 0x5B][..], &total.to_le_bytes(), &number.to_le_bytes()].concat();
+    let head = [
+        &[1, 1, 0, 0x5B][..],
+        &total.to_le_bytes(),
+        &number.to_le_bytes(),
+    ]
+    .concat();
     [&head, bytes.as_bytes()].concat()
 }
 
@@ -28,7 +33,12 @@ fn manifest(task: &str) -> String {
 }
 
 /// A class record with a `TRACE_EVENT_INFO` without fields.
-fn info(decoding: u32, guid: [u8; 16], (id, version, opcode): (u16, u8, u8), task: &str) -> Vec<u8> {
+fn info(
+    decoding: u32,
+    guid: [u8; 16],
+    (id, version, opcode): (u16, u8, u8),
+    task: &str,
+) -> Vec<u8> {
     let mut info = vec![0; 112];
     info[..32].copy_from_slice(&[guid, guid].concat());
     info[32..34].copy_from_slice(&id.to_le_bytes());
@@ -51,28 +61,55 @@ fn classic(class: Guid, opcode: u8, version: u16, payload: &[u8]) -> Vec<u8> {
 
 fn classic_event(record: &[u8]) -> RawEvent<'_> {
     let kind = HeaderKind::Full64;
-    RawEvent { kind, timestamp: 5, cpu: 0, file: 0, buffer: 0, position: 0, record }
+    RawEvent {
+        kind,
+        timestamp: 5,
+        cpu: 0,
+        file: 0,
+        buffer: 0,
+        position: 0,
+        record,
+    }
 }
 
 fn name(decoder: &mut Decoder, record: &Record) -> Option<String> {
-    decoder.plan(&record.raw()).map(|plan| plan.schema().name.to_string())
+    decoder
+        .plan(&record.raw())
+        .map(|plan| plan.schema().name.to_string())
 }
 
 #[test]
 fn an_event_that_describes_itself_needs_no_other_description() {
     let blob = metadata("Self", b"a\0\x08");
     let names = traits("Made.Provider");
-    let items = [(kind::PROVIDER_TRAITS, &names[..]), (kind::EVENT_SCHEMA_TL, &blob[..])];
+    let items = [
+        (kind::PROVIDER_TRAITS, &names[..]),
+        (kind::EVENT_SCHEMA_TL, &blob[..]),
+    ];
     let bare = Record::extended(1, (1, 0, 0), &items[1..], &[1, 0, 0, 0]);
     let named = Record::extended(2, (1, 0, 0), &items, &[1, 0, 0, 0]);
     let manifest = Record::event(3, CHUNK, &chunk(1, 0, &manifest("Other")));
     let mut decoder = observe(&[&bare, &named, &manifest]);
     let plan = decoder.plan(&bare.raw()).unwrap();
-    assert_eq!((&*plan.schema().name, plan.schema().source), ("Self", Source::TraceLogging));
-    assert_eq!(plan.schema().provider_name.as_deref(), Some("Made.Provider"), "from the other event");
+    assert_eq!(
+        (&*plan.schema().name, plan.schema().source),
+        ("Self", Source::TraceLogging)
+    );
+    assert_eq!(
+        plan.schema().provider_name.as_deref(),
+        Some("Made.Provider"),
+        "from the other event"
+    );
     assert_eq!(plan.pointer_size(), 8);
-    assert_eq!(name(&mut decoder, &Record::event(4, (1, 0, 0), &[])).as_deref(), Some("Other"));
-    assert_eq!(decoder.described_events()[0], (Source::TraceLogging, 1), "read once");
+    assert_eq!(
+        name(&mut decoder, &Record::event(4, (1, 0, 0), &[])).as_deref(),
+        Some("Other")
+    );
+    assert_eq!(
+        decoder.described_events()[0],
+        (Source::TraceLogging, 1),
+        "read once"
+    );
 }
 
 #[test]
@@ -82,7 +119,10 @@ fn broken_metadata_leaves_its_events_raw() {
     let manifest = Record::event(3, CHUNK, &chunk(1, 0, &manifest("Other")));
     let mut decoder = observe(&[&record, &record, &manifest]);
     assert!(decoder.plan(&record.raw()).is_none() && decoder.own_plan(&record.raw()).is_none());
-    assert_eq!(decoder.problems().counts().collect::<Vec<_>>(), [("tracelogging_metadata", 1)]);
+    assert_eq!(
+        decoder.problems().counts().collect::<Vec<_>>(),
+        [("tracelogging_metadata", 1)]
+    );
 }
 
 #[test]
@@ -91,9 +131,18 @@ fn the_latest_manifest_wins_in_whatever_order_they_are_seen() {
     let new = Record::event(20, CHUNK, &chunk(1, 0, &manifest("New")));
     let again = Record::event(30, CHUNK, &chunk(1, 0, &manifest("Old")));
     let event = Record::event(1, (1, 0, 0), &[]);
-    assert_eq!(name(&mut observe(&[&new, &old]), &event).as_deref(), Some("New"));
-    assert_eq!(name(&mut observe(&[&old, &new]), &event).as_deref(), Some("New"));
-    assert_eq!(name(&mut observe(&[&again, &new, &old]), &event).as_deref(), Some("Old"));
+    assert_eq!(
+        name(&mut observe(&[&new, &old]), &event).as_deref(),
+        Some("New")
+    );
+    assert_eq!(
+        name(&mut observe(&[&old, &new]), &event).as_deref(),
+        Some("New")
+    );
+    assert_eq!(
+        name(&mut observe(&[&again, &new, &old]), &event).as_deref(),
+        Some("Old")
+    );
 }
 
 #[test]
@@ -109,7 +158,11 @@ fn broken_manifests_are_counted() {
         Record::event(6, (0xFFFE, 0, 0), b"other"),
     ];
     let decoder = observe(&records.iter().collect::<Vec<_>>());
-    let expected = [("manifest_chunks", 1), ("incomplete_manifests", 1), ("manifests", 1)];
+    let expected = [
+        ("manifest_chunks", 1),
+        ("incomplete_manifests", 1),
+        ("manifests", 1),
+    ];
     assert_eq!(decoder.problems().counts().collect::<Vec<_>>(), expected);
     assert!(decoder.own_plan(&records[0].raw()).is_none());
 }
@@ -117,14 +170,23 @@ fn broken_manifests_are_counted() {
 #[test]
 fn manifests_of_the_provider_win_over_event_info() {
     let class = etwkit_decode::eventinfo::CLASS;
-    let described = classic(class, 32, 0, &info(0, PROVIDER.to_bytes(), (1, 0, 0), "FromInfo"));
+    let described = classic(
+        class,
+        32,
+        0,
+        &info(0, PROVIDER.to_bytes(), (1, 0, 0), "FromInfo"),
+    );
     let event = Record::event(1, (1, 0, 7), &[]);
     let manifest = Record::event(3, CHUNK, &chunk(1, 0, &manifest("FromManifest")));
     let mut decoder = Decoder::new();
     decoder.observe(&classic_event(&described));
     decoder.finish_observing();
     assert_eq!(name(&mut decoder, &event).as_deref(), Some("FromInfo"));
-    assert_eq!(name(&mut decoder, &Record::event(1, (1, 1, 7), &[])), None, "another version");
+    assert_eq!(
+        name(&mut decoder, &Record::event(1, (1, 1, 7), &[])),
+        None,
+        "another version"
+    );
     decoder.observe(&manifest.raw());
     decoder.finish_observing();
     assert_eq!(name(&mut decoder, &event).as_deref(), Some("FromManifest"));
@@ -155,7 +217,11 @@ fn event_info_wins_over_built_in_tables_where_it_fits() {
         decoder.plan(&event.raw()).map(|plan| plan.schema().source)
     };
     assert_eq!(source(120), Some(Source::EventInfo));
-    assert_eq!(source(92), Some(Source::Template), "the payload of GCHeapStats");
+    assert_eq!(
+        source(92),
+        Some(Source::Template),
+        "the payload of GCHeapStats"
+    );
     assert_eq!(source(10), Some(Source::EventInfo), "neither fits");
 }
 
@@ -169,7 +235,10 @@ fn the_size_of_the_payload_shows_how_long_a_connection_id_is() {
             event.set_provider(network);
             let plan = Decoder::new().plan(&event.raw()).unwrap();
             let mut spans = etwkit_decode::Spans::default();
-            assert!(plan.locate(event.raw().payload(), &mut spans), "event {id} of {size} bytes");
+            assert!(
+                plan.locate(event.raw().payload(), &mut spans),
+                "event {id} of {size} bytes"
+            );
             assert_eq!(spans.end(), size, "event {id}");
         }
     }
@@ -179,16 +248,27 @@ fn the_size_of_the_payload_shows_how_long_a_connection_id_is() {
 fn classes_of_the_repository_are_found_by_opcode() {
     let (class, made) = (etwkit_decode::eventinfo::CLASS, Guid::from_bytes([9; 16]));
     let mut decoder = Decoder::new();
-    decoder.observe(&classic_event(&classic(class, 32, 0, &info(1, [9; 16], (0, 2, 11), "Made"))));
+    decoder.observe(&classic_event(&classic(
+        class,
+        32,
+        0,
+        &info(1, [9; 16], (0, 2, 11), "Made"),
+    )));
     decoder.observe(&classic_event(&classic(class, 32, 0, &[1, 2, 3])));
     decoder.observe(&classic_event(&classic(class, 33, 0, &[1, 2, 3])));
     decoder.finish_observing();
     let mut plan = |opcode, version| {
         let record = classic(made, opcode, version, &[]);
-        decoder.own_plan(&classic_event(&record)).is_none().then_some(())?;
+        decoder
+            .own_plan(&classic_event(&record))
+            .is_none()
+            .then_some(())?;
         decoder.plan(&classic_event(&record))
     };
     assert_eq!(plan(11, 2).unwrap().schema().provider, made);
     assert!(plan(12, 2).is_none() && plan(11, 3).is_none());
-    assert_eq!(decoder.problems().counts().collect::<Vec<_>>(), [("event_infos", 1), ("value_maps", 1)]);
+    assert_eq!(
+        decoder.problems().counts().collect::<Vec<_>>(),
+        [("event_infos", 1), ("value_maps", 1)]
+    );
 }

@@ -17,7 +17,9 @@ fn sample(name: &str) -> Option<Vec<u8>> {
 }
 
 fn each(bytes: Vec<u8>, order: Order, mut visit: impl FnMut(&RawEvent<'_>)) -> bool {
-    let Ok(session) = Session::open(vec![Box::new(bytes) as Box<dyn ByteSource>]) else { return false };
+    let Ok(session) = Session::open(vec![Box::new(bytes) as Box<dyn ByteSource>]) else {
+        return false;
+    };
     let pass = session.for_each(order, |event| {
         visit(event);
         ControlFlow::Continue(())
@@ -34,18 +36,27 @@ fn observe(bytes: Vec<u8>, order: Order) -> Decoder {
 
 #[test]
 fn described_events_fill_their_payload() {
-    let Some(bytes) = sample("net.4.5.2.x64.etl") else { return };
+    let Some(bytes) = sample("net.4.5.2.x64.etl") else {
+        return;
+    };
     let decoder = observe(bytes.clone(), Order::File);
     let (mut exact, mut other, mut spans) = (0, 0, Spans::default());
     each(bytes, Order::File, |event| {
-        let Some(plan) = decoder.own_plan(event) else { return };
-        let runtime = plan.schema().provider_name.as_deref() == Some("Microsoft-Windows-DotNETRuntime");
+        let Some(plan) = decoder.own_plan(event) else {
+            return;
+        };
+        let runtime =
+            plan.schema().provider_name.as_deref() == Some("Microsoft-Windows-DotNETRuntime");
         // The stack event has more frames than its description says; two manifests lack an argument.
         if plan.schema().source != Source::EventInfo || runtime && event.descriptor().id == 82 {
             return;
         }
         let complete = plan.locate(event.payload(), &mut spans);
-        if complete && spans.end() == event.payload().len() { exact += 1 } else { other += 1 }
+        if complete && spans.end() == event.payload().len() {
+            exact += 1
+        } else {
+            other += 1
+        }
     });
     assert_eq!((exact, other), (51_411, 0));
     assert_eq!(decoder.problems().counts().count(), 0);
@@ -73,7 +84,9 @@ fn datagrams_that_came_in_went_to_the_local_end() {
                 }
                 _ => return,
             };
-            let Some(operation @ Operation::UdpReceive) = operation else { return };
+            let Some(operation @ Operation::UdpReceive) = operation else {
+                return;
+            };
             let ends = net::ends(event.payload(), is_v6, operation).unwrap();
             received += 1;
             to_groups += usize::from(is_group(ends.local.ip()));
@@ -92,7 +105,8 @@ fn the_order_of_observing_does_not_matter() {
         let in_time = observe(bytes.clone(), Order::Time);
         assert_eq!(in_file.described_events(), in_time.described_events());
         each(bytes, Order::File, |event| {
-            let schema = |decoder: &Decoder| decoder.own_plan(event).map(|plan| plan.schema().clone());
+            let schema =
+                |decoder: &Decoder| decoder.own_plan(event).map(|plan| plan.schema().clone());
             assert_eq!(schema(&in_file), schema(&in_time));
         });
     }
@@ -103,8 +117,13 @@ fn the_order_of_observing_does_not_matter() {
 #[test]
 fn damaged_descriptions_do_no_harm() {
     let names = ["primitive-types.etl", "made/dns-4.etl", "made/tcp-4.etl"];
-    for (name, seed) in names.iter().flat_map(|name| (1..20u64).map(move |seed| (name, seed))) {
-        let Some(mut bytes) = sample(name) else { return };
+    for (name, seed) in names
+        .iter()
+        .flat_map(|name| (1..20u64).map(move |seed| (name, seed)))
+    {
+        let Some(mut bytes) = sample(name) else {
+            return;
+        };
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         for _ in 0..400 {
             state ^= state << 13;
@@ -114,7 +133,10 @@ fn damaged_descriptions_do_no_harm() {
             bytes[at] = state as u8;
         }
         let mut decoder = observe(bytes.clone(), Order::File);
-        let renderer = Renderer { clock: None, limits: Limits::INFO };
+        let renderer = Renderer {
+            clock: None,
+            limits: Limits::INFO,
+        };
         each(bytes, Order::File, |event| {
             if let Some(plan) = decoder.plan(event) {
                 let (object, _) = renderer.object(&plan, event.payload());

@@ -12,9 +12,14 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// The list that a word means.
 pub(super) fn name(word: &Path) -> Option<PathBuf> {
-    let name = word.to_str()?.strip_prefix('@').filter(|name| !name.is_empty())?;
+    let name = word
+        .to_str()?
+        .strip_prefix('@')
+        .filter(|name| !name.is_empty())?;
     // A file can have any name.
-    word.symlink_metadata().is_err().then(|| PathBuf::from(name))
+    word.symlink_metadata()
+        .is_err()
+        .then(|| PathBuf::from(name))
 }
 
 /// Lines of a list with their numbers; without empty ones, comments and blanks around.
@@ -29,18 +34,28 @@ pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
         _ => wrong("", Some(error)),
     })?;
     if text.len() as u64 > MOST_BYTES {
-        return Err(wrong(&format!(": it is longer than {} MiB", MOST_BYTES >> 20), None));
+        return Err(wrong(
+            &format!(": it is longer than {} MiB", MOST_BYTES >> 20),
+            None,
+        ));
     }
     // Editors of Windows put a byte order mark in front of text.
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
-    let lines = (1..).zip(lines).filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let lines: Vec<(usize, PathBuf)> = lines.map(|(number, line)| (number, PathBuf::from(line))).collect();
+    let lines = (1..)
+        .zip(lines)
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let lines: Vec<(usize, PathBuf)> = lines
+        .map(|(number, line)| (number, PathBuf::from(line)))
+        .collect();
     if lines.is_empty() {
         return Err(wrong(": it names nothing", None));
     }
     // A list that names itself would be read forever.
     if let Some((number, line)) = lines.iter().find(|(_, line)| name(line).is_some()) {
-        let what = format!(", line {number}: a list names no other lists, and {} is one", line.display());
+        let what = format!(
+            ", line {number}: a list names no other lists, and {} is one",
+            line.display()
+        );
         return Err(wrong(&what, None));
     }
     Ok(lines)

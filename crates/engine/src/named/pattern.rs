@@ -53,7 +53,9 @@ pub(super) fn matches(pattern: &Path) -> Result<Vec<PathBuf>> {
 fn part(name: OsString) -> Part {
     match name.to_str() {
         Some(FOLDERS) => Part::Folders,
-        Some(text) if text.contains(['*', '?']) => Part::Fits(Pattern::new(text), text.starts_with('.')),
+        Some(text) if text.contains(['*', '?']) => {
+            Part::Fits(Pattern::new(text), text.starts_with('.'))
+        }
         _ => Part::Name(name),
     }
 }
@@ -71,7 +73,9 @@ impl Part {
 
 /// Adds what fits the parts below a folder.
 fn walk(base: &Path, parts: &[Part], found: &mut BTreeSet<PathBuf>) -> Result<()> {
-    let Some((first, rest)) = parts.split_first() else { return Ok(()) };
+    let Some((first, rest)) = parts.split_first() else {
+        return Ok(());
+    };
     if let Part::Name(name) = first {
         let path = base.join(name);
         return match rest {
@@ -88,7 +92,11 @@ fn walk(base: &Path, parts: &[Part], found: &mut BTreeSet<PathBuf>) -> Result<()
     if matches!(first, Part::Folders) {
         walk(base, rest, found)?;
     }
-    let folder = if base.as_os_str().is_empty() { Path::new(".") } else { base };
+    let folder = if base.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        base
+    };
     // What is no folder holds nothing.
     if !folder.is_dir() || !is_folder(folder) {
         return Ok(());

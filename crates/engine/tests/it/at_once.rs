@@ -25,8 +25,17 @@ fn one_of_many_is_given_up_and_the_others_are_answered() {
     let (engine, paths) = (&place.engine, [place.trace.clone()]);
     let ask = |name: &str| {
         let mut request = question(name).unwrap().read(&Map::new()).unwrap();
-        let answers = engine.ask(&Asking::default(), &paths, &mut *request).unwrap();
-        answers.extracts[0].answer.as_ref().unwrap().1.as_ref().unwrap().len()
+        let answers = engine
+            .ask(&Asking::default(), &paths, &mut *request)
+            .unwrap();
+        answers.extracts[0]
+            .answer
+            .as_ref()
+            .unwrap()
+            .1
+            .as_ref()
+            .unwrap()
+            .len()
     };
     let alone = NAMES.map(ask);
     let endless = Asking::default();
@@ -58,7 +67,12 @@ fn one_of_many_is_given_up_and_the_others_are_answered() {
     // Whatever else is asked with the same switch is given up, too.
     let mut request = question("cpu").unwrap().read(&Map::new()).unwrap();
     let answers = engine.ask(&endless, &paths, &mut *request).unwrap();
-    assert!(answers.extracts[0].answer.as_ref().is_err_and(etwkit_engine::Error::is_cancelled));
+    assert!(
+        answers.extracts[0]
+            .answer
+            .as_ref()
+            .is_err_and(etwkit_engine::Error::is_cancelled)
+    );
 }
 
 /// Several questions at once to a trace that is not in the cache extract it once.
@@ -70,7 +84,10 @@ fn a_trace_is_extracted_once() {
         for _ in 0..6 {
             scope.spawn(|| {
                 let mut own = Vec::new();
-                place.engine.extract_of(&Asking::default(), &place.trace, &mut own).unwrap();
+                place
+                    .engine
+                    .extract_of(&Asking::default(), &place.trace, &mut own)
+                    .unwrap();
                 notes.lock().unwrap().extend(own);
             });
         }

@@ -33,14 +33,26 @@ fn extracts(folder: &Path) {
     for (name, seed, detail) in RUNS {
         let trace = folder.join(format!("{name}-{seed}.etl"));
         let scenario = etwkit_synth::find(name).unwrap();
-        scenario.write(File::create(&trace).unwrap(), &Options { seed, ..Options::default() }).unwrap();
+        scenario
+            .write(
+                File::create(&trace).unwrap(),
+                &Options {
+                    seed,
+                    ..Options::default()
+                },
+            )
+            .unwrap();
         if (name, seed) == ("file-writer", 2) {
             let file = OpenOptions::new().write(true).open(&trace).unwrap();
-            file.set_len(file.metadata().unwrap().len() * 3 / 4).unwrap();
+            file.set_len(file.metadata().unwrap().len() * 3 / 4)
+                .unwrap();
         }
         let input = etwkit_extract::open(&[trace], &etwkit_extract::Options::default()).unwrap();
         let target = folder.join(format!("runs/{name}-{seed}.etwx"));
-        let options = ConvertOptions { detail, ..ConvertOptions::default() };
+        let options = ConvertOptions {
+            detail,
+            ..ConvertOptions::default()
+        };
         convert(&input, &target, options, &mut |_| ControlFlow::Continue(())).unwrap();
     }
 }
@@ -51,15 +63,22 @@ fn dashboard() -> PathBuf {
 
 /// The questions by their names.
 fn questions() -> BTreeMap<String, PathBuf> {
-    let files = std::fs::read_dir(dashboard()).unwrap().map(|entry| entry.unwrap().path());
+    let files = std::fs::read_dir(dashboard())
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let sql = files.filter(|path| path.extension().is_some_and(|ending| ending == "sql"));
-    sql.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path)).collect()
+    sql.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path))
+        .collect()
 }
 
 /// What DuckDB answers, by question: names of columns, and rows.
-fn in_duckdb(folder: &Path, questions: &BTreeMap<String, PathBuf>) -> Option<BTreeMap<String, Value>> {
+fn in_duckdb(
+    folder: &Path,
+    questions: &BTreeMap<String, PathBuf>,
+) -> Option<BTreeMap<String, Value>> {
     let Some(python) = std::env::var_os("ETWKIT_PYTHON") else {
-        let missing = "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
+        let missing =
+            "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
         let test = "dashboard::questions_of_the_dashboard_have_the_same_rows_in_duckdb";
         etwkit_testkit::skip(&format!("{test}: {missing}"));
         return None;
@@ -71,7 +90,11 @@ fn in_duckdb(folder: &Path, questions: &BTreeMap<String, PathBuf>) -> Option<BTr
         .current_dir(folder)
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let lines = String::from_utf8(output.stdout).unwrap();
     let answer = |line: &str| {
         let answer: Value = serde_json::from_str(line).unwrap();
@@ -85,24 +108,44 @@ type Rows = (Vec<String>, Vec<Vec<Option<String>>>);
 
 /// What the engine answers.
 fn in_etwkit(folder: &Path, questions: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Rows> {
-    let engine = Engine::new(Settings { cache: None, temp_dir: None, is_offline: true });
+    let engine = Engine::new(Settings {
+        cache: None,
+        temp_dir: None,
+        is_offline: true,
+    });
     let paths = named(&[folder.join("runs/*.etwx")], Wanted::Answers, false).unwrap();
     assert_eq!(paths.len(), RUNS.len());
-    let session = engine.open(&Asking::default(), &paths, &mut Vec::new()).unwrap();
+    let session = engine
+        .open(&Asking::default(), &paths, &mut Vec::new())
+        .unwrap();
     let answer = |(name, path): (&String, &PathBuf)| {
         let query = Query::own(name.clone(), std::fs::read_to_string(path).unwrap());
-        let answer = session.ask(&query, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let columns = answer.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let answer = session
+            .ask(&query, &[])
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let columns = answer
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect();
         let mut rows = Vec::new();
         for batch in answer {
             let batch = batch.unwrap_or_else(|error| panic!("{name}: {error}"));
             let options = FormatOptions::new();
-            let cells: Vec<_> =
-                batch.columns().iter().map(|c| (c, ArrayFormatter::try_new(c, &options).unwrap())).collect();
-            let text =
-                |row: usize| cells.iter().map(move |(c, cell)| c.is_valid(row).then(|| cell.value(row)));
+            let cells: Vec<_> = batch
+                .columns()
+                .iter()
+                .map(|c| (c, ArrayFormatter::try_new(c, &options).unwrap()))
+                .collect();
+            let text = |row: usize| {
+                cells
+                    .iter()
+                    .map(move |(c, cell)| c.is_valid(row).then(|| cell.value(row)))
+            };
             rows.extend(
-                (0..batch.num_rows()).map(|row| text(row).map(|cell| cell.map(|c| c.to_string())).collect()),
+                (0..batch.num_rows())
+                    .map(|row| text(row).map(|cell| cell.map(|c| c.to_string())).collect()),
             );
         }
         (name.clone(), (columns, rows))
@@ -130,8 +173,18 @@ fn questions_of_the_dashboard_have_the_same_rows_in_duckdb() {
     extracts(folder.path());
     let questions = questions();
     let ours = in_etwkit(folder.path(), &questions);
-    let expected =
-        ["cpu", "disk", "dns", "gc", "lifecycle", "lost", "machines", "methods", "slow_fast", "waits"];
+    let expected = [
+        "cpu",
+        "disk",
+        "dns",
+        "gc",
+        "lifecycle",
+        "lost",
+        "machines",
+        "methods",
+        "slow_fast",
+        "waits",
+    ];
     assert!(ours.keys().eq(expected));
     for (name, (_, rows)) in &ours {
         assert!(!rows.is_empty(), "{name} has no rows");
@@ -142,21 +195,37 @@ fn questions_of_the_dashboard_have_the_same_rows_in_duckdb() {
         let index = columns.iter().position(|c| c == column).unwrap();
         rows.iter().map(|row| row[index].clone()).collect()
     };
-    assert!(of("dns", "runs").contains(&Some("2".to_owned())), "{:?}", ours["dns"]);
+    assert!(
+        of("dns", "runs").contains(&Some("2".to_owned())),
+        "{:?}",
+        ours["dns"]
+    );
     assert_eq!(of("gc", "run").len(), 2);
     assert_eq!(of("lost", "run"), [Some("file-writer-2.etl".to_owned())]);
-    let Some(theirs) = in_duckdb(folder.path(), &questions) else { return };
+    let Some(theirs) = in_duckdb(folder.path(), &questions) else {
+        return;
+    };
     for (name, (columns, rows)) in &ours {
         let answer = &theirs[name];
-        let titles: Vec<&str> =
-            answer["columns"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
+        let titles: Vec<&str> = answer["columns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|c| c.as_str().unwrap())
+            .collect();
         assert_eq!(&titles, columns, "{name}");
         let found = answer["rows"].as_array().unwrap();
         assert_eq!(found.len(), rows.len(), "{name}");
         for (found, row) in found.iter().zip(rows) {
             let found = found.as_array().unwrap();
-            let same = found.iter().zip(row).all(|(value, text)| is_same(value, text.as_deref()));
-            assert!(same && found.len() == row.len(), "{name}: {found:?} in DuckDB, {row:?} here");
+            let same = found
+                .iter()
+                .zip(row)
+                .all(|(value, text)| is_same(value, text.as_deref()));
+            assert!(
+                same && found.len() == row.len(),
+                "{name}: {found:?} in DuckDB, {row:?} here"
+            );
         }
     }
 }

@@ -21,21 +21,35 @@ impl Traces {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let cache = Some(folder.path().join("cache"));
-        Self { folder, engine: Engine::new(Settings { cache, temp_dir: None, is_offline: true }) }
+        Self {
+            folder,
+            engine: Engine::new(Settings {
+                cache,
+                temp_dir: None,
+                is_offline: true,
+            }),
+        }
     }
 
     fn made(&self, scenario: &str) -> PathBuf {
         let path = self.folder.path().join(format!("{scenario}.etl"));
         if !path.exists() {
             let made = etwkit_synth::find(scenario).unwrap();
-            made.write(File::create(&path).unwrap(), &Options::default()).unwrap();
+            made.write(File::create(&path).unwrap(), &Options::default())
+                .unwrap();
         }
         path
     }
 
     fn asked(&self, name: &str, values: &Value, paths: &[PathBuf]) -> Asked<Answer> {
-        let mut request = question(name).unwrap().read(values.as_object().unwrap()).unwrap();
-        let mut answers = self.engine.ask(&Asking::default(), paths, &mut *request).unwrap();
+        let mut request = question(name)
+            .unwrap()
+            .read(values.as_object().unwrap())
+            .unwrap();
+        let mut answers = self
+            .engine
+            .ask(&Asking::default(), paths, &mut *request)
+            .unwrap();
         assert_eq!(answers.extracts.len(), 1, "{name}");
         answers.extracts.remove(0)
     }
@@ -44,17 +58,31 @@ impl Traces {
     fn diff(&self, values: &Value, paths: &[PathBuf]) -> BTreeMap<&'static str, Rows> {
         let (_, answer) = self.asked("diff", values, paths).answer.unwrap();
         let answer = answer.unwrap();
-        answer.parts.iter().map(|part| (part.name, rows(part.records()))).collect()
+        answer
+            .parts
+            .iter()
+            .map(|part| (part.name, rows(part.records())))
+            .collect()
     }
 
     fn dump(&self, name: &str, values: &Value, path: &PathBuf) -> Rows {
-        let (_, answer) = self.asked(name, values, std::slice::from_ref(path)).answer.unwrap();
-        answer.unwrap().parts.iter().flat_map(|part| rows(part.records())).collect()
+        let (_, answer) = self
+            .asked(name, values, std::slice::from_ref(path))
+            .answer
+            .unwrap();
+        answer
+            .unwrap()
+            .parts
+            .iter()
+            .flat_map(|part| rows(part.records()))
+            .collect()
     }
 }
 
 fn rows(table: &dyn etwkit_query::question::Table) -> Rows {
-    (0..table.len()).map(|row| table.record(row).unwrap()).collect()
+    (0..table.len())
+        .map(|row| table.record(row).unwrap())
+        .collect()
 }
 
 fn text<'r>(row: &'r Map<String, Value>, name: &str) -> &'r str {
@@ -68,18 +96,45 @@ fn what_slowed_the_file_writer_comes_out_on_top() {
     let both = [traces.made("file-writer-quiet"), traces.made("file-writer")];
     let tables = traces.diff(&json!({}), &both);
     let summary = &tables["summary"][0];
-    assert_eq!(summary["wall"], "process", "nobody said what took long: {summary:?}");
-    let (a, b) = (summary["wall_a_ns"].as_i64().unwrap(), summary["wall_b_ns"].as_i64().unwrap());
+    assert_eq!(
+        summary["wall"], "process",
+        "nobody said what took long: {summary:?}"
+    );
+    let (a, b) = (
+        summary["wall_a_ns"].as_i64().unwrap(),
+        summary["wall_b_ns"].as_i64().unwrap(),
+    );
     assert!(b > a && summary["wall_difference_ns"] == b - a);
     let sentence = text(summary, "sentence");
-    assert!(sentence.starts_with("B takes ") && sentence.contains("of FileWriter.exe); "), "{sentence}");
-    assert!(sentence.contains("FileWriter.exe waits") && sentence.contains("WdFilter.sys"), "{sentence}");
+    assert!(
+        sentence.starts_with("B takes ") && sentence.contains("of FileWriter.exe); "),
+        "{sentence}"
+    );
+    assert!(
+        sentence.contains("FileWriter.exe waits") && sentence.contains("WdFilter.sys"),
+        "{sentence}"
+    );
     let first = |table: &str, many: usize, column: &str, what: &str| {
-        let found = tables[table].iter().take(many).any(|row| text(row, column) == what);
-        assert!(found, "{table}: {:?}", tables[table].iter().take(many).collect::<Vec<_>>());
+        let found = tables[table]
+            .iter()
+            .take(many)
+            .any(|row| text(row, column) == what);
+        assert!(
+            found,
+            "{table}: {:?}",
+            tables[table].iter().take(many).collect::<Vec<_>>()
+        );
     };
-    let top = |table: &str| tables[table].first().map(|row| text(row, "name").to_owned());
-    assert_eq!(top("processes").as_deref(), Some("FileWriter.exe"), "it is what is measured");
+    let top = |table: &str| {
+        tables[table]
+            .first()
+            .map(|row| text(row, "name").to_owned())
+    };
+    assert_eq!(
+        top("processes").as_deref(),
+        Some("FileWriter.exe"),
+        "it is what is measured"
+    );
     first("processes", 3, "name", "System");
     first("modules", 8, "name", "WdFilter.sys");
     first("modules", 8, "name", "Ntfs.sys");
@@ -87,19 +142,40 @@ fn what_slowed_the_file_writer_comes_out_on_top() {
     first("readying", 2, "name", "System");
     first("reasons", 3, "name", "WrVirtualMemory");
     // What the checkpoint writes, and the pages that are read again.
-    let files: Vec<&str> = tables["disk"].iter().take(2).map(|row| text(row, "name")).collect();
-    let library = files.iter().any(|file| file.ends_with("System.Private.CoreLib.dll"));
+    let files: Vec<&str> = tables["disk"]
+        .iter()
+        .take(2)
+        .map(|row| text(row, "name"))
+        .collect();
+    let library = files
+        .iter()
+        .any(|file| file.ends_with("System.Private.CoreLib.dll"));
     assert!(files.contains(&r"C:\$LogFile") && library, "{files:?}");
-    let checkpoint = tables["modules"].iter().find(|row| row["name"] == "Ntfs.sys" && row["of"] == "System");
+    let checkpoint = tables["modules"]
+        .iter()
+        .find(|row| row["name"] == "Ntfs.sys" && row["of"] == "System");
     let checkpoint = checkpoint.unwrap();
-    assert!(checkpoint["of_time"] == "cpu" && checkpoint["only_in"] == "B", "{checkpoint:?}");
+    assert!(
+        checkpoint["of_time"] == "cpu" && checkpoint["only_in"] == "B",
+        "{checkpoint:?}"
+    );
     // What goes with the difference comes first, and what was never recorded is said.
-    let remarks = tables["remarks"].iter().map(|row| text(row, "remark")).collect::<Vec<_>>().join("\n");
-    assert!(remarks.contains("Neither side recorded: ") && remarks.contains("DNS queries"), "{remarks}");
+    let remarks = tables["remarks"]
+        .iter()
+        .map(|row| text(row, "remark"))
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert!(
+        remarks.contains("Neither side recorded: ") && remarks.contains("DNS queries"),
+        "{remarks}"
+    );
     // The other way round all differences are negative.
     let [quiet, noisy] = both;
     let back = traces.diff(&json!({"table": "summary"}), &[noisy, quiet]);
-    assert!(text(&back["summary"][0], "sentence").contains("FileWriter.exe waits"), "{back:?}");
+    assert!(
+        text(&back["summary"][0], "sentence").contains("FileWriter.exe waits"),
+        "{back:?}"
+    );
     assert_eq!(back["summary"][0]["wall_difference_ns"], a - b);
 }
 
@@ -108,10 +184,15 @@ fn a_trace_does_not_differ_from_itself() {
     let traces = Traces::new();
     let trace = traces.made("git-bash");
     let tables = traces.diff(&json!({}), &[trace.clone(), trace]);
-    assert_eq!(tables["summary"][0]["sentence"], "Nothing differs between A and B");
+    assert_eq!(
+        tables["summary"][0]["sentence"],
+        "Nothing differs between A and B"
+    );
     assert_eq!(tables["summary"][0]["wall_difference_ns"], 0);
     // What each side is, and times between its marks, are reported all the same.
-    let others = tables.iter().filter(|(name, _)| !["summary", "sides", "remarks", "marks"].contains(name));
+    let others = tables
+        .iter()
+        .filter(|(name, _)| !["summary", "sides", "remarks", "marks"].contains(name));
     assert_eq!(others.count(), 0, "{tables:?}");
     assert_eq!(tables["marks"][0]["difference_ns"], 0);
 }
@@ -121,7 +202,8 @@ fn marks_ranges_and_processes_say_what_is_measured() {
     let traces = Traces::new();
     let trace = traces.made("git-bash");
     let both = [trace.clone(), trace.clone()];
-    let summary = |values: Value, paths: &[PathBuf]| traces.diff(&values, paths)["summary"][0].clone();
+    let summary =
+        |values: Value, paths: &[PathBuf]| traces.diff(&values, paths)["summary"][0].clone();
     let table = json!("summary");
     let marks = summary(json!({"table": table}), &both);
     assert_eq!(marks["wall"], "marks");
@@ -129,14 +211,28 @@ fn marks_ranges_and_processes_say_what_is_measured() {
     assert_eq!(marks["from_a_ns"], set[0]["ts_ns"]);
     assert_eq!(marks["to_b_ns"], set[1]["ts_ns"]);
     let from = summary(json!({"table": table, "from-mark": "git bash*"}), &both);
-    assert_eq!((&from["wall"], &from["from_a_ns"]), (&json!("marks"), &set[0]["ts_ns"]));
+    assert_eq!(
+        (&from["wall"], &from["from_a_ns"]),
+        (&json!("marks"), &set[0]["ts_ns"])
+    );
     let whole = summary(json!({"table": table, "align": "whole"}), &both);
     assert_eq!(whole["wall"], "recording");
-    let process = summary(json!({"table": table, "align": "whole", "process": "mintty"}), &both);
+    let process = summary(
+        json!({"table": table, "align": "whole", "process": "mintty"}),
+        &both,
+    );
     assert_eq!(process["wall"], "process");
-    let parts = summary(json!({"table": table, "range": ["1..4", "4..10"]}), &[trace]);
-    assert_eq!((&parts["wall"], &parts["wall_difference_ns"]), (&json!("range"), &json!(3_000_000_000_i64)));
-    assert!(text(&parts, "sentence").starts_with("B takes 3.000 s longer (6.000 s against 3.000 s"));
+    let parts = summary(
+        json!({"table": table, "range": ["1..4", "4..10"]}),
+        &[trace],
+    );
+    assert_eq!(
+        (&parts["wall"], &parts["wall_difference_ns"]),
+        (&json!("range"), &json!(3_000_000_000_i64))
+    );
+    assert!(
+        text(&parts, "sentence").starts_with("B takes 3.000 s longer (6.000 s against 3.000 s")
+    );
 }
 
 /// The numbers of each side are those of its dumps, for whole traces and for parts.
@@ -155,7 +251,11 @@ fn sides_have_the_numbers_of_their_dumps() {
                 "processes",
                 "cpu",
                 json!({}),
-                &[("cpu", "cpu_ns"), ("wait", "wait_ns"), ("ready", "ready_ns")][..],
+                &[
+                    ("cpu", "cpu_ns"),
+                    ("wait", "wait_ns"),
+                    ("ready", "ready_ns"),
+                ][..],
             ),
             (
                 "methods",
@@ -173,16 +273,30 @@ fn sides_have_the_numbers_of_their_dumps() {
                 "tags",
                 "cpu",
                 json!({"stack-tags": "*"}),
-                &[("cpu", "cpu_ns"), ("wait", "wait_ns"), ("ready", "ready_ns")],
+                &[
+                    ("cpu", "cpu_ns"),
+                    ("wait", "wait_ns"),
+                    ("ready", "ready_ns"),
+                ],
             ),
-            ("reasons", "wait", json!({"by": "reason"}), &[("wait", "wait_ns"), ("count", "waits")]),
+            (
+                "reasons",
+                "wait",
+                json!({"by": "reason"}),
+                &[("wait", "wait_ns"), ("count", "waits")],
+            ),
             (
                 "disk",
                 "disk",
                 json!({"dir-level": 100}),
                 &[("", "total_service_ns"), ("bytes", "total_bytes")],
             ),
-            ("files", "file", json!({"dir-level": 100}), &[("", "total_ns"), ("count", "total_count")]),
+            (
+                "files",
+                "file",
+                json!({"dir-level": 100}),
+                &[("", "total_ns"), ("count", "total_count")],
+            ),
         ] {
             for (at, side) in ["a", "b"].into_iter().enumerate() {
                 let mut asked = options.clone();
@@ -201,7 +315,10 @@ fn names_that_two_parts_of_one_trace_asked_for_are_compared() {
     let traces = Traces::new();
     let trace = traces.made("name-lookup");
     let whole = traces.dump("dns", &json!({"details": true}), &trace);
-    let starts: Vec<i64> = whole.iter().filter_map(|row| row["start_ns"].as_i64()).collect();
+    let starts: Vec<i64> = whole
+        .iter()
+        .filter_map(|row| row["start_ns"].as_i64())
+        .collect();
     let (first, last) = (*starts.iter().min().unwrap(), *starts.iter().max().unwrap());
     let seconds = |ns: i64| ns as f64 / 1e9;
     let (middle, end) = (seconds(first + (last - first) / 2), seconds(last) + 0.001);
@@ -214,21 +331,31 @@ fn names_that_two_parts_of_one_trace_asked_for_are_compared() {
         let count: i64 = dumped.iter().filter_map(|row| row["count"].as_i64()).sum();
         assert!(count > 0, "{part}");
         all += count;
-        compare(&tables["dns"], &dumped, ("dns", side), &[("count", "count")]);
+        compare(
+            &tables["dns"],
+            &dumped,
+            ("dns", side),
+            &[("count", "count")],
+        );
     }
-    let finished = whole.iter().filter(|row| !row["start_ns"].is_null() && !row["end_ns"].is_null()).count();
+    let finished = whole
+        .iter()
+        .filter(|row| !row["start_ns"].is_null() && !row["end_ns"].is_null())
+        .count();
     assert_eq!(usize::try_from(all), Ok(finished));
 }
 
 /// Compares rows whose name only one row of the comparison has with the sums of the rows of the dump.
 fn compare(compared: &Rows, dumped: &Rows, (table, side): (&str, &str), sums: &[(&str, &str)]) {
     let key = |row: &Map<String, Value>| {
-        let name =
-            ["name", "wait_reason", "path", "process"].into_iter().find_map(|name| row.get(name)?.as_str());
+        let name = ["name", "wait_reason", "path", "process"]
+            .into_iter()
+            .find_map(|name| row.get(name)?.as_str());
         let of = if table == "processes" {
             ""
         } else {
-            row.get("process").map_or("", |of| of.as_str().unwrap_or(""))
+            row.get("process")
+                .map_or("", |of| of.as_str().unwrap_or(""))
         };
         (name.unwrap_or_default().to_lowercase(), of.to_lowercase())
     };
@@ -241,24 +368,42 @@ fn compare(compared: &Rows, dumped: &Rows, (table, side): (&str, &str), sums: &[
     }
     let mut checked = 0;
     for row in compared {
-        let of = if table == "processes" { "" } else { text(row, "of") };
+        let of = if table == "processes" {
+            ""
+        } else {
+            text(row, "of")
+        };
         let key = (text(row, "name").to_lowercase(), of.to_lowercase());
         // Processes of one name and several command lines are several rows.
-        if compared.iter().filter(|other| other["name"] == row["name"] && other["of"] == row["of"]).count()
+        if compared
+            .iter()
+            .filter(|other| other["name"] == row["name"] && other["of"] == row["of"])
+            .count()
             > 1
             || table == "processes"
-                && compared.iter().filter(|other| other["name"] == row["name"]).count() > 1
+                && compared
+                    .iter()
+                    .filter(|other| other["name"] == row["name"])
+                    .count()
+                    > 1
             || key.0.starts_with('(')
         {
             continue;
         }
         // Others of that name may be the same on both sides.
         if table == "processes"
-            && dumped.iter().filter(|other| text(other, "process") == text(row, "name")).count() > 1
+            && dumped
+                .iter()
+                .filter(|other| text(other, "process") == text(row, "name"))
+                .count()
+                > 1
         {
             continue;
         }
-        let expected = all.get(&key).cloned().unwrap_or_else(|| vec![0; sums.len()]);
+        let expected = all
+            .get(&key)
+            .cloned()
+            .unwrap_or_else(|| vec![0; sums.len()]);
         for ((measure, column), expected) in sums.iter().zip(expected) {
             let name = match *measure {
                 "" => format!("{side}_ns"),
@@ -266,7 +411,11 @@ fn compare(compared: &Rows, dumped: &Rows, (table, side): (&str, &str), sums: &[
                 "bytes" => format!("bytes_{side}"),
                 measure => format!("{measure}_{side}_ns"),
             };
-            assert_eq!(row[&name].as_i64().unwrap_or(0), expected, "{table} {column} of {side}: {row:?}");
+            assert_eq!(
+                row[&name].as_i64().unwrap_or(0),
+                expected,
+                "{table} {column} of {side}: {row:?}"
+            );
             checked += 1;
         }
     }
@@ -276,12 +425,31 @@ fn compare(compared: &Rows, dumped: &Rows, (table, side): (&str, &str), sums: &[
 #[test]
 fn what_a_side_did_not_record_is_said_and_never_zero() {
     let traces = Traces::new();
-    let quiet = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/made/files-5.etl"));
-    let tables = traces.diff(&json!({"align": "whole"}), &[quiet, traces.made("file-writer")]);
-    let remarks: Vec<&str> = tables["remarks"].iter().map(|row| text(row, "remark")).collect();
-    let reasons = remarks.iter().find(|remark| remark.starts_with("Waits by reason: not compared, "));
-    assert!(reasons.is_some_and(|remark| remark.ends_with("(A)")), "{remarks:?}");
-    assert!(remarks.iter().any(|remark| remark.starts_with("B alone recorded ")), "{remarks:?}");
+    let quiet = PathBuf::from(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/made/files-5.etl"
+    ));
+    let tables = traces.diff(
+        &json!({"align": "whole"}),
+        &[quiet, traces.made("file-writer")],
+    );
+    let remarks: Vec<&str> = tables["remarks"]
+        .iter()
+        .map(|row| text(row, "remark"))
+        .collect();
+    let reasons = remarks
+        .iter()
+        .find(|remark| remark.starts_with("Waits by reason: not compared, "));
+    assert!(
+        reasons.is_some_and(|remark| remark.ends_with("(A)")),
+        "{remarks:?}"
+    );
+    assert!(
+        remarks
+            .iter()
+            .any(|remark| remark.starts_with("B alone recorded ")),
+        "{remarks:?}"
+    );
     assert!(!tables.contains_key("reasons") && !tables.contains_key("readying"));
 }
 
@@ -289,15 +457,36 @@ fn what_a_side_did_not_record_is_said_and_never_zero() {
 fn two_are_compared_and_no_other_number_of_them() {
     let traces = Traces::new();
     let trace = traces.made("git-bash");
-    let (_, answer) = traces.asked("diff", &json!({}), std::slice::from_ref(&trace)).answer.unwrap();
+    let (_, answer) = traces
+        .asked("diff", &json!({}), std::slice::from_ref(&trace))
+        .answer
+        .unwrap();
     let error = answer.err().unwrap();
-    assert!(error.is_nothing() && error.hint().unwrap().contains("--range"), "{error}");
+    assert!(
+        error.is_nothing() && error.hint().unwrap().contains("--range"),
+        "{error}"
+    );
     let three = [trace.clone(), trace.clone(), trace.clone()];
     let (_, answer) = traces.asked("diff", &json!({}), &three).answer.unwrap();
-    assert!(answer.err().unwrap().to_string().starts_with("3 traces are named"));
-    let wrong =
-        question("diff").unwrap().read(json!({"range": ["1..2", "2..3", "3..4"]}).as_object().unwrap());
-    assert!(wrong.err().unwrap().to_string().starts_with("--range: two parts are compared"));
+    assert!(
+        answer
+            .err()
+            .unwrap()
+            .to_string()
+            .starts_with("3 traces are named")
+    );
+    let wrong = question("diff").unwrap().read(
+        json!({"range": ["1..2", "2..3", "3..4"]})
+            .as_object()
+            .unwrap(),
+    );
+    assert!(
+        wrong
+            .err()
+            .unwrap()
+            .to_string()
+            .starts_with("--range: two parts are compared")
+    );
     // Who gives up waits for nothing.
     let asking = Asking::default();
     asking.cancel.ask();
@@ -305,7 +494,10 @@ fn two_are_compared_and_no_other_number_of_them() {
     let answers = traces.engine.ask(&asking, &three[..2], &mut *request);
     let given_up = match answers {
         Err(_) => true,
-        Ok(answers) => answers.extracts.iter().all(|one| !matches!(&one.answer, Ok((_, Ok(_))))),
+        Ok(answers) => answers
+            .extracts
+            .iter()
+            .all(|one| !matches!(&one.answer, Ok((_, Ok(_))))),
     };
     assert!(given_up);
 }

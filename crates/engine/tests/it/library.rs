@@ -13,8 +13,13 @@ fn the_reference_is_as_it_is_declared() {
     if std::env::var_os("ETWKIT_BLESS").is_some() {
         std::fs::write(&path, &page).unwrap();
     }
-    let found = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
-    assert!(found == page, "docs/sql.md is stale; ETWKIT_BLESS=1 writes it");
+    let found = std::fs::read_to_string(&path)
+        .unwrap_or_default()
+        .replace("\r\n", "\n");
+    assert!(
+        found == page,
+        "docs/sql.md is stale; ETWKIT_BLESS=1 writes it"
+    );
 }
 
 #[test]
@@ -27,6 +32,10 @@ fn every_rule_stands_on_a_question_of_its_name() {
         assert_eq!(query.doc(), rule.title, "{}", rule.name);
         // The header is not a part of what is asked.
         let sql = query.sql(false);
-        assert!(!sql.starts_with("--") && rule.text().trim_end().ends_with(sql.trim_end()), "{}", rule.name);
+        assert!(
+            !sql.starts_with("--") && rule.text().trim_end().ends_with(sql.trim_end()),
+            "{}",
+            rule.name
+        );
     }
 }

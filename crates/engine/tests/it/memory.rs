@@ -11,11 +11,23 @@ use crate::support::Place;
 
 /// The rows of a question to the trace.
 fn rows(place: &Place, trace: &Path, name: &str, values: &Value) -> Vec<Map<String, Value>> {
-    let mut request = question(name).unwrap().read(values.as_object().unwrap()).unwrap();
-    let asked = place.engine.ask(&Asking::default(), &[trace.to_owned()], &mut *request).unwrap();
+    let mut request = question(name)
+        .unwrap()
+        .read(values.as_object().unwrap())
+        .unwrap();
+    let asked = place
+        .engine
+        .ask(&Asking::default(), &[trace.to_owned()], &mut *request)
+        .unwrap();
     let (_, answer) = asked.extracts[0].answer.as_ref().unwrap();
-    let table = &answer.as_ref().unwrap_or_else(|error| panic!("{name} {values}: {error}")).parts[0].table;
-    (0..table.len()).map(|row| table.record(row).unwrap()).collect()
+    let table = &answer
+        .as_ref()
+        .unwrap_or_else(|error| panic!("{name} {values}: {error}"))
+        .parts[0]
+        .table;
+    (0..table.len())
+        .map(|row| table.record(row).unwrap())
+        .collect()
 }
 
 /// The sum of a column.
@@ -28,24 +40,60 @@ fn sums_of_heaps_and_pool_are_those_of_single_events() {
     let place = Place::new();
     let trace = place.folder.path().join("memory.etl");
     let scenario = etwkit_synth::find("memory").unwrap();
-    scenario.write(File::create(&trace).unwrap(), &Options::default()).unwrap();
-    let counts = ["allocations", "allocated_bytes", "frees", "outstanding_blocks", "outstanding_bytes"];
+    scenario
+        .write(File::create(&trace).unwrap(), &Options::default())
+        .unwrap();
+    let counts = [
+        "allocations",
+        "allocated_bytes",
+        "frees",
+        "outstanding_blocks",
+        "outstanding_bytes",
+    ];
     for (name, by) in [("heap", "process"), ("pool", "process"), ("pool", "tag")] {
         let all = rows(&place, &trace, name, &json!({ "by": by }));
         // A range makes the question add up events instead of taking sums, and this one covers the whole
         // trace.
-        let part = rows(&place, &trace, name, &json!({ "by": by, "range": "-1..1000" }));
+        let part = rows(
+            &place,
+            &trace,
+            name,
+            &json!({ "by": by, "range": "-1..1000" }),
+        );
         assert_eq!(part, all, "{name} by {by}");
         assert!(!all.is_empty(), "{name} by {by}");
         let by_stack = rows(&place, &trace, name, &json!({ "by": "stack" }));
         for count in counts {
-            assert_eq!(sum(&by_stack, count), sum(&all, count), "{name} by {by}: {count}");
+            assert_eq!(
+                sum(&by_stack, count),
+                sum(&all, count),
+                "{name} by {by}: {count}"
+            );
         }
-        assert!(sum(&all, "outstanding_bytes") > 0 && sum(&all, "frees") > 0, "{name}: {all:?}");
-        let left = rows(&place, &trace, name, &json!({ "details": true, "leak": true }));
-        assert_eq!(i64::try_from(left.len()).unwrap(), sum(&all, "outstanding_blocks"), "{name}");
+        assert!(
+            sum(&all, "outstanding_bytes") > 0 && sum(&all, "frees") > 0,
+            "{name}: {all:?}"
+        );
+        let left = rows(
+            &place,
+            &trace,
+            name,
+            &json!({ "details": true, "leak": true }),
+        );
+        assert_eq!(
+            i64::try_from(left.len()).unwrap(),
+            sum(&all, "outstanding_blocks"),
+            "{name}"
+        );
     }
     let heaps = rows(&place, &trace, "heap", &json!({}));
-    assert_eq!(rows(&place, &trace, "heap", &json!({ "range": "-1..1000" })), heaps);
-    assert!(heaps.iter().all(|heap| heap["peak_bytes"].as_i64() >= heap["outstanding_bytes"].as_i64()));
+    assert_eq!(
+        rows(&place, &trace, "heap", &json!({ "range": "-1..1000" })),
+        heaps
+    );
+    assert!(
+        heaps
+            .iter()
+            .all(|heap| heap["peak_bytes"].as_i64() >= heap["outstanding_bytes"].as_i64())
+    );
 }

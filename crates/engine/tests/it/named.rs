@@ -43,7 +43,13 @@ fn words(folder: &Path, words: &[&str]) -> Vec<PathBuf> {
 }
 
 fn short(folder: &Path, paths: &[PathBuf]) -> Vec<String> {
-    let name = |path: &PathBuf| path.strip_prefix(folder).unwrap().display().to_string().replace('\\', "/");
+    let name = |path: &PathBuf| {
+        path.strip_prefix(folder)
+            .unwrap()
+            .display()
+            .to_string()
+            .replace('\\', "/")
+    };
     paths.iter().map(name).collect()
 }
 
@@ -55,11 +61,21 @@ fn files_folders_and_patterns_name_what_can_be_asked() {
         "runs/B_1msP.20200717-120100.etl",
         "runs/C_1msP.20200717-120000.etwx.zip",
     );
-    let (d, e, f) = ("runs/deep/one/d.etwx", "runs/deep/two/e.7z", "runs/deep/two/f[1].etl");
+    let (d, e, f) = (
+        "runs/deep/one/d.etwx",
+        "runs/deep/two/e.7z",
+        "runs/deep/two/f[1].etl",
+    );
     for (named_by, expected) in [
         // As they are named, also where nothing is there: whoever opens it says so.
-        (&["other/g.etl", "nowhere.etl"][..], &["other/g.etl", "nowhere.etl"][..]),
-        (&["other/g.etl", "other/g.etl"], &["other/g.etl", "other/g.etl"]),
+        (
+            &["other/g.etl", "nowhere.etl"][..],
+            &["other/g.etl", "nowhere.etl"][..],
+        ),
+        (
+            &["other/g.etl", "other/g.etl"],
+            &["other/g.etl", "other/g.etl"],
+        ),
         // An extract is no folder; any other folder is what is in it, by time, with extracts for traces.
         (&[d], &[d]),
         (&["runs"], &[c, b, a]),
@@ -78,7 +94,10 @@ fn files_folders_and_patterns_name_what_can_be_asked() {
         // A name with signs of a pattern is a name if it is there.
         (&[f], &[f]),
         // What is found twice, or found and named, is there once, where it was first.
-        (&["runs/**/e.*", "runs/deep/two", "runs/deep/two/e.7z"], &[e, f]),
+        (
+            &["runs/**/e.*", "runs/deep/two", "runs/deep/two/e.7z"],
+            &[e, f],
+        ),
         (&["runs/deep/two/e.7z", "runs/deep/two"], &[e, f]),
     ] {
         let found = named(&words(folder.path(), named_by), Wanted::Answers, false);
@@ -92,16 +111,26 @@ fn files_folders_and_patterns_name_what_can_be_asked() {
 #[test]
 fn those_who_read_traces_get_traces() {
     let folder = folder(&FILES);
-    let (a, b) = ("runs/A_1msP.20200717-120200.etl", "runs/B_1msP.20200717-120100.etl");
-    let of =
-        |wanted, word| short(folder.path(), &named(&words(folder.path(), &[word]), wanted, false).unwrap());
+    let (a, b) = (
+        "runs/A_1msP.20200717-120200.etl",
+        "runs/B_1msP.20200717-120100.etl",
+    );
+    let of = |wanted, word| {
+        short(
+            folder.path(),
+            &named(&words(folder.path(), &[word]), wanted, false).unwrap(),
+        )
+    };
     assert_eq!(of(Wanted::Sources, "runs"), [b, a]);
     assert_eq!(of(Wanted::Session, "runs/*"), [a, b]);
     // Whoever reads one session says what is wrong with a folder.
     assert_eq!(of(Wanted::Session, "runs"), ["runs"]);
     // A choice of names sees both of a trace and its extract.
     let both = places(&words(folder.path(), &["runs/a_*", "other"])).unwrap();
-    assert_eq!(short(folder.path(), &both), [a, "runs/A_1msP.20200717-120200.etwx", "other"]);
+    assert_eq!(
+        short(folder.path(), &both),
+        [a, "runs/A_1msP.20200717-120200.etwx", "other"]
+    );
 }
 
 #[test]
@@ -118,13 +147,25 @@ fn lists_name_what_their_lines_name() {
         in_folder("other/g.etl"),
     ];
     write("list.txt", &lines.join("\r\n"));
-    let found = named(&words(folder.path(), &["@list.txt"]), Wanted::Answers, false).unwrap();
-    let expected = ["runs/B_1msP.20200717-120100.etl", "runs/A_1msP.20200717-120200.etl", "other/g.etl"];
+    let found = named(
+        &words(folder.path(), &["@list.txt"]),
+        Wanted::Answers,
+        false,
+    )
+    .unwrap();
+    let expected = [
+        "runs/B_1msP.20200717-120100.etl",
+        "runs/A_1msP.20200717-120200.etl",
+        "other/g.etl",
+    ];
     assert_eq!(short(folder.path(), &found), expected);
     // A file with such a name is that file.
     write("@x.etl", "");
     let path = folder.path().join("@x.etl");
-    assert_eq!(named(std::slice::from_ref(&path), Wanted::Answers, false).unwrap(), [path]);
+    assert_eq!(
+        named(std::slice::from_ref(&path), Wanted::Answers, false).unwrap(),
+        [path]
+    );
 }
 
 #[test]
@@ -140,17 +181,61 @@ fn what_names_nothing_is_said_with_its_line() {
     write("other.txt", "x\n@list.txt");
     std::fs::write(folder.path().join("bytes.txt"), [0xff, 0xfe, 0, 1]).unwrap();
     for (word, wanted, message) in [
-        ("empty", Wanted::Answers, "no trace and no extract is in the folder HERE/empty"),
-        ("empty", Wanted::Sources, "no trace is in the folder HERE/empty"),
-        ("runs/*.bmp", Wanted::Answers, "no trace and no extract fits HERE/runs/*.bmp"),
-        ("runs/n*", Wanted::Answers, "no trace and no extract fits HERE/runs/n*"),
-        ("runs/*.zip", Wanted::Session, "no trace fits HERE/runs/*.zip"),
-        ("nowhere/**/*.etl", Wanted::Answers, "no trace and no extract fits HERE/nowhere/**/*.etl"),
-        ("@nowhere.txt", Wanted::Answers, "cannot read the list HERE/nowhere.txt"),
-        ("@none.txt", Wanted::Answers, "cannot read the list HERE/none.txt: it names nothing"),
-        ("@bytes.txt", Wanted::Answers, "cannot read the list HERE/bytes.txt: it is no text in UTF-8"),
-        ("@missing.txt", Wanted::Answers, "HERE/missing.txt, line 2: there is no HERE/missing.etl"),
-        ("@pattern.txt", Wanted::Session, "HERE/pattern.txt, line 2: no trace fits HERE/*.etl"),
+        (
+            "empty",
+            Wanted::Answers,
+            "no trace and no extract is in the folder HERE/empty",
+        ),
+        (
+            "empty",
+            Wanted::Sources,
+            "no trace is in the folder HERE/empty",
+        ),
+        (
+            "runs/*.bmp",
+            Wanted::Answers,
+            "no trace and no extract fits HERE/runs/*.bmp",
+        ),
+        (
+            "runs/n*",
+            Wanted::Answers,
+            "no trace and no extract fits HERE/runs/n*",
+        ),
+        (
+            "runs/*.zip",
+            Wanted::Session,
+            "no trace fits HERE/runs/*.zip",
+        ),
+        (
+            "nowhere/**/*.etl",
+            Wanted::Answers,
+            "no trace and no extract fits HERE/nowhere/**/*.etl",
+        ),
+        (
+            "@nowhere.txt",
+            Wanted::Answers,
+            "cannot read the list HERE/nowhere.txt",
+        ),
+        (
+            "@none.txt",
+            Wanted::Answers,
+            "cannot read the list HERE/none.txt: it names nothing",
+        ),
+        (
+            "@bytes.txt",
+            Wanted::Answers,
+            "cannot read the list HERE/bytes.txt: it is no text in UTF-8",
+        ),
+        (
+            "@missing.txt",
+            Wanted::Answers,
+            "HERE/missing.txt, line 2: there is no HERE/missing.etl",
+        ),
+        (
+            "@pattern.txt",
+            Wanted::Session,
+            "HERE/pattern.txt, line 2: no trace fits HERE/*.etl",
+        ),
         (
             "@place.txt",
             Wanted::Answers,
@@ -168,6 +253,13 @@ fn what_names_nothing_is_said_with_its_line() {
         assert!(error.hint().is_some(), "{word}");
     }
     let dash = named(&["-".into()], Wanted::Answers, false).unwrap_err();
-    assert!(dash.hint().is_some_and(|hint| hint.contains("etwkit extract -")), "{dash}");
-    assert_eq!(named(&["-".into()], Wanted::Session, false).unwrap(), [PathBuf::from("-")]);
+    assert!(
+        dash.hint()
+            .is_some_and(|hint| hint.contains("etwkit extract -")),
+        "{dash}"
+    );
+    assert_eq!(
+        named(&["-".into()], Wanted::Session, false).unwrap(),
+        [PathBuf::from("-")]
+    );
 }

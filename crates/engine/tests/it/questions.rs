@@ -19,7 +19,10 @@ fn ask(
     name: &str,
     values: &Value,
 ) -> Vec<Asked<Answer>> {
-    let mut request = question(name).unwrap().read(values.as_object().unwrap()).unwrap();
+    let mut request = question(name)
+        .unwrap()
+        .read(values.as_object().unwrap())
+        .unwrap();
     engine.ask(asking, paths, &mut *request).unwrap().extracts
 }
 
@@ -27,19 +30,37 @@ fn ask(
 fn rows(asked: &Asked<Answer>) -> Vec<Map<String, Value>> {
     let (_, answer) = asked.answer.as_ref().unwrap();
     let part = &answer.as_ref().unwrap().parts[0];
-    (0..part.table.len()).map(|row| part.table.record(row).unwrap()).collect()
+    (0..part.table.len())
+        .map(|row| part.table.record(row).unwrap())
+        .collect()
 }
 
 #[test]
 fn a_question_in_json_has_the_rows_of_its_answer() {
     let place = Place::new();
     let paths = [place.trace.clone()];
-    let all = ask(&place.engine, &Asking::default(), &paths, "process", &json!({}));
-    assert!(all[0].notes[0].ends_with("which later questions use"), "{:?}", all[0].notes);
+    let all = ask(
+        &place.engine,
+        &Asking::default(),
+        &paths,
+        "process",
+        &json!({}),
+    );
+    assert!(
+        all[0].notes[0].ends_with("which later questions use"),
+        "{:?}",
+        all[0].notes
+    );
     assert!(rows(&all[0]).len() > 3);
     // What the question chooses, and the extract that is there now.
     let name = rows(&all[0])[0]["name"].as_str().unwrap().to_owned();
-    let one = ask(&place.engine, &Asking::default(), &paths, "process", &json!({ "process": name }));
+    let one = ask(
+        &place.engine,
+        &Asking::default(),
+        &paths,
+        "process",
+        &json!({ "process": name }),
+    );
     assert!(one[0].notes.is_empty(), "{:?}", one[0].notes);
     assert!(rows(&one[0]).iter().all(|row| row["name"] == *name) && !rows(&one[0]).is_empty());
     assert_eq!(place.extracts().len(), 1);
@@ -51,16 +72,28 @@ fn every_question_can_be_asked() {
     let place = Place::new();
     for question in questions() {
         let name = question.name();
-        let Ok(mut request) = question.read(&Values::new()) else { panic!("{name} has no defaults") };
-        match place.engine.ask(&Asking::default(), std::slice::from_ref(&place.trace), &mut *request) {
+        let Ok(mut request) = question.read(&Values::new()) else {
+            panic!("{name} has no defaults")
+        };
+        match place.engine.ask(
+            &Asking::default(),
+            std::slice::from_ref(&place.trace),
+            &mut *request,
+        ) {
             Ok(answers) => match &answers.extracts[0].answer {
-                Ok((_, Ok(answer))) if request.of_names().is_some() => assert_eq!(answer.len(), 1, "{name}"),
-                Ok((trace, Ok(_))) => assert!(trace.file_name.contains("office"), "{}", trace.file_name),
+                Ok((_, Ok(answer))) if request.of_names().is_some() => {
+                    assert_eq!(answer.len(), 1, "{name}")
+                }
+                Ok((trace, Ok(_))) => {
+                    assert!(trace.file_name.contains("office"), "{}", trace.file_name)
+                }
                 Ok((_, Err(nothing))) => assert!(nothing.is_nothing(), "{name}: {nothing}"),
                 Err(error) => panic!("{name}: {error}"),
             },
             // It needs a file that nobody named.
-            Err(Error::Files(error)) => assert!(error.to_string().contains("is needed"), "{name}: {error}"),
+            Err(Error::Files(error)) => {
+                assert!(error.to_string().contains("is needed"), "{name}: {error}")
+            }
             Err(error) => panic!("{name}: {error}"),
         }
     }
@@ -72,21 +105,37 @@ fn names_of_recordings_are_asked_without_opening_them() {
     let place = Place::new();
     let folder = place.folder.path().join("runs");
     std::fs::create_dir(&folder).unwrap();
-    for name in
-        ["Open_1100msCLIENT.20200717-120000.etl", "Close_450msCLIENT.20200718-121000.etl", "notes.txt"]
-    {
+    for name in [
+        "Open_1100msCLIENT.20200717-120000.etl",
+        "Close_450msCLIENT.20200718-121000.etl",
+        "notes.txt",
+    ] {
         std::fs::write(folder.join(name), name).unwrap();
     }
     let all = |values: Value| {
-        let answered =
-            ask(&place.engine, &Asking::default(), std::slice::from_ref(&folder), "test-run", &values);
+        let answered = ask(
+            &place.engine,
+            &Asking::default(),
+            std::slice::from_ref(&folder),
+            "test-run",
+            &values,
+        );
         assert!(answered[0].notes.is_empty(), "{:?}", answered[0].notes);
         let key = |row: &Map<String, Value>| (row["run"].clone(), row["test_case"].clone());
         rows(&answered[0]).iter().map(key).collect::<Vec<_>>()
     };
-    assert_eq!(all(json!({})), [(json!(0), json!("Open")), (json!(1), json!("Close"))]);
-    assert_eq!(all(json!({"test-case": "C*"})), [(json!(1), json!("Close"))]);
-    assert_eq!(all(json!({"test-time": "..500;1s..", "test-run-count": 1})), [(json!(0), json!("Open"))]);
+    assert_eq!(
+        all(json!({})),
+        [(json!(0), json!("Open")), (json!(1), json!("Close"))]
+    );
+    assert_eq!(
+        all(json!({"test-case": "C*"})),
+        [(json!(1), json!("Close"))]
+    );
+    assert_eq!(
+        all(json!({"test-time": "..500;1s..", "test-run-count": 1})),
+        [(json!(0), json!("Open"))]
+    );
 }
 
 /// An extract that cannot be opened has an error as its answer, and the others answer.
@@ -94,12 +143,24 @@ fn names_of_recordings_are_asked_without_opening_them() {
 fn one_bad_extract_leaves_the_others() {
     let place = Place::new();
     let paths = [place.folder.path().join("none.etwx"), place.trace.clone()];
-    let asked = ask(&place.engine, &Asking::default(), &paths, "process", &json!({"top": 1}));
+    let asked = ask(
+        &place.engine,
+        &Asking::default(),
+        &paths,
+        "process",
+        &json!({"top": 1}),
+    );
     let error = asked[0].answer.as_ref().err().unwrap();
-    assert!(error.to_string().ends_with("none.etwx") && error.hint().is_some(), "{error:?}");
+    assert!(
+        error.to_string().ends_with("none.etwx") && error.hint().is_some(),
+        "{error:?}"
+    );
     assert!(!rows(&asked[1]).is_empty());
     let twice = [place.trace.clone(), place.trace.clone()];
-    let error = place.engine.open(&Asking::default(), &twice, &mut Vec::new()).unwrap_err();
+    let error = place
+        .engine
+        .open(&Asking::default(), &twice, &mut Vec::new())
+        .unwrap_err();
     assert!(error.to_string().starts_with("named twice: "), "{error}");
 }
 
@@ -107,10 +168,19 @@ fn one_bad_extract_leaves_the_others() {
 #[test]
 fn names_belong_to_the_question() {
     let place = Place::new();
-    let extract = place.engine.extract_of(&Asking::default(), &place.trace, &mut Vec::new()).unwrap();
+    let extract = place
+        .engine
+        .extract_of(&Asking::default(), &place.trace, &mut Vec::new())
+        .unwrap();
     place.engine.pool().want([extract.clone()]);
     let names = |asking: &Asking| {
-        let all = ask(&place.engine, asking, std::slice::from_ref(&extract), "process", &json!({}));
+        let all = ask(
+            &place.engine,
+            asking,
+            std::slice::from_ref(&extract),
+            "process",
+            &json!({}),
+        );
         let name = |row: Map<String, Value>| row["name"].as_str().unwrap_or_default().to_owned();
         rows(&all[0]).into_iter().map(name).collect::<Vec<_>>()
     };
@@ -122,7 +192,10 @@ fn names_belong_to_the_question() {
          </ProcessRenamers></ProcessRenamer>"
     );
     let rules = RenameRules::parse("rules", rules.as_bytes()).unwrap();
-    let renamed = Asking { process_names: Some(Arc::new(rules)), ..Asking::default() };
+    let renamed = Asking {
+        process_names: Some(Arc::new(rules)),
+        ..Asking::default()
+    };
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert!(names(&renamed).contains(&"renamed.exe".to_owned())));
@@ -157,10 +230,19 @@ impl Progress for Counting {
 fn whoever_asks_hears_how_far_it_is() {
     let place = Place::new();
     let progress = Arc::new(Counting::default());
-    let asking = Asking { progress: progress.clone(), ..Asking::default() };
+    let asking = Asking {
+        progress: progress.clone(),
+        ..Asking::default()
+    };
     let copy = place.folder.path().join("copy.etl");
     std::fs::copy(&place.trace, &copy).unwrap();
-    ask(&place.engine, &asking, &[place.trace.clone(), copy], "process", &json!({}));
+    ask(
+        &place.engine,
+        &asking,
+        &[place.trace.clone(), copy],
+        "process",
+        &json!({}),
+    );
     assert_eq!(*progress.asked.lock().unwrap(), [(1, 2), (2, 2)]);
     assert!(progress.steps.load(Ordering::Relaxed) > 0);
 }

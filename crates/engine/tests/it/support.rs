@@ -19,16 +19,28 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let trace = folder.path().join("office.etl");
         let office = etwkit_synth::find("office").unwrap();
-        office.write(File::create(&trace).unwrap(), &Options::default()).unwrap();
+        office
+            .write(File::create(&trace).unwrap(), &Options::default())
+            .unwrap();
         let cache = Some(folder.path().join("cache"));
-        let engine = Engine::new(Settings { cache, temp_dir: None, is_offline: true });
-        Self { folder, engine, trace }
+        let engine = Engine::new(Settings {
+            cache,
+            temp_dir: None,
+            is_offline: true,
+        });
+        Self {
+            folder,
+            engine,
+            trace,
+        }
     }
 
     /// Extracts in the cache.
     pub(crate) fn extracts(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.folder.path().join("cache")).unwrap();
         let paths = entries.map(|entry| entry.unwrap().path());
-        paths.filter(|path| path.extension().is_some_and(|ending| ending == "etwx")).collect()
+        paths
+            .filter(|path| path.extension().is_some_and(|ending| ending == "etwx"))
+            .collect()
     }
 }

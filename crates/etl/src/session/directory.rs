@@ -66,7 +66,9 @@ impl Directory {
 
 /// Whether the events inside a buffer may be out of order, so that its first event is not its earliest.
 const fn unordered_buffers(log_file_mode: u32) -> bool {
-    log_file_mode & (mode::NO_PER_PROCESSOR_BUFFERING | mode::PRIVATE_LOGGER | mode::PRIVATE_IN_PROC) != 0
+    log_file_mode
+        & (mode::NO_PER_PROCESSOR_BUFFERING | mode::PRIVATE_LOGGER | mode::PRIVATE_IN_PROC)
+        != 0
 }
 
 struct Scan<'s> {
@@ -80,7 +82,11 @@ impl Scan<'_> {
     fn run(&mut self) -> Result<()> {
         let (mut position, end) = (0, self.probe.end);
         while position + HEADER_LEN as u64 <= end {
-            if let Some(mut header) = self.probe.header_at(position)?.filter(BufferHeader::is_plausible) {
+            if let Some(mut header) = self
+                .probe
+                .header_at(position)?
+                .filter(BufferHeader::is_plausible)
+            {
                 // The size leads to the next buffer: one that is wrong would lose every buffer between here
                 // and the place where the scan finds its way back.
                 let size = self.probe.trusted_size(position, &header)?;
@@ -92,7 +98,9 @@ impl Scan<'_> {
                 self.add(position, len as u32, header)?;
                 position += len;
             } else {
-                let Some(next) = self.probe.next_buffer(position)? else { return Ok(()) };
+                let Some(next) = self.probe.next_buffer(position)? else {
+                    return Ok(());
+                };
                 self.skip(position, next);
                 position = next;
             }
@@ -115,14 +123,27 @@ impl Scan<'_> {
     }
 
     fn damage(&mut self, kind: Kind, offset: u64, bytes: u64) {
-        self.found.damage.add_loss(DamageAt { kind, file: self.file, offset, bytes }, offset);
+        self.found.damage.add_loss(
+            DamageAt {
+                kind,
+                file: self.file,
+                offset,
+                bytes,
+            },
+            offset,
+        );
     }
 
     fn add(&mut self, offset: u64, len: u32, header: BufferHeader) -> Result<()> {
         // Session ids are learned before the next header is judged, so that a scan behind damage can
         // recognise buffers of this session.
         self.probe.saw(&header);
-        let mut entry = BufferEntry { offset, len, header, first_time: i64::MAX };
+        let mut entry = BufferEntry {
+            offset,
+            len,
+            header,
+            first_time: i64::MAX,
+        };
         if entry.is_truncated() {
             // The filler at the end of an uncompressed buffer is no loss, so only what its header calls valid
             // counts. A compressed buffer has no filler: all of its bytes in the file are data.
@@ -131,7 +152,11 @@ impl Scan<'_> {
             } else {
                 header.offset.min(header.buffer_size)
             };
-            self.damage(Kind::TruncatedBuffer, offset, u64::from(valid.saturating_sub(len)));
+            self.damage(
+                Kind::TruncatedBuffer,
+                offset,
+                u64::from(valid.saturating_sub(len)),
+            );
         }
         if header.holds_records() {
             entry.first_time = self.first_time(&entry)?;
@@ -146,7 +171,11 @@ impl Scan<'_> {
         // glance at it is enough.
         if !self.unordered {
             let mut head = [0; PREFIX_LEN];
-            let wanted = if entry.header.is_compressed() { PREFIX_LEN } else { PEEK_LEN };
+            let wanted = if entry.header.is_compressed() {
+                PREFIX_LEN
+            } else {
+                PEEK_LEN
+            };
             let wanted = head.get_mut(..wanted).unwrap_or_default();
             let len = read(source, entry.offset, wanted)?.min(entry.len as usize);
             let head = head.get(..len).unwrap_or_default();
@@ -177,7 +206,11 @@ fn peek_time(buffer: &[u8]) -> Option<i64> {
 }
 
 pub(super) fn read(source: &dyn ByteSource, offset: u64, buf: &mut [u8]) -> Result<usize> {
-    source.read_at(offset, buf).map_err(|source| Error::Io { offset, len: buf.len(), source })
+    source.read_at(offset, buf).map_err(|source| Error::Io {
+        offset,
+        len: buf.len(),
+        source,
+    })
 }
 
 /// Counts of a file's buffers that describe its health.
@@ -202,7 +235,12 @@ pub struct BufferCounts {
 
 impl BufferCounts {
     pub(super) fn of(buffers: &[BufferEntry], skipped: u64, header: &TraceHeader) -> Self {
-        let with = |bit: u16| buffers.iter().filter(|b| b.header.buffer_flag & bit != 0).count() as u64;
+        let with = |bit: u16| {
+            buffers
+                .iter()
+                .filter(|b| b.header.buffer_flag & bit != 0)
+                .count() as u64
+        };
         let total = buffers.len() as u64;
         let expected = expected_buffers(header);
         let absent = expected.map_or(0, |expected| expected.saturating_sub(total));
@@ -224,7 +262,10 @@ impl BufferCounts {
 fn buffers_in(skipped: u64, buffers: &[BufferEntry]) -> u64 {
     // The header buffer may have another size.
     let others = buffers.get(1..).unwrap_or_default();
-    let bytes = others.iter().map(|b| u64::from(b.header.buffer_size)).fold(0, u64::saturating_add);
+    let bytes = others
+        .iter()
+        .map(|b| u64::from(b.header.buffer_size))
+        .fold(0, u64::saturating_add);
     skipped.div_ceil((bytes / others.len().max(1) as u64).max(HEADER_LEN as u64))
 }
 
@@ -246,7 +287,11 @@ fn expected_buffers(header: &TraceHeader) -> Option<u64> {
         return None;
     }
     if has(mode::CIRCULAR) {
-        let unit = if has(mode::SIZE_IN_KB) { 1 << 10 } else { 1 << 20 };
+        let unit = if has(mode::SIZE_IN_KB) {
+            1 << 10
+        } else {
+            1 << 20
+        };
         let room = u64::from(header.max_file_size) * unit;
         if room == 0 || has(mode::COMPRESSED) || header.buffer_size == 0 {
             return None;
@@ -254,7 +299,11 @@ fn expected_buffers(header: &TraceHeader) -> Option<u64> {
         // Buffers that were overwritten were counted when they were written. Where exactly the file wraps
         // differs by one buffer between versions of Windows.
         let room = room / u64::from(header.buffer_size);
-        return Some(if written > room { room.saturating_sub(1) } else { written });
+        return Some(if written > room {
+            room.saturating_sub(1)
+        } else {
+            written
+        });
     }
     Some(written)
 }
@@ -264,7 +313,11 @@ fn missing_sequence_numbers(buffers: &[BufferEntry], log_file_mode: u32) -> u64 
         return 0;
     }
     // The header buffer has number 0; in a circular file that wrapped the next ones were overwritten.
-    let mut numbers: Vec<i64> = buffers.iter().skip(1).map(|b| b.header.sequence_number).collect();
+    let mut numbers: Vec<i64> = buffers
+        .iter()
+        .skip(1)
+        .map(|b| b.header.sequence_number)
+        .collect();
     numbers.sort_unstable();
     numbers.dedup();
     let gaps = numbers.windows(2).map(|pair| match pair {

@@ -51,16 +51,30 @@ pub(super) struct Loaded<'s> {
 }
 
 impl<'s> Loaded<'s> {
-    pub(super) fn read(source: &'s dyn ByteSource, entry: &BufferEntry, format: u16) -> Result<Self> {
+    pub(super) fn read(
+        source: &'s dyn ByteSource,
+        entry: &BufferEntry,
+        format: u16,
+    ) -> Result<Self> {
         let stored = fetch(source, entry)?;
         let truncated = entry.is_truncated();
         if entry.header.is_compressed() {
-            return Ok(Self::decompressed(stored.as_slice(), entry, format, truncated));
+            return Ok(Self::decompressed(
+                stored.as_slice(),
+                entry,
+                format,
+                truncated,
+            ));
         }
         let len = stored.as_slice().len();
         let end = valid_end(entry, len);
         let damage = (end > len && !truncated).then(|| (Kind::BufferSize, (end - len) as u64));
-        Ok(Self { bytes: stored, end: end.min(len), damage, truncated })
+        Ok(Self {
+            bytes: stored,
+            end: end.min(len),
+            damage,
+            truncated,
+        })
     }
 
     fn decompressed(stored: &[u8], entry: &BufferEntry, format: u16, truncated: bool) -> Self {
@@ -71,10 +85,20 @@ impl<'s> Loaded<'s> {
         let mut out = Vec::with_capacity(end.min(1 << 20));
         out.extend_from_slice(header);
         out.resize(HEADER_LEN, 0);
-        let result = decompress(stored.get(HEADER_LEN..).unwrap_or_default(), format, &mut out, end);
+        let result = decompress(
+            stored.get(HEADER_LEN..).unwrap_or_default(),
+            format,
+            &mut out,
+            end,
+        );
         let lost = end.saturating_sub(out.len()) as u64;
         let damage = (result.is_err() && !truncated).then_some((Kind::Decompression, lost));
-        Self { end: out.len(), bytes: Bytes::Owned(out), damage, truncated: truncated || result.is_err() }
+        Self {
+            end: out.len(),
+            bytes: Bytes::Owned(out),
+            damage,
+            truncated: truncated || result.is_err(),
+        }
     }
 
     /// Cuts the buffer. A record that the end of the file cut is no trouble of its own: the truncation
@@ -152,9 +176,15 @@ fn fetch<'s>(source: &'s dyn ByteSource, entry: &BufferEntry) -> Result<Bytes<'s
 
 /// End of the valid data of an uncompressed buffer as its header has it; can lie behind `len`.
 fn valid_end(entry: &BufferEntry, len: usize) -> usize {
-    let (offset, saved) = (entry.header.offset as usize, entry.header.saved_offset as usize);
+    let (offset, saved) = (
+        entry.header.offset as usize,
+        entry.header.saved_offset as usize,
+    );
     // A buffer that was never flushed properly has no end: cut until the filler or an invalid header.
-    [offset, saved].into_iter().find(|end| *end >= HEADER_LEN).unwrap_or(len)
+    [offset, saved]
+        .into_iter()
+        .find(|end| *end >= HEADER_LEN)
+        .unwrap_or(len)
 }
 
 pub(super) fn decompress(

@@ -68,7 +68,9 @@ impl Open<'_> {
 
     #[inline]
     fn next_key(&self) -> Option<Key> {
-        self.cuts.get(self.next).map(|cut| Key::new(cut.timestamp, self.file, self.buffer))
+        self.cuts
+            .get(self.next)
+            .map(|cut| Key::new(cut.timestamp, self.file, self.buffer))
     }
 
     /// Hands out events up to `limit`, which belongs to another buffer.
@@ -106,8 +108,14 @@ fn load<'s>(
     ahead: &mut impl FnMut(&RawEvent<'_>) -> bool,
 ) -> Result<Option<Ready<'s>>> {
     let (file, buffer) = (key.file(), key.buffer());
-    let Some(trace) = session.files.get(usize::from(file)) else { return Ok(None) };
-    let Some(entry) = trace.buffers.get(buffer as usize).filter(|b| b.header.holds_records()) else {
+    let Some(trace) = session.files.get(usize::from(file)) else {
+        return Ok(None);
+    };
+    let Some(entry) = trace
+        .buffers
+        .get(buffer as usize)
+        .filter(|b| b.header.holds_records())
+    else {
         return Ok(None);
     };
     let mut damage = Damage::default();
@@ -127,7 +135,17 @@ fn load<'s>(
     if !ordered {
         cuts.sort_by_key(|cut| cut.timestamp);
     }
-    Ok(Some(Ready { open: Open { bytes, cuts, next: 0, file, buffer, cpu }, damage }))
+    Ok(Some(Ready {
+        open: Open {
+            bytes,
+            cuts,
+            next: 0,
+            file,
+            buffer,
+            cpu,
+        },
+        damage,
+    }))
 }
 
 /// Bytes of a record, for a first guess of how many a buffer has.
@@ -142,7 +160,13 @@ const AHEAD: std::ops::RangeInclusive<usize> = 2..=64;
 fn buffers_ahead(session: &Session) -> usize {
     // Of a compressed buffer the decompressed size is held in memory, of any other one the stored size.
     let size = |b: &super::BufferEntry| b.header.offset.max(b.len) as usize;
-    let largest = session.files.iter().flat_map(|file| &file.buffers).map(size).max().unwrap_or_default();
+    let largest = session
+        .files
+        .iter()
+        .flat_map(|file| &file.buffers)
+        .map(size)
+        .max()
+        .unwrap_or_default();
     (AHEAD_BYTES / largest.max(1)).clamp(*AHEAD.start(), *AHEAD.end())
 }
 
@@ -185,15 +209,24 @@ pub(super) fn run(
     mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
 ) -> Result<Pass> {
     let keys = |(file, f): (&super::TraceFile, u16)| {
-        file.buffers.iter().zip(0u32..).map(move |(b, i)| Key::new(b.first_time, f, i)).collect::<Vec<_>>()
+        file.buffers
+            .iter()
+            .zip(0u32..)
+            .map(move |(b, i)| Key::new(b.first_time, f, i))
+            .collect::<Vec<_>>()
     };
     let mut order: Vec<Key> = session.files.iter().zip(0u16..).flat_map(keys).collect();
     order.sort_unstable();
     let order = order.as_slice();
     // Starting a thread costs more than it saves for a handful of buffers, and with one core the two threads
     // would only take turns.
-    let few = order.len() < *AHEAD.end() / 4 || available_parallelism().is_ok_and(|cores| cores.get() == 1);
-    let pass = if few { None } else { run_ahead(session, order, &mut ahead, &mut visit) };
+    let few = order.len() < *AHEAD.end() / 4
+        || available_parallelism().is_ok_and(|cores| cores.get() == 1);
+    let pass = if few {
+        None
+    } else {
+        run_ahead(session, order, &mut ahead, &mut visit)
+    };
     // The system may have no thread left.
     pass.unwrap_or_else(|| Merge::new(session, Supply::Here(session, ahead), order).run(visit))
 }
@@ -211,7 +244,10 @@ fn run_ahead(
         // drops its receiver, sending fails, and the thread ends.
         let send = move |key: &Key| sender.send(load(session, *key, ahead)).map_err(drop);
         let read = move || order.iter().try_for_each(send);
-        thread::Builder::new().name("read".to_owned()).spawn_scoped(scope, read).ok()?;
+        thread::Builder::new()
+            .name("read".to_owned())
+            .spawn_scoped(scope, read)
+            .ok()?;
         let supply: Supply<'_, fn(&RawEvent<'_>) -> bool> = Supply::Ahead(receiver);
         Some(Merge::new(session, supply, order).run(visit))
     })
@@ -235,13 +271,18 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
     fn run(mut self, mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Pass> {
         loop {
             self.open_due()?;
-            let Some(Reverse((_, slot))) = self.heads.peek().copied() else { return Ok(self.pass) };
+            let Some(Reverse((_, slot))) = self.heads.peek().copied() else {
+                return Ok(self.pass);
+            };
             let limit = self.limit();
             let Some(open) = self.open.get_mut(slot).and_then(Option::as_mut) else {
                 self.heads.pop();
                 continue;
             };
-            if open.emit(limit, &mut self.pass.events, &mut visit).is_break() {
+            if open
+                .emit(limit, &mut self.pass.events, &mut visit)
+                .is_break()
+            {
                 return Ok(self.pass);
             }
             match open.next_key() {
@@ -268,7 +309,11 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         while let Some(key) = self.waiting() {
             // Only times are compared. A buffer that starts at the very time of the earliest event is opened
             // as well, since its number may put it in front.
-            if self.heads.peek().is_some_and(|Reverse((head, _))| key.time() > head.time()) {
+            if self
+                .heads
+                .peek()
+                .is_some_and(|Reverse((head, _))| key.time() > head.time())
+            {
                 return Ok(());
             }
             self.opened += 1;
@@ -278,7 +323,9 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
     }
 
     fn open_buffer(&mut self, key: Key) -> Result<()> {
-        let Some(ready) = self.supply.next(key)? else { return Ok(()) };
+        let Some(ready) = self.supply.next(key)? else {
+            return Ok(());
+        };
         // The limit is checked before the buffer is added, so that it is exceeded by one buffer at most and a
         // session of huge buffers can always open its first one. Leaving a buffer out is damage and no error:
         // the other events remain in order.
@@ -288,10 +335,19 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
             return Ok(());
         }
         let file = usize::from(key.file());
-        let entry = self.session.files.get(file).and_then(|trace| trace.buffers.get(key.buffer() as usize));
+        let entry = self
+            .session
+            .files
+            .get(file)
+            .and_then(|trace| trace.buffers.get(key.buffer() as usize));
         if let Some(entry) = entry {
             let kind = Kind::TooManyOpenBuffers;
-            let place = DamageAt { kind, file, offset: entry.offset, bytes: entry.len.into() };
+            let place = DamageAt {
+                kind,
+                file,
+                offset: entry.offset,
+                bytes: entry.len.into(),
+            };
             self.pass.damage.add_loss(place, entry.offset);
         }
         Ok(())
@@ -317,16 +373,23 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
     fn limit(&self) -> Key {
         // The second smallest of a heap is one of the two below its root.
         let others = self.heads.as_slice().iter().skip(1).take(2);
-        let head = others.map(|Reverse((key, _))| *key).min().unwrap_or(Key::END);
+        let head = others
+            .map(|Reverse((key, _))| *key)
+            .min()
+            .unwrap_or(Key::END);
         // A buffer that is not open yet may hold any number of events at its first time stamp.
-        let waiting = self.waiting().map_or(Key::END, |key| Key::new(key.time(), 0, 0));
+        let waiting = self
+            .waiting()
+            .map_or(Key::END, |key| Key::new(key.time(), 0, 0));
         head.min(waiting)
     }
 
     /// Gives up the buffer of the earliest event, which is used up.
     fn close_first(&mut self, slot: usize) {
         self.heads.pop();
-        let Some(open) = self.open.get_mut(slot).and_then(Option::take) else { return };
+        let Some(open) = self.open.get_mut(slot).and_then(Option::take) else {
+            return;
+        };
         // Neither vector changes after loading, so this is exactly what was added when the buffer was opened.
         self.held -= open.held();
         self.free.push(slot);

@@ -102,7 +102,11 @@ impl Session {
             files.push(open_file(source, index, &mut damage)?);
         }
         let clock = common_clock(&files)?;
-        Ok(Self { files, clock, damage })
+        Ok(Self {
+            files,
+            clock,
+            damage,
+        })
     }
 
     /// Its files in the order in which they were given.
@@ -120,7 +124,10 @@ impl Session {
     /// Buffers that are not in the files, see [`BufferCounts::missing`].
     #[must_use]
     pub fn missing_buffers(&self) -> u64 {
-        self.files.iter().map(|file| file.buffer_counts().missing).fold(0, u64::saturating_add)
+        self.files
+            .iter()
+            .map(|file| file.buffer_counts().missing)
+            .fold(0, u64::saturating_add)
     }
 
     /// Whether the end of a file is missing, so that the recording went on behind its last event.
@@ -146,19 +153,32 @@ impl Session {
             let is_stated = file.header.end_time > 0 && length > 0;
             // The length in the header counts from the header event of the same file, which is not time zero
             // for files that began later.
-            let clock = Clock { t0: file.t0, ..self.clock };
+            let clock = Clock {
+                t0: file.t0,
+                ..self.clock
+            };
             // Both times of the header are rounded to 100 ns. The nearest tick is closest to the truth;
             // rounding up would often land behind an event at the very end.
             is_stated.then(|| clock.nearest_tick(length.saturating_mul(100)))
         };
         let ends: Vec<Option<i64>> = self.files.iter().map(end).collect();
-        (ends.iter().flatten().max().copied(), ends.iter().all(Option::is_some))
+        (
+            ends.iter().flatten().max().copied(),
+            ends.iter().all(Option::is_some),
+        )
     }
 
     /// Pointer size of the machine in bytes, as the earliest file has it: 4 or 8.
     #[must_use]
     pub fn pointer_size(&self) -> usize {
-        if self.earliest().is_some_and(|file| file.header.pointer_size == 4) { 4 } else { 8 }
+        if self
+            .earliest()
+            .is_some_and(|file| file.header.pointer_size == 4)
+        {
+            4
+        } else {
+            8
+        }
     }
 
     /// Damage between buffers; that inside them is reported by each pass.
@@ -196,7 +216,10 @@ impl Session {
         merge::run(self, ahead, visit)
     }
 
-    fn in_file_order(&self, mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Pass> {
+    fn in_file_order(
+        &self,
+        mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
+    ) -> Result<Pass> {
         let mut pass = Pass::default();
         for (trace, file) in self.files.iter().zip(0u16..) {
             for (entry, buffer) in trace.buffers.iter().zip(0u32..) {
@@ -243,26 +266,54 @@ fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> 
     let format = BufferHeader::parse(&head).map_or(0, |b| b.state as u16);
     // Uncompressed files have a state there that is no format; see `load::decompress` for the one that stands
     // in.
-    let format = if matches!(format, FORMAT_LZNT1 | FORMAT_HUFFMAN) { format } else { FORMAT_LZ77 };
+    let format = if matches!(format, FORMAT_LZNT1 | FORMAT_HUFFMAN) {
+        format
+    } else {
+        FORMAT_LZ77
+    };
     let found = Directory::read(&*source, index, &header, format)?;
     damage.merge(&found.damage);
-    Ok(TraceFile { source, header, t0, format, buffers: found.buffers, skipped: found.skipped })
+    Ok(TraceFile {
+        source,
+        header,
+        t0,
+        format,
+        buffers: found.buffers,
+        skipped: found.skipped,
+    })
 }
 
 /// The trace header and the time stamp of its event, from the first bytes of a file.
 fn trace_header(head: &[u8]) -> Result<(TraceHeader, i64)> {
-    let not_a_trace =
-        |offset, expected, found: String| Error::NotATrace { offset, expected, found, hint: hint_for(head) };
-    let short = || {
-        not_a_trace(head.len() as u64, "at least 376 bytes of an event trace", "the end of the file".into())
+    let not_a_trace = |offset, expected, found: String| Error::NotATrace {
+        offset,
+        expected,
+        found,
+        hint: hint_for(head),
     };
-    let record = head.get(HEADER_LEN..).filter(|r| r.len() >= 32).ok_or_else(short)?;
+    let short = || {
+        not_a_trace(
+            head.len() as u64,
+            "at least 376 bytes of an event trace",
+            "the end of the file".into(),
+        )
+    };
+    let record = head
+        .get(HEADER_LEN..)
+        .filter(|r| r.len() >= 32)
+        .ok_or_else(short)?;
     let kind = record.get(2).copied().and_then(HeaderKind::from_byte);
     // Group 0 and type 0: the header event is always the first record of a file, and its header kind says how
     // wide pointers are.
     let is_header = record.get(3) == Some(&0xC0) && record.get(6..8) == Some(&[0, 0]);
-    let Some(kind @ (HeaderKind::System32 | HeaderKind::System64)) = kind.filter(|_| is_header) else {
-        let found = record.iter().take(8).map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ");
+    let Some(kind @ (HeaderKind::System32 | HeaderKind::System64)) = kind.filter(|_| is_header)
+    else {
+        let found = record
+            .iter()
+            .take(8)
+            .map(|b| format!("{b:02x}"))
+            .collect::<Vec<_>>()
+            .join(" ");
         return Err(not_a_trace(
             HEADER_LEN as u64,
             "the trace header event (xx xx 01|02 c0 xx xx 00 00)",
@@ -293,7 +344,10 @@ fn hint_for(head: &[u8]) -> &'static str {
         "this is an event log (.evtx), not a trace"
     } else if starts(b"Nettrace") {
         "this is a .nettrace file of dotnet-trace, not an .etl file"
-    } else if starts(b"\x04\0\0\0ETLX") || head.get(..64).is_some_and(|h| h.windows(4).any(|w| w == b"ETLX"))
+    } else if starts(b"\x04\0\0\0ETLX")
+        || head
+            .get(..64)
+            .is_some_and(|h| h.windows(4).any(|w| w == b"ETLX"))
     {
         "this is an .etlx file that PerfView made; name the .etl file that it was made from"
     } else if starts(b"PK\x03\x04") || starts(b"7z\xBC\xAF\x27\x1C") {
@@ -310,7 +364,10 @@ fn common_clock(files: &[TraceFile]) -> Result<Clock> {
     let first = clocks
         .first()
         .copied()
-        .ok_or_else(|| Error::NotOneSession { index: 1, reason: "there is no file".to_owned() })?;
+        .ok_or_else(|| Error::NotOneSession {
+            index: 1,
+            reason: "there is no file".to_owned(),
+        })?;
     for (clock, index) in clocks.iter().zip(1..) {
         // Stamps of different clocks cannot be put into one order. Start times may differ: the files of one
         // recording begin one after the other.
@@ -325,5 +382,8 @@ fn common_clock(files: &[TraceFile]) -> Result<Clock> {
             return Err(Error::NotOneSession { index, reason });
         }
     }
-    Ok(clocks.into_iter().min_by_key(|clock| clock.t0).unwrap_or(first))
+    Ok(clocks
+        .into_iter()
+        .min_by_key(|clock| clock.t0)
+        .unwrap_or(first))
 }

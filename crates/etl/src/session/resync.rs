@@ -36,7 +36,11 @@ impl<'s> Probe<'s> {
             end: source.size(),
             format,
             session_size: header.buffer_size,
-            grain: if header.log_file_mode & mode::COMPRESSED == 0 { 8 } else { 1 },
+            grain: if header.log_file_mode & mode::COMPRESSED == 0 {
+                8
+            } else {
+                1
+            },
             logger_ids: Vec::new(),
             decompressions: DECOMPRESSIONS,
         }
@@ -77,7 +81,9 @@ impl<'s> Probe<'s> {
             }
         } else if self.is_buffer(claimed)? {
             return Ok(size); // an appended session with a buffer size of its own
-        } else if self.session_size as usize >= HEADER_LEN && (usual == self.end || self.is_buffer(usual)?) {
+        } else if self.session_size as usize >= HEADER_LEN
+            && (usual == self.end || self.is_buffer(usual)?)
+        {
             return Ok(self.session_size);
         } else if self.continues_at(claimed)? {
             return Ok(size);
@@ -85,7 +91,9 @@ impl<'s> Probe<'s> {
         // Neither size leads anywhere. If a buffer starts inside the claimed range, this one ended there;
         // otherwise its header is all there is to go by.
         let inside = self.scan(position + HEADER_LEN as u64, claimed.min(self.end))?;
-        Ok(inside.and_then(|found| u32::try_from(found - position).ok()).unwrap_or(size))
+        Ok(inside
+            .and_then(|found| u32::try_from(found - position).ok())
+            .unwrap_or(size))
     }
 
     /// The next position with a buffer behind damage at `position`, or the end of the file; `None` if there
@@ -129,7 +137,9 @@ impl<'s> Probe<'s> {
         let mut base = from;
         while base + HEADER_LEN as u64 <= self.end && base < to {
             let got = read(self.source, base, &mut chunk)?;
-            let Some(last) = got.checked_sub(HEADER_LEN) else { break };
+            let Some(last) = got.checked_sub(HEADER_LEN) else {
+                break;
+            };
             // A header that straddles the end of the chunk is not tried now: the next chunk begins with the
             // first position that was left out.
             let tried = last / self.grain * self.grain + self.grain;
@@ -158,7 +168,8 @@ impl<'s> Probe<'s> {
         let mut bytes = [0; HEADER_LEN];
         let len = read(self.source, position, &mut bytes)?;
         let bytes = bytes.get(..len).unwrap_or_default();
-        Ok(is_all_zero(bytes) || BufferHeader::parse(bytes).is_some_and(|header| header.is_plausible()))
+        Ok(is_all_zero(bytes)
+            || BufferHeader::parse(bytes).is_some_and(|header| header.is_plausible()))
     }
 
     /// Stricter than on the regular path, since any bytes can be met here: the first record must be one, and
@@ -192,9 +203,12 @@ impl<'s> Probe<'s> {
         // Any four bytes can look like a size, and each attempt decompresses some hundred bytes: without an
         // allowance a file made for it would keep the scan busy for hours.
         self.decompressions = self.decompressions.saturating_sub(1);
-        let stored = head.get(..(header.buffer_size as usize).min(head.len())).unwrap_or_default();
+        let stored = head
+            .get(..(header.buffer_size as usize).min(head.len()))
+            .unwrap_or_default();
         self.decompressions > 0
-            && decompress_prefix(stored, self.format, HEADER_LEN + 8).is_some_and(|b| starts_with_marker(&b))
+            && decompress_prefix(stored, self.format, HEADER_LEN + 8)
+                .is_some_and(|b| starts_with_marker(&b))
     }
 }
 

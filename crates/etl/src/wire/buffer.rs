@@ -128,7 +128,11 @@ impl BufferHeader {
     #[must_use]
     pub const fn cpu(&self) -> u16 {
         // Before Windows 8 the second byte is an alignment (8), which would turn processor 1 into 2049.
-        if self.buffer_flag & flag::PROCESSOR_INDEX != 0 { self.processor } else { self.processor & 0xFF }
+        if self.buffer_flag & flag::PROCESSOR_INDEX != 0 {
+            self.processor
+        } else {
+            self.processor & 0xFF
+        }
     }
 
     /// Whether what follows the header is compressed.
@@ -181,7 +185,14 @@ mod tests {
         };
         assert_eq!(BufferHeader::parse(&header.to_bytes()), Some(header));
         assert_eq!(header.cpu(), 0x0203);
-        assert_eq!(BufferHeader { buffer_flag: 0, ..header }.cpu(), 3);
+        assert_eq!(
+            BufferHeader {
+                buffer_flag: 0,
+                ..header
+            }
+            .cpu(),
+            3
+        );
         assert!(header.is_plausible() && header.is_compressed());
     }
 }

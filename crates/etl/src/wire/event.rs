@@ -126,7 +126,10 @@ impl HeaderKind {
     #[inline]
     #[must_use]
     pub const fn is_classic(self) -> bool {
-        matches!(self, Self::Full32 | Self::Full64 | Self::Instance32 | Self::Instance64)
+        matches!(
+            self,
+            Self::Full32 | Self::Full64 | Self::Instance32 | Self::Instance64
+        )
     }
 
     /// Whether the header is an `EVENT_HEADER`.
@@ -356,13 +359,20 @@ impl<'a> RawEvent<'a> {
     #[must_use]
     pub fn identity(&self) -> Identity {
         match self.kind {
-            kind if kind.is_kernel() => {
-                Identity::Kernel { group: self.u8(7), opcode: self.u8(6), version: self.u8(0) }
-            }
-            kind if kind.is_classic() => {
-                Identity::Classic { class: self.guid(24), opcode: self.u8(4), version: self.u16(6) }
-            }
-            HeaderKind::Message => Identity::Message { guid: self.message_parts().guid, number: self.u16(4) },
+            kind if kind.is_kernel() => Identity::Kernel {
+                group: self.u8(7),
+                opcode: self.u8(6),
+                version: self.u8(0),
+            },
+            kind if kind.is_classic() => Identity::Classic {
+                class: self.guid(24),
+                opcode: self.u8(4),
+                version: self.u16(6),
+            },
+            HeaderKind::Message => Identity::Message {
+                guid: self.message_parts().guid,
+                number: self.u16(4),
+            },
             _ => Identity::Manifest {
                 provider: self.guid(24),
                 id: self.u16(40),
@@ -399,14 +409,18 @@ impl<'a> RawEvent<'a> {
     #[inline]
     #[must_use]
     pub fn thread_id(&self) -> Option<u32> {
-        self.header_ids().map(|ids| ids.0).filter(|id| *id != u32::MAX)
+        self.header_ids()
+            .map(|ids| ids.0)
+            .filter(|id| *id != u32::MAX)
     }
 
     /// Process that logged the event, where the header names one (`0xFFFFFFFF` counts as none).
     #[inline]
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
-        self.header_ids().map(|ids| ids.1).filter(|id| *id != u32::MAX)
+        self.header_ids()
+            .map(|ids| ids.1)
+            .filter(|id| *id != u32::MAX)
     }
 
     #[inline]
@@ -434,13 +448,18 @@ impl<'a> RawEvent<'a> {
             return (0, 0);
         }
         let word = self.u16(0);
-        (usize::from(word & version_word::PEBS != 0), usize::from((word & version_word::PMC_COUNT) >> 8))
+        (
+            usize::from(word & version_word::PEBS != 0),
+            usize::from((word & version_word::PMC_COUNT) >> 8),
+        )
     }
 
     /// The PEBS index that was logged with a kernel event.
     #[must_use]
     pub fn pebs_index(&self) -> Option<u64> {
-        (self.counter_words().0 == 1).then(|| u64_at(self.record, self.kind.header_len())).flatten()
+        (self.counter_words().0 == 1)
+            .then(|| u64_at(self.record, self.kind.header_len()))
+            .flatten()
     }
 
     /// The performance counters that were logged with a kernel event, in the order of the trace's
@@ -448,8 +467,15 @@ impl<'a> RawEvent<'a> {
     pub fn pmc_values(&self) -> impl Iterator<Item = u64> + use<'a> {
         let (pebs, count) = self.counter_words();
         let start = self.kind.header_len() + 8 * pebs;
-        let words = self.record.get(start..start + 8 * count).unwrap_or_default();
-        words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word))
+        let words = self
+            .record
+            .get(start..start + 8 * count)
+            .unwrap_or_default();
+        words
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|word| u64::from_le_bytes(*word))
     }
 
     /// The payload: what lies behind header, counters and extended items.

@@ -59,7 +59,11 @@ impl<'a> ExtendedItems<'a> {
     /// Items that start at `bytes`; `present` is the flag of the event header.
     #[must_use]
     pub const fn new(bytes: &'a [u8], present: bool) -> Self {
-        Self { bytes, at: 0, more: present }
+        Self {
+            bytes,
+            at: 0,
+            more: present,
+        }
     }
 
     /// Where the next item, or behind the last one the payload, starts.
@@ -83,7 +87,11 @@ impl<'a> Iterator for ExtendedItems<'a> {
             return None;
         }
         let head = self.bytes.get(self.at..)?;
-        let (kind, linkage, len) = (u16_at(head, 2)?, u16_at(head, 4)?, usize::from(u16_at(head, 6)?));
+        let (kind, linkage, len) = (
+            u16_at(head, 2)?,
+            u16_at(head, 4)?,
+            usize::from(u16_at(head, 6)?),
+        );
         let Some(data) = head.get(8..8 + len) else {
             // A broken length: nothing behind it can be trusted, the payload is empty.
             self.at = self.bytes.len();
@@ -117,11 +125,26 @@ mod tests {
     #[test]
     fn items_end_where_the_link_ends() {
         let mut bytes = Vec::new();
-        write_items(&[(kind::SID, b"abc"), (kind::EVENT_KEY, b"12345678")], &mut bytes);
+        write_items(
+            &[(kind::SID, b"abc"), (kind::EVENT_KEY, b"12345678")],
+            &mut bytes,
+        );
         bytes.extend(b"payload");
         let mut items = ExtendedItems::new(&bytes, true);
-        assert_eq!(items.next(), Some(ExtendedItem { kind: 2, data: b"abc" }));
-        assert_eq!(items.next(), Some(ExtendedItem { kind: 10, data: b"12345678" }));
+        assert_eq!(
+            items.next(),
+            Some(ExtendedItem {
+                kind: 2,
+                data: b"abc"
+            })
+        );
+        assert_eq!(
+            items.next(),
+            Some(ExtendedItem {
+                kind: 10,
+                data: b"12345678"
+            })
+        );
         assert_eq!(items.next(), None);
         assert_eq!(&bytes[items.position()..], b"payload");
         assert_eq!(ExtendedItems::new(&bytes, false).next(), None);

@@ -16,12 +16,22 @@ pub struct Broken {
 /// stays in `out`.
 pub fn decompress(input: &[u8], out: &mut Vec<u8>, end: usize) -> Result<(), Broken> {
     let base = out.len();
-    let mut input = Input { bytes: input, at: 0, half_byte: None };
+    let mut input = Input {
+        bytes: input,
+        at: 0,
+        half_byte: None,
+    };
     out.reserve(end.saturating_sub(base).min(1 << 20));
     while out.len() < end {
-        let Some(flags) = input.u32() else { return Err(Broken { produced: out.len() - base }) };
+        let Some(flags) = input.u32() else {
+            return Err(Broken {
+                produced: out.len() - base,
+            });
+        };
         if block(flags, &mut input, out, base, end).is_none() {
-            return Err(Broken { produced: out.len() - base });
+            return Err(Broken {
+                produced: out.len() - base,
+            });
         }
     }
     Ok(())
@@ -29,7 +39,13 @@ pub fn decompress(input: &[u8], out: &mut Vec<u8>, end: usize) -> Result<(), Bro
 
 /// The up to 32 items that one flag word describes, highest bit first.
 #[inline]
-fn block(flags: u32, input: &mut Input<'_>, out: &mut Vec<u8>, base: usize, end: usize) -> Option<()> {
+fn block(
+    flags: u32,
+    input: &mut Input<'_>,
+    out: &mut Vec<u8>,
+    base: usize,
+    end: usize,
+) -> Option<()> {
     let mut left = 32;
     while left > 0 && out.len() < end {
         let pending = flags << (32 - left);
@@ -55,8 +71,16 @@ fn block(flags: u32, input: &mut Input<'_>, out: &mut Vec<u8>, base: usize, end:
 
 /// Repeats `length` bytes that lie `distance` back; the two may overlap.
 #[inline]
-pub(crate) fn copy_match(out: &mut Vec<u8>, base: usize, distance: usize, length: usize) -> Option<()> {
-    let from = out.len().checked_sub(distance).filter(|from| *from >= base)?;
+pub(crate) fn copy_match(
+    out: &mut Vec<u8>,
+    base: usize,
+    distance: usize,
+    length: usize,
+) -> Option<()> {
+    let from = out
+        .len()
+        .checked_sub(distance)
+        .filter(|from| *from >= base)?;
     if distance >= length {
         out.extend_from_within(from..from + length);
         return Some(());
@@ -114,7 +138,14 @@ impl<'a> Input<'a> {
         let pair = usize::from(self.u16()?);
         let distance = (pair >> 3) + 1;
         let length = pair & 7;
-        Some((distance, if length == 7 { self.long_length()? } else { length + 3 }))
+        Some((
+            distance,
+            if length == 7 {
+                self.long_length()?
+            } else {
+                length + 3
+            },
+        ))
     }
 
     fn long_length(&mut self) -> Option<usize> {
@@ -157,7 +188,9 @@ mod tests {
         let mut input = vec![0x3f, 0, 0, 0];
         input.extend(alphabet);
         assert_eq!(check(&input, 26).as_deref(), Ok(&alphabet[..]));
-        let abc = [0xff, 0xff, 0xff, 0x1f, b'a', b'b', b'c', 0x17, 0, 0x0f, 0xff, 0x26, 1];
+        let abc = [
+            0xff, 0xff, 0xff, 0x1f, b'a', b'b', b'c', 0x17, 0, 0x0f, 0xff, 0x26, 1,
+        ];
         assert_eq!(check(&abc, 300), Ok(b"abc".repeat(100)));
     }
 
@@ -166,6 +199,9 @@ mod tests {
         assert_eq!(check(&[], 1), Err(Broken { produced: 0 }));
         assert_eq!(check(&[0, 0, 0, 0, b'a'], 3), Err(Broken { produced: 1 }));
         // A match right at the start has nothing to repeat.
-        assert_eq!(check(&[0, 0, 0, 0x80, 8, 0], 3), Err(Broken { produced: 0 }));
+        assert_eq!(
+            check(&[0, 0, 0, 0x80, 8, 0], 3),
+            Err(Broken { produced: 0 })
+        );
     }
 }

@@ -23,7 +23,10 @@ pub struct Compressor {
 
 impl Default for Compressor {
     fn default() -> Self {
-        Self { heads: vec![0; 1 << HASH_BITS], previous: vec![0; WINDOW] }
+        Self {
+            heads: vec![0; 1 << HASH_BITS],
+            previous: vec![0; WINDOW],
+        }
     }
 }
 
@@ -55,12 +58,17 @@ impl Compressor {
     /// Length and distance of the best match at `at`; length 0 if there is none.
     #[inline]
     fn longest(&self, input: &[u8], at: usize) -> (usize, usize) {
-        let Some(hash) = hash_at(input, at) else { return (0, 0) };
+        let Some(hash) = hash_at(input, at) else {
+            return (0, 0);
+        };
         let rest = input.get(at..).unwrap_or_default();
         let mut best = (0, 0);
         let mut candidate = self.heads.get(hash).copied().unwrap_or(0);
         for _ in 0..CHAIN_LEN {
-            let Some(from) = (candidate as usize).checked_sub(1).filter(|from| at - from <= WINDOW) else {
+            let Some(from) = (candidate as usize)
+                .checked_sub(1)
+                .filter(|from| at - from <= WINDOW)
+            else {
                 break;
             };
             // A candidate that differs where the best match ended cannot be longer.
@@ -84,8 +92,12 @@ impl Compressor {
 
     #[inline]
     fn add(&mut self, input: &[u8], at: usize) {
-        let Some(hash) = hash_at(input, at) else { return };
-        if let (Some(head), Some(previous)) = (self.heads.get_mut(hash), self.previous.get_mut(at % WINDOW)) {
+        let Some(hash) = hash_at(input, at) else {
+            return;
+        };
+        if let (Some(head), Some(previous)) =
+            (self.heads.get_mut(hash), self.previous.get_mut(at % WINDOW))
+        {
             *previous = *head;
             *head = at as u32 + 1;
         }
@@ -112,7 +124,11 @@ fn common_len(a: &[u8], b: &[u8]) -> usize {
         }
         len += 8;
     }
-    let rest = a.get(len..).unwrap_or_default().iter().zip(b.get(len..).unwrap_or_default());
+    let rest = a
+        .get(len..)
+        .unwrap_or_default()
+        .iter()
+        .zip(b.get(len..).unwrap_or_default());
     len + rest.take_while(|(x, y)| x == y).count()
 }
 
@@ -131,7 +147,13 @@ impl<'o> Items<'o> {
     fn new(out: &'o mut Vec<u8>) -> Self {
         let flags_at = out.len();
         out.extend([0; 4]);
-        Self { out, flags_at, flags: 0, count: 0, half_byte: None }
+        Self {
+            out,
+            flags_at,
+            flags: 0,
+            count: 0,
+            half_byte: None,
+        }
     }
 
     #[inline]
@@ -194,7 +216,11 @@ impl<'o> Items<'o> {
 
     fn write_flags(&mut self) {
         let word = self.flags.to_le_bytes();
-        if let Some(place) = self.out.get_mut(self.flags_at..).and_then(<[u8]>::first_chunk_mut) {
+        if let Some(place) = self
+            .out
+            .get_mut(self.flags_at..)
+            .and_then(<[u8]>::first_chunk_mut)
+        {
             *place = word;
         }
     }
@@ -203,8 +229,8 @@ impl<'o> Items<'o> {
     /// end of the input for the end.
     fn finish(mut self) {
         let free = 32 - self.count;
-        self.flags =
-            self.flags.checked_shl(free).unwrap_or(0) | u32::MAX.checked_shr(self.count).unwrap_or(0);
+        self.flags = self.flags.checked_shl(free).unwrap_or(0)
+            | u32::MAX.checked_shr(self.count).unwrap_or(0);
         self.write_flags();
     }
 }
@@ -227,8 +253,13 @@ mod tests {
     fn the_published_examples_come_out_byte_for_byte() {
         // [MS-XCA] §3.1
         let alphabet = b"abcdefghijklmnopqrstuvwxyz";
-        assert_eq!(compress(alphabet), [&[0x3f, 0, 0, 0], &alphabet[..]].concat());
-        let abc = [0xff, 0xff, 0xff, 0x1f, b'a', b'b', b'c', 0x17, 0, 0x0f, 0xff, 0x26, 1];
+        assert_eq!(
+            compress(alphabet),
+            [&[0x3f, 0, 0, 0], &alphabet[..]].concat()
+        );
+        let abc = [
+            0xff, 0xff, 0xff, 0x1f, b'a', b'b', b'c', 0x17, 0, 0x0f, 0xff, 0x26, 1,
+        ];
         assert_eq!(compress(&b"abc".repeat(100)), abc);
     }
 

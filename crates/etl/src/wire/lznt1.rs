@@ -25,7 +25,9 @@ pub fn decompress(input: &[u8], out: &mut Vec<u8>, end: usize) -> Result<(), Bro
     let mut rest = input;
     while out.len() < end {
         let Some(behind) = next_chunk(rest, out, base, end) else {
-            return Err(Broken { produced: out.len() - base });
+            return Err(Broken {
+                produced: out.len() - base,
+            });
         };
         rest = behind;
     }
@@ -52,7 +54,11 @@ fn next_chunk<'a>(input: &'a [u8], out: &mut Vec<u8>, base: usize, end: usize) -
         compressed_chunk(data, out, limit)?;
     }
     // An input that was cut is good as long as it gave all that was asked for.
-    if complete { body.get(len..) } else { (out.len() >= end).then_some(&[]) }
+    if complete {
+        body.get(len..)
+    } else {
+        (out.len() >= end).then_some(&[])
+    }
 }
 
 fn compressed_chunk(data: &[u8], out: &mut Vec<u8>, limit: usize) -> Option<()> {
@@ -64,7 +70,9 @@ fn compressed_chunk(data: &[u8], out: &mut Vec<u8>, limit: usize) -> Option<()> 
                 return Some(());
             }
             // A chunk may end inside a group of eight, whose remaining flags then stand for nothing.
-            let Some(first) = bytes.next() else { return Some(()) };
+            let Some(first) = bytes.next() else {
+                return Some(());
+            };
             if flags >> bit & 1 == 0 {
                 out.push(first);
                 continue;
@@ -99,10 +107,11 @@ mod tests {
     fn the_published_example_is_music() {
         // [MS-XCA] §3.3
         let input = [
-            0x38, 0xb0, 0x88, 0x46, 0x23, 0x20, 0x00, 0x20, 0x47, 0x20, 0x41, 0x00, 0x10, 0xa2, 0x47, 0x01,
-            0xa0, 0x45, 0x20, 0x44, 0x00, 0x08, 0x45, 0x01, 0x50, 0x79, 0x00, 0xc0, 0x45, 0x20, 0x05, 0x24,
-            0x13, 0x88, 0x05, 0xb4, 0x02, 0x4a, 0x44, 0xef, 0x03, 0x58, 0x02, 0x8c, 0x09, 0x16, 0x01, 0x48,
-            0x45, 0x00, 0xbe, 0x00, 0x9e, 0x00, 0x04, 0x01, 0x18, 0x90, 0x00,
+            0x38, 0xb0, 0x88, 0x46, 0x23, 0x20, 0x00, 0x20, 0x47, 0x20, 0x41, 0x00, 0x10, 0xa2,
+            0x47, 0x01, 0xa0, 0x45, 0x20, 0x44, 0x00, 0x08, 0x45, 0x01, 0x50, 0x79, 0x00, 0xc0,
+            0x45, 0x20, 0x05, 0x24, 0x13, 0x88, 0x05, 0xb4, 0x02, 0x4a, 0x44, 0xef, 0x03, 0x58,
+            0x02, 0x8c, 0x09, 0x16, 0x01, 0x48, 0x45, 0x00, 0xbe, 0x00, 0x9e, 0x00, 0x04, 0x01,
+            0x18, 0x90, 0x00,
         ];
         let text = "F# F# G A A G F# E D D E F# F# E E F# F# G A A G F# E D D E F# E D D E E F# D E F# G F# D E \
                     F# G F# E D E A F# F# G A A G F# E D D E F# E D D\0";
@@ -114,7 +123,10 @@ mod tests {
         let mut expected = vec![0; CHUNK_LEN + 2];
         expected[0] = b'a';
         expected[CHUNK_LEN..].copy_from_slice(b"bc");
-        assert_eq!(check(&[0, 0x30, b'a', 1, 0x30, b'b', b'c'], CHUNK_LEN + 2), Ok(expected));
+        assert_eq!(
+            check(&[0, 0x30, b'a', 1, 0x30, b'b', b'c'], CHUNK_LEN + 2),
+            Ok(expected)
+        );
     }
 
     #[test]
@@ -122,7 +134,15 @@ mod tests {
         assert_eq!(check(&[], 1), Err(Broken { produced: 0 }));
         assert_eq!(check(&[2, 0x30, b'a'], 3), Err(Broken { produced: 1 }));
         assert_eq!(check(&[2, 0x30, b'a'], 1), Ok(b"a".to_vec()));
-        assert_eq!(check(&[0, 0x70, b'a'], 1), Err(Broken { produced: 0 }), "signature");
-        assert_eq!(check(&[2, 0xB0, 1, 0, 0], 3), Err(Broken { produced: 0 }), "match before the chunk");
+        assert_eq!(
+            check(&[0, 0x70, b'a'], 1),
+            Err(Broken { produced: 0 }),
+            "signature"
+        );
+        assert_eq!(
+            check(&[2, 0xB0, 1, 0, 0], 3),
+            Err(Broken { produced: 0 }),
+            "match before the chunk"
+        );
     }
 }

@@ -42,7 +42,10 @@ impl MessageParts {
     #[must_use]
     pub fn parse(record: &[u8]) -> Self {
         let flags = u16_at(record, 6).unwrap_or_default();
-        let mut parts = Self { end: HeaderKind::Message.header_len(), ..Self::default() };
+        let mut parts = Self {
+            end: HeaderKind::Message.header_len(),
+            ..Self::default()
+        };
         if flags & message_flag::SEQUENCE != 0 {
             parts.sequence = u32_at(record, parts.end);
             parts.end += 4;

@@ -25,7 +25,12 @@ pub struct Cut {
 
 impl Cut {
     const fn message(timestamp: i64, position: usize, len: u16) -> Self {
-        Self { timestamp, position: position as u32, len, kind: HeaderKind::Message }
+        Self {
+            timestamp,
+            position: position as u32,
+            len,
+            kind: HeaderKind::Message,
+        }
     }
 
     /// The event, from the bytes of its buffer: the processor of the buffer, and its file and number.
@@ -40,7 +45,9 @@ impl Cut {
             file,
             buffer: number,
             position: self.position,
-            record: buffer.get(start..start + usize::from(self.len)).unwrap_or_default(),
+            record: buffer
+                .get(start..start + usize::from(self.len))
+                .unwrap_or_default(),
         }
     }
 }
@@ -63,7 +70,12 @@ fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
         return None;
     }
     let timestamp = i64_at(bytes, time_at).unwrap_or_default();
-    Some(Cut { timestamp, position: position as u32, len, kind })
+    Some(Cut {
+        timestamp,
+        position: position as u32,
+        len,
+        kind,
+    })
 }
 
 /// What lies at a position that has no event with one of the common headers.
@@ -82,19 +94,27 @@ enum Rare {
 /// of their own.
 #[cold]
 fn rare(bytes: &[u8], previous: i64) -> Rare {
-    let Some(word) = u32_at(bytes, 0).filter(|word| *word != FILLER) else { return Rare::End };
+    let Some(word) = u32_at(bytes, 0).filter(|word| *word != FILLER) else {
+        return Rare::End;
+    };
     let [_, _, kind, marker] = word.to_le_bytes();
     let first = usize::from(word as u16);
     match marker {
         MARKER_MESSAGE => message(bytes, previous),
         MARKER_EVENT if kind == HeaderKind::Message as u8 => message(bytes, previous),
         // One whose length makes no sense.
-        MARKER_EVENT if HeaderKind::from_byte(kind).is_some_and(|kind| kind.time_stamp_at().is_some()) => {
+        MARKER_EVENT
+            if HeaderKind::from_byte(kind).is_some_and(|kind| kind.time_stamp_at().is_some()) =>
+        {
             Rare::Broken
         }
         // Timed, error and future kinds: old ones of the kernel have the size in the second word.
         MARKER_EVENT => {
-            let len = if kind >= 0x0A { first } else { usize::from(u16_at(bytes, 4).unwrap_or_default()) };
+            let len = if kind >= 0x0A {
+                first
+            } else {
+                usize::from(u16_at(bytes, 4).unwrap_or_default())
+            };
             skip(len, 8, bytes)
         }
         MARKER_ULONG_TIME => skip(first, 16, bytes),
@@ -106,12 +126,18 @@ fn rare(bytes: &[u8], previous: i64) -> Rare {
 }
 
 fn skip(len: usize, least: usize, bytes: &[u8]) -> Rare {
-    if len >= least && len <= bytes.len() { Rare::Skip(len) } else { Rare::Broken }
+    if len >= least && len <= bytes.len() {
+        Rare::Skip(len)
+    } else {
+        Rare::Broken
+    }
 }
 
 fn message(bytes: &[u8], previous: i64) -> Rare {
     let len = u16_at(bytes, 0).unwrap_or_default();
-    let Some(record) = bytes.get(..usize::from(len)).filter(|r| r.len() >= HeaderKind::Message.header_len())
+    let Some(record) = bytes
+        .get(..usize::from(len))
+        .filter(|r| r.len() >= HeaderKind::Message.header_len())
     else {
         return Rare::Broken;
     };
@@ -146,7 +172,12 @@ pub enum Trouble {
 
 /// Cuts a whole buffer, whose valid data ends at `end`, and hands out record after record.
 #[inline]
-pub fn cut(buffer: &[u8], end: usize, mut event: impl FnMut(Cut), mut trouble: impl FnMut(Trouble)) {
+pub fn cut(
+    buffer: &[u8],
+    end: usize,
+    mut event: impl FnMut(Cut),
+    mut trouble: impl FnMut(Trouble),
+) {
     let mut position = HEADER_LEN;
     // A message without a time takes that of the record in front. The first record of a buffer has none, and
     // 0 keeps it in front of the others.
@@ -166,7 +197,10 @@ pub fn cut(buffer: &[u8], end: usize, mut event: impl FnMut(Cut), mut trouble: i
                 }
                 Rare::End => return,
                 Rare::Broken => {
-                    return trouble(Trouble::Broken { position, len: end.saturating_sub(position) });
+                    return trouble(Trouble::Broken {
+                        position,
+                        len: end.saturating_sub(position),
+                    });
                 }
             },
         };
@@ -193,13 +227,21 @@ mod tests {
         let mut buffer = vec![0; HEADER_LEN];
         buffer.extend(records.concat());
         let (mut times, mut troubles) = (Vec::new(), Vec::new());
-        cut(&buffer, buffer.len(), |cut| times.push(cut.timestamp), |trouble| troubles.push(trouble));
+        cut(
+            &buffer,
+            buffer.len(),
+            |cut| times.push(cut.timestamp),
+            |trouble| troubles.push(trouble),
+        );
         (times, troubles)
     }
 
     #[test]
     fn records_are_padded_to_eight_bytes() {
-        assert_eq!(cut_all(&[perfinfo(17, 5), perfinfo(16, 6), vec![0xFF; 8]]), (vec![5, 6], vec![]));
+        assert_eq!(
+            cut_all(&[perfinfo(17, 5), perfinfo(16, 6), vec![0xFF; 8]]),
+            (vec![5, 6], vec![])
+        );
     }
 
     #[test]
@@ -207,7 +249,13 @@ mod tests {
         for len in [15, 200] {
             let (times, troubles) = cut_all(&[perfinfo(16, 5), perfinfo(len, 6)[..16].to_vec()]);
             assert_eq!(times, [5]);
-            assert_eq!(troubles, [Trouble::Broken { position: 0x48 + 16, len: 16 }]);
+            assert_eq!(
+                troubles,
+                [Trouble::Broken {
+                    position: 0x48 + 16,
+                    len: 16
+                }]
+            );
         }
     }
 
@@ -222,6 +270,15 @@ mod tests {
         let mut error = vec![0x50, 0, 0x0D, 0xC0];
         error.resize(0x50, 0);
         let (times, troubles) = cut_all(&[error, perfinfo(16, 5)]);
-        assert_eq!((times, troubles), (vec![5], vec![Trouble::Skipped { position: 0x48, len: 0x50 }]));
+        assert_eq!(
+            (times, troubles),
+            (
+                vec![5],
+                vec![Trouble::Skipped {
+                    position: 0x48,
+                    len: 0x50
+                }]
+            )
+        );
     }
 }

@@ -213,7 +213,11 @@ mod tests {
             cpu_count: 8,
             pointer_size: 8,
             pointers: [1, 2],
-            time_zone: TimeZone { bias: -60, standard_name: "W. Europe".into(), ..TimeZone::default() },
+            time_zone: TimeZone {
+                bias: -60,
+                standard_name: "W. Europe".into(),
+                ..TimeZone::default()
+            },
             perf_freq: 10_000_000,
             clock_type: 1,
             session_name: "NT Kernel Logger".into(),
@@ -223,7 +227,10 @@ mod tests {
         for (pointer_size, fixed) in [(4, 272), (8, 280)] {
             let bytes = header.to_bytes(pointer_size);
             assert_eq!(bytes.len(), fixed + 2 * (17 + 9));
-            assert_eq!(TraceHeader::parse(&bytes, pointer_size).as_ref(), Some(&header));
+            assert_eq!(
+                TraceHeader::parse(&bytes, pointer_size).as_ref(),
+                Some(&header)
+            );
             assert_eq!(TraceHeader::parse(&bytes[..fixed - 1], pointer_size), None);
         }
     }

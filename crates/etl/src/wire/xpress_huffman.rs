@@ -35,7 +35,11 @@ pub fn decompress(input: &[u8], out: &mut Vec<u8>, end: usize) -> Result<(), Bro
             block_body(&codes, &mut bits, out, base, (limit, end))?;
             Some(TABLE_LEN + bits.at)
         });
-        let Some(len) = block else { return Err(Broken { produced: out.len() - base }) };
+        let Some(len) = block else {
+            return Err(Broken {
+                produced: out.len() - base,
+            });
+        };
         at += len;
     }
     Ok(())
@@ -78,12 +82,18 @@ impl Codes {
     /// `None` if the lengths claim more codes than there are.
     fn read(&mut self, lengths: &[u8; TABLE_LEN]) -> Option<()> {
         self.table.clear();
-        let symbols = || lengths.iter().flat_map(|pair| [pair & 15, pair >> 4]).zip(0u16..);
+        let symbols = || {
+            lengths
+                .iter()
+                .flat_map(|pair| [pair & 15, pair >> 4])
+                .zip(0u16..)
+        };
         // Codes are handed out by length, then by symbol, so the table fills up from its start.
         for len in 1..=15u8 {
             let fill = 1 << (CODE_BITS - u32::from(len));
             for (_, symbol) in symbols().filter(|(l, _)| *l == len) {
-                self.table.resize(self.table.len() + fill, symbol << 4 | u16::from(len));
+                self.table
+                    .resize(self.table.len() + fill, symbol << 4 | u16::from(len));
             }
             if self.table.len() > 1 << CODE_BITS {
                 return None;
@@ -112,7 +122,13 @@ struct Bits<'a> {
 
 impl<'a> Bits<'a> {
     fn new(bytes: &'a [u8]) -> Self {
-        let mut bits = Self { bytes, at: 0, word: 0, extra: 16, made_up: 0 };
+        let mut bits = Self {
+            bytes,
+            at: 0,
+            word: 0,
+            extra: 16,
+            made_up: 0,
+        };
         bits.word = bits.next_word() << 16;
         bits.word |= bits.next_word();
         bits
@@ -154,7 +170,11 @@ impl<'a> Bits<'a> {
     /// A distance of `count` bits (0 to 15) below its leading one.
     #[inline]
     fn distance(&mut self, count: u32) -> Option<usize> {
-        let low = if count == 0 { 0 } else { self.word >> (32 - count) };
+        let low = if count == 0 {
+            0
+        } else {
+            self.word >> (32 - count)
+        };
         self.skip(count)?;
         Some((1 << count) + low as usize)
     }
@@ -203,15 +223,18 @@ mod tests {
         let mut lengths: Vec<(usize, u8)> = (49..59).map(|at| (at, 0x55)).collect();
         lengths.extend([(48, 0x50), (59, 0x45), (60, 0x44), (61, 0x04), (128, 0x04)]);
         let data = [
-            0xd8, 0x52, 0x3e, 0xd7, 0x94, 0x11, 0x5b, 0xe9, 0x19, 0x5f, 0xf9, 0xd6, 0x7c, 0xdf, 0x8d, 0x04,
-            0, 0, 0, 0,
+            0xd8, 0x52, 0x3e, 0xd7, 0x94, 0x11, 0x5b, 0xe9, 0x19, 0x5f, 0xf9, 0xd6, 0x7c, 0xdf,
+            0x8d, 0x04, 0, 0, 0, 0,
         ];
         example(&lengths, &data)
     }
 
     #[test]
     fn literals_then_a_long_match() {
-        assert_eq!(check(&alphabet(), 26).as_deref(), Ok(&b"abcdefghijklmnopqrstuvwxyz"[..]));
+        assert_eq!(
+            check(&alphabet(), 26).as_deref(),
+            Ok(&b"abcdefghijklmnopqrstuvwxyz"[..])
+        );
         let lengths = [(48, 0x30), (49, 0x23), (128, 0x02), (143, 0x20)];
         let abc = example(&lengths, &[0xa8, 0xdc, 0, 0, 0xff, 0x26, 1]);
         assert_eq!(check(&abc, 300), Ok(b"abc".repeat(100)));
@@ -226,9 +249,15 @@ mod tests {
     fn damage_keeps_what_was_produced() {
         assert_eq!(check(&[0; 255], 1), Err(Broken { produced: 0 }));
         assert_eq!(check(&[0; 300], 1), Err(Broken { produced: 0 }), "no code");
-        assert_eq!(check(&[0x11; 300], 1), Err(Broken { produced: 0 }), "more codes than there are");
+        assert_eq!(
+            check(&[0x11; 300], 1),
+            Err(Broken { produced: 0 }),
+            "more codes than there are"
+        );
         let input = alphabet();
-        let Err(Broken { produced }) = check(&input[..256 + 8], 26) else { panic!("cut input decompressed") };
+        let Err(Broken { produced }) = check(&input[..256 + 8], 26) else {
+            panic!("cut input decompressed")
+        };
         assert_eq!(produced, 64 / 5, "codes of 5 bits in 8 bytes");
     }
 }

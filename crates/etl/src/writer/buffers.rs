@@ -54,7 +54,11 @@ impl<W: Write> BufferSink<W> {
             template: BufferHeader {
                 buffer_size: options.header.buffer_size,
                 logger_id: if merged { 0 } else { options.logger_id },
-                buffer_flag: if options.processor_index { flag::PROCESSOR_INDEX } else { 0 },
+                buffer_flag: if options.processor_index {
+                    flag::PROCESSOR_INDEX
+                } else {
+                    0
+                },
                 ..BufferHeader::default()
             },
             clock: Clock::new(&options.header, options.t0),
@@ -73,7 +77,11 @@ impl<W: Write> BufferSink<W> {
             saved_offset: end as u32,
             current_offset: end as u32,
             // Old systems have the alignment of the buffer in the second byte.
-            processor: if self.processor_index { cpu } else { cpu | 8 << 8 },
+            processor: if self.processor_index {
+                cpu
+            } else {
+                cpu | 8 << 8
+            },
             offset: end as u32,
             ..self.template
         }
@@ -115,9 +123,14 @@ impl<W: Write> BufferSink<W> {
     /// Whether the compressed form of the buffer is at hand and worth it. What cannot be compressed is
     /// stored as it is, so that no buffer gets larger than the session allows.
     fn compress(&mut self, buffer: &OpenBuffer) -> bool {
-        let Some(compressor) = &mut self.compressor else { return false };
+        let Some(compressor) = &mut self.compressor else {
+            return false;
+        };
         self.compressed.clear();
-        compressor.compress(buffer.bytes.get(HEADER_LEN..).unwrap_or_default(), &mut self.compressed);
+        compressor.compress(
+            buffer.bytes.get(HEADER_LEN..).unwrap_or_default(),
+            &mut self.compressed,
+        );
         HEADER_LEN + self.compressed.len() < self.template.buffer_size as usize
     }
 }

@@ -1,10 +1,13 @@
 //! The stored form of records: the inverse of [`crate::wire::event`].
 
 use super::record::{
-    ClassicEvent, KernelContext, KernelEvent, ManifestEvent, MessageEvent, MessageSource, Record, Width,
+    ClassicEvent, KernelContext, KernelEvent, ManifestEvent, MessageEvent, MessageSource, Record,
+    Width,
 };
 use crate::bytes::align8;
-use crate::wire::event::{EVENT_FLAG_EXTENDED_INFO, HeaderKind, MARKER_EVENT, MARKER_MESSAGE, version_word};
+use crate::wire::event::{
+    EVENT_FLAG_EXTENDED_INFO, HeaderKind, MARKER_EVENT, MARKER_MESSAGE, version_word,
+};
 use crate::wire::extended::write_items;
 use crate::wire::message::message_flag;
 
@@ -27,7 +30,11 @@ impl Record<'_> {
 
 impl KernelEvent<'_> {
     fn encode(&self, kind: HeaderKind, len: u16, out: &mut Vec<u8>) {
-        let pebs = if self.pebs_index.is_some() { version_word::PEBS } else { 0 };
+        let pebs = if self.pebs_index.is_some() {
+            version_word::PEBS
+        } else {
+            0
+        };
         let version = u16::from(self.version) | (self.pmc_values.len() as u16) << 8 | pebs;
         out.extend(version.to_le_bytes());
         out.extend([kind as u8, MARKER_EVENT]);
@@ -35,14 +42,26 @@ impl KernelEvent<'_> {
         out.extend([self.opcode, self.group]);
         match self.context {
             KernelContext::None => {}
-            KernelContext::Ids { thread_id, process_id }
-            | KernelContext::IdsAndTimes { thread_id, process_id, .. } => {
+            KernelContext::Ids {
+                thread_id,
+                process_id,
+            }
+            | KernelContext::IdsAndTimes {
+                thread_id,
+                process_id,
+                ..
+            } => {
                 out.extend(thread_id.to_le_bytes());
                 out.extend(process_id.to_le_bytes());
             }
         }
         out.extend(self.timestamp.to_le_bytes());
-        if let KernelContext::IdsAndTimes { kernel_time, user_time, .. } = self.context {
+        if let KernelContext::IdsAndTimes {
+            kernel_time,
+            user_time,
+            ..
+        } = self.context
+        {
             out.extend(kernel_time.to_le_bytes());
             out.extend(user_time.to_le_bytes());
         }
@@ -74,7 +93,11 @@ impl ClassicEvent<'_> {
 
 impl ManifestEvent<'_> {
     fn encode(&self, kind: HeaderKind, len: u16, out: &mut Vec<u8>) {
-        let flags = if self.extended.is_empty() { 0 } else { EVENT_FLAG_EXTENDED_INFO };
+        let flags = if self.extended.is_empty() {
+            0
+        } else {
+            EVENT_FLAG_EXTENDED_INFO
+        };
         out.extend(len.to_le_bytes());
         out.extend([kind as u8, MARKER_EVENT]);
         out.extend(flags.to_le_bytes());

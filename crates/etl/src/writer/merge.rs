@@ -101,14 +101,26 @@ impl MergeRecord<'_> {
             out.extend(value.to_le_bytes().iter().take(width.pointer_size()));
         };
         match *self {
-            Self::ImageInfo { image_base, image_size, process_id, time_date_stamp, original_file_name } => {
+            Self::ImageInfo {
+                image_base,
+                image_size,
+                process_id,
+                time_date_stamp,
+                original_file_name,
+            } => {
                 pointer(image_base, out);
                 pointer(image_size, out);
                 out.extend(process_id.to_le_bytes());
                 out.extend(time_date_stamp.to_le_bytes());
                 utf16(original_file_name, out);
             }
-            Self::DbgIdRsds { image_base, process_id, guid, age, pdb_name } => {
+            Self::DbgIdRsds {
+                image_base,
+                process_id,
+                guid,
+                age,
+                pdb_name,
+            } => {
                 pointer(image_base, out);
                 out.extend(process_id.to_le_bytes());
                 out.extend(guid.to_bytes());
@@ -116,18 +128,32 @@ impl MergeRecord<'_> {
                 out.extend_from_slice(pdb_name.as_bytes());
                 out.push(0);
             }
-            Self::FileVersion { image_size, time_date_stamp, strings } => {
+            Self::FileVersion {
+                image_size,
+                time_date_stamp,
+                strings,
+            } => {
                 out.extend(image_size.to_le_bytes());
                 out.extend(time_date_stamp.to_le_bytes());
                 strings.iter().for_each(|text| utf16(text, out));
             }
-            Self::BuildInfo { install_date, build_lab, product_name } => {
+            Self::BuildInfo {
+                install_date,
+                build_lab,
+                product_name,
+            } => {
                 out.extend(install_date.to_le_bytes());
                 utf16(build_lab, out);
                 utf16(product_name, out);
             }
-            Self::SystemPaths { system_directory: first, windows_directory: second }
-            | Self::VolumeMapping { nt_path: first, dos_path: second } => {
+            Self::SystemPaths {
+                system_directory: first,
+                windows_directory: second,
+            }
+            | Self::VolumeMapping {
+                nt_path: first,
+                dos_path: second,
+            } => {
                 utf16(first, out);
                 utf16(second, out);
             }
@@ -145,7 +171,12 @@ impl<W: Write + Seek> TraceWriter<W> {
     ///
     /// # Errors
     /// Those of [`TraceWriter::write`].
-    pub fn write_merge_record(&mut self, cpu: u16, timestamp: i64, record: &MergeRecord<'_>) -> Result<()> {
+    pub fn write_merge_record(
+        &mut self,
+        cpu: u16,
+        timestamp: i64,
+        record: &MergeRecord<'_>,
+    ) -> Result<()> {
         let (class, opcode, version) = record.identity();
         let width = self.width;
         self.write_with_payload(

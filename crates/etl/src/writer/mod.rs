@@ -40,8 +40,8 @@ pub use error::{Result, WriteError};
 pub use merge::MergeRecord;
 pub use options::{SessionOptions, Style};
 pub use record::{
-    ClassicEvent, Instance, KernelContext, KernelEvent, ManifestEvent, MessageEvent, MessageSource, Record,
-    StoredEvent, Width,
+    ClassicEvent, Instance, KernelContext, KernelEvent, ManifestEvent, MessageEvent, MessageSource,
+    Record, StoredEvent, Width,
 };
 pub use stack::{StackCounts, StackOwner, StackPart};
 
@@ -166,7 +166,9 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// [`WriteError::Io`] if the sink fails.
     pub fn flush(&mut self, cpu: u16) -> Result<()> {
         match self.open.get_mut(usize::from(cpu)) {
-            Some(buffer) if !buffer.is_empty() => Ok(self.sink.flush(cpu, buffer, self.last_time)?),
+            Some(buffer) if !buffer.is_empty() => {
+                Ok(self.sink.flush(cpu, buffer, self.last_time)?)
+            }
             _ => Ok(()),
         }
     }
@@ -243,12 +245,16 @@ impl<W: Write + Seek> TraceWriter<W> {
         if self.open.len() <= index {
             self.open.resize_with(index + 1, OpenBuffer::default);
         }
-        self.open.get_mut(index).ok_or(WriteError::Processor { cpu })
+        self.open
+            .get_mut(index)
+            .ok_or(WriteError::Processor { cpu })
     }
 
     fn header_event_len(&self) -> Result<usize> {
         let payload = self.header.to_bytes(self.width.pointer_size());
-        Ok(align8(usize::from(Record::from(self.header_event(&payload)).stored_len()?)))
+        Ok(align8(usize::from(
+            Record::from(self.header_event(&payload)).stored_len()?,
+        )))
     }
 
     const fn header_event<'a>(&self, payload: &'a [u8]) -> KernelEvent<'a> {
@@ -277,7 +283,11 @@ impl<W: Write + Seek> TraceWriter<W> {
         header.buffer_size = self.header_buffer_size as u32;
         header.buffer_flag |= flag::FLUSH_MARKER;
         header.buffer_type = buffer_type::HEADER;
-        header.state = if self.sink.is_compressed() { COMPRESSION_FORMAT_LZ77 } else { 0 };
+        header.state = if self.sink.is_compressed() {
+            COMPRESSION_FORMAT_LZ77
+        } else {
+            0
+        };
         buffer.resize(self.header_buffer_size, 0xFF);
         set_header(&mut buffer, &header);
         Ok(buffer)
@@ -286,5 +296,9 @@ impl<W: Write + Seek> TraceWriter<W> {
 
 fn fits(len: u16, room: usize) -> Result<()> {
     let len = align8(usize::from(len));
-    if len > room { Err(WriteError::RecordLargerThanBuffer { len, room }) } else { Ok(()) }
+    if len > room {
+        Err(WriteError::RecordLargerThanBuffer { len, room })
+    } else {
+        Ok(())
+    }
 }

@@ -74,11 +74,20 @@ const SMALL_HEADER_BUFFER: u32 = 1024;
 
 impl SessionOptions {
     pub(super) fn check(&self) -> Result<()> {
-        let refuse =
-            |option, value: u32, expected| Err(WriteError::Options { option, value: value.into(), expected });
+        let refuse = |option, value: u32, expected| {
+            Err(WriteError::Options {
+                option,
+                value: value.into(),
+                expected,
+            })
+        };
         for size in [self.header.buffer_size, self.header_buffer_size()] {
             if size as usize <= HEADER_LEN || size > MAX_BUFFER_LEN || size % 8 != 0 {
-                return refuse("buffer size", size, "a multiple of 8 bytes from 80 to 16 MiB");
+                return refuse(
+                    "buffer size",
+                    size,
+                    "a multiple of 8 bytes from 80 to 16 MiB",
+                );
             }
         }
         if !matches!(self.header.pointer_size, 4 | 8) {
@@ -91,12 +100,20 @@ impl SessionOptions {
     }
 
     pub(super) fn header_buffer_size(&self) -> u32 {
-        let default = if self.compressed { SMALL_HEADER_BUFFER } else { self.header.buffer_size };
+        let default = if self.compressed {
+            SMALL_HEADER_BUFFER
+        } else {
+            self.header.buffer_size
+        };
         self.header_buffer_size.unwrap_or(default)
     }
 
     pub(super) const fn width(&self) -> Width {
-        if self.header.pointer_size == 4 { Width::Bits32 } else { Width::Bits64 }
+        if self.header.pointer_size == 4 {
+            Width::Bits32
+        } else {
+            Width::Bits64
+        }
     }
 
     /// The header as it is before the first event.

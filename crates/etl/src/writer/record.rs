@@ -91,7 +91,12 @@ impl KernelContext {
     /// Thread and process with CPU times of 0, as all recent systems write them.
     #[must_use]
     pub const fn ids(thread_id: u32, process_id: u32) -> Self {
-        Self::IdsAndTimes { thread_id, process_id, kernel_time: 0, user_time: 0 }
+        Self::IdsAndTimes {
+            thread_id,
+            process_id,
+            kernel_time: 0,
+            user_time: 0,
+        }
     }
 }
 
@@ -222,7 +227,11 @@ impl<'a> From<StoredEvent<'a>> for Record<'a> {
 
 impl<'a> From<&RawEvent<'a>> for StoredEvent<'a> {
     fn from(event: &RawEvent<'a>) -> Self {
-        Self { kind: event.kind, timestamp: event.timestamp, bytes: event.record }
+        Self {
+            kind: event.kind,
+            timestamp: event.timestamp,
+            bytes: event.record,
+        }
     }
 }
 
@@ -256,15 +265,19 @@ impl Record<'_> {
     pub const fn kind(&self) -> HeaderKind {
         match self {
             Self::Kernel(event) => match event.context {
-                KernelContext::None => event.width.pick(HeaderKind::Perfinfo32, HeaderKind::Perfinfo64),
-                KernelContext::Ids { .. } => event.width.pick(HeaderKind::Compact32, HeaderKind::Compact64),
+                KernelContext::None => event
+                    .width
+                    .pick(HeaderKind::Perfinfo32, HeaderKind::Perfinfo64),
+                KernelContext::Ids { .. } => event
+                    .width
+                    .pick(HeaderKind::Compact32, HeaderKind::Compact64),
                 KernelContext::IdsAndTimes { .. } => {
                     event.width.pick(HeaderKind::System32, HeaderKind::System64)
                 }
             },
-            Self::Classic(event) if event.instance.is_some() => {
-                event.width.pick(HeaderKind::Instance32, HeaderKind::Instance64)
-            }
+            Self::Classic(event) if event.instance.is_some() => event
+                .width
+                .pick(HeaderKind::Instance32, HeaderKind::Instance64),
             Self::Classic(event) => event.width.pick(HeaderKind::Full32, HeaderKind::Full64),
             Self::Manifest(event) => event.width.pick(HeaderKind::Event32, HeaderKind::Event64),
             Self::Message(_) => HeaderKind::Message,
@@ -289,7 +302,11 @@ impl Record<'_> {
     /// # Errors
     /// [`WriteError::RecordTooLong`] and [`WriteError::TooManyCounters`].
     pub fn stored_len(&self) -> Result<u16> {
-        let header = if matches!(self, Self::Stored(_)) { 0 } else { self.kind().header_len() };
+        let header = if matches!(self, Self::Stored(_)) {
+            0
+        } else {
+            self.kind().header_len()
+        };
         let len = header
             + match self {
                 Self::Kernel(event) => {
@@ -301,7 +318,10 @@ impl Record<'_> {
                 }
                 Self::Classic(event) => event.payload.len(),
                 Self::Manifest(event) => {
-                    let items = event.extended.iter().map(|(_, data)| align8(8 + data.len()));
+                    let items = event
+                        .extended
+                        .iter()
+                        .map(|(_, data)| align8(8 + data.len()));
                     items.sum::<usize>() + event.payload.len()
                 }
                 Self::Message(event) => event.parts_len() + event.payload.len(),

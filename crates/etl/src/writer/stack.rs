@@ -81,7 +81,11 @@ struct Slot {
 }
 
 impl Slot {
-    const UNUSED: Self = Self { frames: Vec::new(), born: i64::MIN, referenced: i64::MIN };
+    const UNUSED: Self = Self {
+        frames: Vec::new(),
+        born: i64::MIN,
+        referenced: i64::MIN,
+    };
 }
 
 /// The keys of a session. Their number is fixed: a stack whose place is taken pushes the older one out, so
@@ -107,8 +111,17 @@ enum Referral {
 
 impl StackKeys {
     pub(super) fn new(count: usize, width: Width) -> Self {
-        let slots = || std::iter::repeat_with(|| Slot::UNUSED).take(count).collect();
-        Self { slots: [slots(), slots()], evicted: Vec::new(), width, counts: StackCounts::default() }
+        let slots = || {
+            std::iter::repeat_with(|| Slot::UNUSED)
+                .take(count)
+                .collect()
+        };
+        Self {
+            slots: [slots(), slots()],
+            evicted: Vec::new(),
+            width,
+            counts: StackCounts::default(),
+        }
     }
 
     const fn key(&self, part: StackPart, slot: usize) -> u64 {
@@ -121,16 +134,26 @@ impl StackKeys {
 
     fn refer(&mut self, now: i64, part: StackPart, frames: &[u64]) -> Referral {
         let [kernel, user] = &mut self.slots;
-        let slots = if part == StackPart::Kernel { kernel } else { user };
+        let slots = if part == StackPart::Kernel {
+            kernel
+        } else {
+            user
+        };
         let index = slot_of(frames, slots.len());
-        let Some(slot) = slots.get_mut(index) else { return Referral::Whole };
+        let Some(slot) = slots.get_mut(index) else {
+            return Referral::Whole;
+        };
         // A reader finds the meaning of a key in the first definition at or behind the time of the reference.
         // So the definition of the old meaning is stamped between its last reference and the first one of the
         // new meaning. With writers that jump back in time, or leave no tick between two events, a stack is
         // written whole instead.
         let known = slot.frames == frames;
         let reused = !known && !slot.frames.is_empty();
-        let earliest = if reused { slot.born.max(slot.referenced).saturating_add(1) } else { slot.born };
+        let earliest = if reused {
+            slot.born.max(slot.referenced).saturating_add(1)
+        } else {
+            slot.born
+        };
         if now <= earliest {
             return Referral::Whole;
         }
@@ -145,13 +168,18 @@ impl StackKeys {
             slot.born = now;
         }
         let key = self.key(part, index);
-        if reused { Referral::Reused(key) } else { Referral::Key(key) }
+        if reused {
+            Referral::Reused(key)
+        } else {
+            Referral::Key(key)
+        }
     }
 }
 
 /// The place of a stack among `count`: the same in every run and with every compiler.
 fn slot_of(frames: &[u64], count: usize) -> usize {
-    let mix = |hash: u64, frame: &u64| (hash.rotate_left(23) ^ frame).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mix =
+        |hash: u64, frame: &u64| (hash.rotate_left(23) ^ frame).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let hash = frames.iter().fold(frames.len() as u64, mix);
     (hash >> 32) as usize % count.max(1)
 }
@@ -161,7 +189,13 @@ impl<W: Write + Seek> TraceWriter<W> {
     ///
     /// # Errors
     /// Those of [`TraceWriter::write`].
-    pub fn write_stack(&mut self, cpu: u16, now: i64, owner: StackOwner, frames: &[u64]) -> Result<()> {
+    pub fn write_stack(
+        &mut self,
+        cpu: u16,
+        now: i64,
+        owner: StackOwner,
+        frames: &[u64],
+    ) -> Result<()> {
         self.write_stack_event(cpu, now, opcode::STACK, |width, out| {
             owner.write(out);
             write_pointers(frames, width, out);
@@ -191,7 +225,11 @@ impl<W: Write + Seek> TraceWriter<W> {
         frames: &[u64],
     ) -> Result<()> {
         self.check_definition(frames)?;
-        let referral = if frames.is_empty() { Referral::Whole } else { self.stacks.refer(now, part, frames) };
+        let referral = if frames.is_empty() {
+            Referral::Whole
+        } else {
+            self.stacks.refer(now, part, frames)
+        };
         let key = match referral {
             Referral::Whole => return self.write_stack(cpu, now, owner, frames),
             Referral::Key(key) => key,
@@ -205,13 +243,21 @@ impl<W: Write + Seek> TraceWriter<W> {
                 key
             }
         };
-        let opcode = if part == StackPart::Kernel { opcode::KEY_KERNEL } else { opcode::KEY_USER };
+        let opcode = if part == StackPart::Kernel {
+            opcode::KEY_KERNEL
+        } else {
+            opcode::KEY_USER
+        };
         self.write_stack_event(cpu, now, opcode, |width, out| {
             owner.write(out);
             write_pointers(&[key], width, out);
         })?;
         let counts = &mut self.stacks.counts;
-        *(if part == StackPart::Kernel { &mut counts.kernel } else { &mut counts.user }) += 1;
+        *(if part == StackPart::Kernel {
+            &mut counts.kernel
+        } else {
+            &mut counts.user
+        }) += 1;
         Ok(())
     }
 
@@ -225,7 +271,11 @@ impl<W: Write + Seek> TraceWriter<W> {
         let now = self.last_time.saturating_add(1);
         let slots = std::mem::take(&mut self.stacks.slots);
         for (part, slots) in [StackPart::Kernel, StackPart::User].into_iter().zip(slots) {
-            for (index, slot) in slots.iter().enumerate().filter(|(_, slot)| !slot.frames.is_empty()) {
+            for (index, slot) in slots
+                .iter()
+                .enumerate()
+                .filter(|(_, slot)| !slot.frames.is_empty())
+            {
                 let key = self.stacks.key(part, index);
                 self.write_stack_definition(0, now, opcode::KEY_RUNDOWN, key, &slot.frames)?;
             }

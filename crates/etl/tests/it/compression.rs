@@ -15,9 +15,14 @@ use super::kit::{buffers, edit_header};
 /// Length and distance of the longest match at `at`, by trying everything that is near.
 fn longest(input: &[u8], at: usize, first: usize, limit: usize) -> (usize, usize) {
     let len = |from: usize| {
-        (0..limit).take_while(|i| at + i < input.len() && input[from + i] == input[at + i]).count()
+        (0..limit)
+            .take_while(|i| at + i < input.len() && input[from + i] == input[at + i])
+            .count()
     };
-    (first.max(at.saturating_sub(600))..at).map(|from| (len(from), at - from)).max().unwrap_or_default()
+    (first.max(at.saturating_sub(600))..at)
+        .map(|from| (len(from), at - from))
+        .max()
+        .unwrap_or_default()
 }
 
 fn compress_lznt1(input: &[u8]) -> Vec<u8> {
@@ -44,7 +49,9 @@ fn compress_lznt1(input: &[u8]) -> Vec<u8> {
                     at += 1;
                 } else {
                     data[flags_at] |= 1 << bit;
-                    data.extend((((distance - 1) << length_bits | (length - 3)) as u16).to_le_bytes());
+                    data.extend(
+                        (((distance - 1) << length_bits | (length - 3)) as u16).to_le_bytes(),
+                    );
                     at += length;
                 }
             }
@@ -77,7 +84,10 @@ fn code_lengths(mut counts: Vec<u32>) -> Vec<u8> {
         if lengths.iter().all(|len| *len <= 15) {
             return lengths;
         }
-        counts.iter_mut().filter(|count| **count > 0).for_each(|count| *count = *count / 4 + 1);
+        counts
+            .iter_mut()
+            .filter(|count| **count > 0)
+            .for_each(|count| *count = *count / 4 + 1);
     }
 }
 
@@ -118,7 +128,9 @@ impl Item {
     fn symbol(&self) -> usize {
         match self {
             Self::Literal(byte) => usize::from(*byte),
-            Self::Match(length, distance) => 256 + 16 * distance.ilog2() as usize + (length - 3).min(15),
+            Self::Match(length, distance) => {
+                256 + 16 * distance.ilog2() as usize + (length - 3).min(15)
+            }
         }
     }
 }
@@ -131,7 +143,11 @@ fn compress_huffman(input: &[u8]) -> Vec<u8> {
         let mut at = start;
         while at < end {
             let (length, distance) = longest(&input[..end], at, 0, usize::MAX);
-            items.push(if length < 3 { Item::Literal(input[at]) } else { Item::Match(length, distance) });
+            items.push(if length < 3 {
+                Item::Literal(input[at])
+            } else {
+                Item::Match(length, distance)
+            });
             at += length * usize::from(length >= 3) + usize::from(length < 3);
         }
         out.extend(huffman_block(&items));
@@ -153,13 +169,23 @@ fn huffman_block(items: &[Item]) -> Vec<u8> {
             next += 1 << (15 - len);
         }
     }
-    let mut out: Vec<u8> = lengths.chunks(2).map(|pair| pair[0] | pair[1] << 4).collect();
+    let mut out: Vec<u8> = lengths
+        .chunks(2)
+        .map(|pair| pair[0] | pair[1] << 4)
+        .collect();
     out.extend([0; 4]);
-    let mut bits = Bits { out, places: [256, 258], word: 0, free: 16 };
+    let mut bits = Bits {
+        out,
+        places: [256, 258],
+        word: 0,
+        free: 16,
+    };
     for item in items {
         let symbol = item.symbol();
         bits.put(lengths[symbol].into(), codes[symbol]);
-        let Item::Match(length, distance) = item else { continue };
+        let Item::Match(length, distance) = item else {
+            continue;
+        };
         let length = length - 3;
         if length >= 15 {
             bits.out.push((length - 15).min(255) as u8);
@@ -190,7 +216,12 @@ pub fn compress(input: &[u8], format: u16) -> Vec<u8> {
     out
 }
 
-fn decompress(input: &[u8], format: u16, out: &mut Vec<u8>, end: usize) -> Result<(), lz77::Broken> {
+fn decompress(
+    input: &[u8],
+    format: u16,
+    out: &mut Vec<u8>,
+    end: usize,
+) -> Result<(), lz77::Broken> {
     match format {
         2 => lznt1::decompress(input, out, end),
         4 => xpress_huffman::decompress(input, out, end),
@@ -215,7 +246,11 @@ pub fn recompress(file: &[u8], format: u16) -> Vec<u8> {
         let size = (out.len() - start) as u32;
         edit_header(&mut out, start, |header| {
             header.buffer_size = size;
-            header.state = if number == 0 { u32::from(format) } else { header.state };
+            header.state = if number == 0 {
+                u32::from(format)
+            } else {
+                header.state
+            };
         });
     }
     out
@@ -272,7 +307,9 @@ proptest! {
 #[test]
 fn long_streams_survive() {
     // Blocks of 64 KiB, chunks of 4 KiB, matches longer than 65535.
-    let mut input: Vec<u8> = (0..70_000u32).map(|n| (n.wrapping_mul(0x9E37_79B9) >> 28) as u8).collect();
+    let mut input: Vec<u8> = (0..70_000u32)
+        .map(|n| (n.wrapping_mul(0x9E37_79B9) >> 28) as u8)
+        .collect();
     input.resize(270_000, 7);
     input.extend(b"the end");
     for format in [2, 3, 4] {

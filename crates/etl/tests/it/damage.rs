@@ -42,16 +42,29 @@ fn assert_same(left: &[u64], right: &[u64], what: &str) {
     );
 }
 
-const ONE: Count = Count { places: 1, bytes: 0 };
+const ONE: Count = Count {
+    places: 1,
+    bytes: 0,
+};
 
 /// Files of all layouts with the same events.
 fn layouts(count: u64, cpus: u64) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for style in [Style::Raw, Style::Merged] {
         for header_buffer_size in [None, Some(1024), Some(1032)] {
-            let options = SessionOptions { style, header_buffer_size, ..small_buffers() };
-            files.push((format!("{style:?} {header_buffer_size:?}"), numbered(&options, count, cpus)));
-            let options = SessionOptions { compressed: true, ..options };
+            let options = SessionOptions {
+                style,
+                header_buffer_size,
+                ..small_buffers()
+            };
+            files.push((
+                format!("{style:?} {header_buffer_size:?}"),
+                numbered(&options, count, cpus),
+            ));
+            let options = SessionOptions {
+                compressed: true,
+                ..options
+            };
             let file = numbered(&options, count, cpus);
             for format in [2, 4] {
                 let name = format!("{style:?} {header_buffer_size:?} format {format}");
@@ -67,7 +80,11 @@ fn layouts(count: u64, cpus: u64) -> Vec<(String, Vec<u8>)> {
 fn all_layouts_are_read() {
     for (name, file) in layouts(1000, 3) {
         let read = read(&[file], Order::Time);
-        assert_eq!((read.numbers, read.damage), ((1..=1000).collect(), vec![]), "{name}");
+        assert_eq!(
+            (read.numbers, read.damage),
+            ((1..=1000).collect(), vec![]),
+            "{name}"
+        );
     }
 }
 
@@ -78,7 +95,11 @@ fn the_tail_of_a_preallocated_file_is_no_damage() {
             let len = file.len();
             file.resize(len + tail, 0);
             let read = read(std::slice::from_ref(&file), Order::Time);
-            assert_same(&read.numbers, &(1..=1000).collect::<Vec<_>>(), &format!("{name} {tail}"));
+            assert_same(
+                &read.numbers,
+                &(1..=1000).collect::<Vec<_>>(),
+                &format!("{name} {tail}"),
+            );
             assert_eq!(read.damage, vec![], "{name} {tail}");
             file.truncate(len);
         }
@@ -98,7 +119,10 @@ fn a_file_that_ends_inside_a_buffer_keeps_what_is_there() {
             let lost = records.len() - kept;
             assert_eq!(read.numbers.len(), 1000 - lost, "{kept} {part}");
             let bytes = u64::from(header.offset) - (cut - last) as u64;
-            assert_eq!(read.damage, [(Kind::TruncatedBuffer, Count { places: 1, bytes })]);
+            assert_eq!(
+                read.damage,
+                [(Kind::TruncatedBuffer, Count { places: 1, bytes })]
+            );
         }
     }
 }
@@ -106,7 +130,10 @@ fn a_file_that_ends_inside_a_buffer_keeps_what_is_there() {
 #[test]
 fn a_compressed_buffer_that_is_cut_is_read_up_to_the_cut() {
     for format in [2, 3, 4] {
-        let options = SessionOptions { compressed: true, ..SessionOptions::default() };
+        let options = SessionOptions {
+            compressed: true,
+            ..SessionOptions::default()
+        };
         let file = recompress(&numbered(&options, 3000, 1), format);
         let (last, header) = *buffers(&file).last().unwrap();
         let in_last = numbers_by_buffer(&file).pop().unwrap().len();
@@ -114,9 +141,15 @@ fn a_compressed_buffer_that_is_cut_is_read_up_to_the_cut() {
         let read = read(&[file[..cut].to_vec()], Order::Time);
         let kept = read.numbers.len();
         assert_eq!(read.numbers, (1..=kept as u64).collect::<Vec<_>>());
-        assert!(kept > 3000 - in_last + in_last / 4 && kept < 3000, "{kept} of 3000, {in_last} in the last");
+        assert!(
+            kept > 3000 - in_last + in_last / 4 && kept < 3000,
+            "{kept} of 3000, {in_last} in the last"
+        );
         let bytes = u64::from(header.buffer_size) - (cut - last) as u64;
-        assert_eq!(read.damage, [(Kind::TruncatedBuffer, Count { places: 1, bytes })]);
+        assert_eq!(
+            read.damage,
+            [(Kind::TruncatedBuffer, Count { places: 1, bytes })]
+        );
     }
 }
 
@@ -131,14 +164,25 @@ fn a_destroyed_header_costs_one_buffer() {
                 let mut damaged = file.clone();
                 damaged[at..at + HEADER_LEN].fill(garbage);
                 let read = read(&[damaged], Order::Time);
-                let left = by_buffer.iter().enumerate().filter(|(i, _)| *i != victim).flat_map(|(_, n)| n);
+                let left = by_buffer
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| *i != victim)
+                    .flat_map(|(_, n)| n);
                 assert_same(
                     &read.numbers,
                     &sorted(left.copied()),
                     &format!("{name}, buffer {victim}, {garbage:x}"),
                 );
-                let lost = Count { bytes: header.buffer_size.into(), ..ONE };
-                assert_eq!(read.damage, [(Kind::SkippedBytes, lost)], "{name}, buffer {victim}, {garbage:x}");
+                let lost = Count {
+                    bytes: header.buffer_size.into(),
+                    ..ONE
+                };
+                assert_eq!(
+                    read.damage,
+                    [(Kind::SkippedBytes, lost)],
+                    "{name}, buffer {victim}, {garbage:x}"
+                );
             }
         }
     }
@@ -155,7 +199,11 @@ fn several_destroyed_headers_cost_their_buffers() {
             damaged[list[victim].0..][..HEADER_LEN].fill(0x5A);
         }
         let read = read(&[damaged], Order::Time);
-        let left = by_buffer.iter().enumerate().filter(|(i, _)| !victims.contains(i)).flat_map(|(_, n)| n);
+        let left = by_buffer
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| !victims.contains(i))
+            .flat_map(|(_, n)| n);
         assert_same(&read.numbers, &sorted(left.copied()), &name);
         assert_eq!(read.count(Kind::SkippedBytes).places, 2, "{name}");
     }
@@ -169,9 +217,16 @@ fn a_hole_of_zeros_is_damage_and_not_the_end() {
         let (from, to) = (list[3].0, list[6].0);
         file[from..to].fill(0);
         let read = read(&[file], Order::Time);
-        let left = by_buffer.iter().enumerate().filter(|(i, _)| !(3..6).contains(i)).flat_map(|(_, n)| n);
+        let left = by_buffer
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| !(3..6).contains(i))
+            .flat_map(|(_, n)| n);
         assert_same(&read.numbers, &sorted(left.copied()), &name);
-        let lost = Count { places: 1, bytes: (to - from) as u64 };
+        let lost = Count {
+            places: 1,
+            bytes: (to - from) as u64,
+        };
         assert_eq!(read.damage, [(Kind::SkippedBytes, lost)], "{name}");
     }
 }
@@ -184,7 +239,11 @@ fn a_wrong_buffer_size_costs_nothing() {
         let mut damaged = file.clone();
         edit_header(&mut damaged, at, |header| header.buffer_size = wrong);
         let read = read(&[damaged], Order::Time);
-        assert_same(&read.numbers, &(1..=1000).collect::<Vec<_>>(), &format!("{wrong}"));
+        assert_same(
+            &read.numbers,
+            &(1..=1000).collect::<Vec<_>>(),
+            &format!("{wrong}"),
+        );
         assert_eq!(read.count(Kind::BufferSize).places, 1, "{wrong}");
     }
 }
@@ -192,15 +251,27 @@ fn a_wrong_buffer_size_costs_nothing() {
 #[test]
 fn a_compressed_buffer_that_claims_its_successors_costs_none() {
     for format in [2, 3, 4] {
-        let options = SessionOptions { compressed: true, ..small_buffers() };
+        let options = SessionOptions {
+            compressed: true,
+            ..small_buffers()
+        };
         let file = recompress(&numbered(&options, 1000, 1), format);
         let (at, header) = buffers(&file)[3];
         for more in [1, 1000, 1 << 20] {
             let mut damaged = file.clone();
             edit_header(&mut damaged, at, |header| header.buffer_size += more);
             let read = read(&[damaged], Order::Time);
-            assert_same(&read.numbers, &sorted(1..=1000), &format!("{format} {more}"));
-            assert_eq!(read.damage, [(Kind::BufferSize, ONE)], "{format} {more} {}", header.buffer_size);
+            assert_same(
+                &read.numbers,
+                &sorted(1..=1000),
+                &format!("{format} {more}"),
+            );
+            assert_eq!(
+                read.damage,
+                [(Kind::BufferSize, ONE)],
+                "{format} {more} {}",
+                header.buffer_size
+            );
         }
     }
 }
@@ -208,9 +279,13 @@ fn a_compressed_buffer_that_claims_its_successors_costs_none() {
 #[test]
 fn a_buffer_that_was_never_flushed_is_cut_up_to_its_filler() {
     for filler in [0xFF, 0x00] {
-        let mut file = trace(&small_buffers(), |writer| (1..=40).for_each(|n| event(writer, 0, n as i64, n)));
+        let mut file = trace(&small_buffers(), |writer| {
+            (1..=40).for_each(|n| event(writer, 0, n as i64, n))
+        });
         let (at, header) = buffers(&file)[1];
-        edit_header(&mut file, at, |header| (header.offset, header.saved_offset) = (0, 0));
+        edit_header(&mut file, at, |header| {
+            (header.offset, header.saved_offset) = (0, 0)
+        });
         file[at + header.offset as usize..].fill(filler);
         let read = read(&[file], Order::Time);
         assert_eq!((read.numbers, read.damage), ((1..=40).collect(), vec![]));
@@ -224,26 +299,47 @@ fn a_broken_record_costs_the_rest_of_its_buffer() {
     let (at, header) = buffers(&file)[4];
     file[at + HEADER_LEN + 64 * 10 + 4..][..2].fill(0xFF);
     let read = read(&[file], Order::Time);
-    let left =
-        by_buffer.iter().enumerate().flat_map(|(i, n)| n.iter().take(if i == 4 { 10 } else { n.len() }));
+    let left = by_buffer
+        .iter()
+        .enumerate()
+        .flat_map(|(i, n)| n.iter().take(if i == 4 { 10 } else { n.len() }));
     assert_same(&read.numbers, &sorted(left.copied()), "");
     let bytes = u64::from(header.offset) - (HEADER_LEN + 640) as u64;
-    assert_eq!(read.damage, [(Kind::RecordHeader, Count { places: 1, bytes })]);
+    assert_eq!(
+        read.damage,
+        [(Kind::RecordHeader, Count { places: 1, bytes })]
+    );
 }
 
 #[test]
 fn an_appended_session_is_found_behind_damage() {
-    let mut second = SessionOptions { logger_id: 9, ..small_buffers() };
+    let mut second = SessionOptions {
+        logger_id: 9,
+        ..small_buffers()
+    };
     second.header.log_file_mode |= mode::APPEND;
-    let first = numbered(&SessionOptions { logger_id: 3, ..small_buffers() }, 300, 1);
-    let then = trace(&second, |writer| (301..=600).for_each(|n| event(writer, 0, n as i64, n)));
+    let first = numbered(
+        &SessionOptions {
+            logger_id: 3,
+            ..small_buffers()
+        },
+        300,
+        1,
+    );
+    let then = trace(&second, |writer| {
+        (301..=600).for_each(|n| event(writer, 0, n as i64, n))
+    });
     let by_buffer = numbers_by_buffer(&then);
     let mut file = [&first[..], &then].concat();
     let (at, _) = buffers(&then)[1];
     file[first.len()..][..HEADER_LEN].fill(0x5A);
     file[first.len() + at..][..HEADER_LEN].fill(0x5A);
     let read = read(&[file], Order::Time);
-    assert_same(&read.numbers, &sorted((1..=300).chain(by_buffer[2..].iter().flatten().copied())), "");
+    assert_same(
+        &read.numbers,
+        &sorted((1..=300).chain(by_buffer[2..].iter().flatten().copied())),
+        "",
+    );
 }
 
 #[test]
@@ -258,14 +354,29 @@ fn a_file_that_was_cut_says_how_many_buffers_are_missing() {
         );
         // Evenly over the file, and around the borders of a buffer.
         let border = list[list.len() - 2].0;
-        let even = (1..=20).map(|i| file.len() * i / 21).filter(|cut| *cut > 1100);
-        for cut in even.chain([border - 1, border, border + 1, border + HEADER_LEN - 1, border + HEADER_LEN])
-        {
+        let even = (1..=20)
+            .map(|i| file.len() * i / 21)
+            .filter(|cut| *cut > 1100);
+        for cut in even.chain([
+            border - 1,
+            border,
+            border + 1,
+            border + HEADER_LEN - 1,
+            border + HEADER_LEN,
+        ]) {
             let counts = open(&[file[..cut].to_vec()]).files()[0].buffer_counts();
             // A buffer is there if its header is.
             let gone = list.iter().filter(|(at, _)| at + HEADER_LEN > cut).count() as u64;
-            assert_eq!((counts.missing, counts.is_cut), (gone, true), "{name} cut at {cut}");
-            assert_eq!(counts.total, list.len() as u64 - gone, "{name} cut at {cut}");
+            assert_eq!(
+                (counts.missing, counts.is_cut),
+                (gone, true),
+                "{name} cut at {cut}"
+            );
+            assert_eq!(
+                counts.total,
+                list.len() as u64 - gone,
+                "{name} cut at {cut}"
+            );
         }
     }
 }
@@ -303,7 +414,11 @@ fn no_buffer_is_missed_where_the_header_does_not_say_how_many_are_left() {
             header.max_file_size = kib;
         }
     };
-    assert_eq!(counts(&circular(4 * written), half).missing, lost, "it did not wrap");
+    assert_eq!(
+        counts(&circular(4 * written), half).missing,
+        lost,
+        "it did not wrap"
+    );
     let wrapped = counts(&circular(2 * written), half);
     assert_eq!(
         (wrapped.expected, wrapped.missing, wrapped.is_cut),
@@ -319,5 +434,8 @@ fn no_buffer_is_missed_where_the_header_does_not_say_how_many_are_left() {
         None,
         "a snapshot of memory"
     );
-    assert_eq!(counts(&|header| header.log_file_mode |= mode::PREALLOCATE, half).missing, lost);
+    assert_eq!(
+        counts(&|header| header.log_file_mode |= mode::PREALLOCATE, half).missing,
+        lost
+    );
 }

@@ -25,8 +25,14 @@ enum Change {
 
 fn change() -> impl Strategy<Value = Change> {
     let at = any::<Index>;
-    let word =
-        prop_oneof![Just(0), Just(u32::MAX), Just(0x48), Just(1 << 24), Just(0x7FFF_FFFF), any::<u32>()];
+    let word = prop_oneof![
+        Just(0),
+        Just(u32::MAX),
+        Just(0x48),
+        Just(1 << 24),
+        Just(0x7FFF_FFFF),
+        any::<u32>()
+    ];
     prop_oneof![
         5 => (at(), any::<u8>()).prop_map(|(at, mask)| Change::Flip(at, mask)),
         2 => (at(), prop_oneof![Just(0), Just(0xFF), any::<u8>()], any::<u16>())
@@ -53,7 +59,10 @@ impl Change {
             Self::Word(at, word) => {
                 // Most fields that matter lie on multiples of 4.
                 let at = at.index(len) & !3;
-                file.iter_mut().skip(at).zip(word.to_le_bytes()).for_each(|(to, from)| *to = from);
+                file.iter_mut()
+                    .skip(at)
+                    .zip(word.to_le_bytes())
+                    .for_each(|(to, from)| *to = from);
             }
             Self::Copy(from, to, count) => {
                 let (from, to) = (from.index(len), to.index(len));
@@ -71,19 +80,42 @@ impl Change {
 
 /// Reads everything that a reader can ask of an event.
 fn read(file: &[u8], mapped: bool) -> Vec<u64> {
-    let source: Box<dyn ByteSource> =
-        if mapped { Box::new(file.to_vec()) } else { Box::new(Unmapped(file.to_vec())) };
-    let Ok(session) = Session::open(vec![source]) else { return Vec::new() };
+    let source: Box<dyn ByteSource> = if mapped {
+        Box::new(file.to_vec())
+    } else {
+        Box::new(Unmapped(file.to_vec()))
+    };
+    let Ok(session) = Session::open(vec![source]) else {
+        return Vec::new();
+    };
     let counts = session.files()[0].buffer_counts();
     assert!(counts.total <= file.len() as u64 / 72 + 1);
     let mut events = Vec::new();
     for order in [Order::File, Order::Time] {
         let pass = session.for_each(order, |event| {
             assert!(event.record.len() >= event.kind.header_len());
-            let _ = (event.identity(), event.descriptor(), event.hook_id(), event.provider(), event.level());
-            let _ = (event.thread_id(), event.process_id(), event.activity_id(), event.pebs_index());
-            let _ = (event.pmc_values().count(), event.extended().count(), event.payload().len());
-            let _ = (session.clock().nanoseconds(event.timestamp), session.clock().filetime(event.timestamp));
+            let _ = (
+                event.identity(),
+                event.descriptor(),
+                event.hook_id(),
+                event.provider(),
+                event.level(),
+            );
+            let _ = (
+                event.thread_id(),
+                event.process_id(),
+                event.activity_id(),
+                event.pebs_index(),
+            );
+            let _ = (
+                event.pmc_values().count(),
+                event.extended().count(),
+                event.payload().len(),
+            );
+            let _ = (
+                session.clock().nanoseconds(event.timestamp),
+                session.clock().filetime(event.timestamp),
+            );
             std::ops::ControlFlow::Continue(())
         });
         events.push(pass.unwrap().events);
@@ -98,11 +130,21 @@ fn written(options: &SessionOptions, records: &[Spec], format: u16) -> Vec<u8> {
             // Records that no buffer can hold are left out.
             let _ = spec.with_record(time, |record| writer.write(cpu, record));
             event(writer, cpu, time, 1);
-            let owner = StackOwner { timestamp: time, process_id: 1, thread_id: 1 };
-            writer.write_stack_key(cpu, time, owner, StackPart::User, &[time as u64; 9]).unwrap();
+            let owner = StackOwner {
+                timestamp: time,
+                process_id: 1,
+                thread_id: 1,
+            };
+            writer
+                .write_stack_key(cpu, time, owner, StackPart::User, &[time as u64; 9])
+                .unwrap();
         }
     });
-    if options.compressed && format != 3 { recompress(&file, format) } else { file }
+    if options.compressed && format != 3 {
+        recompress(&file, format)
+    } else {
+        file
+    }
 }
 
 proptest! {

@@ -19,8 +19,14 @@ pub const END_TIME: i64 = 133_000_000_000_000_000;
 
 /// Small buffers, so that a short trace has many.
 pub fn small_buffers() -> SessionOptions {
-    let header = TraceHeader { buffer_size: 4096, ..SessionOptions::default().header };
-    SessionOptions { header, ..SessionOptions::default() }
+    let header = TraceHeader {
+        buffer_size: 4096,
+        ..SessionOptions::default().header
+    };
+    SessionOptions {
+        header,
+        ..SessionOptions::default()
+    }
 }
 
 pub fn trace(options: &SessionOptions, events: impl FnOnce(&mut Writer)) -> Vec<u8> {
@@ -33,9 +39,15 @@ pub fn trace(options: &SessionOptions, events: impl FnOnce(&mut Writer)) -> Vec<
 pub fn event(writer: &mut Writer, cpu: u16, timestamp: i64, number: u64) {
     // Bytes that look like noise, so that compression has something to do.
     let mut payload = number.to_le_bytes().to_vec();
-    payload.extend((0..40u64).map(|i| (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (i % 50)) as u8));
-    let event =
-        KernelEvent { timestamp, group: 0xF, opcode: 46, payload: &payload, ..KernelEvent::default() };
+    payload
+        .extend((0..40u64).map(|i| (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (i % 50)) as u8));
+    let event = KernelEvent {
+        timestamp,
+        group: 0xF,
+        opcode: 46,
+        payload: &payload,
+        ..KernelEvent::default()
+    };
     writer.write(cpu, event).unwrap();
 }
 
@@ -62,7 +74,13 @@ impl ByteSource for Unmapped {
 }
 
 pub fn open(files: &[Vec<u8>]) -> Session {
-    Session::open(files.iter().map(|file| Box::new(file.clone()) as Box<dyn ByteSource>).collect()).unwrap()
+    Session::open(
+        files
+            .iter()
+            .map(|file| Box::new(file.clone()) as Box<dyn ByteSource>)
+            .collect(),
+    )
+    .unwrap()
 }
 
 pub fn visit(session: &Session, order: Order, mut each: impl FnMut(&RawEvent<'_>)) -> Pass {
@@ -82,13 +100,18 @@ pub struct Read {
 
 impl Read {
     pub fn count(&self, kind: Kind) -> Count {
-        self.damage.iter().find(|(k, _)| *k == kind).map_or(Count::default(), |(_, count)| *count)
+        self.damage
+            .iter()
+            .find(|(k, _)| *k == kind)
+            .map_or(Count::default(), |(_, count)| *count)
     }
 }
 
 /// Reads the files as one session; a file that cannot be mapped must read the same.
 pub fn read(files: &[Vec<u8>], order: Order) -> Read {
-    let unmapped = files.iter().map(|file| Box::new(Unmapped(file.clone())) as Box<dyn ByteSource>);
+    let unmapped = files
+        .iter()
+        .map(|file| Box::new(Unmapped(file.clone())) as Box<dyn ByteSource>);
     let other = numbers(&Session::open(unmapped.collect()).unwrap(), order);
     let read = numbers(&open(files), order);
     assert_eq!(read, other, "mapped and unmapped");
@@ -105,7 +128,10 @@ fn numbers(session: &Session, order: Order) -> Read {
     let mut damage = Damage::default();
     damage.merge(session.damage());
     damage.merge(&pass.damage);
-    Read { numbers, damage: damage.counts().collect() }
+    Read {
+        numbers,
+        damage: damage.counts().collect(),
+    }
 }
 
 /// Offset and header of every buffer of a sound file.

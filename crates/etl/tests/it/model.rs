@@ -3,8 +3,8 @@
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::wire::message::MessageParts;
 use etwkit_etl::writer::{
-    ClassicEvent, Instance, KernelContext, KernelEvent, ManifestEvent, MessageEvent, MessageSource, Record,
-    Width,
+    ClassicEvent, Instance, KernelContext, KernelEvent, ManifestEvent, MessageEvent, MessageSource,
+    Record, Width,
 };
 use etwkit_etl::{Guid, HeaderKind, Identity, RawEvent};
 use proptest::collection::vec;
@@ -37,7 +37,10 @@ pub struct Spec {
 }
 
 fn guid() -> impl Strategy<Value = Guid> {
-    prop_oneof![Just(Guid::ZERO), any::<[u8; 16]>().prop_map(Guid::from_bytes)]
+    prop_oneof![
+        Just(Guid::ZERO),
+        any::<[u8; 16]>().prop_map(Guid::from_bytes)
+    ]
 }
 
 fn payload() -> impl Strategy<Value = Vec<u8>> {
@@ -96,7 +99,10 @@ impl Spec {
                 kernel_time: self.times.0,
                 user_time: self.times.1,
             },
-            HeaderKind::Compact32 | HeaderKind::Compact64 => KernelContext::Ids { thread_id, process_id },
+            HeaderKind::Compact32 | HeaderKind::Compact64 => KernelContext::Ids {
+                thread_id,
+                process_id,
+            },
             _ => KernelContext::None,
         }
     }
@@ -131,9 +137,17 @@ impl Spec {
 
     /// The record at that time.
     pub fn with_record<T>(&self, timestamp: i64, use_it: impl FnOnce(Record<'_>) -> T) -> T {
-        let width = if self.kind.pointer_size() == 4 { Width::Bits32 } else { Width::Bits64 };
+        let width = if self.kind.pointer_size() == 4 {
+            Width::Bits32
+        } else {
+            Width::Bits64
+        };
         let payload = &self.payload[..];
-        let items: Vec<(u16, &[u8])> = self.extended.iter().map(|(kind, data)| (*kind, &data[..])).collect();
+        let items: Vec<(u16, &[u8])> = self
+            .extended
+            .iter()
+            .map(|(kind, data)| (*kind, &data[..]))
+            .collect();
         use_it(match self.kind {
             kind if kind.is_kernel() => Record::Kernel(KernelEvent {
                 width,
@@ -178,7 +192,9 @@ impl Spec {
 
     fn message(&self, timestamp: i64) -> MessageEvent<'_> {
         MessageEvent {
-            width: self.width.map(|wide| if wide { Width::Bits64 } else { Width::Bits32 }),
+            width: self
+                .width
+                .map(|wide| if wide { Width::Bits64 } else { Width::Bits32 }),
             number: self.shorts.0,
             sequence: self.sequence,
             source: match self.source {
@@ -201,8 +217,14 @@ impl Spec {
             HeaderKind::Message => self.ids.then_some((self.thread_id, self.process_id)),
             _ => Some((self.thread_id, self.process_id)),
         };
-        assert_eq!(event.thread_id(), ids.map(|ids| ids.0).filter(|id| *id != u32::MAX));
-        assert_eq!(event.process_id(), ids.map(|ids| ids.1).filter(|id| *id != u32::MAX));
+        assert_eq!(
+            event.thread_id(),
+            ids.map(|ids| ids.0).filter(|id| *id != u32::MAX)
+        );
+        assert_eq!(
+            event.process_id(),
+            ids.map(|ids| ids.1).filter(|id| *id != u32::MAX)
+        );
         match self.kind {
             kind if kind.is_kernel() => self.check_kernel(event),
             kind if kind.is_classic() => self.check_classic(event),
@@ -210,7 +232,14 @@ impl Spec {
             _ => self.check_manifest(event),
         }
         if !self.kind.is_kernel() {
-            assert_eq!((event.hook_id(), event.pebs_index(), event.pmc_values().count()), (None, None, 0));
+            assert_eq!(
+                (
+                    event.hook_id(),
+                    event.pebs_index(),
+                    event.pmc_values().count()
+                ),
+                (None, None, 0)
+            );
         }
         if !self.kind.is_manifest() {
             assert_eq!((event.extended().count(), event.activity_id()), (0, None));
@@ -220,9 +249,22 @@ impl Spec {
 
     fn check_kernel(&self, event: &RawEvent<'_>) {
         let (group, opcode, version) = (self.bytes.0, self.bytes.1, self.bytes.2);
-        assert_eq!(event.identity(), Identity::Kernel { group, opcode, version });
-        assert_eq!(event.hook_id(), Some(u16::from(group) << 8 | u16::from(opcode)));
-        assert_eq!((event.opcode(), event.version(), event.level()), (opcode, version.into(), 0));
+        assert_eq!(
+            event.identity(),
+            Identity::Kernel {
+                group,
+                opcode,
+                version
+            }
+        );
+        assert_eq!(
+            event.hook_id(),
+            Some(u16::from(group) << 8 | u16::from(opcode))
+        );
+        assert_eq!(
+            (event.opcode(), event.version(), event.level()),
+            (opcode, version.into(), 0)
+        );
         assert_eq!(event.provider(), Guid::ZERO);
         assert_eq!(event.pebs_index(), self.pebs_index);
         assert_eq!(event.pmc_values().collect::<Vec<_>>(), self.pmc_values);
@@ -234,8 +276,18 @@ impl Spec {
 
     fn check_classic(&self, event: &RawEvent<'_>) {
         let (class, opcode, version) = (self.guids.0, self.bytes.0, self.shorts.0);
-        assert_eq!(event.identity(), Identity::Classic { class, opcode, version });
-        assert_eq!((event.opcode(), event.version(), event.level()), (opcode, version, self.bytes.1));
+        assert_eq!(
+            event.identity(),
+            Identity::Classic {
+                class,
+                opcode,
+                version
+            }
+        );
+        assert_eq!(
+            (event.opcode(), event.version(), event.level()),
+            (opcode, version, self.bytes.1)
+        );
         assert_eq!(event.provider(), class);
         assert_eq!(event.pointer_size(), self.kind.pointer_size());
         assert_eq!(event.record[40..48], self.processor_time().to_le_bytes());
@@ -247,11 +299,24 @@ impl Spec {
     }
 
     fn check_message(&self, event: &RawEvent<'_>) {
-        let guid = if self.source == 1 { self.guids.0 } else { Guid::ZERO };
-        assert_eq!(event.identity(), Identity::Message { guid, number: self.shorts.0 });
+        let guid = if self.source == 1 {
+            self.guids.0
+        } else {
+            Guid::ZERO
+        };
+        assert_eq!(
+            event.identity(),
+            Identity::Message {
+                guid,
+                number: self.shorts.0
+            }
+        );
         assert_eq!((event.opcode(), event.version(), event.level()), (0, 0, 0));
         assert_eq!(event.provider(), guid);
-        assert_eq!(event.pointer_size(), if self.width == Some(false) { 4 } else { 8 });
+        assert_eq!(
+            event.pointer_size(),
+            if self.width == Some(false) { 4 } else { 8 }
+        );
         let parts = MessageParts::parse(event.record);
         assert_eq!(parts.sequence, self.sequence);
         assert_eq!(parts.timestamp, (!self.untimed).then_some(event.timestamp));
@@ -264,15 +329,31 @@ impl Spec {
     fn check_manifest(&self, event: &RawEvent<'_>) {
         let d = self.descriptor();
         let (provider, id, version, opcode) = (self.guids.0, d.id, d.version, d.opcode);
-        assert_eq!(event.identity(), Identity::Manifest { provider, id, version, opcode });
-        assert_eq!((event.opcode(), event.version(), event.level()), (opcode, version.into(), d.level));
+        assert_eq!(
+            event.identity(),
+            Identity::Manifest {
+                provider,
+                id,
+                version,
+                opcode
+            }
+        );
+        assert_eq!(
+            (event.opcode(), event.version(), event.level()),
+            (opcode, version.into(), d.level)
+        );
         assert_eq!((event.provider(), event.descriptor()), (provider, d));
-        assert_eq!(event.activity_id(), Some(self.guids.1).filter(|id| *id != Guid::ZERO));
+        assert_eq!(
+            event.activity_id(),
+            Some(self.guids.1).filter(|id| *id != Guid::ZERO)
+        );
         assert_eq!(event.pointer_size(), self.kind.pointer_size());
         assert_eq!(event.record[6..8], self.shorts.2.to_le_bytes());
         assert_eq!(event.record[56..64], self.processor_time().to_le_bytes());
-        let items: Vec<(u16, Vec<u8>)> =
-            event.extended().map(|item| (item.kind, item.data.to_vec())).collect();
+        let items: Vec<(u16, Vec<u8>)> = event
+            .extended()
+            .map(|item| (item.kind, item.data.to_vec()))
+            .collect();
         assert_eq!(items, self.extended);
     }
 }

@@ -77,11 +77,16 @@ fn write(options: &SessionOptions, records: &[(u8, Spec)]) -> (Vec<u8>, TraceHea
     let mut written = Written::new();
     let mut clocks: BTreeMap<u16, i64> = BTreeMap::new();
     for (cpu, spec) in records {
-        let cpu = if *cpu == 4 && options.processor_index { 300 } else { u16::from(*cpu) };
+        let cpu = if *cpu == 4 && options.processor_index {
+            300
+        } else {
+            u16::from(*cpu)
+        };
         let clock = clocks.entry(cpu).or_insert(options.t0);
         *clock += i64::from(spec.step);
-        let (result, len) =
-            spec.with_record(*clock, |record| (writer.write(cpu, record), record.stored_len().unwrap()));
+        let (result, len) = spec.with_record(*clock, |record| {
+            (writer.write(cpu, record), record.stored_len().unwrap())
+        });
         let fits = align8(usize::from(len)) + HEADER_LEN <= options.header.buffer_size as usize;
         match result {
             Ok(()) => written.entry(cpu).or_default().push((*clock, spec.clone())),
@@ -108,9 +113,19 @@ fn check_file_order(file: &[u8], options: &SessionOptions, mut written: Written)
             assert_eq!((event.timestamp, event.hook_id()), (options.t0, Some(0)));
             return;
         }
-        let (time, spec) = written.get_mut(&event.cpu).and_then(Vec::pop).expect("a record that was written");
-        let previous = if before.0 == event.buffer { before.1 } else { 0 };
-        assert_eq!(event.timestamp, if spec.is_untimed() { previous } else { time });
+        let (time, spec) = written
+            .get_mut(&event.cpu)
+            .and_then(Vec::pop)
+            .expect("a record that was written");
+        let previous = if before.0 == event.buffer {
+            before.1
+        } else {
+            0
+        };
+        assert_eq!(
+            event.timestamp,
+            if spec.is_untimed() { previous } else { time }
+        );
         before = (event.buffer, event.timestamp);
         spec.check(event);
     });
@@ -125,7 +140,15 @@ fn check_time_order(file: &[u8]) {
     let collect = |order| {
         let mut events = Vec::new();
         visit(&session, order, |e| {
-            events.push((e.timestamp, e.file, e.buffer, e.position, e.cpu, e.kind, e.record.to_vec()));
+            events.push((
+                e.timestamp,
+                e.file,
+                e.buffer,
+                e.position,
+                e.cpu,
+                e.kind,
+                e.record.to_vec(),
+            ));
         });
         events
     };
@@ -138,13 +161,28 @@ fn check_buffers(file: &[u8], options: &SessionOptions) {
     for (number, (at, header)) in buffers(file).into_iter().enumerate() {
         assert_eq!(header.sequence_number, number as i64);
         assert_eq!(header.buffer_type == buffer_type::HEADER, number == 0);
-        assert_eq!(header.buffer_flag & flag::PROCESSOR_INDEX != 0, options.processor_index);
-        assert_eq!(header.logger_id, if options.style == Style::Merged { 0 } else { options.logger_id });
+        assert_eq!(
+            header.buffer_flag & flag::PROCESSOR_INDEX != 0,
+            options.processor_index
+        );
+        assert_eq!(
+            header.logger_id,
+            if options.style == Style::Merged {
+                0
+            } else {
+                options.logger_id
+            }
+        );
         assert!(header.buffer_size <= options.header.buffer_size.max(1024));
         if number > 0 && !header.is_compressed() {
             assert_eq!(header.buffer_size, options.header.buffer_size);
             let end = at + header.buffer_size as usize;
-            assert!(file[at + header.offset as usize..end].iter().all(|b| *b == 0xFF), "filler");
+            assert!(
+                file[at + header.offset as usize..end]
+                    .iter()
+                    .all(|b| *b == 0xFF),
+                "filler"
+            );
         }
     }
 }

@@ -26,7 +26,9 @@ fn read_stacks(file: &[u8]) -> (Stacks, HashMap<u8, usize>) {
     let mut pending: HashMap<(u64, bool), Vec<_>> = HashMap::new();
     let mut types = HashMap::new();
     visit(&session, Order::Time, |event| {
-        let Some(hook) = event.hook_id().filter(|hook| hook >> 8 == 0x18) else { return };
+        let Some(hook) = event.hook_id().filter(|hook| hook >> 8 == 0x18) else {
+            return;
+        };
         let size = event.pointer_size();
         let mut fields = Fields::new(event.payload());
         *types.entry(event.opcode()).or_insert(0) += 1;
@@ -34,9 +36,13 @@ fn read_stacks(file: &[u8]) -> (Stacks, HashMap<u8, usize>) {
             let (time, process, thread) = (f.i64().unwrap(), f.u32().unwrap(), f.u32().unwrap());
             (time, thread, process)
         };
-        let frames = |f: &mut Fields<'_>| -> Vec<u64> { std::iter::from_fn(|| f.pointer(size)).collect() };
+        let frames =
+            |f: &mut Fields<'_>| -> Vec<u64> { std::iter::from_fn(|| f.pointer(size)).collect() };
         match hook & 0xFF {
-            32 => stacks.entry(owner(&mut fields)).or_default().extend(frames(&mut fields)),
+            32 => stacks
+                .entry(owner(&mut fields))
+                .or_default()
+                .extend(frames(&mut fields)),
             opcode @ (37 | 38) => {
                 let owner = owner(&mut fields);
                 let key = fields.pointer(size).unwrap();
@@ -62,7 +68,9 @@ fn read_stacks(file: &[u8]) -> (Stacks, HashMap<u8, usize>) {
 fn resolve_by_time(file: &[u8]) -> Stacks {
     let (mut stacks, mut references, mut definitions) = (Stacks::new(), Vec::new(), Vec::new());
     visit(&open(&[file.to_vec()]), Order::File, |event| {
-        let Some(hook) = event.hook_id().filter(|hook| hook >> 8 == 0x18) else { return };
+        let Some(hook) = event.hook_id().filter(|hook| hook >> 8 == 0x18) else {
+            return;
+        };
         let size = event.pointer_size();
         let mut fields = Fields::new(event.payload());
         let mut owner = (0, 0, 0);
@@ -81,7 +89,9 @@ fn resolve_by_time(file: &[u8]) -> Stacks {
         }
     });
     for (time, key, owner) in references {
-        let later = definitions.iter().filter(|(t, k, _)| *t >= time && *k == key);
+        let later = definitions
+            .iter()
+            .filter(|(t, k, _)| *t >= time && *k == key);
         let (_, _, frames) = later.min_by_key(|(t, ..)| *t).expect("a definition");
         stacks.insert(owner, frames.clone());
     }
@@ -94,7 +104,9 @@ fn frames(seed: u8, kernel: bool, wide: bool) -> Vec<u64> {
         (true, false) => 0x8000_1000,
         (false, _) => 0x40_1000,
     };
-    (0..u64::from(seed % 5 + 1)).map(|depth| base + u64::from(seed) * 0x100 + depth).collect()
+    (0..u64::from(seed % 5 + 1))
+        .map(|depth| base + u64::from(seed) * 0x100 + depth)
+        .collect()
 }
 
 proptest! {
@@ -127,15 +139,36 @@ proptest! {
 
 #[test]
 fn all_forms_of_stack_events_are_written() {
-    let options = SessionOptions { stack_keys: 1, ..SessionOptions::default() };
-    let owner = |timestamp| StackOwner { timestamp, process_id: 1, thread_id: 2 };
+    let options = SessionOptions {
+        stack_keys: 1,
+        ..SessionOptions::default()
+    };
+    let owner = |timestamp| StackOwner {
+        timestamp,
+        process_id: 1,
+        thread_id: 2,
+    };
     let file = trace(&options, |writer| {
         writer.write_stack(0, 11, owner(10), &[HIGH, 5]).unwrap();
-        writer.write_stack_key(0, 21, owner(20), StackPart::Kernel, &[HIGH + 1]).unwrap();
-        writer.write_stack_key(0, 22, owner(20), StackPart::User, &[1, 2]).unwrap();
-        writer.write_stack_key(0, 31, owner(30), StackPart::User, &[3]).unwrap();
-        writer.write_stack_key(0, 32, owner(32), StackPart::User, &[]).unwrap();
-        let counts = StackCounts { whole: 2, kernel: 1, user: 2, deleted: 1, in_use: 2 };
+        writer
+            .write_stack_key(0, 21, owner(20), StackPart::Kernel, &[HIGH + 1])
+            .unwrap();
+        writer
+            .write_stack_key(0, 22, owner(20), StackPart::User, &[1, 2])
+            .unwrap();
+        writer
+            .write_stack_key(0, 31, owner(30), StackPart::User, &[3])
+            .unwrap();
+        writer
+            .write_stack_key(0, 32, owner(32), StackPart::User, &[])
+            .unwrap();
+        let counts = StackCounts {
+            whole: 2,
+            kernel: 1,
+            user: 2,
+            deleted: 1,
+            in_use: 2,
+        };
         assert_eq!(writer.stack_counts(), counts);
     });
     let (stacks, types) = read_stacks(&file);
@@ -144,19 +177,31 @@ fn all_forms_of_stack_events_are_written() {
     assert_eq!(times, [10, 20, 30, 32]);
     assert_eq!(stacks[&(30, 2, 1)], [3]);
     assert_eq!(stacks[&(10, 2, 1)], [HIGH, 5]);
-    assert_eq!(types, HashMap::from([(32, 2), (35, 1), (36, 2), (37, 1), (38, 2)]));
+    assert_eq!(
+        types,
+        HashMap::from([(32, 2), (35, 1), (36, 2), (37, 1), (38, 2)])
+    );
 }
 
 #[test]
 fn a_stack_that_cannot_be_defined_is_refused_and_does_no_harm() {
     let options = super::kit::small_buffers();
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), &options).unwrap();
-    let owner = StackOwner { timestamp: 1, process_id: 1, thread_id: 1 };
+    let owner = StackOwner {
+        timestamp: 1,
+        process_id: 1,
+        thread_id: 1,
+    };
     let mut refused = |frames: usize| {
-        writer.write_stack_key(0, 2, owner, StackPart::Kernel, &vec![HIGH; frames]).unwrap_err()
+        writer
+            .write_stack_key(0, 2, owner, StackPart::Kernel, &vec![HIGH; frames])
+            .unwrap_err()
     };
     assert!(matches!(refused(10_000), WriteError::RecordTooLong { .. }));
-    assert!(matches!(refused(510), WriteError::RecordLargerThanBuffer { .. }));
+    assert!(matches!(
+        refused(510),
+        WriteError::RecordLargerThanBuffer { .. }
+    ));
     writer.finish(END_TIME).unwrap();
 }
 
@@ -170,7 +215,11 @@ fn merge_records_have_their_documented_layout() {
         let (image_base, time_date_stamp) = (0x40_0000, 0x5E00_0001);
         let file = trace(&options, |writer| {
             for record in [
-                MergeRecord::FileVersion { image_size: 0x9000, time_date_stamp, strings },
+                MergeRecord::FileVersion {
+                    image_size: 0x9000,
+                    time_date_stamp,
+                    strings,
+                },
                 MergeRecord::ImageInfo {
                     image_base,
                     image_size: 0x9000,
@@ -178,10 +227,26 @@ fn merge_records_have_their_documented_layout() {
                     time_date_stamp,
                     original_file_name: "a.dll",
                 },
-                MergeRecord::DbgIdRsds { image_base, process_id: 4, guid, age: 3, pdb_name: "a.pdb" },
-                MergeRecord::BuildInfo { install_date: -1, build_lab: "lab", product_name: "pro" },
-                MergeRecord::SystemPaths { system_directory: "s", windows_directory: "w" },
-                MergeRecord::VolumeMapping { nt_path: "n", dos_path: "d" },
+                MergeRecord::DbgIdRsds {
+                    image_base,
+                    process_id: 4,
+                    guid,
+                    age: 3,
+                    pdb_name: "a.pdb",
+                },
+                MergeRecord::BuildInfo {
+                    install_date: -1,
+                    build_lab: "lab",
+                    product_name: "pro",
+                },
+                MergeRecord::SystemPaths {
+                    system_directory: "s",
+                    windows_directory: "w",
+                },
+                MergeRecord::VolumeMapping {
+                    nt_path: "n",
+                    dos_path: "d",
+                },
                 MergeRecord::EventInfo(b"blob"),
             ] {
                 writer.write_merge_record(0, 5, &record).unwrap();
@@ -190,7 +255,14 @@ fn merge_records_have_their_documented_layout() {
         let size = pointer_size as usize;
         let mut seen = Vec::new();
         visit(&open(&[file]), Order::File, |event| {
-            let Identity::Classic { class, opcode, version } = event.identity() else { return };
+            let Identity::Classic {
+                class,
+                opcode,
+                version,
+            } = event.identity()
+            else {
+                return;
+            };
             assert_eq!((event.thread_id(), event.process_id()), (None, None));
             assert_eq!((event.pointer_size(), wide), (size, size == 8));
             let mut f = Fields::new(event.payload());
@@ -205,13 +277,19 @@ fn merge_records_have_their_documented_layout() {
                     assert_eq!(texts(&mut f, 10), strings);
                 }
                 ("b3e675d7", 0) => {
-                    assert_eq!((f.pointer(size), f.pointer(size)), (Some(image_base), Some(0x9000)));
+                    assert_eq!(
+                        (f.pointer(size), f.pointer(size)),
+                        (Some(image_base), Some(0x9000))
+                    );
                     assert_eq!((f.u32(), f.u32()), (Some(4), Some(time_date_stamp)));
                     assert_eq!(texts(&mut f, 1), ["a.dll"]);
                 }
                 ("b3e675d7", 36) => {
                     assert_eq!((f.pointer(size), f.u32()), (Some(image_base), Some(4)));
-                    assert_eq!((f.guid(), f.u32(), f.ansi()), (Some(guid), Some(3), &b"a.pdb"[..]));
+                    assert_eq!(
+                        (f.guid(), f.u32(), f.ansi()),
+                        (Some(guid), Some(3), &b"a.pdb"[..])
+                    );
                 }
                 ("9b79ee91", 32) => {
                     assert_eq!(f.i64(), Some(-1));
@@ -232,6 +310,9 @@ fn merge_records_have_their_documented_layout() {
             ("9b79ee91", 35, 0),
             ("bbccf6c1", 32, 0),
         ];
-        assert_eq!(seen, expected.map(|(class, opcode, version)| (class.to_owned(), opcode, version)));
+        assert_eq!(
+            seen,
+            expected.map(|(class, opcode, version)| (class.to_owned(), opcode, version))
+        );
     }
 }

@@ -42,7 +42,9 @@ pub(crate) fn run(args: &CacheArgs, printer: &mut Printer<'_>) -> anyhow::Result
     let settings = Settings::from_environment();
     let query = StoredQuery {
         names: TextFilter::parse(&asked.names),
-        older_than: asked.older_than.map(|days| Duration::from_secs(u64::from(days) * 86_400)),
+        older_than: asked
+            .older_than
+            .map(|days| Duration::from_secs(u64::from(days) * 86_400)),
     };
     let (entries, left, verb) = match args.command {
         CacheCommand::List(_) => (settings.stored(&query)?, Vec::new(), "entries"),
@@ -52,26 +54,54 @@ pub(crate) fn run(args: &CacheArgs, printer: &mut Printer<'_>) -> anyhow::Result
         }
     };
     if asked.json {
-        printer.json_start(if verb == "removed" { "cache clear" } else { "cache list" });
-        entries.iter().try_for_each(|entry| printer.json(&json!({ "entry": entry })))?;
+        printer.json_start(if verb == "removed" {
+            "cache clear"
+        } else {
+            "cache list"
+        });
+        entries
+            .iter()
+            .try_for_each(|entry| printer.json(&json!({ "entry": entry })))?;
     } else {
-        let folder = settings.cache.as_ref().map(|folder| folder.display().to_string());
+        let folder = settings
+            .cache
+            .as_ref()
+            .map(|folder| folder.display().to_string());
         print(&entries, verb, &folder.unwrap_or_default(), printer)?;
     }
     for (entry, error) in left {
         let context = format!("{} could not be removed", entry.name);
         printer.failed(anyhow::Error::new(error).context(context));
     }
-    Ok(if entries.is_empty() { Exit::Nothing } else { Exit::Answered })
+    Ok(if entries.is_empty() {
+        Exit::Nothing
+    } else {
+        Exit::Answered
+    })
 }
 
-fn print(entries: &[Stored], verb: &str, folder: &str, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+fn print(
+    entries: &[Stored],
+    verb: &str,
+    folder: &str,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
     let now = SystemTime::now();
     let bytes = |bytes: u64| format!("{:.1}", bytes as f64 / 1e6);
     let rows = entries.iter().map(|entry| {
-        let days = entry.age(now).map(|age| (age.as_secs() / 86_400).to_string()).unwrap_or_default();
-        let kind = serde_json::to_value(entry.kind).ok().and_then(|kind| kind.as_str().map(str::to_owned));
-        [bytes(entry.bytes), days, kind.unwrap_or_default(), entry.name.clone()]
+        let days = entry
+            .age(now)
+            .map(|age| (age.as_secs() / 86_400).to_string())
+            .unwrap_or_default();
+        let kind = serde_json::to_value(entry.kind)
+            .ok()
+            .and_then(|kind| kind.as_str().map(str::to_owned));
+        [
+            bytes(entry.bytes),
+            days,
+            kind.unwrap_or_default(),
+            entry.name.clone(),
+        ]
     });
     if !entries.is_empty() {
         printer.table(&Table::of("MB>|days unused>|what|name", rows))?;

@@ -32,13 +32,30 @@ pub(crate) fn print(
         return printer.line(&format!("  {none}"));
     }
     let rows = damage.counts.iter().map(|count| {
-        [count.kind.to_owned(), grouped(count.places), grouped(count.bytes), count.meaning.to_owned()]
+        [
+            count.kind.to_owned(),
+            grouped(count.places),
+            grouped(count.bytes),
+            count.meaning.to_owned(),
+        ]
     });
     printer.table(&Table::of("kind|places>|bytes>|meaning", rows))?;
     for place in damage.first_places.iter().take(SHOWN_PLACES) {
-        let DamagePlace { kind, offset, bytes, .. } = place;
-        let file = input.parts().get(place.file).map(etwkit_extract::Part::label).unwrap_or_default();
-        printer.line(&format!("  {kind} at offset {offset:#x} of {file}: {} bytes", grouped(*bytes)))?;
+        let DamagePlace {
+            kind,
+            offset,
+            bytes,
+            ..
+        } = place;
+        let file = input
+            .parts()
+            .get(place.file)
+            .map(etwkit_extract::Part::label)
+            .unwrap_or_default();
+        printer.line(&format!(
+            "  {kind} at offset {offset:#x} of {file}: {} bytes",
+            grouped(*bytes)
+        ))?;
     }
     let places: u64 = damage.counts.iter().map(|count| count.places).sum();
     match places.saturating_sub(SHOWN_PLACES as u64) {

@@ -41,11 +41,29 @@ const QUESTIONS: [(&str, &[&str]); 5] = [
     ),
     (
         "For a filter driver, when it starts programs. Who ends the waits inside of CreateProcess?",
-        &["dump", "wait", "--by", "readying", "--method", "*CreateProcessW", "--top", "4", "--no-cmdline"],
+        &[
+            "dump",
+            "wait",
+            "--by",
+            "readying",
+            "--method",
+            "*CreateProcessW",
+            "--top",
+            "4",
+            "--no-cmdline",
+        ],
     ),
     (
         "A scanner. The longest of these waits, in which call, and what the scanner waited for meanwhile:",
-        &["dump", "wait", "--chain", "--method", "*CreateProcessW", "--top", "1"],
+        &[
+            "dump",
+            "wait",
+            "--chain",
+            "--method",
+            "*CreateProcessW",
+            "--top",
+            "1",
+        ],
     ),
     (
         "All the time of the window, each wait replaced by what the thread did that ended it:",
@@ -57,7 +75,10 @@ pub(crate) fn run(args: &DemoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     let is_new = !file_in(&args.folder).exists();
     let trace = trace_in(&args.folder)?;
     if is_new {
-        printer.line(&format!("Wrote a trace of a simulated machine: {}", trace.display()))?;
+        printer.line(&format!(
+            "Wrote a trace of a simulated machine: {}",
+            trace.display()
+        ))?;
     }
     let extract = extract::one_file(&trace)?;
     printer.line(&format!("Extracted it: {}", extract.display()))?;
@@ -65,10 +86,22 @@ pub(crate) fn run(args: &DemoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         printer.line("")?;
         printer.heading(question)?;
         let words = command.iter().map(|word| {
-            if word.contains(['*', ';', '!']) { format!("'{word}'") } else { (*word).to_owned() }
+            if word.contains(['*', ';', '!']) {
+                format!("'{word}'")
+            } else {
+                (*word).to_owned()
+            }
         });
-        printer.line(&format!("$ etwkit {} {}", words.collect::<Vec<_>>().join(" "), extract.display()))?;
-        let line = ["etwkit"].iter().chain(command).map(Into::into).chain([extract.clone().into_os_string()]);
+        printer.line(&format!(
+            "$ etwkit {} {}",
+            words.collect::<Vec<_>>().join(" "),
+            extract.display()
+        ))?;
+        let line = ["etwkit"]
+            .iter()
+            .chain(command)
+            .map(Into::into)
+            .chain([extract.clone().into_os_string()]);
         crate::dispatch(&Cli::try_parse_from(line)?, printer)?;
     }
     printer.line("")?;
@@ -76,7 +109,10 @@ pub(crate) fn run(args: &DemoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     if !args.no_open && printer.width().is_some() && wants_page(printer)? {
         return view::run(&ViewArgs::of(&extract), printer);
     }
-    printer.line(&format!("To look at this one in a browser: etwkit view {}", extract.display()))?;
+    printer.line(&format!(
+        "To look at this one in a browser: etwkit view {}",
+        extract.display()
+    ))?;
     Ok(Exit::Answered)
 }
 
@@ -86,7 +122,8 @@ fn file_in(folder: &Path) -> PathBuf {
 
 /// The trace in this folder; it is written if it is not there.
 pub(crate) fn trace_in(folder: &Path) -> anyhow::Result<PathBuf> {
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
     let trace = file_in(folder);
     if !trace.exists() {
         synth::write_scenario(SCENARIO, SCALE, &trace)?;

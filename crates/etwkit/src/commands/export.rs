@@ -100,9 +100,14 @@ impl std::fmt::Debug for Chosen {
 
 /// The formats that there are, by their words.
 fn format_parser() -> impl TypedValueParser<Value = Chosen> {
-    let words = FORMATS.iter().map(|format| PossibleValue::new(format.name()).help(format.sentence()));
-    PossibleValuesParser::new(words)
-        .try_map(|word| etwkit_export::format(&word).map(Chosen).ok_or("there is no such format"))
+    let words = FORMATS
+        .iter()
+        .map(|format| PossibleValue::new(format.name()).help(format.sentence()));
+    PossibleValuesParser::new(words).try_map(|word| {
+        etwkit_export::format(&word)
+            .map(Chosen)
+            .ok_or("there is no such format")
+    })
 }
 
 /// What stacks weigh.
@@ -122,14 +127,30 @@ impl Which {
     }
 
     fn query(&self) -> ProcessQuery {
-        let process = self.pid.map(|pid| pid.to_string()).or_else(|| self.process.clone());
-        ProcessQuery { process, ..ProcessQuery::default() }
+        let process = self
+            .pid
+            .map(|pid| pid.to_string())
+            .or_else(|| self.process.clone());
+        ProcessQuery {
+            process,
+            ..ProcessQuery::default()
+        }
     }
 
     /// What a file of the packets of processes is called, behind the name of the trace.
     fn name_of_packets(&self) -> String {
-        let of = self.pid.map(|pid| pid.to_string()).or_else(|| self.process.clone());
-        plain(&of.unwrap_or_else(|| if self.all_processes { "AllProcesses" } else { "packets" }.to_owned()))
+        let of = self
+            .pid
+            .map(|pid| pid.to_string())
+            .or_else(|| self.process.clone());
+        plain(&of.unwrap_or_else(|| {
+            if self.all_processes {
+                "AllProcesses"
+            } else {
+                "packets"
+            }
+            .to_owned()
+        }))
     }
 
     /// What a file of these processes is called, behind the name of the trace.
@@ -152,7 +173,13 @@ impl Which {
 
 /// A name out of the trace as a part of a file name: it may not leave the folder, nor be too long for one.
 fn plain(name: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || "-_. ".contains(c) { c } else { '_' };
+    let plain = |c: char| {
+        if c.is_alphanumeric() || "-_. ".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
     name.chars().take(60).map(plain).collect()
 }
 
@@ -162,7 +189,10 @@ impl ExportArgs {
         ExportRequest {
             name: String::new(),
             processes: self.which.query(),
-            tags: TagQuery { tags: self.tag.clone(), sets },
+            tags: TagQuery {
+                tags: self.tag.clone(),
+                sets,
+            },
             metric: match self.metric {
                 Weight::Cpu => Metric::Cpu,
                 Weight::Wait => Metric::Wait,
@@ -180,14 +210,29 @@ impl ExportArgs {
 pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if !args.tables.profiles.is_empty() {
         let (range, folder) = (args.range.as_deref(), args.out.as_deref());
-        let output = Output { range, folder, force: args.force, json: args.json };
+        let output = Output {
+            range,
+            folder,
+            force: args.force,
+            json: args.json,
+        };
         return etwkit_wpa::export(&args.tables, &args.extracts, output, printer);
     }
     let time = TimeRange::parse(args.range.as_deref())?;
-    ensure!(args.tag.is_some() || !args.tag_files.are_given(), "--stack-tag-file needs --tag NAMES");
-    let sets = args.tag_files.are_given().then(|| args.tag_files.sets()).transpose()?;
+    ensure!(
+        args.tag.is_some() || !args.tag_files.are_given(),
+        "--stack-tag-file needs --tag NAMES"
+    );
+    let sets = args
+        .tag_files
+        .are_given()
+        .then(|| args.tag_files.sets())
+        .transpose()?;
     if let Some(sets) = sets {
-        let asking = Asking { tags: sets.into(), ..printer.context().asking };
+        let asking = Asking {
+            tags: sets.into(),
+            ..printer.context().asking
+        };
         printer.ask_with(asking);
     }
     let extracts = named(&args.extracts, Wanted::Answers, false)?;
@@ -199,7 +244,9 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     );
     // The names of processes, which end the names of files, are known only later. So traces of one name are
     // refused even where their processes differ.
-    let targets = extracts.iter().map(|path| (path.as_path(), target(args.out.as_deref(), path, "")));
+    let targets = extracts
+        .iter()
+        .map(|path| (path.as_path(), target(args.out.as_deref(), path, "")));
     out_file::all_different(targets)?;
     if args.json {
         printer.json_start("export");
@@ -223,17 +270,26 @@ fn one(
     match args.format.0.takes() {
         Takes::Packets => {
             let name = args.which.name_of_packets();
-            let request = ExportRequest { name, ..args.request(time, 0) };
+            let request = ExportRequest {
+                name,
+                ..args.request(time, 0)
+            };
             return export(args, (path, &session), &request, printer);
         }
         Takes::Timeline => return timeline(args, (path, &session), time, printer),
         Takes::Stacks => {}
     }
-    let request =
-        CpuRequest { processes: args.which.query(), sort: CpuSort::Cpu, time, ..CpuRequest::default() };
+    let request = CpuRequest {
+        processes: args.which.query(),
+        sort: CpuSort::Cpu,
+        time,
+        ..CpuRequest::default()
+    };
     let processes = match request.ask(&session).map_err(|error| error.of(&session)) {
         Ok(answer) => answer.rows,
-        Err(nothing) if nothing.is_nothing() => return not_there(args, path, &nothing.into(), printer),
+        Err(nothing) if nothing.is_nothing() => {
+            return not_there(args, path, &nothing.into(), printer);
+        }
         Err(error) => return Err(error).with_context(|| path.display().to_string()),
     };
     if !args.which.is_given() || processes.is_empty() {
@@ -242,7 +298,10 @@ fn one(
         return not_chosen(args, &title, answer.rows, printer);
     }
     let name = args.which.name(&processes);
-    let request = ExportRequest { name, ..args.request(time, processes.len()) };
+    let request = ExportRequest {
+        name,
+        ..args.request(time, processes.len())
+    };
     export(args, (path, &session), &request, printer)
 }
 
@@ -259,7 +318,10 @@ fn timeline(
         return not_chosen(args, "threads>|pid>|process", all, printer);
     }
     let name = args.which.name(&processes);
-    let request = ExportRequest { name, ..args.request(time, processes.len()) };
+    let request = ExportRequest {
+        name,
+        ..args.request(time, processes.len())
+    };
     export(args, (path, session), &request, printer)
 }
 
@@ -270,7 +332,10 @@ fn not_there(
     nothing: &etwkit_export::Error,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
-    let (path, hint) = (path.display().to_string(), nothing.hint().unwrap_or_default());
+    let (path, hint) = (
+        path.display().to_string(),
+        nothing.hint().unwrap_or_default(),
+    );
     if args.json {
         printer.json(&json!({"extract": path, "nothing": nothing.to_string(), "hint": hint}))?;
     } else {
@@ -287,13 +352,19 @@ fn export(
     request: &ExportRequest,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
-    let target = target(args.out.as_deref(), path, &format!("{}.{}", request.name, args.format.0.name()));
+    let target = target(
+        args.out.as_deref(),
+        path,
+        &format!("{}.{}", request.name, args.format.0.name()),
+    );
     // Refused before minutes are spent on rows that cannot be written.
     out_file::check(&target, Replace::forced(args.force))?;
     let written = match write((request, args.format.0), session, &target, args.force) {
         Ok(written) => written,
         Err(error) => match error.downcast_ref::<etwkit_export::Error>() {
-            Some(nothing) if nothing.is_nothing() => return not_there(args, path, nothing, printer),
+            Some(nothing) if nothing.is_nothing() => {
+                return not_there(args, path, nothing, printer);
+            }
             _ => return Err(error),
         },
     };
@@ -302,18 +373,32 @@ fn export(
         printer.json(&written.json(&file, request))?;
     } else {
         printer.line(&format!("Converted File: {file}"))?;
-        written.lines(&args.numbers, request).iter().try_for_each(|line| printer.line(line))?;
+        written
+            .lines(&args.numbers, request)
+            .iter()
+            .try_for_each(|line| printer.line(line))?;
     }
-    Ok(if written.is_empty() { Exit::Nothing } else { Exit::Answered })
+    Ok(if written.is_empty() {
+        Exit::Nothing
+    } else {
+        Exit::Answered
+    })
 }
 
 /// The file of an extract or trace.
 fn target(out: Option<&Path>, path: &Path, name: &str) -> PathBuf {
     // The name of a packed extract ends in `.etwx.zip`, and loses both.
-    let unpacked =
-        path.to_string_lossy().to_lowercase().ends_with(".etwx.zip").then(|| path.with_extension(""));
+    let unpacked = path
+        .to_string_lossy()
+        .to_lowercase()
+        .ends_with(".etwx.zip")
+        .then(|| path.with_extension(""));
     let stem = default_target(unpacked.as_deref().unwrap_or(path));
-    let stem = stem.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = stem
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let stem = stem.strip_suffix(".etwx").unwrap_or(&stem);
     let file = format!("{stem}_{name}");
     match out {
@@ -332,7 +417,9 @@ fn write(
     force: bool,
 ) -> anyhow::Result<Written> {
     let mut file = out_file::buffered(target, Replace::forced(force))?;
-    let written = request.write(format, session, &mut file).with_context(|| out_file::cannot(target))?;
+    let written = request
+        .write(format, session, &mut file)
+        .with_context(|| out_file::cannot(target))?;
     out_file::keep(file, target)?;
     Ok(written)
 }
@@ -347,20 +434,41 @@ fn not_chosen(
 ) -> anyhow::Result<Exit> {
     rows.sort_by(|a, b| {
         let name = |row: &CpuRow| row.process.as_deref().map(str::to_lowercase);
-        name(a).cmp(&name(b)).then(a.pid.cmp(&b.pid)).then(a.process_key.cmp(&b.process_key))
+        name(a)
+            .cmp(&name(b))
+            .then(a.pid.cmp(&b.pid))
+            .then(a.process_key.cmp(&b.process_key))
     });
-    let why = if args.which.is_given() { "There is no such process" } else { "No process was chosen" };
+    let why = if args.which.is_given() {
+        "There is no such process"
+    } else {
+        "No process was chosen"
+    };
     if args.json {
         printer.json(&json!({"nothing": why.to_lowercase()}))?;
     } else {
-        printer.line(&format!("{why}; choose one by --pid, some by --process, or --all-processes:"))?;
+        printer.line(&format!(
+            "{why}; choose one by --pid, some by --process, or --all-processes:"
+        ))?;
         let is_timeline = args.format.0.takes() == Takes::Timeline;
         let rows = rows.into_iter().map(|row| {
-            let first = if is_timeline { row.threads } else { rounded(row.cpu_ns, 1_000_000) };
+            let first = if is_timeline {
+                row.threads
+            } else {
+                rounded(row.cpu_ns, 1_000_000)
+            };
             let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
-            [args.numbers.whole(first), pid, row.process.unwrap_or_default()]
+            [
+                args.numbers.whole(first),
+                pid,
+                row.process.unwrap_or_default(),
+            ]
         });
         printer.table(&Table::of(titles, rows))?;
     }
-    Ok(if args.which.is_given() { Exit::Nothing } else { Exit::Error })
+    Ok(if args.which.is_given() {
+        Exit::Nothing
+    } else {
+        Exit::Error
+    })
 }

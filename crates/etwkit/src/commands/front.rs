@@ -30,13 +30,29 @@ use crate::time_range::TimeRange;
 pub(crate) fn record(args: &RecordArgs, printer: &mut Printer<'_>) -> Result<Exit> {
     let mut here = Here::default();
     let mut machine = here.machine(Settings::from_environment().cache);
-    if let RecordCommand::Start(StartArgs { like: Some(like), .. }) = &args.command {
-        let words = ["etwkit".into(), "sql".into(), like.into(), "@trace/rate".into()];
+    if let RecordCommand::Start(StartArgs {
+        like: Some(like), ..
+    }) = &args.command
+    {
+        let words = [
+            "etwkit".into(),
+            "sql".into(),
+            like.into(),
+            "@trace/rate".into(),
+        ];
         // In front of a script, which is text for another program, it is a comment.
-        let prefix = if machine.is_windows && !args.script { "" } else { "rem " };
+        let prefix = if machine.is_windows && !args.script {
+            ""
+        } else {
+            "rem "
+        };
         let (text, error, exit) = answered(&words);
-        anyhow::ensure!(exit != Exit::Error, "it is not known what the earlier trace needed: {error}");
-        text.lines().try_for_each(|line| Front::line(printer, &format!("{prefix}{line}")))?;
+        anyhow::ensure!(
+            exit != Exit::Error,
+            "it is not known what the earlier trace needed: {error}"
+        );
+        text.lines()
+            .try_for_each(|line| Front::line(printer, &format!("{prefix}{line}")))?;
     }
     let exit = etwkit_record::run(args, &mut machine, printer)?;
     match (&args.command, machine.written) {
@@ -53,16 +69,23 @@ pub(crate) fn cut(args: &CutArgs, printer: &mut Printer<'_>) -> Result<Exit> {
     let (bars, stoppable) = (Bars::new(1), Stoppable::begin());
     let mut bar = bars.start(&args.out.display().to_string(), 0);
     let range = |text: &str, input: &_| TimeRange::parse(Some(text))?.of(input);
-    let asks = Asks { range: &range, names: &wanted };
+    let asks = Asks {
+        range: &range,
+        names: &wanted,
+    };
     let done = etwkit_cut::run(args, &asks, &mut |progress| bar.set(progress, &stoppable))?;
-    let Some(done) = done else { return Ok(Exit::Interrupted) };
+    let Some(done) = done else {
+        return Ok(Exit::Interrupted);
+    };
     // The bar would be drawn over the lines.
     drop(bar);
     if args.json {
         Printer::json_start(printer, "cut");
         Printer::json(printer, &etwkit_cut::json(&done))?;
     } else {
-        etwkit_cut::lines(&done).iter().try_for_each(|line| Front::line(printer, line))?;
+        etwkit_cut::lines(&done)
+            .iter()
+            .try_for_each(|line| Front::line(printer, line))?;
     }
     Ok(Exit::Answered)
 }
@@ -86,14 +109,25 @@ fn answered(words: &[OsString]) -> (String, String, Exit) {
 /// `etwkit mcp`.
 pub(crate) fn mcp(args: &McpArgs, printer: &mut Printer<'_>) -> Result<Exit> {
     let (engine, of_lines) = (printer.context().engine, printer.context().engine);
-    let run_line = move |words: &[String], asking: &Asking, out: &mut dyn Write, err: &mut dyn Write| {
-        let args: Vec<OsString> =
-            std::iter::once("etwkit".into()).chain(words.iter().map(Into::into)).collect();
-        let context = crate::context::Context { engine: of_lines.clone(), asking: asking.clone() };
-        let (terminal, speech) = (crate::Terminal::default(), Speech::Usual);
-        let mut screen = crate::Screen { out, err, terminal, session: None, speech };
-        screen.answer(context, |printer| crate::line(&args, printer))
-    };
+    let run_line =
+        move |words: &[String], asking: &Asking, out: &mut dyn Write, err: &mut dyn Write| {
+            let args: Vec<OsString> = std::iter::once("etwkit".into())
+                .chain(words.iter().map(Into::into))
+                .collect();
+            let context = crate::context::Context {
+                engine: of_lines.clone(),
+                asking: asking.clone(),
+            };
+            let (terminal, speech) = (crate::Terminal::default(), Speech::Usual);
+            let mut screen = crate::Screen {
+                out,
+                err,
+                terminal,
+                session: None,
+                speech,
+            };
+            screen.answer(context, |printer| crate::line(&args, printer))
+        };
     etwkit_mcp::run(args, engine, Arc::new(run_line), printer.bytes())
 }
 
@@ -154,21 +188,32 @@ impl Front for Printer<'_> {
         out_file::check(file, Replace::Nothing)
     }
 
-    fn write_new(&mut self, file: &Path, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()> {
+    fn write_new(
+        &mut self,
+        file: &Path,
+        write: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
+    ) -> Result<()> {
         let mut out = out_file::buffered(file, Replace::Nothing)?;
         write(&mut out).with_context(|| out_file::cannot(file))?;
         out_file::keep(out, file)
     }
 
     fn extract(&mut self, recordings: &[&str]) -> Result<()> {
-        let words = ["etwkit", "extract"].into_iter().chain(recordings.iter().copied());
+        let words = ["etwkit", "extract"]
+            .into_iter()
+            .chain(recordings.iter().copied());
         let words: Vec<OsString> = words.map(OsString::from).collect();
         asked(&words, "the recordings cannot be extracted", self).map(|_| ())
     }
 
     fn explain(&mut self, recordings: &[&str], is_json: bool) -> Result<()> {
-        let words = ["etwkit", "explain"].into_iter().chain(is_json.then_some("--json"));
-        let words: Vec<OsString> = words.chain(recordings.iter().copied()).map(OsString::from).collect();
+        let words = ["etwkit", "explain"]
+            .into_iter()
+            .chain(is_json.then_some("--json"));
+        let words: Vec<OsString> = words
+            .chain(recordings.iter().copied())
+            .map(OsString::from)
+            .collect();
         asked(&words, "the recordings cannot be explained", self).map(|_| ())
     }
 }

@@ -15,26 +15,48 @@ pub(super) fn print(info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteE
 /// What is lost or missing, file by file.
 fn table(files: &[FileHealth]) -> Table {
     let row = |file: &FileHealth| {
-        let numbers =
-            [file.events_lost.into(), file.buffers_lost.into(), file.buffers_in_file, file.missing_buffers];
+        let numbers = [
+            file.events_lost.into(),
+            file.buffers_lost.into(),
+            file.buffers_in_file,
+            file.missing_buffers,
+        ];
         let [events_lost, buffers_lost, total, missing] = numbers.map(grouped);
         let closed = if file.is_closed {
             "yes"
         } else {
             "no: stopped by a crash, copied while recording, or still running"
         };
-        [file.file.clone(), events_lost, buffers_lost, total, missing, closed.to_owned()]
+        [
+            file.file.clone(),
+            events_lost,
+            buffers_lost,
+            total,
+            missing,
+            closed.to_owned(),
+        ]
     };
-    Table::of("file|events lost>|buffers lost>|buffers>|missing>|closed", files.iter().map(row))
+    Table::of(
+        "file|events lost>|buffers lost>|buffers>|missing>|closed",
+        files.iter().map(row),
+    )
 }
 
 /// What the numbers of the table mean for every other number.
 fn notes(info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     let whole = &info.completeness;
-    if info.recording.as_ref().is_none_or(|recording| recording.events == 0) {
+    if info
+        .recording
+        .as_ref()
+        .is_none_or(|recording| recording.events == 0)
+    {
         printer.line("  no event could be read")?;
     }
-    if whole.files.iter().any(|file| file.events_lost > 0 || file.buffers_lost > 0) {
+    if whole
+        .files
+        .iter()
+        .any(|file| file.events_lost > 0 || file.buffers_lost > 0)
+    {
         printer.line("  events were lost while recording: counts and times here are too low")?;
     }
     if whole.missing_buffers > 0 {

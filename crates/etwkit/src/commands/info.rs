@@ -21,7 +21,11 @@ const MAX_BYTES: u64 = 512 << 20;
 
 pub(crate) fn run(args: &InfoArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let input = input::open(&args.traces)?;
-    let bytes = input.parts().iter().map(|part: &Part| part.size).fold(0, u64::saturating_add);
+    let bytes = input
+        .parts()
+        .iter()
+        .map(|part: &Part| part.size)
+        .fold(0, u64::saturating_add);
     let files = labels(&input);
     let is_whole = args.json || args.full || bytes <= MAX_BYTES;
     let info = if is_whole {
@@ -41,7 +45,11 @@ pub(crate) fn run(args: &InfoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
 /// Several files are read as one session, whoever recorded them: what cannot be one is said also where the
 /// answer goes to a file.
 fn note_strangers(files: &[String], info: &Info, printer: &mut Printer<'_>) {
-    let others: Vec<&str> = info.files_of_other_sessions.iter().map(|other| other.file.as_str()).collect();
+    let others: Vec<&str> = info
+        .files_of_other_sessions
+        .iter()
+        .map(|other| other.file.as_str())
+        .collect();
     if let (Some(first), [_, ..]) = (files.first(), others.as_slice()) {
         let were = if others.len() == 1 { "was" } else { "were" };
         printer.note(&format!(
@@ -59,7 +67,9 @@ fn json(input: &Input, info: &Info) -> serde_json::Result<Value> {
         "format_version": FORMAT_VERSION,
         "files": super::files_json(input),
     });
-    if let (Some(map), Value::Object(report)) = (object.as_object_mut(), serde_json::to_value(info)?) {
+    if let (Some(map), Value::Object(report)) =
+        (object.as_object_mut(), serde_json::to_value(info)?)
+    {
         map.extend(report);
     }
     Ok(object)
@@ -93,8 +103,20 @@ fn print(input: &Input, info: &Info, printer: &mut Printer<'_>) -> Result<(), Wr
 
 fn print_cpu(cpu: &CpuUse, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     cpu_totals(cpu, printer)?;
-    top("Processes by CPU samples", "process", &cpu.processes, cpu, printer)?;
-    top("Modules by CPU samples in their own code", "module", &cpu.modules, cpu, printer)?;
+    top(
+        "Processes by CPU samples",
+        "process",
+        &cpu.processes,
+        cpu,
+        printer,
+    )?;
+    top(
+        "Modules by CPU samples in their own code",
+        "module",
+        &cpu.modules,
+        cpu,
+        printer,
+    )?;
     on_cpu(&cpu.on_cpu, printer)
 }
 
@@ -106,12 +128,26 @@ fn machine_table(machine: &Machine) -> Table {
         }
     };
     put("name", machine.computer.clone().unwrap_or_default());
-    let product = machine.product.as_deref().map(|p| format!("{p}, ")).unwrap_or_default();
+    let product = machine
+        .product
+        .as_deref()
+        .map(|p| format!("{p}, "))
+        .unwrap_or_default();
     let (major, minor) = machine.version;
-    put("Windows", format!("{product}{major}.{minor} build {}", machine.build));
+    put(
+        "Windows",
+        format!("{product}{major}.{minor} build {}", machine.build),
+    );
     put("model", machine.model.clone().unwrap_or_default());
-    let name = machine.processor_name.as_deref().map(|name| format!(", {name}")).unwrap_or_default();
-    put("processors", format!("{} at {} MHz{name}", machine.processors, machine.mhz));
+    let name = machine
+        .processor_name
+        .as_deref()
+        .map(|name| format!(", {name}"))
+        .unwrap_or_default();
+    put(
+        "processors",
+        format!("{} at {} MHz{name}", machine.processors, machine.mhz),
+    );
     if let Some(memory) = machine.memory_mib {
         put("memory", format!("{} MiB", grouped(memory.into())));
     }
@@ -126,7 +162,11 @@ fn recording_table(recording: &Recording) -> Table {
     table.row(["start".into(), time(&recording.start_utc)]);
     table.row(["end".into(), time(&recording.end_utc)]);
     if let Some(seconds) = recording.duration_s {
-        let cut = if recording.is_cut { ", of which the file lacks the end" } else { "" };
+        let cut = if recording.is_cut {
+            ", of which the file lacks the end"
+        } else {
+            ""
+        };
         table.row(["duration".into(), format!("{}{cut}", duration(seconds))]);
     }
     if let Some((first, last)) = recording.events_s {
@@ -135,7 +175,10 @@ fn recording_table(recording: &Recording) -> Table {
     let (bytes, events) = (grouped(recording.bytes), grouped(recording.events));
     table.row(["size".into(), format!("{bytes} bytes, {events} events")]);
     let frequency = grouped(recording.frequency.unsigned_abs());
-    table.row(["clock".into(), format!("{}, {frequency} ticks/s", recording.clock)]);
+    table.row([
+        "clock".into(),
+        format!("{}, {frequency} ticks/s", recording.clock),
+    ]);
     table
 }
 
@@ -144,13 +187,20 @@ fn duration(seconds: f64) -> String {
     let minutes = (seconds / 60.0).floor().max(0.0) as u64;
     match (minutes / 60, minutes % 60) {
         (0, 0) => format!("{seconds:.3} s"),
-        (0, minutes) => format!("{seconds:.3} s ({minutes} min {:.0} s)", (seconds % 60.0).floor()),
+        (0, minutes) => format!(
+            "{seconds:.3} s ({minutes} min {:.0} s)",
+            (seconds % 60.0).floor()
+        ),
         (hours, minutes) => format!("{seconds:.3} s ({} h {minutes} min)", grouped(hours)),
     }
 }
 
-fn what_was_recorded(topics: &[RecordedTopic], printer: &mut Printer<'_>) -> Result<(), WriteError> {
-    let (yes, no): (Vec<&RecordedTopic>, Vec<&RecordedTopic>) = topics.iter().partition(|r| r.events > 0);
+fn what_was_recorded(
+    topics: &[RecordedTopic],
+    printer: &mut Printer<'_>,
+) -> Result<(), WriteError> {
+    let (yes, no): (Vec<&RecordedTopic>, Vec<&RecordedTopic>) =
+        topics.iter().partition(|r| r.events > 0);
     printer.heading("Recorded")?;
     if yes.is_empty() {
         printer.line("  none of the topics below; what there is comes from the providers")?;
@@ -163,7 +213,10 @@ fn what_was_recorded(topics: &[RecordedTopic], printer: &mut Printer<'_>) -> Res
     }
     printer.heading("Not recorded")?;
     let row = |r: &RecordedTopic| [r.topic, r.answers, r.recorded_by].map(str::to_owned);
-    printer.table(&Table::of("what|would show|is recorded by", no.into_iter().map(row)))?;
+    printer.table(&Table::of(
+        "what|would show|is recorded by",
+        no.into_iter().map(row),
+    ))?;
     printer.line("  (in capitals: keywords of the kernel logger, for xperf -on or a WPR profile)")
 }
 
@@ -174,12 +227,19 @@ fn providers(rows: &[Provider], printer: &mut Printer<'_>) -> Result<(), WriteEr
     }
     printer.heading("Providers")?;
     let row = |row: &Provider| [grouped(row.events), row.name.clone()];
-    printer.table(&Table::of("events>|provider", rows.iter().take(TOP_ROWS).map(row)))?;
+    printer.table(&Table::of(
+        "events>|provider",
+        rows.iter().take(TOP_ROWS).map(row),
+    ))?;
     match rows.get(TOP_ROWS..).unwrap_or_default() {
         [] => Ok(()),
         more => {
             let events: u64 = more.iter().map(|row| row.events).sum();
-            printer.line(&format!("  and {} more with {} events", more.len(), grouped(events)))
+            printer.line(&format!(
+                "  and {} more with {} events",
+                more.len(),
+                grouped(events)
+            ))
         }
     }
 }
@@ -197,7 +257,12 @@ fn cpu_totals(cpu: &CpuUse, printer: &mut Printer<'_>) -> Result<(), WriteError>
     table.row(["idle".into(), of_all(samples - busy)]);
     let interval = cpu.interval_100ns.map_or_else(
         || "not recorded, so samples cannot be turned into time".to_owned(),
-        |i| format!("{} ms of one processor for each sample", f64::from(i) / 10_000.0),
+        |i| {
+            format!(
+                "{} ms of one processor for each sample",
+                f64::from(i) / 10_000.0
+            )
+        },
     );
     table.row(["interval".into(), interval]);
     printer.table(&table)
@@ -219,20 +284,34 @@ fn top(
     printer.heading(heading)?;
     let row = |row: &TopRow| {
         let unknown = || format!("? (no {what} is known there)");
-        let name = if row.name == "?" { unknown() } else { row.name.clone() };
-        [grouped(row.samples), milliseconds(cpu, row.weight), share(row.weight, all), name]
+        let name = if row.name == "?" {
+            unknown()
+        } else {
+            row.name.clone()
+        };
+        [
+            grouped(row.samples),
+            milliseconds(cpu, row.weight),
+            share(row.weight, all),
+            name,
+        ]
     };
     let titles = format!("samples>|CPU ms>|of busy>|{what}");
     printer.table(&Table::of(&titles, rows.iter().take(TOP_ROWS).map(row)))?;
     let more = rows.get(TOP_ROWS..).unwrap_or_default();
     if !more.is_empty() {
         let samples: u64 = more.iter().map(|row| row.samples).sum();
-        printer.line(&format!("  and {} more with {} samples", more.len(), grouped(samples)))?;
+        printer.line(&format!(
+            "  and {} more with {} samples",
+            more.len(),
+            grouped(samples)
+        ))?;
     }
     let is_reused = |row: &TopRow| {
-        row.name
-            .rsplit_once('#')
-            .is_some_and(|(_, end)| end.strip_suffix(')').is_some_and(|number| number.parse::<u32>().is_ok()))
+        row.name.rsplit_once('#').is_some_and(|(_, end)| {
+            end.strip_suffix(')')
+                .is_some_and(|number| number.parse::<u32>().is_ok())
+        })
     };
     if what == "process" && rows.iter().take(TOP_ROWS).any(is_reused) {
         printer.line("  (#2 is the second process with that id: Windows reuses ids)")?;
@@ -242,7 +321,10 @@ fn top(
 
 /// Sampled CPU time: each sample stands for one or more intervals.
 fn milliseconds(cpu: &CpuUse, weight: u64) -> String {
-    cpu.interval_100ns.map_or_else(|| "?".to_owned(), |i| tenths(weight as f64 * f64::from(i) / 1_000.0))
+    cpu.interval_100ns.map_or_else(
+        || "?".to_owned(),
+        |i| tenths(weight as f64 * f64::from(i) / 1_000.0),
+    )
 }
 
 /// A number with one decimal, digits in groups.
@@ -256,15 +338,22 @@ fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteE
     if rows.is_empty() {
         return Ok(());
     }
-    printer
-        .heading("Processes by time on a processor, and waits and times ready summed over their threads")?;
+    printer.heading(
+        "Processes by time on a processor, and waits and times ready summed over their threads",
+    )?;
     // Not the waiting and ready times of `dump cpu` and `dump overview`, which count a moment once for a
     // process.
     let titles = "running ms>|ready sum ms>|wait sum ms>|switches>|process";
     let ms = |seconds: f64| tenths(seconds * 10_000.0);
     let row = |row: &ScheduledRow| {
         let [running, ready, waiting] = [row.running_s, row.ready_s, row.waiting_s].map(ms);
-        [running, ready, waiting, grouped(row.switches), row.name.clone()]
+        [
+            running,
+            ready,
+            waiting,
+            grouped(row.switches),
+            row.name.clone(),
+        ]
     };
     printer.table(&Table::of(titles, rows.iter().take(TOP_ROWS).map(row)))?;
     match rows.len().saturating_sub(TOP_ROWS) {

@@ -30,7 +30,11 @@ fn files_json(input: &Input) -> Value {
 
 /// How messages name the files of the session.
 fn labels(input: &Input) -> Vec<String> {
-    input.parts().iter().map(etwkit_extract::Part::label).collect()
+    input
+        .parts()
+        .iter()
+        .map(etwkit_extract::Part::label)
+        .collect()
 }
 
 /// How a heading names the session.
@@ -38,6 +42,10 @@ fn title(input: &Input) -> String {
     match input.parts() {
         [] => String::new(),
         [one] => one.label(),
-        [first, rest @ ..] => format!("{} and {} more, read as one session", first.label(), rest.len()),
+        [first, rest @ ..] => format!(
+            "{} and {} more, read as one session",
+            first.label(),
+            rest.len()
+        ),
     }
 }

@@ -27,7 +27,10 @@ pub(crate) struct ManArgs {
 }
 
 /// Prints a script that completes words in a shell.
-pub(crate) fn completions(args: &CompletionsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+pub(crate) fn completions(
+    args: &CompletionsArgs,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), PROGRAM, &mut script);
     printer.raw(&String::from_utf8_lossy(&script))?;

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use etwkit_query::dump::strace::{call_line, seconds};
-use etwkit_query::dump::syscall::{SyscallCall, SyscallRequest, SyscallRow, SyscallSort, function_name};
+use etwkit_query::dump::syscall::{
+    SyscallCall, SyscallRequest, SyscallRow, SyscallSort, function_name,
+};
 use etwkit_query::dump::{FromRows, ProcessQuery};
 use etwkit_query::question::Question;
 use etwkit_query::range::Range;
@@ -43,14 +45,24 @@ impl StraceArgs {
     /// The question that is asked; `strace` is another look at it.
     fn request(&self, time: Range) -> SyscallRequest {
         // The tool of that name takes `trace=CALLS`, too.
-        let calls = self.calls.as_deref().map(|calls| calls.trim_start_matches("trace=").replace(',', ";"));
+        let calls = self
+            .calls
+            .as_deref()
+            .map(|calls| calls.trim_start_matches("trace=").replace(',', ";"));
         SyscallRequest {
-            processes: ProcessQuery { process: self.process.clone(), ..ProcessQuery::default() },
+            processes: ProcessQuery {
+                process: self.process.clone(),
+                ..ProcessQuery::default()
+            },
             function: calls,
             status: self.failed_only.then(|| "failed".to_owned()),
             time,
             details: !self.summary_only,
-            sort: if self.summary_only { SyscallSort::Duration } else { SyscallSort::Time },
+            sort: if self.summary_only {
+                SyscallSort::Duration
+            } else {
+                SyscallSort::Time
+            },
             ..SyscallRequest::default()
         }
     }
@@ -74,7 +86,11 @@ pub(crate) fn run(args: &StraceArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         }
         calls
     };
-    Ok(if calls > 0 { Exit::Answered } else { Exit::Nothing })
+    Ok(if calls > 0 {
+        Exit::Answered
+    } else {
+        Exit::Nothing
+    })
 }
 
 /// The table of `strace -c`, largest first. Returns how many calls there are.
@@ -82,14 +98,24 @@ fn summary(mut rows: Vec<SyscallRow>, printer: &mut Printer<'_>) -> anyhow::Resu
     // Tables of ours have their largest row at the end, next to the prompt.
     rows.reverse();
     let sum = |of: fn(&SyscallRow) -> i64| rows.iter().map(of).fold(0, i64::saturating_add);
-    let (total, calls, errors) = (sum(|row| row.duration_ns), sum(|row| row.count), sum(|row| row.failures));
+    let (total, calls, errors) = (
+        sum(|row| row.duration_ns),
+        sum(|row| row.count),
+        sum(|row| row.failures),
+    );
     let cells = |ns: i64, calls: i64, errors: i64, name: String| {
         [
             format!("{:.2}", ns as f64 * 100.0 / total.max(1) as f64),
             seconds(ns),
-            ns.checked_div(calls).map(|ns| (ns / 1000).to_string()).unwrap_or_default(),
+            ns.checked_div(calls)
+                .map(|ns| (ns / 1000).to_string())
+                .unwrap_or_default(),
             calls.to_string(),
-            if errors > 0 { errors.to_string() } else { String::new() },
+            if errors > 0 {
+                errors.to_string()
+            } else {
+                String::new()
+            },
             name,
         ]
     };
@@ -98,6 +124,9 @@ fn summary(mut rows: Vec<SyscallRow>, printer: &mut Printer<'_>) -> anyhow::Resu
         cells(row.duration_ns, row.count, row.failures, name)
     });
     let all = functions.chain([cells(total, calls, errors, "total".to_owned())]);
-    printer.table(&Table::of("% time>|seconds>|usecs/call>|calls>|errors>|syscall", all))?;
+    printer.table(&Table::of(
+        "% time>|seconds>|usecs/call>|calls>|errors>|syscall",
+        all,
+    ))?;
     Ok(calls)
 }

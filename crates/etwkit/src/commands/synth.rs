@@ -20,26 +20,54 @@ pub(crate) fn run(args: &SynthArgs, printer: &mut Printer<'_>) -> anyhow::Result
 }
 
 fn list(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let rows = SCENARIOS.iter().map(|scenario| [scenario.name, scenario.description].map(str::to_owned));
+    let rows = SCENARIOS
+        .iter()
+        .map(|scenario| [scenario.name, scenario.description].map(str::to_owned));
     printer.table(&Table::of("scenario|what happens", rows))?;
     printer.line("")?;
-    let rows = CARDS.iter().map(|card| [card.name, card.description].map(str::to_owned));
+    let rows = CARDS
+        .iter()
+        .map(|card| [card.name, card.description].map(str::to_owned));
     printer.table(&Table::of("card|what makes the machine slow", rows))?;
     Ok(Exit::Answered)
 }
 
 fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let SynthWriteArgs { scale, seed, compressed, cpus, healthy, strength, .. } = *args;
-    let options = Options { scale, seed, compressed, cpus };
-    let play =
-        Play::of(&Wanted { name: &args.scenario, options, strength_percent: strength, is_healthy: healthy })?;
+    let SynthWriteArgs {
+        scale,
+        seed,
+        compressed,
+        cpus,
+        healthy,
+        strength,
+        ..
+    } = *args;
+    let options = Options {
+        scale,
+        seed,
+        compressed,
+        cpus,
+    };
+    let play = Play::of(&Wanted {
+        name: &args.scenario,
+        options,
+        strength_percent: strength,
+        is_healthy: healthy,
+    })?;
     let symbols = play.symbols()?;
     let beside = Beside::of(&args.out, symbols);
     let force = args.force;
     out_file::check(&args.out, trace_replace(force))?;
     out_file::check(&beside.truth, Replace::forced(force))?;
-    if let Some(folder) = beside.symbols.as_ref().filter(|folder| folder.exists() && !force) {
-        bail!("{} exists; --force overwrites the files in it", folder.display());
+    if let Some(folder) = beside
+        .symbols
+        .as_ref()
+        .filter(|folder| folder.exists() && !force)
+    {
+        bail!(
+            "{} exists; --force overwrites the files in it",
+            folder.display()
+        );
     }
     let (bytes, truth) = write_files(&play, &args.out, &beside, force)?;
     let mut table = Table::pairs();
@@ -53,7 +81,10 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     for (name, value) in [
         ("bytes", grouped(bytes)),
         ("events", grouped(truth.counts.total)),
-        ("bytes an event", format!("{:.1}", bytes as f64 / truth.counts.total.max(1) as f64)),
+        (
+            "bytes an event",
+            format!("{:.1}", bytes as f64 / truth.counts.total.max(1) as f64),
+        ),
         ("seconds", format!("{seconds:.3}")),
     ] {
         table.row([name.to_owned(), value]);
@@ -65,7 +96,11 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
 
 /// With `--force` a simulated trace takes the place of a simulated one, never of one that was recorded.
 const fn trace_replace(force: bool) -> Replace {
-    if force { Replace::Simulated } else { Replace::Nothing }
+    if force {
+        Replace::Simulated
+    } else {
+        Replace::Nothing
+    }
 }
 
 /// What is written beside a trace.
@@ -78,15 +113,28 @@ struct Beside {
 
 impl Beside {
     fn of(trace: &Path, files: Vec<SymbolFile>) -> Self {
-        let symbols = if files.is_empty() { None } else { Some(trace.with_extension("symbols")) };
-        Self { truth: trace.with_extension("truth.json"), symbols, files }
+        let symbols = if files.is_empty() {
+            None
+        } else {
+            Some(trace.with_extension("symbols"))
+        };
+        Self {
+            truth: trace.with_extension("truth.json"),
+            symbols,
+            files,
+        }
     }
 }
 
 /// Writes a scenario as it is if no option says otherwise.
 pub(crate) fn write_scenario(name: &str, scale: u32, out: &Path) -> anyhow::Result<()> {
-    let Some(scenario) = etwkit_synth::find(name) else { bail!("there is no scenario \"{name}\"") };
-    let options = Options { scale, ..Options::default() };
+    let Some(scenario) = etwkit_synth::find(name) else {
+        bail!("there is no scenario \"{name}\"")
+    };
+    let options = Options {
+        scale,
+        ..Options::default()
+    };
     let play = Play::Scenario(scenario, options);
     write_files(&play, out, &Beside::of(out, play.symbols()?), true)?;
     Ok(())
@@ -94,7 +142,12 @@ pub(crate) fn write_scenario(name: &str, scale: u32, out: &Path) -> anyhow::Resu
 
 /// Writes all files under other names and renames them when they are complete, the trace last: where there is
 /// a trace, there is what belongs to it. Returns the bytes of the trace.
-fn write_files(play: &Play, out: &Path, beside: &Beside, force: bool) -> anyhow::Result<(u64, Truth)> {
+fn write_files(
+    play: &Play,
+    out: &Path,
+    beside: &Beside,
+    force: bool,
+) -> anyhow::Result<(u64, Truth)> {
     let mut sink = out_file::buffered(out, trace_replace(force))?;
     let (bytes, truth) = {
         let (sink, truth) = play.write(&mut sink).with_context(|| cannot(out))?;
@@ -104,17 +157,23 @@ fn write_files(play: &Play, out: &Path, beside: &Beside, force: bool) -> anyhow:
         let Some(folder) = &beside.symbols else { break };
         let path = folder.join(&file.path);
         if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+            std::fs::create_dir_all(parent)
+                .with_context(|| format!("cannot create {}", parent.display()))?;
         }
         write_text(&path, &file.text, force)?;
     }
-    write_text(&beside.truth, &(serde_json::to_string_pretty(&truth)? + "\n"), force)?;
+    write_text(
+        &beside.truth,
+        &(serde_json::to_string_pretty(&truth)? + "\n"),
+        force,
+    )?;
     out_file::keep(sink, out)?;
     Ok((bytes, truth))
 }
 
 fn write_text(path: &Path, text: &str, force: bool) -> anyhow::Result<()> {
     let mut file = OutFile::create(path, Replace::forced(force))?;
-    file.write_all(text.as_bytes()).with_context(|| cannot(path))?;
+    file.write_all(text.as_bytes())
+        .with_context(|| cannot(path))?;
     file.keep()
 }

@@ -40,7 +40,9 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     if !args.no_open && running.has_page() {
         // Where there is no browser the link is printed already.
         if let Err(error) = open::that_detached(link) {
-            printer.note(&format!("no browser can be opened ({error}): open the link yourself"));
+            printer.note(&format!(
+                "no browser can be opened ({error}): open the link yourself"
+            ));
         }
     }
     let stoppable = Stoppable::begin();
@@ -54,24 +56,45 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
 /// Asks the rules as the page will: its numbers are those of `etwkit diagnose`.
 fn check_finding(number: i64, files: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<()> {
     let [file] = files else {
-        let many = if files.is_empty() { "here is none" } else { "here are several" };
+        let many = if files.is_empty() {
+            "here is none"
+        } else {
+            "here are several"
+        };
         let hint = "give the trace whose finding it is";
-        return Err(advised(format!("--finding is of one trace, and {many}"), hint));
+        return Err(advised(
+            format!("--finding is of one trace, and {many}"),
+            hint,
+        ));
     };
     let session = open_extracts(files, printer)?;
-    let findings = DiagnoseRequest::default().ask_without_chains(&session)?.findings;
-    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    let findings = DiagnoseRequest::default()
+        .ask_without_chains(&session)?
+        .findings;
+    let name = file
+        .file_name()
+        .unwrap_or(file.as_os_str())
+        .to_string_lossy();
     numbered(&findings, number, &name).map(|_| ())
 }
 
 fn start(args: &ViewArgs, printer: &Printer<'_>) -> anyhow::Result<Running> {
     let engine = printer.context().engine;
-    let cache =
-        engine.settings().cache.clone().context("there is no folder for the cache; set ETWKIT_CACHE")?;
+    let cache = engine
+        .settings()
+        .cache
+        .clone()
+        .context("there is no folder for the cache; set ETWKIT_CACHE")?;
     let folder = cache.join("page");
     let demo_folder = folder.join("demo");
     let demo: Demo = Arc::new(move || demo::trace_in(&demo_folder).map_err(io::Error::other));
     let limits = Limits::default();
-    let options = ServerOptions { engine, port: args.port, cache_folder: folder, demo: Some(demo), limits };
+    let options = ServerOptions {
+        engine,
+        port: args.port,
+        cache_folder: folder,
+        demo: Some(demo),
+        limits,
+    };
     Ok(Server::start(options)?)
 }

@@ -92,8 +92,18 @@ pub(super) const COMMANDS: &[Dot] = &[
         help: "lists files; -od by date, -r folders of folders, too",
         run: |_, asked, printer| directory::list(asked.words, printer),
     },
-    Dot { names: &[".cd"], args: "[FOLDER]", help: "changes the current folder, or shows it", run: cd },
-    Dot { names: &[".cls"], args: "", help: "clears the screen", run: clear },
+    Dot {
+        names: &[".cd"],
+        args: "[FOLDER]",
+        help: "changes the current folder, or shows it",
+        run: cd,
+    },
+    Dot {
+        names: &[".cls"],
+        args: "",
+        help: "clears the screen",
+        run: clear,
+    },
     Dot {
         names: &[".clip"],
         args: "[0|1]",
@@ -122,7 +132,9 @@ pub(super) const COMMANDS: &[Dot] = &[
         names: &[".processfmt"],
         args: "[FORMAT]",
         help: "start and end behind processes in all dumps: none or a time format",
-        run: |console, asked, printer| answer(console.settings.process_format(asked.words), printer),
+        run: |console, asked, printer| {
+            answer(console.settings.process_format(asked.words), printer)
+        },
     },
     Dot {
         names: &[".help", "help", "?", ".?"],
@@ -142,7 +154,11 @@ pub(super) fn leaves(first: &str) -> bool {
 
 /// The command of that name.
 pub(super) fn find(first: &str) -> Option<&'static Dot> {
-    COMMANDS.iter().find(|dot| dot.names.iter().any(|name| first.eq_ignore_ascii_case(name)))
+    COMMANDS.iter().find(|dot| {
+        dot.names
+            .iter()
+            .any(|name| first.eq_ignore_ascii_case(name))
+    })
 }
 
 fn load(
@@ -181,7 +197,12 @@ fn over(
     // Notes of finding files come before those of the answer.
     let mut quiet = std::io::sink();
     let notes = std::cell::RefCell::new(Printer::new(&mut quiet).with_context(printer.context()));
-    let find = |queries: &[String], _| console.set.borrow_mut().choose(queries, &mut notes.borrow_mut());
+    let find = |queries: &[String], _| {
+        console
+            .set
+            .borrow_mut()
+            .choose(queries, &mut notes.borrow_mut())
+    };
     let adjust = |args: &mut Vec<OsString>| {
         console.settings.add(args);
     };
@@ -191,18 +212,31 @@ fn over(
     exit
 }
 
-fn sql(console: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+fn sql(
+    console: &mut Console,
+    asked: &Asked<'_>,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
     let text = behind_first(asked.line);
-    ensure!(!text.is_empty(), ".sql needs a question: .sql SELECT count(*) FROM process");
+    ensure!(
+        !text.is_empty(),
+        ".sql needs a question: .sql SELECT count(*) FROM process"
+    );
     // Nothing begins with a quote but what somebody quoted as for a shell.
-    let quoted = ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
-    console.ours(vec!["sql".into(), "--".into(), quoted.unwrap_or(text).into()], printer)
+    let quoted = ['"', '\'']
+        .iter()
+        .find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+    console.ours(
+        vec!["sql".into(), "--".into(), quoted.unwrap_or(text).into()],
+        printer,
+    )
 }
 
 fn cd(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if let Some(folder) = asked.words.first() {
         let folder = etwanalyzer::path(folder);
-        std::env::set_current_dir(&folder).with_context(|| format!("cannot go to {}", folder.display()))?;
+        std::env::set_current_dir(&folder)
+            .with_context(|| format!("cannot go to {}", folder.display()))?;
     }
     printer.line(&std::env::current_dir()?.display().to_string())?;
     Ok(Exit::Answered)
@@ -226,27 +260,46 @@ fn help(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow
         let is_dump = etwanalyzer::dumps().any(|dump| first.eq_ignore_ascii_case(dump));
         if is_dump {
             let words = [first.clone(), "-help".to_owned()];
-            return carry_out(etwanalyzer::dump(&words, &|_, _| Ok(Vec::new()))?, &|_| {}, printer);
+            return carry_out(
+                etwanalyzer::dump(&words, &|_, _| Ok(Vec::new()))?,
+                &|_| {},
+                printer,
+            );
         }
         if let Some(dot) = find(first) {
             printer.line(&format!("{} {}", dot.names.join(" "), dot.args))?;
             printer.line(&format!("  {}", dot.help))?;
             return Ok(Exit::Answered);
         }
-        let args = ["etwkit"].into_iter().chain(asked.words.iter().map(String::as_str)).chain(["--help"]);
+        let args = ["etwkit"]
+            .into_iter()
+            .chain(asked.words.iter().map(String::as_str))
+            .chain(["--help"]);
         return crate::line(&args.map(Into::into).collect::<Vec<OsString>>(), printer);
     }
     let mut table = Table::pairs();
     for dot in COMMANDS {
-        table.row([format!("{} {}", dot.names.join(" "), dot.args), dot.help.to_owned()]);
+        table.row([
+            format!("{} {}", dot.names.join(" "), dot.args),
+            dot.help.to_owned(),
+        ]);
     }
-    table.row([LEAVE.join(" "), "leaves; so does the end of the input".to_owned()]);
+    table.row([
+        LEAVE.join(" "),
+        "leaves; so does the end of the input".to_owned(),
+    ]);
     printer.table(&table)?;
     printer.heading("Commands of etwkit, which ask what is loaded unless they name files:")?;
     let ours = Cli::command();
     let mut table = Table::pairs();
-    for command in ours.get_subcommands().filter(|command| command.get_name() != "console") {
-        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    for command in ours
+        .get_subcommands()
+        .filter(|command| command.get_name() != "console")
+    {
+        let about = command
+            .get_about()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         table.row([command.get_name().to_owned(), about]);
     }
     printer.table(&table)?;

@@ -21,7 +21,15 @@ use crate::cli::Cli;
 
 /// Words that are offered at most: nobody reads more.
 const MAX: usize = 500;
-const TIME_FORMATS: [&str; 7] = ["s", "local", "localtime", "utc", "utctime", "here", "heretime"];
+const TIME_FORMATS: [&str; 7] = [
+    "s",
+    "local",
+    "localtime",
+    "utc",
+    "utctime",
+    "here",
+    "heretime",
+];
 
 /// Completes words of a console.
 pub(super) struct Completions {
@@ -39,9 +47,14 @@ impl Completions {
         let at = partial(line);
         let Some(first) = at.before.first().map(|first| first.to_lowercase()) else {
             let ours = Cli::command();
-            let ours = ours.get_subcommands().map(|command| command.get_name().to_owned());
+            let ours = ours
+                .get_subcommands()
+                .map(|command| command.get_name().to_owned());
             let dots = commands::COMMANDS.iter().flat_map(|dot| dot.names).copied();
-            let dots = dots.chain(commands::LEAVE).filter(|name| name.len() > 1).map(str::to_owned);
+            let dots = dots
+                .chain(commands::LEAVE)
+                .filter(|name| name.len() > 1)
+                .map(str::to_owned);
             return (at.start, beginning(&at.word, dots.chain(ours)));
         };
         let is_sql = first == ".sql" || (first == "sql" && !at.word.starts_with('-'));
@@ -59,12 +72,19 @@ impl Completions {
             }
             ".converttime" => self.loaded(&at.word),
             ".timefmt" => beginning(&at.word, TIME_FORMATS.map(str::to_owned)),
-            ".processfmt" => {
-                beginning(&at.word, TIME_FORMATS.iter().chain(&["none"]).map(|word| (*word).to_owned()))
-            }
+            ".processfmt" => beginning(
+                &at.word,
+                TIME_FORMATS
+                    .iter()
+                    .chain(&["none"])
+                    .map(|word| (*word).to_owned()),
+            ),
             ".help" | "help" | "?" => {
                 let dots = commands::COMMANDS.iter().flat_map(|dot| dot.names).copied();
-                beginning(&at.word, dots.chain(etwanalyzer::dumps()).map(str::to_owned))
+                beginning(
+                    &at.word,
+                    dots.chain(etwanalyzer::dumps()).map(str::to_owned),
+                )
             }
             first if first.starts_with(['.', '-']) => Vec::new(),
             _ => self.of_ours(&at),
@@ -75,16 +95,23 @@ impl Completions {
     /// A line of ETWAnalyzer: sub commands, switches and their values.
     fn of_dump(&self, at: &Partial) -> Vec<String> {
         let dump = at.before.iter().skip(1).find(|word| {
-            !word.starts_with('-') && etwanalyzer::dumps().any(|dump| word.eq_ignore_ascii_case(dump))
+            !word.starts_with('-')
+                && etwanalyzer::dumps().any(|dump| word.eq_ignore_ascii_case(dump))
         });
         let Some(dump) = dump else {
             return beginning(&at.word, etwanalyzer::dumps().map(str::to_owned));
         };
         if at.word.starts_with('-') {
-            let switches = etwanalyzer::switches(dump).into_iter().map(|switch| format!("-{switch}"));
+            let switches = etwanalyzer::switches(dump)
+                .into_iter()
+                .map(|switch| format!("-{switch}"));
             return beginning(&at.word, switches);
         }
-        let switch = at.before.last().and_then(|word| word.strip_prefix('-')).unwrap_or_default();
+        let switch = at
+            .before
+            .last()
+            .and_then(|word| word.strip_prefix('-'))
+            .unwrap_or_default();
         let switch = switch.to_lowercase();
         match (switch.as_str(), etwanalyzer::option(dump, &switch)) {
             ("fd" | "filedir", _) => self.loaded(&at.word),
@@ -106,22 +133,40 @@ impl Completions {
                 command = sub.clone();
             }
         }
-        let option = |name: &str| command.get_arguments().find(|arg| arg.get_long() == Some(name)).cloned();
-        if let Some((name, value)) = at.word.strip_prefix("--").and_then(|word| word.split_once('=')) {
+        let option = |name: &str| {
+            command
+                .get_arguments()
+                .find(|arg| arg.get_long() == Some(name))
+                .cloned()
+        };
+        if let Some((name, value)) = at
+            .word
+            .strip_prefix("--")
+            .and_then(|word| word.split_once('='))
+        {
             return option(name)
                 .map(|arg| self.values(&arg, &format!("--{name}="), value))
                 .unwrap_or_default();
         }
         if at.word.starts_with('-') {
             let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
-            return beginning(&at.word, shown.filter_map(|arg| Some(format!("--{}", arg.get_long()?))));
+            return beginning(
+                &at.word,
+                shown.filter_map(|arg| Some(format!("--{}", arg.get_long()?))),
+            );
         }
-        let last = at.before.last().and_then(|word| word.strip_prefix("--")).and_then(option);
+        let last = at
+            .before
+            .last()
+            .and_then(|word| word.strip_prefix("--"))
+            .and_then(option);
         if let Some(arg) = last.filter(|arg| arg.get_action().takes_values()) {
             return self.values(&arg, "", &at.word);
         }
         if command.has_subcommands() {
-            let names = command.get_subcommands().map(|sub| sub.get_name().to_owned());
+            let names = command
+                .get_subcommands()
+                .map(|sub| sub.get_name().to_owned());
             return beginning(&at.word, names);
         }
         paths::beginning(&at.word, Files::Loadable)
@@ -130,12 +175,17 @@ impl Completions {
     fn values(&self, arg: &Arg, head: &str, value: &str) -> Vec<String> {
         let words = arg.get_possible_values();
         if !words.is_empty() {
-            let words = words.iter().map(|word| format!("{head}{}", word.get_name()));
+            let words = words
+                .iter()
+                .map(|word| format!("{head}{}", word.get_name()));
             return beginning(&format!("{head}{value}"), words);
         }
         // What is replaced begins in front of the head.
         let with_head = |found: Vec<String>| -> Vec<String> {
-            found.into_iter().map(|value| format!("{head}{value}")).collect()
+            found
+                .into_iter()
+                .map(|value| format!("{head}{value}"))
+                .collect()
         };
         let name = arg.get_long().unwrap_or_default();
         match name {
@@ -156,25 +206,36 @@ impl Completions {
         let (front, begin) = value.split_at(at);
         let set = self.set.borrow();
         let found = names::beginning(kind, begin, set.extracts(), &self.engine);
-        found.into_iter().map(|name| quoted(&format!("{head}{front}{name}"))).collect()
+        found
+            .into_iter()
+            .map(|name| quoted(&format!("{head}{front}{name}")))
+            .collect()
     }
 
     fn loaded(&self, word: &str) -> Vec<String> {
         let set = self.set.borrow();
-        let names = set.named().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        let names = set
+            .named()
+            .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         let mut found = beginning(word, names);
         if found.is_empty() {
             found = beginning(word, set.named().map(|path| path.display().to_string()));
         }
-        found.into_iter().filter(|name| names::is_plain(name)).map(|name| quoted(&name)).collect()
+        found
+            .into_iter()
+            .filter(|name| names::is_plain(name))
+            .map(|name| quoted(&name))
+            .collect()
     }
 }
 
 /// The words that begin with what is typed, in any case, each once and sorted.
 fn beginning(word: &str, all: impl IntoIterator<Item = String>) -> Vec<String> {
     let word = word.to_lowercase();
-    let mut found: Vec<String> =
-        all.into_iter().filter(|name| name.to_lowercase().starts_with(&word)).collect();
+    let mut found: Vec<String> = all
+        .into_iter()
+        .filter(|name| name.to_lowercase().starts_with(&word))
+        .collect();
     found.sort();
     found.dedup();
     found.truncate(MAX);
@@ -184,12 +245,22 @@ fn beginning(word: &str, all: impl IntoIterator<Item = String>) -> Vec<String> {
 /// The last word of a question in SQL: a table or a column of one that the question names, else of any.
 fn sql(line: &str) -> (usize, Vec<String>) {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
-    let start = line
-        .rfind(|c: char| !is_name(c))
-        .map_or(0, |at| at + line.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8));
+    let start = line.rfind(|c: char| !is_name(c)).map_or(0, |at| {
+        at + line
+            .get(at..)
+            .and_then(|rest| rest.chars().next())
+            .map_or(1, char::len_utf8)
+    });
     let (front, word) = line.split_at(start);
-    let before: Vec<String> = behind_first(front).split(|c| !is_name(c)).map(str::to_lowercase).collect();
-    let last = before.iter().rev().find(|word| !word.is_empty()).map(String::as_str);
+    let before: Vec<String> = behind_first(front)
+        .split(|c| !is_name(c))
+        .map(str::to_lowercase)
+        .collect();
+    let last = before
+        .iter()
+        .rev()
+        .find(|word| !word.is_empty())
+        .map(String::as_str);
     let tables = || etwkit_query::tables().map(|table| table.name.to_owned());
     if matches!(last, Some("from" | "join")) {
         return (start, beginning(word, tables()));
@@ -203,21 +274,32 @@ fn sql(line: &str) -> (usize, Vec<String>) {
     if from.is_empty() {
         from = all.iter().collect();
     }
-    let columns = from.iter().flat_map(|table| table.columns).map(|column| column.name.to_owned());
+    let columns = from
+        .iter()
+        .flat_map(|table| table.columns)
+        .map(|column| column.name.to_owned());
     (start, beginning(word, columns.chain(tables())))
 }
 
 impl Completer for Completions {
     type Candidate = Pair;
 
-    fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+    fn complete(
+        &self,
+        line: &str,
+        pos: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let line = line.get(..pos).unwrap_or(line);
         let (start, found) = self.of(line);
         let is_one = found.len() == 1;
         let pair = |name: String| {
             let goes_on = name.ends_with(['/', '=']);
             let blank = if is_one && !goes_on { " " } else { "" };
-            Pair { replacement: format!("{name}{blank}"), display: name }
+            Pair {
+                replacement: format!("{name}{blank}"),
+                display: name,
+            }
         };
         Ok((start, found.into_iter().map(pair).collect()))
     }
@@ -251,21 +333,33 @@ mod tests {
             ("dump mem", &["memory"]),
             ("dump cpu --first-l", &["--first-last"]),
             ("dump cpu --sort-by sta", &["stack-depth", "start-time"]),
-            ("dump cpu --sort-by=sta", &["--sort-by=stack-depth", "--sort-by=start-time"]),
-            ("dump cpu --time-format=u", &["--time-format=utc", "--time-format=utctime"]),
+            (
+                "dump cpu --sort-by=sta",
+                &["--sort-by=stack-depth", "--sort-by=start-time"],
+            ),
+            (
+                "dump cpu --time-format=u",
+                &["--time-format=utc", "--time-format=utctime"],
+            ),
             ("export --metric r", &["ready"]),
             ("symbols ", &["load"]),
             (".timefmt u", &["utc", "utctime"]),
             (".help .timef", &[".timefmt"]),
             (".sql SELECT * FROM cpu_sam", &["cpu_sample"]),
             (".sql SELECT weight_n", &["weight_ns"]),
-            ("sql 'SELECT sum(weight_ns) FROM cpu_sample WHERE is_id", &["is_idle"]),
+            (
+                "sql 'SELECT sum(weight_ns) FROM cpu_sample WHERE is_id",
+                &["is_idle"],
+            ),
             (".list x", &[]),
             ("dump cpu --process cm", &[]),
         ] {
             assert_eq!(of(line), expected, "{line}");
         }
-        assert!(!of(".dump cpu -").contains(&"-keepalive".to_owned()), "a switch of other dumps");
+        assert!(
+            !of(".dump cpu -").contains(&"-keepalive".to_owned()),
+            "a switch of other dumps"
+        );
         assert!(of("").len() > 20);
     }
 }

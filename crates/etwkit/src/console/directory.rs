@@ -41,18 +41,35 @@ pub(super) fn list(words: &[String], printer: &mut Printer<'_>) -> anyhow::Resul
     let (folder, filter) = split(place.unwrap_or("."));
     let filter = TextFilter::parse(filter);
     let mut entries = Vec::new();
-    collect(&folder, is_recursive, &printer.context().asking.cancel, &mut entries)?;
+    collect(
+        &folder,
+        is_recursive,
+        &printer.context().asking.cancel,
+        &mut entries,
+    )?;
     entries.retain(|entry| {
         let name = entry.path.file_name().unwrap_or_default().to_string_lossy();
         filter.matches(Some(&name))
     });
     if by_date {
-        entries.sort_by(|a, b| a.modified.cmp(&b.modified).then_with(|| a.path.cmp(&b.path)));
+        entries.sort_by(|a, b| {
+            a.modified
+                .cmp(&b.modified)
+                .then_with(|| a.path.cmp(&b.path))
+        });
     }
     let row = |entry: &Entry| {
-        let shown = entry.path.strip_prefix(&folder).unwrap_or(&entry.path).display().to_string();
-        let (size, slash) =
-            if entry.is_folder { (String::new(), "/") } else { (grouped(entry.bytes.div_ceil(1000)), "") };
+        let shown = entry
+            .path
+            .strip_prefix(&folder)
+            .unwrap_or(&entry.path)
+            .display()
+            .to_string();
+        let (size, slash) = if entry.is_folder {
+            (String::new(), "/")
+        } else {
+            (grouped(entry.bytes.div_ceil(1000)), "")
+        };
         [time(entry.modified), size, format!("{shown}{slash}")]
     };
     if entries.is_empty() {
@@ -87,10 +104,14 @@ fn collect(
         }
         // What cannot be looked at is listed without its size.
         let metadata = std::fs::metadata(&path).ok();
-        let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
+        let modified = metadata
+            .as_ref()
+            .and_then(|metadata| metadata.modified().ok());
         let is_folder = metadata.as_ref().is_some_and(std::fs::Metadata::is_dir);
-        let is_extract =
-            is_folder && path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("etwx"));
+        let is_extract = is_folder
+            && path
+                .extension()
+                .is_some_and(|ending| ending.eq_ignore_ascii_case("etwx"));
         let bytes = if is_extract {
             size(&path)
         } else {
@@ -113,7 +134,11 @@ fn collect(
 /// Bytes of the files of an extract.
 fn size(extract: &Path) -> u64 {
     let folders = [extract.to_owned(), extract.join("derived")];
-    let files = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let files = folders
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten()
+        .flatten();
     files
         .filter_map(|file| file.metadata().ok())
         .filter(std::fs::Metadata::is_file)
@@ -123,9 +148,16 @@ fn size(extract: &Path) -> u64 {
 
 /// A time of this machine.
 fn time(time: SystemTime) -> String {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let filetime = since.saturating_mul(10_000_000).saturating_add(UNIX_EPOCH_FILETIME);
-    let clock =
-        TraceClock { start_filetime: i64::try_from(filetime).unwrap_or(i64::MAX), bias_minutes: None };
+    let since = time
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs();
+    let filetime = since
+        .saturating_mul(10_000_000)
+        .saturating_add(UNIX_EPOCH_FILETIME);
+    let clock = TraceClock {
+        start_filetime: i64::try_from(filetime).unwrap_or(i64::MAX),
+        bias_minutes: None,
+    };
     TimeWriter::new(TimeFormat::Here, 0, clock).write(0)
 }

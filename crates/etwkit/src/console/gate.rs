@@ -34,7 +34,11 @@ pub(super) struct Gate<'w> {
 
 impl<'w> Gate<'w> {
     pub(super) fn new(out: &'w mut dyn Write, cancel: Running) -> Self {
-        Self { out, cancel, is_closed: Rc::default() }
+        Self {
+            out,
+            cancel,
+            is_closed: Rc::default(),
+        }
     }
 
     /// Whether the reader at the other end of a pipe has gone.
@@ -43,7 +47,10 @@ impl<'w> Gate<'w> {
     }
 
     fn watched<T>(&self, result: io::Result<T>) -> io::Result<T> {
-        if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+        if result
+            .as_ref()
+            .is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        {
             self.is_closed.set(true);
         }
         result

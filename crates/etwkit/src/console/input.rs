@@ -25,7 +25,10 @@ pub(super) enum Next {
 
 /// Where lines come from.
 pub(super) enum Input {
-    Terminal { editor: Box<Editor<Completions, DefaultHistory>>, history: Option<PathBuf> },
+    Terminal {
+        editor: Box<Editor<Completions, DefaultHistory>>,
+        history: Option<PathBuf>,
+    },
     Lines,
 }
 
@@ -45,7 +48,10 @@ impl Input {
             // The first time there is no file; one that is no history is begun anew.
             let _ = editor.load_history(file);
         }
-        Ok(Self::Terminal { editor: Box::new(editor), history })
+        Ok(Self::Terminal {
+            editor: Box::new(editor),
+            history,
+        })
     }
 
     /// The next line.
@@ -65,7 +71,13 @@ impl Input {
             Self::Lines => {
                 let mut bytes = Vec::new();
                 // Locked for a line only: a command may read the rest, as `sql -` does.
-                if std::io::stdin().lock().by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes)? == 0 {
+                if std::io::stdin()
+                    .lock()
+                    .by_ref()
+                    .take(MAX_LINE)
+                    .read_until(b'\n', &mut bytes)?
+                    == 0
+                {
                     return Ok(Next::End);
                 }
                 // A mark of the byte order stands in front of what some editors of Windows write.
@@ -88,7 +100,11 @@ fn remember(editor: &mut Editor<Completions, DefaultHistory>, file: Option<&Path
 
 /// `etwkit/history` in the folder of the user for such files.
 fn history_file() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let folder = variable("XDG_STATE_HOME")
         .or_else(|| variable("LOCALAPPDATA"))
         .or_else(|| variable("HOME").map(|home| home.join(".local").join("state")));

@@ -42,10 +42,18 @@ impl Console {
         let before = screen.terminal.width;
         let width = before.and_then(|_| terminal_size::terminal_size());
         let width = width.map(|(width, _)| usize::from(width.0)).or(before);
-        let terminal = Terminal { width, ..screen.terminal };
+        let terminal = Terminal {
+            width,
+            ..screen.terminal
+        };
         let session = screen.session;
-        let mut inner =
-            Screen { out: &mut *screen.out, err: &mut errors, terminal, session, speech: screen.speech };
+        let mut inner = Screen {
+            out: &mut *screen.out,
+            err: &mut errors,
+            terminal,
+            session,
+            speech: screen.speech,
+        };
         let exit = inner.answer(context, |printer| self.answer(line, &words, printer));
         // Errors of a command that was given up are only about that, so that they are not printed.
         if cancel.is_asked() {
@@ -56,19 +64,31 @@ impl Console {
         Then::Next(exit)
     }
 
-    fn answer(&mut self, line: &str, words: &[String], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-        let [first, rest @ ..] = words else { return Ok(Exit::Answered) };
+    fn answer(
+        &mut self,
+        line: &str,
+        words: &[String],
+        printer: &mut Printer<'_>,
+    ) -> anyhow::Result<Exit> {
+        let [first, rest @ ..] = words else {
+            return Ok(Exit::Answered);
+        };
         if let Some(command) = commands::find(first) {
             return (command.run)(self, &commands::Asked { line, words: rest }, printer);
         }
         let program = first.trim_end_matches(".exe");
-        if (program == "etwkit" || program.eq_ignore_ascii_case("etwanalyzer")) && !rest.is_empty() {
+        if (program == "etwkit" || program.eq_ignore_ascii_case("etwanalyzer")) && !rest.is_empty()
+        {
             return self.answer(super::words::behind_first(line), rest, printer);
         }
         let args: Vec<OsString> = words.iter().map(Into::into).collect();
         if first.starts_with('-') {
             // Whole lines of ETWAnalyzer, over files of the disk.
-            if words.iter().any(|word| WRITING_LINES.iter().any(|name| word.eq_ignore_ascii_case(name))) {
+            if words.iter().any(|word| {
+                WRITING_LINES
+                    .iter()
+                    .any(|name| word.eq_ignore_ascii_case(name))
+            }) {
                 self.set.borrow().close();
             }
             return run(&args, printer);
@@ -80,8 +100,15 @@ impl Console {
     }
 
     /// A command line of ours. Where it names no files, those that are loaded are meant.
-    pub(super) fn ours(&self, mut args: Vec<OsString>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-        let first = args.first().map(|first| first.to_string_lossy().into_owned()).unwrap_or_default();
+    pub(super) fn ours(
+        &self,
+        mut args: Vec<OsString>,
+        printer: &mut Printer<'_>,
+    ) -> anyhow::Result<Exit> {
+        let first = args
+            .first()
+            .map(|first| first.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let writes = |arg: &OsString| arg.to_string_lossy().starts_with(WRITING);
         if !ASKING.contains(&&*first) || args.iter().any(writes) {
             self.set.borrow().close();
@@ -97,7 +124,13 @@ impl Console {
             let extracts = self.set.borrow_mut().choose(&[], printer)?;
             args.splice(at..at, extracts.into_iter().map(Into::into));
         } else if lacks_files(&args) {
-            args.extend(self.set.borrow_mut().choose(&[], printer)?.into_iter().map(Into::into));
+            args.extend(
+                self.set
+                    .borrow_mut()
+                    .choose(&[], printer)?
+                    .into_iter()
+                    .map(Into::into),
+            );
         }
         run(&args, printer)
     }
@@ -119,31 +152,45 @@ fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
 }
 
 fn with_program(args: &[OsString]) -> Vec<OsString> {
-    std::iter::once("etwkit".into()).chain(args.iter().cloned()).collect()
+    std::iter::once("etwkit".into())
+        .chain(args.iter().cloned())
+        .collect()
 }
 
 /// Whether files are what a line lacks: with one more it would say something, or lack something else.
 fn lacks_files(args: &[OsString]) -> bool {
-    let kind = |args: &[OsString]| Cli::try_parse_from(with_program(args)).err().map(|error| error.kind());
+    let kind = |args: &[OsString]| {
+        Cli::try_parse_from(with_program(args))
+            .err()
+            .map(|error| error.kind())
+    };
     let lacks = |kind| {
         matches!(
             kind,
-            ErrorKind::MissingRequiredArgument | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+            ErrorKind::MissingRequiredArgument
+                | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         )
     };
     // The line is only parsed: no file has to have that name.
     let with_file: Vec<OsString> = args.iter().cloned().chain(["x".into()]).collect();
     kind(args).is_some_and(lacks)
-        && matches!(kind(&with_file), None | Some(ErrorKind::MissingRequiredArgument))
+        && matches!(
+            kind(&with_file),
+            None | Some(ErrorKind::MissingRequiredArgument)
+        )
 }
 
 /// Where the SQL stands in a line that names no extract.
 fn only_sql(args: &[OsString]) -> Option<usize> {
-    let Command::Sql(sql) = Cli::try_parse_from(with_program(args)).ok()?.command else { return None };
+    let Command::Sql(sql) = Cli::try_parse_from(with_program(args)).ok()?.command else {
+        return None;
+    };
     if sql.file.is_some() {
         return sql.items.is_empty().then_some(args.len());
     }
-    let [only] = sql.items.as_slice() else { return None };
+    let [only] = sql.items.as_slice() else {
+        return None;
+    };
     // From the end, because the value of an option in front of it can be the same word.
     args.iter().rposition(|arg| arg == only)
 }
@@ -184,7 +231,10 @@ mod tests {
     #[test]
     fn extracts_stand_in_front_of_the_sql() {
         assert_eq!(only_sql(&args("sql 'SELECT 1'")), Some(1));
-        assert_eq!(only_sql(&args("sql --format csv @cpu/methods --param process=x")), Some(3));
+        assert_eq!(
+            only_sql(&args("sql --format csv @cpu/methods --param process=x")),
+            Some(3)
+        );
         assert_eq!(only_sql(&args("sql a.etwx 'SELECT 1'")), None);
         assert_eq!(only_sql(&args("sql --file slow.sql")), Some(3));
         assert_eq!(only_sql(&args("sql --file slow.sql a.etwx")), None);

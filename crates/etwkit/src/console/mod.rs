@@ -53,9 +53,19 @@ pub(crate) struct Request {
 pub(crate) fn request(args: &[OsString]) -> Option<Request> {
     if let Some(begin) = begin(args) {
         let is_recursive = begin.as_ref().is_ok_and(|begin| begin.is_recursive);
-        let colors = begin.as_ref().ok().filter(|begin| begin.is_plain).map(|_| When::Never);
+        let colors = begin
+            .as_ref()
+            .ok()
+            .filter(|begin| begin.is_plain)
+            .map(|_| When::Never);
         let queries = begin.map(|begin| begin.queries);
-        return Some(Request { queries, is_recursive, has_history: true, colors, speech: Speech::Usual });
+        return Some(Request {
+            queries,
+            is_recursive,
+            has_history: true,
+            colors,
+            speech: Speech::Usual,
+        });
     }
     // Parsing takes longer than looking for the word, and is done again where it is not there.
     if !args.iter().any(|arg| arg == "console") {
@@ -106,8 +116,11 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
     };
     let queries = request.queries?;
     let completions = Completions::new(set, engine.clone());
-    let mut input =
-        if is_interactive { Input::terminal(completions, request.has_history)? } else { Input::Lines };
+    let mut input = if is_interactive {
+        Input::terminal(completions, request.has_history)?
+    } else {
+        Input::Lines
+    };
     // A script ends with Ctrl-C as any command does.
     let interrupt = is_interactive.then(OfConsole::begin);
     let mut gate = Gate::new(screen.out, running.clone());
@@ -121,7 +134,9 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
     };
     if is_interactive {
         screen.answer(Context::new(&engine, &running.begin()), |printer| {
-            printer.line("Lines are commands of etwkit, or begin with a dot: .load FILE, .help, .quit")?;
+            printer.line(
+                "Lines are commands of etwkit, or begin with a dot: .load FILE, .help, .quit",
+            )?;
             Ok(Exit::Answered)
         });
     }
@@ -136,7 +151,10 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
     let mut worst = Exit::Answered;
     if !queries.is_empty() {
         worst = screen.answer(Context::new(&engine, &begin()), |printer| {
-            console.set.borrow_mut().load(&queries, request.is_recursive, false, printer)?;
+            console
+                .set
+                .borrow_mut()
+                .load(&queries, request.is_recursive, false, printer)?;
             Ok(Exit::Answered)
         });
     }
@@ -160,5 +178,9 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
             break;
         }
     }
-    Ok(if is_interactive { Exit::Answered } else { worst })
+    Ok(if is_interactive {
+        Exit::Answered
+    } else {
+        worst
+    })
 }

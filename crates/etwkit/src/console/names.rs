@@ -57,7 +57,9 @@ fn of_one(kind: Kind, begin: &str, extract: &Path, engine: &Engine) -> anyhow::R
     for batch in session.sql(&sql)? {
         let batch = batch?;
         let options = FormatOptions::default();
-        let Some(column) = batch.columns().first() else { continue };
+        let Some(column) = batch.columns().first() else {
+            continue;
+        };
         let column = ArrayFormatter::try_new(column, &options)?;
         names.extend((0..batch.num_rows()).map(|row| column.value(row).to_string()));
     }

@@ -24,7 +24,11 @@ pub(super) fn beginning(word: &str, files: Files) -> Vec<String> {
     let at = word.rfind(['/', '\\', ':']).map_or(0, |at| at + 1);
     let (folder, begin) = word.split_at(at);
     let begin = begin.to_lowercase();
-    let entries = std::fs::read_dir(path(folder)).into_iter().flatten().flatten().take(MAX_FILES);
+    let entries = std::fs::read_dir(path(folder))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .take(MAX_FILES);
     let mut found: Vec<String> = entries
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
@@ -48,7 +52,10 @@ pub(super) fn beginning(word: &str, files: Files) -> Vec<String> {
 }
 
 fn typed(path: &str, is_folder: bool) -> String {
-    let (slash, quote) = (if is_folder { "/" } else { "" }, if is_folder { "" } else { "\"" });
+    let (slash, quote) = (
+        if is_folder { "/" } else { "" },
+        if is_folder { "" } else { "\"" },
+    );
     if path.contains(char::is_whitespace) {
         format!("\"{path}{slash}{quote}")
     } else {
@@ -58,7 +65,9 @@ fn typed(path: &str, is_folder: bool) -> String {
 
 fn has_ending(name: &str, endings: &[&str]) -> bool {
     let lower = name.to_lowercase();
-    endings.iter().any(|ending| lower.ends_with(ending) && Path::new(name).file_stem().is_some())
+    endings
+        .iter()
+        .any(|ending| lower.ends_with(ending) && Path::new(name).file_stem().is_some())
 }
 
 #[cfg(test)]
@@ -77,12 +86,20 @@ mod tests {
         let at = folder.path().display().to_string();
         let of = |word: &str, files| {
             let all = beginning(&format!("{at}/{word}"), files);
-            all.into_iter().map(|path| path.replace(&format!("{at}/"), "")).collect::<Vec<_>>()
+            all.into_iter()
+                .map(|path| path.replace(&format!("{at}/"), ""))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(of("slo", Files::Loadable), ["\"slow login.etl\"", "slow.etl", "slow.etwx", "slowest/"]);
+        assert_eq!(
+            of("slo", Files::Loadable),
+            ["\"slow login.etl\"", "slow.etl", "slow.etwx", "slowest/"]
+        );
         assert_eq!(of("slow.t", Files::All), ["Slow.txt"]);
         assert_eq!(of("", Files::Folders), ["\"my slow/", "slowest/"]);
         assert_eq!(of(".s", Files::All), [".slow.etl"]);
-        assert_eq!(beginning("/no/such/folder/x", Files::All), Vec::<String>::new());
+        assert_eq!(
+            beginning("/no/such/folder/x", Files::All),
+            Vec::<String>::new()
+        );
     }
 }

@@ -29,7 +29,10 @@ pub(super) struct Set {
 
 impl Set {
     pub(super) fn new(engine: Engine) -> Self {
-        Self { files: Vec::new(), engine }
+        Self {
+            files: Vec::new(),
+            engine,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -59,11 +62,19 @@ impl Set {
             !queries.is_empty(),
             "name files, folders or queries such as *slow*; . is the current folder"
         );
-        let mut files = if keeps { self.files.clone() } else { Vec::new() };
+        let mut files = if keeps {
+            self.files.clone()
+        } else {
+            Vec::new()
+        };
         let mut loaded = 0;
         for path in found(queries, is_recursive)? {
             let named = std::path::absolute(&path).with_context(|| path.display().to_string())?;
-            let extract = if is_trace(&named) { None } else { Some(named.clone()) };
+            let extract = if is_trace(&named) {
+                None
+            } else {
+                Some(named.clone())
+            };
             if let Some(extract) = &extract
                 && let Err(error) = Extract::open(extract)
             {
@@ -94,13 +105,22 @@ impl Set {
     }
 
     /// Forgets what queries mean, or all.
-    pub(super) fn unload(&mut self, queries: &[String], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    pub(super) fn unload(
+        &mut self,
+        queries: &[String],
+        printer: &mut Printer<'_>,
+    ) -> anyhow::Result<()> {
         let before = self.files.len();
-        self.files
-            .retain(|file| !queries.is_empty() && !queries.iter().any(|query| fits(query, &file.named)));
+        self.files.retain(|file| {
+            !queries.is_empty() && !queries.iter().any(|query| fits(query, &file.named))
+        });
         self.keep_open();
         let gone = before - self.files.len();
-        ensure!(gone > 0 || queries.is_empty(), "no loaded file fits {}", queries.join(" "));
+        ensure!(
+            gone > 0 || queries.is_empty(),
+            "no loaded file fits {}",
+            queries.join(" ")
+        );
         printer.line(&format!("{gone} unloaded, {} left", self.files.len()))?;
         Ok(())
     }
@@ -114,8 +134,9 @@ impl Set {
         if self.files.is_empty() {
             bail!("nothing is loaded: .load FILE loads an extract or a trace");
         }
-        let is_chosen =
-            |file: &Loaded| queries.is_empty() || queries.iter().any(|query| fits(query, &file.named));
+        let is_chosen = |file: &Loaded| {
+            queries.is_empty() || queries.iter().any(|query| fits(query, &file.named))
+        };
         let (all, mut chosen) = (self.files.len(), Vec::new());
         for file in self.files.iter_mut().filter(|file| is_chosen(file)) {
             let extract = match file.extract.take() {
@@ -125,9 +146,16 @@ impl Set {
             file.extract = Some(extract.clone());
             chosen.push(extract);
         }
-        ensure!(!chosen.is_empty(), "no loaded file fits -fd {}", queries.join(" -fd "));
+        ensure!(
+            !chosen.is_empty(),
+            "no loaded file fits -fd {}",
+            queries.join(" -fd ")
+        );
         if chosen.len() == all && all > 1 && !queries.is_empty() {
-            printer.note(&format!("all {all} loaded files fit -fd {}", queries.join(" -fd ")));
+            printer.note(&format!(
+                "all {all} loaded files fit -fd {}",
+                queries.join(" -fd ")
+            ));
         }
         self.keep_open();
         Ok(chosen)
@@ -135,22 +163,34 @@ impl Set {
 
     /// Traces of the loaded files: themselves, or those that lie beside extracts or above their folder.
     pub(super) fn traces(&self) -> anyhow::Result<Vec<PathBuf>> {
-        self.files.iter().map(|file| trace_of(&file.named)).collect()
+        self.files
+            .iter()
+            .map(|file| trace_of(&file.named))
+            .collect()
     }
 
     pub(super) fn list(&self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         let row = |file: &Loaded| {
-            let manifest = file.extract.as_deref().and_then(|path| Extract::open(path).ok());
+            let manifest = file
+                .extract
+                .as_deref()
+                .and_then(|path| Extract::open(path).ok());
             let (start, bytes) = manifest.map_or_else(Default::default, |extract| {
                 let manifest = extract.manifest();
                 let start = manifest.clock.start_utc.replace('T', " ");
                 let bytes: u64 = manifest.tables.values().map(|table| table.bytes).sum();
-                (start.get(..19).unwrap_or(&start).to_owned(), grouped(bytes.div_ceil(1_000_000)))
+                (
+                    start.get(..19).unwrap_or(&start).to_owned(),
+                    grouped(bytes.div_ceil(1_000_000)),
+                )
             });
             [start, bytes, file.named.display().to_string()]
         };
         if !self.files.is_empty() {
-            printer.table(&Table::of("Recorded (UTC)|MB>|File", self.files.iter().map(row)))?;
+            printer.table(&Table::of(
+                "Recorded (UTC)|MB>|File",
+                self.files.iter().map(row),
+            ))?;
         }
         let (loaded, open) = (self.files.len(), self.engine.pool().open_count());
         printer.line(&format!("{loaded} loaded, {open} open"))?;
@@ -176,10 +216,17 @@ fn trace_of(named: &Path) -> anyhow::Result<PathBuf> {
     let file = extract.manifest().source.files.first();
     // A name without folders, whatever the manifest says.
     let name = file.map(|file| file.archive.as_ref().unwrap_or(&file.name));
-    let name = name.and_then(|name| Path::new(name).file_name()).unwrap_or_default();
+    let name = name
+        .and_then(|name| Path::new(name).file_name())
+        .unwrap_or_default();
     let folders = named.ancestors().skip(1).take(2);
-    let mut traces = folders.map(|folder| folder.join(name)).filter(|path| path.is_file());
+    let mut traces = folders
+        .map(|folder| folder.join(name))
+        .filter(|path| path.is_file());
     traces.next().with_context(|| {
-        format!("the trace of {} lies neither beside it nor in the folder above: name it", named.display())
+        format!(
+            "the trace of {} lies neither beside it nor in the folder above: name it",
+            named.display()
+        )
     })
 }

@@ -42,17 +42,26 @@ impl Settings {
 
     /// `.timedigits [N]`.
     pub(super) fn time_digits(&mut self, words: &[String]) -> anyhow::Result<String> {
-        self.time_digits = words.first().map(|digits| checked_digits(digits)).transpose()?;
+        self.time_digits = words
+            .first()
+            .map(|digits| checked_digits(digits))
+            .transpose()?;
         Ok(text("digits of a second", self.time_digits.as_deref()))
     }
 
     /// `.processfmt [FORMAT]`.
     pub(super) fn process_format(&mut self, words: &[String]) -> anyhow::Result<String> {
-        if let Some(format) = words.first().filter(|format| !format.eq_ignore_ascii_case("none")) {
+        if let Some(format) = words
+            .first()
+            .filter(|format| !format.eq_ignore_ascii_case("none"))
+        {
             format.parse::<TimeFormat>()?;
         }
         self.process_format = words.first().cloned();
-        Ok(text("start and end behind processes", self.process_format.as_deref()))
+        Ok(text(
+            "start and end behind processes",
+            self.process_format.as_deref(),
+        ))
     }
 
     /// `.clip [0|1|true|false]`; without a word it changes to the other.
@@ -63,7 +72,10 @@ impl Settings {
             Some("0" | "false" | "off") => false,
             Some(word) => bail!(".clip {word}: expected 0, 1, true or false"),
         };
-        Ok(text("lines are cut at the width of the terminal", Some(on(self.clip))))
+        Ok(text(
+            "lines are cut at the width of the terminal",
+            Some(on(self.clip)),
+        ))
     }
 
     /// `.sffn`: changes to the other.
@@ -78,7 +90,9 @@ impl Settings {
         // Options go behind the last subcommand: at the end of the line they could stand behind `--`.
         let mut depth = 0;
         for word in args.iter() {
-            let Some(sub) = word.to_str().and_then(|word| command.find_subcommand(word)) else { break };
+            let Some(sub) = word.to_str().and_then(|word| command.find_subcommand(word)) else {
+                break;
+            };
             command = sub.clone();
             depth += 1;
         }
@@ -91,7 +105,9 @@ impl Settings {
         ];
         for (option, value) in values {
             let Some(value) = value else { continue };
-            let has_option = command.get_arguments().any(|arg| arg.get_long() == Some(option));
+            let has_option = command
+                .get_arguments()
+                .any(|arg| arg.get_long() == Some(option));
             let long = format!("--{option}");
             // What a line says itself goes before what is set for all lines.
             let is_given = args.iter().any(|arg| {
@@ -100,7 +116,11 @@ impl Settings {
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
             });
             if has_option && !is_given {
-                let arg = if value.is_empty() { long } else { format!("{long}={value}") };
+                let arg = if value.is_empty() {
+                    long
+                } else {
+                    format!("{long}={value}")
+                };
                 args.insert(depth, arg.into());
             }
         }
@@ -129,27 +149,47 @@ mod tests {
     fn added(settings: &Settings, line: &str) -> String {
         let mut args: Vec<OsString> = line.split(' ').map(Into::into).collect();
         settings.add(&mut args);
-        args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ")
+        args.iter()
+            .map(|arg| arg.to_string_lossy())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
     fn settings_are_added_where_a_command_has_them() {
         let mut settings = Settings::default();
-        let words = |words: &str| words.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let words = |words: &str| {
+            words
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(settings.time_format(&words("s 6")).unwrap(), "times: s");
         settings.clip(&[]).unwrap();
-        assert_eq!(added(&settings, "dump cpu x"), "dump cpu --clip --time-digits=6 --time-format=s x");
+        assert_eq!(
+            added(&settings, "dump cpu x"),
+            "dump cpu --clip --time-digits=6 --time-format=s x"
+        );
         assert_eq!(
             added(&settings, "dump cpu --time-format=utc x"),
             "dump cpu --clip --time-digits=6 --time-format=utc x"
         );
         assert_eq!(added(&settings, "info x"), "info x");
-        assert!(settings.time_digits(&words("7")).unwrap_err().to_string().contains("0 to 6"));
+        assert!(
+            settings
+                .time_digits(&words("7"))
+                .unwrap_err()
+                .to_string()
+                .contains("0 to 6")
+        );
         assert!(settings.time_format(&words("never")).is_err());
         assert!(settings.process_format(&words("None")).is_ok());
         settings.time_format(&[]).unwrap();
         settings.clip(&words("0")).unwrap();
-        assert_eq!(added(&settings, "dump cpu x"), "dump cpu --process-format=None x");
+        assert_eq!(
+            added(&settings, "dump cpu x"),
+            "dump cpu --process-format=None x"
+        );
         assert_eq!(settings.full_names(), "whole paths of extracts: on");
     }
 }

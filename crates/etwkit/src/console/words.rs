@@ -14,7 +14,11 @@ pub(super) struct Partial {
 /// Words of a line. Double quotes keep blanks wherever they stand, single ones at the beginning of a word: an
 /// apostrophe inside of one is one. A backslash is a part of a path.
 pub(super) fn words(line: &str) -> Vec<String> {
-    let Partial { mut before, word, start } = partial(line);
+    let Partial {
+        mut before,
+        word,
+        start,
+    } = partial(line);
     if start < line.len() {
         before.push(word);
     }
@@ -23,7 +27,10 @@ pub(super) fn words(line: &str) -> Vec<String> {
 
 /// The words of a line whose last one is not complete; that one is empty behind a blank.
 pub(super) fn partial(line: &str) -> Partial {
-    let mut partial = Partial { start: line.len(), ..Partial::default() };
+    let mut partial = Partial {
+        start: line.len(),
+        ..Partial::default()
+    };
     let mut quote = None;
     for (at, c) in line.char_indices() {
         let is_begun = partial.start < line.len();
@@ -49,12 +56,18 @@ pub(super) fn partial(line: &str) -> Partial {
 
 /// What stands behind the first word, as it was typed.
 pub(super) fn behind_first(line: &str) -> &str {
-    line.trim_start().split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim())
+    line.trim_start()
+        .split_once(char::is_whitespace)
+        .map_or("", |(_, rest)| rest.trim())
 }
 
 /// A word as it has to be typed.
 pub(super) fn quoted(word: &str) -> String {
-    if word.contains(char::is_whitespace) { format!("\"{word}\"") } else { word.to_owned() }
+    if word.contains(char::is_whitespace) {
+        format!("\"{word}\"")
+    } else {
+        word.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -66,8 +79,14 @@ mod tests {
         for (line, expected) in [
             ("", &[][..]),
             ("  .list  ", &[".list"]),
-            (r"dump cpu --process 'cmd;explorer'", &["dump", "cpu", "--process", "cmd;explorer"]),
-            (r#".load "c:\my traces\a.etl" b"#, &[".load", r"c:\my traces\a.etl", "b"]),
+            (
+                r"dump cpu --process 'cmd;explorer'",
+                &["dump", "cpu", "--process", "cmd;explorer"],
+            ),
+            (
+                r#".load "c:\my traces\a.etl" b"#,
+                &[".load", r"c:\my traces\a.etl", "b"],
+            ),
             (r#"-cmdline "*a b*";*c"#, &["-cmdline", "*a b*;*c"]),
             ("x it's y", &["x", "it's", "y"]),
             (r#"a "" b"#, &["a", "", "b"]),

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
 }
 
 /// Asks Windows for the time zone of the machine. Arrow needs it through chrono; nothing of ours does.
@@ -18,7 +21,10 @@ fn closures() -> BTreeMap<String, BTreeSet<String>> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let ask = |network: &[&str]| {
         let mut command = std::process::Command::new(&cargo);
-        command.args(["metadata", "--format-version", "1", "--locked"]).args(network).current_dir(root());
+        command
+            .args(["metadata", "--format-version", "1", "--locked"])
+            .args(network)
+            .current_dir(root());
         command.output().unwrap().stdout
     };
     let mut answer = ask(&["--offline"]);
@@ -40,17 +46,27 @@ fn closures() -> BTreeMap<String, BTreeSet<String>> {
         .map(|node| {
             // What libraries of others use of Windows on Windows is their own business.
             let is_ours = name_of[node["id"].as_str().unwrap()].starts_with("etwkit");
-            let is_windows =
-                |kind: &Value| kind["target"].as_str().is_some_and(|target| target.contains("windows"));
+            let is_windows = |kind: &Value| {
+                kind["target"]
+                    .as_str()
+                    .is_some_and(|target| target.contains("windows"))
+            };
             let normal = |dep: &&Value| {
                 let mut kinds = dep["dep_kinds"].as_array().unwrap().iter();
                 kinds.any(|kind| kind["kind"] != "dev" && (is_ours || !is_windows(kind)))
             };
             let deps = node["deps"].as_array().unwrap().iter().filter(normal);
-            (node["id"].as_str().unwrap(), deps.map(|d| d["pkg"].as_str().unwrap()).collect())
+            (
+                node["id"].as_str().unwrap(),
+                deps.map(|d| d["pkg"].as_str().unwrap()).collect(),
+            )
         })
         .collect();
-    let members = metadata["workspace_members"].as_array().unwrap().iter().map(|m| m.as_str().unwrap());
+    let members = metadata["workspace_members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m.as_str().unwrap());
     let closure = |member: &str| {
         let (mut found, mut open) = (BTreeSet::new(), vec![member]);
         while let Some(id) = open.pop() {
@@ -60,13 +76,20 @@ fn closures() -> BTreeMap<String, BTreeSet<String>> {
         }
         found
     };
-    members.map(|member| (name_of[member].to_owned(), closure(member))).collect()
+    members
+        .map(|member| (name_of[member].to_owned(), closure(member)))
+        .collect()
 }
 
 #[test]
 fn inner_crates_need_no_runtime_no_engine_and_no_windows() {
     let closures = closures();
-    for member in ["etwkit-etl", "etwkit-decode", "etwkit-trace", "etwkit-symbols"] {
+    for member in [
+        "etwkit-etl",
+        "etwkit-decode",
+        "etwkit-trace",
+        "etwkit-symbols",
+    ] {
         for needed in &closures[member] {
             let forbidden = needed.starts_with("tokio")
                 || needed.starts_with("datafusion")
@@ -92,27 +115,50 @@ fn crates_do_not_know_what_lies_above_them() {
     ];
     for (below, member) in layers.iter().enumerate() {
         for above in &layers[below + 1..] {
-            assert!(!closures[*member].contains(*above), "{member} knows {above}");
+            assert!(
+                !closures[*member].contains(*above),
+                "{member} knows {above}"
+            );
         }
     }
-    for member in
-        ["etwkit-etl", "etwkit-decode", "etwkit-trace", "etwkit-extract", "etwkit-synth", "etwkit-cut"]
-    {
-        assert!(!closures[member].contains("datafusion"), "{member} knows SQL");
+    for member in [
+        "etwkit-etl",
+        "etwkit-decode",
+        "etwkit-trace",
+        "etwkit-extract",
+        "etwkit-synth",
+        "etwkit-cut",
+    ] {
+        assert!(
+            !closures[member].contains("datafusion"),
+            "{member} knows SQL"
+        );
     }
-    for known in ["etwkit-decode", "etwkit-trace", "etwkit-extract", "arrow-array"] {
-        assert!(!closures["etwkit-symbols"].contains(known), "symbols knows {known}");
+    for known in [
+        "etwkit-decode",
+        "etwkit-trace",
+        "etwkit-extract",
+        "arrow-array",
+    ] {
+        assert!(
+            !closures["etwkit-symbols"].contains(known),
+            "symbols knows {known}"
+        );
     }
     // It knows the declared tables of `trace`, which decodes events, but decodes none itself.
     let manifest = std::fs::read_to_string(root().join("crates/extract/Cargo.toml")).unwrap();
-    assert!(!manifest.contains("etwkit-decode"), "extract looks into events");
+    assert!(
+        !manifest.contains("etwkit-decode"),
+        "extract looks into events"
+    );
     // What the binary shows of events it gets as typed reports.
     for (member, unknown) in [
         ("etwkit", &["etwkit-etl", "etwkit-decode"][..]),
         ("json7z", &["etwkit-etl", "etwkit-decode", "parquet"]),
         ("extract", &["etwkit-json7z"]),
     ] {
-        let manifest = std::fs::read_to_string(root().join(format!("crates/{member}/Cargo.toml"))).unwrap();
+        let manifest =
+            std::fs::read_to_string(root().join(format!("crates/{member}/Cargo.toml"))).unwrap();
         let (needs, _) = manifest.split_once("[dev-dependencies]").unwrap();
         for reader in unknown {
             assert!(!needs.contains(reader), "{member} knows {reader}");
@@ -120,29 +166,61 @@ fn crates_do_not_know_what_lies_above_them() {
     }
     let manifest = std::fs::read_to_string(root().join("crates/analysis/Cargo.toml")).unwrap();
     let (needs, _) = manifest.split_once("[dev-dependencies]").unwrap();
-    for reader in ["etwkit-etl", "etwkit-decode", "etwkit-trace", "etwkit-extract"] {
-        assert!(!needs.contains(reader), "analysis reads tables through queries, not {reader}");
+    for reader in [
+        "etwkit-etl",
+        "etwkit-decode",
+        "etwkit-trace",
+        "etwkit-extract",
+    ] {
+        assert!(
+            !needs.contains(reader),
+            "analysis reads tables through queries, not {reader}"
+        );
     }
     let manifest = std::fs::read_to_string(root().join("crates/export/Cargo.toml")).unwrap();
     let (needs, _) = manifest.split_once("[dev-dependencies]").unwrap();
-    for reader in ["etwkit-etl", "etwkit-decode", "etwkit-trace", "etwkit-extract"] {
-        assert!(!needs.contains(reader), "export reads tables through queries, not {reader}");
+    for reader in [
+        "etwkit-etl",
+        "etwkit-decode",
+        "etwkit-trace",
+        "etwkit-extract",
+    ] {
+        assert!(
+            !needs.contains(reader),
+            "export reads tables through queries, not {reader}"
+        );
     }
     for reader in ["etwkit-decode", "etwkit-trace", "etwkit-extract"] {
-        assert!(!closures["etwkit-synth"].contains(reader), "synth knows {reader}");
+        assert!(
+            !closures["etwkit-synth"].contains(reader),
+            "synth knows {reader}"
+        );
     }
     // What asks questions for a page or a service has no use for arguments and terminals; what reads command
     // lines of others has none for ours.
-    for of_terminals in
-        ["clap", "indicatif", "console", "anstream", "anstyle", "rustyline", "terminal_size", "ctrlc"]
-    {
+    for of_terminals in [
+        "clap",
+        "indicatif",
+        "console",
+        "anstream",
+        "anstyle",
+        "rustyline",
+        "terminal_size",
+        "ctrlc",
+    ] {
         for member in ["etwkit-engine", "etwkit-compat"] {
-            assert!(!closures[member].contains(of_terminals), "{member} needs {of_terminals}");
+            assert!(
+                !closures[member].contains(of_terminals),
+                "{member} needs {of_terminals}"
+            );
         }
     }
     for (member, needed) in &closures {
         let is_kit = member == "etwkit-testkit";
-        assert!(is_kit || !needed.contains("etwkit-testkit"), "{member} ships test code");
+        assert!(
+            is_kit || !needed.contains("etwkit-testkit"),
+            "{member} ships test code"
+        );
     }
 }
 
@@ -154,7 +232,9 @@ fn only_query_names_the_query_engine() {
         files.push(entry.unwrap().path().join("Cargo.toml"));
     }
     let names = |text: &str| {
-        text.lines().any(|line| line.trim_start().starts_with("datafusion") || line.contains("datafusion::"))
+        text.lines().any(|line| {
+            line.trim_start().starts_with("datafusion") || line.contains("datafusion::")
+        })
     };
     let naming: BTreeSet<String> = files
         .iter()
@@ -163,7 +243,14 @@ fn only_query_names_the_query_engine() {
         .filter(|file| names(&std::fs::read_to_string(file).unwrap()))
         .map(|file| {
             let inside = file.strip_prefix(root().join("crates")).unwrap();
-            inside.components().next().unwrap().as_os_str().to_str().unwrap().to_owned()
+            inside
+                .components()
+                .next()
+                .unwrap()
+                .as_os_str()
+                .to_str()
+                .unwrap()
+                .to_owned()
         })
         .collect();
     assert_eq!(naming, BTreeSet::from(["query".to_owned()]));
@@ -183,11 +270,13 @@ pub(crate) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 #[test]
 fn unsafe_code_is_one_block_in_extract() {
     let members = [
-        "etl", "decode", "trace", "cut", "json7z", "symbols", "synth", "query", "analysis", "engine",
-        "export", "compat", "record", "run", "terminal", "etwkit", "wpa", "mcp", "server",
+        "etl", "decode", "trace", "cut", "json7z", "symbols", "synth", "query", "analysis",
+        "engine", "export", "compat", "record", "run", "terminal", "etwkit", "wpa", "mcp",
+        "server",
     ];
     for member in members {
-        let lib = std::fs::read_to_string(root().join(format!("crates/{member}/src/lib.rs"))).unwrap();
+        let lib =
+            std::fs::read_to_string(root().join(format!("crates/{member}/src/lib.rs"))).unwrap();
         assert!(lib.contains("#![forbid(unsafe_code)]"), "{member}");
     }
     let (mut files, mut blocks) = (Vec::new(), Vec::new());
@@ -198,7 +287,11 @@ fn unsafe_code_is_one_block_in_extract() {
             let code = line.split("//").next().unwrap_or_default();
             code.contains("unsafe {") && !code.contains('"')
         };
-        blocks.extend(text.lines().filter(in_code).map(|line| format!("{}: {line}", file.display())));
+        blocks.extend(
+            text.lines()
+                .filter(in_code)
+                .map(|line| format!("{}: {line}", file.display())),
+        );
     }
     assert_eq!(blocks.len(), 1, "{blocks:#?}");
     assert!(blocks[0].contains("crates/extract/src"), "{blocks:#?}");
@@ -211,7 +304,12 @@ fn the_binary_stays_small() {
     sources(&root().join("crates/etwkit/src"), &mut files);
     let lines = |file: &PathBuf| {
         let source = std::fs::read_to_string(file).unwrap();
-        source.split("#[cfg(test)]\nmod tests").next().unwrap().lines().count()
+        source
+            .split("#[cfg(test)]\nmod tests")
+            .next()
+            .unwrap()
+            .lines()
+            .count()
     };
     let lines: usize = files.iter().map(lines).sum();
     assert!(lines < 9_000, "the binary has {lines} lines without tests");
@@ -221,9 +319,16 @@ fn the_binary_stays_small() {
 fn files_tell_one_story() {
     let mut files = Vec::new();
     sources(&root().join("crates"), &mut files);
-    for file in files.iter().filter(|file| !file.components().any(|part| part.as_os_str() == "tests")) {
+    for file in files
+        .iter()
+        .filter(|file| !file.components().any(|part| part.as_os_str() == "tests"))
+    {
         let lines = std::fs::read_to_string(file).unwrap().lines().count();
-        assert!(lines <= 500, "{} has {lines} lines; split it", file.display());
+        assert!(
+            lines <= 500,
+            "{} has {lines} lines; split it",
+            file.display()
+        );
     }
 }
 
@@ -233,7 +338,10 @@ fn files_do_not_import_each_other_in_wide_circles() {
     const MOST: usize = 3;
     for entry in std::fs::read_dir(root().join("crates")).unwrap() {
         for circle in crate::imports::circles(&entry.unwrap().path().join("src")) {
-            assert!(circle.len() <= MOST, "these import each other in a circle: {circle:?}");
+            assert!(
+                circle.len() <= MOST,
+                "these import each other in a circle: {circle:?}"
+            );
         }
     }
 }
@@ -243,7 +351,10 @@ fn every_crate_has_its_line_in_the_architecture() {
     let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     for entry in std::fs::read_dir(root().join("crates")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(page.contains(&format!("| `{name}` |")), "{name} is missing in ARCHITECTURE.md");
+        assert!(
+            page.contains(&format!("| `{name}` |")),
+            "{name} is missing in ARCHITECTURE.md"
+        );
     }
 }
 
@@ -261,8 +372,9 @@ fn dumps_write_numbers_in_one_place() {
         let text = std::fs::read_to_string(&path).unwrap();
         for line in text.lines() {
             // `{:.1}`, `{percent:.0}` and `{number:.digits$}`; `{:.n$}` cuts texts, too, and none does.
-            let is_fraction =
-                line.match_indices(":.").any(|(at, _)| line[..at].contains('{') && line[at..].contains('}'));
+            let is_fraction = line
+                .match_indices(":.")
+                .any(|(at, _)| line[..at].contains('{') && line[at..].contains('}'));
             let by_hand = is_fraction
                 || ["time_format::seconds", "TimeWriter, seconds}", " grouped("]
                     .iter()

@@ -22,8 +22,12 @@ fn ask(folder: &Path, trace: &Path) -> (String, String) {
 }
 
 fn extracts(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder.join("cache")).unwrap().map(|entry| entry.unwrap().path());
-    entries.filter(|path| path.extension().is_some_and(|it| it == "etwx")).collect()
+    let entries = fs::read_dir(folder.join("cache"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    entries
+        .filter(|path| path.extension().is_some_and(|it| it == "etwx"))
+        .collect()
 }
 
 #[test]
@@ -32,16 +36,27 @@ fn a_damaged_extract_of_the_cache_is_made_anew() {
     let trace = trace("dns-5.etl");
     let (answer, notes) = ask(folder.path(), trace.as_ref());
     assert!(notes.contains("note: extracted "), "{notes}");
-    assert_eq!(ask(folder.path(), trace.as_ref()), (answer.clone(), String::new()));
-    let [extract] = &extracts(folder.path())[..] else { panic!("one extract") };
+    assert_eq!(
+        ask(folder.path(), trace.as_ref()),
+        (answer.clone(), String::new())
+    );
+    let [extract] = &extracts(folder.path())[..] else {
+        panic!("one extract")
+    };
     let manifest = extract.join("manifest.json");
     let whole = fs::read(&manifest).unwrap();
     for damaged in [&whole[..whole.len() / 2], b"{}", b""] {
         fs::write(&manifest, damaged).unwrap();
         let (again, notes) = ask(folder.path(), trace.as_ref());
         assert_eq!(again, answer);
-        assert!(notes.contains("could not be used and is made again: "), "{notes}");
-        assert_eq!(ask(folder.path(), trace.as_ref()), (answer.clone(), String::new()));
+        assert!(
+            notes.contains("could not be used and is made again: "),
+            "{notes}"
+        );
+        assert_eq!(
+            ask(folder.path(), trace.as_ref()),
+            (answer.clone(), String::new())
+        );
     }
     // A file or a folder without a manifest in its place, and a table that is gone.
     fs::remove_file(extract.join("trace.parquet")).unwrap();
@@ -70,7 +85,12 @@ fn a_trace_that_changed_is_extracted_again() {
     std::thread::sleep(std::time::Duration::from_millis(50));
     fs::write(&path, fs::read(&path).unwrap()).unwrap();
     if cfg!(unix) {
-        fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
+        fs::File::options()
+            .append(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(modified)
+            .unwrap();
     }
     let second = ask(folder.path(), &path);
     assert!(second.1.contains("note: extracted "), "{}", second.1);

@@ -6,20 +6,34 @@ use std::process::Command;
 use crate::support::{Exit, run, trace};
 
 /// What colours are made of: those that we use, and no others.
-const STYLES: [&str; 6] = ["\u{1B}[0m", "\u{1B}[1m", "\u{1B}[31m", "\u{1B}[32m", "\u{1B}[33m", "\u{1B}[36m"];
+const STYLES: [&str; 6] = [
+    "\u{1B}[0m",
+    "\u{1B}[1m",
+    "\u{1B}[31m",
+    "\u{1B}[32m",
+    "\u{1B}[33m",
+    "\u{1B}[36m",
+];
 const CYAN: &str = "\u{1B}[36m";
 const BOLD: &str = "\u{1B}[1m";
 const END: &str = "\u{1B}[0m";
 
 /// A text without our colours.
 pub(crate) fn plain(text: &str) -> String {
-    STYLES.iter().fold(text.to_owned(), |text, style| text.replace(style, ""))
+    STYLES
+        .iter()
+        .fold(text.to_owned(), |text, style| text.replace(style, ""))
 }
 
 /// A folder with the extract of a trace.
 fn extract() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("sched.etwx").to_str().unwrap().to_owned();
+    let path = folder
+        .path()
+        .join("sched.etwx")
+        .to_str()
+        .unwrap()
+        .to_owned();
     let answer = run(&["extract", &trace("sched-5.etl"), "--out", &path]);
     assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
     (folder, path)
@@ -41,7 +55,10 @@ fn answers_with_colours_are_the_same_text() {
         (&["critical-path", "--process", "gamma.exe", &path], CYAN),
         (&["info", &trace], CYAN),
         (&["events", "--count", &trace], CYAN),
-        (&["sql", &path, "SELECT pid, name FROM process ORDER BY pid"], BOLD),
+        (
+            &["sql", &path, "SELECT pid, name FROM process ORDER BY pid"],
+            BOLD,
+        ),
         (&["sql", "--show-schema", "process"], BOLD),
         (&["export", &path], "No process was chosen"),
         (&["dump", "cpu", "--nonsense", &path], ""),
@@ -54,7 +71,11 @@ fn answers_with_colours_are_the_same_text() {
         assert_eq!(plain(&with.err), without.err, "{args:?}");
         assert_eq!(with.exit, without.exit);
         assert!(with.out.starts_with(begins), "{args:?}: {:?}", with.out);
-        assert_ne!(with.out + &with.err, without.out + &without.err, "{args:?} has no colour");
+        assert_ne!(
+            with.out + &with.err,
+            without.out + &without.err,
+            "{args:?} has no colour"
+        );
         assert_eq!(without.exit, run(&[args, &["--color=never"]].concat()).exit);
     }
 }
@@ -64,16 +85,25 @@ fn headings_titles_and_labels_have_colours() {
     let (_folder, path) = extract();
     let out = run(&["dump", "cpu", "--color=always", &path]).out;
     let lines: Vec<&str> = out.lines().collect();
-    assert!(lines[0].starts_with(CYAN) && lines[0].ends_with(&format!("sched-5.etl{END}")), "{lines:?}");
+    assert!(
+        lines[0].starts_with(CYAN) && lines[0].ends_with(&format!("sched-5.etl{END}")),
+        "{lines:?}"
+    );
     assert!(
         lines[1].starts_with(BOLD) && lines[1].contains("CPU ms") && lines[1].ends_with(END),
         "{lines:?}"
     );
-    assert!(lines[2..].iter().all(|line| !line.contains('\u{1B}')), "{lines:?}");
+    assert!(
+        lines[2..].iter().all(|line| !line.contains('\u{1B}')),
+        "{lines:?}"
+    );
     let none = run(&["dump", "dns", "--color=always", &path]).out;
     assert!(none.contains("\n\u{1B}[32mhint:\u{1B}[0m "), "{none:?}");
     let wrong = run(&["dump", "cpu", "--color", "always", "--range", "5..x", &path]).err;
-    assert!(wrong.starts_with("\u{1B}[1m\u{1B}[31merror:\u{1B}[0m "), "{wrong:?}");
+    assert!(
+        wrong.starts_with("\u{1B}[1m\u{1B}[31merror:\u{1B}[0m "),
+        "{wrong:?}"
+    );
     assert!(wrong.contains("\n\u{1B}[32mhint:\u{1B}[0m "), "{wrong:?}");
 }
 
@@ -90,8 +120,20 @@ fn what_programs_read_has_no_colours() {
         &["info", "--json", &trace],
         &["events", "--limit", "3", "--json", &trace],
         &["events", "--limit", "3", "--format", "csv", &trace],
-        &["sql", &path, "SELECT pid, name FROM process", "--format", "json"],
-        &["sql", &path, "SELECT pid, name FROM process", "--format", "csv"],
+        &[
+            "sql",
+            &path,
+            "SELECT pid, name FROM process",
+            "--format",
+            "json",
+        ],
+        &[
+            "sql",
+            &path,
+            "SELECT pid, name FROM process",
+            "--format",
+            "csv",
+        ],
         &["dump", "cpu", "--csv", file, &path],
     ] {
         let answer = run(&[args, &["--color", "always"]].concat());
@@ -106,8 +148,15 @@ fn process(args: &[&str], variables: &[(&str, &str)]) -> (String, String) {
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "CI"] {
         command.env_remove(name);
     }
-    let answer = command.args(args).envs(variables.iter().copied()).output().unwrap();
-    (String::from_utf8(answer.stdout).unwrap(), String::from_utf8(answer.stderr).unwrap())
+    let answer = command
+        .args(args)
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    (
+        String::from_utf8(answer.stdout).unwrap(),
+        String::from_utf8(answer.stderr).unwrap(),
+    )
 }
 
 #[test]
@@ -143,8 +192,14 @@ fn lines_are_cut_as_those_without_colours() {
     let without = process(&args, &variables).0;
     let with = process(&[&args[..], &["--color", "always"]].concat(), &variables).0;
     assert_eq!(plain(&with), without);
-    assert!(with != without && without.lines().any(|line| line.ends_with("...")), "{without}");
-    assert!(without.lines().all(|line| line.chars().count() <= 40), "{without}");
+    assert!(
+        with != without && without.lines().any(|line| line.ends_with("...")),
+        "{without}"
+    );
+    assert!(
+        without.lines().all(|line| line.chars().count() <= 40),
+        "{without}"
+    );
 }
 
 #[test]
@@ -162,14 +217,25 @@ fn a_console_keeps_what_was_set() {
             .spawn()
             .unwrap();
         let lines = "dump stats\n.dump stats\n.nonsense\n";
-        child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(lines.as_bytes())
+            .unwrap();
         let answer = child.wait_with_output().unwrap();
-        (String::from_utf8(answer.stdout).unwrap(), String::from_utf8(answer.stderr).unwrap())
+        (
+            String::from_utf8(answer.stdout).unwrap(),
+            String::from_utf8(answer.stderr).unwrap(),
+        )
     };
     let (out, err) = session(&["console", &path]);
     assert_eq!(out.matches(CYAN).count(), 2, "{out:?}");
     assert!(err.contains("\u{1B}[31merror:"), "{err:?}");
-    for quiet in [&["console", "--color", "never", &path][..], &["-console", &path, "-nocolor"]] {
+    for quiet in [
+        &["console", "--color", "never", &path][..],
+        &["-console", &path, "-nocolor"],
+    ] {
         let (plain_out, plain_err) = session(quiet);
         assert_eq!((plain_out, plain_err), (plain(&out), plain(&err)));
     }

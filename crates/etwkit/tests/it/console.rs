@@ -15,7 +15,12 @@ fn folder() -> tempfile::TempDir {
         std::fs::copy(trace(of), &source).unwrap();
         let target = folder.path().join(format!("runs/{name}.etwx"));
         std::fs::create_dir_all(target.parent().unwrap()).unwrap();
-        let answer = run(&["extract", source.to_str().unwrap(), "--out", target.to_str().unwrap()]);
+        let answer = run(&[
+            "extract",
+            source.to_str().unwrap(),
+            "--out",
+            target.to_str().unwrap(),
+        ]);
         assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
     }
     std::fs::copy(trace("dns-5.etl"), folder.path().join("names.etl")).unwrap();
@@ -35,14 +40,23 @@ fn script(args: &[&str], lines: &str, folder: &Path) -> (String, String, i32) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(lines.as_bytes())
+        .unwrap();
     let answer = child.wait_with_output().unwrap();
     let place = |bytes: &[u8]| {
         let text = String::from_utf8(bytes.to_vec()).unwrap();
         text.replace(&folder.canonicalize().unwrap().display().to_string(), "DIR")
             .replace(&folder.display().to_string(), "DIR")
     };
-    (place(&answer.stdout), place(&answer.stderr), answer.status.code().unwrap())
+    (
+        place(&answer.stdout),
+        place(&answer.stderr),
+        answer.status.code().unwrap(),
+    )
 }
 
 const SCRIPT: &str = "\
@@ -76,10 +90,19 @@ fn a_script_asks_what_is_loaded() {
     let folder = folder();
     let (out, err, exit) = script(&["console", "--no-history"], SCRIPT, folder.path());
     // CSV in a pipe has the line ends that RFC 4180 asks for.
-    compare(&format!("{out}{err}[exit {exit}]\n").replace('\r', ""), "console-script");
+    compare(
+        &format!("{out}{err}[exit {exit}]\n").replace('\r', ""),
+        "console-script",
+    );
     assert_eq!(exit, 0, "{err}");
     // The console answers what the program answers.
-    let asked = run(&["dump", "cpu", "--top", "1", folder.path().join("runs/slow.etwx").to_str().unwrap()]);
+    let asked = run(&[
+        "dump",
+        "cpu",
+        "--top",
+        "1",
+        folder.path().join("runs/slow.etwx").to_str().unwrap(),
+    ]);
     assert!(out.contains(&asked.out), "{out}");
     let folder = folder.path();
     let both: Vec<String> = ["-console", "console"]
@@ -88,7 +111,11 @@ fn a_script_asks_what_is_loaded() {
         .collect();
     assert_eq!(both[0], both[1]);
     assert!(both[0].contains("slow.etwx"), "{}", both[0]);
-    let queried = script(&["-console", "-fd", "*runs*", "-recursive"], ".list\n", folder);
+    let queried = script(
+        &["-console", "-fd", "*runs*", "-recursive"],
+        ".list\n",
+        folder,
+    );
     assert!(queried.0.contains("2 loaded"), "{queried:?}");
 }
 
@@ -97,7 +124,11 @@ fn errors_do_not_end_a_console_and_the_worst_one_is_its_exit_code() {
     let folder = folder();
     let run = |lines: &str| script(&["console"], lines, folder.path());
     assert_eq!(run(""), (String::new(), String::new(), 0));
-    assert_eq!(run("# nothing\n\n.quit\nnonsense\n").2, 0, "lines behind the end are not read");
+    assert_eq!(
+        run("# nothing\n\n.quit\nnonsense\n").2,
+        0,
+        "lines behind the end are not read"
+    );
     let (out, err, exit) = run(
         "nonsense\n.load runs/slow\n.dump nosuch\n.load no.etwx\ndump cpu --speed\n.timedigits 9\n.list\n",
     );
@@ -114,11 +145,22 @@ fn errors_do_not_end_a_console_and_the_worst_one_is_its_exit_code() {
     }
     assert_eq!(run(".load runs/slow\ndump dns\n").2, 1, "nothing recorded");
     let nothing = run(".dump cpu\n.sql SELECT 1\n.unload\n");
-    assert!(nothing.2 == 2 && nothing.1.contains("nothing is loaded"), "{nothing:?}");
+    assert!(
+        nothing.2 == 2 && nothing.1.contains("nothing is loaded"),
+        "{nothing:?}"
+    );
     let nested = run("console\n-console\n");
-    assert_eq!(nested.1.matches("this is a console already").count(), 2, "{nested:?}");
+    assert_eq!(
+        nested.1.matches("this is a console already").count(),
+        2,
+        "{nested:?}"
+    );
     let rest = run(".load runs/slow\nsql -\nSELECT count(*) AS n FROM process\n");
-    assert_eq!((rest.0.lines().last().unwrap().trim(), rest.2), ("6", 0), "{rest:?}");
+    assert_eq!(
+        (rest.0.lines().last().unwrap().trim(), rest.2),
+        ("6", 0),
+        "{rest:?}"
+    );
 }
 
 #[test]
@@ -135,12 +177,19 @@ sql --format csv 'SELECT count(*) AS n FROM process'
     let (out, err, exit) = script(&["console"], lines, folder.path());
     assert_eq!((exit, err.as_str()), (0, ""));
     assert!(out.contains("SYNTHBOX") && out.contains("14 828"), "{out}");
-    let counts: Vec<&str> = out.split("\nn\r\n").skip(1).filter_map(|rest| rest.lines().next()).collect();
+    let counts: Vec<&str> = out
+        .split("\nn\r\n")
+        .skip(1)
+        .filter_map(|rest| rest.lines().next())
+        .collect();
     assert_eq!(counts.len(), 2, "{out}");
     assert_ne!(counts[0], counts[1], "{out}");
     std::fs::remove_file(folder.path().join("fast.etl")).unwrap();
     let (_, err, exit) = script(&["console", "runs/fast"], "info\n", folder.path());
-    assert!(exit == 2 && err.contains("lies neither beside it nor in the folder above: name it"), "{err}");
+    assert!(
+        exit == 2 && err.contains("lies neither beside it nor in the folder above: name it"),
+        "{err}"
+    );
 }
 
 #[cfg(unix)]
@@ -196,7 +245,12 @@ mod terminal {
                     }
                 }
             });
-            Self { child, keys: File::from(pty.master), screen: receive, seen: String::new() }
+            Self {
+                child,
+                keys: File::from(pty.master),
+                screen: receive,
+                seen: String::new(),
+            }
         }
 
         /// What was shown up to this text.
@@ -261,10 +315,16 @@ mod terminal {
         }
         console.until("note: cancelled");
         console.until(PROMPT);
-        assert!(console.ask("dump cpu --top 1").contains("gamma.exe(1488)"), "the next question is answered");
+        assert!(
+            console.ask("dump cpu --top 1").contains("gamma.exe(1488)"),
+            "the next question is answered"
+        );
         console.press("\u{4}");
         assert_eq!(console.child.wait().unwrap().code(), Some(0));
         let history = std::fs::read_to_string(folder.path().join("state/etwkit/history")).unwrap();
-        assert!(history.contains(".load runs/slow") && !history.contains("nonsense"), "{history}");
+        assert!(
+            history.contains(".load runs/slow") && !history.contains("nonsense"),
+            "{history}"
+        );
     }
 }

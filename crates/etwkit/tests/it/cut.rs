@@ -12,12 +12,22 @@ fn path(folder: &Folder, name: &str) -> String {
 #[test]
 fn a_part_answers_as_the_range_of_the_whole() {
     let folder = Folder::new();
-    for (name, range) in [("sched-5", "0.3..0.7"), ("files-5", "..0.04"), ("dotnet-5", "0.02..")] {
-        let (whole, part) = (trace(&format!("{name}.etl")), path(&folder, &format!("{name}.etl")));
+    for (name, range) in [
+        ("sched-5", "0.3..0.7"),
+        ("files-5", "..0.04"),
+        ("dotnet-5", "0.02.."),
+    ] {
+        let (whole, part) = (
+            trace(&format!("{name}.etl")),
+            path(&folder, &format!("{name}.etl")),
+        );
         let cut = run(&["cut", &whole, "--range", range, "--out", &part]);
         assert_eq!(cut.exit, Exit::Answered, "{}", cut.err);
         let of_range = path(&folder, &format!("{name}.etwx"));
-        assert_eq!(run(&["extract", &whole, "--range", range, "--out", &of_range]).exit, Exit::Answered);
+        assert_eq!(
+            run(&["extract", &whole, "--range", range, "--out", &of_range]).exit,
+            Exit::Answered
+        );
         for sql in [
             "SELECT sum(run_ns), sum(wait_ns), sum(ready_ns), count(*) FROM context_switch",
             "SELECT sum(weight_ns), count(*) FROM cpu_sample",
@@ -28,11 +38,22 @@ fn a_part_answers_as_the_range_of_the_whole() {
         ] {
             let [a, b] = [&of_range, &part].map(|file| run(&["sql", "--format", "csv", file, sql]));
             // What was not recorded is reported by both.
-            assert!(a.exit != Exit::Error && a.exit == b.exit, "{name}: {sql}: {}{}", a.err, b.err);
+            assert!(
+                a.exit != Exit::Error && a.exit == b.exit,
+                "{name}: {sql}: {}{}",
+                a.err,
+                b.err
+            );
             assert_eq!(a.out, b.out, "{name}: {sql}");
         }
-        let [a, b] = [&of_range, &part].map(|file| json_lines(&run(&["dump", "cpu", "--json", file]).out));
-        let rows = |lines: &[Value]| lines.iter().map(|row| row["cpu_ns"].clone()).collect::<Vec<_>>();
+        let [a, b] =
+            [&of_range, &part].map(|file| json_lines(&run(&["dump", "cpu", "--json", file]).out));
+        let rows = |lines: &[Value]| {
+            lines
+                .iter()
+                .map(|row| row["cpu_ns"].clone())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(rows(&a), rows(&b), "{name}");
     }
 }
@@ -41,19 +62,50 @@ fn a_part_answers_as_the_range_of_the_whole() {
 fn what_became_of_the_events_is_reported() {
     let folder = Folder::new();
     let part = path(&folder, "part.etl");
-    let answer = run(&["cut", &trace("sched-5.etl"), "--range", "0.3..0.7", "--out", &part, "--json"]);
+    let answer = run(&[
+        "cut",
+        &trace("sched-5.etl"),
+        "--range",
+        "0.3..0.7",
+        "--out",
+        &part,
+        "--json",
+    ]);
     let said = &json_lines(&answer.out)[0];
-    let sum = |counts: &Value| counts.as_object().unwrap().values().filter_map(Value::as_u64).sum::<u64>();
+    let sum = |counts: &Value| {
+        counts
+            .as_object()
+            .unwrap()
+            .values()
+            .filter_map(Value::as_u64)
+            .sum::<u64>()
+    };
     assert_eq!(sum(&said["kept"]), said["kept_events"]);
     assert_eq!(sum(&said["dropped"]), said["dropped_events"]);
-    assert!(said["kept"]["within"].as_u64() > Some(100) && said["dropped"]["outside"].as_u64() > Some(100));
-    assert_eq!(said["range"], serde_json::json!({"start_ns": 300_000_000, "end_ns": 700_000_000}));
+    assert!(
+        said["kept"]["within"].as_u64() > Some(100)
+            && said["dropped"]["outside"].as_u64() > Some(100)
+    );
+    assert_eq!(
+        said["range"],
+        serde_json::json!({"start_ns": 300_000_000, "end_ns": 700_000_000})
+    );
     // A part that is there is replaced on request, a recording never.
-    let again = ["cut", &trace("sched-5.etl"), "--range", "0.3..0.5", "--out", &part];
+    let again = [
+        "cut",
+        &trace("sched-5.etl"),
+        "--range",
+        "0.3..0.5",
+        "--out",
+        &part,
+    ];
     let refused = run(&again);
     assert_eq!(refused.exit, Exit::Error);
     assert!(refused.err.contains("--force"), "{}", refused.err);
-    assert_eq!(run(&[&again[..], &["--force"]].concat()).exit, Exit::Answered);
+    assert_eq!(
+        run(&[&again[..], &["--force"]].concat()).exit,
+        Exit::Answered
+    );
     let recording = path(&folder, "recording.etl");
     std::fs::copy(trace("files-5.etl"), &recording).unwrap();
     let onto = run(&["cut", &trace("sched-5.etl"), "--out", &recording, "--force"]);
@@ -66,7 +118,11 @@ fn what_became_of_the_events_is_reported() {
 fn a_part_outside_of_the_trace_is_an_error() {
     let folder = Folder::new();
     let part = path(&folder, "part.etl");
-    for (option, value) in [("--range", "9999.."), ("--range", "x"), ("--process", " ; ")] {
+    for (option, value) in [
+        ("--range", "9999.."),
+        ("--range", "x"),
+        ("--process", " ; "),
+    ] {
         let answer = run(&["cut", &trace("sched-5.etl"), option, value, "--out", &part]);
         assert_eq!(answer.exit, Exit::Error, "{option} {value}: {}", answer.out);
     }

@@ -38,18 +38,28 @@ fn declarations_are_whole() {
         for known in question.aliases().iter().chain([&name]) {
             assert!(names.insert(*known), "{known} is called twice");
         }
-        let sentences = options.iter().map(|option| option.sentence).chain([question.sentence()]);
+        let sentences = options
+            .iter()
+            .map(|option| option.sentence)
+            .chain([question.sentence()]);
         for sentence in sentences {
             let has_stop = sentence.ends_with('.') && !sentence.ends_with("...");
             assert!(!sentence.is_empty() && !has_stop, "{name}: {sentence:?}");
         }
         let words: BTreeSet<&str> = options.iter().map(|option| option.name).collect();
-        assert_eq!(words.len(), options.len(), "{name}: an option is declared twice");
+        assert_eq!(
+            words.len(),
+            options.len(),
+            "{name}: an option is declared twice"
+        );
         for option in &options {
             let others = option.excludes.iter().chain(option.requires.as_ref());
             let unknown: Vec<&&str> = others.filter(|other| !words.contains(**other)).collect();
             assert!(unknown.is_empty(), "{name} --{}: {unknown:?}", option.name);
-            let fits = option.name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+            let fits = option
+                .name
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c == '-');
             assert!(fits, "{name} --{}", option.name);
         }
     }
@@ -60,7 +70,13 @@ fn declarations_are_whole() {
 fn requests_come_back_from_json_as_they_went() {
     for question in questions() {
         let name = question.name();
-        assert_eq!(question.read(&Values::new()).map(|request| request.write()).unwrap(), Values::new());
+        assert_eq!(
+            question
+                .read(&Values::new())
+                .map(|request| request.write())
+                .unwrap(),
+            Values::new()
+        );
         for option in question.options() {
             for value in values(&option) {
                 let given = Map::from_iter([(option.name.to_owned(), value.clone())]);
@@ -71,18 +87,31 @@ fn requests_come_back_from_json_as_they_went() {
                     continue;
                 };
                 let written = request.write();
-                assert!(written.len() <= 1, "{name} --{} {value}: {written:?}", option.name);
-                let again = question.read(&written).unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert!(
+                    written.len() <= 1,
+                    "{name} --{} {value}: {written:?}",
+                    option.name
+                );
+                let again = question
+                    .read(&written)
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
                 assert_eq!(again.write(), written, "{name} --{} {value}", option.name);
                 for also in option.also {
                     let given = Map::from_iter([((*also).to_owned(), value.clone())]);
-                    assert_eq!(question.read(&given).unwrap().write(), written, "{name} --{also} {value}");
+                    assert_eq!(
+                        question.read(&given).unwrap().write(),
+                        written,
+                        "{name} --{also} {value}"
+                    );
                 }
             }
         }
         let wrong = Map::from_iter([("no-such-option".to_owned(), json!(1))]);
         let error = question.read(&wrong).err().unwrap().to_string();
-        assert!(error.starts_with("\"no-such-option\" is no option; there are: "), "{name}: {error}");
+        assert!(
+            error.starts_with("\"no-such-option\" is no option; there are: "),
+            "{name}: {error}"
+        );
     }
 }
 
@@ -92,7 +121,13 @@ fn schemas_name_every_option_and_every_column() {
         let schema = request_schema(question);
         for option in question.options() {
             let property = &schema["properties"][option.name];
-            assert_eq!(property["description"], option.sentence, "{} --{}", question.name(), option.name);
+            assert_eq!(
+                property["description"],
+                option.sentence,
+                "{} --{}",
+                question.name(),
+                option.name
+            );
         }
         let shown = run(&["dump", question.name(), "--show-schema", "no.etwx"]);
         let shown: Value = serde_json::from_str(&shown.out).unwrap();
@@ -102,7 +137,9 @@ fn schemas_name_every_option_and_every_column() {
         for field in fields {
             let sentence = &shown["row"]["properties"][field.name]["description"];
             assert!(
-                sentence.as_str().is_some_and(|sentence| !sentence.is_empty()),
+                sentence
+                    .as_str()
+                    .is_some_and(|sentence| !sentence.is_empty()),
                 "{} {}",
                 question.name(),
                 field.name
@@ -121,13 +158,20 @@ fn lines(args: &[&str], extracts: &[PathBuf]) -> (Exit, String, String) {
 
 /// The objects of rows, without the first line and without what has no answer.
 fn rows(out: &str) -> Vec<Value> {
-    let all = out.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
-    all.filter(|row| row.get("nothing").is_none() && row.get("incomplete").is_none()).collect()
+    let all = out
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    all.filter(|row| row.get("nothing").is_none() && row.get("incomplete").is_none())
+        .collect()
 }
 
 /// What a question cannot be asked without: files, which options name.
 fn needed(question: &dyn AnyQuestion, folder: &Path) -> Values {
-    let options = question.options().into_iter().filter(|option| option.is_required);
+    let options = question
+        .options()
+        .into_iter()
+        .filter(|option| option.is_required);
     let named = options.map(|option| {
         let file = folder.join(option.name);
         let text = match option.name {
@@ -142,7 +186,9 @@ fn needed(question: &dyn AnyQuestion, folder: &Path) -> Values {
 
 /// Values as options of a command line.
 fn as_options(values: &Values) -> Vec<String> {
-    let words = |(name, value): (&String, &Value)| [format!("--{name}"), value.as_str().unwrap().to_owned()];
+    let words = |(name, value): (&String, &Value)| {
+        [format!("--{name}"), value.as_str().unwrap().to_owned()]
+    };
     values.iter().flat_map(words).collect()
 }
 
@@ -155,26 +201,48 @@ fn every_question_answers_in_every_sink() {
     for question in questions() {
         let name = question.name();
         // Tables of a report have different columns: a file, or one list, has those of one.
-        let tables = question.options().into_iter().filter(|option| option.name == "table");
-        let first = tables.filter_map(|option| values(&option).last()?.as_str().map(str::to_owned)).next();
+        let tables = question
+            .options()
+            .into_iter()
+            .filter(|option| option.name == "table");
+        let first = tables
+            .filter_map(|option| values(&option).last()?.as_str().map(str::to_owned))
+            .next();
         let table: Vec<&str> = first.iter().flat_map(|first| ["--table", first]).collect();
-        let given = first.iter().map(|first| ("table".to_owned(), json!(first))).collect();
+        let given = first
+            .iter()
+            .map(|first| ("table".to_owned(), json!(first)))
+            .collect();
         let needed = as_options(&needed(question, folder.path()));
         let needed: Vec<&str> = needed.iter().map(String::as_str).collect();
         // An answer to names is one list already.
-        let of_names = question.read(&Values::new()).is_ok_and(|request| request.of_names().is_some());
+        let of_names = question
+            .read(&Values::new())
+            .is_ok_and(|request| request.of_names().is_some());
         let is_one = of_names || question.is_of_all();
         let merges: &[&[&str]] = if is_one { &[&[]] } else { &[&[], &["--merge"]] };
         // A comparison needs two extracts.
-        let several = if question.is_of_all() { &extracts[..2] } else { &extracts[..] };
+        let several = if question.is_of_all() {
+            &extracts[..2]
+        } else {
+            &extracts[..]
+        };
         for some in [&extracts[..1], several] {
             for merge in merges {
                 let base = [&["dump", name][..], &needed, &table, *merge].concat();
                 let (exit, out, _) = lines(&[&base[..], &["--json"]].concat(), some);
                 let in_json = rows(&out);
-                assert_eq!(exit == Exit::Answered, !in_json.is_empty(), "{name} {merge:?}");
+                assert_eq!(
+                    exit == Exit::Answered,
+                    !in_json.is_empty(),
+                    "{name} {merge:?}"
+                );
                 let (exit, text, _) = lines(&base, some);
-                assert_eq!(exit == Exit::Answered, !in_json.is_empty(), "{name} {merge:?}: {text}");
+                assert_eq!(
+                    exit == Exit::Answered,
+                    !in_json.is_empty(),
+                    "{name} {merge:?}: {text}"
+                );
                 let to_file = ["--csv", csv.to_str().unwrap()];
                 lines(&[&base[..], &to_file].concat(), some);
                 let file = std::fs::read_to_string(&csv).unwrap();
@@ -190,7 +258,11 @@ fn every_question_answers_in_every_sink() {
                     );
                 }
                 for (row, object) in reader.iter().zip(&in_json) {
-                    assert_eq!(row.len(), object.as_object().unwrap().len(), "{name}: {row:?}");
+                    assert_eq!(
+                        row.len(),
+                        object.as_object().unwrap().len(),
+                        "{name}: {row:?}"
+                    );
                 }
             }
         }
@@ -204,14 +276,25 @@ fn sentences_are_printed_for_each_extract() {
     let extracts = extracts(folder.path());
     let chain = ["dump", "wait", "--chain", "--top", "1"];
     let (exit, printed, _) = lines(&chain, &extracts[..2]);
-    assert!(exit == Exit::Answered && printed.contains("root: "), "{printed}");
-    assert_eq!(lines(&[&chain[..], &["--merge"]].concat(), &extracts[..2]).1, printed);
+    assert!(
+        exit == Exit::Answered && printed.contains("root: "),
+        "{printed}"
+    );
+    assert_eq!(
+        lines(&[&chain[..], &["--merge"]].concat(), &extracts[..2]).1,
+        printed
+    );
 }
 
 /// The records of a CSV file; no field of ours has a line break without quotes.
 fn csv_rows(text: &str) -> Vec<Vec<String>> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
-    reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(text.as_bytes());
+    reader
+        .records()
+        .map(|record| record.unwrap().iter().map(str::to_owned).collect())
+        .collect()
 }
 
 /// A request through the engine gives the rows of the command line, whoever else asks at the same
@@ -220,15 +303,19 @@ fn csv_rows(text: &str) -> Vec<Vec<String>> {
 fn requests_through_the_engine_give_the_rows_of_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
     let extracts = extracts(folder.path());
-    let jobs: Vec<(&'static dyn AnyQuestion, &PathBuf)> =
-        questions().flat_map(|question| extracts.iter().map(move |extract| (question, extract))).collect();
-    let needed: HashMap<&str, Values> =
-        questions().map(|question| (question.name(), needed(question, folder.path()))).collect();
+    let jobs: Vec<(&'static dyn AnyQuestion, &PathBuf)> = questions()
+        .flat_map(|question| extracts.iter().map(move |extract| (question, extract)))
+        .collect();
+    let needed: HashMap<&str, Values> = questions()
+        .map(|question| (question.name(), needed(question, folder.path())))
+        .collect();
     let (engine, next) = (Engine::default(), AtomicUsize::new(0));
     thread::scope(|scope| {
         // One of nine asks a question that takes long, and is given up in the middle.
         let cancelled = Asking::default();
-        let slow = engine.open(&cancelled, &extracts[..1], &mut Vec::new()).unwrap();
+        let slow = engine
+            .open(&cancelled, &extracts[..1], &mut Vec::new())
+            .unwrap();
         let given_up = scope.spawn(move || {
             let all = "SELECT sum(a.out_ns % (b.out_ns + c.out_ns + d.out_ns))
                 FROM context_switch a, context_switch b, context_switch c, context_switch d";
@@ -236,7 +323,8 @@ fn requests_through_the_engine_give_the_rows_of_the_command_line() {
         });
         for _ in 0..8 {
             scope.spawn(|| {
-                while let Some((question, extract)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some((question, extract)) = jobs.get(next.fetch_add(1, Ordering::Relaxed))
+                {
                     let name = question.name();
                     let values = &needed[name];
                     let mut request = question.read(values).unwrap();
@@ -251,15 +339,21 @@ fn requests_through_the_engine_give_the_rows_of_the_command_line() {
                         |answer| {
                             let asked = answer.parts.iter().filter(|part| !part.is_aside);
                             let tables = asked.flat_map(|part| {
-                                (0..part.records().len()).map(|row| Value::Object(part.record(row).unwrap()))
+                                (0..part.records().len())
+                                    .map(|row| Value::Object(part.record(row).unwrap()))
                             });
                             // As text, since reading numbers back can change their last digit.
-                            tables.map(|row| serde_json::from_str(&row.to_string()).unwrap()).collect()
+                            tables
+                                .map(|row| serde_json::from_str(&row.to_string()).unwrap())
+                                .collect()
                         },
                     );
                     let options = as_options(values);
                     let options = options.iter().map(String::as_str);
-                    let line: Vec<&str> = ["dump", name, "--json"].into_iter().chain(options).collect();
+                    let line: Vec<&str> = ["dump", name, "--json"]
+                        .into_iter()
+                        .chain(options)
+                        .collect();
                     let (_, out, _) = lines(&line, std::slice::from_ref(extract));
                     let mut theirs = rows(&out);
                     for row in theirs.iter_mut().filter(|_| request.of_names().is_none()) {
@@ -285,7 +379,11 @@ fn page() -> String {
          requests and rows by `--show-schema`.\n",
     );
     for question in questions() {
-        page.push_str(&format!("\n## {}\n\n{}.\n\n", question.name(), question.sentence()));
+        page.push_str(&format!(
+            "\n## {}\n\n{}.\n\n",
+            question.name(),
+            question.sentence()
+        ));
         page.push_str("| option | takes | default | |\n|---|---|---|---|\n");
         for option in question.options() {
             let takes = match &option.kind {
@@ -294,12 +392,28 @@ fn page() -> String {
                 _ => option.value_name.to_owned(),
             };
             let default = option.default.clone().unwrap_or_default();
-            let cells = [format!("`--{}`", option.name), takes, default, option.sentence.to_owned()];
-            page.push_str(&format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | ")));
+            let cells = [
+                format!("`--{}`", option.name),
+                takes,
+                default,
+                option.sentence.to_owned(),
+            ];
+            page.push_str(&format!(
+                "| {} |\n",
+                cells.map(|cell| cell.replace('|', "\\|")).join(" | ")
+            ));
         }
         page.push_str("\n| column | type | |\n|---|---|---|\n");
         for field in question.read(&Values::new()).unwrap().fields() {
-            let kind = format!("{}{}", field.kind, if field.is_optional { ", may be missing" } else { "" });
+            let kind = format!(
+                "{}{}",
+                field.kind,
+                if field.is_optional {
+                    ", may be missing"
+                } else {
+                    ""
+                }
+            );
             page.push_str(&format!(
                 "| `{}` | {kind} | {} |\n",
                 field.name,
@@ -318,5 +432,8 @@ fn the_page_of_questions_is_fresh() {
         std::fs::write(&path, &page).unwrap();
     }
     let known = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(known == page, "docs/questions.md is out of date; ETWKIT_BLESS=1 writes it");
+    assert!(
+        known == page,
+        "docs/questions.md is out of date; ETWKIT_BLESS=1 writes it"
+    );
 }

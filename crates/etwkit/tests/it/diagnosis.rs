@@ -31,11 +31,15 @@ fn diagnose(case: &Case, folder: &Path) -> Diagnosed {
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         std::fs::write(to, file.text).unwrap();
     }
-    let Answer { err, exit, .. } = run(&["extract", "--symbols", &symbols, "--out", &extract, &trace]);
+    let Answer { err, exit, .. } =
+        run(&["extract", "--symbols", &symbols, "--out", &extract, &trace]);
     assert_eq!(exit, Exit::Answered, "{err}");
     let findings = json_lines(&run(&["diagnose", "--json", &extract]).out);
     // Where there is none, a line says so.
-    let findings = findings.into_iter().filter(|row| row["nothing"].is_null()).collect();
+    let findings = findings
+        .into_iter()
+        .filter(|row| row["nothing"].is_null())
+        .collect();
     let by_hand: Vec<_> = truth
         .causes
         .iter()
@@ -44,11 +48,18 @@ fn diagnose(case: &Case, folder: &Path) -> Diagnosed {
             let rows = json_lines(&run(&["sql", "--format", "json", &extract, &question]).out);
             (
                 cause.rule.clone(),
-                rows.iter().map(|row| row["culprit"].clone()).filter(|culprit| !culprit.is_null()).collect(),
+                rows.iter()
+                    .map(|row| row["culprit"].clone())
+                    .filter(|culprit| !culprit.is_null())
+                    .collect(),
             )
         })
         .collect();
-    Diagnosed { truth, findings, by_hand }
+    Diagnosed {
+        truth,
+        findings,
+        by_hand,
+    }
 }
 
 /// How far the pieces that rules see may begin before the cause acts, or end behind it: a sample stands for
@@ -61,40 +72,63 @@ const HAVE_OTHER_TIMES: [&str; 2] = ["tracing-cost", "zombies"];
 /// Whether the pieces of a finding lie where the cause acts.
 fn is_in_time(finding: &Value, acted: Acted) -> bool {
     let time = acted.from_ns - SLACK_NS..=acted.to_ns + SLACK_NS;
-    ["from_ns", "to_ns"].iter().all(|name| finding[name].as_i64().is_none_or(|ns| time.contains(&ns)))
+    ["from_ns", "to_ns"]
+        .iter()
+        .all(|name| finding[name].as_i64().is_none_or(|ns| time.contains(&ns)))
 }
 
 /// What is wrong with a diagnosis; empty if each cause is named, and with its cost, before all else.
 fn judge(case: &Case, diagnosed: &Diagnosed) -> Vec<String> {
-    let Diagnosed { truth, findings, by_hand } = diagnosed;
+    let Diagnosed {
+        truth,
+        findings,
+        by_hand,
+    } = diagnosed;
     let mut wrong = Vec::new();
     for cause in &truth.causes {
-        let is_it = |finding: &&Value| finding["rule"] == cause.rule && finding["culprit"] == cause.culprit;
+        let is_it =
+            |finding: &&Value| finding["rule"] == cause.rule && finding["culprit"] == cause.culprit;
         // A cause that costs stands first, or second; one that does not is a note, anywhere.
-        let ranked = if cause.cost_ns.is_some() { 2.max(truth.causes.len()) } else { findings.len() };
+        let ranked = if cause.cost_ns.is_some() {
+            2.max(truth.causes.len())
+        } else {
+            findings.len()
+        };
         let Some(found) = findings.iter().take(ranked).find(is_it) else {
             wrong.push(format!("not found: {} {}", cause.rule, cause.culprit));
             continue;
         };
         let is_victim = |pid: &Value| cause.victims.iter().any(|victim| *pid == victim.pid);
         if cause.cost_ns.is_some() && !is_victim(&found["pid"]) {
-            wrong.push(format!("{}: victim {} instead of {:?}", cause.rule, found["process"], cause.victims));
+            wrong.push(format!(
+                "{}: victim {} instead of {:?}",
+                cause.rule, found["process"], cause.victims
+            ));
         }
         let is_early_or_late = cause.acted.is_some_and(|acted| !is_in_time(found, acted));
         if is_early_or_late && !HAVE_OTHER_TIMES.contains(&cause.rule.as_str()) {
             let (from, to) = (&found["from_ns"], &found["to_ns"]);
-            wrong.push(format!("{}: from {from} to {to} ns, and it acts {:?}", cause.rule, cause.acted));
+            wrong.push(format!(
+                "{}: from {from} to {to} ns, and it acts {:?}",
+                cause.rule, cause.acted
+            ));
         }
         let Some(cost) = cause.cost_ns else { continue };
         let reported = found["cost_ns"].as_i64().unwrap_or_default();
         if (reported - cost).abs() * 20 > cost.abs() {
-            wrong.push(format!("{}: cost {reported} ns instead of {cost} ns", cause.rule));
+            wrong.push(format!(
+                "{}: cost {reported} ns instead of {cost} ns",
+                cause.rule
+            ));
         }
     }
     // The question of a rule has the culprits of its findings, and no others.
     for (rule, culprits) in by_hand {
-        let found: Vec<&Value> =
-            findings.iter().filter(|finding| finding["rule"] == *rule).map(|f| &f["culprit"]).collect();
+        let found: Vec<&Value> = findings
+            .iter()
+            .filter(|finding| finding["rule"] == *rule)
+            .map(|f| &f["culprit"])
+            .collect();
         if !found.iter().all(|culprit| culprits.contains(culprit))
             || !culprits.iter().all(|culprit| found.contains(&culprit))
         {
@@ -119,7 +153,10 @@ fn judge(case: &Case, diagnosed: &Diagnosed) -> Vec<String> {
         case.strength_percent,
         if case.is_healthy { ", healthy" } else { "" }
     );
-    wrong.into_iter().map(|wrong| format!("{of}: {wrong}")).collect()
+    wrong
+        .into_iter()
+        .map(|wrong| format!("{of}: {wrong}"))
+        .collect()
 }
 
 fn check(cases: impl IntoIterator<Item = Case>) {
@@ -135,14 +172,27 @@ fn check(cases: impl IntoIterator<Item = Case>) {
 const PARTS: usize = 4;
 
 fn check_part(part: usize) {
-    let cards = CARDS.iter().enumerate().filter(|(at, _)| at % PARTS == part);
+    let cards = CARDS
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| at % PARTS == part);
     check(cards.flat_map(|(at, card)| {
         let seed = 11 + at as u64;
         // No rule may know a culprit by its name: these are called by any letters.
         let renamed = Some(seed ^ 0x5EED);
-        let strong = Case { strength_percent: 150, renamed, ..Case::new(vec![card], seed) };
-        let weak = Case { strength_percent: 70, ..Case::new(vec![card], seed + 100) };
-        let twin = Case { is_healthy: true, ..Case::new(vec![card], seed) };
+        let strong = Case {
+            strength_percent: 150,
+            renamed,
+            ..Case::new(vec![card], seed)
+        };
+        let weak = Case {
+            strength_percent: 70,
+            ..Case::new(vec![card], seed + 100)
+        };
+        let twin = Case {
+            is_healthy: true,
+            ..Case::new(vec![card], seed)
+        };
         [strong, weak, twin]
     }));
 }
@@ -178,15 +228,27 @@ const PAIRS: [[&str; 2]; 4] = [
 #[test]
 fn of_two_causes_both_are_named_with_the_cost_of_each() {
     check((31..).zip(PAIRS).map(|(seed, names)| {
-        Case::new(names.iter().map(|name| etwkit_synth::cards::find(name).unwrap()).collect(), seed)
+        Case::new(
+            names
+                .iter()
+                .map(|name| etwkit_synth::cards::find(name).unwrap())
+                .collect(),
+            seed,
+        )
     }));
 }
 
 #[test]
 fn who_keeps_the_timer_fast_and_does_nothing_is_named_below_half_of_the_trace() {
-    let card = CARDS.iter().find(|card| card.name == "timer-resolution").unwrap();
+    let card = CARDS
+        .iter()
+        .find(|card| card.name == "timer-resolution")
+        .unwrap();
     // 25 % and 41 % of the trace. Beside it another program asks while it plays, 39 % of the trace.
-    check([30, 50].map(|strength_percent| Case { strength_percent, ..Case::new(vec![card], 7) }));
+    check([30, 50].map(|strength_percent| Case {
+        strength_percent,
+        ..Case::new(vec![card], 7)
+    }));
 }
 
 #[test]
@@ -200,8 +262,16 @@ fn rules_of_a_file_are_asked_too() {
         -- rule: broken\n-- title: It is broken\n-- sentence: {culprit}\nSELECT nothing FROM nowhere\n\
         -- rule: asks\n-- title: It asks\n-- sentence: {culprit}\n-- needs: dns_query\nSELECT 'x' AS culprit\n";
     std::fs::write(&rules, text).unwrap();
-    let trace = folder.path().join("office.etl").to_str().unwrap().to_owned();
-    assert_eq!(run(&["synth", "write", "office", "--out", &trace]).exit, Exit::Answered);
+    let trace = folder
+        .path()
+        .join("office.etl")
+        .to_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(
+        run(&["synth", "write", "office", "--out", &trace]).exit,
+        Exit::Answered
+    );
     let asked = |table: &str| {
         json_lines(
             &run(&[
@@ -219,7 +289,10 @@ fn rules_of_a_file_are_asked_too() {
         )
     };
     let findings = asked("findings");
-    assert_eq!(findings[0]["sentence"], "editor.exe (4120) has 4 threads", "{findings:?}");
+    assert_eq!(
+        findings[0]["sentence"], "editor.exe (4120) has 4 threads",
+        "{findings:?}"
+    );
     let asked = asked("rules");
     assert_eq!(
         asked.iter().map(|rule| &rule["state"]).collect::<Vec<_>>(),
@@ -228,12 +301,21 @@ fn rules_of_a_file_are_asked_too() {
     );
 
     let text = run(&["diagnose", "--rules", path, "--rule", "asks", &trace]);
-    assert!(text.out.contains("  asks: no DNS queries (Microsoft-Windows-DNS-Client)\n"), "{}", text.out);
+    assert!(
+        text.out
+            .contains("  asks: no DNS queries (Microsoft-Windows-DNS-Client)\n"),
+        "{}",
+        text.out
+    );
 
     std::fs::write(&rules, "SELECT 1").unwrap();
     let answer = run(&["diagnose", "--rules", path, &trace]);
     assert_eq!(answer.exit, Exit::Error);
-    assert!(answer.err.contains("team.sql:1:1: expected a line"), "{}", answer.err);
+    assert!(
+        answer.err.contains("team.sql:1:1: expected a line"),
+        "{}",
+        answer.err
+    );
 }
 
 #[test]
@@ -246,18 +328,29 @@ fn rules_are_explained() {
         answer.out
     );
     let answer = run(&["diagnose", "--explain", "all"]);
-    assert!(answer.out.lines().count() > 1 && answer.out.contains("context_switch"), "{}", answer.out);
+    assert!(
+        answer.out.lines().count() > 1 && answer.out.contains("context_switch"),
+        "{}",
+        answer.out
+    );
     let answer = run(&["diagnose", "--explain", "no-such-rule"]);
     assert_eq!(answer.exit, Exit::Error);
-    assert!(answer.err.contains("there are: filter-scan"), "{}", answer.err);
+    assert!(
+        answer.err.contains("there are: filter-scan"),
+        "{}",
+        answer.err
+    );
 }
 
 /// Words of a command line, with what stands in quotes as one.
 fn words(line: &str) -> Vec<String> {
-    let parts = line.split('\'').enumerate().flat_map(|(at, part)| match at % 2 {
-        1 => vec![part.to_owned()],
-        _ => part.split_whitespace().map(str::to_owned).collect(),
-    });
+    let parts = line
+        .split('\'')
+        .enumerate()
+        .flat_map(|(at, part)| match at % 2 {
+            1 => vec![part.to_owned()],
+            _ => part.split_whitespace().map(str::to_owned).collect(),
+        });
     parts.collect()
 }
 
@@ -269,7 +362,12 @@ fn evidence_is_a_command_line_that_there_is() {
             line.push("none.etwx".to_owned());
             let answer = run(&line.iter().map(String::as_str).collect::<Vec<_>>());
             assert_eq!(answer.exit, Exit::Error, "{}: {evidence}", rule.name);
-            assert!(answer.err.contains("cannot open none.etwx"), "{}: {}", rule.name, answer.err);
+            assert!(
+                answer.err.contains("cannot open none.etwx"),
+                "{}: {}",
+                rule.name,
+                answer.err
+            );
         }
     }
 }

@@ -18,7 +18,13 @@ fn services_have_the_cpu_of_the_process_that_they_share() {
         name: Some(name.into()),
         ..Process::default()
     };
-    batch(&mut writer, &[process(1, 800, "svchost.exe"), process(2, 900, "MsMpEng.exe")]);
+    batch(
+        &mut writer,
+        &[
+            process(1, 800, "svchost.exe"),
+            process(2, 900, "MsMpEng.exe"),
+        ],
+    );
     let service = |name: &str, display: &str, process: Option<i32>, pid| Service {
         name: name.into(),
         display_name: Some(display.into()),
@@ -42,7 +48,10 @@ fn services_have_the_cpu_of_the_process_that_they_share() {
         run_ns: Some(run_ns),
         ..CpuProcess::default()
     };
-    batch(&mut writer, &[cpu(1, 3, 3_000_000, 9_000_000), cpu(2, 0, 0, 2_000_000)]);
+    batch(
+        &mut writer,
+        &[cpu(1, 3, 3_000_000, 9_000_000), cpu(2, 0, 0, 2_000_000)],
+    );
     finish(writer);
     let path = path.to_str().unwrap();
     let rows = |more: &[&str]| -> Vec<(String, i64, Option<i64>, String)> {
@@ -50,23 +59,43 @@ fn services_have_the_cpu_of_the_process_that_they_share() {
         let text = |text: &serde_json::Value| text.as_str().unwrap().to_owned();
         let row = |row: &serde_json::Value| {
             let sharing = row["services_in_process"].as_i64().unwrap();
-            (text(&row["service"]), sharing, row["cpu_ns"].as_i64(), text(&row["process"]))
+            (
+                text(&row["service"]),
+                sharing,
+                row["cpu_ns"].as_i64(),
+                text(&row["process"]),
+            )
         };
         rows.iter().map(row).collect()
     };
-    let of = |name: &str, sharing, cpu, process: &str| (name.to_owned(), sharing, cpu, process.to_owned());
+    let of = |name: &str, sharing, cpu, process: &str| {
+        (name.to_owned(), sharing, cpu, process.to_owned())
+    };
     // One process has been sampled, so that CPU is that of samples: 0 for the one without any.
     let dns = of("Dnscache", 2, Some(3_000_000), "svchost.exe");
     let workstation = of("LanmanWorkstation", 2, Some(3_000_000), "svchost.exe");
     let defender = of("WinDefend", 1, Some(0), "MsMpEng.exe");
     // Its process is not in the trace; the list of services still says what it is called.
     let spooler = of("Spooler", 1, None, "gone.exe");
-    assert_eq!(rows(&["--service", "*dns*;*station"]), [dns.clone(), workstation.clone()]);
-    assert_eq!(rows(&["--service", "Print*"]), std::slice::from_ref(&spooler));
+    assert_eq!(
+        rows(&["--service", "*dns*;*station"]),
+        [dns.clone(), workstation.clone()]
+    );
+    assert_eq!(
+        rows(&["--service", "Print*"]),
+        std::slice::from_ref(&spooler)
+    );
     let mut all = rows(&[]);
-    assert_eq!(all.last().unwrap().2.or(Some(0)), Some(0), "the largest come first: {all:?}");
+    assert_eq!(
+        all.last().unwrap().2.or(Some(0)),
+        Some(0),
+        "the largest come first: {all:?}"
+    );
     all.sort();
     assert_eq!(all, [dns, workstation, spooler, defender]);
     let text = run(&["dump", "service", "--process", "svchost", path]).out;
-    assert!(text.contains("Services in it") && !text.contains("WinDefend"), "{text}");
+    assert!(
+        text.contains("Services in it") && !text.contains("WinDefend"),
+        "{text}"
+    );
 }

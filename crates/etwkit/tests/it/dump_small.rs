@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
 use etwkit_extract::{Manifest, Writer, WriterOptions};
 use etwkit_trace::table::{
-    Columns, Exception, Frame, GenericEvent, Mark, MemoryMachine, MemorySample, Method, Module, PowerSetting,
-    Process, Row, Stack, Thread, ThreadPool, Trace,
+    Columns, Exception, Frame, GenericEvent, Mark, MemoryMachine, MemorySample, Method, Module,
+    PowerSetting, Process, Row, Stack, Thread, ThreadPool, Trace,
 };
 
 use crate::support::{Answer, Exit, run, trace};
@@ -42,15 +42,32 @@ fn write(path: &Path) {
     };
     batch(
         &mut writer,
-        &[Process { start_ns: Some(MS), ..process(1, 4711, "shop.exe") }, process(2, 4712, "db.exe")],
+        &[
+            Process {
+                start_ns: Some(MS),
+                ..process(1, 4711, "shop.exe")
+            },
+            process(2, 4712, "db.exe"),
+        ],
     );
-    let thread =
-        |thread_key, tid| Thread { thread_key, process_key: Some(thread_key), tid, ..Thread::default() };
+    let thread = |thread_key, tid| Thread {
+        thread_key,
+        process_key: Some(thread_key),
+        tid,
+        ..Thread::default()
+    };
     batch(&mut writer, &[thread(1, 44), thread(2, 48)]);
     dotnet(&mut writer);
     memory(&mut writer);
     power(&mut writer);
-    batch(&mut writer, &[Mark { ts_ns: 5 * MS, text: "start".into(), ..Mark::default() }]);
+    batch(
+        &mut writer,
+        &[Mark {
+            ts_ns: 5 * MS,
+            text: "start".into(),
+            ..Mark::default()
+        }],
+    );
     batch(
         &mut writer,
         &[Mark {
@@ -93,17 +110,44 @@ fn write(path: &Path) {
 }
 
 pub(crate) fn finish(mut writer: Writer) {
-    let clock = Clock { kind: "qpc".into(), frequency: 1, start_utc: String::new(), start_filetime: 0 };
-    let machine = Machine { computer: None, os_version: None, processors: 2 };
+    let clock = Clock {
+        kind: "qpc".into(),
+        frequency: 1,
+        start_utc: String::new(),
+        start_filetime: 0,
+    };
+    let machine = Machine {
+        computer: None,
+        os_version: None,
+        processors: 2,
+    };
     writer.set_derived(std::collections::BTreeMap::new());
-    writer.finish(Manifest::new(Detail::Full, TraceSource::default(), clock, machine)).unwrap();
+    writer
+        .finish(Manifest::new(
+            Detail::Full,
+            TraceSource::default(),
+            clock,
+            machine,
+        ))
+        .unwrap();
 }
 
 fn dotnet(writer: &mut Writer) {
-    let method = |method_id, name: &str| Method { method_id, name: name.into(), ..Method::default() };
-    batch(writer, &[method(0, "Shop.Program.Main"), method(1, "Shop.Cart.Load")]);
-    let frame =
-        |frame_id| Frame { frame_id, method_id: Some(frame_id), module_id: Some(0), ..Frame::default() };
+    let method = |method_id, name: &str| Method {
+        method_id,
+        name: name.into(),
+        ..Method::default()
+    };
+    batch(
+        writer,
+        &[method(0, "Shop.Program.Main"), method(1, "Shop.Cart.Load")],
+    );
+    let frame = |frame_id| Frame {
+        frame_id,
+        method_id: Some(frame_id),
+        module_id: Some(0),
+        ..Frame::default()
+    };
     batch(writer, &[frame(0), frame(1)]);
     let module = Module {
         process_key: Some(1),
@@ -114,7 +158,18 @@ fn dotnet(writer: &mut Writer) {
         ..Module::default()
     };
     batch(writer, &[module]);
-    batch(writer, &[Stack::default(), Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1 }]);
+    batch(
+        writer,
+        &[
+            Stack::default(),
+            Stack {
+                stack_id: 1,
+                parent_id: Some(0),
+                frame_id: 1,
+                depth: 1,
+            },
+        ],
+    );
     let thrown = |ts_ns, key, name: &str, message: &str, stack_id| Exception {
         ts_ns,
         process_key: Some(key),
@@ -128,10 +183,34 @@ fn dotnet(writer: &mut Writer) {
     batch(
         writer,
         &[
-            thrown(10 * MS, 1, "System.IO.FileNotFoundException", "Could not find 'a.xml'.", Some(1)),
-            thrown(12 * MS, 1, "System.IO.FileNotFoundException", "Could not find 'a.xml'.", Some(1)),
-            thrown(13 * MS, 1, "System.InvalidOperationException", "two\nlines", Some(0)),
-            thrown(15 * MS, 2, "System.TimeoutException", &"a long message ".repeat(4), None),
+            thrown(
+                10 * MS,
+                1,
+                "System.IO.FileNotFoundException",
+                "Could not find 'a.xml'.",
+                Some(1),
+            ),
+            thrown(
+                12 * MS,
+                1,
+                "System.IO.FileNotFoundException",
+                "Could not find 'a.xml'.",
+                Some(1),
+            ),
+            thrown(
+                13 * MS,
+                1,
+                "System.InvalidOperationException",
+                "two\nlines",
+                Some(0),
+            ),
+            thrown(
+                15 * MS,
+                2,
+                "System.TimeoutException",
+                &"a long message ".repeat(4),
+                None,
+            ),
         ],
     );
     let change = |ts_ns, workers, reason| ThreadPool {
@@ -144,7 +223,14 @@ fn dotnet(writer: &mut Writer) {
         throughput: Some(12.5),
         ..ThreadPool::default()
     };
-    batch(writer, &[change(100 * MS, 9, 6), change(300 * MS, 8, 3), change(625 * MS, 10, 6)]);
+    batch(
+        writer,
+        &[
+            change(100 * MS, 9, 6),
+            change(300 * MS, 8, 3),
+            change(625 * MS, 10, 6),
+        ],
+    );
 }
 
 fn memory(writer: &mut Writer) {
@@ -201,7 +287,12 @@ fn power(writer: &mut Writer) {
             setting(MS, "rundown", "be337238-0d82-4146-a960-4f3749d470c7", 2),
             setting(MS, "rundown", "5d76a2ca-e8c0-402f-a133-2158492d58ad", 0),
             setting(MS, "rundown", "00000000-1111-2222-3333-444444444444", 9),
-            setting(500 * MS, "change", "be337238-0d82-4146-a960-4f3749d470c7", 0),
+            setting(
+                500 * MS,
+                "change",
+                "be337238-0d82-4146-a960-4f3749d470c7",
+                0,
+            ),
         ],
     );
 }
@@ -228,7 +319,11 @@ fn dump(args: &[&str]) -> Answer {
 fn check(name: &str, commands: &[&[&str]]) {
     let transcripts = commands.iter().map(|args| {
         let Answer { out, err, exit } = dump(&[*args, &["--time-format", "s"]].concat());
-        format!("$ etwkit dump {} shop.etwx\n{out}{err}[exit {}]\n", args.join(" "), exit.code())
+        format!(
+            "$ etwkit dump {} shop.etwx\n{out}{err}[exit {}]\n",
+            args.join(" "),
+            exit.code()
+        )
     });
     compare(&transcripts.collect::<Vec<_>>().join("\n"), name);
 }
@@ -249,7 +344,13 @@ fn exceptions() {
                 "--type",
                 "*.io.*",
             ],
-            &["exception", "--sort-by", "time", "--show-module", "--no-cmdline"],
+            &[
+                "exception",
+                "--sort-by",
+                "time",
+                "--show-module",
+                "--no-cmdline",
+            ],
             &[
                 "exception",
                 "--sort-by",
@@ -260,7 +361,15 @@ fn exceptions() {
                 "--top",
                 "1",
             ],
-            &["exception", "--stack-filter", "*Load", "--time", "-1ms..1ms", "--zero-time", "marker:nothing"],
+            &[
+                "exception",
+                "--stack-filter",
+                "*Load",
+                "--time",
+                "-1ms..1ms",
+                "--zero-time",
+                "marker:nothing",
+            ],
             &[
                 "exception",
                 "--stack-filter",
@@ -281,7 +390,14 @@ fn marks() {
         "dump-mark",
         &[
             &["mark", "--column", "+*"],
-            &["marker", "--zero-time", "marker:start", "--diff", "1ms..", "--json"],
+            &[
+                "marker",
+                "--zero-time",
+                "marker:start",
+                "--diff",
+                "1ms..",
+                "--json",
+            ],
             &["mark", "--marker-filter", "nothing"],
         ],
     );
@@ -295,7 +411,14 @@ fn self_describing_events() {
             &["tracelog", "--no-cmdline"],
             &["tracelog", "--provider", "Shop*", "--sort-by", "id"],
             &["tracelog", "--provider", "shop-events:cart", "--show-stack"],
-            &["tracelog", "--by", "event", "--message", "*user=bob*", "--json"],
+            &[
+                "tracelog",
+                "--by",
+                "event",
+                "--message",
+                "*user=bob*",
+                "--json",
+            ],
             &["tracelog", "--provider", "nobody"],
         ],
     );
@@ -326,7 +449,10 @@ fn power_settings() {
     let transcripts = transcripts.iter().map(|args| {
         let Answer { out, err, exit } = dump(&[*args, &["--time-format", "s"]].concat());
         let shown = args.join(" ").replace(again, "shop.etwx");
-        format!("$ etwkit dump {shown} shop.etwx\n{out}{err}[exit {}]\n", exit.code())
+        format!(
+            "$ etwkit dump {shown} shop.etwx\n{out}{err}[exit {}]\n",
+            exit.code()
+        )
     });
     compare(&transcripts.collect::<Vec<_>>().join("\n"), "dump-power");
 }
@@ -359,7 +485,10 @@ fn csv_has_the_stack() {
     let answer = dump(&["exception", "--csv", file.to_str().unwrap()]);
     assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
     let text = std::fs::read_to_string(file).unwrap();
-    assert!(text.contains("shop.exe!Shop.Cart.Load < shop.exe!Shop.Program.Main"), "{text}");
+    assert!(
+        text.contains("shop.exe!Shop.Cart.Load < shop.exe!Shop.Program.Main"),
+        "{text}"
+    );
 }
 
 /// Files of rows as ETWAnalyzer writes them, of what no trace at hand has.
@@ -375,7 +504,18 @@ fn files_of_etwanalyzer() {
         &["-dump", "memory", "-tm", "-topn", "1"],
         &["-dump", "exception", "-topn", "1"],
     ] {
-        let line = [args, &["-timefmt", "s", "-fd", extract.to_str().unwrap(), "-csv", target]].concat();
+        let line = [
+            args,
+            &[
+                "-timefmt",
+                "s",
+                "-fd",
+                extract.to_str().unwrap(),
+                "-csv",
+                target,
+            ],
+        ]
+        .concat();
         let answer = run(&line);
         assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
         let rows = std::fs::read_to_string(&file).unwrap();
@@ -424,7 +564,11 @@ fn test_runs() {
     ];
     let transcripts = commands.iter().map(|args| {
         let Answer { out, err, exit } = run(&[&["dump"], *args].concat());
-        let transcript = format!("$ etwkit dump {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code());
+        let transcript = format!(
+            "$ etwkit dump {}\n{out}{err}[exit {}]\n",
+            args.join(" "),
+            exit.code()
+        );
         transcript
             .replace(&place.replace('\\', "\\\\"), "DIR")
             .replace(place, "DIR")
@@ -439,8 +583,15 @@ fn chosen_extracts_are_copied() {
     let (from, to) = (test_folder(), tempfile::tempdir().unwrap());
     let (from, to) = (from.path().to_str().unwrap(), to.path());
     let target = to.join("copies");
-    let args =
-        ["dump", "test-run", from, "--test-run-index", "1", "--copy-files-to", target.to_str().unwrap()];
+    let args = [
+        "dump",
+        "test-run",
+        from,
+        "--test-run-index",
+        "1",
+        "--copy-files-to",
+        target.to_str().unwrap(),
+    ];
     assert_eq!(run(&args).exit, Exit::Answered);
     let names = || -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(&target)
@@ -453,11 +604,31 @@ fn chosen_extracts_are_copied() {
     assert_eq!(names(), ["Open_1200msCLIENT.20200718-090000.etwx"]);
     assert!(target.join(&names()[0]).join("trace.parquet").is_file());
     let again = run(&args);
-    assert!(again.exit == Exit::Error && again.err.contains("--overwrite"), "{}", again.err);
+    assert!(
+        again.exit == Exit::Error && again.err.contains("--overwrite"),
+        "{}",
+        again.err
+    );
     let replaced = run(&[&args[..], &["--overwrite", "--with-traces"]].concat());
-    assert_eq!((replaced.exit, names().len()), (Exit::Answered, 2), "{}", replaced.err);
-    let onto_itself = run(&["dump", "test-run", from, "--copy-files-to", from, "--overwrite"]);
-    assert!(onto_itself.err.contains("onto itself"), "{}", onto_itself.err);
+    assert_eq!(
+        (replaced.exit, names().len()),
+        (Exit::Answered, 2),
+        "{}",
+        replaced.err
+    );
+    let onto_itself = run(&[
+        "dump",
+        "test-run",
+        from,
+        "--copy-files-to",
+        from,
+        "--overwrite",
+    ]);
+    assert!(
+        onto_itself.err.contains("onto itself"),
+        "{}",
+        onto_itself.err
+    );
 }
 
 #[test]
@@ -465,8 +636,20 @@ fn recordings_of_one_name_do_not_replace_each_other() {
     let (one, other, to) = (test_folder(), test_folder(), tempfile::tempdir().unwrap());
     let (one, other) = (one.path().to_str().unwrap(), other.path().to_str().unwrap());
     let to = to.path().to_str().unwrap();
-    let refused = run(&["dump", "test-run", one, other, "--copy-files-to", to, "--overwrite"]);
-    assert!(refused.exit == Exit::Error && refused.err.contains("would be one file"), "{}", refused.err);
+    let refused = run(&[
+        "dump",
+        "test-run",
+        one,
+        other,
+        "--copy-files-to",
+        to,
+        "--overwrite",
+    ]);
+    assert!(
+        refused.exit == Exit::Error && refused.err.contains("would be one file"),
+        "{}",
+        refused.err
+    );
     assert_eq!(std::fs::read_dir(to).unwrap().count(), 0);
 }
 
@@ -481,9 +664,19 @@ fn links_and_pipes_of_an_extract_are_not_copied() {
     assert!(extract.is_dir());
     std::os::unix::fs::symlink(&secret, extract.join("link")).unwrap();
     std::os::unix::fs::symlink(to.path(), extract.join("folder")).unwrap();
-    std::os::unix::fs::symlink(&secret, from.join("Open_1300msCLIENT.20200718-090100.etl")).unwrap();
-    for pipe in [extract.join("pipe"), from.join("Open_1400msCLIENT.20200718-090200.json")] {
-        assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    std::os::unix::fs::symlink(&secret, from.join("Open_1300msCLIENT.20200718-090100.etl"))
+        .unwrap();
+    for pipe in [
+        extract.join("pipe"),
+        from.join("Open_1400msCLIENT.20200718-090200.json"),
+    ] {
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(pipe)
+                .status()
+                .unwrap()
+                .success()
+        );
     }
     let target = to.path().join("copies");
     let copied = run(&[
@@ -495,12 +688,18 @@ fn links_and_pipes_of_an_extract_are_not_copied() {
         "--with-traces",
     ]);
     assert_eq!(copied.exit, Exit::Answered, "{}", copied.err);
-    let noted = copied.err.matches("is a link or no regular file and was not copied").count();
+    let noted = copied
+        .err
+        .matches("is a link or no regular file and was not copied")
+        .count();
     assert_eq!(noted, 5, "{}", copied.err);
     let copy = target.join(extract.file_name().unwrap());
     assert!(copy.join("trace.parquet").is_file());
     for left_out in ["link", "folder", "pipe"] {
-        assert!(copy.join(left_out).symlink_metadata().is_err(), "{left_out}");
+        assert!(
+            copy.join(left_out).symlink_metadata().is_err(),
+            "{left_out}"
+        );
     }
 }
 
@@ -510,11 +709,29 @@ fn a_summary_has_the_stacks_of_the_rows_that_it_keeps() {
     let answer = |detail: &str| {
         let out = folder.path().join(format!("{detail}.etwx"));
         let out = out.to_str().unwrap();
-        let extracted = run(&["extract", &trace("dotnet-5.etl"), "--detail", detail, "--out", out]);
+        let extracted = run(&[
+            "extract",
+            &trace("dotnet-5.etl"),
+            "--detail",
+            detail,
+            "--out",
+            out,
+        ]);
         assert_eq!(extracted.exit, Exit::Answered, "{}", extracted.err);
-        run(&["dump", "exception", "--sort-by", "time", "--show-stack", out]).out
+        run(&[
+            "dump",
+            "exception",
+            "--sort-by",
+            "time",
+            "--show-stack",
+            out,
+        ])
+        .out
     };
     let (full, summary) = (answer("full"), answer("summary"));
-    assert!(full.contains("(no stack)") || full.lines().count() > 20, "{full}");
+    assert!(
+        full.contains("(no stack)") || full.lines().count() > 20,
+        "{full}"
+    );
     assert_eq!(full, summary);
 }

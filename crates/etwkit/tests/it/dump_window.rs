@@ -24,37 +24,69 @@ struct Recording {
 }
 
 fn bytes(parts: &[(u64, usize)]) -> Vec<u8> {
-    parts.iter().flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size)).collect()
+    parts
+        .iter()
+        .flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size))
+        .collect()
 }
 
 fn wide(text: &str) -> Vec<u8> {
-    text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+    text.encode_utf16()
+        .chain([0])
+        .flat_map(u16::to_le_bytes)
+        .collect()
 }
 
 impl Recording {
     fn kernel(&mut self, group: u8, opcode: u8, version: u8, payload: &[u8]) {
         let timestamp = self.start;
-        let event = KernelEvent { timestamp, group, opcode, version, payload, ..KernelEvent::default() };
+        let event = KernelEvent {
+            timestamp,
+            group,
+            opcode,
+            version,
+            payload,
+            ..KernelEvent::default()
+        };
         self.writer.write(0, event).unwrap();
     }
 
     /// A process with a thread, which is ten times its number.
     fn process(&mut self, pid: u32, name: &str, line: &str) {
-        let ids = [(0x1000 + u64::from(pid), 8), (pid.into(), 4), (4, 4), (1, 4), (0, 4), (0, 8)];
+        let ids = [
+            (0x1000 + u64::from(pid), 8),
+            (pid.into(), 4),
+            (4, 4),
+            (1, 4),
+            (0, 4),
+            (0, 8),
+        ];
         let head = [bytes(&ids), bytes(&[(0, 4), (0, 4)])].concat();
         let tail = [name.as_bytes(), &[0], &wide(line), &wide(""), &wide("")].concat();
         self.kernel(3, 3, 4, &[head, tail].concat());
-        self.kernel(5, 3, 3, &bytes(&[(pid.into(), 4), (u64::from(pid) * 10, 4)]));
+        self.kernel(
+            5,
+            3,
+            3,
+            &bytes(&[(pid.into(), 4), (u64::from(pid) * 10, 4)]),
+        );
     }
 
     /// An event of the thread of a process.
     fn event(&mut self, ms: i64, pid: u32, id: u16, payload: &[u8], frames: &[u64]) {
-        let stack: Vec<u8> = [0].iter().chain(frames).flat_map(|frame| frame.to_le_bytes()).collect();
+        let stack: Vec<u8> = [0]
+            .iter()
+            .chain(frames)
+            .flat_map(|frame| frame.to_le_bytes())
+            .collect();
         let extended = [(STACK_TRACE_64, &*stack)];
         let event = ManifestEvent {
             timestamp: self.start + ms * MS,
             provider: WIN32K,
-            descriptor: Descriptor { id, ..Descriptor::default() },
+            descriptor: Descriptor {
+                id,
+                ..Descriptor::default()
+            },
             process_id: pid,
             thread_id: pid * 10,
             payload,
@@ -65,7 +97,13 @@ impl Recording {
     }
 
     fn acquire(&mut self, ms: i64, pid: u32, id: u16, wait_us: u64, token: u64) {
-        self.event(ms, pid, id, &bytes(&[(wait_us * 10, 8), (0, 4), (token, 8)]), &[EDITOR_CODE + 0x1000]);
+        self.event(
+            ms,
+            pid,
+            id,
+            &bytes(&[(wait_us * 10, 8), (0, 4), (token, 8)]),
+            &[EDITOR_CODE + 0x1000],
+        );
     }
 
     fn release(&mut self, ms: i64, pid: u32) {
@@ -74,7 +112,13 @@ impl Recording {
 
     fn object(&mut self, ms: i64, id: u16, handle: u64, kind: u64, frame: u64) {
         let payload = bytes(&[(handle, 8), (kind, 4), (1, 4), (EDITOR.into(), 4)]);
-        self.event(ms, EDITOR, id, &payload, &[EDITOR_CODE + frame, EDITOR_CODE + 0x3000]);
+        self.event(
+            ms,
+            EDITOR,
+            id,
+            &payload,
+            &[EDITOR_CODE + frame, EDITOR_CODE + 0x3000],
+        );
     }
 }
 
@@ -86,7 +130,10 @@ fn recording() -> Vec<u8> {
     let mut options = SessionOptions::default();
     options.header.perf_freq = 1000 * MS;
     let writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
-    let mut r = Recording { writer, start: options.t0 };
+    let mut r = Recording {
+        writer,
+        start: options.t0,
+    };
     r.process(EDITOR, "editor.exe", "editor.exe notes.txt");
     r.process(CONSOLE, "conhost.exe", "conhost.exe 0x4");
     let ids = [
@@ -100,8 +147,19 @@ fn recording() -> Vec<u8> {
         (0, 8),
         (0, 8),
     ];
-    r.kernel(20, 3, 3, &[bytes(&ids), wide("\\Device\\HarddiskVolume1\\editor.exe")].concat());
-    r.event(10, EDITOR, 2, &bytes(&[(u64::from(CONSOLE) * 10, 4), (u64::from(EDITOR) * 10, 4)]), &[]);
+    r.kernel(
+        20,
+        3,
+        3,
+        &[bytes(&ids), wide("\\Device\\HarddiskVolume1\\editor.exe")].concat(),
+    );
+    r.event(
+        10,
+        EDITOR,
+        2,
+        &bytes(&[(u64::from(CONSOLE) * 10, 4), (u64::from(EDITOR) * 10, 4)]),
+        &[],
+    );
     for (ms, held) in [(20, 5), (40, 864)] {
         r.acquire(ms, CONSOLE, 163, 100, ms as u64);
         r.release(ms + held, CONSOLE);
@@ -130,12 +188,27 @@ fn recording() -> Vec<u8> {
         940,
         EDITOR,
         35,
-        &bytes(&[(u64::from(EDITOR) * 10, 4), (EDITOR.into(), 4), (1, 4), (102, 4), (500, 4)]),
+        &bytes(&[
+            (u64::from(EDITOR) * 10, 4),
+            (EDITOR.into(), 4),
+            (1, 4),
+            (102, 4),
+            (500, 4),
+        ]),
         &[],
     );
-    r.event(950, EDITOR, 2, &bytes(&[(u64::from(EDITOR) * 10, 4), (u64::from(CONSOLE) * 10, 4)]), &[]);
+    r.event(
+        950,
+        EDITOR,
+        2,
+        &bytes(&[(u64::from(EDITOR) * 10, 4), (u64::from(CONSOLE) * 10, 4)]),
+        &[],
+    );
     r.event(1000, EDITOR, 999, &[], &[]);
-    r.writer.finish(options.header.start_time + 1000 * MS).unwrap().into_inner()
+    r.writer
+        .finish(options.header.start_time + 1000 * MS)
+        .unwrap()
+        .into_inner()
 }
 
 /// A folder with the trace, an extract and one with sums, made once.
@@ -148,7 +221,14 @@ fn folder() -> &'static Path {
             std::fs::write(path("desk.etl"), recording()).unwrap();
             for args in [
                 &["extract", &path("desk.etl")][..],
-                &["extract", "--detail", "summary", "--out", &path("sums.etwx"), &path("desk.etl")],
+                &[
+                    "extract",
+                    "--detail",
+                    "summary",
+                    "--out",
+                    &path("sums.etwx"),
+                    &path("desk.etl"),
+                ],
             ] {
                 let Answer { err, exit, .. } = run(args);
                 assert_eq!(exit, Exit::Answered, "{args:?}: {err}");
@@ -159,7 +239,16 @@ fn folder() -> &'static Path {
 }
 
 fn dump(extract: &str, args: &[&str]) -> Answer {
-    run(&[&["dump"], args, &["--time-format", "s", folder().join(extract).to_str().unwrap()]].concat())
+    run(&[
+        &["dump"],
+        args,
+        &[
+            "--time-format",
+            "s",
+            folder().join(extract).to_str().unwrap(),
+        ],
+    ]
+    .concat())
 }
 
 /// Several commands of a dump, one behind the other.
@@ -169,7 +258,11 @@ fn check(name: &str, commands: &[(&str, &[&str])]) {
     let transcripts = commands.iter().map(|(extract, args)| {
         let Answer { out, err, exit } = dump(extract, args);
         let (out, err) = (out.replace(&place, ""), err.replace(&place, ""));
-        format!("$ etwkit dump {} {extract}\n{out}{err}[exit {}]\n", args.join(" "), exit.code())
+        format!(
+            "$ etwkit dump {} {extract}\n{out}{err}[exit {}]\n",
+            args.join(" "),
+            exit.code()
+        )
     });
     compare(&transcripts.collect::<Vec<_>>().join("\n"), name);
 }
@@ -182,13 +275,44 @@ fn the_global_lock() {
             ("desk.etwx", &["user-lock"]),
             (
                 "sums.etwx",
-                &["user-lock", "--sort-by", "hold", "--column", "Hold;MaxHold;Process", "--no-cmdline"],
+                &[
+                    "user-lock",
+                    "--sort-by",
+                    "hold",
+                    "--column",
+                    "Hold;MaxHold;Process",
+                    "--no-cmdline",
+                ],
             ),
-            ("desk.etwx", &["user-lock", "--by", "thread", "--hold", "100..", "--json"]),
-            ("desk.etwx", &["user-lock", "--details", "--show-stack", "--sort-by", "time", "--wait", "1.."]),
+            (
+                "desk.etwx",
+                &["user-lock", "--by", "thread", "--hold", "100..", "--json"],
+            ),
+            (
+                "desk.etwx",
+                &[
+                    "user-lock",
+                    "--details",
+                    "--show-stack",
+                    "--sort-by",
+                    "time",
+                    "--wait",
+                    "1..",
+                ],
+            ),
             ("sums.etwx", &["user-lock", "--details"]),
             ("desk.etwx", &["user-lock", "--process", "nobody"]),
-            ("desk.etwx", &["user-lock", "--mode", "exclusive", "--range", "0..1", "--show-sql"]),
+            (
+                "desk.etwx",
+                &[
+                    "user-lock",
+                    "--mode",
+                    "exclusive",
+                    "--range",
+                    "0..1",
+                    "--show-sql",
+                ],
+            ),
         ],
     );
 }
@@ -199,8 +323,14 @@ fn objects() {
         "dump-gdi-user",
         &[
             ("desk.etwx", &["gdi-user"]),
-            ("sums.etwx", &["gdi-user", "--by", "process", "--no-cmdline"]),
-            ("desk.etwx", &["gdi-user", "--leak", "--by", "stack", "--show-stack"]),
+            (
+                "sums.etwx",
+                &["gdi-user", "--by", "process", "--no-cmdline"],
+            ),
+            (
+                "desk.etwx",
+                &["gdi-user", "--leak", "--by", "stack", "--show-stack"],
+            ),
             (
                 "desk.etwx",
                 &[
@@ -216,9 +346,20 @@ fn objects() {
             ),
             (
                 "desk.etwx",
-                &["gdi-user", "--details", "--destroy-stack", "*+0x2100", "--show-stack", "--top", "1"],
+                &[
+                    "gdi-user",
+                    "--details",
+                    "--destroy-stack",
+                    "*+0x2100",
+                    "--show-stack",
+                    "--top",
+                    "1",
+                ],
             ),
-            ("desk.etwx", &["gdi-user", "--by", "type", "--class", "user", "--json"]),
+            (
+                "desk.etwx",
+                &["gdi-user", "--by", "type", "--class", "user", "--json"],
+            ),
             ("sums.etwx", &["gdi-user", "--handle", "0x50000"]),
             ("desk.etwx", &["gdi-user", "--leak", "--type", "Font"]),
         ],
@@ -231,11 +372,25 @@ fn delays() {
         "dump-ui-delay",
         &[
             ("sums.etwx", &["ui-delay"]),
-            ("desk.etwx", &["ui-delay", "--details", "--show-stack", "--sort-by", "time"]),
-            ("desk.etwx", &["ui-delay", "--details", "--kind", "wait-cursor", "--json"]),
             (
                 "desk.etwx",
-                &["ui-delay", "--class-name", "notepad*", "--duration", "500..", "--column", "+Sum"],
+                &["ui-delay", "--details", "--show-stack", "--sort-by", "time"],
+            ),
+            (
+                "desk.etwx",
+                &["ui-delay", "--details", "--kind", "wait-cursor", "--json"],
+            ),
+            (
+                "desk.etwx",
+                &[
+                    "ui-delay",
+                    "--class-name",
+                    "notepad*",
+                    "--duration",
+                    "500..",
+                    "--column",
+                    "+Sum",
+                ],
             ),
             ("desk.etwx", &["ui-delay", "--duration", "900.."]),
         ],
@@ -249,7 +404,10 @@ fn the_focus() {
         &[
             ("sums.etwx", &["focus"]),
             ("desk.etwx", &["focus", "--details", "--no-cmdline"]),
-            ("desk.etwx", &["focus", "--by", "thread", "--range", "0.96..", "--json"]),
+            (
+                "desk.etwx",
+                &["focus", "--by", "thread", "--range", "0.96..", "--json"],
+            ),
             ("desk.etwx", &["focus", "--process", "!*"]),
         ],
     );
@@ -270,6 +428,9 @@ fn a_trace_without_such_events_says_how_to_record_them() {
     for what in ["user-lock", "gdi-user", "ui-delay", "focus"] {
         let Answer { out, exit, .. } = run(&["dump", what, &crate::support::trace("dns-5.etl")]);
         assert_eq!(exit, Exit::Nothing, "{out}");
-        assert!(out.contains("recorded no") && out.contains("Microsoft-Windows-Win32k"), "{out}");
+        assert!(
+            out.contains("recorded no") && out.contains("Microsoft-Windows-Win32k"),
+            "{out}"
+        );
     }
 }

@@ -26,8 +26,11 @@ struct Fit {
 }
 
 /// Payloads that go on behind the last known field, or end before it, and why that is right.
-const KNOWN_MISFITS: [(&str, u16, &str); 1] =
-    [("SystemConfig", 10, "made clock32 has the zeros of the 64-bit form behind the 32-bit one")];
+const KNOWN_MISFITS: [(&str, u16, &str); 1] = [(
+    "SystemConfig",
+    10,
+    "made clock32 has the zeros of the 64-bit form behind the 32-bit one",
+)];
 
 fn kind_of(
     identity: Identity,
@@ -40,8 +43,12 @@ fn kind_of(
     let complete = plan.locate(payload, &mut spans);
     let class = plan.schema().provider;
     let (id, version) = match identity {
-        Identity::Kernel { opcode, version, .. } => (opcode.into(), version.into()),
-        Identity::Classic { opcode, version, .. } => (opcode.into(), version),
+        Identity::Kernel {
+            opcode, version, ..
+        } => (opcode.into(), version.into()),
+        Identity::Classic {
+            opcode, version, ..
+        } => (opcode.into(), version),
         Identity::Manifest { id, version, .. } => (id, version.into()),
         Identity::Message { .. } => return None,
     };
@@ -53,7 +60,10 @@ fn trace_name(path: &Path) -> String {
     let stem = path.file_stem().unwrap().to_string_lossy();
     let made = path.parent().is_some_and(|folder| folder.ends_with("made"));
     if made {
-        format!("made {}", stem.rsplit_once('-').map_or(&*stem, |(name, _)| name))
+        format!(
+            "made {}",
+            stem.rsplit_once('-').map_or(&*stem, |(name, _)| name)
+        )
     } else {
         stem.into_owned()
     }
@@ -63,8 +73,11 @@ fn sweep(files: &[PathBuf]) -> BTreeMap<Kind, Fit> {
     let mut tables = Tables::new();
     let mut fits: BTreeMap<Kind, Fit> = BTreeMap::new();
     for path in files {
-        let input =
-            etwkit_extract::open(std::slice::from_ref(path), &etwkit_extract::Options::default()).unwrap();
+        let input = etwkit_extract::open(
+            std::slice::from_ref(path),
+            &etwkit_extract::Options::default(),
+        )
+        .unwrap();
         let name = trace_name(path);
         let visit = |event: &etwkit_etl::RawEvent<'_>| {
             let payload = event.payload();
@@ -97,7 +110,8 @@ fn built_in_layouts_fit_every_payload_and_the_page_says_so() {
     let mut misfits = Vec::new();
     for ((class, id, version), fit) in &fits {
         let name = tables.name(*class).unwrap_or("?");
-        if (fit.longer > 0 || fit.shorter > 0) && !KNOWN_MISFITS.iter().any(|(n, i, _)| (*n, i) == (name, id))
+        if (fit.longer > 0 || fit.shorter > 0)
+            && !KNOWN_MISFITS.iter().any(|(n, i, _)| (*n, i) == (name, id))
         {
             misfits.push(format!(
                 "{name} {id} v{version}: {} exact, {} longer, {} shorter, {:?}",
@@ -105,7 +119,12 @@ fn built_in_layouts_fit_every_payload_and_the_page_says_so() {
             ));
         }
     }
-    assert!(misfits.is_empty(), "{} misfits:\n{}", misfits.len(), misfits.join("\n"));
+    assert!(
+        misfits.is_empty(),
+        "{} misfits:\n{}",
+        misfits.len(),
+        misfits.join("\n")
+    );
 
     let page = page(&tables.rows(), &fits);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/evidence.md");
@@ -114,7 +133,10 @@ fn built_in_layouts_fit_every_payload_and_the_page_says_so() {
     if std::env::var_os("ETWKIT_BLESS").is_some() {
         std::fs::write(&path, format!("{page}{rest}")).unwrap();
     } else {
-        assert!(ours == page, "docs/evidence.md is stale; ETWKIT_BLESS=1 writes it");
+        assert!(
+            ours == page,
+            "docs/evidence.md is stale; ETWKIT_BLESS=1 writes it"
+        );
     }
 }
 
@@ -130,16 +152,27 @@ fn page(rows: &[KnownEvent], fits: &BTreeMap<Kind, Fit>) -> String {
         if row.class != last {
             flush(&mut page, &mut lines);
             if !row.class.is_empty() {
-                let group = row.group.map(|g| format!(", group {g}")).unwrap_or_default();
+                let group = row
+                    .group
+                    .map(|g| format!(", group {g}"))
+                    .unwrap_or_default();
                 let _ = write!(page, "\n### {} (`{}`{group})\n\n", row.class, row.guid);
                 page.push_str("| event | checked against |\n|---|---|\n");
             }
             last = row.class;
         }
         if !row.class.is_empty() {
-            let name = row.name.strip_prefix(row.class).map_or(&*row.name, |n| n.trim_start_matches('/'));
-            let version = row.version.map_or_else(|| "any version".to_owned(), |v| format!("v{v}"));
-            lines.push((format!("{name} ({}, {version})", row.id), evidence(row, rows, fits)));
+            let name = row
+                .name
+                .strip_prefix(row.class)
+                .map_or(&*row.name, |n| n.trim_start_matches('/'));
+            let version = row
+                .version
+                .map_or_else(|| "any version".to_owned(), |v| format!("v{v}"));
+            lines.push((
+                format!("{name} ({}, {version})", row.id),
+                evidence(row, rows, fits),
+            ));
         }
     }
     page
@@ -180,16 +213,24 @@ const DOCUMENTED: &str = "documented layout only";
 fn evidence(row: &KnownEvent, rows: &[KnownEvent], fits: &BTreeMap<Kind, Fit>) -> String {
     let decides = |version: u16| {
         let same = rows.iter().filter(|r| (r.guid, r.id) == (row.guid, row.id));
-        let best = same.filter_map(|r| r.version).filter(|v| u16::from(*v) <= version).max();
+        let best = same
+            .filter_map(|r| r.version)
+            .filter(|v| u16::from(*v) <= version)
+            .max();
         best == row.version
     };
-    let met = fits
-        .iter()
-        .filter(|((class, id, version), _)| (*class, *id) == (row.guid, row.id) && decides(*version));
-    let (real, made): (BTreeSet<&String>, BTreeSet<&String>) =
-        met.flat_map(|(_, fit)| &fit.traces).partition(|name| !name.starts_with("made "));
+    let met = fits.iter().filter(|((class, id, version), _)| {
+        (*class, *id) == (row.guid, row.id) && decides(*version)
+    });
+    let (real, made): (BTreeSet<&String>, BTreeSet<&String>) = met
+        .flat_map(|(_, fit)| &fit.traces)
+        .partition(|name| !name.starts_with("made "));
     let list = |names: &BTreeSet<&String>| {
-        names.iter().map(|n| n.trim_start_matches("made ")).collect::<Vec<_>>().join(", ")
+        names
+            .iter()
+            .map(|n| n.trim_start_matches("made "))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     match (real.is_empty(), made.is_empty()) {
         (true, true) => DOCUMENTED.to_owned(),

@@ -24,16 +24,31 @@ fn runs(scenario: &str, count: u64, folder: &Path) -> Vec<Costs> {
     let mut costs = Vec::new();
     for seed in 1..=count {
         let seed = seed.to_string();
-        let answer = run(&["synth", "write", scenario, "--seed", &seed, "--force", "--out", &trace]);
+        let answer = run(&[
+            "synth", "write", scenario, "--seed", &seed, "--force", "--out", &trace,
+        ]);
         assert_eq!(answer.exit, Exit::Answered, "{answer:?}");
         let extract = path(&format!("run{seed:0>3}.etwx"));
-        let summary = ["extract", "--detail", "summary", "--symbols", &symbols, "--out", &extract, &trace];
+        let summary = [
+            "extract",
+            "--detail",
+            "summary",
+            "--symbols",
+            &symbols,
+            "--out",
+            &extract,
+            &trace,
+        ];
         let answer = run(&summary);
         assert_eq!(answer.exit, Exit::Answered, "{answer:?}");
         let truth = std::fs::read_to_string(path("run.truth.json")).unwrap();
         let truth: Value = serde_json::from_str(&truth).unwrap();
         let ms = |name: &str| {
-            let calls = truth["calls"].as_array().unwrap().iter().filter(|call| call["name"] == name);
+            let calls = truth["calls"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|call| call["name"] == name);
             calls
                 .map(|call| call["end_ns"].as_f64().unwrap() - call["start_ns"].as_f64().unwrap())
                 .sum::<f64>()
@@ -47,7 +62,12 @@ fn runs(scenario: &str, count: u64, folder: &Path) -> Vec<Costs> {
 
 fn explain(folder: &Path, options: &[&str]) -> Answer {
     let extracts = folder.join("*.etwx");
-    let all = ["explain", "--process", "ReportTest.exe", extracts.to_str().unwrap()];
+    let all = [
+        "explain",
+        "--process",
+        "ReportTest.exe",
+        extracts.to_str().unwrap(),
+    ];
     run(&[&all[..], options].concat())
 }
 
@@ -64,7 +84,10 @@ fn planted_causes_come_out_with_their_effects() {
     let (causes, runs) = (of_table(&rows, "causes"), of_table(&rows, "runs"));
     assert_eq!(runs.len(), 40);
     let mean = |cause: usize, half: &str| {
-        let of_half = runs.iter().zip(&costs).filter(|(run, _)| run["half"] == half);
+        let of_half = runs
+            .iter()
+            .zip(&costs)
+            .filter(|(run, _)| run["half"] == half);
         let costs: Vec<f64> = of_half.map(|(_, costs)| costs[cause]).collect();
         costs.iter().sum::<f64>() / costs.len() as f64
     };
@@ -72,18 +95,30 @@ fn planted_causes_come_out_with_their_effects() {
     for (place, (name, words)) in PLANTED.iter().enumerate() {
         let planted = mean(place, "slow") - mean(place, "fast");
         let is_it = |cause: &&&Value| {
-            let names =
-                format!("{} {}", cause["name"].as_str().unwrap(), cause["moves_with"].as_str().unwrap());
+            let names = format!(
+                "{} {}",
+                cause["name"].as_str().unwrap(),
+                cause["moves_with"].as_str().unwrap()
+            );
             words.iter().any(|word| names.contains(word))
         };
-        let cause = causes.iter().find(is_it).unwrap_or_else(|| panic!("{name}: {causes:#?}"));
+        let cause = causes
+            .iter()
+            .find(is_it)
+            .unwrap_or_else(|| panic!("{name}: {causes:#?}"));
         let effect = cause["effect_ms"].as_f64().unwrap();
-        assert!((effect - planted).abs() <= 0.1 * planted, "{name}: {effect} instead of {planted}");
+        assert!(
+            (effect - planted).abs() <= 0.1 * planted,
+            "{name}: {effect} instead of {planted}"
+        );
     }
     // The same question has the same answer again, and each table can be written as CSV.
     assert_eq!(explain(folder.path(), &["--json"]).out, answer.out);
     let csv = folder.path().join("causes.csv");
-    let answer = explain(folder.path(), &["--table", "causes", "--csv", csv.to_str().unwrap()]);
+    let answer = explain(
+        folder.path(),
+        &["--table", "causes", "--csv", csv.to_str().unwrap()],
+    );
     assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
     assert_eq!(std::fs::read_to_string(&csv).unwrap().lines().count(), 4);
     let text = explain(folder.path(), &[]).out;
@@ -96,10 +131,17 @@ fn planted_causes_come_out_with_their_effects() {
         assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
     }
     let html = std::fs::read_to_string(&page).unwrap();
-    assert!(html.contains("rgba(") && !html.contains("<script") && !html.contains("http://"), "{html}");
+    assert!(
+        html.contains("rgba(") && !html.contains("<script") && !html.contains("http://"),
+        "{html}"
+    );
     let answer = explain(folder.path(), &["--html", csv.to_str().unwrap()]);
     assert_eq!(answer.exit, Exit::Error);
-    assert!(answer.err.contains("is no page of etwkit explain"), "{}", answer.err);
+    assert!(
+        answer.err.contains("is no page of etwkit explain"),
+        "{}",
+        answer.err
+    );
 }
 
 #[test]
@@ -107,14 +149,26 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
     let folder = tempfile::tempdir().unwrap();
     runs("test-runs-quiet", 10, folder.path());
     let answer = explain(folder.path(), &["--json"]);
-    assert_eq!(of_table(&json_lines(&answer.out), "causes").len(), 0, "{}", answer.out);
+    assert_eq!(
+        of_table(&json_lines(&answer.out), "causes").len(),
+        0,
+        "{}",
+        answer.out
+    );
     let text = explain(folder.path(), &[]).out;
     assert!(text.starts_with("The runs do not differ: "), "{text}");
     let one = folder.path().join("run001.etwx");
     let text = run(&["explain", one.to_str().unwrap()]).out;
-    assert!(text.starts_with("There is nothing to compare: 1 run "), "{text}");
+    assert!(
+        text.starts_with("There is nothing to compare: 1 run "),
+        "{text}"
+    );
     let answer = run(&["explain", "--metric", "process-cpu", one.to_str().unwrap()]);
-    assert!(answer.err.contains("--metric: process-cpu needs --process"), "{}", answer.err);
+    assert!(
+        answer.err.contains("--metric: process-cpu needs --process"),
+        "{}",
+        answer.err
+    );
 }
 
 /// The traces stay so small that hundreds of them are made in a minute.
@@ -122,8 +176,17 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
 fn runs_are_small() {
     let scenario = find("test-runs").unwrap();
     for seed in 1..=5 {
-        let options = Options { seed, ..Options::default() };
-        let (_, truth) = scenario.write(std::io::Cursor::new(Vec::new()), &options).unwrap();
-        assert!(truth.counts.total < 20_000, "{seed}: {}", truth.counts.total);
+        let options = Options {
+            seed,
+            ..Options::default()
+        };
+        let (_, truth) = scenario
+            .write(std::io::Cursor::new(Vec::new()), &options)
+            .unwrap();
+        assert!(
+            truth.counts.total < 20_000,
+            "{seed}: {}",
+            truth.counts.total
+        );
     }
 }

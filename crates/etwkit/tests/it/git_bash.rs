@@ -34,9 +34,17 @@ fn the_demo_finds_who_waits_for_whom() {
     let truth = std::fs::read_to_string(folder.path().join("git-bash.truth.json")).unwrap();
     let truth: Value = serde_json::from_str(&truth).unwrap();
     let calls = truth["calls"].as_array().unwrap();
-    let wait =
-        |call: &Value| call["chain"][0]["ready_ns"].as_i64().zip(call["chain"][0]["wait_start_ns"].as_i64());
-    let longest = calls.iter().filter_map(wait).map(|(readied, start)| readied - start).max().unwrap();
+    let wait = |call: &Value| {
+        call["chain"][0]["ready_ns"]
+            .as_i64()
+            .zip(call["chain"][0]["wait_start_ns"].as_i64())
+    };
+    let longest = calls
+        .iter()
+        .filter_map(wait)
+        .map(|(readied, start)| readied - start)
+        .max()
+        .unwrap();
     let extract = folder.path().join("git-bash.etwx");
     let chain = rows(&[
         "dump",
@@ -53,7 +61,11 @@ fn the_demo_finds_who_waits_for_whom() {
     assert_eq!(chain[0]["readying_process"], "NwScanSvc.exe");
 
     let again = run(&["demo", place]);
-    assert_eq!(again.out, out.split_once('\n').unwrap().1, "the second time the trace is there");
+    assert_eq!(
+        again.out,
+        out.split_once('\n').unwrap().1,
+        "the second time the trace is there"
+    );
 }
 
 #[test]
@@ -66,10 +78,20 @@ fn the_virus_scanner_costs_others_what_they_wait_below_its_driver() {
     let shield = &products[0];
     assert_eq!(
         (&shield["product"], &shield["company"]),
-        (&"Northwall Endpoint Shield".into(), &"Northwall Security".into())
+        (
+            &"Northwall Endpoint Shield".into(),
+            &"Northwall Security".into()
+        )
     );
-    let sum = |rows: Vec<Value>, name: &str| rows.iter().filter_map(|row| row[name].as_i64()).sum::<i64>();
-    let cpu = sum(rows(&["dump", "cpu", "--json", "--process", "NwScanSvc", &extract]), "cpu_ns");
+    let sum = |rows: Vec<Value>, name: &str| {
+        rows.iter()
+            .filter_map(|row| row[name].as_i64())
+            .sum::<i64>()
+    };
+    let cpu = sum(
+        rows(&["dump", "cpu", "--json", "--process", "NwScanSvc", &extract]),
+        "cpu_ns",
+    );
     assert_eq!(shield["own_cpu_ns"], cpu);
     let waits = sum(
         rows(&[
@@ -103,29 +125,69 @@ fn symbols_are_loaded_into_an_extract_that_is_there() {
     assert_eq!(run(&["extract", &trace]).exit, Exit::Answered);
     let extract = trace.replace(".etl", ".etwx");
     let methods = |extract: &str| {
-        let rows = rows(&["dump", "cpu", "--json", "--process", "NwScanSvc", "--methods", "*Scan*", extract]);
-        rows.iter().map(|row| row["method"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        let rows = rows(&[
+            "dump",
+            "cpu",
+            "--json",
+            "--process",
+            "NwScanSvc",
+            "--methods",
+            "*Scan*",
+            extract,
+        ]);
+        rows.iter()
+            .map(|row| row["method"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     let unnamed = run(&["dump", "cpu", "--methods", "*Scan*", &extract]);
     assert!(!unnamed.out.contains("CScanEngine"), "{}", unnamed.out);
 
     let nowhere = folder.path().join("nowhere");
-    let none = run(&["symbols", "load", "--symbols", nowhere.to_str().unwrap(), "--refresh", &extract]);
+    let none = run(&[
+        "symbols",
+        "load",
+        "--symbols",
+        nowhere.to_str().unwrap(),
+        "--refresh",
+        &extract,
+    ]);
     assert_eq!(none.exit, Exit::Nothing);
-    assert!(none.out.contains("\n0 of ") && none.out.contains(" symbol files found, 0 of "), "{}", none.out);
+    assert!(
+        none.out.contains("\n0 of ") && none.out.contains(" symbol files found, 0 of "),
+        "{}",
+        none.out
+    );
 
     let file = folder.path().join("team.stacktags");
-    let rules =
-        r#"<Tag Name=""><Tag Name="Shield"><Entrypoint Module="nwshield.sys" Method="*"/></Tag></Tag>"#;
+    let rules = r#"<Tag Name=""><Tag Name="Shield"><Entrypoint Module="nwshield.sys" Method="*"/></Tag></Tag>"#;
     std::fs::write(&file, rules).unwrap();
-    let tagged =
-        ["dump", "cpu", "--stack-tags", "Shield", "--stack-tag-file", file.to_str().unwrap(), &extract];
+    let tagged = [
+        "dump",
+        "cpu",
+        "--stack-tags",
+        "Shield",
+        "--stack-tag-file",
+        file.to_str().unwrap(),
+        &extract,
+    ];
     assert_eq!(run(&tagged).exit, Exit::Answered);
     let loaded = run(&["symbols", "load", "--json", "--symbols", &symbols, &extract]);
-    assert!(loaded.err.contains("the stack tags of team.stacktags were of the old names"), "{}", loaded.err);
-    assert!(run(&tagged).err.contains("tagged the stacks"), "with the file they are there again");
+    assert!(
+        loaded
+            .err
+            .contains("the stack tags of team.stacktags were of the old names"),
+        "{}",
+        loaded.err
+    );
+    assert!(
+        run(&tagged).err.contains("tagged the stacks"),
+        "with the file they are there again"
+    );
     let loaded = json_lines(&loaded.out);
-    let kernel = loaded.iter().find(|row| row["pdb_name"] == "ntkrnlmp.pdb").unwrap();
+    let kernel = loaded
+        .iter()
+        .find(|row| row["pdb_name"] == "ntkrnlmp.pdb")
+        .unwrap();
     assert_eq!(kernel["named"], kernel["addresses"]);
     assert!(methods(&extract).contains(&"CScanEngine::ScanFile".to_owned()));
     let lines = rows(&[
@@ -140,7 +202,10 @@ fn symbols_are_loaded_into_an_extract_that_is_there() {
     // The same chain, from the start.
     let out = folder.path().join("named.etwx");
     let out = out.to_str().unwrap();
-    assert_eq!(run(&["extract", "--symbols", &symbols, "--out", out, &trace]).exit, Exit::Answered);
+    assert_eq!(
+        run(&["extract", "--symbols", &symbols, "--out", out, &trace]).exit,
+        Exit::Answered
+    );
     assert_eq!(methods(out), methods(&extract));
     let summary = folder.path().join("summary.etwx");
     let summary = summary.to_str().unwrap();
@@ -154,19 +219,47 @@ fn symbols_are_loaded_into_an_extract_that_is_there() {
 fn tags_of_a_file_of_the_user() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap();
-    run(&["synth", "write", "git-bash", "--out", &format!("{place}/bash.etl")]);
-    assert_eq!(run(&["extract", &format!("{place}/bash.etl")]).exit, Exit::Answered);
-    let (extract, file) = (format!("{place}/bash.etwx"), format!("{place}/team.stacktags"));
-    let rules =
-        r#"<Tag Name=""><Tag Name="Shield"><Entrypoint Module="nwshield.sys" Method="*"/></Tag></Tag>"#;
+    run(&[
+        "synth",
+        "write",
+        "git-bash",
+        "--out",
+        &format!("{place}/bash.etl"),
+    ]);
+    assert_eq!(
+        run(&["extract", &format!("{place}/bash.etl")]).exit,
+        Exit::Answered
+    );
+    let (extract, file) = (
+        format!("{place}/bash.etwx"),
+        format!("{place}/team.stacktags"),
+    );
+    let rules = r#"<Tag Name=""><Tag Name="Shield"><Entrypoint Module="nwshield.sys" Method="*"/></Tag></Tag>"#;
     std::fs::write(&file, rules).unwrap();
-    let ask = ["dump", "cpu", "--json", "--stack-tags", "Shield", "--stack-tag-file", &file, &extract];
+    let ask = [
+        "dump",
+        "cpu",
+        "--json",
+        "--stack-tags",
+        "Shield",
+        "--stack-tag-file",
+        &file,
+        &extract,
+    ];
     let tagged = rows(&ask);
     let bash: Vec<&Value> = tagged.iter().filter(|row| row["pid"] == 3640).collect();
     assert_eq!(bash.len(), 1);
     // All waits for the scanner, as `dump wait` has them.
-    let waits =
-        rows(&["dump", "wait", "--json", "--process", "3640", "--method", "FltSendMessage", &extract]);
+    let waits = rows(&[
+        "dump",
+        "wait",
+        "--json",
+        "--process",
+        "3640",
+        "--method",
+        "FltSendMessage",
+        &extract,
+    ]);
     assert_eq!(bash[0]["wait_ns"], waits[0]["wait_ns"]);
     waits_by_tag(&extract, &file, &waits);
     exports_by_tag(&extract, &file);
@@ -177,9 +270,16 @@ fn tags_of_a_file_of_the_user() {
     std::fs::write(&file, "<Tag Name=\"\"><Tug/></Tag>").unwrap();
     let broken = run(&ask);
     assert_eq!(broken.exit, Exit::Error);
-    assert!(broken.err.contains("team.stacktags:1:") && !broken.err.contains("\\n"), "{}", broken.err);
     assert!(
-        broken.err.lines().any(|line| line.starts_with("hint: a stack tag file is XML")),
+        broken.err.contains("team.stacktags:1:") && !broken.err.contains("\\n"),
+        "{}",
+        broken.err
+    );
+    assert!(
+        broken
+            .err
+            .lines()
+            .any(|line| line.starts_with("hint: a stack tag file is XML")),
         "{}",
         broken.err
     );
@@ -189,18 +289,45 @@ fn tags_of_a_file_of_the_user() {
 /// that are stored, by both sets.
 fn tags_of_a_part(extract: &str, file: &str) {
     let sums = |more: &[&str]| {
-        let ask = ["dump", "cpu", "--json", "--stack-tags", "*", "--stack-tag-file", file];
-        let columns = ["pid", "tag_set", "name", "cpu_ns", "wait_ns", "ready_ns", "wait_sum_ns", "switches"];
+        let ask = [
+            "dump",
+            "cpu",
+            "--json",
+            "--stack-tags",
+            "*",
+            "--stack-tag-file",
+            file,
+        ];
+        let columns = [
+            "pid",
+            "tag_set",
+            "name",
+            "cpu_ns",
+            "wait_ns",
+            "ready_ns",
+            "wait_sum_ns",
+            "switches",
+        ];
         let text = |row: &Value| columns.map(|column| row[column].to_string()).join(" ");
-        let mut sums: Vec<String> = rows(&[&ask, more, &[extract]].concat()).iter().map(text).collect();
+        let mut sums: Vec<String> = rows(&[&ask, more, &[extract]].concat())
+            .iter()
+            .map(text)
+            .collect();
         sums.sort();
         sums
     };
     let (all, whole) = (sums(&["--range", "0..1000"]), sums(&[]));
     assert_eq!(all, whole);
-    assert!(all.iter().any(|row| row.contains("\"team.stacktags\" \"Shield\"")), "{all:?}");
+    assert!(
+        all.iter()
+            .any(|row| row.contains("\"team.stacktags\" \"Shield\"")),
+        "{all:?}"
+    );
     let half = sums(&["--range", "0..6"]);
-    assert!(half.len() > 1 && half.iter().any(|row| !all.contains(row)), "{half:?}");
+    assert!(
+        half.len() > 1 && half.iter().any(|row| !all.contains(row)),
+        "{half:?}"
+    );
 }
 
 /// Rows of a question in SQL, each as one text.
@@ -212,14 +339,34 @@ fn texts(args: &[&str]) -> Vec<String> {
 fn exports_by_tag(extract: &str, file: &str) {
     let sql = "SELECT sum(wait_ns) AS wait_ns, sum(run_ns) AS run_ns FROM context_switch JOIN process USING (process_key) \
                WHERE pid = 3640 AND stack_tag(stack_id, 'team.stacktags') = 'Shield'";
-    let sums = rows(&["sql", "--format", "json", "--stack-tag-file", file, extract, sql]);
+    let sums = rows(&[
+        "sql",
+        "--format",
+        "json",
+        "--stack-tag-file",
+        file,
+        extract,
+        sql,
+    ]);
     let export = |more: &[&str]| {
         let out = format!("{extract}.{}", more.join("-"));
-        let tags = ["export", "--json", "--pid", "3640", "--tag", "Shield", "--stack-tag-file", file];
+        let tags = [
+            "export",
+            "--json",
+            "--pid",
+            "3640",
+            "--tag",
+            "Shield",
+            "--stack-tag-file",
+            file,
+        ];
         rows(&[&tags, more, &["--out", &out, extract]].concat()).remove(0)
     };
     let waits = export(&["--metric", "wait"]);
-    assert!(sums[0]["wait_ns"].as_i64() > Some(0) && sums[0]["run_ns"].as_i64() > Some(0), "{sums:?}");
+    assert!(
+        sums[0]["wait_ns"].as_i64() > Some(0) && sums[0]["run_ns"].as_i64() > Some(0),
+        "{sums:?}"
+    );
     assert_eq!(waits["total_ns"], sums[0]["wait_ns"]);
     let timeline = export(&["--format", "chrome"]);
     assert_eq!(timeline["run_ns"], sums[0]["run_ns"]);
@@ -239,8 +386,8 @@ fn waits_by_tag(extract: &str, file: &str, shield: &[Value]) {
     let mut ours: Vec<String> = Vec::new();
     for row in by_tag(&with_file) {
         let (key, set, tag) = (&row["process_key"], &row["tag_set"], &row["tag"]);
-        let times =
-            ["wait_ns", "wait_sum_ns", "ready_ns", "ready_sum_ns"].map(|name| row[name].as_i64().unwrap());
+        let times = ["wait_ns", "wait_sum_ns", "ready_ns", "ready_sum_ns"]
+            .map(|name| row[name].as_i64().unwrap());
         if times.iter().any(|time| *time > 0) {
             ours.push(format!("{key} {set} {tag} {times:?}"));
         }
@@ -253,7 +400,10 @@ fn waits_by_tag(extract: &str, file: &str, shield: &[Value]) {
         .map(|row| {
             let times = ["wait_ns", "wait_sum_ns", "ready_ns", "ready_sum_ns"];
             let times = times.map(|name| row[name].as_i64().unwrap());
-            format!("{} {} {} {times:?}", row["process_key"], row["tag_set"], row["tag"])
+            format!(
+                "{} {} {} {times:?}",
+                row["process_key"], row["tag_set"], row["tag"]
+            )
         })
         .collect();
     table.sort();
@@ -264,32 +414,65 @@ fn waits_by_tag(extract: &str, file: &str, shield: &[Value]) {
     let of_bash = ["--process", "3640", "--tag", "shield"];
     let tagged = by_tag(&[&of_bash[..], &with_file].concat());
     assert_eq!(tagged.len(), 1);
-    assert_eq!((&tagged[0]["tag"], &tagged[0]["tag_set"]), (&"Shield".into(), &"team.stacktags".into()));
+    assert_eq!(
+        (&tagged[0]["tag"], &tagged[0]["tag_set"]),
+        (&"Shield".into(), &"team.stacktags".into())
+    );
     let by_process = rows(&[&["dump", "wait", "--json"], &of_bash[..], &with_file].concat());
-    for column in ["waits", "wait_ns", "wait_max_ns", "ready_sum_ns", "first_ns"] {
+    for column in [
+        "waits",
+        "wait_ns",
+        "wait_max_ns",
+        "ready_sum_ns",
+        "first_ns",
+    ] {
         assert_eq!(by_process[0][column], shield[0][column], "{column}");
         assert_eq!(tagged[0][column], shield[0][column], "{column}");
     }
     let nothing = run(&["dump", "wait", "--by", "tag", "--tag", "Shield", extract]);
-    assert_eq!(nothing.exit, Exit::Nothing, "without the file there is no such tag: {nothing:?}");
+    assert_eq!(
+        nothing.exit,
+        Exit::Nothing,
+        "without the file there is no such tag: {nothing:?}"
+    );
 
-    let twice = run(&["dump", "wait", "--stack-tag-file", file, "--stack-tag-file", file, extract]);
+    let twice = run(&[
+        "dump",
+        "wait",
+        "--stack-tag-file",
+        file,
+        "--stack-tag-file",
+        file,
+        extract,
+    ]);
     assert_eq!(twice.exit, Exit::Error);
     assert!(twice.err.contains("different names"), "{}", twice.err);
 
     // The SQL that is shown gives the same rows, for a part of the trace as well.
-    let part = ["dump", "wait", "--by", "tag", "--range", "3..9", "--tag", "!Other"];
+    let part = [
+        "dump", "wait", "--by", "tag", "--range", "3..9", "--tag", "!Other",
+    ];
     let sql = run(&[&part[..], &["--show-sql"], &with_file].concat()).out;
-    let columns = "process_key, tag_set, tag, waits, wait_ns, wait_max_ns, ready_ns, threads, first_ns";
-    let sql =
-        format!("select {columns} from ({sql}) order by sort_value, wait_sum_ns, process_key, tag_set, tag");
+    let columns =
+        "process_key, tag_set, tag, waits, wait_ns, wait_max_ns, ready_ns, threads, first_ns";
+    let sql = format!(
+        "select {columns} from ({sql}) order by sort_value, wait_sum_ns, process_key, tag_set, tag"
+    );
     let shown = texts(&[&["sql", "--format", "json"], &with_file[..], &[&sql]].concat());
     let mut ours: Vec<String> = rows(&[&part[..], &["--json"], &with_file].concat())
         .iter()
-        .map(|row| columns.split(", ").map(|name| (name.to_owned(), row[name].clone())).collect())
+        .map(|row| {
+            columns
+                .split(", ")
+                .map(|name| (name.to_owned(), row[name].clone()))
+                .collect()
+        })
         .map(|row: serde_json::Map<String, Value>| Value::Object(row).to_string())
         .collect();
-    assert!(ours.len() > 20 && ours.iter().any(|row| row.contains("Shield")), "{ours:?}");
+    assert!(
+        ours.len() > 20 && ours.iter().any(|row| row.contains("Shield")),
+        "{ours:?}"
+    );
     // The printed list begins with the largest row, the SQL ends with it.
     ours.reverse();
     assert_eq!(ours, shown);

@@ -15,11 +15,22 @@ fn check(bytes: &[u8], what: &str) -> Exit {
     let path = file.path().to_str().unwrap();
     let mut exits = Vec::new();
     // Printing every event of a large trace takes longer than reading it twenty times.
-    let limit = if bytes.len() > 1_000_000 { "5000" } else { "1000000" };
-    for args in [&["info", "--json"][..], &["events", "--json", "--limit", limit], &["events", "--count"]] {
+    let limit = if bytes.len() > 1_000_000 {
+        "5000"
+    } else {
+        "1000000"
+    };
+    for args in [
+        &["info", "--json"][..],
+        &["events", "--json", "--limit", limit],
+        &["events", "--count"],
+    ] {
         let start = Instant::now();
         let answer = run(&[args, &[path]].concat());
-        assert!(start.elapsed() < Duration::from_secs(60), "{what}: {args:?} hangs");
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "{what}: {args:?} hangs"
+        );
         match answer.exit {
             Exit::Error => {
                 assert!(
@@ -27,25 +38,36 @@ fn check(bytes: &[u8], what: &str) -> Exit {
                     "{what}: {}",
                     answer.err
                 );
-                let position = answer.err.contains("offset") || answer.err.contains("an empty file");
+                let position =
+                    answer.err.contains("offset") || answer.err.contains("an empty file");
                 assert!(position, "{what}: no position in {}", answer.err);
             }
             _ => assert_eq!(answer.other_errors(), "", "{what}"),
         }
         exits.push(answer.exit);
     }
-    assert!(exits.windows(2).all(|pair| pair[0] == pair[1]), "{what}: {exits:?}");
+    assert!(
+        exits.windows(2).all(|pair| pair[0] == pair[1]),
+        "{what}: {exits:?}"
+    );
     exits[0]
 }
 
 /// The traces of the repository and all samples.
 fn subjects() -> Vec<(String, Vec<u8>)> {
-    let own = std::fs::read_dir(made()).unwrap().map(|entry| entry.unwrap().path());
-    let mut paths: Vec<_> = own.filter(|path| path.extension().is_some_and(|e| e == "etl")).collect();
+    let own = std::fs::read_dir(made())
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> = own
+        .filter(|path| path.extension().is_some_and(|e| e == "etl"))
+        .collect();
     paths.extend(trace_files());
     paths.sort();
     paths.dedup_by_key(|path| path.file_name().unwrap().to_owned());
-    paths.into_iter().map(|path| (path.display().to_string(), std::fs::read(path).unwrap())).collect()
+    paths
+        .into_iter()
+        .map(|path| (path.display().to_string(), std::fs::read(path).unwrap()))
+        .collect()
 }
 
 /// Runs a check for every subject, on all processors.
@@ -101,19 +123,38 @@ fn extracts_of_broken_traces_open() {
 
 fn check_extract(bytes: &[u8], what: &str) {
     let folder = tempfile::tempdir().unwrap();
-    let (trace, target) = (folder.path().join("broken.etl"), folder.path().join("broken.etwx"));
+    let (trace, target) = (
+        folder.path().join("broken.etl"),
+        folder.path().join("broken.etwx"),
+    );
     std::fs::write(&trace, bytes).unwrap();
     let start = Instant::now();
-    let answer = run(&["extract", trace.to_str().unwrap(), "--out", target.to_str().unwrap()]);
-    assert!(start.elapsed() < Duration::from_secs(60), "{what}: extract hangs");
+    let answer = run(&[
+        "extract",
+        trace.to_str().unwrap(),
+        "--out",
+        target.to_str().unwrap(),
+    ]);
+    assert!(
+        start.elapsed() < Duration::from_secs(60),
+        "{what}: extract hangs"
+    );
     if answer.exit == Exit::Error {
-        assert!(answer.err.contains("error: ") && answer.err.contains("hint: "), "{what}: {}", answer.err);
+        assert!(
+            answer.err.contains("error: ") && answer.err.contains("hint: "),
+            "{what}: {}",
+            answer.err
+        );
         assert!(!target.exists(), "{what}: half an extract");
         return;
     }
     let extract = etwkit_extract::Extract::open(&target).unwrap();
     for table in extract.tables() {
-        let rows: usize = table.batches(None).unwrap().map(|batch| batch.unwrap().num_rows()).sum();
+        let rows: usize = table
+            .batches(None)
+            .unwrap()
+            .map(|batch| batch.unwrap().num_rows())
+            .sum();
         assert_eq!(rows as u64, table.rows, "{what}: {}", table.name);
     }
 }
@@ -123,7 +164,12 @@ fn what_is_no_trace_is_refused_with_a_position_and_a_hint() {
     let zeros = vec![0; 5000];
     let mut random = Random::new(1);
     let noise: Vec<u8> = (0..5000).map(|_| random.below(256) as u8).collect();
-    for (bytes, what) in [(&b""[..], "empty"), (b"x", "one byte"), (&zeros, "zeros"), (&noise, "noise")] {
+    for (bytes, what) in [
+        (&b""[..], "empty"),
+        (b"x", "one byte"),
+        (&zeros, "zeros"),
+        (&noise, "noise"),
+    ] {
         assert_eq!(check(bytes, what), Exit::Error, "{what}");
     }
 }

@@ -51,10 +51,16 @@ fn lines_ended_by_texts(source: &str) -> Vec<usize> {
             }
             Some(end) if end == "\"" && c == '\\' && rest.get(1) != Some(&'\n') => 2,
             Some(_) => 1,
-            None if rest.starts_with(&['/', '/']) => rest.iter().take_while(|c| **c != '\n').count(),
+            None if rest.starts_with(&['/', '/']) => {
+                rest.iter().take_while(|c| **c != '\n').count()
+            }
             None if rest.starts_with(&['\'', '"', '\'']) => 3,
             None if rest.starts_with(&['\'', '\\', '"', '\'']) => 4,
-            None if c == 'r' && !bytes[..at].last().is_some_and(|c| c.is_alphanumeric() || *c == '_') => {
+            None if c == 'r'
+                && !bytes[..at]
+                    .last()
+                    .is_some_and(|c| c.is_alphanumeric() || *c == '_') =>
+            {
                 let signs = rest[1..].iter().take_while(|c| **c == '#').count();
                 if rest.get(1 + signs) == Some(&'"') {
                     until = Some(format!("\"{}", "#".repeat(signs)));
@@ -85,7 +91,8 @@ fn lines_wrap_at_110_columns() {
             let trimmed = line.trim_start();
             // Tables and addresses in comments cannot be broken.
             let is_whole = trimmed.starts_with("//")
-                && (trimmed.contains('|') || trimmed.split_whitespace().any(|word| word.len() > 60));
+                && (trimmed.contains('|')
+                    || trimmed.split_whitespace().any(|word| word.len() > 60));
             // The formatter breaks no text, and nothing inside the calls of most macros.
             let has_text = line.contains('"') || texts.contains(&number);
             if line.chars().count() > COLUMNS && !is_whole && !has_text {
@@ -99,7 +106,10 @@ fn lines_wrap_at_110_columns() {
 #[test]
 fn functions_fit_two_screens() {
     let mut long = Vec::new();
-    for file in all_sources().iter().filter(|file| file.components().any(|part| part.as_os_str() == "src")) {
+    for file in all_sources()
+        .iter()
+        .filter(|file| file.components().any(|part| part.as_os_str() == "src"))
+    {
         let source = std::fs::read_to_string(file).unwrap();
         let mut begun: Option<(usize, &str, String)> = None;
         for (number, line) in (1..).zip(source.lines()) {
@@ -107,15 +117,21 @@ fn functions_fit_two_screens() {
             match &begun {
                 None => {
                     let words: Vec<&str> = line.split_whitespace().collect();
-                    let is_function =
-                        words.iter().take(5).any(|word| *word == "fn") && !line.ends_with([';', '}']);
+                    let is_function = words.iter().take(5).any(|word| *word == "fn")
+                        && !line.ends_with([';', '}']);
                     if is_function && !line.trim_start().starts_with("//") {
                         begun = Some((number, indent, line.trim().to_owned()));
                     }
                 }
-                Some((first, of, head)) if line == format!("{of}}}") || line == format!("{of};") => {
+                Some((first, of, head))
+                    if line == format!("{of}}}") || line == format!("{of};") =>
+                {
                     if number - first + 1 > FUNCTION {
-                        long.push(format!("{}:{first}: {} lines: {head}", name(file), number - first + 1));
+                        long.push(format!(
+                            "{}:{first}: {} lines: {head}",
+                            name(file),
+                            number - first + 1
+                        ));
                     }
                     begun = None;
                 }
@@ -123,7 +139,10 @@ fn functions_fit_two_screens() {
             }
         }
     }
-    assert!(long.is_empty(), "functions of more than {FUNCTION} lines: {long:#?}");
+    assert!(
+        long.is_empty(),
+        "functions of more than {FUNCTION} lines: {long:#?}"
+    );
 }
 
 #[test]
@@ -132,7 +151,10 @@ fn a_question_is_read_in_one_go() {
     for file in all_sources() {
         let source = std::fs::read_to_string(&file).unwrap();
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
-        if !code.lines().any(|line| line.starts_with("impl Question for ")) {
+        if !code
+            .lines()
+            .any(|line| line.starts_with("impl Question for "))
+        {
             continue;
         }
         questions += 1;
@@ -142,7 +164,10 @@ fn a_question_is_read_in_one_go() {
         }
     }
     assert!(questions > 40, "only {questions} questions were found");
-    assert!(long.is_empty(), "questions of more than {QUESTION} lines: {long:#?}");
+    assert!(
+        long.is_empty(),
+        "questions of more than {QUESTION} lines: {long:#?}"
+    );
 }
 
 #[test]
@@ -157,5 +182,8 @@ fn comments_stand_alone() {
             }
         }
     }
-    assert!(leaning.is_empty(), "comments that need their neighbours: {leaning:#?}");
+    assert!(
+        leaning.is_empty(),
+        "comments that need their neighbours: {leaning:#?}"
+    );
 }

@@ -14,10 +14,14 @@ pub(crate) fn circles(source: &Path) -> Vec<BTreeSet<String>> {
     let mut files = BTreeMap::new();
     collect(source, &mut Module::new(), &mut files);
     let graph = graph(&files);
-    let reached: BTreeMap<&Module, BTreeSet<&Module>> =
-        graph.keys().map(|from| (from, reached(from, &graph))).collect();
+    let reached: BTreeMap<&Module, BTreeSet<&Module>> = graph
+        .keys()
+        .map(|from| (from, reached(from, &graph)))
+        .collect();
     let circle = |from: &Module| -> BTreeSet<String> {
-        let back = reached[from].iter().filter(|to| reached[**to].contains(from));
+        let back = reached[from]
+            .iter()
+            .filter(|to| reached[**to].contains(from));
         back.map(|to| to.join("::")).collect()
     };
     let all: BTreeSet<BTreeSet<String>> = graph.keys().map(circle).collect();
@@ -37,8 +41,15 @@ fn collect(folder: &Path, module: &mut Module, files: &mut BTreeMap<Module, Stri
             let text = std::fs::read_to_string(&path).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
             let lines = code.lines().map(|line| line.split("//").next().unwrap());
-            let own = if matches!(&*name, "lib" | "mod") { None } else { Some(name) };
-            files.insert(module.iter().cloned().chain(own).collect(), lines.collect::<Vec<_>>().join("\n"));
+            let own = if matches!(&*name, "lib" | "mod") {
+                None
+            } else {
+                Some(name)
+            };
+            files.insert(
+                module.iter().cloned().chain(own).collect(),
+                lines.collect::<Vec<_>>().join("\n"),
+            );
         }
     }
 }
@@ -50,7 +61,9 @@ fn graph(files: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>>
     let mut used = Vec::new();
     for (module, text) in files {
         for (is_handed_on, path) in imports(text) {
-            let Some((of, name)) = resolved(module, &path, files) else { continue };
+            let Some((of, name)) = resolved(module, &path, files) else {
+                continue;
+            };
             if is_handed_on {
                 handed_on.insert((module.clone(), path.last().unwrap().clone()), (of, name));
             } else {
@@ -58,12 +71,17 @@ fn graph(files: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>>
             }
         }
     }
-    let mut graph: BTreeMap<Module, BTreeSet<Module>> =
-        files.keys().map(|module| (module.clone(), BTreeSet::new())).collect();
+    let mut graph: BTreeMap<Module, BTreeSet<Module>> = files
+        .keys()
+        .map(|module| (module.clone(), BTreeSet::new()))
+        .collect();
     for (from, mut to, mut name) in used {
         // Nothing is handed on more often than that.
         for _ in 0..10 {
-            let Some((of, next)) = name.and_then(|name| handed_on.get(&(to.clone(), name))).cloned() else {
+            let Some((of, next)) = name
+                .and_then(|name| handed_on.get(&(to.clone(), name)))
+                .cloned()
+            else {
                 break;
             };
             (to, name) = (of, next);
@@ -76,7 +94,10 @@ fn graph(files: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>>
     graph
 }
 
-fn reached<'g>(from: &Module, graph: &'g BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<&'g Module> {
+fn reached<'g>(
+    from: &Module,
+    graph: &'g BTreeMap<Module, BTreeSet<Module>>,
+) -> BTreeSet<&'g Module> {
     let (mut found, mut open): (BTreeSet<&Module>, Vec<&Module>) =
         (BTreeSet::new(), graph[from].iter().collect());
     while let Some(next) = open.pop() {
@@ -96,8 +117,12 @@ fn imports(text: &str) -> Vec<Import> {
         rest = &rest[at + "use ".len()..];
         let before = line.trim();
         if before.is_empty() || before.starts_with("pub") {
-            let Some((tree, behind)) = rest.split_once(';') else { break };
-            expand(&Vec::new(), tree, &mut |path| all.push((!before.is_empty(), path)));
+            let Some((tree, behind)) = rest.split_once(';') else {
+                break;
+            };
+            expand(&Vec::new(), tree, &mut |path| {
+                all.push((!before.is_empty(), path))
+            });
             rest = behind;
         }
     }
@@ -107,12 +132,22 @@ fn imports(text: &str) -> Vec<Import> {
 /// The paths of `a::{b, c::{d}}`.
 fn expand(front: &[String], tree: &str, take: &mut dyn FnMut(Vec<String>)) {
     let path = |text: &str| -> Vec<String> {
-        let parts = text.split("::").map(|part| part.split(" as ").next().unwrap().trim());
-        front.iter().cloned().chain(parts.filter(|part| !part.is_empty()).map(str::to_owned)).collect()
+        let parts = text
+            .split("::")
+            .map(|part| part.split(" as ").next().unwrap().trim());
+        front
+            .iter()
+            .cloned()
+            .chain(parts.filter(|part| !part.is_empty()).map(str::to_owned))
+            .collect()
     };
-    let Some((head, inner)) = tree.split_once('{') else { return take(path(tree)) };
+    let Some((head, inner)) = tree.split_once('{') else {
+        return take(path(tree));
+    };
     // Texts may have a line that begins as an import does.
-    let Some((inner, _)) = inner.rsplit_once('}') else { return };
+    let Some((inner, _)) = inner.rsplit_once('}') else {
+        return;
+    };
     let head = path(head);
     let (mut depth, mut from) = (0, 0);
     for (at, char) in inner.char_indices().chain([(inner.len(), ',')]) {
@@ -140,7 +175,10 @@ fn resolved(
     match &*rest[0] {
         "crate" => (to, rest) = (Module::new(), &rest[1..]),
         "self" | "super" => {
-            while let Some(up) = rest.first().filter(|part| matches!(&***part, "self" | "super")) {
+            while let Some(up) = rest
+                .first()
+                .filter(|part| matches!(&***part, "self" | "super"))
+            {
                 if up == "super" {
                     to.pop();
                 }

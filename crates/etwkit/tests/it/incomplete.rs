@@ -23,7 +23,11 @@ fn folder() -> &'static Path {
         for (fixture, name, options) in extracts {
             let out = folder.path().join(name);
             let trace = trace(fixture);
-            let args = [&["extract", &trace, "--out", out.to_str().unwrap()], options].concat();
+            let args = [
+                &["extract", &trace, "--out", out.to_str().unwrap()],
+                options,
+            ]
+            .concat();
             assert_eq!(run(&args).exit, Exit::Answered, "{fixture}");
         }
         folder
@@ -46,25 +50,43 @@ fn every_trace_that_fails_is_named() {
     std::fs::write(path("text.etl"), "this is no trace").unwrap();
     std::fs::write(path("empty.etl"), "").unwrap();
     std::fs::copy(trace("power-5.etl"), path("good.etl")).unwrap();
-    let args = ["extract", &path("text.etl"), &path("good.etl"), &path("empty.etl")];
+    let args = [
+        "extract",
+        &path("text.etl"),
+        &path("good.etl"),
+        &path("empty.etl"),
+    ];
     let Answer { err, exit, .. } = run(&args);
     assert_eq!(exit, Exit::Error);
     for name in ["text.etl", "empty.etl"] {
         assert!(err.contains(&format!("error: {}: ", path(name))), "{err}");
     }
     assert_eq!(err.matches("hint: ").count(), 2, "{err}");
-    assert!(err.ends_with("error: 2 of 3 traces could not be extracted\n"), "{err}");
+    assert!(
+        err.ends_with("error: 2 of 3 traces could not be extracted\n"),
+        "{err}"
+    );
     let Answer { out, exit, .. } = run(&[&args[..], &["--json"]].concat());
     assert_eq!(exit, Exit::Error);
-    let rows: Vec<Value> = out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows: Vec<Value> = out
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(rows.len(), 3, "{out}");
     for name in ["text.etl", "empty.etl"] {
-        let row = rows.iter().find(|row| row["trace"] == path(name).as_str()).unwrap();
+        let row = rows
+            .iter()
+            .find(|row| row["trace"] == path(name).as_str())
+            .unwrap();
         assert!(row["error"].is_string() && row["hint"].is_string(), "{row}");
     }
     // The only trace needs no name.
     let err = run(&args[..2]).err;
-    assert!(err.starts_with("error: ") && !err.contains("could not be extracted"), "{err}");
+    assert!(
+        err.starts_with("error: ") && !err.contains("could not be extracted"),
+        "{err}"
+    );
 }
 
 #[test]
@@ -73,36 +95,103 @@ fn symbols_without_a_place_are_one_sentence() {
     assert_eq!(exit, Exit::Nothing);
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(lines.len(), 3, "{out}");
-    assert!(lines[1].contains("no place to look for symbol files is named"), "{out}");
-    assert_eq!(lines[2], format!("hint: etwkit symbols load --symbols MS {}", extract("sched.etwx")));
+    assert!(
+        lines[1].contains("no place to look for symbol files is named"),
+        "{out}"
+    );
+    assert_eq!(
+        lines[2],
+        format!(
+            "hint: etwkit symbols load --symbols MS {}",
+            extract("sched.etwx")
+        )
+    );
 }
 
 #[test]
 fn a_limit_of_the_library_says_how_many_rows_there_are() {
     let (one, two) = (extract("sched.etwx"), extract("summary.etwx"));
-    let Answer { out, err, .. } = run(&["sql", "--format", "csv", &one, "@cpu/methods", "--param", "top=3"]);
+    let Answer { out, err, .. } = run(&[
+        "sql",
+        "--format",
+        "csv",
+        &one,
+        "@cpu/methods",
+        "--param",
+        "top=3",
+    ]);
     assert_eq!(out.lines().count(), 4, "{out}");
-    let all: usize = err.split("top=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let all: usize = err
+        .split("top=")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
     assert!(err.starts_with("note: 3 of ") && all > 3, "{err}");
-    let whole = run(&["sql", "--format", "csv", &one, "@cpu/methods", "--param", &format!("top={all}")]);
-    assert_eq!((whole.out.lines().count(), whole.err.as_str()), (all + 1, ""));
-    let both = run(&["sql", "--format", "csv", &one, &two, "@cpu/methods", "--param", "top=3"]);
-    assert!(both.err.contains("rows of all 2 extracts together; "), "{}", both.err);
+    let whole = run(&[
+        "sql",
+        "--format",
+        "csv",
+        &one,
+        "@cpu/methods",
+        "--param",
+        &format!("top={all}"),
+    ]);
+    assert_eq!(
+        (whole.out.lines().count(), whole.err.as_str()),
+        (all + 1, "")
+    );
+    let both = run(&[
+        "sql",
+        "--format",
+        "csv",
+        &one,
+        &two,
+        "@cpu/methods",
+        "--param",
+        "top=3",
+    ]);
+    assert!(
+        both.err.contains("rows of all 2 extracts together; "),
+        "{}",
+        both.err
+    );
 }
 
 #[test]
 fn sql_says_what_was_not_recorded_and_what_is_left_out() {
-    let (power, full, summary) = (extract("power.etwx"), extract("sched.etwx"), extract("summary.etwx"));
-    let Answer { out, err, exit } =
-        run(&["sql", "--format", "csv", &power, "SELECT count(*) AS n FROM disk_io"]);
+    let (power, full, summary) = (
+        extract("power.etwx"),
+        extract("sched.etwx"),
+        extract("summary.etwx"),
+    );
+    let Answer { out, err, exit } = run(&[
+        "sql",
+        "--format",
+        "csv",
+        &power,
+        "SELECT count(*) AS n FROM disk_io",
+    ]);
     assert_eq!((exit, out.as_str()), (Exit::Answered, "n\r\n0\r\n"));
     let note = "not recorded: disk I/O; disk_io is empty for that reason (DISK_IO records it)";
     assert_eq!(err, format!("note: {power}: {note}\n"));
-    let switches = "WITH process AS (SELECT 1 AS x) SELECT count(*) AS n FROM context_switch, process";
-    assert_eq!(run(&["sql", &full, switches]).err, "", "a name of the question is no table");
+    let switches =
+        "WITH process AS (SELECT 1 AS x) SELECT count(*) AS n FROM context_switch, process";
+    assert_eq!(
+        run(&["sql", &full, switches]).err,
+        "",
+        "a name of the question is no table"
+    );
     let err = run(&["sql", &full, &summary, switches]).err;
-    let left_out = format!("note: {summary}: summaries keep no rows of context_switch and are left out\n");
-    assert!(err.ends_with(&left_out) && err.lines().count() == 2, "of one trace, and left out: {err}");
+    let left_out =
+        format!("note: {summary}: summaries keep no rows of context_switch and are left out\n");
+    assert!(
+        err.ends_with(&left_out) && err.lines().count() == 2,
+        "of one trace, and left out: {err}"
+    );
 }
 
 #[test]
@@ -110,15 +199,25 @@ fn topics_are_what_info_says() {
     let info = json(&["info", "--json", &trace("dotnet-5.etl")]);
     let events = |name: &str| {
         let recorded = info["recorded"].as_array().unwrap();
-        recorded.iter().find(|row| row["topic"] == name).unwrap()["events"].as_i64().unwrap()
+        recorded.iter().find(|row| row["topic"] == name).unwrap()["events"]
+            .as_i64()
+            .unwrap()
     };
     let sql = "SELECT topic, is_recorded, events, rows, tables, recorded_by FROM topic";
     let out = run(&["sql", "--format", "json", &extract("dotnet.etwx"), sql]).out;
-    let rows: Vec<Value> = out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows: Vec<Value> = out
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(rows.len(), info["recorded"].as_array().unwrap().len());
     for row in &rows {
         let events = events(row["topic"].as_str().unwrap());
-        assert_eq!((&row["events"], &row["is_recorded"]), (&events.into(), &(events > 0).into()), "{row}");
+        assert_eq!(
+            (&row["events"], &row["is_recorded"]),
+            (&events.into(), &(events > 0).into()),
+            "{row}"
+        );
         assert_eq!(row["recorded_by"].is_null(), events > 0, "{row}");
     }
     let dotnet = rows.iter().find(|row| row["topic"] == ".NET").unwrap();
@@ -132,7 +231,12 @@ fn topics_are_what_info_says() {
         &extract("power.etwx"),
         "SELECT trace_id, count(*) AS n FROM topic GROUP BY 1 ORDER BY 1",
     ]);
-    assert_eq!(both.out, format!("trace_id,n\r\n0,{0}\r\n1,{0}\r\n", rows.len()), "{}", both.err);
+    assert_eq!(
+        both.out,
+        format!("trace_id,n\r\n0,{0}\r\n1,{0}\r\n", rows.len()),
+        "{}",
+        both.err
+    );
 }
 
 #[test]
@@ -141,29 +245,61 @@ fn an_empty_answer_says_what_was_asked_and_what_there_is() {
     let cases: &[(&[&str], &[&str])] = &[
         (
             &["cpu", "--process", "betta"],
-            &["fits --process betta: no process fits betta (there are ", "similar: beta.exe ("],
+            &[
+                "fits --process betta: no process fits betta (there are ",
+                "similar: beta.exe (",
+            ],
         ),
-        (&["cpu", "--methods", "kernl32*"], &["no method fits kernl32* (there are "]),
-        (&["cpu", "--stack-tags", "no-such-tag"], &["no stack tag fits no-such-tag (there "]),
+        (
+            &["cpu", "--methods", "kernl32*"],
+            &["no method fits kernl32* (there are "],
+        ),
+        (
+            &["cpu", "--stack-tags", "no-such-tag"],
+            &["no stack tag fits no-such-tag (there "],
+        ),
         (&["disk", "--range", "20..30"], &["recorded no"]),
         (
             &["wait", "--process", "beta", "--range", "20..30"],
             &["--range 20..30: the trace goes from 0 to 0.400 s"],
         ),
-        (&["wait", "--thread", "99999"], &["no thread fits 99999 (there are "]),
-        (&["version", "--dll", "kernal32.dll"], &["no module fits kernal32.dll (there are "]),
-        (&["process", "--cmdline", "*nowhere*"], &["no command line fits *nowhere* (there are "]),
-        (&["process", "--process", "beta", "--cmdline", "*alpha*"], &["all of it together"]),
+        (
+            &["wait", "--thread", "99999"],
+            &["no thread fits 99999 (there are "],
+        ),
+        (
+            &["version", "--dll", "kernal32.dll"],
+            &["no module fits kernal32.dll (there are "],
+        ),
+        (
+            &["process", "--cmdline", "*nowhere*"],
+            &["no command line fits *nowhere* (there are "],
+        ),
+        (
+            &["process", "--process", "beta", "--cmdline", "*alpha*"],
+            &["all of it together"],
+        ),
     ];
     for (args, expected) in cases {
         let Answer { out, err, exit } = run(&[&["dump"], *args, &[&extract]].concat());
         assert_eq!(exit, Exit::Nothing, "{args:?}: {out}{err}");
-        assert!(expected.iter().all(|text| (out.clone() + &err).contains(text)), "{args:?}: {out}{err}");
+        assert!(
+            expected
+                .iter()
+                .all(|text| (out.clone() + &err).contains(text)),
+            "{args:?}: {out}{err}"
+        );
     }
     let Answer { out, exit, .. } = run(&["dump", "cpu", "--json", "--process", "betta", &extract]);
     assert_eq!(exit, Exit::Nothing);
     let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
-    assert!(last["nothing"].as_str().unwrap().contains("similar: beta.exe ("), "{last}");
+    assert!(
+        last["nothing"]
+            .as_str()
+            .unwrap()
+            .contains("similar: beta.exe ("),
+        "{last}"
+    );
     // In words of ETWAnalyzer, too.
     let Answer { err, .. } = run(&["-dump", "cpu", "-pn", "betta", "-fd", &extract]);
     assert!(err.contains("similar: beta.exe ("), "{err}");
@@ -172,34 +308,72 @@ fn an_empty_answer_says_what_was_asked_and_what_there_is() {
 #[test]
 fn processes_are_found_as_they_are_printed() {
     let out = run(&["dump", "process", "--json", &extract("sched.etwx")]).out;
-    let rows: Vec<Value> = out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows: Vec<Value> = out
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert!(rows.len() > 3);
     for row in rows.iter().filter(|row| row["pid"] != 0) {
         let (name, pid) = (row["name"].as_str().unwrap(), &row["pid"]);
-        for printed in [format!("{name} ({pid})"), format!("{name}({pid})"), format!("{name} ({pid}) +-")] {
-            let found = run(&["dump", "process", "--json", "--process", &printed, &extract("sched.etwx")]);
+        for printed in [
+            format!("{name} ({pid})"),
+            format!("{name}({pid})"),
+            format!("{name} ({pid}) +-"),
+        ] {
+            let found = run(&[
+                "dump",
+                "process",
+                "--json",
+                "--process",
+                &printed,
+                &extract("sched.etwx"),
+            ]);
             assert_eq!(found.out.lines().count(), 2, "{printed}: {}", found.out);
         }
         let event = format!("{name} ({pid})");
-        let args = ["events", "--limit", "1", "--process", &event, &trace("sched-5.etl")];
+        let args = [
+            "events",
+            "--limit",
+            "1",
+            "--process",
+            &event,
+            &trace("sched-5.etl"),
+        ];
         let found = run(&args);
-        assert!(found.out.contains(&format!(" {event} ")), "{event}: {}", found.out);
+        assert!(
+            found.out.contains(&format!(" {event} ")),
+            "{event}: {}",
+            found.out
+        );
     }
 }
 
 #[test]
 fn answers_with_methods_say_how_many_have_no_name() {
     let extract = extract("sched.etwx");
-    for args in [&["dump", "cpu", "--methods", "*"][..], &["dump", "cpu", "--stacks"]] {
+    for args in [
+        &["dump", "cpu", "--methods", "*"][..],
+        &["dump", "cpu", "--stacks"],
+    ] {
         let err = run(&[args, &[&extract]].concat()).err;
-        assert!(err.contains(" native addresses have no name: `etwkit symbols load --symbols MS "), "{err}");
+        assert!(
+            err.contains(" native addresses have no name: `etwkit symbols load --symbols MS "),
+            "{err}"
+        );
         let first = first_line(&run(&[args, &["--json", &extract]].concat()).out);
         let gaps = &first["incomplete"][0]["incomplete"];
-        assert_eq!(gaps["unnamed_addresses"], gaps["native_addresses"], "{first}");
+        assert_eq!(
+            gaps["unnamed_addresses"], gaps["native_addresses"],
+            "{first}"
+        );
     }
     // What shows no method is not touched by it.
     let Answer { out, err, .. } = run(&["dump", "process", "--json", &extract]);
-    assert_eq!((err.as_str(), &first_line(&out)["incomplete"]), ("", &Value::Null));
+    assert_eq!(
+        (err.as_str(), &first_line(&out)["incomplete"]),
+        ("", &Value::Null)
+    );
 }
 
 #[test]
@@ -207,8 +381,16 @@ fn lost_events_are_reported_with_every_answer() {
     let Some(folder) = traces() else { return };
     let trace = folder.join("made/lost-6.etl").to_str().unwrap().to_owned();
     let temporary = tempfile::tempdir().unwrap();
-    let extract = temporary.path().join("lost.etwx").to_str().unwrap().to_owned();
-    assert_eq!(run(&["extract", &trace, "--out", &extract]).exit, Exit::Answered);
+    let extract = temporary
+        .path()
+        .join("lost.etwx")
+        .to_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(
+        run(&["extract", &trace, "--out", &extract]).exit,
+        Exit::Answered
+    );
     // The truth of this trace: two buffers with 343 events were lost, and of 80 buffers 71 are left.
     let words = "343 events lost while recording, 2 buffers lost while recording, 9 of 80 buffers are missing, \
                  the end of the file is missing: events reach to ";
@@ -218,19 +400,35 @@ fn lost_events_are_reported_with_every_answer() {
         &["critical-path", "--process", "alpha", &extract],
         &["sql", &extract, "SELECT 1 AS one"],
         &["sql", &extract, "@cpu/processes"],
-        &["export", "--all-processes", "--out", profile.to_str().unwrap(), &extract],
+        &[
+            "export",
+            "--all-processes",
+            "--out",
+            profile.to_str().unwrap(),
+            &extract,
+        ],
         &["-dump", "process", "-fd", &extract],
     ];
     for command in commands {
         let err = run(command).err;
         assert_eq!(err.matches(words).count(), 1, "{command:?}: {err}");
-        assert!(err.contains(&format!("see `etwkit dump overview {extract}`")), "{command:?}: {err}");
+        assert!(
+            err.contains(&format!("see `etwkit dump overview {extract}`")),
+            "{command:?}: {err}"
+        );
     }
     let events = run(&["events", "--limit", "1", &trace]).err;
-    assert!(events.contains(words) && events.contains("see `etwkit info lost-6.etl`"), "{events}");
+    assert!(
+        events.contains(words) && events.contains("see `etwkit info lost-6.etl`"),
+        "{events}"
+    );
     let first = first_line(&run(&["sql", "--format", "json", &extract, "SELECT 1 AS one"]).out);
     let gaps = &first["incomplete"][0]["incomplete"];
-    assert_eq!((&gaps["lost_events"], &gaps["missing_buffers"]), (&343.into(), &9.into()), "{first}");
+    assert_eq!(
+        (&gaps["lost_events"], &gaps["missing_buffers"]),
+        (&343.into(), &9.into()),
+        "{first}"
+    );
     let Answer { out, .. } = run(&["dump", "overview", &extract]);
     assert!(out.contains("9 of 80 buffers are missing"), "{out}");
 }
@@ -256,19 +454,34 @@ fn check_suggestions(trace: &str) -> usize {
     let Answer { out, err, exit } = run(&["dump", "overview", trace]);
     assert_eq!(exit, Exit::Answered, "{trace}: {err}");
     let next = out.split("What to ask next\n").nth(1).unwrap();
-    let lines: Vec<&str> = next.lines().map(|line| line.trim().split("   ").next().unwrap()).collect();
+    let lines: Vec<&str> = next
+        .lines()
+        .map(|line| line.trim().split("   ").next().unwrap())
+        .collect();
     for line in lines.iter().filter(|line| !line.contains(" symbols load ")) {
         let line = words(line.split("  ").next().unwrap());
         let args: Vec<&str> = line.iter().skip(1).map(String::as_str).collect();
         let answer = run(&args);
-        assert_eq!(answer.exit, Exit::Answered, "{args:?} of {trace}: {}{}", answer.out, answer.err);
+        assert_eq!(
+            answer.exit,
+            Exit::Answered,
+            "{args:?} of {trace}: {}{}",
+            answer.out,
+            answer.err
+        );
     }
     lines.len()
 }
 
 #[test]
 fn an_overview_suggests_what_answers() {
-    for fixture in ["sched-5.etl", "files-5.etl", "handles-5.etl", "tcp-5.etl", "power-5.etl"] {
+    for fixture in [
+        "sched-5.etl",
+        "files-5.etl",
+        "handles-5.etl",
+        "tcp-5.etl",
+        "power-5.etl",
+    ] {
         assert!(check_suggestions(&trace(fixture)) > 1, "{fixture}");
     }
     assert!(check_suggestions(&extract("summary.etwx")) > 1);
@@ -279,7 +492,18 @@ fn an_overview_suggests_what_answers() {
 fn an_overview_suggests_dumps_of_what_was_recorded() {
     let folder = tempfile::tempdir().unwrap();
     for (name, dumps) in [
-        ("memory", &["hard-fault", "page-fault", "dpc", "ready", "heap", "pool", "trace-stats"][..]),
+        (
+            "memory",
+            &[
+                "hard-fault",
+                "page-fault",
+                "dpc",
+                "ready",
+                "heap",
+                "pool",
+                "trace-stats",
+            ][..],
+        ),
         ("services", &["alpc", "dpc", "ready"]),
         ("file-filters", &["mini-filter", "dpc", "ready"]),
         ("collections", &["gc", "dpc", "events"]),
@@ -287,12 +511,23 @@ fn an_overview_suggests_dumps_of_what_was_recorded() {
     ] {
         let trace = folder.path().join(format!("{name}.etl"));
         let trace = trace.to_str().unwrap();
-        assert_eq!(run(&["synth", "write", name, "--out", trace]).exit, Exit::Answered, "{name}");
+        assert_eq!(
+            run(&["synth", "write", name, "--out", trace]).exit,
+            Exit::Answered,
+            "{name}"
+        );
         let Answer { out, .. } = run(&["dump", "overview", trace]);
         for dump in dumps {
-            assert!(out.contains(&format!("etwkit dump {dump} {trace}")), "{name}, {dump}: {out}");
+            assert!(
+                out.contains(&format!("etwkit dump {dump} {trace}")),
+                "{name}, {dump}: {out}"
+            );
         }
-        assert_eq!(out.contains("etwkit dump gc "), name == "collections", "{out}");
+        assert_eq!(
+            out.contains("etwkit dump gc "),
+            name == "collections",
+            "{out}"
+        );
         check_suggestions(trace);
     }
 }

@@ -16,13 +16,25 @@ fn extract() -> &'static str {
         let json = small().write_packed(&folder, "Reading_3117msPC-1.20240501-120000");
         let answer = run(&["extract", json.to_str().unwrap()]);
         assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""));
-        assert!(answer.out.contains("imported from an extract of ETWAnalyzer"), "{}", answer.out);
-        folder.join("Reading_3117msPC-1.20240501-120000.etwx").to_str().unwrap().to_owned()
+        assert!(
+            answer
+                .out
+                .contains("imported from an extract of ETWAnalyzer"),
+            "{}",
+            answer.out
+        );
+        folder
+            .join("Reading_3117msPC-1.20240501-120000.etwx")
+            .to_str()
+            .unwrap()
+            .to_owned()
     })
 }
 
 fn folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("json7z").join(name);
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join("json7z")
+        .join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
@@ -38,12 +50,21 @@ fn dump(args: &[&str]) -> Vec<Value> {
         "{args:?}: {}",
         answer.out
     );
-    answer.out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+    answer
+        .out
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// Some columns of rows.
 fn columns(rows: &[Value], names: &[&str]) -> Value {
-    Value::Array(rows.iter().map(|row| names.iter().map(|name| row[*name].clone()).collect()).collect())
+    Value::Array(
+        rows.iter()
+            .map(|row| names.iter().map(|name| row[*name].clone()).collect())
+            .collect(),
+    )
 }
 
 #[track_caller]
@@ -62,17 +83,44 @@ fn assert_rows(args: &[&str], names: &[&str], expected: &Value) {
 fn sql(question: &str) -> Value {
     let answer = run(&["sql", "--format", "json", extract(), question]);
     assert_eq!(answer.other_errors(), "", "{question}");
-    let rows = answer.out.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
-    Value::Array(rows.map(|row| row.as_object().unwrap().values().cloned().collect()).collect())
+    let rows = answer
+        .out
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    Value::Array(
+        rows.map(|row| row.as_object().unwrap().values().cloned().collect())
+            .collect(),
+    )
 }
 
 #[test]
 fn processes_have_their_lives() {
     assert_rows(
         &["process"],
-        &["pid", "name", "start_ns", "stop_ns", "exit_code", "parent", "session_id", "sid", "command_line"],
+        &[
+            "pid",
+            "name",
+            "start_ns",
+            "stop_ns",
+            "exit_code",
+            "parent",
+            "session_id",
+            "sid",
+            "command_line",
+        ],
         &json!([
-            [7, "explorer.exe", null, null, null, "System", null, null, null],
+            [
+                7,
+                "explorer.exe",
+                null,
+                null,
+                null,
+                "System",
+                null,
+                null,
+                null
+            ],
             [0, "Idle", null, null, null, null, null, null, null],
             [4, "System", null, null, null, "Idle", null, null, null],
             [
@@ -107,11 +155,27 @@ fn cpu_of_processes_is_that_of_the_file() {
     // Time of the idle process is no CPU.
     assert_rows(
         &["cpu"],
-        &["pid", "cpu_ns", "priority", "cores", "core_count", "first_ns", "last_ns"],
+        &[
+            "pid",
+            "cpu_ns",
+            "priority",
+            "cores",
+            "core_count",
+            "first_ns",
+            "last_ns",
+        ],
         &json!([
             [4, 40_000_000, null, "", 0, 0, 10_000_000_000i64],
             [200, 250_000_000, 8.0, "3", 1, 500_000_000, 8_000_000_000i64],
-            [100, 1_500_000_000, 8.5, "0-2,6", 4, 1_000_000_000, 9_500_000_000i64],
+            [
+                100,
+                1_500_000_000,
+                8.5,
+                "0-2,6",
+                4,
+                1_000_000_000,
+                9_500_000_000i64
+            ],
         ]),
     );
 }
@@ -236,7 +300,9 @@ fn costs_of_methods_are_those_of_the_file() {
             "SELECT is_deep_sleep, count, min_ns, p50_ns, p99_ns, max_ns, sum_ns, longest_sum_ns FROM ready_percentile WHERE process_key = 0 ORDER BY 1"
         ),
         json!([
-            [false, 400, 500, 10_000, 500_000, 900_250, 60_000_000, 2_000_000],
+            [
+                false, 400, 500, 10_000, 500_000, 900_250, 60_000_000, 2_000_000
+            ],
             [true, 60, 20_000, 40_000, 79_000, 80_000, 2_700_000, 0],
         ])
     );
@@ -246,7 +312,10 @@ fn costs_of_methods_are_those_of_the_file() {
     );
     assert_eq!(
         sql("SELECT cpu, start_ns, stop_ns, mhz FROM cpu_frequency ORDER BY 2"),
-        json!([[0, 0, 5_000_000_000i64, 3600], [0, 5_000_000_000i64, 10_000_000_000i64, 1500]])
+        json!([
+            [0, 0, 5_000_000_000i64, 3600],
+            [0, 5_000_000_000i64, 10_000_000_000i64, 1500]
+        ])
     );
 }
 
@@ -254,9 +323,27 @@ fn costs_of_methods_are_those_of_the_file() {
 fn stack_tags_are_those_of_the_file() {
     assert_rows(
         &["cpu", "--stack-tags", "*"],
-        &["pid", "tag_set", "name", "cpu_ns", "wait_ns", "wait_sum_ns", "first_ns", "last_ns"],
+        &[
+            "pid",
+            "tag_set",
+            "name",
+            "cpu_ns",
+            "wait_ns",
+            "wait_sum_ns",
+            "first_ns",
+            "last_ns",
+        ],
         &json!([
-            [200, "default", "Other", 250_000_000, 5_000_000, 5_000_000, 500_000_000, 2_500_000_000i64],
+            [
+                200,
+                "default",
+                "Other",
+                250_000_000,
+                5_000_000,
+                5_000_000,
+                500_000_000,
+                2_500_000_000i64
+            ],
             [
                 100,
                 "default",
@@ -267,15 +354,30 @@ fn stack_tags_are_those_of_the_file() {
                 1_500_000_000,
                 9_000_000_000i64
             ],
-            [100, "default", "Other", 800_000_000, 0, 0, 1_000_000_000, 1_000_000_000],
+            [
+                100,
+                "default",
+                "Other",
+                800_000_000,
+                0,
+                0,
+                1_000_000_000,
+                1_000_000_000
+            ],
         ]),
     );
 }
 
 #[test]
 fn disk_io_is_that_of_the_file() {
-    let names =
-        ["path", "read_bytes", "read_service_ns", "write_bytes", "write_service_ns", "flush_service_ns"];
+    let names = [
+        "path",
+        "read_bytes",
+        "read_service_ns",
+        "write_bytes",
+        "write_service_ns",
+        "flush_service_ns",
+    ];
     assert_rows(
         &["disk", "--dir-level", "100"],
         &names,
@@ -289,11 +391,23 @@ fn disk_io_is_that_of_the_file() {
     assert_rows(
         &["disk", "--dir-level", "100", "--process", "100"],
         &["path", "read_bytes", "write_bytes", "flush_service_ns"],
-        &json!([[null, 0, 0, 2_000_000], ["C:\\data\\big.bin", 1_048_576, 0, 0]]),
+        &json!([
+            [null, 0, 0, 2_000_000],
+            ["C:\\data\\big.bin", 1_048_576, 0, 0]
+        ]),
     );
     // Its writes are counted for each of the two if that is asked.
     assert_rows(
-        &["disk", "--dir-level", "100", "--process", "100", "--shared", "--operation", "write"],
+        &[
+            "disk",
+            "--dir-level",
+            "100",
+            "--process",
+            "100",
+            "--shared",
+            "--operation",
+            "write",
+        ],
         &["path", "read_bytes", "write_bytes"],
         &json!([["C:\\data\\big.bin", 1_048_576, 4096]]),
     );
@@ -303,7 +417,9 @@ fn disk_io_is_that_of_the_file() {
         &json!([["C:\\data\\big.bin", 4096]]),
     );
     assert_eq!(
-        sql("SELECT path, disk, process_key, process_keys, priority FROM disk_file ORDER BY path, priority"),
+        sql(
+            "SELECT path, disk, process_key, process_keys, priority FROM disk_file ORDER BY path, priority"
+        ),
         json!([
             ["C:\\data\\big.bin", 0, null, "0 1", 3],
             ["C:\\data\\big.bin", 0, 0, null, 3],
@@ -315,7 +431,10 @@ fn disk_io_is_that_of_the_file() {
         sql("SELECT model, size_bytes, is_write_cache_enabled FROM disk"),
         json!([["SSD 1", 107_374_182_400i64, true]])
     );
-    assert_eq!(sql("SELECT drive, file_system FROM volume"), json!([["C", "NTFS"]]));
+    assert_eq!(
+        sql("SELECT drive, file_system FROM volume"),
+        json!([["C", "NTFS"]])
+    );
     // How many operations there were is not in the file: nothing is printed, and where there were none, none.
     assert_rows(
         &["disk", "--dir-level", "100"],
@@ -367,18 +486,64 @@ fn file_io_is_that_of_the_file() {
                 1,
                 "0xc0000034"
             ],
-            [200, "C:\\data\\big.bin", 0, 0, 0, 0, 1, 4096, 0, 0, 0, 0, 0, 4, 0, ""],
-            [200, "C:\\data\\small.txt", 1, 512, 9000, 512, 0, 0, 0, 0, 0, 0, 0, 0, 0, ""],
+            [
+                200,
+                "C:\\data\\big.bin",
+                0,
+                0,
+                0,
+                0,
+                1,
+                4096,
+                0,
+                0,
+                0,
+                0,
+                0,
+                4,
+                0,
+                ""
+            ],
+            [
+                200,
+                "C:\\data\\small.txt",
+                1,
+                512,
+                9000,
+                512,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                ""
+            ],
         ])
     );
-    assert_eq!(sql("SELECT process_key, count FROM file_file WHERE kind = 'set_security'"), json!([[1, 2]]));
+    assert_eq!(
+        sql("SELECT process_key, count FROM file_file WHERE kind = 'set_security'"),
+        json!([[1, 2]])
+    );
 }
 
 #[test]
 fn exceptions_have_their_stacks() {
     assert_rows(
         &["exception"],
-        &["pid", "exception_type", "message", "count", "threads", "first_ns", "tids", "times_ns"],
+        &[
+            "pid",
+            "exception_type",
+            "message",
+            "count",
+            "threads",
+            "first_ns",
+            "tids",
+            "times_ns",
+        ],
         &json!([
             [
                 100,
@@ -390,13 +555,37 @@ fn exceptions_have_their_stacks() {
                 "12 11",
                 "3000000000 3500000000"
             ],
-            [200, "System.IO.FileNotFoundException", "not there", 1, 1, 4_000_000_000i64, "21", "4000000000"],
-            [200, "System.NullReferenceException", "null", 1, 1, 8_000_000_000i64, "21", "8000000000"],
+            [
+                200,
+                "System.IO.FileNotFoundException",
+                "not there",
+                1,
+                1,
+                4_000_000_000i64,
+                "21",
+                "4000000000"
+            ],
+            [
+                200,
+                "System.NullReferenceException",
+                "null",
+                1,
+                1,
+                8_000_000_000i64,
+                "21",
+                "8000000000"
+            ],
         ]),
     );
     let stack = sql("SELECT DISTINCT t.text FROM exception e JOIN stack_text t USING (stack_id)");
-    assert_eq!(stack, json!([["clr.dll!IL_Throw\napp.dll!App.Load\napp.dll!App.Main"]]));
-    assert_eq!(dump(&["exception", "--stack-filter", "*App.Load*"]).len(), 2);
+    assert_eq!(
+        stack,
+        json!([["clr.dll!IL_Throw\napp.dll!App.Load\napp.dll!App.Main"]])
+    );
+    assert_eq!(
+        dump(&["exception", "--stack-filter", "*App.Load*"]).len(),
+        2
+    );
 }
 
 #[test]
@@ -404,20 +593,51 @@ fn modules_have_their_versions() {
     // Modules that only a stack names have no version.
     assert_rows(
         &["version", "--process", "100"],
-        &["module", "path", "file_version", "product_version", "product_name", "description"],
+        &[
+            "module",
+            "path",
+            "file_version",
+            "product_version",
+            "product_name",
+            "description",
+        ],
         &json!([
             ["advapi32.dll", "advapi32.dll", null, null, null, null],
-            ["app.dll", "C:\\app\\app.dll", "1.2.3 (main)", "1.2", "The App", "Does it"],
+            [
+                "app.dll",
+                "C:\\app\\app.dll",
+                "1.2.3 (main)",
+                "1.2",
+                "The App",
+                "Does it"
+            ],
             ["clr.dll", "clr.dll", null, null, null, null],
-            ["ntdll.dll", "C:\\Windows\\System32\\ntdll.dll", "1.2.3.4", null, null, null],
-            ["worker.exe", "C:\\app\\worker.exe", "1.2.3 (main)", "1.2", "The App", "Does it"],
+            [
+                "ntdll.dll",
+                "C:\\Windows\\System32\\ntdll.dll",
+                "1.2.3.4",
+                null,
+                null,
+                null
+            ],
+            [
+                "worker.exe",
+                "C:\\app\\worker.exe",
+                "1.2.3 (main)",
+                "1.2",
+                "The App",
+                "Does it"
+            ],
         ]),
     );
     assert_eq!(
         sql("SELECT DISTINCT pdb_guid, pdb_age, pdb_name FROM module WHERE pdb_name IS NOT NULL"),
         json!([["11111111-2222-3333-4444-555555555555", 2, "my app.pdb"]])
     );
-    assert_eq!(sql("SELECT driver, category FROM driver_category"), json!([["WdFilter.sys", "antivirus"]]));
+    assert_eq!(
+        sql("SELECT driver, category FROM driver_category"),
+        json!([["WdFilter.sys", "antivirus"]])
+    );
 }
 
 #[test]
@@ -425,7 +645,17 @@ fn dns_queries_and_connections_are_those_of_the_file() {
     // 2.0 to 2.25 s and 2.1 to 2.4 s.
     assert_rows(
         &["dns"],
-        &["name", "count", "sum_ns", "union_ns", "min_ns", "max_ns", "timed_out", "return_codes", "adapters"],
+        &[
+            "name",
+            "count",
+            "sum_ns",
+            "union_ns",
+            "min_ns",
+            "max_ns",
+            "timed_out",
+            "return_codes",
+            "adapters",
+        ],
         &json!([[
             "www.example.com",
             2,
@@ -540,7 +770,15 @@ fn dns_queries_and_connections_are_those_of_the_file() {
 fn sends_that_were_let_go_too_late_are_found_again() {
     assert_rows(
         &["tcp", "--issue", "post"],
-        &["issue", "role", "pid", "ts_ns", "size_bytes", "sequence", "sequence_difference"],
+        &[
+            "issue",
+            "role",
+            "pid",
+            "ts_ns",
+            "size_bytes",
+            "sequence",
+            "sequence_difference",
+        ],
         &json!([
             [1, "captured", 100, 3_000_000_000i64, 100, 1000, null],
             [1, "overtaking", 100, 3_001_000_000i64, 50, 1000, null],
@@ -568,7 +806,16 @@ fn events_of_one_kind_each_are_there() {
     assert_eq!(
         columns(
             &events,
-            &["ts_ns", "pid", "tid", "provider", "provider_guid", "event", "event_id", "message"]
+            &[
+                "ts_ns",
+                "pid",
+                "tid",
+                "provider",
+                "provider_guid",
+                "event",
+                "event_id",
+                "message"
+            ]
         ),
         json!([
             [
@@ -627,7 +874,11 @@ fn memory_and_power_are_those_of_the_file() {
     // Parts of the system have one id, and names of their own.
     assert_eq!(
         columns(&rows[..3], &["process", "working_set_diff_bytes"]),
-        json!([["SystemPteWs", 0], ["PagedPoolWs", 2 * MIB], ["SystemCacheWs", -100 * MIB]])
+        json!([
+            ["SystemPteWs", 0],
+            ["PagedPoolWs", 2 * MIB],
+            ["SystemCacheWs", -100 * MIB]
+        ])
     );
     assert_eq!(
         sql("SELECT in_use_bytes, commit_bytes FROM memory_machine ORDER BY ts_ns"),
@@ -635,7 +886,10 @@ fn memory_and_power_are_those_of_the_file() {
     );
     let power = dump(&["power"]);
     let value = |name: &str| {
-        power.iter().find(|row| row["name"] == name).map_or(Value::Null, |row| row["value"].clone())
+        power
+            .iter()
+            .find(|row| row["name"] == name)
+            .map_or(Value::Null, |row| row["value"].clone())
     };
     for (name, expected) in [
         ("ActiveProfile", json!("HighPerformance")),
@@ -696,14 +950,26 @@ fn virtual_memory_and_objects_are_those_of_the_file() {
             "SELECT a.ts_ns, a.size_bytes, t.text FROM virtual_alloc a LEFT JOIN stack_text t USING (stack_id) ORDER BY 1"
         ),
         json!([
-            [1_500_000_000, 65536, "ntdll.dll!NtAllocateVirtualMemory\napp.dll!App.Load"],
+            [
+                1_500_000_000,
+                65536,
+                "ntdll.dll!NtAllocateVirtualMemory\napp.dll!App.Load"
+            ],
             [2_500_000_000i64, 4096, null]
         ])
     );
     assert_eq!(
-        sql("SELECT type_name, name, created_ns, deleted_ns, address FROM object ORDER BY object_id"),
+        sql(
+            "SELECT type_name, name, created_ns, deleted_ns, address FROM object ORDER BY object_id"
+        ),
         json!([
-            ["Event", "\\BaseNamedObjects\\go", null, null, -58_411_555_223_472i64],
+            [
+                "Event",
+                "\\BaseNamedObjects\\go",
+                null,
+                null,
+                -58_411_555_223_472i64
+            ],
             ["File", null, null, null, 4096]
         ])
     );
@@ -712,7 +978,15 @@ fn virtual_memory_and_objects_are_those_of_the_file() {
             "SELECT process_key, handle, origin, outcome, open_ns, close_ns, lifetime_ns FROM handle ORDER BY open_ns"
         ),
         json!([
-            [0, 0x1a4, "create", "closed", 1_500_000_000, 2_500_000_000i64, 1_000_000_000],
+            [
+                0,
+                0x1a4,
+                "create",
+                "closed",
+                1_500_000_000,
+                2_500_000_000i64,
+                1_000_000_000
+            ],
             [1, 0x50, "create", "open", 3_000_000_000i64, null, null]
         ])
     );
@@ -728,8 +1002,16 @@ fn virtual_memory_and_objects_are_those_of_the_file() {
         sql("SELECT address, size_bytes, lifetime_ns, outcome FROM file_map"),
         json!([[65536, 8192, 250_000_000, "unmapped"]])
     );
-    assert_eq!(dump(&["objectref", "--leak"]).len(), 1, "the creation of the leaked handle");
-    assert_eq!(dump(&["objectref", "--show-ref", "--leak"]).len(), 3, "and two changes of references");
+    assert_eq!(
+        dump(&["objectref", "--leak"]).len(),
+        1,
+        "the creation of the leaked handle"
+    );
+    assert_eq!(
+        dump(&["objectref", "--show-ref", "--leak"]).len(),
+        3,
+        "and two changes of references"
+    );
 }
 
 #[test]
@@ -754,18 +1036,34 @@ fn the_recording_and_the_machine_are_reported() {
     );
     let stats = dump(&["stats"]);
     let value = |name: &str| {
-        stats.iter().find(|row| row["name"] == name).map_or(Value::Null, |row| row["value"].clone())
+        stats
+            .iter()
+            .find(|row| row["name"] == name)
+            .map_or(Value::Null, |row| row["value"].clone())
     };
-    assert_eq!((value("TestCase"), value("TestTimeMs")), (json!("Reading"), json!("3117")));
+    assert_eq!(
+        (value("TestCase"), value("TestTimeMs")),
+        (json!("Reading"), json!("3117"))
+    );
     assert_eq!(
         (value("CPUName"), value("HyperThreading"), value("Model")),
         (json!("A processor"), json!("on"), json!("MS-7846"))
     );
     assert_eq!(value("EfficiencyClasses"), json!("class 0: 1, class 1: 1"));
     // The values stand as the file has them.
-    assert_eq!((value("MemorySizeMB"), value("OSBuild")), (json!("17120"), json!("vb_release")));
-    assert_eq!((value("LostEvents"), value("Events")), (json!("3"), Value::Null));
-    assert!(value("VolumeC").as_str().unwrap().starts_with("NTFS, "), "{}", value("VolumeC"));
+    assert_eq!(
+        (value("MemorySizeMB"), value("OSBuild")),
+        (json!("17120"), json!("vb_release"))
+    );
+    assert_eq!(
+        (value("LostEvents"), value("Events")),
+        (json!("3"), Value::Null)
+    );
+    assert!(
+        value("VolumeC").as_str().unwrap().starts_with("NTFS, "),
+        "{}",
+        value("VolumeC")
+    );
     // The names that ETWAnalyzer gives to properties are known, whether a file has them or not.
     for (asked, expected) in [
         ("UsedExtractOptions", &["UsedExtractOptions"][..]),
@@ -776,17 +1074,54 @@ fn the_recording_and_the_machine_are_reported() {
         ("BootToSessionStart", &["BootToSessionStartS"]),
     ] {
         let found = dump(&["stats", "--properties", asked]);
-        let names: Vec<&str> = found.iter().map(|row| row["name"].as_str().unwrap()).collect();
-        assert!(expected.iter().all(|name| names.contains(name)), "{asked}: {names:?}");
+        let names: Vec<&str> = found
+            .iter()
+            .map(|row| row["name"].as_str().unwrap())
+            .collect();
+        assert!(
+            expected.iter().all(|name| names.contains(name)),
+            "{asked}: {names:?}"
+        );
     }
-    let without = run(&["dump", "stats", "--properties", "!Disk", "--json", extract()]).out;
-    assert!(without.contains("OSName") && !without.contains("VolumeC"), "{without}");
-    let missing = run(&["dump", "stats", "--properties", "WinSatOSName ExtractStartTime", extract()]);
-    let said = format!("note: nothing in {} fits --properties WinSatOSName ExtractStartTime\n", extract());
-    assert_eq!((missing.exit, missing.other_errors()), (Exit::Nothing, said), "{}", missing.out);
-    assert_eq!(run(&["dump", "stats", "--properties", "Nonsense", extract()]).exit, Exit::Error);
+    let without = run(&[
+        "dump",
+        "stats",
+        "--properties",
+        "!Disk",
+        "--json",
+        extract(),
+    ])
+    .out;
+    assert!(
+        without.contains("OSName") && !without.contains("VolumeC"),
+        "{without}"
+    );
+    let missing = run(&[
+        "dump",
+        "stats",
+        "--properties",
+        "WinSatOSName ExtractStartTime",
+        extract(),
+    ]);
+    let said = format!(
+        "note: nothing in {} fits --properties WinSatOSName ExtractStartTime\n",
+        extract()
+    );
     assert_eq!(
-        (value("nic.nic_description"), value("main_module_version.version")),
+        (missing.exit, missing.other_errors()),
+        (Exit::Nothing, said),
+        "{}",
+        missing.out
+    );
+    assert_eq!(
+        run(&["dump", "stats", "--properties", "Nonsense", extract()]).exit,
+        Exit::Error
+    );
+    assert_eq!(
+        (
+            value("nic.nic_description"),
+            value("main_module_version.version")
+        ),
         (json!("Ethernet"), json!("1.2.2405.0100"))
     );
     // The names that ETWAnalyzer has for these properties are understood as well.
@@ -795,7 +1130,10 @@ fn the_recording_and_the_machine_are_reported() {
         ("IsDomainJoined", "false"),
         ("Displays", "Screen, 3840"),
         ("Network", "Ethernet, DNS 10.0.0.53;10.0.0.54"),
-        ("UsedExtractOptions", r"ETWAnalyzer.exe -extract all -fd C:\traces\x.etl"),
+        (
+            "UsedExtractOptions",
+            r"ETWAnalyzer.exe -extract all -fd C:\traces\x.etl",
+        ),
     ] {
         assert_eq!(value(name), json!(expected), "{name}");
     }
@@ -827,13 +1165,24 @@ fn what_etwanalyzer_does_not_store_says_so() {
     ] {
         let answer = run(&[&["dump"], args, &[extract()]].concat());
         let Answer { out, exit, .. } = &answer;
-        assert_eq!((*exit, answer.other_errors().as_str()), (Exit::Nothing, ""), "{args:?}: {out}");
-        assert!(out.contains("this extract was imported from one of ETWAnalyzer (JSON)"), "{args:?}: {out}");
+        assert_eq!(
+            (*exit, answer.other_errors().as_str()),
+            (Exit::Nothing, ""),
+            "{args:?}: {out}"
+        );
+        assert!(
+            out.contains("this extract was imported from one of ETWAnalyzer (JSON)"),
+            "{args:?}: {out}"
+        );
         assert!(out.contains("extract the trace itself"), "{args:?}: {out}");
     }
     let path = run(&["critical-path", "--process", "100", extract()]);
     assert_eq!(path.exit, Exit::Nothing, "{}", path.err);
-    assert!(path.out.contains("imported from one of ETWAnalyzer"), "{}", path.out);
+    assert!(
+        path.out.contains("imported from one of ETWAnalyzer"),
+        "{}",
+        path.out
+    );
 }
 
 #[test]
@@ -844,14 +1193,32 @@ fn a_dump_of_the_file_itself_imports_it_into_the_cache() {
     let first = run(&["dump", "cpu", "--json", path]);
     assert_eq!(first.exit, Exit::Answered, "{}", first.err);
     let again = run(&["dump", "cpu", "--json", path]);
-    assert_eq!((&first.out, again.other_errors().as_str()), (&again.out, ""));
+    assert_eq!(
+        (&first.out, again.other_errors().as_str()),
+        (&again.out, "")
+    );
     let compat = run(&["-dump", "cpu", "-fd", path]);
-    assert_eq!((compat.exit, compat.other_errors().as_str()), (Exit::Answered, ""), "{}", compat.out);
+    assert_eq!(
+        (compat.exit, compat.other_errors().as_str()),
+        (Exit::Answered, ""),
+        "{}",
+        compat.out
+    );
     assert!(compat.out.contains("worker.exe"), "{}", compat.out);
     // The folder has one extract in ten files.
     let listed = run(&["-dump", "process", "-fd", folder.to_str().unwrap()]);
-    assert_eq!((listed.exit, listed.other_errors().as_str()), (Exit::Answered, ""), "{}", listed.out);
-    assert_eq!(listed.out.matches("explorer.exe").count(), 1, "{}", listed.out);
+    assert_eq!(
+        (listed.exit, listed.other_errors().as_str()),
+        (Exit::Answered, ""),
+        "{}",
+        listed.out
+    );
+    assert_eq!(
+        listed.out.matches("explorer.exe").count(),
+        1,
+        "{}",
+        listed.out
+    );
 }
 
 /// What the file does not say is no fact: whether events were lost, how many there were of anything.
@@ -866,20 +1233,39 @@ fn unknown_is_reported_as_unknown() {
     let overview = run(&["dump", "overview", path]);
     assert_eq!(overview.exit, Exit::Answered, "{}", overview.err);
     assert!(
-        overview.out.contains("whether events were lost while recording is not in the file"),
+        overview
+            .out
+            .contains("whether events were lost while recording is not in the file"),
         "{}",
         overview.out
     );
-    assert!(!overview.out.contains("nothing was lost"), "{}", overview.out);
-    let files: Vec<&str> = overview.out.lines().filter(|line| line.contains("big.bin")).collect();
+    assert!(
+        !overview.out.contains("nothing was lost"),
+        "{}",
+        overview.out
+    );
+    let files: Vec<&str> = overview
+        .out
+        .lines()
+        .filter(|line| line.contains("big.bin"))
+        .collect();
     assert!(files.iter().any(|line| line.contains(" ? ")), "{files:?}");
     let stats = run(&["dump", "stats", "--properties", "Lost*", "--json", path]);
     assert!(!stats.out.contains("LostEvents"), "{}", stats.out);
     // Thread pools were recorded, and none starved.
     let pools = run(&["dump", "thread-pool", path]);
-    assert!(pools.out.contains("thread pools were recorded, and no starvation"), "{}", pools.out);
+    assert!(
+        pools
+            .out
+            .contains("thread pools were recorded, and no starvation"),
+        "{}",
+        pools.out
+    );
     let lost = run(&["dump", "overview", extract()]).out;
-    assert!(lost.contains("events were lost while recording") && lost.contains("(3"), "{lost}");
+    assert!(
+        lost.contains("events were lost while recording") && lost.contains("(3"),
+        "{lost}"
+    );
 }
 
 #[test]
@@ -891,11 +1277,26 @@ fn archives_with_many_extracts_are_several() {
     let asked = run(&["dump", "process", "--json", path]);
     assert_eq!(asked.exit, Exit::Answered, "{}", asked.err);
     assert_eq!(asked.out.matches("\"pid\":200").count(), 2, "{}", asked.out);
-    let rows = run(&["sql", "--format", "json", path, "SELECT count(*) AS n FROM process"]);
+    let rows = run(&[
+        "sql",
+        "--format",
+        "json",
+        path,
+        "SELECT count(*) AS n FROM process",
+    ]);
     assert!(rows.out.contains("10"), "{}{}", rows.out, rows.err);
     let made = run(&["extract", path]);
-    assert_eq!((made.exit, made.err.as_str()), (Exit::Answered, ""), "{}", made.out);
-    assert!(folder.join("first.etwx").is_dir() && folder.join("second.etwx").is_dir(), "{}", made.out);
+    assert_eq!(
+        (made.exit, made.err.as_str()),
+        (Exit::Answered, ""),
+        "{}",
+        made.out
+    );
+    assert!(
+        folder.join("first.etwx").is_dir() && folder.join("second.etwx").is_dir(),
+        "{}",
+        made.out
+    );
     assert!(made.out.contains("night.7z: second.json"), "{}", made.out);
     // A question to one extract says what to do.
     let one = run(&["export", path]);
@@ -913,8 +1314,14 @@ fn options_that_need_events_and_broken_files_are_errors() {
     let json = small().write(&folder, "run");
     let path = json.to_str().unwrap();
     for (args, expected) in [
-        (&["extract", "--range", "1..2", path][..], "--range needs single events"),
-        (&["extract", "--one-session", path, path], "--one-session puts traces together"),
+        (
+            &["extract", "--range", "1..2", path][..],
+            "--range needs single events",
+        ),
+        (
+            &["extract", "--one-session", path, path],
+            "--one-session puts traces together",
+        ),
         (&["info", path], "cannot read run.json as an event trace"),
     ] {
         let answer = run(args);
@@ -929,12 +1336,16 @@ fn options_that_need_events_and_broken_files_are_errors() {
     let answer = run(&["extract", path]);
     assert_eq!(answer.exit, Exit::Error);
     assert!(
-        answer.err.contains("error: run.json: Processes[0].ProcessID (line 1, column "),
+        answer
+            .err
+            .contains("error: run.json: Processes[0].ProcessID (line 1, column "),
         "{}",
         answer.err
     );
     assert!(
-        answer.err.contains("expected a whole number of 64 bits, found a text")
+        answer
+            .err
+            .contains("expected a whole number of 64 bits, found a text")
             || answer.err.contains("expected a whole number"),
         "{}",
         answer.err

@@ -5,7 +5,11 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 fn lab(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_etwkit")).arg("lab").args(args).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_etwkit"))
+        .arg("lab")
+        .args(args)
+        .output()
+        .unwrap()
 }
 
 /// The values of a workload by name.
@@ -13,12 +17,24 @@ fn measured(args: &[&str]) -> Value {
     let output = lab(&[args, &["--json"]].concat());
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((lines.len(), &lines[0]["command"]), (2, &Value::from("lab")), "{text}");
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        (lines.len(), &lines[0]["command"]),
+        (2, &Value::from("lab")),
+        "{text}"
+    );
     let values = lines[1]["measured"]["values"].as_array().unwrap().clone();
     values
         .into_iter()
-        .map(|value| (value["name"].as_str().unwrap().to_owned(), value["value"].clone()))
+        .map(|value| {
+            (
+                value["name"].as_str().unwrap().to_owned(),
+                value["value"].clone(),
+            )
+        })
         .collect()
 }
 
@@ -27,18 +43,37 @@ fn processes_are_all_there_at_once_and_then_all_gone() {
     let output = lab(&["process-create", "--children", "3", "--grandchildren", "4"]);
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("\nTesting with 15 descendant processes.\nLock: "), "{text}");
-    assert!(text.contains(" every 10 ms") && text.contains("\nProcess creation took "), "{text}");
-    assert!(text.contains(" ms.\n\nProcess termination starts now.\nProcess destruction took "), "{text}");
+    assert!(
+        text.contains("\nTesting with 15 descendant processes.\nLock: "),
+        "{text}"
+    );
+    assert!(
+        text.contains(" every 10 ms") && text.contains("\nProcess creation took "),
+        "{text}"
+    );
+    assert!(
+        text.contains(" ms.\n\nProcess termination starts now.\nProcess destruction took "),
+        "{text}"
+    );
     assert_eq!(text.matches("\nLock blocked for ").count(), 2, "{text}");
-    assert_eq!(text.matches("\nAverage block time was ").count(), 2, "{text}");
+    assert_eq!(
+        text.matches("\nAverage block time was ").count(),
+        2,
+        "{text}"
+    );
     let advice = String::from_utf8(output.stderr).unwrap();
-    assert!(advice.contains("etwkit run process-create --record cswitch --record usercrit"), "{advice}");
+    assert!(
+        advice.contains("etwkit run process-create --record cswitch --record usercrit"),
+        "{advice}"
+    );
     let values = measured(&["process-create", "--children", "2", "--grandchildren", "1"]);
     for phase in ["create", "destroy"] {
         let of = |what: &str| values[format!("{phase}_{what}_s")].as_f64().unwrap();
         let [total, most, median] = ["blocked_total", "blocked_max", "blocked_median"].map(of);
-        assert!(median <= most && most <= total && values[format!("{phase}_s")].is_f64(), "{values}");
+        assert!(
+            median <= most && most <= total && values[format!("{phase}_s")].is_f64(),
+            "{values}"
+        );
     }
 }
 
@@ -51,9 +86,18 @@ fn what_windows_alone_can_do_is_a_plan_elsewhere() {
     let out = folder.path().join("out");
     let out = out.to_str().unwrap();
     let plans = [
-        (vec!["process-create", "--load", "user32"], "  1. It starts 40 processes, each of which starts 24"),
-        (vec!["delay-load", out, "--processes", "50"], "  1. It starts 50 processes, which wait until all"),
-        (vec!["cfg-start", out, "--functions", "10"], "starts each of them and shows how the time grows"),
+        (
+            vec!["process-create", "--load", "user32"],
+            "  1. It starts 40 processes, each of which starts 24",
+        ),
+        (
+            vec!["delay-load", out, "--processes", "50"],
+            "  1. It starts 50 processes, which wait until all",
+        ),
+        (
+            vec!["cfg-start", out, "--functions", "10"],
+            "starts each of them and shows how the time grows",
+        ),
     ];
     for (args, wanted) in plans {
         let output = lab(&args);
@@ -68,7 +112,10 @@ fn what_windows_alone_can_do_is_a_plan_elsewhere() {
 fn a_click_keeps_a_window_from_answering() {
     let values = measured(&["hang", "--seconds", "1", "--clicks", "2"]);
     assert!(values["longest_s"].as_f64().unwrap() >= 1.0, "{values}");
-    assert!(values["hangs"].as_f64().unwrap() >= 2.0 && values["clicks"] == 2.0, "{values}");
+    assert!(
+        values["hangs"].as_f64().unwrap() >= 2.0 && values["clicks"] == 2.0,
+        "{values}"
+    );
 }
 
 #[test]
@@ -76,7 +123,10 @@ fn threads_that_wait_in_a_loop_take_what_sleeping_ones_do_not() {
     let used = |wait| {
         let values = measured(&["spin", "--threads", "1", "--seconds", "1", "--wait", wait]);
         // The first piece, one each 200 ms, and the end.
-        assert!((4.0..=8.0).contains(&values["pieces"].as_f64().unwrap()), "{values}");
+        assert!(
+            (4.0..=8.0).contains(&values["pieces"].as_f64().unwrap()),
+            "{values}"
+        );
         values["cpu_s"].as_f64()
     };
     let (spin, block) = (used("spin"), used("block"));
@@ -84,21 +134,48 @@ fn threads_that_wait_in_a_loop_take_what_sleeping_ones_do_not() {
         assert!(spin > 10.0 * block, "{spin} s, {block} s");
     }
     let load = measured(&["cpu-load", "--threads", "2", "--seconds", "1"]);
-    assert!(load["wall_s"].as_f64().unwrap() >= 1.0 && load["threads"] == 2.0, "{load}");
+    assert!(
+        load["wall_s"].as_f64().unwrap() >= 1.0 && load["threads"] == 2.0,
+        "{load}"
+    );
 }
 
 #[test]
 fn what_clicks_leave_open_is_what_the_system_counts() {
-    let values = measured(&["leak", "--clicks", "20", "--handles", "3", "--memory", "16", "--pause", "0"]);
-    assert_eq!((&values["handles_kept"], &values["bytes_kept"]), (&60.0.into(), &(20.0 * 16384.0).into()));
-    if let Some((before, after)) = values["handles_before"].as_f64().zip(values["handles_after"].as_f64()) {
+    let values = measured(&[
+        "leak",
+        "--clicks",
+        "20",
+        "--handles",
+        "3",
+        "--memory",
+        "16",
+        "--pause",
+        "0",
+    ]);
+    assert_eq!(
+        (&values["handles_kept"], &values["bytes_kept"]),
+        (&60.0.into(), &(20.0 * 16384.0).into())
+    );
+    if let Some((before, after)) = values["handles_before"]
+        .as_f64()
+        .zip(values["handles_after"].as_f64())
+    {
         assert_eq!(after - before, 60.0, "{values}");
     }
 }
 
 #[test]
 fn the_first_thread_of_a_chain_waits_for_the_sleep_of_the_last() {
-    let values = measured(&["wait-chain", "--depth", "6", "--sleep", "20", "--repeat", "3"]);
+    let values = measured(&[
+        "wait-chain",
+        "--depth",
+        "6",
+        "--sleep",
+        "20",
+        "--repeat",
+        "3",
+    ]);
     assert_eq!(values["slept_s"], 0.06);
     assert!(values["waited_s"].as_f64().unwrap() >= 0.06, "{values}");
 }
@@ -110,7 +187,10 @@ fn files_of_somebody_else_are_an_error_with_a_hint() {
     let output = lab(&["write-files", folder.path().to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("thesis.txt, which is not of this workload"), "{stderr}");
+    assert!(
+        stderr.contains("thesis.txt, which is not of this workload"),
+        "{stderr}"
+    );
     assert!(stderr.contains("hint: name an empty folder"), "{stderr}");
 }
 
@@ -125,7 +205,10 @@ fn workloads_of_files_measure_and_clean_up() {
         "{cached}"
     );
     let churned = measured(&["file-churn", out, "--churn", "50", "--files", "20"]);
-    assert!(churned["longest_s"].as_f64() >= churned["median_s"].as_f64(), "{churned}");
+    assert!(
+        churned["longest_s"].as_f64() >= churned["median_s"].as_f64(),
+        "{churned}"
+    );
     if cfg!(not(target_os = "macos")) {
         let read = measured(&["cold-read", out, "--size", "2"]);
         assert!(read["cold_s"].as_f64().unwrap() > 0.0, "{read}");
@@ -148,22 +231,46 @@ fn calls_of_the_system_are_counted() {
         "{values}"
     );
     if cfg!(target_os = "linux") && Command::new("strace").arg("-V").output().is_ok() {
-        let values = measured(&["syscall-storm", "--threads", "1", "--seconds", "1", "--traced"]);
+        let values = measured(&[
+            "syscall-storm",
+            "--threads",
+            "1",
+            "--seconds",
+            "1",
+            "--traced",
+        ]);
         let [plain, traced, times] =
             ["call_ns", "traced_call_ns", "times"].map(|name| values[name].as_f64().unwrap());
         // How many times depends on who else wants the processors.
-        assert!(traced > 0.0 && (traced / plain / times - 1.0).abs() < 1e-6, "{values}");
+        assert!(
+            traced > 0.0 && (traced / plain / times - 1.0).abs() < 1e-6,
+            "{values}"
+        );
     }
 }
 
 #[test]
 fn a_load_may_have_another_priority() {
-    let load = measured(&["cpu-load", "--threads", "1", "--seconds", "1", "--priority", "idle"]);
-    assert!(load["wall_s"].as_f64().unwrap() >= 1.0 && load["threads"] == 1.0, "{load}");
+    let load = measured(&[
+        "cpu-load",
+        "--threads",
+        "1",
+        "--seconds",
+        "1",
+        "--priority",
+        "idle",
+    ]);
+    assert!(
+        load["wall_s"].as_f64().unwrap() >= 1.0 && load["threads"] == 1.0,
+        "{load}"
+    );
     if cfg!(not(windows)) {
         let output = lab(&["cpu-load", "--seconds", "1", "--priority", "high"]);
         assert_eq!(output.status.code(), Some(2), "{output:?}");
         let stderr = String::from_utf8(output.stderr).unwrap();
-        assert!(stderr.contains("hint: idle and below-normal are for everybody"), "{stderr}");
+        assert!(
+            stderr.contains("hint: idle and below-normal are for everybody"),
+            "{stderr}"
+        );
     }
 }

@@ -20,24 +20,40 @@ fn a_question_that_needs_a_table_that_was_left_out_says_how_to_make_it() {
     let ready = run(&["dump", "ready", &part]);
     assert_eq!(ready.exit, Exit::Nothing, "{}", ready.err);
     let why = "this extract was made without the rows of context_switch (--tables), which the question needs";
-    let how = format!("hint: make it anew with all tables: etwkit extract --out {part} sched-5.etl");
+    let how =
+        format!("hint: make it anew with all tables: etwkit extract --out {part} sched-5.etl");
     let lines: Vec<&str> = ready.out.lines().collect();
     assert!(lines[0].ends_with(why) && lines[1] == how, "{}", ready.out);
     let json = run(&["dump", "ready", "--json", &part]);
     let nothing: Value = serde_json::from_str(json.out.lines().nth(1).unwrap()).unwrap();
-    assert!(nothing["hint"].as_str().unwrap().contains("etwkit extract"), "{nothing}");
+    assert!(
+        nothing["hint"].as_str().unwrap().contains("etwkit extract"),
+        "{nothing}"
+    );
     // The sums were computed before their rows were left out.
     let cpu = run(&["dump", "cpu", &part]);
-    assert_eq!((cpu.exit, cpu.err.contains("--tables")), (Exit::Answered, false), "{}", cpu.err);
+    assert_eq!(
+        (cpu.exit, cpu.err.contains("--tables")),
+        (Exit::Answered, false),
+        "{}",
+        cpu.err
+    );
     let range = run(&["dump", "cpu", "--range", "0..0.1", &part]);
     let printed = range.out + &range.err;
     assert!(printed.contains("context_switch (--tables)"), "{printed}");
     let sql = run(&["sql", &part, "SELECT count(*) FROM context_switch"]);
-    let note =
-        format!("note: {part}: made without context_switch (--tables), which is empty for that reason\n");
+    let note = format!(
+        "note: {part}: made without context_switch (--tables), which is empty for that reason\n"
+    );
     assert_eq!((sql.exit, sql.err), (Exit::Answered, note));
     // Without the option the extract has everything that was recorded.
-    let again = run(&["extract", &trace("sched-5.etl"), "--out", &part, "--no-overwrite"]);
+    let again = run(&[
+        "extract",
+        &trace("sched-5.etl"),
+        "--out",
+        &part,
+        "--no-overwrite",
+    ]);
     assert!(!again.out.contains("is up to date"), "{}", again.out);
     assert_eq!(run(&["dump", "ready", &part]).exit, Exit::Answered);
 }
@@ -58,7 +74,12 @@ fn every_dump_of_an_extract_with_hardly_a_table_says_what_it_lacks_or_what_was_n
     }
     assert!(without > 3, "{without}");
     let cpu = run(&["dump", "cpu", &part]);
-    assert!(cpu.exit == Exit::Nothing && cpu.out.contains("cpu_process"), "{}{}", cpu.out, cpu.err);
+    assert!(
+        cpu.exit == Exit::Nothing && cpu.out.contains("cpu_process"),
+        "{}{}",
+        cpu.out,
+        cpu.err
+    );
 }
 
 #[test]
@@ -72,8 +93,23 @@ fn tables_are_chosen_by_their_names() {
     };
     assert!(rows("cpu_process") > 0 && rows("process") > 0);
     assert_eq!((rows("cpu_tag"), rows("context_switch")), (0, 0));
-    let wrong = run(&["extract", &trace("sched-5.etl"), "--out", &part, "--tables", "contextswitch"]);
+    let wrong = run(&[
+        "extract",
+        &trace("sched-5.etl"),
+        "--out",
+        &part,
+        "--tables",
+        "contextswitch",
+    ]);
     assert_eq!(wrong.exit, Exit::Error, "{}", wrong.err);
-    assert!(wrong.err.contains("--tables: no table fits contextswitch"), "{}", wrong.err);
-    assert!(wrong.err.contains("similar: context_switch"), "{}", wrong.err);
+    assert!(
+        wrong.err.contains("--tables: no table fits contextswitch"),
+        "{}",
+        wrong.err
+    );
+    assert!(
+        wrong.err.contains("similar: context_switch"),
+        "{}",
+        wrong.err
+    );
 }

@@ -77,22 +77,57 @@ pub(crate) fn write_services(path: &Path) {
         commit_bytes: mib << 20,
         ..MemorySample::default()
     };
-    batch(&mut writer, &[sample(1, 1004, 10), sample(2, 1008, 30), sample(6, 1024, 20)]);
+    batch(
+        &mut writer,
+        &[
+            sample(1, 1004, 10),
+            sample(2, 1008, 30),
+            sample(6, 1024, 20),
+        ],
+    );
     exceptions(&mut writer);
-    let clock = Clock { kind: "qpc".into(), frequency: 1, start_utc: String::new(), start_filetime: 0 };
-    let machine = Machine { computer: None, os_version: None, processors: 2 };
+    let clock = Clock {
+        kind: "qpc".into(),
+        frequency: 1,
+        start_utc: String::new(),
+        start_filetime: 0,
+    };
+    let machine = Machine {
+        computer: None,
+        os_version: None,
+        processors: 2,
+    };
     writer.set_derived(BTreeMap::new());
-    writer.finish(Manifest::new(Detail::Full, TraceSource::default(), clock, machine)).unwrap();
+    writer
+        .finish(Manifest::new(
+            Detail::Full,
+            TraceSource::default(),
+            clock,
+            machine,
+        ))
+        .unwrap();
 }
 
 fn exceptions(writer: &mut Writer) {
-    let method = |method_id, name: &str| Method { method_id, name: name.into(), ..Method::default() };
+    let method = |method_id, name: &str| Method {
+        method_id,
+        name: name.into(),
+        ..Method::default()
+    };
     batch(
         writer,
-        &[method(0, "Shop.Program.Main"), method(1, "Shop.Cart.Load"), method(2, "Shop.Retry.Run")],
+        &[
+            method(0, "Shop.Program.Main"),
+            method(1, "Shop.Cart.Load"),
+            method(2, "Shop.Retry.Run"),
+        ],
     );
-    let frame =
-        |frame_id| Frame { frame_id, method_id: Some(frame_id), module_id: Some(0), ..Frame::default() };
+    let frame = |frame_id| Frame {
+        frame_id,
+        method_id: Some(frame_id),
+        module_id: Some(0),
+        ..Frame::default()
+    };
     batch(writer, &[frame(0), frame(1), frame(2)]);
     let module = |module_id, process_key, name: &str| Module {
         module_id,
@@ -102,9 +137,24 @@ fn exceptions(writer: &mut Writer) {
         company: Some("Shop Inc.".into()),
         ..Module::default()
     };
-    batch(writer, &[module(0, 6, "shop.exe"), module(1, 2, "svchost.exe")]);
-    let stack = |stack_id, parent_id, frame_id| Stack { stack_id, parent_id, frame_id, depth: stack_id };
-    batch(writer, &[stack(0, None, 0), stack(1, Some(0), 1), stack(2, Some(1), 2)]);
+    batch(
+        writer,
+        &[module(0, 6, "shop.exe"), module(1, 2, "svchost.exe")],
+    );
+    let stack = |stack_id, parent_id, frame_id| Stack {
+        stack_id,
+        parent_id,
+        frame_id,
+        depth: stack_id,
+    };
+    batch(
+        writer,
+        &[
+            stack(0, None, 0),
+            stack(1, Some(0), 1),
+            stack(2, Some(1), 2),
+        ],
+    );
     let thrown = |ms, key, name: &str, message: &str, stack_id| Exception {
         ts_ns: ms * MS,
         process_key: Some(key),
@@ -117,11 +167,41 @@ fn exceptions(writer: &mut Writer) {
     batch(
         writer,
         &[
-            thrown(10, 6, "System.TimeoutException", "No answer from db.", Some(2)),
-            thrown(12, 6, "System.TimeoutException", "No answer from db.", Some(2)),
-            thrown(13, 6, "System.TimeoutException", "No answer from printer.", Some(1)),
-            thrown(15, 6, "System.IO.FileNotFoundException", "Could not find 'a.xml'.", Some(1)),
-            thrown(20, 2, "System.IO.FileNotFoundException", "Could not find 'b.xml'.", None),
+            thrown(
+                10,
+                6,
+                "System.TimeoutException",
+                "No answer from db.",
+                Some(2),
+            ),
+            thrown(
+                12,
+                6,
+                "System.TimeoutException",
+                "No answer from db.",
+                Some(2),
+            ),
+            thrown(
+                13,
+                6,
+                "System.TimeoutException",
+                "No answer from printer.",
+                Some(1),
+            ),
+            thrown(
+                15,
+                6,
+                "System.IO.FileNotFoundException",
+                "Could not find 'a.xml'.",
+                Some(1),
+            ),
+            thrown(
+                20,
+                2,
+                "System.IO.FileNotFoundException",
+                "Could not find 'b.xml'.",
+                None,
+            ),
         ],
     );
 }
@@ -187,7 +267,11 @@ fn folder() -> &'static Path {
 fn asked(args: &[&str]) -> Answer {
     let there = |arg: &&str| {
         let path = folder().join(arg);
-        if path.exists() { path.to_str().unwrap().to_owned() } else { (*arg).to_owned() }
+        if path.exists() {
+            path.to_str().unwrap().to_owned()
+        } else {
+            (*arg).to_owned()
+        }
     };
     let args: Vec<String> = args.iter().map(there).collect();
     run(&args.iter().map(String::as_str).collect::<Vec<_>>())
@@ -210,7 +294,13 @@ fn check(name: &str, commands: &[&str]) {
 fn words(line: &str) -> Vec<&str> {
     let parts = line.split('\'').enumerate();
     parts
-        .flat_map(|(n, part)| if n % 2 == 1 { vec![part] } else { part.split_whitespace().collect() })
+        .flat_map(|(n, part)| {
+            if n % 2 == 1 {
+                vec![part]
+            } else {
+                part.split_whitespace().collect()
+            }
+        })
         .collect()
 }
 
@@ -252,13 +342,21 @@ fn exceptions_are_left_out_by_rules() {
 /// What the program prints as a process of its own, with these variables.
 fn with_variables(args: &[&str], variables: &[(&str, &str)]) -> (String, String, i32) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_etwkit"));
-    command.args(args).current_dir(folder()).env("LC_ALL", "C").env("ETWKIT_OFFLINE", "1");
+    command
+        .args(args)
+        .current_dir(folder())
+        .env("LC_ALL", "C")
+        .env("ETWKIT_OFFLINE", "1");
     for variable in ["ETWKIT_RENAME_RULES", "ETWKIT_EXCEPTION_FILTERS"] {
         command.env_remove(variable);
     }
     let answer = command.envs(variables.iter().copied()).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    (text(answer.stdout), text(answer.stderr), answer.status.code().unwrap())
+    (
+        text(answer.stdout),
+        text(answer.stderr),
+        answer.status.code().unwrap(),
+    )
 }
 
 #[test]
@@ -272,29 +370,70 @@ fn variables_name_what_default_stands_for() {
     let file = [("ETWKIT_RENAME_RULES", "names.xml")];
     for (line, plain, with_file) in [
         ("dump process services.etwx", (false, false), (false, false)),
-        ("dump process --rename-rules none services.etwx", (false, false), (false, false)),
-        ("dump process --rename-rules default services.etwx", (true, false), (false, true)),
-        ("dump process --rename-rules names.xml services.etwx", (false, true), (false, true)),
-        ("-dump process -fd services.etwx", (true, false), (false, true)),
-        ("-dump process -fd services.etwx -ppn", (false, false), (false, false)),
-        ("-dump memory -fd services.etwx", (true, false), (false, false)),
-        ("-dump memory -fd services.etwx -PlainProcessNames", (false, false), (false, false)),
+        (
+            "dump process --rename-rules none services.etwx",
+            (false, false),
+            (false, false),
+        ),
+        (
+            "dump process --rename-rules default services.etwx",
+            (true, false),
+            (false, true),
+        ),
+        (
+            "dump process --rename-rules names.xml services.etwx",
+            (false, true),
+            (false, true),
+        ),
+        (
+            "-dump process -fd services.etwx",
+            (true, false),
+            (false, true),
+        ),
+        (
+            "-dump process -fd services.etwx -ppn",
+            (false, false),
+            (false, false),
+        ),
+        (
+            "-dump memory -fd services.etwx",
+            (true, false),
+            (false, false),
+        ),
+        (
+            "-dump memory -fd services.etwx -PlainProcessNames",
+            (false, false),
+            (false, false),
+        ),
     ] {
-        assert_eq!((names(line, &[]), names(line, &file)), (plain, with_file), "{line}");
+        assert_eq!(
+            (names(line, &[]), names(line, &file)),
+            (plain, with_file),
+            "{line}"
+        );
     }
     // Filters look at the name that is shown.
     for (line, code) in [
         ("-dump process -fd services.etwx -pn svchost(1008)", 1),
         ("-dump process -fd services.etwx -ppn -pn svchost(1008)", 0),
-        ("-dump process -fd services.etwx -pn 'svchost wmi service(1008)'", 0),
+        (
+            "-dump process -fd services.etwx -pn 'svchost wmi service(1008)'",
+            0,
+        ),
         ("-dump process -fd services.etwx -pn 1008", 0),
     ] {
         assert_eq!(with_variables(&words(line), &[]).2, code, "{line}");
     }
-    let bad =
-        with_variables(&words("-dump process -fd services.etwx"), &[("ETWKIT_RENAME_RULES", "bad.xml")]);
+    let bad = with_variables(
+        &words("-dump process -fd services.etwx"),
+        &[("ETWKIT_RENAME_RULES", "bad.xml")],
+    );
     assert_eq!(bad.2, 2);
-    assert!(bad.1.contains("ETWKIT_RENAME_RULES") && bad.1.contains("bad.xml:3:5: expected"), "{}", bad.1);
+    assert!(
+        bad.1.contains("ETWKIT_RENAME_RULES") && bad.1.contains("bad.xml:3:5: expected"),
+        "{}",
+        bad.1
+    );
     assert!(bad.1.contains("hint: rules for names are XML"), "{}", bad.1);
 }
 
@@ -303,13 +442,25 @@ fn exceptions_are_left_out_on_request_alone() {
     let file = [("ETWKIT_EXCEPTION_FILTERS", "filters.xml")];
     let line = "-dump exception -fd services.etwx";
     let (all, err, _) = with_variables(&words(line), &file);
-    assert!(all.contains("Total 5 exceptions") && err.is_empty(), "{all}{err}");
+    assert!(
+        all.contains("Total 5 exceptions") && err.is_empty(),
+        "{all}{err}"
+    );
     let (left, err, code) = with_variables(&words(&format!("{line} -FilterExceptions")), &file);
-    assert!(left.contains("Total 3 exceptions") && code == 0, "{left}{err}");
-    assert_eq!(err, "note: exceptions left out by the rules of filters.xml: 2\n");
+    assert!(
+        left.contains("Total 3 exceptions") && code == 0,
+        "{left}{err}"
+    );
+    assert_eq!(
+        err,
+        "note: exceptions left out by the rules of filters.xml: 2\n"
+    );
     let (same, err, _) = with_variables(&words(&format!("{line} -FilterExceptions")), &[]);
     assert_eq!(same, all);
-    assert!(err.contains("no exception is left out: there are no rules, ETWKIT_EXCEPTION_FILTERS"), "{err}");
+    assert!(
+        err.contains("no exception is left out: there are no rules, ETWKIT_EXCEPTION_FILTERS"),
+        "{err}"
+    );
 }
 
 /// What a name gets in front.
@@ -318,17 +469,22 @@ const MARK: &str = "renamed ";
 /// A file of rules that rename every process of these extracts that has a command line.
 fn rules_for_all(extracts: &[PathBuf], file: &Path) {
     let paths: Vec<&str> = extracts.iter().map(|path| path.to_str().unwrap()).collect();
-    let sql = "SELECT DISTINCT name FROM process WHERE name IS NOT NULL AND command_line IS NOT NULL";
+    let sql =
+        "SELECT DISTINCT name FROM process WHERE name IS NOT NULL AND command_line IS NOT NULL";
     let Answer { out, err, .. } = run(&[&["sql", "--format", "json"], &paths[..], &[sql]].concat());
     let mut rules = String::new();
     for line in out.lines().skip(1) {
-        let name = serde_json::from_str::<Value>(line).unwrap()["name"].as_str().unwrap().to_owned();
+        let name = serde_json::from_str::<Value>(line).unwrap()["name"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         rules += &format!(
             "<RenameRule><ExeName>{name}</ExeName><NewExeName>{MARK}{name}</NewExeName></RenameRule>\n"
         );
     }
     assert!(rules.lines().count() > 5, "{out}{err}");
-    let text = format!("<ProcessRenamer><ProcessRenamers>{rules}</ProcessRenamers></ProcessRenamer>");
+    let text =
+        format!("<ProcessRenamer><ProcessRenamers>{rules}</ProcessRenamers></ProcessRenamer>");
     std::fs::write(file, text).unwrap();
 }
 
@@ -350,7 +506,11 @@ fn no_dump_goes_past_the_rules() {
             if row["command_line"].is_null() {
                 continue;
             }
-            let column = if question.starts_with("process") { "name" } else { "process" };
+            let column = if question.starts_with("process") {
+                "name"
+            } else {
+                "process"
+            };
             if let Some(name) = row[column].as_str() {
                 assert!(name.starts_with(MARK), "{question}: {line}");
                 renamed_rows += 1;
@@ -369,7 +529,10 @@ fn no_dump_goes_past_the_rules() {
         (&["export"], Exit::Error),
         (&["dump", "overview"], Exit::Answered),
         (&["dump", "wait", "--chain", "--json"], Exit::Answered),
-        (&["dump", "wait", "--by", "readying", "--json"], Exit::Answered),
+        (
+            &["dump", "wait", "--by", "readying", "--json"],
+            Exit::Answered,
+        ),
         (&["dump", "process", "--merge"], Exit::Answered),
     ] {
         let answer = run(&[line, &["--rename-rules", rules.to_str().unwrap(), sched]].concat());

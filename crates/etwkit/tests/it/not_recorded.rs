@@ -20,7 +20,10 @@ const ALWAYS: &[&str] = &[
 ];
 
 /// Dumps that need more than an extract.
-const WITH: &[(&str, &[&str])] = &[("time", &["--time", "1s"]), ("region", &["--regions", "REGIONS"])];
+const WITH: &[(&str, &[&str])] = &[
+    ("time", &["--time", "1s"]),
+    ("region", &["--regions", "REGIONS"]),
+];
 
 pub(crate) const REGIONS: &str = r#"<InstrumentationManifest><Instrumentation><Regions>
   <RegionRoot Guid="{d8d639a0-cf4c-45fb-976a-0000deadbeef}" Name="all" FriendlyName="all">
@@ -34,9 +37,19 @@ pub(crate) const REGIONS: &str = r#"<InstrumentationManifest><Instrumentation><R
 /// Names of all dumps, as the help lists them.
 pub(crate) fn dumps() -> Vec<String> {
     let help = run(&["dump", "--help"]).out;
-    let listed = help.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
-    let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let names = names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
+    let listed = help
+        .split("Commands:")
+        .nth(1)
+        .unwrap()
+        .split("Options:")
+        .next()
+        .unwrap();
+    let names = listed
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned);
     names.filter(|name| name != "help").collect()
 }
 
@@ -56,9 +69,14 @@ fn dumps_of_what_was_not_recorded_say_how_to_record_it() {
         let all = dumps();
         assert!(all.len() >= 32, "{all:?}");
         for dump in all.iter().filter(|dump| !ALWAYS.contains(&dump.as_str())) {
-            let with = WITH.iter().find(|(name, _)| name == dump).map_or(&[][..], |(_, with)| with);
-            let with: Vec<String> =
-                with.iter().map(|arg| arg.replace("REGIONS", &path("regions.xml"))).collect();
+            let with = WITH
+                .iter()
+                .find(|(name, _)| name == dump)
+                .map_or(&[][..], |(_, with)| with);
+            let with: Vec<String> = with
+                .iter()
+                .map(|arg| arg.replace("REGIONS", &path("regions.xml")))
+                .collect();
             let mut args = vec!["dump", dump];
             args.extend(with.iter().map(String::as_str));
             args.push(&extract);
@@ -67,19 +85,31 @@ fn dumps_of_what_was_not_recorded_say_how_to_record_it() {
                 assert_eq!(text.exit, Exit::Answered, "{}", text.err);
                 continue;
             }
-            assert_eq!(text.exit, Exit::Nothing, "{dump} of a {detail} extract:\n{}{}", text.out, text.err);
+            assert_eq!(
+                text.exit,
+                Exit::Nothing,
+                "{dump} of a {detail} extract:\n{}{}",
+                text.out,
+                text.err
+            );
             let lines: Vec<&str> = text.out.lines().collect();
             assert!(
                 lines.len() == 2 && lines[1].starts_with("hint: "),
                 "{dump} of a {detail} extract:\n{}",
                 text.out
             );
-            let says_how = ["record", "wpr", "WPR"].iter().any(|how| lines[1].contains(how));
+            let says_how = ["record", "wpr", "WPR"]
+                .iter()
+                .any(|how| lines[1].contains(how));
             assert!(says_how, "{dump}: {}", lines[1]);
             // The same table says what each of our profiles answers.
             if let Some(profile) = etwkit_record::profiles::of_question(dump).next() {
-                let ours = lines[1].split_once("`etwkit record start ").map(|(_, rest)| rest);
-                let name = ours.and_then(|rest| rest.split('`').next()).unwrap_or_default();
+                let ours = lines[1]
+                    .split_once("`etwkit record start ")
+                    .map(|(_, rest)| rest);
+                let name = ours
+                    .and_then(|rest| rest.split('`').next())
+                    .unwrap_or_default();
                 assert!(
                     etwkit_record::profiles::find(name).is_some(),
                     "{dump} ({}): {}",
@@ -90,7 +120,14 @@ fn dumps_of_what_was_not_recorded_say_how_to_record_it() {
             args.push("--json");
             let json = run(&args);
             assert_eq!(json.exit, Exit::Nothing, "{dump}: {}", json.err);
-            assert!(json.out.lines().nth(1).is_some_and(|line| line.contains("\"hint\":\"")), "{}", json.out);
+            assert!(
+                json.out
+                    .lines()
+                    .nth(1)
+                    .is_some_and(|line| line.contains("\"hint\":\"")),
+                "{}",
+                json.out
+            );
         }
     }
 }

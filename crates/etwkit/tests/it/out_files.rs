@@ -35,7 +35,9 @@ impl Extracts {
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
     let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
     names.sort();
     names
@@ -51,13 +53,26 @@ fn a_trace_is_not_overwritten_by_the_rows_of_others() {
     let before = fs::read(at("a.etl")).unwrap();
     // A shell turns `--csv *.etl` into this line.
     for force in [&[][..], &["--force"]] {
-        let answer = run(&[&["dump", "process", "--csv", &at("a.etl"), &at("b.etl")], force].concat());
+        let answer = run(&[
+            &["dump", "process", "--csv", &at("a.etl"), &at("b.etl")],
+            force,
+        ]
+        .concat());
         assert_eq!(answer.exit, Exit::Error);
-        let said =
-            format!("error: will not overwrite {}: it is a trace\nhint: give another name", at("a.etl"));
+        let said = format!(
+            "error: will not overwrite {}: it is a trace\nhint: give another name",
+            at("a.etl")
+        );
         assert!(answer.err.starts_with(&said), "{}", answer.err);
     }
-    let answer = run(&["sql", &at("b.etl"), "SELECT 1", "--force", "--out", &at("a.etl")]);
+    let answer = run(&[
+        "sql",
+        &at("b.etl"),
+        "SELECT 1",
+        "--force",
+        "--out",
+        &at("a.etl"),
+    ]);
     assert!(answer.err.contains("will not overwrite"), "{}", answer.err);
     assert_eq!(fs::read(at("a.etl")).unwrap(), before);
     assert_eq!(names(folder.path()), ["a.etl", "b.etl"]);
@@ -76,7 +91,10 @@ fn a_csv_file_of_a_dump_is_made_again_and_no_other_file() {
     let refused = dump(&[]);
     assert_eq!(
         (refused.exit, refused.err),
-        (Exit::Error, format!("error: {csv} exists\nhint: --force overwrites it\n"))
+        (
+            Exit::Error,
+            format!("error: {csv} exists\nhint: --force overwrites it\n")
+        )
     );
     assert_eq!(fs::read_to_string(&csv).unwrap(), "my notes");
     assert_eq!(dump(&["--force"]).exit, Exit::Answered);
@@ -97,12 +115,27 @@ fn the_ending_of_a_file_says_how_rows_are_written() {
     ] {
         let out = extracts.text(name);
         let answer = run(&["sql", &extract, "SELECT 1 AS a, 'x' AS b", "--out", &out]);
-        assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""), "{name}");
+        assert_eq!(
+            (answer.exit, answer.err.as_str()),
+            (Exit::Answered, ""),
+            "{name}"
+        );
         assert!(fs::read(&out).unwrap().starts_with(starts), "{name}");
     }
     let out = extracts.text("other.csv");
-    run(&["sql", &extract, "SELECT 1 AS a", "--out", &out, "--format", "parquet"]);
-    assert!(fs::read(&out).unwrap().starts_with(b"PAR1"), "what is asked for counts more");
+    run(&[
+        "sql",
+        &extract,
+        "SELECT 1 AS a",
+        "--out",
+        &out,
+        "--format",
+        "parquet",
+    ]);
+    assert!(
+        fs::read(&out).unwrap().starts_with(b"PAR1"),
+        "what is asked for counts more"
+    );
 }
 
 #[test]
@@ -113,11 +146,30 @@ fn a_pipe_gets_values_as_they_are_and_a_terminal_does_not() {
     let piped = run(&["sql", &extract, sql, "--format", "csv"]);
     assert_eq!(piped.out, "x,z\r\n\"a \n\t\u{1b}\"\"b\"\"  \",y  \r\n");
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let terminal = etwkit::Terminal { width: Some(80), ..etwkit::Terminal::default() };
-    etwkit::run_on_screen(["etwkit", "sql", &extract, sql, "--format", "csv"], &mut out, &mut err, terminal);
-    assert_eq!(String::from_utf8(out).unwrap(), "x,z\n\"a \\n\\t\\u{1b}\"\"b\"\"  \",y\n");
-    let plan = run(&["sql", &extract, "EXPLAIN SELECT count(*) FROM process WHERE pid > 4"]).out;
-    assert!(plan.starts_with("logical_plan\n  ") && plan.contains("\n\nphysical_plan\n  "), "{plan}");
+    let terminal = etwkit::Terminal {
+        width: Some(80),
+        ..etwkit::Terminal::default()
+    };
+    etwkit::run_on_screen(
+        ["etwkit", "sql", &extract, sql, "--format", "csv"],
+        &mut out,
+        &mut err,
+        terminal,
+    );
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        "x,z\n\"a \\n\\t\\u{1b}\"\"b\"\"  \",y\n"
+    );
+    let plan = run(&[
+        "sql",
+        &extract,
+        "EXPLAIN SELECT count(*) FROM process WHERE pid > 4",
+    ])
+    .out;
+    assert!(
+        plan.starts_with("logical_plan\n  ") && plan.contains("\n\nphysical_plan\n  "),
+        "{plan}"
+    );
     assert!(!plan.contains("\\n") && plan.lines().count() > 6, "{plan}");
 }
 
@@ -132,19 +184,38 @@ fn an_extract_can_be_one_file() {
     assert_eq!(ask(&packed).out, ask(&extracts.text("b.etwx")).out);
     assert_eq!(ask(&packed).err, "", "derived tables are in it");
     // Asked once more, the archive stays as it is; another file of that name is not replaced.
-    let again = run(&["extract", &trace("sched-5.etl"), "--no-overwrite", "--out", &packed]);
-    assert_eq!((again.exit, again.out), (Exit::Answered, format!("{packed} is up to date\n")));
+    let again = run(&[
+        "extract",
+        &trace("sched-5.etl"),
+        "--no-overwrite",
+        "--out",
+        &packed,
+    ]);
+    assert_eq!(
+        (again.exit, again.out),
+        (Exit::Answered, format!("{packed} is up to date\n"))
+    );
     let foreign = extracts.text("notes.etwx.zip");
     fs::write(&foreign, "notes").unwrap();
     let refused = run(&["extract", &trace("sched-5.etl"), "--out", &foreign]);
-    assert!(refused.exit == Exit::Error && refused.err.contains("will not replace"), "{}", refused.err);
-    assert_eq!(names(&extracts.path("")), ["a.etwx.zip", "b.etwx", "notes.etwx.zip"]);
+    assert!(
+        refused.exit == Exit::Error && refused.err.contains("will not replace"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(
+        names(&extracts.path("")),
+        ["a.etwx.zip", "b.etwx", "notes.etwx.zip"]
+    );
 }
 
 #[test]
 fn one_damaged_extract_is_named_and_does_not_stop_the_others_on_request() {
-    let extracts =
-        Extracts::of(&[("a.etwx", "sched-5.etl"), ("b.etwx", "power-5.etl"), ("c.etwx", "dns-5.etl")]);
+    let extracts = Extracts::of(&[
+        ("a.etwx", "sched-5.etl"),
+        ("b.etwx", "power-5.etl"),
+        ("c.etwx", "dns-5.etl"),
+    ]);
     let [a, b, c] = ["a.etwx", "b.etwx", "c.etwx"].map(|name| extracts.text(name));
     let table = extracts.path("b.etwx/process.parquet");
     let mut bytes = fs::read(&table).unwrap();
@@ -153,25 +224,43 @@ fn one_damaged_extract_is_named_and_does_not_stop_the_others_on_request() {
     fs::write(&table, bytes).unwrap();
     let gone = extracts.text("gone.etwx");
     let count = "SELECT count(*) AS n FROM extract";
-    let (sql, dump) = (["sql", &a, &b, &gone, &c, count], ["dump", "process", "--json", &a, &b, &gone, &c]);
+    let (sql, dump) = (
+        ["sql", &a, &b, &gone, &c, count],
+        ["dump", "process", "--json", &a, &b, &gone, &c],
+    );
     for command in [&sql[..], &dump] {
         let stopped = run(command);
         assert_eq!(stopped.exit, Exit::Error, "{command:?}");
-        let named =
-            format!("error: {b}\ncaused by: damaged extract: process.parquet of {b}: expected bytes 0 to ");
+        let named = format!(
+            "error: {b}\ncaused by: damaged extract: process.parquet of {b}: expected bytes 0 to "
+        );
         assert!(stopped.err.starts_with(&named), "{}", stopped.err);
-        assert!(stopped.err.ends_with("\nhint: extract the trace again\n"), "{}", stopped.err);
+        assert!(
+            stopped.err.ends_with("\nhint: extract the trace again\n"),
+            "{}",
+            stopped.err
+        );
         assert!(!stopped.err.contains("gone.etwx"), "{}", stopped.err);
         let on = run(&[command, &["--keep-going"]].concat());
         assert_eq!(on.exit, Exit::Error);
-        let errors: Vec<&str> = on.err.lines().filter(|line| line.starts_with("error: ")).collect();
-        assert_eq!(errors, [format!("error: {b}"), format!("error: {gone}")], "{}", on.err);
+        let errors: Vec<&str> = on
+            .err
+            .lines()
+            .filter(|line| line.starts_with("error: "))
+            .collect();
+        assert_eq!(
+            errors,
+            [format!("error: {b}"), format!("error: {gone}")],
+            "{}",
+            on.err
+        );
         assert!(on.err.matches("\nhint: ").count() == 2, "{}", on.err);
         if command[0] == "sql" {
             assert_eq!(on.out, "  n\n  2\n");
         } else {
             assert!(
-                on.out.contains("\"trace\":\"sched-5.etl\"") && on.out.contains("\"trace\":\"dns-5.etl\"")
+                on.out.contains("\"trace\":\"sched-5.etl\"")
+                    && on.out.contains("\"trace\":\"dns-5.etl\"")
             );
         }
     }
@@ -186,23 +275,45 @@ fn one_damaged_extract_is_named_and_does_not_stop_the_others_on_request() {
 #[test]
 fn the_same_trace_twice_is_noted() {
     let extracts = Extracts::of(&[("a.etwx", "sched-5.etl"), ("b.etwx", "power-5.etl")]);
-    let (a, b, sum) = (extracts.text("a.etwx"), extracts.text("b.etwx"), extracts.text("sum.etwx"));
-    let made = run(&["extract", &trace("sched-5.etl"), "--detail", "summary", "--out", &sum]);
+    let (a, b, sum) = (
+        extracts.text("a.etwx"),
+        extracts.text("b.etwx"),
+        extracts.text("sum.etwx"),
+    );
+    let made = run(&[
+        "extract",
+        &trace("sched-5.etl"),
+        "--detail",
+        "summary",
+        "--out",
+        &sum,
+    ]);
     assert_eq!(made.exit, Exit::Answered);
     let other = extracts.text("./a.etwx");
     let twice = run(&["sql", &a, &b, &other, "SELECT 1"]);
     assert_eq!(twice.exit, Exit::Error);
-    assert_eq!(twice.err, format!("error: named twice: {other}\nhint: name each extract once\n"));
+    assert_eq!(
+        twice.err,
+        format!("error: named twice: {other}\nhint: name each extract once\n")
+    );
     let note = format!("note: {sum} is of the same trace as {a}: what is in both counts twice");
-    let noted = [run(&["sql", &a, &b, &sum, "SELECT 1"]), run(&["dump", "process", &a, &b, &sum])];
-    noted.iter().for_each(|noted| assert!(noted.err.contains(&note), "{}", noted.err));
+    let noted = [
+        run(&["sql", &a, &b, &sum, "SELECT 1"]),
+        run(&["dump", "process", &a, &b, &sum]),
+    ];
+    noted
+        .iter()
+        .for_each(|noted| assert!(noted.err.contains(&note), "{}", noted.err));
     assert!(!run(&["sql", &a, &b, "SELECT 1"]).err.contains("same trace"));
 }
 
 #[test]
 fn regions_may_begin_and_end_with_marks_alone() {
-    let extracts =
-        Extracts::of(&[("a.etwx", "dns-5.etl"), ("b.etwx", "dotnet-5.etl"), ("c.etwx", "tcp-5.etl")]);
+    let extracts = Extracts::of(&[
+        ("a.etwx", "dns-5.etl"),
+        ("b.etwx", "dotnet-5.etl"),
+        ("c.etwx", "tcp-5.etl"),
+    ]);
     let mark = "<Event Provider='ce1dbfb4-137e-4da6-87b0-3f59aa102cbc' OpCode='34'/>";
     let file = format!(
         "<InstrumentationManifest><Instrumentation><Regions><RegionRoot Guid='{{R}}' Name='Root'>\
@@ -214,7 +325,11 @@ fn regions_may_begin_and_end_with_marks_alone() {
     for name in ["a.etwx", "b.etwx", "c.etwx"] {
         // Nobody set a mark there, which is an answer; the planner gave up over it.
         let answer = run(&["dump", "region", "--regions", &xml, &extracts.text(name)]);
-        assert_eq!((answer.exit, answer.err.as_str()), (Exit::Nothing, ""), "{name}");
+        assert_eq!(
+            (answer.exit, answer.err.as_str()),
+            (Exit::Nothing, ""),
+            "{name}"
+        );
         assert!(answer.out.contains("none of the events"), "{}", answer.out);
     }
 }
@@ -224,7 +339,15 @@ fn a_summary_of_an_older_version_is_noted() {
     let extracts = Extracts::of(&[]);
     let sum = extracts.text("sum.etwx");
     assert_eq!(
-        run(&["extract", &trace("sched-5.etl"), "--detail", "summary", "--out", &sum]).exit,
+        run(&[
+            "extract",
+            &trace("sched-5.etl"),
+            "--detail",
+            "summary",
+            "--out",
+            &sum
+        ])
+        .exit,
         Exit::Answered
     );
     assert_eq!(run(&["sql", &sum, "SELECT 1"]).err, "");
@@ -234,7 +357,9 @@ fn a_summary_of_an_older_version_is_noted() {
     fs::write(&manifest, json.to_string()).unwrap();
     let noted = run(&["sql", &sum, "SELECT 1"]);
     assert!(
-        noted.err.starts_with(&format!("note: {sum} is a summary by an older version (")),
+        noted
+            .err
+            .starts_with(&format!("note: {sum} is a summary by an older version (")),
         "{}",
         noted.err
     );
@@ -242,39 +367,69 @@ fn a_summary_of_an_older_version_is_noted() {
 
 #[test]
 fn rows_of_several_extracts_say_which_one_they_are_of() {
-    let extracts = Extracts::of(&[("one/boot.etwx", "sched-5.etl"), ("two/boot.etwx", "sched-5.etl")]);
+    let extracts = Extracts::of(&[
+        ("one/boot.etwx", "sched-5.etl"),
+        ("two/boot.etwx", "sched-5.etl"),
+    ]);
     let paths = ["one/boot.etwx", "two/boot.etwx"].map(|name| extracts.text(name));
     let answer = run(&["dump", "process", "--json", &paths[0], &paths[1]]);
-    let rows: Vec<Value> =
-        answer.out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows: Vec<Value> = answer
+        .out
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     for path in &paths {
-        let of: Vec<&Value> = rows.iter().filter(|row| row["extract"] == path.as_str()).collect();
-        assert!(!of.is_empty() && of.iter().all(|row| row["start_utc"].is_string()), "{path}");
+        let of: Vec<&Value> = rows
+            .iter()
+            .filter(|row| row["extract"] == path.as_str())
+            .collect();
+        assert!(
+            !of.is_empty() && of.iter().all(|row| row["start_utc"].is_string()),
+            "{path}"
+        );
         assert!(of.iter().all(|row| row.get("computer").is_some()));
     }
     let csv = extracts.text("rows.csv");
     run(&["dump", "process", "--csv", &csv, &paths[0], &paths[1]]);
     let text = fs::read_to_string(&csv).unwrap();
-    assert!(text.starts_with("trace,extract,computer,start_utc,"), "{text}");
+    assert!(
+        text.starts_with("trace,extract,computer,start_utc,"),
+        "{text}"
+    );
     assert_eq!(text.matches(&paths[1]).count(), rows.len() / 2);
     let one = run(&["dump", "process", "--json", &paths[0]]);
     assert!(!one.out.contains("\"extract\""), "one needs none");
     let text = run(&["dump", "process", &paths[0], &paths[1]]).out;
-    assert!(text.contains("  sched-5.etl\n") && text.contains(&paths[1]), "{text}");
+    assert!(
+        text.contains("  sched-5.etl\n") && text.contains(&paths[1]),
+        "{text}"
+    );
 }
 
 #[test]
 fn an_extract_to_which_nothing_can_be_added_can_be_asked() {
     let extracts = Extracts::of(&[("a.etwx", "sched-5.etl")]);
     let extract = extracts.path("a.etwx");
-    let whole = run(&["dump", "cpu", "--json", extracts.path("a.etwx").to_str().unwrap()]);
+    let whole = run(&[
+        "dump",
+        "cpu",
+        "--json",
+        extracts.path("a.etwx").to_str().unwrap(),
+    ]);
     fs::remove_dir_all(extract.join("derived")).unwrap();
     let packed = extracts.path("packed.etwx.zip");
-    etwkit_extract::Extract::open(&extract).unwrap().pack(&packed).unwrap();
+    etwkit_extract::Extract::open(&extract)
+        .unwrap()
+        .pack(&packed)
+        .unwrap();
     let ask = || run(&["dump", "cpu", "--json", packed.to_str().unwrap()]);
     let first = ask();
     assert_eq!((first.exit, &first.out), (Exit::Answered, &whole.out));
-    let said = format!("note: computed the derived tables of {}, which is packed, in ", packed.display());
+    let said = format!(
+        "note: computed the derived tables of {}, which is packed, in ",
+        packed.display()
+    );
     assert!(first.err.starts_with(&said), "{}", first.err);
     assert_eq!(ask().out, whole.out);
 }
@@ -282,17 +437,34 @@ fn an_extract_to_which_nothing_can_be_added_can_be_asked() {
 #[test]
 fn export_prints_json_also_where_there_is_nothing() {
     let extracts = Extracts::of(&[("a.etwx", "dns-5.etl")]);
-    let answer = run(&["export", "--json", "--all-processes", &extracts.text("a.etwx")]);
+    let answer = run(&[
+        "export",
+        "--json",
+        "--all-processes",
+        &extracts.text("a.etwx"),
+    ]);
     assert_eq!(answer.exit, Exit::Nothing, "{}", answer.out);
-    let lines: Vec<Value> = answer.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(lines.len() == 2 && lines[1]["nothing"].is_string(), "{}", answer.out);
+    let lines: Vec<Value> = answer
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(
+        lines.len() == 2 && lines[1]["nothing"].is_string(),
+        "{}",
+        answer.out
+    );
 }
 
 #[test]
 fn the_environment_cannot_take_the_threads_away() {
     let extracts = Extracts::of(&[("a.etwx", "dns-5.etl")]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_etwkit"));
-    command.env("TOKIO_WORKER_THREADS", "0").args(["sql", &extracts.text("a.etwx"), "SELECT 1 AS a"]);
+    command.env("TOKIO_WORKER_THREADS", "0").args([
+        "sql",
+        &extracts.text("a.etwx"),
+        "SELECT 1 AS a",
+    ]);
     let output = command.output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "  a\n  1\n");
@@ -305,7 +477,11 @@ fn damage_that_the_decoder_panics_over_is_reported_once() {
     let extracts = Extracts::of(&[("a.etwx", "sched-5.etl")]);
     let manifest = extracts.path("a.etwx/manifest.json");
     let mut json: Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
-    json["tables"]["context_switch"].as_object_mut().unwrap().remove("crc32").unwrap();
+    json["tables"]["context_switch"]
+        .as_object_mut()
+        .unwrap()
+        .remove("crc32")
+        .unwrap();
     fs::write(&manifest, json.to_string()).unwrap();
     let table = extracts.path("a.etwx/context_switch.parquet");
     let good = fs::read(&table).unwrap();
@@ -315,11 +491,19 @@ fn damage_that_the_decoder_panics_over_is_reported_once() {
         let at = 40 + step * good.len() / 60;
         bad[at] ^= 1 << (step % 8);
         fs::write(&table, bad).unwrap();
-        let Answer { err, exit, .. } =
-            run(&["sql", &extracts.text("a.etwx"), "SELECT * FROM context_switch", "--format", "csv"]);
+        let Answer { err, exit, .. } = run(&[
+            "sql",
+            &extracts.text("a.etwx"),
+            "SELECT * FROM context_switch",
+            "--format",
+            "csv",
+        ]);
         failed += u32::from(exit == Exit::Error);
         if exit == Exit::Error {
-            assert!(err.contains("context_switch.parquet of ") && err.contains("\nhint: "), "{step}: {err}");
+            assert!(
+                err.contains("context_switch.parquet of ") && err.contains("\nhint: "),
+                "{step}: {err}"
+            );
             assert!(!err.contains("panicked at"), "{err}");
         }
     }

@@ -15,7 +15,10 @@ const FINDINGS: &[(&str, &[(&str, &str)])] = &[
     (
         "net.4.5.2.x64",
         &[
-            ("hard-faults", r"C:\Windows\Microsoft.NET\Framework64\v4.0.30319\clr.dll"),
+            (
+                "hard-faults",
+                r"C:\Windows\Microsoft.NET\Framework64\v4.0.30319\clr.dll",
+            ),
             ("tracing-cost", RUNTIME),
             ("undecoded-events", "Microsoft-Windows-DotNETRuntimePrivate"),
         ],
@@ -36,15 +39,21 @@ fn sample_traces_raise_no_alarm_but_what_was_checked_by_hand() {
             .iter()
             .filter(|row| row["rule"].is_string())
             .map(|row| {
-                (row["rule"].as_str().unwrap().to_owned(), row["culprit"].as_str().unwrap_or("").to_owned())
+                (
+                    row["rule"].as_str().unwrap().to_owned(),
+                    row["culprit"].as_str().unwrap_or("").to_owned(),
+                )
             })
             .collect();
         let name = path.file_stem().unwrap().to_str().unwrap();
         let series = name.rsplit_once('-').map_or(name, |(series, _)| series);
-        let known = FINDINGS.iter().find(|(known, _)| *known == name || *known == series);
+        let known = FINDINGS
+            .iter()
+            .find(|(known, _)| *known == name || *known == series);
         let expected = known.iter().flat_map(|(_, findings)| findings.iter());
-        let expected: BTreeSet<_> =
-            expected.map(|(rule, of)| ((*rule).to_owned(), (*of).to_owned())).collect();
+        let expected: BTreeSet<_> = expected
+            .map(|(rule, of)| ((*rule).to_owned(), (*of).to_owned()))
+            .collect();
         if findings != expected {
             wrong.push(format!("{name}: {findings:?} instead of {expected:?}"));
         }

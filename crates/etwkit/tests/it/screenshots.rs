@@ -24,11 +24,17 @@ struct Recording {
 }
 
 fn wide(text: &str) -> Vec<u8> {
-    text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+    text.encode_utf16()
+        .chain([0])
+        .flat_map(u16::to_le_bytes)
+        .collect()
 }
 
 fn numbers(numbers: &[i32]) -> Vec<u8> {
-    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect()
 }
 
 impl Recording {
@@ -37,18 +43,36 @@ impl Recording {
         options.header.perf_freq = 1_000_000;
         options.header.start_time = START;
         // Two hours ahead of UTC.
-        options.header.time_zone = TimeZone { bias: -120, ..TimeZone::default() };
+        options.header.time_zone = TimeZone {
+            bias: -120,
+            ..TimeZone::default()
+        };
         let start = options.t0;
         let writer = TraceWriter::new(File::create(path).unwrap(), &options).unwrap();
-        Self { writer, start, start_time: START }
+        Self {
+            writer,
+            start,
+            start_time: START,
+        }
     }
 
     fn event(&mut self, ms: i64, id: u16, payload: &[u8]) {
-        let (version, opcode, task) = if id == 0xFFFE { (1, 0xFE, 0xFFFE) } else { (0, 0, 0xFFFE - id) };
+        let (version, opcode, task) = if id == 0xFFFE {
+            (1, 0xFE, 0xFFFE)
+        } else {
+            (0, 0, 0xFFFE - id)
+        };
         let event = ManifestEvent {
             timestamp: self.start + ms * 1000,
             provider: HOOK_EVENTS,
-            descriptor: Descriptor { id, version, opcode, task, level: 4, ..Descriptor::default() },
+            descriptor: Descriptor {
+                id,
+                version,
+                opcode,
+                task,
+                level: 4,
+                ..Descriptor::default()
+            },
             process_id: 100,
             thread_id: 1000,
             payload,
@@ -69,7 +93,12 @@ fn picture(folder: &Path, name: &str, bytes: usize, seconds: u64) {
     std::fs::write(&path, vec![0xFF; bytes]).unwrap();
     let filetime_s = (START / 10_000_000) as u64 - 11_644_473_600;
     let time = UNIX_EPOCH + Duration::from_secs(filetime_s + seconds);
-    File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
 }
 
 /// What is printed, with the names of the trace in place of its path.
@@ -78,7 +107,8 @@ fn session(folder: &Path, commands: &[&[&str]]) -> String {
     let mut printed = String::new();
     for args in commands {
         let extract = format!("{place}/slow.etwx");
-        let Answer { out, err, exit } = run(&[&["dump", "screenshot"], *args, &[&extract]].concat());
+        let Answer { out, err, exit } =
+            run(&[&["dump", "screenshot"], *args, &[&extract]].concat());
         printed += &format!(
             "$ etwkit dump screenshot {} slow.etwx\n{out}{err}[exit {}]\n\n",
             args.join(" "),
@@ -91,7 +121,10 @@ fn session(folder: &Path, commands: &[&[&str]]) -> String {
 fn rows(extract: &str) -> Vec<Value> {
     let Answer { out, err, exit } = run(&["dump", "screenshot", "--json", extract]);
     assert_eq!(exit, Exit::Answered, "{err}");
-    out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+    out.lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 #[track_caller]
@@ -105,7 +138,11 @@ fn pictures_have_the_times_of_their_events() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("slow.etl");
     let mut recording = Recording::new(&trace);
-    recording.event(500, 1, &[numbers(&[3]), wide("Left"), numbers(&[812, -40])].concat());
+    recording.event(
+        500,
+        1,
+        &[numbers(&[3]), wide("Left"), numbers(&[812, -40])].concat(),
+    );
     recording.event(600, 2, &numbers(&[4, 5, 6]));
     recording.event(700, 4, &[numbers(&[5]), wide("Return")].concat());
     recording.event(800, 4, &[numbers(&[7]), wide("F5")].concat());
@@ -129,7 +166,12 @@ fn pictures_have_the_times_of_their_events() {
     }
     // A folder is no picture, whatever its name.
     std::fs::create_dir(pictures.join("Screenshot_8.jpg")).unwrap();
-    picture(&folder.path().join("slow.Screenshots"), "Screenshot_1.jpg", 5, 7);
+    picture(
+        &folder.path().join("slow.Screenshots"),
+        "Screenshot_1.jpg",
+        5,
+        7,
+    );
     extract(&trace, &[]);
     let csv = folder.path().join("rows.csv");
     let csv = csv.to_str().unwrap();
@@ -149,7 +191,10 @@ fn pictures_have_the_times_of_their_events() {
     assert_eq!(written.lines().count(), 2, "{written}");
 
     let summary = folder.path().join("sums.etwx");
-    extract(&trace, &["--detail", "summary", "--out", summary.to_str().unwrap()]);
+    extract(
+        &trace,
+        &["--detail", "summary", "--out", summary.to_str().unwrap()],
+    );
     let full = rows(folder.path().join("slow.etwx").to_str().unwrap());
     assert_eq!(rows(summary.to_str().unwrap()), full);
     assert_eq!(full.len(), 9);
@@ -177,21 +222,48 @@ fn events_with_a_manifest_are_read_by_names_and_their_pictures_can_be_missing() 
     let click = [numbers(&[3]), wide("Right"), numbers(&[1, 2])].concat();
     recording.event(100, 11, &click);
     // By its number this would be a click.
-    recording.event(150, 1, &[numbers(&[9]), wide("Middle"), numbers(&[1, 2])].concat());
-    recording.event(200, 12, &[wide(""), wide(r"C:\temp\slow.etl.Screenshots\Screenshot_3.jpg")].concat());
-    recording.event(300, 12, &[wide(""), wide("C:\\temp\\Screenshot_44.jpg")].concat());
-    recording.event(310, 12, &[wide(""), wide("C:\\temp\\Screenshot_\u{1b}[2J.jpg")].concat());
+    recording.event(
+        150,
+        1,
+        &[numbers(&[9]), wide("Middle"), numbers(&[1, 2])].concat(),
+    );
+    recording.event(
+        200,
+        12,
+        &[
+            wide(""),
+            wide(r"C:\temp\slow.etl.Screenshots\Screenshot_3.jpg"),
+        ]
+        .concat(),
+    );
+    recording.event(
+        300,
+        12,
+        &[wide(""), wide("C:\\temp\\Screenshot_44.jpg")].concat(),
+    );
+    recording.event(
+        310,
+        12,
+        &[wide(""), wide("C:\\temp\\Screenshot_\u{1b}[2J.jpg")].concat(),
+    );
     let head = [1, 1, 0, 0x5B, 1, 0, 0, 0];
     recording.event(400, 0xFFFE, &[&head[..], MANIFEST.as_bytes()].concat());
     recording.end();
-    picture(&folder.path().join("slow.Screenshots"), "Screenshot_3.jpg", 30, 6);
+    picture(
+        &folder.path().join("slow.Screenshots"),
+        "Screenshot_3.jpg",
+        30,
+        6,
+    );
     extract(&trace, &[]);
     let all = rows(folder.path().join("slow.etwx").to_str().unwrap());
     let shown: Vec<_> = all
         .iter()
         .map(|row| {
             let cell = |name: &str| row[name].to_string();
-            ["ts_ns", "time_from", "trigger", "input", "path"].map(cell).join(" ")
+            ["ts_ns", "time_from", "trigger", "input", "path"]
+                .map(cell)
+                .join(" ")
         })
         .collect();
     assert_eq!(
@@ -203,7 +275,10 @@ fn events_with_a_manifest_are_read_by_names_and_their_pictures_can_be_missing() 
         ]
     );
     let text = session(folder.path(), &[&["--column", "Picture"]]);
-    assert!(text.contains("Screenshot_44.jpg (not there)") && !text.contains('\u{1b}'), "{text}");
+    assert!(
+        text.contains("Screenshot_44.jpg (not there)") && !text.contains('\u{1b}'),
+        "{text}"
+    );
 }
 
 #[test]
@@ -211,9 +286,16 @@ fn a_trace_without_pictures_says_how_to_take_them() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("slow.etl");
     let mut recording = Recording::new(&trace);
-    recording.event(500, 1, &[numbers(&[3]), wide("Left"), numbers(&[812, -40])].concat());
+    recording.event(
+        500,
+        1,
+        &[numbers(&[3]), wide("Left"), numbers(&[812, -40])].concat(),
+    );
     recording.end();
     extract(&trace, &[]);
     let text = session(folder.path(), &[&[]]);
-    assert!(text.contains("ETWController") && text.contains("[exit 1]"), "{text}");
+    assert!(
+        text.contains("ETWController") && text.contains("[exit 1]"),
+        "{text}"
+    );
 }

@@ -26,14 +26,21 @@ impl Answer {
                 .iter()
                 .any(|gap| line.contains(gap))
         };
-        self.err.split_inclusive('\n').filter(|line| !is_gap(line)).collect()
+        self.err
+            .split_inclusive('\n')
+            .filter(|line| !is_gap(line))
+            .collect()
     }
 }
 
 pub(crate) fn run(args: &[&str]) -> Answer {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let exit = etwkit::run(["etwkit"].iter().chain(args), &mut out, &mut err);
-    Answer { out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap(), exit }
+    Answer {
+        out: String::from_utf8(out).unwrap(),
+        err: String::from_utf8(err).unwrap(),
+        exit,
+    }
 }
 
 /// Names of all commands below `etwkit dump`, as its help lists them.
@@ -49,14 +56,21 @@ pub(crate) fn dumps() -> Vec<String> {
 pub(crate) fn running_at_the_end(truth: &Value, pid: &str) -> i64 {
     let threads = truth["threads"].as_object().unwrap().iter();
     let of_process = threads.filter(|(thread, _)| thread.split('/').next() == Some(pid));
-    of_process.filter(|(_, times)| times["run_open_end_ns"].as_i64().unwrap() > 0).count() as i64
+    of_process
+        .filter(|(_, times)| times["run_open_end_ns"].as_i64().unwrap() > 0)
+        .count() as i64
 }
 
 /// Nanoseconds between the last event of the kernel logger, to which running time goes, and the end of the
 /// session, to which a simulation knows it.
 pub(crate) fn behind_kernel_logger(extract: &str) -> i64 {
-    let answer =
-        run(&["sql", "--format", "json", extract, "SELECT duration_ns - kernel_end_ns AS ns FROM trace"]);
+    let answer = run(&[
+        "sql",
+        "--format",
+        "json",
+        extract,
+        "SELECT duration_ns - kernel_end_ns AS ns FROM trace",
+    ]);
     let row: Value = serde_json::from_str(answer.out.lines().nth(1).unwrap()).unwrap();
     row["ns"].as_i64().unwrap()
 }
@@ -70,17 +84,27 @@ pub(crate) fn trace(name: &str) -> String {
 
 /// The rows that a command printed with `--json`, behind the line that says which command it is.
 pub(crate) fn json_lines(out: &str) -> Vec<Value> {
-    out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+    out.lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// The object that a command prints with `--json`.
 #[track_caller]
 pub(crate) fn json(args: &[&str]) -> Value {
     let answer = run(args);
-    assert_eq!((answer.exit, answer.other_errors().as_str()), (Exit::Answered, ""), "{args:?}");
+    assert_eq!(
+        (answer.exit, answer.other_errors().as_str()),
+        (Exit::Answered, ""),
+        "{args:?}"
+    );
     let lines: Vec<&str> = answer.out.lines().collect();
     let first: Value = serde_json::from_str(lines[0]).unwrap();
-    assert_eq!((&first["command"], &first["format_version"]), (&args[0].into(), &1.into()));
+    assert_eq!(
+        (&first["command"], &first["format_version"]),
+        (&args[0].into(), &1.into())
+    );
     match lines[..] {
         // One object that says what it is,
         [_] => first,

@@ -14,14 +14,20 @@ fn session(folder: &Path, commands: &[&[&str]], name: &str) {
     for args in commands {
         let full: Vec<String> = args.iter().map(|arg| arg.replace("DIR", place)).collect();
         let Answer { out, err, exit } = run(&full.iter().map(String::as_str).collect::<Vec<_>>());
-        let text = format!("$ etwkit {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code());
+        let text = format!(
+            "$ etwkit {}\n{out}{err}[exit {}]\n",
+            args.join(" "),
+            exit.code()
+        );
         printed.push_str(&text.replace(place, "DIR").replace('\\', "/"));
     }
     compare(&printed, name);
 }
 
 fn files(folder: &Path) -> Vec<String> {
-    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
     let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
     names.sort();
     names
@@ -37,17 +43,50 @@ fn scenarios_are_listed_and_written() {
             &["synth", "list"],
             &["synth", "write", "office", "--out", out, "--compressed"],
             &["synth", "write", "office", "--out", out],
-            &["synth", "write", "office", "--out", out, "--force", "--seed", "2"],
+            &[
+                "synth", "write", "office", "--out", out, "--force", "--seed", "2",
+            ],
             &["synth", "write", "offic", "--out", "DIR/b.etl"],
-            &["synth", "write", "office", "--out", "DIR/b.etl", "--scale", "0"],
+            &[
+                "synth",
+                "write",
+                "office",
+                "--out",
+                "DIR/b.etl",
+                "--scale",
+                "0",
+            ],
             &["synth", "write", "wait-chain", "--out", "DIR/c.etl"],
             &["synth", "write", "wait-chain", "--out", "DIR/c.etl"],
-            &["synth", "write", "wait-chain", "--out", "DIR/c.etl", "--force", "--scale", "2"],
-            &["synth", "write", "wait-chain", "--out", "DIR/d.etl", "--scale", "101"],
+            &[
+                "synth",
+                "write",
+                "wait-chain",
+                "--out",
+                "DIR/c.etl",
+                "--force",
+                "--scale",
+                "2",
+            ],
+            &[
+                "synth",
+                "write",
+                "wait-chain",
+                "--out",
+                "DIR/d.etl",
+                "--scale",
+                "101",
+            ],
         ],
         "synth",
     );
-    let expected = ["a.etl", "a.truth.json", "c.etl", "c.symbols", "c.truth.json"];
+    let expected = [
+        "a.etl",
+        "a.truth.json",
+        "c.etl",
+        "c.symbols",
+        "c.truth.json",
+    ];
     assert_eq!(files(folder.path()), expected);
 }
 
@@ -57,7 +96,10 @@ fn functions(symbols: &str) -> BTreeMap<i64, (i64, String)> {
     let record = |line: &str| {
         let words: Vec<&str> = line.split(' ').collect();
         match words[0] {
-            "FUNC" => Some((hex(words[1]), (hex(words[1]) + hex(words[2]), words[4..].join(" ")))),
+            "FUNC" => Some((
+                hex(words[1]),
+                (hex(words[1]) + hex(words[2]), words[4..].join(" ")),
+            )),
             "PUBLIC" => Some((hex(words[1]), (i64::MAX, words[3..].join(" ")))),
             _ => None,
         }
@@ -79,7 +121,10 @@ fn symbol_files_name_the_frames_of_the_extract_as_the_truth_does() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     for scenario in ["git-bash", "wait-chain"] {
         let trace = path(&format!("{scenario}.etl"));
-        for args in [&["synth", "write", scenario, "--out", &trace][..], &["extract", &trace]] {
+        for args in [
+            &["synth", "write", scenario, "--out", &trace][..],
+            &["extract", &trace],
+        ] {
             let Answer { err, exit, .. } = run(args);
             assert_eq!(exit, Exit::Answered, "{args:?}: {err}");
         }
@@ -116,7 +161,10 @@ fn symbol_files_name_the_frames_of_the_extract_as_the_truth_does() {
         let mut expected = BTreeMap::new();
         for (pid, functions) in truth["functions"].as_object().unwrap() {
             for (name, samples) in functions.as_object().unwrap() {
-                let sums = (samples["inclusive"].as_u64().unwrap(), samples["exclusive"].as_u64().unwrap());
+                let sums = (
+                    samples["inclusive"].as_u64().unwrap(),
+                    samples["exclusive"].as_u64().unwrap(),
+                );
                 expected.insert((pid.clone(), name.clone()), sums);
             }
         }
@@ -131,7 +179,10 @@ fn switches_of_the_extract_and_the_truth_agree_on_who_waited_for_whom() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let trace = path("t.etl");
-    for args in [&["synth", "write", "git-bash", "--out", &trace][..], &["extract", &trace]] {
+    for args in [
+        &["synth", "write", "git-bash", "--out", &trace][..],
+        &["extract", &trace],
+    ] {
         assert_eq!(run(args).exit, Exit::Answered, "{args:?}");
     }
     let sql = "SELECT p.pid, t.tid, rp.pid AS by_pid, r.tid AS by_tid, c.is_readied_by_dpc, count(*) AS waits, \
@@ -151,15 +202,21 @@ fn switches_of_the_extract_and_the_truth_agree_on_who_waited_for_whom() {
         } else {
             format!("{}/{}", row["by_pid"], row["by_tid"])
         };
-        let sums = ours.entry((format!("{}/{}", row["pid"], row["tid"]), by)).or_default();
+        let sums = ours
+            .entry((format!("{}/{}", row["pid"], row["tid"]), by))
+            .or_default();
         sums.0 += row["waits"].as_i64().unwrap();
         sums.1 += row["wait_ns"].as_i64().unwrap();
     }
-    let truth: Value = serde_json::from_str(&std::fs::read_to_string(path("t.truth.json")).unwrap()).unwrap();
+    let truth: Value =
+        serde_json::from_str(&std::fs::read_to_string(path("t.truth.json")).unwrap()).unwrap();
     let mut expected = BTreeMap::new();
     for (thread, by) in truth["waited_for"].as_object().unwrap() {
         for (by, sums) in by.as_object().unwrap() {
-            let sums = (sums["waits"].as_i64().unwrap(), sums["wait_ns"].as_i64().unwrap());
+            let sums = (
+                sums["waits"].as_i64().unwrap(),
+                sums["wait_ns"].as_i64().unwrap(),
+            );
             expected.insert((thread.clone(), by.clone()), sums);
         }
     }
@@ -170,13 +227,25 @@ fn switches_of_the_extract_and_the_truth_agree_on_who_waited_for_whom() {
 fn the_truth_beside_the_trace_is_that_of_the_trace() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let answer = run(&["synth", "write", "office", "--out", &path("t.etl"), "--seed", "9"]);
+    let answer = run(&[
+        "synth",
+        "write",
+        "office",
+        "--out",
+        &path("t.etl"),
+        "--seed",
+        "9",
+    ]);
     assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""));
-    let truth: Value = serde_json::from_str(&std::fs::read_to_string(path("t.truth.json")).unwrap()).unwrap();
+    let truth: Value =
+        serde_json::from_str(&std::fs::read_to_string(path("t.truth.json")).unwrap()).unwrap();
     let info = json(&["info", "--json", &path("t.etl")]);
     assert_eq!(info["counts"]["total"], truth["counts"]["total"]);
     assert_eq!(info["cpu"]["by_thread"], truth["samples"]["by_thread"]);
-    assert_eq!((&truth["made"]["seed"], &truth["made"]["scenario"]), (&9.into(), &"office".into()));
+    assert_eq!(
+        (&truth["made"]["seed"], &truth["made"]["scenario"]),
+        (&9.into(), &"office".into())
+    );
 }
 
 #[test]
@@ -185,6 +254,10 @@ fn a_folder_that_is_not_there_is_an_error() {
     let out = folder.path().join("no/such/t.etl");
     let answer = run(&["synth", "write", "office", "--out", out.to_str().unwrap()]);
     assert_eq!(answer.exit, Exit::Error);
-    assert!(answer.err.starts_with("error: cannot write into "), "{}", answer.err);
+    assert!(
+        answer.err.starts_with("error: cannot write into "),
+        "{}",
+        answer.err
+    );
     assert!(files(folder.path()).is_empty());
 }

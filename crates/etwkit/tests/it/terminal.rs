@@ -13,7 +13,8 @@ use crate::colors::plain;
 use crate::support::{Answer, Exit, run};
 
 /// What each command below is run over: characters of every forbidden kind.
-const HOSTILE: &str = "\u{1B}[2J\u{1B}[35m\u{202E}\u{2066}\u{9B}31m\r\n\u{7}\u{7F}\u{2028}\u{200F}error: x";
+const HOSTILE: &str =
+    "\u{1B}[2J\u{1B}[35m\u{202E}\u{2066}\u{9B}31m\r\n\u{7}\u{7F}\u{2028}\u{200F}error: x";
 
 /// Runs a command. Neither stream may hold a control character but the ends of lines, or one that changes the
 /// direction of text.
@@ -25,7 +26,11 @@ fn clean(args: &[&str]) -> String {
     let mut colored = run(&[args, &["--color", "always"]].concat());
     (colored.out, colored.err) = (plain(&colored.out), plain(&colored.err));
     check(args, &colored);
-    assert!(answer.exit != Exit::Error || answer.err.contains("hint: "), "{args:?}: {}", answer.err);
+    assert!(
+        answer.exit != Exit::Error || answer.err.contains("hint: "),
+        "{args:?}: {}",
+        answer.err
+    );
     answer.out + &answer.err
 }
 
@@ -39,7 +44,10 @@ fn check(args: &[&str], answer: &Answer) {
         });
         assert_eq!(bad, None, "{args:?} prints it to {stream}: {text:?}");
         // A name that breaks a line could forge an error.
-        assert!(!text.lines().any(|line| line == "error: x"), "{args:?} forges a line: {text:?}");
+        assert!(
+            !text.lines().any(|line| line == "error: x"),
+            "{args:?} forges a line: {text:?}"
+        );
     }
 }
 
@@ -63,16 +71,28 @@ fn replace(bytes: &mut [u8], from: &[u8], to: &[u8]) -> usize {
 fn machine(folder: &Path) -> String {
     let path = folder.join("sl\u{1B}o\u{202E}w.etl");
     let path = path.to_str().unwrap();
-    assert_eq!(run(&["synth", "write", "office", "--out", path]).exit, Exit::Answered);
+    assert_eq!(
+        run(&["synth", "write", "office", "--out", path]).exit,
+        Exit::Answered
+    );
     let mut bytes = std::fs::read(path).unwrap();
     // Endings and words of names in both encodings; what is left keeps them recognizable.
-    for (word, hostile) in
-        [("exe", "\u{1B}\u{202E}\u{9B}"), ("dll", "\n\u{2066}\t"), ("sys", "\u{2028}\r\u{7F}")]
-    {
-        assert!(replace(&mut bytes, &utf16(word), &utf16(hostile)) > 0, "{word}");
+    for (word, hostile) in [
+        ("exe", "\u{1B}\u{202E}\u{9B}"),
+        ("dll", "\n\u{2066}\t"),
+        ("sys", "\u{2028}\r\u{7F}"),
+    ] {
+        assert!(
+            replace(&mut bytes, &utf16(word), &utf16(hostile)) > 0,
+            "{word}"
+        );
     }
     assert!(replace(&mut bytes, b"exe", "\u{202E}".as_bytes()) > 0);
-    for (word, hostile) in [("doc", "\u{7}\n\u{85}"), ("Service", "Se\n\u{1B}[2J"), ("Main", "\u{1B}[2J")] {
+    for (word, hostile) in [
+        ("doc", "\u{7}\n\u{85}"),
+        ("Service", "Se\n\u{1B}[2J"),
+        ("Main", "\u{1B}[2J"),
+    ] {
         replace(&mut bytes, &utf16(word), &utf16(hostile));
     }
     // Damage is reported as well.
@@ -98,7 +118,10 @@ fn described_as(folder: &Path, provider_name: &str) -> String {
     let metadata = sized(&[b"\0", &name, &name, b"\x01"]);
     let traits = sized(&[provider_name.as_bytes(), b"\0"]);
     let payload = [utf16(HOSTILE), vec![0, 0]].concat();
-    let items = [(kind::EVENT_SCHEMA_TL, &metadata[..]), (kind::PROVIDER_TRAITS, &traits[..])];
+    let items = [
+        (kind::EVENT_SCHEMA_TL, &metadata[..]),
+        (kind::PROVIDER_TRAITS, &traits[..]),
+    ];
     let mut options = SessionOptions::default();
     options.header.session_name = HOSTILE.to_owned();
     options.header.log_file_name = HOSTILE.to_owned();
@@ -139,7 +162,10 @@ fn commands_that_read_a_trace_print_no_controls() {
     }
     assert!(clean(&["info", &machine]).contains("\\u{1b}\\u{202e}"));
     let shown = clean(&["events", &described]);
-    assert!(shown.matches("\\u{1b}[2J\\u{1b}[35m\\u{202e}").count() >= 4, "{shown}");
+    assert!(
+        shown.matches("\\u{1b}[2J\\u{1b}[35m\\u{202e}").count() >= 4,
+        "{shown}"
+    );
     let several = clean(&["info", &machine, &described]);
     assert!(several.contains("error: "), "{several}");
 }
@@ -178,7 +204,10 @@ fn commands_that_read_an_extract_print_no_controls() {
         ] {
             clean(&[args, &[&extract]].concat());
         }
-        for table in etwkit_trace::topics::TABLES.iter().chain(etwkit_trace::table::DERIVED) {
+        for table in etwkit_trace::topics::TABLES
+            .iter()
+            .chain(etwkit_trace::table::DERIVED)
+        {
             let sql = format!("SELECT * FROM {} LIMIT 500", table.name);
             for format in ["table", "json"] {
                 clean(&["sql", &extract, &sql, "--format", format]);
@@ -186,17 +215,30 @@ fn commands_that_read_an_extract_print_no_controls() {
             // A pipe gets CSV as it is, a terminal does not.
             let args = ["etwkit", "sql", &extract, &sql, "--format", "csv"];
             let (mut out, mut err) = (Vec::new(), Vec::new());
-            let terminal = etwkit::Terminal { width: Some(100), ..etwkit::Terminal::default() };
+            let terminal = etwkit::Terminal {
+                width: Some(100),
+                ..etwkit::Terminal::default()
+            };
             let exit = etwkit::run_on_screen(args, &mut out, &mut err, terminal);
             let [out, err] = [out, err].map(|text| String::from_utf8(text).unwrap());
             check(&args, &Answer { out, err, exit });
         }
         // Errors that quote what the question names.
-        clean(&["sql", &extract, &format!("SELECT \"{HOSTILE}\" FROM process")]);
+        clean(&[
+            "sql",
+            &extract,
+            &format!("SELECT \"{HOSTILE}\" FROM process"),
+        ]);
         clean(&["sql", &extract, &format!("SELECT * FROM \"{HOSTILE}\"")]);
-        clean(&["sql", &extract, &format!("SELECT name AS \"{HOSTILE}\" FROM process")]);
+        clean(&[
+            "sql",
+            &extract,
+            &format!("SELECT name AS \"{HOSTILE}\" FROM process"),
+        ]);
     }
-    let both = traces.each_ref().map(|trace| trace.replace(".etl", ".etwx"));
+    let both = traces
+        .each_ref()
+        .map(|trace| trace.replace(".etl", ".etwx"));
     clean(&["dump", "cpu", &both[0], &both[1]]);
     clean(&["sql", &both[0], &both[1], "SELECT * FROM trace"]);
 }
@@ -208,7 +250,14 @@ fn names_of_providers_are_no_paths() {
     let inside = folder.path().join("a/b");
     std::fs::create_dir_all(&inside).unwrap();
     let absolute = folder.path().join("absolute").to_str().unwrap().to_owned();
-    for name in ["../../up", "..\\..\\back", &absolute, "\\\\host\\share\\unc", "C:\\drive", "CON"] {
+    for name in [
+        "../../up",
+        "..\\..\\back",
+        &absolute,
+        "\\\\host\\share\\unc",
+        "C:\\drive",
+        "CON",
+    ] {
         let trace = described_as(&inside, name);
         let extract = trace.replace(".etl", ".etwx");
         for args in [
@@ -216,18 +265,38 @@ fn names_of_providers_are_no_paths() {
             &["events"],
             &["extract"],
             &["dump", "tracelog"],
-            &["export", "--out", inside.join("profile.json").to_str().unwrap(), "--force"],
+            &[
+                "export",
+                "--out",
+                inside.join("profile.json").to_str().unwrap(),
+                "--force",
+            ],
         ] {
-            let of = if ["dump", "export"].contains(&args[0]) { &extract } else { &trace };
+            let of = if ["dump", "export"].contains(&args[0]) {
+                &extract
+            } else {
+                &trace
+            };
             clean(&[args, &[of]].concat());
         }
-        let events =
-            run(&["sql", &extract, "SELECT DISTINCT provider FROM generic_event", "--format", "json"]);
-        assert!(events.out.contains(&serde_json::to_string(name).unwrap()), "{}{}", events.out, events.err);
+        let events = run(&[
+            "sql",
+            &extract,
+            "SELECT DISTINCT provider FROM generic_event",
+            "--format",
+            "json",
+        ]);
+        assert!(
+            events.out.contains(&serde_json::to_string(name).unwrap()),
+            "{}{}",
+            events.out,
+            events.err
+        );
         let names = |path: &Path| -> Vec<String> {
             let entries = std::fs::read_dir(path).unwrap();
-            let mut names: Vec<String> =
-                entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            let mut names: Vec<String> = entries
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
             names.retain(|name| name != "profile.json");
             names.sort();
             names
@@ -236,7 +305,11 @@ fn names_of_providers_are_no_paths() {
             (names(folder.path()), names(&folder.path().join("a"))),
             (vec!["a".into()], vec!["b".into()])
         );
-        assert_eq!(names(&inside), ["described.etl", "described.etwx"], "{name}");
+        assert_eq!(
+            names(&inside),
+            ["described.etl", "described.etwx"],
+            "{name}"
+        );
     }
 }
 
@@ -247,8 +320,18 @@ fn a_file_of_regions_without_end_is_refused() {
     let folder = TempDir::new().unwrap();
     let trace = described(folder.path());
     assert_eq!(run(&["extract", &trace]).exit, Exit::Answered);
-    let answer = run(&["dump", "region", "--regions", "/dev/zero", &trace.replace(".etl", ".etwx")]);
-    assert!(answer.exit == Exit::Error && answer.err.contains("hint: "), "{}", answer.err);
+    let answer = run(&[
+        "dump",
+        "region",
+        "--regions",
+        "/dev/zero",
+        &trace.replace(".etl", ".etwx"),
+    ]);
+    assert!(
+        answer.exit == Exit::Error && answer.err.contains("hint: "),
+        "{}",
+        answer.err
+    );
 }
 
 #[test]
@@ -263,9 +346,15 @@ fn errors_that_quote_names_out_of_files_print_no_controls() {
     let name = HOSTILE.replace(':', "");
     let missing = folder.path().join(&name);
     clean(&["info", missing.to_str().unwrap()]);
-    let holds = clean(&["info", &file("no_trace.zip", &zip(&format!("{name}.txt"), b"x"))]);
+    let holds = clean(&[
+        "info",
+        &file("no_trace.zip", &zip(&format!("{name}.txt"), b"x")),
+    ]);
     assert!(holds.contains("\\u{1b}[2J"), "{holds}");
-    let broken = clean(&["info", &file("broken.zip", &zip(&format!("{name}.etl"), b"no trace"))]);
+    let broken = clean(&[
+        "info",
+        &file("broken.zip", &zip(&format!("{name}.etl"), b"no trace")),
+    ]);
     assert!(broken.contains("\\u{1b}[2J"), "{broken}");
     for (key, value) in [
         ("format_version", json!(HOSTILE)),
@@ -275,9 +364,13 @@ fn errors_that_quote_names_out_of_files_print_no_controls() {
     ] {
         let extract = folder.path().join("x.etwx");
         let trace = described(folder.path());
-        assert_eq!(run(&["extract", &trace, "--out", extract.to_str().unwrap()]).exit, Exit::Answered);
+        assert_eq!(
+            run(&["extract", &trace, "--out", extract.to_str().unwrap()]).exit,
+            Exit::Answered
+        );
         let path = extract.join("manifest.json");
-        let mut manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let mut manifest: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         manifest[key] = value;
         std::fs::write(&path, manifest.to_string()).unwrap();
         clean(&["dump", "overview", extract.to_str().unwrap()]);
@@ -288,14 +381,33 @@ fn errors_that_quote_names_out_of_files_print_no_controls() {
 
 /// A zip archive with one stored member, whose checksum is wrong.
 fn zip(name: &str, content: &[u8]) -> Vec<u8> {
-    let (name_len, len) = ((name.len() as u16).to_le_bytes(), (content.len() as u32).to_le_bytes());
+    let (name_len, len) = (
+        (name.len() as u16).to_le_bytes(),
+        (content.len() as u32).to_le_bytes(),
+    );
     // Versions, flags (names are UTF-8), method, time and date, checksum, sizes, lengths of the name and of
     // what follows it.
-    let common = [&[20, 0, 0, 8, 0, 0, 0, 0, 0, 0][..], &[1; 4], &len, &len, &name_len, &[0, 0]].concat();
+    let common = [
+        &[20, 0, 0, 8, 0, 0, 0, 0, 0, 0][..],
+        &[1; 4],
+        &len,
+        &len,
+        &name_len,
+        &[0, 0],
+    ]
+    .concat();
     let mut zip = [b"PK\x03\x04", &common[..], name.as_bytes(), content].concat();
     let directory = zip.len() as u32;
     zip.extend([b"PK\x01\x02\x14\0", &common[..], &[0; 14], name.as_bytes()].concat());
     let size = (zip.len() as u32 - directory).to_le_bytes();
-    zip.extend([&b"PK\x05\x06\0\0\0\0\x01\0\x01\0"[..], &size, &directory.to_le_bytes(), &[0, 0]].concat());
+    zip.extend(
+        [
+            &b"PK\x05\x06\0\0\0\0\x01\0\x01\0"[..],
+            &size,
+            &directory.to_le_bytes(),
+            &[0, 0],
+        ]
+        .concat(),
+    );
     zip
 }

@@ -4,7 +4,14 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{Exit, run, trace};
 
-const TRACES: [&str; 6] = ["sched-5", "dotnet-5", "files-5", "tcp-5", "dns-5", "handles-5"];
+const TRACES: [&str; 6] = [
+    "sched-5",
+    "dotnet-5",
+    "files-5",
+    "tcp-5",
+    "dns-5",
+    "handles-5",
+];
 
 pub(crate) const QUESTIONS: &[&str] = &[
     "process",
@@ -44,7 +51,12 @@ pub(crate) const QUESTIONS: &[&str] = &[
 pub(crate) fn extracts(folder: &Path) -> Vec<PathBuf> {
     let extract = |name: &&str| {
         let out = folder.join(format!("{name}.etwx"));
-        let answer = run(&["extract", &trace(&format!("{name}.etl")), "--out", out.to_str().unwrap()]);
+        let answer = run(&[
+            "extract",
+            &trace(&format!("{name}.etl")),
+            "--out",
+            out.to_str().unwrap(),
+        ]);
         assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
         out
     };
@@ -60,14 +72,21 @@ pub(crate) fn answer(question: &str, extracts: &[PathBuf]) -> Vec<String> {
     let answer = run(&line);
     assert!(answer.exit != Exit::Error, "{question}: {}", answer.err);
     // What a trace lacks is reported in the first line of one and in lines of several.
-    let rows = answer.out.lines().skip(1).filter(|line| !line.contains("\"incomplete\":{"));
+    let rows = answer
+        .out
+        .lines()
+        .skip(1)
+        .filter(|line| !line.contains("\"incomplete\":{"));
     rows.map(without_place).collect()
 }
 
 /// A line without the columns that only rows of several extracts have.
 fn without_place(line: &str) -> String {
     let mut row: serde_json::Value = serde_json::from_str(line).unwrap();
-    if let Some(columns) = row.as_object_mut().filter(|columns| columns.contains_key("trace")) {
+    if let Some(columns) = row
+        .as_object_mut()
+        .filter(|columns| columns.contains_key("trace"))
+    {
         for name in ["extract", "computer", "start_utc"] {
             columns.shift_remove(name);
         }
@@ -77,13 +96,22 @@ fn without_place(line: &str) -> String {
 
 /// Questions whose rows are written when all extracts have answered: something is said of several, or stacks
 /// are shown.
-const WRITTEN_AT_THE_END: [&str; 6] =
-    ["tcp --show-retransmit", "exception", "stats", "wait --top", "cores", "power"];
+const WRITTEN_AT_THE_END: [&str; 6] = [
+    "tcp --show-retransmit",
+    "exception",
+    "stats",
+    "wait --top",
+    "cores",
+    "power",
+];
 
 /// Lines that can be compared: that there is nothing is said at once, before such rows.
 fn sorted<'a>(question: &str, lines: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
     let mut lines: Vec<&String> = lines.collect();
-    if WRITTEN_AT_THE_END.iter().any(|begin| question.starts_with(begin)) {
+    if WRITTEN_AT_THE_END
+        .iter()
+        .any(|begin| question.starts_with(begin))
+    {
         lines.sort_by_key(|line| line.starts_with("{\"extract\":"));
     }
     lines
@@ -97,8 +125,10 @@ fn extracts_answer_together_as_each_does_alone() {
     let many: Vec<PathBuf> = (0..3).flat_map(|_| extracts.iter().cloned()).collect();
     let mut rows = 0;
     for question in QUESTIONS {
-        let alone: Vec<Vec<String>> =
-            extracts.iter().map(|path| answer(question, std::slice::from_ref(path))).collect();
+        let alone: Vec<Vec<String>> = extracts
+            .iter()
+            .map(|path| answer(question, std::slice::from_ref(path)))
+            .collect();
         let expected = sorted(question, (0..3).flat_map(|_| alone.iter().flatten()));
         let together = answer(question, &many);
         assert_eq!(sorted(question, together.iter()), expected, "{question}");
@@ -115,14 +145,24 @@ fn what_was_answered_is_there_although_a_later_extract_is_broken() {
     std::fs::write(extracts[2].join("process.parquet"), "no table").unwrap();
     let names: Vec<&str> = extracts.iter().map(|path| path.to_str().unwrap()).collect();
     for dump in ["process", "cpu", "file", "version", "dns"] {
-        let answered = |names: &[&str], option: &str| run(&[&["dump", dump, option], names].concat());
+        let answered =
+            |names: &[&str], option: &str| run(&[&["dump", dump, option], names].concat());
         for option in ["--json", "--top=3"] {
             let two = answered(&names[..2], option);
             let three = answered(&names, option);
             assert_eq!(three.exit, Exit::Error, "{dump}");
             assert!(three.err.contains(names[2]), "{dump}: {}", three.err);
-            let begins = two.out.lines().zip(three.out.lines()).filter(|(a, b)| a == b).count();
-            assert!(begins >= three.out.lines().count() && begins > 0, "{dump} {option}:\n{}", three.out);
+            let begins = two
+                .out
+                .lines()
+                .zip(three.out.lines())
+                .filter(|(a, b)| a == b)
+                .count();
+            assert!(
+                begins >= three.out.lines().count() && begins > 0,
+                "{dump} {option}:\n{}",
+                three.out
+            );
         }
     }
 }

@@ -6,12 +6,20 @@ use serde_json::Value;
 use crate::support::{Exit, json, made, run};
 
 fn names(sample: &Sample) -> Vec<&str> {
-    sample.files.iter().map(|path| path.to_str().unwrap()).collect()
+    sample
+        .files
+        .iter()
+        .map(|path| path.to_str().unwrap())
+        .collect()
 }
 
 fn info(names: &[&str]) -> Value {
     let answer = run(&[&["info", "--json"], names].concat());
-    assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""), "{names:?}");
+    assert_eq!(
+        (answer.exit, answer.err.as_str()),
+        (Exit::Answered, ""),
+        "{names:?}"
+    );
     serde_json::from_str(&answer.out).expect("one JSON object")
 }
 
@@ -22,10 +30,20 @@ fn check_info(name: &str, truth: &Value, names: &[&str]) -> usize {
     let comparison = Comparison::of(name, truth, &ours);
     comparison.assert_equal();
     // The comparison ignores keys that only we have; here such a key would be made up.
-    for path in ["counts/kernel", "counts/provider", "processes", "cpu/by_process", "disk/by_file", "events"]
-    {
-        let (truth, ours) = (truth.pointer(&format!("/{path}")), ours.pointer(&format!("/{path}")));
-        let len = |value: Option<&Value>| value.and_then(Value::as_object).map(serde_json::Map::len);
+    for path in [
+        "counts/kernel",
+        "counts/provider",
+        "processes",
+        "cpu/by_process",
+        "disk/by_file",
+        "events",
+    ] {
+        let (truth, ours) = (
+            truth.pointer(&format!("/{path}")),
+            ours.pointer(&format!("/{path}")),
+        );
+        let len =
+            |value: Option<&Value>| value.and_then(Value::as_object).map(serde_json::Map::len);
         assert_eq!(len(truth), len(ours), "{name}: number of keys of {path}");
     }
     comparison.compared
@@ -34,11 +52,18 @@ fn check_info(name: &str, truth: &Value, names: &[&str]) -> usize {
 /// Compares the counts of these files as one session with the truth, however they are read.
 #[track_caller]
 fn check_counts(name: &str, truth: &Value, names: &[&str]) {
-    for options in [&["--json"][..], &["--json", "--unordered"], &["--json", "--no-mmap"]] {
+    for options in [
+        &["--json"][..],
+        &["--json", "--unordered"],
+        &["--json", "--no-mmap"],
+    ] {
         let answer = json(&[&["events", "--count"], options, names].concat());
         for key in ["total", "by_header", "by_cpu", "kernel", "provider"] {
             let (got, want) = (&answer["counts"][key], &truth["counts"][key]);
-            assert!(!want.is_null() && got == want, "{key} of {name}: {got} is not {want}");
+            assert!(
+                !want.is_null() && got == want,
+                "{key} of {name}: {got} is not {want}"
+            );
         }
     }
 }

@@ -10,8 +10,14 @@ use crate::support::{Exit, json_lines, run};
 fn extract(folder: &Path) -> String {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let (trace, extract) = (path("slow.etl"), path("slow.etwx"));
-    assert_eq!(run(&["synth", "write", "spin", "--out", &trace]).exit, Exit::Answered);
-    assert_eq!(run(&["extract", "--out", &extract, &trace]).exit, Exit::Answered);
+    assert_eq!(
+        run(&["synth", "write", "spin", "--out", &trace]).exit,
+        Exit::Answered
+    );
+    assert_eq!(
+        run(&["extract", "--out", &extract, &trace]).exit,
+        Exit::Answered
+    );
     extract
 }
 
@@ -26,10 +32,15 @@ fn link(args: &[&str], folder: &Path) -> String {
         .spawn()
         .unwrap();
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    line.trim_end().strip_prefix("The page: ").unwrap_or_else(|| panic!("{line}")).to_owned()
+    line.trim_end()
+        .strip_prefix("The page: ")
+        .unwrap_or_else(|| panic!("{line}"))
+        .to_owned()
 }
 
 #[test]
@@ -37,13 +48,20 @@ fn a_link_names_the_finding_that_the_page_goes_to() {
     let folder = tempfile::tempdir().unwrap();
     let extract = extract(folder.path());
     let findings = json_lines(&run(&["diagnose", "--json", &extract]).out);
-    let last = findings.iter().filter_map(|row| row["number"].as_i64()).max().unwrap();
+    let last = findings
+        .iter()
+        .filter_map(|row| row["number"].as_i64())
+        .max()
+        .unwrap();
     for number in ["1".to_owned(), last.to_string()] {
         let link = link(&["--finding", &number, &extract], folder.path());
         let (address, fragment) = link.split_once('#').unwrap();
         assert!(address.starts_with("http://127.0.0.1:"), "{link}");
         let (token, rest) = fragment.split_once(';').unwrap();
-        assert!(token.starts_with("k=") && rest == format!("finding={number}"), "{link}");
+        assert!(
+            token.starts_with("k=") && rest == format!("finding={number}"),
+            "{link}"
+        );
     }
     assert!(!link(&[&extract], folder.path()).contains("finding"));
 }
@@ -54,16 +72,30 @@ fn a_finding_that_is_not_there_is_refused_with_a_hint() {
     let extract = extract(folder.path());
     let refused = |args: &[&str]| {
         let answer = run(&[&["view", "--no-open"], args].concat());
-        assert_eq!((answer.exit, answer.out.as_str()), (Exit::Error, ""), "{}", answer.err);
+        assert_eq!(
+            (answer.exit, answer.out.as_str()),
+            (Exit::Error, ""),
+            "{}",
+            answer.err
+        );
         answer.err
     };
     let none = refused(&["--finding", "99", &extract]);
-    assert!(none.contains("slow.etwx has ") && none.contains(", and none is number 99"), "{none}");
-    assert!(none.contains("hint: `etwkit diagnose` lists the findings with their numbers"), "{none}");
+    assert!(
+        none.contains("slow.etwx has ") && none.contains(", and none is number 99"),
+        "{none}"
+    );
+    assert!(
+        none.contains("hint: `etwkit diagnose` lists the findings with their numbers"),
+        "{none}"
+    );
     let zero = refused(&["--finding", "0", &extract]);
     assert!(zero.contains("0 is not in 1.."), "{zero}");
     for files in [&[][..], &[extract.as_str(), extract.as_str()]] {
         let text = refused(&[&["--finding", "1"], files].concat());
-        assert!(text.contains("--finding is of one trace") && text.contains("hint: "), "{text}");
+        assert!(
+            text.contains("--finding is of one trace") && text.contains("hint: "),
+            "{text}"
+        );
     }
 }

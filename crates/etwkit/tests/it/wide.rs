@@ -7,8 +7,8 @@ use std::sync::Arc;
 use etwkit_etl::writer::{KernelContext, KernelEvent, SessionOptions, TraceWriter};
 use etwkit_extract::{Extract, Writer, WriterOptions};
 use etwkit_query::arrow::array::{
-    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch,
-    StringArray, TimestampMicrosecondArray,
+    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array,
+    RecordBatch, StringArray, TimestampMicrosecondArray,
 };
 use etwkit_trace::table::{Column, DERIVED, Kind, Table};
 use etwkit_trace::topics::TABLES;
@@ -17,7 +17,11 @@ use crate::support::{Exit, dumps, run};
 
 /// More characters than a format string takes for a width; when it is escaped, six for each.
 fn wide(number: usize) -> String {
-    if number.is_multiple_of(2) { "x".repeat(70_000) } else { "\u{1B}".repeat(11_000) }
+    if number.is_multiple_of(2) {
+        "x".repeat(70_000)
+    } else {
+        "\u{1B}".repeat(11_000)
+    }
 }
 
 /// One row: every number is 0, every text wide.
@@ -30,9 +34,9 @@ fn one_row(table: &'static Table) -> RecordBatch {
             Kind::Boolean => Arc::new(BooleanArray::from(vec![false])),
             Kind::Text => Arc::new(StringArray::from(vec![wide(number)])),
             Kind::Binary => Arc::new(BinaryArray::from(vec![&b"bytes"[..]])),
-            Kind::Timestamp => {
-                Arc::new(TimestampMicrosecondArray::from(vec![0]).with_data_type(column.kind.data_type()))
-            }
+            Kind::Timestamp => Arc::new(
+                TimestampMicrosecondArray::from(vec![0]).with_data_type(column.kind.data_type()),
+            ),
         }
     };
     let columns = table.columns.iter().enumerate().map(value).collect();
@@ -42,7 +46,9 @@ fn one_row(table: &'static Table) -> RecordBatch {
 /// The rows, the first of which has wide texts.
 fn widened(rows: &RecordBatch) -> RecordBatch {
     let columns = rows.columns().iter().enumerate().map(|(number, column)| {
-        let Some(texts) = column.as_string_opt::<i32>() else { return column.clone() };
+        let Some(texts) = column.as_string_opt::<i32>() else {
+            return column.clone();
+        };
         let text = |row| {
             if row == 0 {
                 Some(wide(number))
@@ -59,7 +65,10 @@ fn widened(rows: &RecordBatch) -> RecordBatch {
 fn extract(folder: &Path) -> String {
     let trace = folder.join("office.etl");
     let trace = trace.to_str().unwrap();
-    assert_eq!(run(&["synth", "write", "office", "--out", trace]).exit, Exit::Answered);
+    assert_eq!(
+        run(&["synth", "write", "office", "--out", trace]).exit,
+        Exit::Answered
+    );
     assert_eq!(run(&["extract", trace]).exit, Exit::Answered);
     let plain = Extract::open(&folder.join("office.etwx")).unwrap();
     let target = folder.join("wide.etwx");
@@ -71,7 +80,9 @@ fn extract(folder: &Path) -> String {
         };
         for (number, rows) in file.batches(None).unwrap().enumerate() {
             let rows = rows.unwrap();
-            writer.write(table, if number == 0 { widened(&rows) } else { rows }).unwrap();
+            writer
+                .write(table, if number == 0 { widened(&rows) } else { rows })
+                .unwrap();
         }
     }
     writer.set_derived(plain.derived().unwrap().depends_on.clone());
@@ -83,7 +94,11 @@ fn extract(folder: &Path) -> String {
 #[track_caller]
 fn asked(args: &[&str]) -> String {
     let answer = run(args);
-    assert!(answer.exit != Exit::Error || answer.err.contains("hint: "), "{args:?}: {}", answer.err);
+    assert!(
+        answer.exit != Exit::Error || answer.err.contains("hint: "),
+        "{args:?}: {}",
+        answer.err
+    );
     answer.out
 }
 
@@ -92,7 +107,10 @@ fn texts_of_any_width_are_answered() {
     let folder = tempfile::tempdir().unwrap();
     let extract = extract(folder.path());
     // Those two need more words.
-    for dump in dumps().iter().filter(|dump| !["region", "time"].contains(&dump.as_str())) {
+    for dump in dumps()
+        .iter()
+        .filter(|dump| !["region", "time"].contains(&dump.as_str()))
+    {
         asked(&["dump", dump, &extract]);
     }
     for more in [
@@ -107,29 +125,49 @@ fn texts_of_any_width_are_answered() {
         asked(&[more, &[&extract]].concat());
     }
     for table in TABLES.iter().chain(DERIVED) {
-        asked(&["sql", &extract, &format!("SELECT * FROM {} LIMIT 3", table.name)]);
+        asked(&[
+            "sql",
+            &extract,
+            &format!("SELECT * FROM {} LIMIT 3", table.name),
+        ]);
     }
     let cell = asked(&["sql", &extract, "SELECT repeat('a', 65536) AS a, 1 AS b"]);
-    assert!(cell.lines().any(|line| *line.trim() == *format!("{}  1", "a".repeat(65_536))), "{cell}");
+    assert!(
+        cell.lines()
+            .any(|line| *line.trim() == *format!("{}  1", "a".repeat(65_536))),
+        "{cell}"
+    );
     let processes = asked(&["dump", "process", &extract]);
-    assert!(processes.contains(&"\\u{1b}".repeat(11_000)) || processes.contains(&"x".repeat(70_000)));
+    assert!(
+        processes.contains(&"\\u{1b}".repeat(11_000)) || processes.contains(&"x".repeat(70_000))
+    );
     let widest = processes.lines().filter(|line| line.len() > 5000).count();
     assert!(widest <= 2, "one row is wide, not {widest}");
 }
 
 /// A trace with processes whose names and command lines are as long as an event can hold.
 fn trace(folder: &Path) -> String {
-    let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &SessionOptions::default()).unwrap();
-    for (pid, name) in
-        (8_u32..).step_by(4).zip(["\u{1B}".repeat(11_000), "x".repeat(60_000), "a.exe".to_owned()])
-    {
+    let mut writer =
+        TraceWriter::new(std::io::Cursor::new(Vec::new()), &SessionOptions::default()).unwrap();
+    for (pid, name) in (8_u32..).step_by(4).zip([
+        "\u{1B}".repeat(11_000),
+        "x".repeat(60_000),
+        "a.exe".to_owned(),
+    ]) {
         let mut payload = u64::from(pid).to_le_bytes().to_vec();
-        [pid, 4, 1, 0].into_iter().for_each(|word| payload.extend(word.to_le_bytes()));
+        [pid, 4, 1, 0]
+            .into_iter()
+            .for_each(|word| payload.extend(word.to_le_bytes()));
         // Page table, flags, and no security identifier.
         payload.extend([0; 8 + 4 + 4]);
         payload.extend(name.bytes().chain([0]));
         let command_line = name.chars().take(2_000).collect::<String>();
-        payload.extend(command_line.encode_utf16().chain([0; 3]).flat_map(u16::to_le_bytes));
+        payload.extend(
+            command_line
+                .encode_utf16()
+                .chain([0; 3])
+                .flat_map(u16::to_le_bytes),
+        );
         let event = KernelEvent {
             context: KernelContext::ids(4, pid),
             timestamp: i64::from(pid),
@@ -151,10 +189,17 @@ fn a_trace_with_names_of_any_width_is_answered() {
     let folder = tempfile::tempdir().unwrap();
     let trace = trace(folder.path());
     let events = asked(&["events", &trace]);
-    assert!(events.contains(&"x".repeat(60_000)), "the names are those of processes");
-    for args in
-        [&["info"][..], &["info", "--json"], &["events", "--count"], &["extract"], &["extract", "--json"]]
-    {
+    assert!(
+        events.contains(&"x".repeat(60_000)),
+        "the names are those of processes"
+    );
+    for args in [
+        &["info"][..],
+        &["info", "--json"],
+        &["events", "--count"],
+        &["extract"],
+        &["extract", "--json"],
+    ] {
         asked(&[args, &[&trace]].concat());
     }
     let processes = asked(&["dump", "process", &trace.replace(".etl", ".etwx")]);

@@ -27,8 +27,16 @@ struct Column {
 impl Columns {
     /// Columns without rows. `folder` is for temporary files; `None` is the system's.
     pub(super) fn new(names: &[&'static str], folder: Option<PathBuf>) -> Self {
-        let column = |name: &&'static str| Column { name, held: String::new(), file: None };
-        Self { columns: names.iter().map(column).collect(), rows: 0, folder }
+        let column = |name: &&'static str| Column {
+            name,
+            held: String::new(),
+            file: None,
+        };
+        Self {
+            columns: names.iter().map(column).collect(),
+            rows: 0,
+            folder,
+        }
     }
 
     /// Adds a row: JSON for each column.
@@ -120,12 +128,16 @@ mod tests {
         let mut columns = Columns::new(&["a", "b", "c"], None);
         let finished = |columns: &mut Columns| {
             let mut out = Vec::new();
-            columns.finish(&mut out, |name| name != "c", ",\"kind\":1").unwrap();
+            columns
+                .finish(&mut out, |name| name != "c", ",\"kind\":1")
+                .unwrap();
             serde_json::from_slice::<serde_json::Value>(&out).unwrap()
         };
         for rows in [30_000, 0, 20_000, 2] {
             for row in 0..rows {
-                columns.push([row.to_string(), format!("\"{row}\""), "null".to_owned()]).unwrap();
+                columns
+                    .push([row.to_string(), format!("\"{row}\""), "null".to_owned()])
+                    .unwrap();
             }
             assert_eq!(columns.is_empty(), rows == 0);
             let numbers: Vec<usize> = (0..rows).collect();

@@ -33,13 +33,21 @@ pub(super) struct Marker {
 pub(super) fn of(item: &Item, scene: &Scene<'_>) -> Option<Marker> {
     let (name, data, end) = match &item.what {
         What::Wait(wait) => {
-            let reason = wait.reason.and_then(|reason| i32::try_from(reason).ok()).map(wait_reason_name);
-            let fields = [("reason", reason.map(|reason| text(&reason))), ("by", readied(wait.by, scene))];
+            let reason = wait
+                .reason
+                .and_then(|reason| i32::try_from(reason).ok())
+                .map(wait_reason_name);
+            let fields = [
+                ("reason", reason.map(|reason| text(&reason))),
+                ("by", readied(wait.by, scene)),
+            ];
             ("Wait".to_owned(), data("EtwWait", fields), wait.end_ns)
         }
-        What::Ready(ready) => {
-            ("Ready".to_owned(), data("EtwReady", [("by", readied(ready.by, scene))]), ready.end_ns)
-        }
+        What::Ready(ready) => (
+            "Ready".to_owned(),
+            data("EtwReady", [("by", readied(ready.by, scene))]),
+            ready.end_ns,
+        ),
         What::Io(io) => (format!("{} I/O", io.kind()), operation(io), io.end_ns),
         What::Mark(mark) => {
             let at = milliseconds(item.time_ns);
@@ -56,17 +64,29 @@ pub(super) fn of(item: &Item, scene: &Scene<'_>) -> Option<Marker> {
     };
     let start = milliseconds(item.time_ns);
     let (end, phase) = end.map_or_else(|| ("null".to_owned(), 2), |end| (milliseconds(end), 1));
-    Some(Marker { name, data, start, end, phase })
+    Some(Marker {
+        name,
+        data,
+        start,
+        end,
+        phase,
+    })
 }
 
 /// Data with those fields that are there.
 fn data<const N: usize>(kind: &str, fields: [(&str, Option<String>); N]) -> String {
-    let fields = fields.into_iter().filter_map(|(name, json)| Some(format!(",\"{name}\":{}", json?)));
+    let fields = fields
+        .into_iter()
+        .filter_map(|(name, json)| Some(format!(",\"{name}\":{}", json?)));
     format!("{{\"type\":\"{kind}\"{}}}", fields.collect::<String>())
 }
 
 fn readied(by: Readying, scene: &Scene<'_>) -> Option<String> {
-    let by = if by.is_dpc { Some("a DPC".to_owned()) } else { scene.thread_label(by.thread) };
+    let by = if by.is_dpc {
+        Some("a DPC".to_owned())
+    } else {
+        scene.thread_label(by.thread)
+    };
     by.map(|by| text(&by))
 }
 
@@ -80,7 +100,11 @@ fn operation(io: &Io) -> String {
             ("size", number(io.size_bytes)),
             ("offset", number(io.offset_bytes)),
             ("disk", number(io.disk)),
-            ("status", io.status.map(|status| format!("\"{:#010x}\"", status as u32))),
+            (
+                "status",
+                io.status
+                    .map(|status| format!("\"{:#010x}\"", status as u32)),
+            ),
         ],
     )
 }

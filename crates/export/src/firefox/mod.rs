@@ -82,7 +82,9 @@ struct Ran {
 
 impl Ran {
     fn slice(&mut self, from: i64, to: i64) {
-        self.before_ns = self.before_ns.saturating_add(self.slice.1.saturating_sub(self.slice.0));
+        self.before_ns = self
+            .before_ns
+            .saturating_add(self.slice.1.saturating_sub(self.slice.0));
         self.slice = (from, to);
     }
 
@@ -91,7 +93,9 @@ impl Ran {
         let (from, to) = self.slice;
         // A sample may lie outside of the slice that is known, where switches are missing; then no more than
         // the slice counts.
-        let ran = self.before_ns.saturating_add(at.clamp(from, to.max(from)).saturating_sub(from));
+        let ran = self
+            .before_ns
+            .saturating_add(at.clamp(from, to.max(from)).saturating_sub(from));
         let before = self.sampled_ns.replace(ran).unwrap_or(ran);
         ran.saturating_sub(before).max(0)
     }
@@ -107,7 +111,11 @@ impl Timeline for Profile<'_> {
         for process in scene.processes.values() {
             // An id that another process had before gets a number behind it, as the format wants it.
             let times = seen.entry(process.pid).or_insert(0);
-            let pid = if *times > 0 { format!("{}.{times}", process.pid) } else { process.pid.to_string() };
+            let pid = if *times > 0 {
+                format!("{}.{times}", process.pid)
+            } else {
+                process.pid.to_string()
+            };
             *times += 1;
             self.pids.insert(process.process_key, pid);
         }
@@ -144,10 +152,13 @@ impl Timeline for Profile<'_> {
             What::Sample(sample) => self.sample(item.time_ns, sample, scene)?,
             _ => {}
         }
-        let Some(marker) = markers::of(item, scene) else { return Ok(()) };
+        let Some(marker) = markers::of(item, scene) else {
+            return Ok(());
+        };
         let name = self.tables.string(&marker.name).to_string();
         let (phase, category) = (marker.phase.to_string(), "0".to_owned());
-        self.markers.push([name, marker.start, marker.end, phase, category, marker.data])
+        self.markers
+            .push([name, marker.start, marker.end, phase, category, marker.data])
     }
 
     fn end(mut self: Box<Self>, scene: &Scene<'_>) -> Result<()> {
@@ -163,7 +174,8 @@ impl Profile<'_> {
     fn sample(&mut self, at: i64, sample: &Sample, scene: &Scene<'_>) -> Result<()> {
         let stack = maybe(self.tables.stack(sample.stack_id, scene.frames));
         let ran = self.ran.sample(at).to_string();
-        self.samples.push([stack, milliseconds(at), milliseconds(sample.weight_ns), ran])
+        self.samples
+            .push([stack, milliseconds(at), milliseconds(sample.weight_ns), ran])
     }
 
     /// Writes the thread whose rows came, if it has any.
@@ -172,13 +184,20 @@ impl Profile<'_> {
         if self.samples.is_empty() && self.markers.is_empty() {
             return Ok(());
         }
-        let comma = if std::mem::replace(&mut self.is_first, false) { "" } else { "," };
+        let comma = if std::mem::replace(&mut self.is_first, false) {
+            ""
+        } else {
+            ","
+        };
         let head = self.head(scene);
         write!(self.out, "{comma}\n{{{head},\n\"samples\":").map_err(Error::Write)?;
         // Without slices it is not known how long a thread ran, and zeros would be drawn as if it never did.
         let wants = |name: &str| scene.has_slices || name != CPU_DELTA;
-        self.samples.finish(self.out, wants, ",\"weightType\":\"tracing-ms\"")?;
-        self.out.write_all(b",\n\"markers\":").map_err(Error::Write)?;
+        self.samples
+            .finish(self.out, wants, ",\"weightType\":\"tracing-ms\"")?;
+        self.out
+            .write_all(b",\n\"markers\":")
+            .map_err(Error::Write)?;
         self.markers.finish(self.out, |_| true, "")?;
         self.out.write_all(b"}").map_err(Error::Write)
     }
@@ -189,7 +208,10 @@ impl Profile<'_> {
         let pid = process.and_then(|process| self.pids.get(&process.process_key));
         let (name, tid) = match thread {
             Some(thread) => {
-                let name = thread.name.clone().unwrap_or_else(|| format!("Thread {}", thread.tid));
+                let name = thread
+                    .name
+                    .clone()
+                    .unwrap_or_else(|| format!("Thread {}", thread.tid));
                 (name, thread.tid)
             }
             None => ("(no thread)".to_owned(), 0),
@@ -200,7 +222,8 @@ impl Profile<'_> {
             (_, Some(process)) => process.name.as_deref().unwrap_or("?"),
         };
         let is_main = thread.is_none()
-            || self.thread.is_some() && process.and_then(|process| process.main_thread_key) == self.thread;
+            || self.thread.is_some()
+                && process.and_then(|process| process.main_thread_key) == self.thread;
         let time = |ns: Option<i64>| ns.map_or_else(|| "null".to_owned(), milliseconds);
         let start = |ns: Option<i64>| milliseconds(ns.unwrap_or(0));
         format!(

@@ -22,7 +22,11 @@ pub(super) struct Tables {
 }
 
 /// The place of a value in a list, which it is added to if it is new.
-fn place<T: Clone + Eq + std::hash::Hash>(value: &T, list: &mut Vec<T>, of: &mut HashMap<T, usize>) -> usize {
+fn place<T: Clone + Eq + std::hash::Hash>(
+    value: &T,
+    list: &mut Vec<T>,
+    of: &mut HashMap<T, usize>,
+) -> usize {
     if let Some(place) = of.get(value) {
         return *place;
     }
@@ -49,7 +53,9 @@ impl Tables {
                 caller = Some(*known);
                 break;
             }
-            let Some((parent, frame)) = frames.node(stack) else { break };
+            let Some((parent, frame)) = frames.node(stack) else {
+                break;
+            };
             new.push((stack, frame));
             next = parent;
         }
@@ -72,17 +78,35 @@ impl Tables {
         // Before anything is written, since names and files of functions are strings, too, and the table of
         // strings comes last.
         let functions = Functions::of(&self.frames, frames);
-        let names: Vec<usize> = functions.names.iter().map(|name| self.string(name)).collect();
-        let files: Vec<usize> = functions.files.iter().map(|path| self.string(file_name(path))).collect();
+        let names: Vec<usize> = functions
+            .names
+            .iter()
+            .map(|name| self.string(name))
+            .collect();
+        let files: Vec<usize> = functions
+            .files
+            .iter()
+            .map(|path| self.string(file_name(path)))
+            .collect();
         let length = self.frames.len();
         let address = |frame: &i32| frames.offset(*frame).map_or(-1, |offset| offset.max(0));
-        let mut table = Table { out, is_first: true };
+        let mut table = Table {
+            out,
+            is_first: true,
+        };
         table.begin("\"shared\":{\"stackTable\"")?;
         table.column("frame", self.stacks.iter().map(|(frame, _)| frame))?;
-        table.column("prefix", self.stacks.iter().map(|(_, caller)| maybe(*caller)))?;
+        table.column(
+            "prefix",
+            self.stacks.iter().map(|(_, caller)| maybe(*caller)),
+        )?;
         table.end(self.stacks.len(), ",\n\"frameTable\"")?;
         table.column("address", self.frames.iter().map(address))?;
-        for (name, value) in [("inlineDepth", "0"), ("category", "0"), ("subcategory", "0")] {
+        for (name, value) in [
+            ("inlineDepth", "0"),
+            ("category", "0"),
+            ("subcategory", "0"),
+        ] {
             table.same(name, value, length)?;
         }
         table.column("func", functions.of_frame.iter())?;
@@ -94,7 +118,13 @@ impl Tables {
         table.column("name", names.iter())?;
         table.same("isJS", "false", names.len())?;
         table.same("relevantForJS", "false", names.len())?;
-        table.column("resource", functions.file_of.iter().map(|file| file.map_or(-1, |file| file as i64)))?;
+        table.column(
+            "resource",
+            functions
+                .file_of
+                .iter()
+                .map(|file| file.map_or(-1, |file| file as i64)),
+        )?;
         for name in ["source", "lineNumber", "columnNumber"] {
             table.same(name, "null", names.len())?;
         }
@@ -108,7 +138,10 @@ impl Tables {
             \"sources\":{\"length\":0,\"uuid\":[],\"filename\":[]},\n\"stringArray\"";
         table.end_with(files.len(), empty)?;
         list(table.out, self.strings.iter().map(|string| text(string)))?;
-        table.out.write_all(b"},\n\"libs\":").map_err(Error::Write)?;
+        table
+            .out
+            .write_all(b"},\n\"libs\":")
+            .map_err(Error::Write)?;
         list(table.out, functions.files.iter().map(|path| library(path)))
     }
 }
@@ -127,13 +160,19 @@ struct Functions {
 impl Functions {
     /// Frames of one method have one function; a file is one, whichever processes have it.
     fn of(all: &[i32], frames: &TraceFrames) -> Self {
-        let (mut functions, mut known, mut paths) = (Self::default(), HashMap::new(), HashMap::new());
+        let (mut functions, mut known, mut paths) =
+            (Self::default(), HashMap::new(), HashMap::new());
         for frame in all {
             let identity = frames.identity(*frame);
             let number = *known.entry(identity).or_insert_with(|| {
-                let module = frames.module_path(*frame).or_else(|| frames.module(*frame)).map(str::to_owned);
+                let module = frames
+                    .module_path(*frame)
+                    .or_else(|| frames.module(*frame))
+                    .map(str::to_owned);
                 let file = module.map(|path| place(&path, &mut functions.files, &mut paths));
-                functions.names.push(frames.method_or_offset(*frame).unwrap_or_default());
+                functions
+                    .names
+                    .push(frames.method_or_offset(*frame).unwrap_or_default());
                 functions.file_of.push(file);
                 functions.names.len() - 1
             });
@@ -184,8 +223,16 @@ impl Table<'_> {
         write!(self.out, "{name}:{{").map_err(Error::Write)
     }
 
-    fn column<T: std::fmt::Display>(&mut self, name: &str, values: impl Iterator<Item = T>) -> Result<()> {
-        let comma = if std::mem::replace(&mut self.is_first, false) { "" } else { ",\n" };
+    fn column<T: std::fmt::Display>(
+        &mut self,
+        name: &str,
+        values: impl Iterator<Item = T>,
+    ) -> Result<()> {
+        let comma = if std::mem::replace(&mut self.is_first, false) {
+            ""
+        } else {
+            ",\n"
+        };
         write!(self.out, "{comma}\"{name}\":").map_err(Error::Write)?;
         list(self.out, values)
     }

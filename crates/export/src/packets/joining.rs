@@ -49,8 +49,15 @@ impl Joining {
         unix_ns: u64,
         emit: &mut dyn FnMut(Option<Seen>) -> Result<()>,
     ) -> Result<()> {
-        let Some(seen) = part(row, fields, unix_ns) else { return emit(None) };
-        let key = (row.cpu, seen.interface.name.clone(), seen.interface.link, seen.packet.direction);
+        let Some(seen) = part(row, fields, unix_ns) else {
+            return emit(None);
+        };
+        let key = (
+            row.cpu,
+            seen.interface.name.clone(),
+            seen.interface.link,
+            seen.packet.direction,
+        );
         let length = seen.packet.bytes.len() as u64;
         let mut open = match (row.keyword & START != 0, self.open.remove(&key)) {
             (true, before) => {
@@ -86,9 +93,12 @@ impl Joining {
         let mut left: Vec<(Key, Open)> = self.open.drain().collect();
         left.sort_by(|(a_key, a), (b_key, b)| {
             let place = |key: &Key, open: &Open| (open.seen.packet.unix_ns, key.0);
-            place(a_key, a).cmp(&place(b_key, b)).then_with(|| a_key.1.cmp(&b_key.1))
+            place(a_key, a)
+                .cmp(&place(b_key, b))
+                .then_with(|| a_key.1.cmp(&b_key.1))
         });
-        left.into_iter().try_for_each(|(_, open)| emit(Some(open.ended(false))))
+        left.into_iter()
+            .try_for_each(|(_, open)| emit(Some(open.ended(false))))
     }
 }
 
@@ -111,11 +121,17 @@ impl Open {
             packet.comment += " Incomplete";
         }
         let logged = u32::try_from(length).unwrap_or(u32::MAX);
-        packet.original = length_of(seen.interface.link, &packet.bytes).unwrap_or_default().max(logged);
+        packet.original = length_of(seen.interface.link, &packet.bytes)
+            .unwrap_or_default()
+            .max(logged);
         if seen.interface.link == Link::WiFi {
             // The capture sees frames when they are deciphered, with the flag of the frame on the air;
             // readers would take the text for cipher.
-            packet.bytes.get_mut(1).into_iter().for_each(|flags| *flags &= !PROTECTED);
+            packet
+                .bytes
+                .get_mut(1)
+                .into_iter()
+                .for_each(|flags| *flags &= !PROTECTED);
         }
         seen
     }
@@ -126,7 +142,10 @@ const PROTECTED: u8 = 0x40;
 
 /// The part that an event has; nothing where a field is missing.
 fn part(row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
-    let (miniport, lower) = (fields.number("MiniportIfIndex")?, fields.number("LowerIfIndex")?);
+    let (miniport, lower) = (
+        fields.number("MiniportIfIndex")?,
+        fields.number("LowerIfIndex")?,
+    );
     let (mut name, mut description) = (format!("ndis:{lower}"), String::new());
     if lower != miniport {
         name += &format!(":{miniport}");
@@ -134,8 +153,13 @@ fn part(row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
     }
     if let Some(port) = fields.number("SourcePortId") {
         name += &format!(":port{port}");
-        let texts = ["SourceNicName", "SourceNicType", "SourcePortName"].map(|name| fields.text(name));
-        let texts: Vec<String> = texts.into_iter().flatten().filter(|text| !text.is_empty()).collect();
+        let texts =
+            ["SourceNicName", "SourceNicType", "SourcePortName"].map(|name| fields.text(name));
+        let texts: Vec<String> = texts
+            .into_iter()
+            .flatten()
+            .filter(|text| !text.is_empty())
+            .collect();
         description = format!("port {port} of a virtual switch: {}", texts.join(", "));
     }
     let has = |keyword: i64| row.keyword & keyword != 0;
@@ -156,7 +180,14 @@ fn part(row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
         comment: owner(row),
         ..Packet::default()
     };
-    Some(Seen { interface: Interface { name, description, link }, packet })
+    Some(Seen {
+        interface: Interface {
+            name,
+            description,
+            link,
+        },
+        packet,
+    })
 }
 
 /// How long a packet of IP says that it is, with what stands in front of it. Packets that the adapter divides
@@ -200,9 +231,21 @@ mod tests {
         let four = [0x45, 0, 5, 0xDC];
         let six = [0x60, 0, 0, 0, 0, 100];
         for (link, bytes, expected) in [
-            (Link::Ethernet, ethernet(&[], &[&[8, 0], &four[..]].concat()), Some(14 + 1500)),
-            (Link::Ethernet, ethernet(&[0x81, 0, 0, 1], &[&[8, 0], &four[..]].concat()), Some(18 + 1500)),
-            (Link::Ethernet, ethernet(&[], &[&[0x86, 0xDD], &six[..]].concat()), Some(14 + 140)),
+            (
+                Link::Ethernet,
+                ethernet(&[], &[&[8, 0], &four[..]].concat()),
+                Some(14 + 1500),
+            ),
+            (
+                Link::Ethernet,
+                ethernet(&[0x81, 0, 0, 1], &[&[8, 0], &four[..]].concat()),
+                Some(18 + 1500),
+            ),
+            (
+                Link::Ethernet,
+                ethernet(&[], &[&[0x86, 0xDD], &six[..]].concat()),
+                Some(14 + 140),
+            ),
             (Link::Ip, four.to_vec(), Some(1500)),
             (Link::Ip, six.to_vec(), Some(140)),
             (Link::Ethernet, ethernet(&[], &[8, 6, 0, 1]), None),

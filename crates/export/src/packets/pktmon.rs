@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use etwkit_query::Session;
 use etwkit_query::dump;
 
-use super::{Direction, Fields, Interface, Link, MAX_INTERFACES, PKT_MON, Packet, PacketRow, Seen, owner};
+use super::{
+    Direction, Fields, Interface, Link, MAX_INTERFACES, PKT_MON, Packet, PacketRow, Seen, owner,
+};
 use crate::Result;
 
 /// Event about a component, and about an edge of one.
@@ -54,12 +56,19 @@ ORDER BY ts_ns"
             return;
         }
         if event_id == COMPONENT {
-            let (Some(id), Some(name)) = (fields.number("Id"), fields.text("Name")) else { return };
-            let description = fields.text("Description").filter(|text| !text.is_empty() && *text != name);
+            let (Some(id), Some(name)) = (fields.number("Id"), fields.text("Name")) else {
+                return;
+            };
+            let description = fields
+                .text("Description")
+                .filter(|text| !text.is_empty() && *text != name);
             let text = description.map_or_else(|| name.clone(), |text| format!("{text} ({name})"));
             self.components.insert(id, text);
-        } else if let (Some(id), Some(edge)) = (fields.number("ComponentId"), fields.number("EdgeId")) {
-            self.edges.extend(fields.text("EdgeName").map(|name| ((id, edge), name)));
+        } else if let (Some(id), Some(edge)) =
+            (fields.number("ComponentId"), fields.number("EdgeId"))
+        {
+            self.edges
+                .extend(fields.text("EdgeName").map(|name| ((id, edge), name)));
         }
     }
 
@@ -78,7 +87,9 @@ ORDER BY ts_ns"
         };
         let bytes = fields.bytes("Payload")?;
         let logged = u32::try_from(bytes.len()).ok()?;
-        let original = fields.number("OriginalPayloadSize").and_then(|size| u32::try_from(size).ok());
+        let original = fields
+            .number("OriginalPayloadSize")
+            .and_then(|size| u32::try_from(size).ok());
         let (group, number) = (fields.number("PktGroupId"), fields.number("PktNumber"));
         let packet = Packet {
             unix_ns,
@@ -86,7 +97,9 @@ ORDER BY ts_ns"
             original: original.unwrap_or_default().max(logged),
             direction: fields.word("DirTag").as_deref().and_then(direction),
             // Numbers count within a group, and have 16 bits.
-            id: group.zip(number).map(|(group, number)| group << 16 | number & 0xFFFF),
+            id: group
+                .zip(number)
+                .map(|(group, number)| group << 16 | number & 0xFFFF),
             comment: comment(row, fields),
         };
         Some(Seen { interface, packet })
@@ -125,12 +138,18 @@ fn comment(row: &PacketRow, fields: &Fields) -> String {
             comment += &format!(" {word}={number}");
         }
     }
-    let drop = fields.word("DropReason").filter(|reason| reason != "0" && reason != "unspecified");
+    let drop = fields
+        .word("DropReason")
+        .filter(|reason| reason != "0" && reason != "unspecified");
     // Event 170 is a drop by itself. Event 160 has the field too, and says there that nothing was dropped.
     let is_dropped = row.event_id == 170 || drop.is_some();
     if is_dropped {
         let word = |name| fields.word(name).unwrap_or_else(|| "?".to_owned());
-        comment += &format!(" Dropped={} Location={}", word("DropReason"), word("DropLocation"));
+        comment += &format!(
+            " Dropped={} Location={}",
+            word("DropReason"),
+            word("DropLocation")
+        );
     }
     comment
 }

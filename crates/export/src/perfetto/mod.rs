@@ -67,7 +67,8 @@ impl Timeline for Trace<'_> {
         self.packets.write(clocks(scene))?;
         // The first packet that defines something says that all before it is forgotten.
         let defaults = Message::new().message(packets::DEFAULTS, &samples::defaults());
-        self.packets.write(defaults.number(packets::SEQUENCE_FLAGS, STATE_CLEARED | DATA_NEEDED))?;
+        self.packets
+            .write(defaults.number(packets::SEQUENCE_FLAGS, STATE_CLEARED | DATA_NEEDED))?;
         let mut tree = Message::new();
         // The tree gives threads their processes and names before the first event mentions them by number.
         for process in scene.processes.values().filter(|process| process.is_chosen) {
@@ -76,28 +77,41 @@ impl Timeline for Trace<'_> {
         for thread in scene.chosen() {
             tree = tree.message(2, &thread_in_tree(thread, scene));
         }
-        self.packets
-            .write(Message::new().number(packets::TIMESTAMP, 0).message(packets::PROCESS_TREE, &tree))?;
+        self.packets.write(
+            Message::new()
+                .number(packets::TIMESTAMP, 0)
+                .message(packets::PROCESS_TREE, &tree),
+        )?;
         self.tracks.start(&mut self.packets, scene)
     }
 
     fn item(&mut self, item: &Item, scene: &Scene<'_>) -> Result<()> {
         let (at, thread) = (item.time_ns, item.thread);
         match &item.what {
-            What::Slice(slice) => self.processors.slice(&mut self.packets, (at, thread), slice, scene),
+            What::Slice(slice) => {
+                self.processors
+                    .slice(&mut self.packets, (at, thread), slice, scene)
+            }
             What::Ready(ready) if ready.is_event => {
                 self.packets.write(sched::ready((at, thread), ready, scene))
             }
             // Perfetto makes waits and times ready of switches.
             What::Wait(_) | What::Ready(_) => Ok(()),
-            What::Sample(sample) => self.stacks.sample(&mut self.packets, (at, thread), sample, scene),
+            What::Sample(sample) => {
+                self.stacks
+                    .sample(&mut self.packets, (at, thread), sample, scene)
+            }
             What::Io(io) => self.tracks.operation(&mut self.packets, (at, thread), io),
             What::Mark(text) => self.tracks.mark(&mut self.packets, at, text),
         }
     }
 
     fn end(self: Box<Self>, _: &Scene<'_>) -> Result<()> {
-        let Self { mut packets, processors, .. } = *self;
+        let Self {
+            mut packets,
+            processors,
+            ..
+        } = *self;
         processors.end(&mut packets)
     }
 }
@@ -118,13 +132,19 @@ fn clocks(scene: &Scene<'_>) -> Message {
 
 /// A process as `ProcessTree.Process`: its name is the first word of the command line.
 fn in_tree(process: &Process) -> Message {
-    let arguments = process.command_line.as_deref().map(arguments).filter(|line| !line.is_empty());
+    let arguments = process
+        .command_line
+        .as_deref()
+        .map(arguments)
+        .filter(|line| !line.is_empty());
     Message::new()
         .int(1, process.pid)
         .some(process.parent_pid, |message, parent| message.int(2, parent))
         .text(3, process.name.as_deref().unwrap_or("?"))
         .some(arguments, |message, line| message.text(3, line))
-        .some(process.start_ns, |message, start| message.number(7, time(start)))
+        .some(process.start_ns, |message, start| {
+            message.number(7, time(start))
+        })
 }
 
 /// A thread as `ProcessTree.Thread`.
@@ -133,14 +153,18 @@ fn thread_in_tree(thread: &Thread, scene: &Scene<'_>) -> Message {
     Message::new()
         .int(1, thread.tid)
         .some(process, |message, process| message.int(3, process.pid))
-        .some(thread.name.as_deref(), |message, name| message.text(2, name))
+        .some(thread.name.as_deref(), |message, name| {
+            message.text(2, name)
+        })
 }
 
 /// A command line without its first word, which may stand in quotes.
 fn arguments(line: &str) -> &str {
     let rest = match line.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"').map_or("", |(_, rest)| rest),
-        None => line.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),
+        None => line
+            .split_once(char::is_whitespace)
+            .map_or("", |(_, rest)| rest),
     };
     rest.trim_start()
 }

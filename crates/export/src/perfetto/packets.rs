@@ -36,7 +36,9 @@ impl<'o> Packets<'o> {
     /// Writes one, as a field of `Trace`.
     pub(super) fn write(&mut self, packet: Message) -> Result<()> {
         let packet = packet.number(SEQUENCE_ID, 1);
-        self.out.write_all(Message::new().message(1, &packet).bytes()).map_err(Error::Write)
+        self.out
+            .write_all(Message::new().message(1, &packet).bytes())
+            .map_err(Error::Write)
     }
 }
 

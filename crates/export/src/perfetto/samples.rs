@@ -49,14 +49,20 @@ impl Stacks {
     ) -> Result<()> {
         let process = scene.process(thread);
         let task = Message::new()
-            .some(process, |message, process| message.number(2, id(process.pid)))
-            .some(scene.thread(thread), |message, thread| message.number(3, id(thread.tid)));
+            .some(process, |message, process| {
+                message.number(2, id(process.pid))
+            })
+            .some(scene.thread(thread), |message, thread| {
+                message.number(3, id(thread.tid))
+            });
         let of = Message::new()
             .message(1, &task)
             .message(3, &Message::new().number(2, id(sample.cpu)))
             .number(6, number(sample.stack_id))
             .number(11, time(sample.weight_ns));
-        let mut packet = Message::new().number(TIMESTAMP, time(at)).number(SEQUENCE_FLAGS, DATA_NEEDED);
+        let mut packet = Message::new()
+            .number(TIMESTAMP, time(at))
+            .number(SEQUENCE_FLAGS, DATA_NEEDED);
         // Defined with the first packet that refers to it: the trace processor reads the packets of a
         // sequence in their order.
         if self.stacks.add(sample.stack_id) {
@@ -84,7 +90,10 @@ impl Stacks {
     fn frame(&mut self, mut data: Message, frame: i32, scene: &Scene<'_>) -> Message {
         let frames = scene.frames;
         let interned = |number: u64, text: &str| Message::new().number(1, number).text(2, text);
-        let name = frames.identity(frame).and_then(|name| i32::try_from(name).ok()).unwrap_or(-1);
+        let name = frames
+            .identity(frame)
+            .and_then(|name| i32::try_from(name).ok())
+            .unwrap_or(-1);
         if self.names.add(name) {
             let text = frames.method_or_offset(frame).unwrap_or_default();
             data = data.message(FUNCTION_NAMES, &interned(number(name), &text));
@@ -95,14 +104,20 @@ impl Stacks {
             && self.modules.add(module)
         {
             let path = frames.module_path(frame).unwrap_or_default();
-            let mapping = Message::new().number(1, number(module)).number(7, number(module));
-            data = data.message(MAPPING_PATHS, &interned(number(module), path)).message(MAPPINGS, &mapping);
+            let mapping = Message::new()
+                .number(1, number(module))
+                .number(7, number(module));
+            data = data
+                .message(MAPPING_PATHS, &interned(number(module), path))
+                .message(MAPPINGS, &mapping);
         }
         let of = Message::new()
             .number(1, number(frame))
             .number(2, number(name))
             .some(mapped, |message, (module, offset)| {
-                message.number(3, number(module)).number(4, offset.cast_unsigned())
+                message
+                    .number(3, number(module))
+                    .number(4, offset.cast_unsigned())
             });
         data.message(FRAMES, &of)
     }

@@ -55,15 +55,34 @@ impl Processors {
             return Ok(());
         }
         let is_shown = slice.is_chosen || scene.is_everyone;
-        let tid = scene.thread(thread).filter(|_| is_shown).map(|thread| id(thread.tid));
-        let runner = Runner { tid, priority: slice.priority, left: slice.left };
+        let tid = scene
+            .thread(thread)
+            .filter(|_| is_shown)
+            .map(|thread| id(thread.tid));
+        let runner = Runner {
+            tid,
+            priority: slice.priority,
+            left: slice.left,
+        };
         // A switch has both threads, so that the end of a slice is written with the start of the next one.
-        let before = self.0.insert(slice.cpu, Stay { runner, end_ns: slice.end_ns });
+        let before = self.0.insert(
+            slice.cpu,
+            Stay {
+                runner,
+                end_ns: slice.end_ns,
+            },
+        );
         let mut old = Runner::default();
         if let Some(stay) = before {
             // The processor was left to nobody in between: idle, or somebody whom the extract does not have.
             if stay.end_ns < at {
-                switch(packets, slice.cpu, stay.end_ns, stay.runner, Runner::default())?;
+                switch(
+                    packets,
+                    slice.cpu,
+                    stay.end_ns,
+                    stay.runner,
+                    Runner::default(),
+                )?;
             } else {
                 old = stay.runner;
             }
@@ -91,8 +110,13 @@ fn switch(packets: &mut Packets<'_>, cpu: i64, at: i64, old: Runner, new: Runner
     let switch = Message::new()
         .some(new.tid, |message, tid| message.number(1, tid))
         .some(old.tid, |message, tid| message.number(2, tid))
-        .some(new.priority.filter(|_| new.tid.is_some()), |message, priority| message.zigzag(3, priority))
-        .some(old.priority.filter(|_| is_old), |message, priority| message.zigzag(4, priority))
+        .some(
+            new.priority.filter(|_| new.tid.is_some()),
+            |message, priority| message.zigzag(3, priority),
+        )
+        .some(old.priority.filter(|_| is_old), |message, priority| {
+            message.zigzag(4, priority)
+        })
         .some(old.left.filter(|_| is_old), leaving);
     packets.write(event(at, cpu, None, 2, &switch))
 }
@@ -107,7 +131,9 @@ fn leaving(message: Message, left: Left) -> Message {
             0..REASONS => message.int(6, reason),
             _ => message.int(11, reason),
         })
-        .some(left.is_user, |message, is_user| message.number(7, u64::from(is_user)))
+        .some(left.is_user, |message, is_user| {
+            message.number(7, u64::from(is_user))
+        })
 }
 
 /// A thread is made ready. Where a DPC does it, no thread is named that would have: only that a DPC did. The
@@ -122,8 +148,13 @@ pub(super) fn ready((at, thread): (i64, Option<i64>), ready: &Ready, scene: &Sce
             0..=2 => message.int(2, reason),
             _ => message.int(5, reason),
         })
-        .some(ready.by.is_dpc.then_some(BY_DPC), |message, flag| message.number(4, flag));
-    let cpu = ready.cpu.filter(|cpu| (0..PROCESSORS).contains(cpu)).unwrap_or(0);
+        .some(ready.by.is_dpc.then_some(BY_DPC), |message, flag| {
+            message.number(4, flag)
+        });
+    let cpu = ready
+        .cpu
+        .filter(|cpu| (0..PROCESSORS).contains(cpu))
+        .unwrap_or(0);
     event(at, cpu, tid(ready.by.thread), 3, &event_of)
 }
 
@@ -134,5 +165,7 @@ fn event(at: i64, cpu: i64, tid: Option<u64>, field: u32, of: &Message) -> Messa
         .number(4, id(cpu))
         .some(tid, |message, tid| message.number(5, tid))
         .message(field, of);
-    Message::new().number(TIMESTAMP, time(at)).message(ETW_EVENTS, &Message::new().message(2, &event))
+    Message::new()
+        .number(TIMESTAMP, time(at))
+        .message(ETW_EVENTS, &Message::new().message(2, &event))
 }

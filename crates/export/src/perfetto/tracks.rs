@@ -41,18 +41,27 @@ impl Tracks {
         for process in scene.processes.values().filter(|process| process.is_chosen) {
             let uuid = self.next();
             processes.insert(process.process_key, uuid);
-            let track = Message::new().number(1, uuid).message(3, &described(process));
+            let track = Message::new()
+                .number(1, uuid)
+                .message(3, &described(process));
             packets.write(Message::new().message(TRACK_DESCRIPTOR, &track))?;
         }
         for thread in scene.chosen() {
             let uuid = self.next();
             self.threads.insert(thread.thread_key, uuid);
-            let parent = thread.process_key.and_then(|key| processes.get(&key)).copied();
-            let pid = scene.process(Some(thread.thread_key)).map(|process| process.pid);
+            let parent = thread
+                .process_key
+                .and_then(|key| processes.get(&key))
+                .copied();
+            let pid = scene
+                .process(Some(thread.thread_key))
+                .map(|process| process.pid);
             let of = Message::new()
                 .some(pid, |message, pid| message.int(1, pid))
                 .int(2, thread.tid)
-                .some(thread.name.as_deref(), |message, name| message.text(5, name));
+                .some(thread.name.as_deref(), |message, name| {
+                    message.text(5, name)
+                });
             let track = Message::new()
                 .number(1, uuid)
                 .some(parent, |message, parent| message.number(5, parent))
@@ -116,13 +125,21 @@ impl Tracks {
     }
 
     pub(super) fn mark(&self, packets: &mut Packets<'_>, at: i64, text: &str) -> Result<()> {
-        let event = Message::new().number(9, INSTANT).number(11, MARKS).text(22, "mark").text(23, text);
+        let event = Message::new()
+            .number(9, INSTANT)
+            .number(11, MARKS)
+            .text(22, "mark")
+            .text(23, text);
         write(packets, at, &event)
     }
 }
 
 fn write(packets: &mut Packets<'_>, at: i64, event: &Message) -> Result<()> {
-    packets.write(Message::new().number(TIMESTAMP, time(at)).message(TRACK_EVENT, event))
+    packets.write(
+        Message::new()
+            .number(TIMESTAMP, time(at))
+            .message(TRACK_EVENT, event),
+    )
 }
 
 /// A process as `ProcessDescriptor`.
@@ -130,7 +147,9 @@ fn described(process: &Process) -> Message {
     Message::new()
         .int(1, process.pid)
         .text(6, process.name.as_deref().unwrap_or("?"))
-        .some(process.start_ns, |message, start| message.number(7, time(start)))
+        .some(process.start_ns, |message, start| {
+            message.number(7, time(start))
+        })
 }
 
 /// An event with what is known of an operation, as `DebugAnnotation`.
@@ -139,14 +158,20 @@ fn annotated(mut event: Message, io: &Io) -> Message {
     if let Some(path) = &io.path {
         event = event.message(FIELD, &Message::new().text(10, "path").text(6, path));
     }
-    for (name, value) in [("size_bytes", io.size_bytes), ("offset_bytes", io.offset_bytes), ("disk", io.disk)]
-    {
+    for (name, value) in [
+        ("size_bytes", io.size_bytes),
+        ("offset_bytes", io.offset_bytes),
+        ("disk", io.disk),
+    ] {
         let Some(value) = value else { continue };
         event = event.message(FIELD, &Message::new().text(10, name).int(4, value));
     }
     if let Some(status) = io.status {
         // Shown in hexadecimal, as people know such numbers.
-        event = event.message(FIELD, &Message::new().text(10, "status").number(7, id(status)));
+        event = event.message(
+            FIELD,
+            &Message::new().text(10, "status").number(7, id(status)),
+        );
     }
     event
 }

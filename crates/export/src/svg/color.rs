@@ -9,9 +9,12 @@ pub(super) const REST: &str = "#f0f0f0";
 /// The colour of a module, whatever the case of its name: light enough for black letters.
 pub(super) fn of(module: &str) -> String {
     // FNV-1a, which is the same everywhere.
-    let hash = module.to_lowercase().bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-    });
+    let hash = module
+        .to_lowercase()
+        .bytes()
+        .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+        });
     // The lower bits of short texts differ too little.
     let hash = hash ^ hash >> 29;
     let hue = (hash % 360) as i32;
@@ -38,8 +41,12 @@ mod tests {
 
     #[test]
     fn hues_are_those_of_the_wheel() {
-        for (hue, expected) in [(0, [255, 0, 0]), (60, [255, 255, 0]), (120, [0, 255, 0]), (240, [0, 0, 255])]
-        {
+        for (hue, expected) in [
+            (0, [255, 0, 0]),
+            (60, [255, 255, 0]),
+            (120, [0, 255, 0]),
+            (240, [0, 0, 255]),
+        ] {
             assert_eq!(rgb(hue, 100, 50), expected, "{hue}");
         }
         assert_eq!(rgb(77, 0, 100), [255, 255, 255]);

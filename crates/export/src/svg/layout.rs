@@ -55,8 +55,11 @@ impl Flames {
     /// Adds a stack, outermost frame first. Stacks come sorted, a caller before what it calls.
     pub(super) fn add(&mut self, path: &[u32], weight_ns: i64) {
         let weight_ns = weight_ns.max(0);
-        let is_same =
-            |(name, node): &(&u32, &usize)| self.nodes.get(**node).is_some_and(|node| node.name == **name);
+        let is_same = |(name, node): &(&u32, &usize)| {
+            self.nodes
+                .get(**node)
+                .is_some_and(|node| node.name == **name)
+        };
         // Stacks come sorted, so that what a stack shares with the one before is all that it shares with any
         // before.
         let same = path.iter().zip(&self.open).take_while(is_same).count();
@@ -64,7 +67,13 @@ impl Flames {
         for (level, name) in (0..).zip(path).skip(same) {
             self.open.push(self.nodes.len());
             let start_ns = self.total_ns;
-            self.nodes.push(Node { name: *name, level, start_ns, weight_ns: 0, own_ns: 0 });
+            self.nodes.push(Node {
+                name: *name,
+                level,
+                start_ns,
+                weight_ns: 0,
+                own_ns: 0,
+            });
         }
         for at in &self.open {
             if let Some(node) = self.nodes.get_mut(*at) {
@@ -92,8 +101,9 @@ impl Flames {
         let mut hidden_above: Option<u32> = None;
         for node in &self.nodes {
             if hidden_above.is_some_and(|level| node.level > level) {
-                if let Some(What::Rest(count)) =
-                    rest.and_then(|at| drawn.get_mut(at)).map(|rest| &mut rest.what)
+                if let Some(What::Rest(count)) = rest
+                    .and_then(|at| drawn.get_mut(at))
+                    .map(|rest| &mut rest.what)
                 {
                     *count += 1;
                 }
@@ -109,7 +119,10 @@ impl Flames {
                 continue;
             }
             hidden_above = Some(node.level);
-            match rest.and_then(|at| drawn.get_mut(at)).filter(|rest| rest.level == node.level) {
+            match rest
+                .and_then(|at| drawn.get_mut(at))
+                .filter(|rest| rest.level == node.level)
+            {
                 Some(rest) => rest.take(node, place),
                 None => {
                     rest = Some(drawn.len());
@@ -128,12 +141,22 @@ impl Flames {
             u32::try_from(place).unwrap_or(room)
         };
         let start = at(node.start_ns);
-        (start, at(node.start_ns.saturating_add(node.weight_ns)).saturating_sub(start))
+        (
+            start,
+            at(node.start_ns.saturating_add(node.weight_ns)).saturating_sub(start),
+        )
     }
 }
 
 fn one(what: What, node: &Node, (x, width): (u32, u32)) -> Drawn {
-    Drawn { what, level: node.level, x, width, weight_ns: node.weight_ns, own_ns: node.own_ns }
+    Drawn {
+        what,
+        level: node.level,
+        x,
+        width,
+        weight_ns: node.weight_ns,
+        own_ns: node.own_ns,
+    }
 }
 
 impl Drawn {
@@ -153,16 +176,26 @@ mod tests {
 
     fn flames(stacks: &[(&[u32], i64)]) -> Flames {
         let mut flames = Flames::default();
-        stacks.iter().for_each(|(path, weight)| flames.add(path, *weight));
+        stacks
+            .iter()
+            .for_each(|(path, weight)| flames.add(path, *weight));
         flames
     }
 
     #[test]
     fn frames_lie_on_their_callers() {
-        let flames = flames(&[(&[0], 10), (&[0, 1], 30), (&[0, 1, 2], 20), (&[0, 3], 40), (&[4], 100)]);
+        let flames = flames(&[
+            (&[0], 10),
+            (&[0, 1], 30),
+            (&[0, 1, 2], 20),
+            (&[0, 3], 40),
+            (&[4], 100),
+        ]);
         let drawn = flames.drawn(200_000);
-        let shown: Vec<_> =
-            drawn.iter().map(|f| (f.what, f.level, f.x, f.width, f.weight_ns, f.own_ns)).collect();
+        let shown: Vec<_> = drawn
+            .iter()
+            .map(|f| (f.what, f.level, f.x, f.width, f.weight_ns, f.own_ns))
+            .collect();
         assert_eq!(
             shown,
             [
@@ -180,7 +213,10 @@ mod tests {
         // Frame 1 and 2 have a thousandth each; 5 lies behind a wide one.
         let flames = flames(&[(&[0, 1, 7], 1), (&[0, 2], 1), (&[0, 3], 997), (&[0, 5], 1)]);
         let drawn = flames.drawn(100_000);
-        let shown: Vec<_> = drawn.iter().map(|f| (f.what, f.level, f.x, f.width, f.weight_ns)).collect();
+        let shown: Vec<_> = drawn
+            .iter()
+            .map(|f| (f.what, f.level, f.x, f.width, f.weight_ns))
+            .collect();
         assert_eq!(
             shown,
             [
@@ -197,7 +233,10 @@ mod tests {
         let deep: Vec<u32> = (0..MAX_LEVELS + 100).collect();
         let drawn = flames(&[(&deep, 5)]).drawn(1000);
         assert_eq!(drawn.len() as u32, MAX_LEVELS + 1);
-        assert_eq!((drawn.last().unwrap().what, drawn.last().unwrap().weight_ns), (What::Rest(100), 5));
+        assert_eq!(
+            (drawn.last().unwrap().what, drawn.last().unwrap().weight_ns),
+            (What::Rest(100), 5)
+        );
         assert_eq!(flames(&[]).drawn(1000), []);
     }
 }

@@ -229,7 +229,11 @@ impl TimelineSums {
     /// Whether nothing happened.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.slices == 0 && self.waits == 0 && self.samples == 0 && self.operations == 0 && self.marks == 0
+        self.slices == 0
+            && self.waits == 0
+            && self.samples == 0
+            && self.operations == 0
+            && self.marks == 0
     }
 
     fn add(&mut self, item: &Item) {

@@ -19,7 +19,11 @@ impl TimelineSums {
     pub fn lines(&self, numbers: &Numbers) -> Vec<String> {
         let ms = |ns| numbers.whole(rounded(ns, 1_000_000));
         let count = |count: u64, one: &str, many: &str| {
-            format!("{} {}", numbers.grouped(count), if count == 1 { one } else { many })
+            format!(
+                "{} {}",
+                numbers.grouped(count),
+                if count == 1 { one } else { many }
+            )
         };
         let mut lines = vec![format!(
             "  {}, {}",
@@ -35,12 +39,20 @@ impl TimelineSums {
             ));
         }
         if self.samples > 0 {
-            lines.push(format!("  {} ms in {}", ms(self.cpu_ns), count(self.samples, "sample", "samples")));
+            lines.push(format!(
+                "  {} ms in {}",
+                ms(self.cpu_ns),
+                count(self.samples, "sample", "samples")
+            ));
         }
         if self.operations > 0 || self.marks > 0 {
             lines.push(format!(
                 "  {}, {}",
-                count(self.operations, "disk or file operation", "disk and file operations"),
+                count(
+                    self.operations,
+                    "disk or file operation",
+                    "disk and file operations"
+                ),
                 count(self.marks, "mark", "marks")
             ));
         }
@@ -58,9 +70,21 @@ mod tests {
     #[test]
     fn only_what_was_recorded_is_printed() {
         let printed = |sums: TimelineSums| sums.lines(&Numbers::default()).join("\n");
-        let none = TimelineSums { processes: 1, threads: 2, ..TimelineSums::default() };
-        assert_eq!(printed(none), "  1 process, 2 threads\n  nothing happened there that was recorded");
-        let some = TimelineSums { slices: 1, run_ns: 2_600_000, marks: 3, ..none };
+        let none = TimelineSums {
+            processes: 1,
+            threads: 2,
+            ..TimelineSums::default()
+        };
+        assert_eq!(
+            printed(none),
+            "  1 process, 2 threads\n  nothing happened there that was recorded"
+        );
+        let some = TimelineSums {
+            slices: 1,
+            run_ns: 2_600_000,
+            marks: 3,
+            ..none
+        };
         assert_eq!(
             printed(some),
             "  1 process, 2 threads\n  3 ms on processors in 1 slice, 0 waits\n  0 disk and file operations, 3 marks"

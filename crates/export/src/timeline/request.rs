@@ -26,13 +26,20 @@ pub(crate) fn write(
 ) -> Result<TimelineSums> {
     // One table with rows is enough: a timeline shows whatever was recorded.
     if TABLES.iter().all(|table| session.leaves_out(table)) {
-        return Err(NeedsRows { what: "samples, context switches and I/O" }.into());
+        return Err(NeedsRows {
+            what: "samples, context switches and I/O",
+        }
+        .into());
     }
     let frames = session.frames()?;
     let none = TraceFrames::default();
     let scene = Scene::of(asked, session, frames.trace(0).unwrap_or(&none))?;
     let mut sums = TimelineSums {
-        processes: scene.processes.values().filter(|process| process.is_chosen).count(),
+        processes: scene
+            .processes
+            .values()
+            .filter(|process| process.is_chosen)
+            .count(),
         threads: scene.chosen().count(),
         ..TimelineSums::default()
     };
@@ -61,8 +68,17 @@ etwkit_query::declare! {
 ///
 /// # Errors
 /// The query fails.
-pub fn processes(session: &Session, processes: &ProcessQuery, time: Range) -> dump::Result<Vec<CpuRow>> {
-    let asked = Asked { name: "", processes, tags: &TagQuery::default(), time };
+pub fn processes(
+    session: &Session,
+    processes: &ProcessQuery,
+    time: Range,
+) -> dump::Result<Vec<CpuRow>> {
+    let asked = Asked {
+        name: "",
+        processes,
+        tags: &TagQuery::default(),
+        time,
+    };
     let choices: Vec<Choice> = dump::ask(session, &sql::choices(asked))?;
     let row = |choice: Choice| CpuRow {
         process_key: Some(choice.process_key),

@@ -79,7 +79,9 @@ fn question<R: FromRows + 'static>(
     item: impl Fn(R) -> Item + 'static,
 ) -> Result<Batches> {
     let answer = session.sql(sql)?;
-    Ok(Box::new(answer.map(move |batch| Ok(R::read(&batch?)?.into_iter().map(&item).collect()))))
+    Ok(Box::new(answer.map(move |batch| {
+        Ok(R::read(&batch?)?.into_iter().map(&item).collect())
+    })))
 }
 
 /// Asks all questions. What happens at the same time comes in this order: a thread waits, is ready, runs, and
@@ -94,47 +96,123 @@ pub(super) fn ask(asked: Asked<'_>, session: &Session, order: Order) -> Result<V
         question(session, &sql::readies(asked, order), |row| ready(&row))?,
         question(session, &sql::slices(asked, order), |row| slice(&row))?,
         question(session, &sql::samples(asked, order), |row| sample(&row))?,
-        question(session, &sql::file_operations(asked, order), |row| operation(row, false))?,
-        question(session, &sql::disk_operations(asked, order), |row| operation(row, true))?,
+        question(session, &sql::file_operations(asked, order), |row| {
+            operation(row, false)
+        })?,
+        question(session, &sql::disk_operations(asked, order), |row| {
+            operation(row, true)
+        })?,
     ])
 }
 
 fn mark(row: MarkRow) -> Item {
-    Item { time_ns: row.time_ns, thread: None, what: What::Mark(row.text) }
+    Item {
+        time_ns: row.time_ns,
+        thread: None,
+        what: What::Mark(row.text),
+    }
 }
 
 fn wait(row: &WaitRow) -> Item {
-    let WaitRow { thread_key, time_ns, end_ns, reason, by_thread_key, is_dpc } = *row;
-    let by = Readying { thread: by_thread_key, is_dpc };
+    let WaitRow {
+        thread_key,
+        time_ns,
+        end_ns,
+        reason,
+        by_thread_key,
+        is_dpc,
+    } = *row;
+    let by = Readying {
+        thread: by_thread_key,
+        is_dpc,
+    };
     let what = What::Wait(Wait { end_ns, reason, by });
-    Item { time_ns, thread: Some(thread_key), what }
+    Item {
+        time_ns,
+        thread: Some(thread_key),
+        what,
+    }
 }
 
 fn ready(row: &ReadyRow) -> Item {
-    let ReadyRow { thread_key, time_ns, end_ns, cpu, is_event, by_thread_key, is_dpc, adjust_reason } = *row;
+    let ReadyRow {
+        thread_key,
+        time_ns,
+        end_ns,
+        cpu,
+        is_event,
+        by_thread_key,
+        is_dpc,
+        adjust_reason,
+    } = *row;
     let what = What::Ready(Ready {
         end_ns,
         cpu,
         is_event,
-        by: Readying { thread: by_thread_key, is_dpc },
+        by: Readying {
+            thread: by_thread_key,
+            is_dpc,
+        },
         adjust_reason,
     });
-    Item { time_ns, thread: Some(thread_key), what }
+    Item {
+        time_ns,
+        thread: Some(thread_key),
+        what,
+    }
 }
 
 fn slice(row: &SliceRow) -> Item {
-    let SliceRow { thread_key, cpu, time_ns, end_ns, priority, state, reason, is_user, is_chosen } = *row;
-    let left = state.map(|state| Left { state, reason, is_user });
-    let what = What::Slice(Slice { is_chosen, cpu, end_ns, priority, left });
-    Item { time_ns, thread: Some(thread_key), what }
+    let SliceRow {
+        thread_key,
+        cpu,
+        time_ns,
+        end_ns,
+        priority,
+        state,
+        reason,
+        is_user,
+        is_chosen,
+    } = *row;
+    let left = state.map(|state| Left {
+        state,
+        reason,
+        is_user,
+    });
+    let what = What::Slice(Slice {
+        is_chosen,
+        cpu,
+        end_ns,
+        priority,
+        left,
+    });
+    Item {
+        time_ns,
+        thread: Some(thread_key),
+        what,
+    }
 }
 
 fn sample(row: &SampleRow) -> Item {
-    let SampleRow { thread_key, time_ns, cpu, weight_ns, stack_id } = *row;
+    let SampleRow {
+        thread_key,
+        time_ns,
+        cpu,
+        weight_ns,
+        stack_id,
+    } = *row;
     // No stack of an extract has this number: the sample is one without frames.
     let stack_id = i32::try_from(stack_id).unwrap_or(-1);
-    let what = What::Sample(Sample { cpu, weight_ns, stack_id });
-    Item { time_ns, thread: Some(thread_key), what }
+    let what = What::Sample(Sample {
+        cpu,
+        weight_ns,
+        stack_id,
+    });
+    Item {
+        time_ns,
+        thread: Some(thread_key),
+        what,
+    }
 }
 
 fn operation(row: IoRow, is_disk: bool) -> Item {
@@ -148,5 +226,9 @@ fn operation(row: IoRow, is_disk: bool) -> Item {
         disk: row.disk,
         status: row.status,
     });
-    Item { time_ns: row.time_ns, thread: row.thread_key, what }
+    Item {
+        time_ns: row.time_ns,
+        thread: row.thread_key,
+        what,
+    }
 }

@@ -72,7 +72,11 @@ impl<'s> Scene<'s> {
     ///
     /// # Errors
     /// The query fails.
-    pub(super) fn of(asked: Asked<'s>, session: &Session, frames: &'s TraceFrames) -> dump::Result<Self> {
+    pub(super) fn of(
+        asked: Asked<'s>,
+        session: &Session,
+        frames: &'s TraceFrames,
+    ) -> dump::Result<Self> {
         let about: Vec<About> = dump::ask(session, sql::ABOUT)?;
         let interval: Vec<Interval> = dump::ask(session, sql::INTERVAL)?;
         let processes: Vec<Process> = dump::ask(session, &sql::processes(asked))?;
@@ -84,8 +88,14 @@ impl<'s> Scene<'s> {
             start_unix_ns: start_us.map(|us| us.saturating_mul(1000)),
             sampling_ns: interval.first().and_then(|interval| interval.sampling_ns),
             has_slices: dump::has_rows(session, "context_switch")?,
-            processes: processes.into_iter().map(|process| (process.process_key, process)).collect(),
-            threads: threads.into_iter().map(|thread| (thread.thread_key, thread)).collect(),
+            processes: processes
+                .into_iter()
+                .map(|process| (process.process_key, process))
+                .collect(),
+            threads: threads
+                .into_iter()
+                .map(|thread| (thread.thread_key, thread))
+                .collect(),
             frames,
         })
     }
@@ -112,7 +122,9 @@ impl<'s> Scene<'s> {
     pub fn thread_label(&self, key: Option<i64>) -> Option<String> {
         let thread = self.thread(key)?;
         let process = self.process(key);
-        let name = process.and_then(|process| process.name.as_deref()).unwrap_or("?");
+        let name = process
+            .and_then(|process| process.name.as_deref())
+            .unwrap_or("?");
         let pid = process.map_or_else(|| "?".to_owned(), |process| process.pid.to_string());
         Some(format!("{} of {name} ({pid})", thread.tid))
     }

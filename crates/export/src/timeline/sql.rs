@@ -22,7 +22,10 @@ fn chosen(asked: Asked<'_>) -> String {
 
 /// The condition that something of the process `p` with a stack is exported.
 fn chosen_stack(asked: Asked<'_>, stack: &str) -> String {
-    let tagged = asked.tags.condition(stack).map(|tagged| format!(" AND {tagged}"));
+    let tagged = asked
+        .tags
+        .condition(stack)
+        .map(|tagged| format!(" AND {tagged}"));
     format!("{}{}", chosen(asked), tagged.unwrap_or_default())
 }
 
@@ -87,7 +90,11 @@ pub(super) fn slices(asked: Asked<'_>, order: Order) -> String {
     let chosen = chosen_stack(asked, "s.stack_id");
     // The window of the next row has to see all rows, those behind the range too, so that rows are left out
     // only outside of it.
-    let only = if order == Order::Thread { format!(" AND {chosen}") } else { String::new() };
+    let only = if order == Order::Thread {
+        format!(" AND {chosen}")
+    } else {
+        String::new()
+    };
     // A row of the table has the wait in front of its slice, so that state and reason of a switch-out are in
     // the next row of the thread. A wait that is still open at the end of the trace has a row without a
     // slice: it sorts by its switch-out.
@@ -178,7 +185,11 @@ LEFT JOIN process p ON p.process_key = d.process_key
 WHERE d.complete_ns >= {a} AND d.init_ns <= {b} AND {}",
         chosen_stack(asked, "d.stack_id")
     );
-    sorted(&select, order, "end_ns, disk, offset_bytes, operation, path")
+    sorted(
+        &select,
+        order,
+        "end_ns, disk, offset_bytes, operation, path",
+    )
 }
 
 /// Operations of files. Of one whose start is not in the trace only the moment of its end is known.
@@ -192,7 +203,11 @@ LEFT JOIN process p ON p.process_key = f.process_key
 WHERE coalesce(f.end_ns, {b}) >= {a} AND coalesce(f.start_ns, f.end_ns) <= {b} AND {}",
         chosen_stack(asked, "f.stack_id")
     );
-    sorted(&select, order, "end_ns, operation, path, offset_bytes, size_bytes, status")
+    sorted(
+        &select,
+        order,
+        "end_ns, operation, path, offset_bytes, size_bytes, status",
+    )
 }
 
 /// Marks. They are about all of the trace, whoever set them, and belong to no thread.

@@ -7,12 +7,16 @@ pub(crate) struct Used(Vec<u64>);
 impl Used {
     /// Adds a number; whether it is new. Negative ones are nothing, and never new.
     pub(crate) fn add(&mut self, number: i32) -> bool {
-        let Ok(number) = usize::try_from(number) else { return false };
+        let Ok(number) = usize::try_from(number) else {
+            return false;
+        };
         let (word, bit) = (number / 64, 1_u64 << (number % 64));
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
         }
-        let Some(word) = self.0.get_mut(word) else { return false };
+        let Some(word) = self.0.get_mut(word) else {
+            return false;
+        };
         let is_new = *word & bit == 0;
         *word |= bit;
         is_new
@@ -23,7 +27,9 @@ impl Used {
         let count = i32::try_from(self.0.len().saturating_mul(64)).unwrap_or(i32::MAX);
         (0..count).filter(|number| {
             let number = number.unsigned_abs() as usize;
-            self.0.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+            self.0
+                .get(number / 64)
+                .is_some_and(|word| word >> (number % 64) & 1 == 1)
         })
     }
 }
@@ -35,7 +41,10 @@ mod tests {
     #[test]
     fn a_number_is_new_once() {
         let mut used = Used::default();
-        let added: Vec<bool> = [3, 130, 3, 0, -1, 63, 64].into_iter().map(|n| used.add(n)).collect();
+        let added: Vec<bool> = [3, 130, 3, 0, -1, 63, 64]
+            .into_iter()
+            .map(|n| used.add(n))
+            .collect();
         assert_eq!(added, [true, true, false, true, false, true, true]);
         assert_eq!(used.all().collect::<Vec<_>>(), [0, 3, 63, 64, 130]);
     }

@@ -28,10 +28,20 @@ const NAMES: [&str; 15] = [
 
 fn written(name: &str, to: &str) -> Vec<u8> {
     let session = named(&[name; 5]);
-    let request = ExportRequest { name: name.into(), process_roots: true, ..ExportRequest::default() };
+    let request = ExportRequest {
+        name: name.into(),
+        process_roots: true,
+        ..ExportRequest::default()
+    };
     let mut out = Vec::new();
-    let written = request.write(format(to).unwrap(), &session, &mut out).unwrap();
-    assert_eq!((written.stacks, written.total_ns), (5, 6 * crate::made_stacks::WEIGHT), "{name:?}");
+    let written = request
+        .write(format(to).unwrap(), &session, &mut out)
+        .unwrap();
+    assert_eq!(
+        (written.stacks, written.total_ns),
+        (5, 6 * crate::made_stacks::WEIGHT),
+        "{name:?}"
+    );
     out
 }
 
@@ -45,10 +55,23 @@ fn a_cpu_profile_of_v8_has_every_name_as_it_is() {
     for name in NAMES {
         let file: Value = serde_json::from_slice(&written(name, "cpuprofile")).unwrap();
         let nodes = file["nodes"].as_array().unwrap();
-        let names: Vec<&str> =
-            nodes.iter().map(|node| node["callFrame"]["functionName"].as_str().unwrap()).collect();
-        assert!(frames(name).iter().all(|frame| names.contains(&frame.as_str())), "{name:?}: {names:?}");
-        assert_eq!((file.as_object().unwrap().len(), file["samples"].as_array().unwrap().len()), (5, 10));
+        let names: Vec<&str> = nodes
+            .iter()
+            .map(|node| node["callFrame"]["functionName"].as_str().unwrap())
+            .collect();
+        assert!(
+            frames(name)
+                .iter()
+                .all(|frame| names.contains(&frame.as_str())),
+            "{name:?}: {names:?}"
+        );
+        assert_eq!(
+            (
+                file.as_object().unwrap().len(),
+                file["samples"].as_array().unwrap().len()
+            ),
+            (5, 10)
+        );
     }
 }
 
@@ -62,10 +85,23 @@ fn speedscope_has_every_name_as_it_is() {
             .iter()
             .map(|f| f["name"].as_str().unwrap())
             .collect();
-        assert!(frames(name).iter().all(|frame| names.contains(&frame.as_str())), "{name:?}: {names:?}");
-        assert_eq!((&file["name"], file.as_object().unwrap().len()), (&Value::from(name), 6), "{name:?}");
+        assert!(
+            frames(name)
+                .iter()
+                .all(|frame| names.contains(&frame.as_str())),
+            "{name:?}: {names:?}"
+        );
+        assert_eq!(
+            (&file["name"], file.as_object().unwrap().len()),
+            (&Value::from(name), 6),
+            "{name:?}"
+        );
         assert_eq!(file["profiles"].as_array().unwrap().len(), 1);
-        assert_eq!(file["profiles"][0]["weights"].as_array().unwrap().len(), 5, "{name:?}");
+        assert_eq!(
+            file["profiles"][0]["weights"].as_array().unwrap().len(),
+            5,
+            "{name:?}"
+        );
     }
 }
 
@@ -84,7 +120,10 @@ fn folded_has_one_line_for_a_stack_whatever_its_names_are() {
     for name in NAMES {
         let text = String::from_utf8(written(name, "folded")).unwrap();
         assert_eq!(depths(&text), [2, 2, 3, 3, 3], "{name:?}: {text}");
-        assert!(!text.contains(['\0', '\r', '\u{1b}', '\u{2028}', '\u{85}']), "{name:?}");
+        assert!(
+            !text.contains(['\0', '\r', '\u{1b}', '\u{2028}', '\u{85}']),
+            "{name:?}"
+        );
     }
 }
 
@@ -92,14 +131,29 @@ fn folded_has_one_line_for_a_stack_whatever_its_names_are() {
 fn a_picture_holds_nothing_but_frames_and_texts() {
     for name in NAMES {
         let text = String::from_utf8(written(name, "svg")).unwrap();
-        assert!(!text.contains(['\0', '\u{1b}', '\u{202e}', '\u{2028}', '\u{feff}', '\u{ffff}']), "{name:?}");
+        assert!(
+            !text.contains([
+                '\0', '\u{1b}', '\u{202e}', '\u{2028}', '\u{feff}', '\u{ffff}'
+            ]),
+            "{name:?}"
+        );
         let picture = Picture::read(&text);
-        let title = picture.frames.iter().map(|frame| frame.name.clone()).collect::<Vec<_>>();
+        let title = picture
+            .frames
+            .iter()
+            .map(|frame| frame.name.clone())
+            .collect::<Vec<_>>();
         let shown: String = name.chars().filter(char::is_ascii_graphic).collect();
-        let squeezed = |text: &String| text.chars().filter(char::is_ascii_graphic).collect::<String>();
+        let squeezed = |text: &String| {
+            text.chars()
+                .filter(char::is_ascii_graphic)
+                .collect::<String>()
+        };
         if name.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
             assert!(
-                title.iter().any(|title| squeezed(title) == format!("{shown}!{shown}")),
+                title
+                    .iter()
+                    .any(|title| squeezed(title) == format!("{shown}!{shown}")),
                 "{name:?}: {title:?}"
             );
         }
@@ -112,9 +166,20 @@ fn pprof_has_names_that_can_be_seen_and_no_paths() {
     for name in NAMES {
         let profile = Profile::read(&written(name, "pprof"));
         assert_eq!(profile.samples.len(), 5, "{name:?}");
-        assert!(profile.strings.iter().all(|text| !text.chars().any(char::is_control)), "{name:?}");
+        assert!(
+            profile
+                .strings
+                .iter()
+                .all(|text| !text.chars().any(char::is_control)),
+            "{name:?}"
+        );
         let files: Vec<&String> = profile.mappings.iter().map(|(file, _)| file).collect();
-        assert!(files.iter().all(|file| !file.contains(['/', '\\']) || file.contains("\\u{")), "{files:?}");
+        assert!(
+            files
+                .iter()
+                .all(|file| !file.contains(['/', '\\']) || file.contains("\\u{")),
+            "{files:?}"
+        );
         if name.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
             let [_, method] = frames(name);
             assert!(profile.strings.contains(&method), "{name:?}");
@@ -124,8 +189,13 @@ fn pprof_has_names_that_can_be_seen_and_no_paths() {
 
 #[test]
 fn numbers_do_not_depend_on_names() {
-    let request = ExportRequest { process_roots: true, ..ExportRequest::default() };
+    let request = ExportRequest {
+        process_roots: true,
+        ..ExportRequest::default()
+    };
     let mut out = Vec::new();
-    let written = request.write(format("folded").unwrap(), &session(), &mut out).unwrap();
+    let written = request
+        .write(format("folded").unwrap(), &session(), &mut out)
+        .unwrap();
     assert_eq!((written.stacks, written.frames), (5, 6));
 }

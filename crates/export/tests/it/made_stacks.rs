@@ -3,7 +3,8 @@
 use etwkit_query::Session;
 use etwkit_query::arrow::array::RecordBatch;
 use etwkit_trace::table::{
-    Columns, CpuProcess, CpuSample, CpuStack, Frame, Method, Module, Process, Row, Stack, Table, Thread,
+    Columns, CpuProcess, CpuSample, CpuStack, Frame, Method, Module, Process, Row, Stack, Table,
+    Thread,
 };
 
 pub(crate) fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
@@ -29,10 +30,18 @@ pub(crate) fn named([program, dll, main, b, a]: &[&str; 5]) -> Session {
         name: Some(name.into()),
         ..Process::default()
     };
-    let thread =
-        |key, process, tid| Thread { thread_key: key, process_key: Some(process), tid, ..Thread::default() };
-    let method =
-        |id, name: &str| Method { method_id: id, name: name.into(), module_id: Some(0), ..Method::default() };
+    let thread = |key, process, tid| Thread {
+        thread_key: key,
+        process_key: Some(process),
+        tid,
+        ..Thread::default()
+    };
+    let method = |id, name: &str| Method {
+        method_id: id,
+        name: name.into(),
+        module_id: Some(0),
+        ..Method::default()
+    };
     let frame = |id, method, rva| Frame {
         frame_id: id,
         module_id: Some(0),
@@ -40,8 +49,12 @@ pub(crate) fn named([program, dll, main, b, a]: &[&str; 5]) -> Session {
         rva: Some(rva),
         ..Frame::default()
     };
-    let stack =
-        |id, parent, frame| Stack { stack_id: id, parent_id: parent, frame_id: frame, ..Stack::default() };
+    let stack = |id, parent, frame| Stack {
+        stack_id: id,
+        parent_id: parent,
+        frame_id: frame,
+        ..Stack::default()
+    };
     let sum = |key, stack, samples| CpuStack {
         process_key: Some(key),
         stack_id: stack,
@@ -95,7 +108,14 @@ pub(crate) fn named([program, dll, main, b, a]: &[&str; 5]) -> Session {
             sample(2, 3, 4),
             sample(2, 3, 1),
         ]),
-        rows(&[sum(1, 0, 1), sum(1, 1, 1), sum(1, 2, 1), sum(1, 3, 1), sum(2, 4, 1), sum(2, 1, 1)]),
+        rows(&[
+            sum(1, 0, 1),
+            sum(1, 1, 1),
+            sum(1, 2, 1),
+            sum(1, 3, 1),
+            sum(2, 4, 1),
+            sum(2, 1, 1),
+        ]),
         rows(&[total(1, 4), total(2, 2)]),
     ])
     .unwrap()

@@ -1,4 +1,9 @@
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs
+)]
 
 mod hostile_names;
 mod made_stacks;
@@ -14,7 +19,8 @@ mod traces;
 fn python(test: &str) -> Option<std::ffi::OsString> {
     let python = std::env::var_os("ETWKIT_PYTHON");
     if python.is_none() {
-        let missing = "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
+        let missing =
+            "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
         etwkit_testkit::skip(&format!("{test}: {missing}"));
     }
     python

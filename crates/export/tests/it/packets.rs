@@ -55,10 +55,30 @@ fn pkt_mon(ts_ns: i64, event_id: i32, change: &Value) -> GenericEvent {
 }
 
 fn session(events: &[GenericEvent]) -> Session {
-    let process = Process { process_key: 1, pid: 8, name: Some("shop.exe".into()), ..Process::default() };
-    let thread = Thread { thread_key: 1, process_key: Some(1), tid: 80, ..Thread::default() };
-    let trace = Trace { file_name: "x.etl".into(), start_filetime: START_FILETIME, ..Trace::default() };
-    Session::from_batches(vec![rows(events), rows(&[process]), rows(&[thread]), rows(&[trace])]).unwrap()
+    let process = Process {
+        process_key: 1,
+        pid: 8,
+        name: Some("shop.exe".into()),
+        ..Process::default()
+    };
+    let thread = Thread {
+        thread_key: 1,
+        process_key: Some(1),
+        tid: 80,
+        ..Thread::default()
+    };
+    let trace = Trace {
+        file_name: "x.etl".into(),
+        start_filetime: START_FILETIME,
+        ..Trace::default()
+    };
+    Session::from_batches(vec![
+        rows(events),
+        rows(&[process]),
+        rows(&[thread]),
+        rows(&[trace]),
+    ])
+    .unwrap()
 }
 
 /// A block, its options by code.
@@ -75,7 +95,11 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 
 impl Block {
     fn text(&self, code: u16) -> String {
-        let option = self.options.iter().find(|(own, _)| *own == code).unwrap_or_else(|| panic!("no {code}"));
+        let option = self
+            .options
+            .iter()
+            .find(|(own, _)| *own == code)
+            .unwrap_or_else(|| panic!("no {code}"));
         String::from_utf8(option.1.clone()).unwrap()
     }
 
@@ -111,14 +135,20 @@ fn blocks(mut file: &[u8]) -> Vec<Block> {
             options.push((code, left[4..4 + size].to_vec()));
             left = &left[4 + size.next_multiple_of(4)..];
         }
-        blocks.push(Block { kind, body: body.to_vec(), options });
+        blocks.push(Block {
+            kind,
+            body: body.to_vec(),
+            options,
+        });
     }
     blocks
 }
 
 fn written(request: &ExportRequest, events: &[GenericEvent]) -> (Vec<u8>, PacketSums) {
     let mut out = Vec::new();
-    let written = request.write(format("pcapng").unwrap(), &session(events), &mut out).unwrap();
+    let written = request
+        .write(format("pcapng").unwrap(), &session(events), &mut out)
+        .unwrap();
     (out, written.packets.unwrap())
 }
 
@@ -126,15 +156,30 @@ fn written(request: &ExportRequest, events: &[GenericEvent]) -> (Vec<u8>, Packet
 fn lines(file: &[u8]) -> Vec<String> {
     let line = |block: &Block| match block.kind {
         1 => {
-            assert_eq!(block.options.iter().find(|(code, _)| *code == 9).unwrap().1, [9], "nanoseconds");
-            let description = if block.has(3) { block.text(3) } else { String::new() };
+            assert_eq!(
+                block.options.iter().find(|(code, _)| *code == 9).unwrap().1,
+                [9],
+                "nanoseconds"
+            );
+            let description = if block.has(3) {
+                block.text(3)
+            } else {
+                String::new()
+            };
             format!("{} link={} {description}", block.text(2), block.body[0])
         }
         6 => {
             let time = u64::from(u32_at(&block.body, 4)) << 32 | u64::from(u32_at(&block.body, 8));
             let (logged, original) = (u32_at(&block.body, 12) as usize, u32_at(&block.body, 16));
-            let data: String = block.body[20..20 + logged].iter().map(|byte| format!("{byte:02x}")).collect();
-            let flags = block.options.iter().find(|(code, _)| *code == 2).map_or(0, |(_, flags)| flags[0]);
+            let data: String = block.body[20..20 + logged]
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            let flags = block
+                .options
+                .iter()
+                .find(|(code, _)| *code == 2)
+                .map_or(0, |(_, flags)| flags[0]);
             format!(
                 "{} @{} {data}/{original} flags={flags} {}",
                 u32_at(&block.body, 0),
@@ -156,7 +201,12 @@ fn fragments_become_packets() {
         &ExportRequest::default(),
         &[
             // Its length is 14 + 20, of which the capture kept 20 bytes.
-            ndis(100, both | SEND, (5, 5), "000000000000000000000000080045000014aabb"),
+            ndis(
+                100,
+                both | SEND,
+                (5, 5),
+                "000000000000000000000000080045000014aabb",
+            ),
             ndis(200, START | RECEIVE, (5, 9), "0102"),
             // A packet of another interface in between.
             ndis(250, both | RECEIVE | WIRELESS_WAN, (6, 6), "450000200000"),
@@ -184,7 +234,15 @@ fn fragments_become_packets() {
             format!("0 @600 aaaa/2 flags=2 {OWNER} Incomplete"),
         ]
     );
-    assert_eq!(sums, PacketSums { packets: 5, bytes: 20 + 6 + 5 + 3 + 2, interfaces: 4, left_out: 1 });
+    assert_eq!(
+        sums,
+        PacketSums {
+            packets: 5,
+            bytes: 20 + 6 + 5 + 3 + 2,
+            interfaces: 4,
+            left_out: 1
+        }
+    );
 }
 
 #[test]
@@ -194,17 +252,34 @@ fn packets_of_components_have_names_ways_and_reasons() {
         &ExportRequest::default(),
         &[
             pkt_mon(10, 160, &json!({})),
-            pkt_mon(20, 160, &json!({"DirTag": 4, "ComponentId": 61, "AppearanceCount": 2, "PacketType": 3})),
-            pkt_mon(30, 170, &json!({"DropReason": "NoRoute", "DropLocation": 5})),
+            pkt_mon(
+                20,
+                160,
+                &json!({"DirTag": 4, "ComponentId": 61, "AppearanceCount": 2, "PacketType": 3}),
+            ),
+            pkt_mon(
+                30,
+                170,
+                &json!({"DropReason": "NoRoute", "DropLocation": 5}),
+            ),
             // Bytes of a request alone are no packet; and what is not decoded is none.
             pkt_mon(40, 160, &json!({"PacketType": 4})),
-            GenericEvent { fields: None, ..pkt_mon(50, 160, &json!({})) },
+            GenericEvent {
+                fields: None,
+                ..pkt_mon(50, 160, &json!({}))
+            },
             pkt_mon(60, 160, &json!({"Payload": "0"})),
             component(
                 90,
                 json!({"Id": 59, "Type": 10, "Name": "nic\u{0}\u{202e}.sys", "Description": "A \"NIC\""}),
             ),
-            event(PKT_MON, 90, 95, 0, &json!({"ComponentId": 59, "EdgeId": 1, "EdgeName": "Upper"})),
+            event(
+                PKT_MON,
+                90,
+                95,
+                0,
+                &json!({"ComponentId": 59, "EdgeId": 1, "EdgeName": "Upper"}),
+            ),
         ],
     );
     let of = "Group=7 Packet=2 Appearance=";
@@ -219,12 +294,22 @@ fn packets_of_components_have_names_ways_and_reasons() {
             format!("0 @30 00112233/60 flags=1 {OWNER} {of}1 Filter=1 Dropped=noroute Location=5"),
         ]
     );
-    assert_eq!(sums, PacketSums { packets: 3, bytes: 12, interfaces: 2, left_out: 3 });
+    assert_eq!(
+        sums,
+        PacketSums {
+            packets: 3,
+            bytes: 12,
+            interfaces: 2,
+            left_out: 3
+        }
+    );
     let id = 7_u64 << 16 | 2;
     let packets = blocks(&file).into_iter().filter(|block| block.kind == 6);
     assert!(
         packets.clone().count() == 3
-            && packets.into_iter().all(|p| p.options.contains(&(5, id.to_le_bytes().to_vec())))
+            && packets
+                .into_iter()
+                .all(|p| p.options.contains(&(5, id.to_le_bytes().to_vec())))
     );
 }
 
@@ -233,9 +318,18 @@ fn ranges_and_processes_choose_packets() {
     let events: Vec<GenericEvent> = (0..10).map(|n| pkt_mon(n * 100, 160, &json!({}))).collect();
     let packets = |request: &ExportRequest| written(request, &events).1.packets;
     let time = Range { min: 200, max: 500 };
-    assert_eq!(packets(&ExportRequest { time, ..ExportRequest::default() }), 4);
+    assert_eq!(
+        packets(&ExportRequest {
+            time,
+            ..ExportRequest::default()
+        }),
+        4
+    );
     let of = |name: &str| ExportRequest {
-        processes: ProcessQuery { process: Some(name.into()), ..ProcessQuery::default() },
+        processes: ProcessQuery {
+            process: Some(name.into()),
+            ..ProcessQuery::default()
+        },
         ..ExportRequest::default()
     };
     assert_eq!((packets(&of("shop")), packets(&of("other"))), (10, 0));
@@ -244,20 +338,35 @@ fn ranges_and_processes_choose_packets() {
 #[test]
 fn what_means_nothing_for_packets_is_refused() {
     let session = session(&[pkt_mon(1, 160, &json!({}))]);
-    let metric = ExportRequest { metric: Metric::Wait, ..ExportRequest::default() };
-    let threads = ExportRequest { thread_roots: true, ..ExportRequest::default() };
+    let metric = ExportRequest {
+        metric: Metric::Wait,
+        ..ExportRequest::default()
+    };
+    let threads = ExportRequest {
+        thread_roots: true,
+        ..ExportRequest::default()
+    };
     for (request, option) in [(metric, "--metric"), (threads, "--per-thread")] {
-        let error = request.write(format("pcapng").unwrap(), &session, &mut Vec::new()).unwrap_err();
-        assert!(error.to_string().starts_with(option) && error.hint().is_some(), "{error}");
+        let error = request
+            .write(format("pcapng").unwrap(), &session, &mut Vec::new())
+            .unwrap_err();
+        assert!(
+            error.to_string().starts_with(option) && error.hint().is_some(),
+            "{error}"
+        );
     }
 }
 
 #[test]
 fn without_packets_there_is_nothing() {
     let session = session(&[event(PKT_MON, 20, 1, 0, &json!({"Id": 1}))]);
-    let error =
-        ExportRequest::default().write(format("pcapng").unwrap(), &session, &mut Vec::new()).unwrap_err();
-    assert!(error.is_nothing() && error.hint().unwrap().contains("pktmon start"), "{error}");
+    let error = ExportRequest::default()
+        .write(format("pcapng").unwrap(), &session, &mut Vec::new())
+        .unwrap_err();
+    assert!(
+        error.is_nothing() && error.hint().unwrap().contains("pktmon start"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -277,25 +386,46 @@ fn a_long_packet_and_many_interfaces_are_bounded() {
             &part,
         )
     };
-    let (file, sums) = written(&ExportRequest::default(), &(0..10).map(parts).collect::<Vec<_>>());
+    let (file, sums) = written(
+        &ExportRequest::default(),
+        &(0..10).map(parts).collect::<Vec<_>>(),
+    );
     assert_eq!((sums.packets, sums.bytes), (1, 262_144));
-    assert_eq!(u32_at(&blocks(&file)[2].body, 16), 600_000, "how long it was");
+    assert_eq!(
+        u32_at(&blocks(&file)[2].body, 16),
+        600_000,
+        "how long it was"
+    );
     let one = |n: u32| ndis(i64::from(n), START | END, (n, n), "00");
-    let (_, sums) = written(&ExportRequest::default(), &(0..5000).map(one).collect::<Vec<_>>());
-    assert_eq!((sums.packets, sums.interfaces, sums.left_out), (4096, 4096, 904));
+    let (_, sums) = written(
+        &ExportRequest::default(),
+        &(0..5000).map(one).collect::<Vec<_>>(),
+    );
+    assert_eq!(
+        (sums.packets, sums.interfaces, sums.left_out),
+        (4096, 4096, 904)
+    );
     let open = |n: u32| ndis(i64::from(n), START, (n, n), "00");
-    let (_, sums) = written(&ExportRequest::default(), &(0..3000).map(open).collect::<Vec<_>>());
+    let (_, sums) = written(
+        &ExportRequest::default(),
+        &(0..3000).map(open).collect::<Vec<_>>(),
+    );
     assert_eq!((sums.packets, sums.left_out), (3000, 0));
 }
 
 #[test]
 fn python_reads_packets() {
-    let Some(python) = crate::python("packets::python_reads_packets") else { return };
+    let Some(python) = crate::python("packets::python_reads_packets") else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.pcapng");
     let both = START | END;
     let (file, _) = written(
-        &ExportRequest { name: "a;\"b\u{0}".into(), ..ExportRequest::default() },
+        &ExportRequest {
+            name: "a;\"b\u{0}".into(),
+            ..ExportRequest::default()
+        },
         &[
             ndis(123, both | SEND, (5, 5), "0001020304"),
             pkt_mon(456, 160, &json!({"ComponentId": 60, "PacketType": 2})),
@@ -304,8 +434,16 @@ fn python_reads_packets() {
     );
     std::fs::write(&path, file).unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/read_packets.py");
-    let output = Command::new(python).arg(script).arg(&path).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(python)
+        .arg(script)
+        .arg(&path)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let read: Value = serde_json::from_slice(&output.stdout).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     assert_eq!(text(&read["section"]["comment"]), r#"x.etl: a;"b\u{0}"#);

@@ -48,7 +48,11 @@ fn check(element: &BytesStart<'_>) -> String {
 }
 
 fn number(element: &BytesStart<'_>, name: &str) -> f64 {
-    let value = element.try_get_attribute(name).unwrap().unwrap_or_else(|| panic!("no {name}")).value;
+    let value = element
+        .try_get_attribute(name)
+        .unwrap()
+        .unwrap_or_else(|| panic!("no {name}"))
+        .value;
     value.parse().unwrap()
 }
 
@@ -65,7 +69,10 @@ impl Picture {
         let mut reader = Reader::from_str(text);
         reader.config_mut().check_end_names = true;
         let (mut path, mut texts) = (Vec::new(), Vec::<String>::new());
-        let mut picture = Self { frames: Vec::new(), lines: Vec::new() };
+        let mut picture = Self {
+            frames: Vec::new(),
+            lines: Vec::new(),
+        };
         loop {
             match reader.read_event().unwrap() {
                 Event::Eof => break,
@@ -117,11 +124,13 @@ impl Picture {
     /// Each frame stands before what lies on it, and that before its neighbour.
     fn check(&self) {
         for (place, frame) in self.frames.iter().enumerate() {
-            let rest = self.frames[place + 1..].iter().take_while(|other| other.y < frame.y);
+            let rest = self.frames[place + 1..]
+                .iter()
+                .take_while(|other| other.y < frame.y);
             let (mut ns, mut width) = (0, 0.0);
             for other in rest.filter(|other| (other.y - (frame.y - 17.0)).abs() < 0.5) {
-                let is_inside =
-                    other.x >= frame.x - 0.0005 && other.x + other.width <= frame.x + frame.width + 0.0005;
+                let is_inside = other.x >= frame.x - 0.0005
+                    && other.x + other.width <= frame.x + frame.width + 0.0005;
                 assert!(is_inside, "{} on {}", other.name, frame.name);
                 ns += other.ns.0;
                 width += other.width;
@@ -129,7 +138,11 @@ impl Picture {
             if let (weight, Some(own)) = frame.ns {
                 assert_eq!(ns + own, weight, "{}", frame.name);
                 let own_width = frame.width * own as f64 / weight.max(1) as f64;
-                assert!((width + own_width - frame.width).abs() < 0.01, "{}", frame.name);
+                assert!(
+                    (width + own_width - frame.width).abs() < 0.01,
+                    "{}",
+                    frame.name
+                );
             }
         }
     }
@@ -137,18 +150,30 @@ impl Picture {
     /// Weight of the outermost frames.
     pub(crate) fn total_ns(&self) -> i64 {
         let bottom = self.frames.iter().map(|frame| frame.y).fold(0.0, f64::max);
-        self.frames.iter().filter(|frame| frame.y >= bottom).map(|frame| frame.ns.0).sum()
+        self.frames
+            .iter()
+            .filter(|frame| frame.y >= bottom)
+            .map(|frame| frame.ns.0)
+            .sum()
     }
 }
 
 impl Frame {
     fn of(rect: &BytesStart<'_>, title: &str) -> Self {
         let lines: Vec<&str> = title.split('\n').collect();
-        let [name, weight, own @ ..] = lines.as_slice() else { panic!("{title:?}") };
+        let [name, weight, own @ ..] = lines.as_slice() else {
+            panic!("{title:?}")
+        };
         let (weight, percent) = weight.split_once(" ms, ").unwrap();
         assert!(percent.ends_with(" %"), "{title:?}");
-        let own = own.first().map(|own| ns(own.split_once(" ms of it in itself").unwrap().0));
-        assert_eq!(own.is_none(), name.starts_with('+') && name.ends_with(" not drawn"), "{title:?}");
+        let own = own
+            .first()
+            .map(|own| ns(own.split_once(" ms of it in itself").unwrap().0));
+        assert_eq!(
+            own.is_none(),
+            name.starts_with('+') && name.ends_with(" not drawn"),
+            "{title:?}"
+        );
         Self {
             name: (*name).to_owned(),
             ns: (ns(weight), own),
@@ -161,17 +186,26 @@ impl Frame {
 
 fn written(request: &ExportRequest) -> String {
     let mut out = Vec::new();
-    request.write(format("svg").unwrap(), &session(), &mut out).unwrap();
+    request
+        .write(format("svg").unwrap(), &session(), &mut out)
+        .unwrap();
     String::from_utf8(out).unwrap()
 }
 
 #[test]
 fn widths_are_weights_and_the_head_says_of_what() {
-    let roots = ExportRequest { name: "shop".into(), process_roots: true, ..ExportRequest::default() };
+    let roots = ExportRequest {
+        name: "shop".into(),
+        process_roots: true,
+        ..ExportRequest::default()
+    };
     let picture = Picture::read(&written(&roots));
     assert_eq!(picture.total_ns(), 6 * WEIGHT);
-    let frames: Vec<String> =
-        picture.frames.iter().map(|f| format!("{} {} {:.1}", f.name, f.ns.0 / WEIGHT, f.width)).collect();
+    let frames: Vec<String> = picture
+        .frames
+        .iter()
+        .map(|f| format!("{} {} {:.1}", f.name, f.ns.0 / WEIGHT, f.width))
+        .collect();
     assert_eq!(
         frames,
         [
@@ -187,38 +221,84 @@ fn widths_are_weights_and_the_head_says_of_what() {
     );
     assert_eq!(picture.lines[0], "shop: 6.0006 ms");
     assert_eq!(picture.lines[1], "sampled CPU; the whole trace");
-    assert!(picture.lines[2].ends_with("every frame is drawn"), "{:?}", picture.lines);
-    assert!(picture.lines[3].starts_with("shop.dll 6.0006 ms"), "{:?}", picture.lines);
+    assert!(
+        picture.lines[2].ends_with("every frame is drawn"),
+        "{:?}",
+        picture.lines
+    );
+    assert!(
+        picture.lines[3].starts_with("shop.dll 6.0006 ms"),
+        "{:?}",
+        picture.lines
+    );
 }
 
 #[test]
 fn a_picture_of_nothing_is_a_picture() {
-    let processes = ProcessQuery { process: Some("nobody".into()), ..ProcessQuery::default() };
-    let request = ExportRequest { processes, name: "none".into(), ..ExportRequest::default() };
+    let processes = ProcessQuery {
+        process: Some("nobody".into()),
+        ..ProcessQuery::default()
+    };
+    let request = ExportRequest {
+        processes,
+        name: "none".into(),
+        ..ExportRequest::default()
+    };
     let picture = Picture::read(&written(&request));
-    assert_eq!((picture.frames.len(), picture.lines[0].as_str()), (0, "none: 0 ms"));
+    assert_eq!(
+        (picture.frames.len(), picture.lines[0].as_str()),
+        (0, "none: 0 ms")
+    );
 }
 
 #[test]
 fn the_part_of_the_trace_is_said() {
-    let time = Range { min: 0, max: 500_000 };
-    let picture = Picture::read(&written(&ExportRequest { time, ..ExportRequest::default() }));
-    assert_eq!(picture.lines[1], "sampled CPU; 0.000000..0.000500 s of the trace");
+    let time = Range {
+        min: 0,
+        max: 500_000,
+    };
+    let picture = Picture::read(&written(&ExportRequest {
+        time,
+        ..ExportRequest::default()
+    }));
+    assert_eq!(
+        picture.lines[1],
+        "sampled CPU; 0.000000..0.000500 s of the trace"
+    );
 }
 
 #[test]
 fn python_reads_a_picture() {
-    let Some(python) = crate::python("pictures::python_reads_a_picture") else { return };
+    let Some(python) = crate::python("pictures::python_reads_a_picture") else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.svg");
-    std::fs::write(&file, written(&ExportRequest { process_roots: true, ..ExportRequest::default() }))
-        .unwrap();
+    std::fs::write(
+        &file,
+        written(&ExportRequest {
+            process_roots: true,
+            ..ExportRequest::default()
+        }),
+    )
+    .unwrap();
     let count = "import sys, xml.etree.ElementTree as tree
 root = tree.parse(sys.argv[1]).getroot()
 names = ['{http://www.w3.org/2000/svg}' + name for name in ('title', 'rect')]
 print(root.tag, *[len(list(root.iter(name))) for name in names])";
-    let output = Command::new(python).args(["-c", count]).arg(&file).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(python)
+        .args(["-c", count])
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     // The title of the picture and of eight frames; the ground, a colour of the legend, and frames.
-    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "{http://www.w3.org/2000/svg}svg 9 10");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout).trim(),
+        "{http://www.w3.org/2000/svg}svg 9 10"
+    );
 }

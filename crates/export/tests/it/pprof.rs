@@ -40,7 +40,11 @@ impl Fields {
     }
 
     fn blocks(&self, field: u64) -> impl Iterator<Item = &[u8]> {
-        self.0.get(&field).into_iter().flatten().map(|(_, block)| block.as_slice())
+        self.0
+            .get(&field)
+            .into_iter()
+            .flatten()
+            .map(|(_, block)| block.as_slice())
     }
 
     fn messages(&self, field: u64) -> Vec<Self> {
@@ -94,15 +98,25 @@ impl Profile {
         let mut message = Vec::new();
         GzDecoder::new(bytes).read_to_end(&mut message).unwrap();
         let profile = Fields::read(&message);
-        let strings: Vec<String> =
-            profile.blocks(6).map(|text| String::from_utf8(text.to_vec()).unwrap()).collect();
+        let strings: Vec<String> = profile
+            .blocks(6)
+            .map(|text| String::from_utf8(text.to_vec()).unwrap())
+            .collect();
         assert_eq!(strings[0], "");
         let text = |number: u64| strings[number as usize].clone();
         let by_id = |field: u64| -> BTreeMap<u64, Fields> {
-            profile.messages(field).into_iter().map(|message| (message.number(1), message)).collect()
+            profile
+                .messages(field)
+                .into_iter()
+                .map(|message| (message.number(1), message))
+                .collect()
         };
         let (mappings, locations, functions) = (by_id(3), by_id(4), by_id(5));
-        assert!([&mappings, &locations, &functions].iter().all(|by_id| !by_id.contains_key(&0)));
+        assert!(
+            [&mappings, &locations, &functions]
+                .iter()
+                .all(|by_id| !by_id.contains_key(&0))
+        );
         let name = |location: u64| {
             let location = &locations[&location];
             let mapping = location.number(2);
@@ -112,15 +126,24 @@ impl Profile {
         let sample = |sample: &Fields| {
             let stack: Vec<String> = sample.packed(1).into_iter().rev().map(name).collect();
             let label = |label: &Fields| {
-                let value =
-                    if label.number(2) > 0 { text(label.number(2)) } else { label.number(3).to_string() };
+                let value = if label.number(2) > 0 {
+                    text(label.number(2))
+                } else {
+                    label.number(3).to_string()
+                };
                 format!("{}={value}", text(label.number(1)))
             };
             let labels = sample.messages(3).iter().map(label).collect();
-            Sample { stack: stack.join(";"), values: sample.packed(2), labels }
+            Sample {
+                stack: stack.join(";"),
+                values: sample.packed(2),
+                labels,
+            }
         };
-        let types =
-            profile.messages(1).into_iter().map(|t| format!("{}/{}", text(t.number(1)), text(t.number(2))));
+        let types = profile
+            .messages(1)
+            .into_iter()
+            .map(|t| format!("{}/{}", text(t.number(1)), text(t.number(2))));
         // In the order of the file, in which the first one is the program.
         let mapping = |mapping: &Fields| (text(mapping.number(5)), text(mapping.number(6)));
         Self {
@@ -135,20 +158,31 @@ impl Profile {
 
 fn written(request: &ExportRequest) -> Vec<u8> {
     let mut out = Vec::new();
-    request.write(format("pprof").unwrap(), &session(), &mut out).unwrap();
+    request
+        .write(format("pprof").unwrap(), &session(), &mut out)
+        .unwrap();
     out
 }
 
 #[test]
 fn processes_are_labels_and_modules_mappings() {
-    let request = ExportRequest { process_roots: true, ..ExportRequest::default() };
+    let request = ExportRequest {
+        process_roots: true,
+        ..ExportRequest::default()
+    };
     let profile = Profile::read(&written(&request));
     assert_eq!(profile.types, ["cpu/nanoseconds", "samples/count"]);
     let samples: Vec<String> = profile
         .samples
         .iter()
         .map(|s| {
-            format!("{} {}x{} {}", s.stack, s.values[0] / WEIGHT as u64, s.values[1], s.labels.join(" "))
+            format!(
+                "{} {}x{} {}",
+                s.stack,
+                s.values[0] / WEIGHT as u64,
+                s.values[1],
+                s.labels.join(" ")
+            )
         })
         .collect();
     assert_eq!(
@@ -161,49 +195,109 @@ fn processes_are_labels_and_modules_mappings() {
             "shop.dll+0x40 1x1 pid=12 process=db.exe",
         ]
     );
-    assert_eq!(profile.samples.iter().map(|sample| sample.values[0]).sum::<u64>(), 6 * WEIGHT as u64);
+    assert_eq!(
+        profile
+            .samples
+            .iter()
+            .map(|sample| sample.values[0])
+            .sum::<u64>(),
+        6 * WEIGHT as u64
+    );
     let identity = "B5D2EA6F6D5A4AB29E5A6A6D8F0E3C212";
-    assert_eq!(profile.mappings, [("shop.dll".to_owned(), identity.to_owned())]);
+    assert_eq!(
+        profile.mappings,
+        [("shop.dll".to_owned(), identity.to_owned())]
+    );
 }
 
 #[test]
 fn threads_are_labels_where_they_are_kept_apart() {
-    let processes = ProcessQuery { process: Some("8".into()), ..ProcessQuery::default() };
-    let request = ExportRequest { processes, thread_roots: true, ..ExportRequest::default() };
+    let processes = ProcessQuery {
+        process: Some("8".into()),
+        ..ProcessQuery::default()
+    };
+    let request = ExportRequest {
+        processes,
+        thread_roots: true,
+        ..ExportRequest::default()
+    };
     let profile = Profile::read(&written(&request));
     let of_thread = |tid: &str| {
         let label = format!("tid={tid}");
-        profile.samples.iter().filter(|sample| sample.labels.contains(&label)).count()
+        profile
+            .samples
+            .iter()
+            .filter(|sample| sample.labels.contains(&label))
+            .count()
     };
-    assert_eq!((of_thread("80"), of_thread("84"), profile.samples.len()), (2, 2, 4));
+    assert_eq!(
+        (of_thread("80"), of_thread("84"), profile.samples.len()),
+        (2, 2, 4)
+    );
 }
 
 #[test]
 fn a_profile_of_nothing_is_a_profile() {
-    let processes = ProcessQuery { process: Some("nobody".into()), ..ProcessQuery::default() };
-    let profile = Profile::read(&written(&ExportRequest { processes, ..ExportRequest::default() }));
-    assert_eq!((profile.samples.len(), profile.mappings.len(), profile.duration_ns), (0, 0, 0));
+    let processes = ProcessQuery {
+        process: Some("nobody".into()),
+        ..ProcessQuery::default()
+    };
+    let profile = Profile::read(&written(&ExportRequest {
+        processes,
+        ..ExportRequest::default()
+    }));
+    assert_eq!(
+        (
+            profile.samples.len(),
+            profile.mappings.len(),
+            profile.duration_ns
+        ),
+        (0, 0, 0)
+    );
     let metric = Metric::Wait;
-    let request = ExportRequest { metric, ..ExportRequest::default() };
-    let error = request.write(format("pprof").unwrap(), &session(), &mut Vec::new()).unwrap_err();
+    let request = ExportRequest {
+        metric,
+        ..ExportRequest::default()
+    };
+    let error = request
+        .write(format("pprof").unwrap(), &session(), &mut Vec::new())
+        .unwrap_err();
     assert!(error.is_nothing(), "{error}");
 }
 
 /// The first run on a machine takes a minute or two, in which Go builds its reader.
 #[test]
 fn go_reads_a_profile() {
-    let has_go = Command::new("go").arg("version").output().is_ok_and(|output| output.status.success());
+    let has_go = Command::new("go")
+        .arg("version")
+        .output()
+        .is_ok_and(|output| output.status.success());
     if !has_go {
         etwkit_testkit::skip("pprof::go_reads_a_profile: Go is not installed");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.pprof");
-    std::fs::write(&file, written(&ExportRequest { process_roots: true, ..ExportRequest::default() }))
-        .unwrap();
+    std::fs::write(
+        &file,
+        written(&ExportRequest {
+            process_roots: true,
+            ..ExportRequest::default()
+        }),
+    )
+    .unwrap();
     let ask = |options: &[&str]| {
-        let output = Command::new("go").args(["tool", "pprof"]).args(options).arg(&file).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = Command::new("go")
+            .args(["tool", "pprof"])
+            .args(options)
+            .arg(&file)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     };
     let raw = ask(&["-raw"]);
@@ -218,8 +312,21 @@ fn go_reads_a_profile() {
     let sum = |at: usize| values.iter().map(|values| values[at]).sum::<i64>();
     assert_eq!((values.len(), sum(0), sum(1)), (5, 6 * WEIGHT, 6), "{raw}");
     assert!(raw.contains("cpu/nanoseconds[dflt] samples/count"), "{raw}");
-    assert!(raw.contains("pid:[8] process:[shop.exe]") || raw.contains("process:[shop.exe]"), "{raw}");
-    assert!(raw.contains("shop.dll B5D2EA6F6D5A4AB29E5A6A6D8F0E3C212 [FN]"), "{raw}");
-    let top = ask(&["-top", "-sample_index=samples", "-tagfocus=process=^db.exe$"]);
-    assert!(top.contains("of 6 total") && top.contains("shop.dll!b"), "{top}");
+    assert!(
+        raw.contains("pid:[8] process:[shop.exe]") || raw.contains("process:[shop.exe]"),
+        "{raw}"
+    );
+    assert!(
+        raw.contains("shop.dll B5D2EA6F6D5A4AB29E5A6A6D8F0E3C212 [FN]"),
+        "{raw}"
+    );
+    let top = ask(&[
+        "-top",
+        "-sample_index=samples",
+        "-tagfocus=process=^db.exe$",
+    ]);
+    assert!(
+        top.contains("of 6 total") && top.contains("shop.dll!b"),
+        "{top}"
+    );
 }

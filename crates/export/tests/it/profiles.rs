@@ -13,7 +13,9 @@ use crate::made_stacks::{WEIGHT, session};
 /// The profile, and what was reported about it.
 fn written(request: &ExportRequest) -> (Value, Written) {
     let mut out = Vec::new();
-    let written = request.write(format("speedscope").unwrap(), &session(), &mut out).unwrap();
+    let written = request
+        .write(format("speedscope").unwrap(), &session(), &mut out)
+        .unwrap();
     (serde_json::from_slice(&out).unwrap(), written)
 }
 
@@ -21,18 +23,40 @@ fn written(request: &ExportRequest) -> (Value, Written) {
 fn samples(file: &Value) -> Vec<String> {
     let profile = &file["profiles"][0];
     let name = |frame: &Value| {
-        file["shared"]["frames"][frame.as_u64().unwrap() as usize]["name"].as_str().unwrap().to_owned()
+        file["shared"]["frames"][frame.as_u64().unwrap() as usize]["name"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
-    let stack = |stack: &Value| stack.as_array().unwrap().iter().map(name).collect::<Vec<_>>().join(";");
+    let stack = |stack: &Value| {
+        stack
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(name)
+            .collect::<Vec<_>>()
+            .join(";")
+    };
     let weights = profile["weights"].as_array().unwrap();
     let stacks = profile["samples"].as_array().unwrap();
     assert_eq!(stacks.len(), weights.len());
-    stacks.iter().zip(weights).map(|(one, weight)| format!("{} {weight}", stack(one))).collect()
+    stacks
+        .iter()
+        .zip(weights)
+        .map(|(one, weight)| format!("{} {weight}", stack(one)))
+        .collect()
 }
 
 fn of(process: Option<&str>) -> ExportRequest {
-    let processes = ProcessQuery { process: process.map(str::to_owned), ..ProcessQuery::default() };
-    ExportRequest { name: "shop_8".into(), processes, ..ExportRequest::default() }
+    let processes = ProcessQuery {
+        process: process.map(str::to_owned),
+        ..ProcessQuery::default()
+    };
+    ExportRequest {
+        name: "shop_8".into(),
+        processes,
+        ..ExportRequest::default()
+    }
 }
 
 #[test]
@@ -40,7 +64,11 @@ fn equal_stacks_are_one_sample_and_stand_by_name() {
     let (file, written) = written(&of(Some("8")));
     assert_eq!(
         samples(&file),
-        ["shop.dll!main 1.0001", "shop.dll!main;shop.dll!a 1.0001", "shop.dll!main;shop.dll!b 2.0002"]
+        [
+            "shop.dll!main 1.0001",
+            "shop.dll!main;shop.dll!a 1.0001",
+            "shop.dll!main;shop.dll!b 2.0002"
+        ]
     );
     assert_eq!(
         written,
@@ -54,16 +82,27 @@ fn equal_stacks_are_one_sample_and_stand_by_name() {
     );
     let profile = &file["profiles"][0];
     assert_eq!(profile["endValue"], json!(4.0004));
-    assert_eq!((&profile["type"], &profile["unit"]), (&json!("sampled"), &json!("milliseconds")));
-    assert_eq!((&profile["name"], &profile["startValue"]), (&json!("shop_8"), &json!(0)));
-    assert_eq!(file["$schema"], "https://www.speedscope.app/file-format-schema.json");
+    assert_eq!(
+        (&profile["type"], &profile["unit"]),
+        (&json!("sampled"), &json!("milliseconds"))
+    );
+    assert_eq!(
+        (&profile["name"], &profile["startValue"]),
+        (&json!("shop_8"), &json!(0))
+    );
+    assert_eq!(
+        file["$schema"],
+        "https://www.speedscope.app/file-format-schema.json"
+    );
 }
 
 #[test]
 fn folded_stacks_are_lines_of_frames() {
     let text = |request: &ExportRequest| {
         let mut out = Vec::new();
-        let written = request.write(format("folded").unwrap(), &session(), &mut out).unwrap();
+        let written = request
+            .write(format("folded").unwrap(), &session(), &mut out)
+            .unwrap();
         (String::from_utf8(out).unwrap(), written)
     };
     let (lines, sums) = text(&of(Some("8")));
@@ -71,10 +110,22 @@ fn folded_stacks_are_lines_of_frames() {
         lines,
         "shop.dll!main 1000100\nshop.dll!main;shop.dll!a 1000100\nshop.dll!main;shop.dll!b 2000200\n"
     );
-    assert_eq!(sums, written(&of(Some("8"))).1, "both formats have the same sums");
-    let roots = text(&ExportRequest { process_roots: true, thread_roots: true, ..of(Some("12")) }).0;
+    assert_eq!(
+        sums,
+        written(&of(Some("8"))).1,
+        "both formats have the same sums"
+    );
+    let roots = text(&ExportRequest {
+        process_roots: true,
+        thread_roots: true,
+        ..of(Some("12"))
+    })
+    .0;
     let of_db = "db.exe (12);Thread  120 - Process 12";
-    assert_eq!(roots, format!("{of_db};shop.dll!main;shop.dll!b 1000100\n{of_db};shop.dll+0x40 1000100\n"));
+    assert_eq!(
+        roots,
+        format!("{of_db};shop.dll!main;shop.dll!b 1000100\n{of_db};shop.dll+0x40 1000100\n")
+    );
     assert_eq!(text(&of(Some("nobody"))).0, "");
 }
 
@@ -90,63 +141,108 @@ fn read_cpu_profile(bytes: &[u8]) -> Vec<String> {
             let child = nodes.iter().find(|node| node["id"] == *child).unwrap();
             let mut stack: Vec<&str> = stacks[&id(node)].clone();
             stack.push(child["callFrame"]["functionName"].as_str().unwrap());
-            assert!(stacks.insert(id(child), stack).is_none(), "a node has one parent");
+            assert!(
+                stacks.insert(id(child), stack).is_none(),
+                "a node has one parent"
+            );
         }
     }
     assert_eq!(stacks.len(), nodes.len());
-    let (samples, deltas) = (file["samples"].as_array().unwrap(), file["timeDeltas"].as_array().unwrap());
+    let (samples, deltas) = (
+        file["samples"].as_array().unwrap(),
+        file["timeDeltas"].as_array().unwrap(),
+    );
     assert_eq!(samples.len(), deltas.len());
     let length: f64 = deltas.iter().map(|delta| delta.as_f64().unwrap()).sum();
     assert!((length - file["endTime"].as_f64().unwrap()).abs() < 1e-6 && file["startTime"] == 0);
-    let hits: u64 = nodes.iter().map(|node| node["hitCount"].as_u64().unwrap()).sum();
+    let hits: u64 = nodes
+        .iter()
+        .map(|node| node["hitCount"].as_u64().unwrap())
+        .sum();
     assert_eq!(hits as usize, samples.len());
     let times: Vec<(u64, f64)> = samples
         .iter()
         .map(|at| at.as_u64().unwrap())
         .zip(deltas.iter().map(|delta| delta.as_f64().unwrap()))
         .collect();
-    let until_next: Vec<(u64, f64)> =
-        times.windows(2).map(|pair| (pair[0].0, pair[1].1)).filter(|(_, us)| *us > 0.0).collect();
+    let until_next: Vec<(u64, f64)> = times
+        .windows(2)
+        .map(|pair| (pair[0].0, pair[1].1))
+        .filter(|(_, us)| *us > 0.0)
+        .collect();
     let since_last: Vec<(u64, f64)> = times.into_iter().filter(|(_, us)| *us > 0.0).collect();
     assert_eq!(until_next, since_last);
-    since_last.iter().map(|(at, us)| format!("{} {us}", stacks[at].join(";"))).collect()
+    since_last
+        .iter()
+        .map(|(at, us)| format!("{} {us}", stacks[at].join(";")))
+        .collect()
 }
 
 #[test]
 fn a_cpu_profile_of_v8_has_the_weights_between_its_samples() {
     let text = |request: &ExportRequest| {
         let mut out = Vec::new();
-        let written = request.write(format("cpuprofile").unwrap(), &session(), &mut out).unwrap();
+        let written = request
+            .write(format("cpuprofile").unwrap(), &session(), &mut out)
+            .unwrap();
         (read_cpu_profile(&out), written)
     };
     let (stacks, reported) = text(&of(Some("8")));
     assert_eq!(
         stacks,
-        ["shop.dll!main 1000.1", "shop.dll!main;shop.dll!a 1000.1", "shop.dll!main;shop.dll!b 2000.2"]
+        [
+            "shop.dll!main 1000.1",
+            "shop.dll!main;shop.dll!a 1000.1",
+            "shop.dll!main;shop.dll!b 2000.2"
+        ]
     );
-    assert_eq!(reported, written(&of(Some("8"))).1, "all formats have the same sums");
-    let roots = text(&ExportRequest { process_roots: true, thread_roots: true, ..of(Some("12")) }).0;
+    assert_eq!(
+        reported,
+        written(&of(Some("8"))).1,
+        "all formats have the same sums"
+    );
+    let roots = text(&ExportRequest {
+        process_roots: true,
+        thread_roots: true,
+        ..of(Some("12"))
+    })
+    .0;
     let of_db = "db.exe (12);Thread  120 - Process 12";
     assert_eq!(
         roots,
-        [format!("{of_db};shop.dll!main;shop.dll!b 1000.1"), format!("{of_db};shop.dll+0x40 1000.1")]
+        [
+            format!("{of_db};shop.dll!main;shop.dll!b 1000.1"),
+            format!("{of_db};shop.dll+0x40 1000.1")
+        ]
     );
     assert_eq!(text(&of(Some("nobody"))).0, [""; 0]);
 }
 
 #[test]
 fn tags_choose_stacks() {
-    const TAGS: &str = r#"<Tag Name=""><Tag Name="B"><Entrypoint Module="shop.dll" Method="b"/></Tag></Tag>"#;
+    const TAGS: &str =
+        r#"<Tag Name=""><Tag Name="B"><Entrypoint Module="shop.dll" Method="b"/></Tag></Tag>"#;
     let session = session();
     session.use_tags(vec![TagSet::read("b", &[("b.stacktags", TAGS.as_bytes())]).unwrap()].into());
     let lines = |tags: &str| {
-        let tags = TagQuery { tags: Some(tags.to_owned()), sets: vec!["b".to_owned()] };
+        let tags = TagQuery {
+            tags: Some(tags.to_owned()),
+            sets: vec!["b".to_owned()],
+        };
         let mut out = Vec::new();
-        let request = ExportRequest { tags, ..of(Some("8")) };
-        let written = request.write(format("folded").unwrap(), &session, &mut out).unwrap();
+        let request = ExportRequest {
+            tags,
+            ..of(Some("8"))
+        };
+        let written = request
+            .write(format("folded").unwrap(), &session, &mut out)
+            .unwrap();
         (String::from_utf8(out).unwrap(), written.total_ns)
     };
-    assert_eq!(lines("B"), ("shop.dll!main;shop.dll!b 2000200\n".to_owned(), 2 * WEIGHT));
+    assert_eq!(
+        lines("B"),
+        ("shop.dll!main;shop.dll!b 2000200\n".to_owned(), 2 * WEIGHT)
+    );
     let others = "shop.dll!main 1000100\nshop.dll!main;shop.dll!a 1000100\n".to_owned();
     assert_eq!(lines("!B"), (others, 2 * WEIGHT));
     assert_eq!(lines("nosuch"), (String::new(), 0));
@@ -163,7 +259,11 @@ fn formats_are_found_by_name() {
 
 #[test]
 fn stacks_begin_with_process_and_thread() {
-    let request = ExportRequest { process_roots: true, thread_roots: true, ..of(None) };
+    let request = ExportRequest {
+        process_roots: true,
+        thread_roots: true,
+        ..of(None)
+    };
     assert_eq!(
         samples(&written(&request).0),
         [
@@ -198,6 +298,8 @@ fn nothing_is_a_profile_without_samples() {
 #[test]
 fn without_cpu_there_is_nothing_to_export() {
     let session = Session::from_batches(Vec::new()).unwrap();
-    let error = of(None).write(FORMATS[0], &session, &mut Vec::new()).unwrap_err();
+    let error = of(None)
+        .write(FORMATS[0], &session, &mut Vec::new())
+        .unwrap_err();
     assert!(error.is_nothing() && error.hint().is_some(), "{error}");
 }

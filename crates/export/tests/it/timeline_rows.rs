@@ -7,8 +7,8 @@ use etwkit_export::{ExportRequest, Written, format};
 use etwkit_query::Session;
 use etwkit_query::arrow::array::RecordBatch;
 use etwkit_trace::table::{
-    Columns, ContextSwitch, CpuSample, DiskIo, FileIo, Frame, Mark, Method, Module, Process, Row, Stack,
-    Table, Thread,
+    Columns, ContextSwitch, CpuSample, DiskIo, FileIo, Frame, Mark, Method, Module, Process, Row,
+    Stack, Table, Thread,
 };
 use serde_json::Value;
 
@@ -61,8 +61,16 @@ pub(crate) fn session(names: &Names<'_>) -> Session {
         ..Thread::default()
     };
     Session::from_batches(vec![
-        rows(&[process(0, 0, "Idle"), process(1, 8, names.process), process(2, 12, "db.exe")]),
-        rows(&[thread(0, 0, 0, None), thread(1, 1, 80, Some(names.thread)), thread(2, 2, 120, None)]),
+        rows(&[
+            process(0, 0, "Idle"),
+            process(1, 8, names.process),
+            process(2, 12, "db.exe"),
+        ]),
+        rows(&[
+            thread(0, 0, 0, None),
+            thread(1, 1, 80, Some(names.thread)),
+            thread(2, 2, 120, None),
+        ]),
         rows(&[Module {
             module_id: 0,
             name: names.module.into(),
@@ -70,11 +78,29 @@ pub(crate) fn session(names: &Names<'_>) -> Session {
             ..Module::default()
         }]),
         rows(&[
-            Method { method_id: 0, name: names.method.into(), module_id: Some(0), ..Method::default() },
-            Method { method_id: 1, name: "main".into(), module_id: Some(0), ..Method::default() },
+            Method {
+                method_id: 0,
+                name: names.method.into(),
+                module_id: Some(0),
+                ..Method::default()
+            },
+            Method {
+                method_id: 1,
+                name: "main".into(),
+                module_id: Some(0),
+                ..Method::default()
+            },
         ]),
-        rows(&[frame(0, Some(1), 16), frame(1, Some(0), 32), frame(2, None, 64)]),
-        rows(&[stack(0, None, 0), stack(1, Some(0), 1), stack(2, Some(1), 2)]),
+        rows(&[
+            frame(0, Some(1), 16),
+            frame(1, Some(0), 32),
+            frame(2, None, 64),
+        ]),
+        rows(&[
+            stack(0, None, 0),
+            stack(1, Some(0), 1),
+            stack(2, Some(1), 2),
+        ]),
         rows(&switches()),
         rows(&[sample(150, 1), sample(250, 2), sample(650, 1)]),
         rows(&[disk(110, 200), disk(150, 400), disk(450, 460)]),
@@ -89,21 +115,44 @@ pub(crate) fn session(names: &Names<'_>) -> Session {
             status: Some(0xc000_0034_u32.cast_signed()),
             ..FileIo::default()
         }]),
-        rows(&[Mark { ts_ns: 500, text: names.mark.into(), process_key: Some(2), ..Mark::default() }]),
+        rows(&[Mark {
+            ts_ns: 500,
+            text: names.mark.into(),
+            process_key: Some(2),
+            ..Mark::default()
+        }]),
     ])
     .unwrap()
 }
 
 fn frame(id: i32, method: Option<i32>, rva: i64) -> Frame {
-    Frame { frame_id: id, module_id: Some(0), method_id: method, rva: Some(rva), ..Frame::default() }
+    Frame {
+        frame_id: id,
+        module_id: Some(0),
+        method_id: method,
+        rva: Some(rva),
+        ..Frame::default()
+    }
 }
 
 fn stack(id: i32, parent: Option<i32>, frame: i32) -> Stack {
-    Stack { stack_id: id, parent_id: parent, frame_id: frame, ..Stack::default() }
+    Stack {
+        stack_id: id,
+        parent_id: parent,
+        frame_id: frame,
+        ..Stack::default()
+    }
 }
 
 fn sample(ts_ns: i64, stack_id: i32) -> CpuSample {
-    CpuSample { ts_ns, process_key: Some(1), thread_key: 1, stack_id, weight_ns: 100, ..CpuSample::default() }
+    CpuSample {
+        ts_ns,
+        process_key: Some(1),
+        thread_key: 1,
+        stack_id,
+        weight_ns: 100,
+        ..CpuSample::default()
+    }
 }
 
 fn disk(init_ns: i64, complete_ns: i64) -> DiskIo {
@@ -178,11 +227,17 @@ fn switches() -> Vec<ContextSwitch> {
 }
 
 /// Writes the timelines into a folder; the files, and what was reported.
-pub(crate) fn written(request: &ExportRequest, session: &Session, folder: &Path) -> Vec<(String, Written)> {
+pub(crate) fn written(
+    request: &ExportRequest,
+    session: &Session,
+    folder: &Path,
+) -> Vec<(String, Written)> {
     let write = |name: &&str| {
         let path = folder.join(name);
         let mut file = std::fs::File::create(&path).unwrap();
-        let written = request.write(format(name).unwrap(), session, &mut file).unwrap();
+        let written = request
+            .write(format(name).unwrap(), session, &mut file)
+            .unwrap();
         (path.to_str().unwrap().to_owned(), written)
     };
     TIMELINES.iter().map(write).collect()
@@ -191,16 +246,31 @@ pub(crate) fn written(request: &ExportRequest, session: &Session, folder: &Path)
 /// What readers of the formats find; nothing without them.
 pub(crate) fn read(request: &ExportRequest, session: &Session, test: &str) -> Option<Value> {
     let Some(python) = std::env::var_os("ETWKIT_PYTHON") else {
-        let missing = "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
+        let missing =
+            "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
         etwkit_testkit::skip(&format!("{test}: {missing}"));
         return None;
     };
     let folder = tempfile::tempdir().unwrap();
     let files = written(request, session, folder.path());
-    assert!(files.iter().all(|(_, sums)| sums == &files[0].1), "all formats have the same sums: {files:?}");
+    assert!(
+        files.iter().all(|(_, sums)| sums == &files[0].1),
+        "all formats have the same sums: {files:?}"
+    );
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/read_timelines.py");
-    let words = TIMELINES.iter().zip(&files).flat_map(|(name, (path, _))| [(*name).to_owned(), path.clone()]);
-    let output = Command::new(python).arg(script).args(words).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let words = TIMELINES
+        .iter()
+        .zip(&files)
+        .flat_map(|(name, (path, _))| [(*name).to_owned(), path.clone()]);
+    let output = Command::new(python)
+        .arg(script)
+        .args(words)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     Some(serde_json::from_slice(&output.stdout).unwrap())
 }

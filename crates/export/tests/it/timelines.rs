@@ -11,8 +11,15 @@ use serde_json::{Value, json};
 use crate::timeline_rows::{Names, PLAIN, TIMELINES, read, session, written};
 
 fn of(process: Option<&str>) -> ExportRequest {
-    let processes = ProcessQuery { process: process.map(str::to_owned), ..ProcessQuery::default() };
-    ExportRequest { name: "shop".into(), processes, ..ExportRequest::default() }
+    let processes = ProcessQuery {
+        process: process.map(str::to_owned),
+        ..ProcessQuery::default()
+    };
+    ExportRequest {
+        name: "shop".into(),
+        processes,
+        ..ExportRequest::default()
+    }
 }
 
 #[test]
@@ -36,7 +43,11 @@ fn a_timeline_has_what_the_rows_have() {
 
 #[test]
 fn readers_find_what_the_rows_have() {
-    let Some(found) = read(&of(None), &session(&PLAIN), "timelines::readers_find_what_the_rows_have") else {
+    let Some(found) = read(
+        &of(None),
+        &session(&PLAIN),
+        "timelines::readers_find_what_the_rows_have",
+    ) else {
         return;
     };
     let stacks = json!({"shop.dll!main;shop.dll!Shop::Pay": 200,
@@ -57,7 +68,10 @@ fn readers_find_what_the_rows_have() {
     }
     let (perfetto, firefox, chrome) = (&found["perfetto"], &found["firefox"], &found["chrome"]);
     // The idle threads of both processors have one id.
-    assert_eq!(perfetto["run"], json!({"0": 100 + 300 + 150, "80": 500, "120": 250}));
+    assert_eq!(
+        perfetto["run"],
+        json!({"0": 100 + 300 + 150, "80": 500, "120": 250})
+    );
     assert_eq!(chrome["run"], json!({"80": 500, "120": 250}));
     // From the first sample, at 150, to the last, at 650.
     assert_eq!(firefox["run"]["80"], 150 + 50);
@@ -67,32 +81,62 @@ fn readers_find_what_the_rows_have() {
         (&chrome["waits"], &firefox["waits"]),
         (&json!({"UserRequest": 2}), &json!({"UserRequest": 2}))
     );
-    assert_eq!(perfetto["readied"], json!({"120 80": 1}), "nobody readies a thread that is preempted");
+    assert_eq!(
+        perfetto["readied"],
+        json!({"120 80": 1}),
+        "nobody readies a thread that is preempted"
+    );
 }
 
 #[test]
 fn others_are_anonymous_on_processors() {
     let test = "timelines::others_are_anonymous_on_processors";
-    let Some(found) = read(&of(Some("shop")), &session(&PLAIN), test) else { return };
+    let Some(found) = read(&of(Some("shop")), &session(&PLAIN), test) else {
+        return;
+    };
     for name in ["perfetto", "chrome"] {
         assert_eq!(found[name]["run"], json!({"80": 500}), "{name}");
     }
     assert_eq!(found["perfetto"]["processes"], json!({"8": "shop.exe"}));
-    assert_eq!(found["perfetto"]["readied"], json!({"120 80": 1}), "who readied it is still named");
-    assert_eq!(found["firefox"]["marks"], json!([[500, "order 17"]]), "marks are about everything");
+    assert_eq!(
+        found["perfetto"]["readied"],
+        json!({"120 80": 1}),
+        "who readied it is still named"
+    );
+    assert_eq!(
+        found["firefox"]["marks"],
+        json!([[500, "order 17"]]),
+        "marks are about everything"
+    );
     assert!(found["firefox"]["processes"].get("12").is_none());
 }
 
 #[test]
 fn a_part_of_the_trace_cuts_what_reaches_out_of_it() {
-    let request = ExportRequest { time: Range { min: 250, max: 650 }, ..of(None) };
+    let request = ExportRequest {
+        time: Range { min: 250, max: 650 },
+        ..of(None)
+    };
     let test = "timelines::a_part_of_the_trace_cuts_what_reaches_out_of_it";
-    let Some(found) = read(&request, &session(&PLAIN), test) else { return };
-    assert_eq!(found["perfetto"]["run"], json!({"0": 300 + 100, "80": 50 + 50, "120": 150}));
+    let Some(found) = read(&request, &session(&PLAIN), test) else {
+        return;
+    };
+    assert_eq!(
+        found["perfetto"]["run"],
+        json!({"0": 300 + 100, "80": 50 + 50, "120": 150})
+    );
     assert_eq!(found["chrome"]["run"], json!({"80": 100, "120": 150}));
     for name in TIMELINES {
-        assert_eq!(found[name]["samples"], json!({"8": [2, 200]}), "{name}: both ends belong to it");
-        assert_eq!(found[name]["io"], json!({"Disk read": [2, 8192, 150 + 10]}), "{name}");
+        assert_eq!(
+            found[name]["samples"],
+            json!({"8": [2, 200]}),
+            "{name}: both ends belong to it"
+        );
+        assert_eq!(
+            found[name]["io"],
+            json!({"Disk read": [2, 8192, 150 + 10]}),
+            "{name}"
+        );
     }
     assert_eq!(found["perfetto"]["waits"], json!({"6": 1}));
 }
@@ -104,19 +148,37 @@ const TAGS: &str =
 #[test]
 fn tags_choose_what_has_such_a_stack() {
     let session = session(&PLAIN);
-    session.use_tags(vec![TagSet::read("till", &[("till.stacktags", TAGS.as_bytes())]).unwrap()].into());
+    session.use_tags(
+        vec![TagSet::read("till", &[("till.stacktags", TAGS.as_bytes())]).unwrap()].into(),
+    );
     let written_sums = |tags: &str| {
-        let tags = TagQuery { tags: Some(tags.to_owned()), sets: vec!["till".to_owned()] };
+        let tags = TagQuery {
+            tags: Some(tags.to_owned()),
+            sets: vec!["till".to_owned()],
+        };
         let folder = tempfile::tempdir().unwrap();
         let written_sums = written(&ExportRequest { tags, ..of(None) }, &session, folder.path());
-        let sums = written_sums.into_iter().map(|(_, written)| written.timeline.unwrap());
-        let counts =
-            |sums: TimelineSums| (sums.samples, sums.cpu_ns, sums.slices, sums.waits, sums.operations);
+        let sums = written_sums
+            .into_iter()
+            .map(|(_, written)| written.timeline.unwrap());
+        let counts = |sums: TimelineSums| {
+            (
+                sums.samples,
+                sums.cpu_ns,
+                sums.slices,
+                sums.waits,
+                sums.operations,
+            )
+        };
         let counts: Vec<_> = sums.map(|sums| (counts(sums), sums.marks)).collect();
         assert!(counts.iter().all(|one| *one == counts[0]), "{counts:?}");
         counts[0]
     };
-    assert_eq!(written_sums("Till"), ((3, 300, 0, 0, 0), 1), "marks are about everything");
+    assert_eq!(
+        written_sums("Till"),
+        ((3, 300, 0, 0, 0), 1),
+        "marks are about everything"
+    );
     assert_eq!(
         written_sums("!Till"),
         ((0, 0, 4, 2, 4), 1),
@@ -135,7 +197,13 @@ fn no_name_ends_itself() {
         method: "f<\"x\\\">;\u{7f}\t{}",
         mark: "\u{fffd}\"}\n]{\\u0022\u{0}",
     };
-    let Some(found) = read(&of(None), &session(&hostile), "timelines::no_name_ends_itself") else { return };
+    let Some(found) = read(
+        &of(None),
+        &session(&hostile),
+        "timelines::no_name_ends_itself",
+    ) else {
+        return;
+    };
     let frame = |method: &str| format!("{}!{method}", hostile.module);
     let stack = format!("{};{}", frame("main"), frame(hostile.method));
     for name in TIMELINES {
@@ -152,11 +220,28 @@ fn no_name_ends_itself() {
 fn what_means_nothing_in_a_timeline_is_refused() {
     for name in TIMELINES {
         for (option, request) in [
-            ("--metric", ExportRequest { metric: Metric::Wait, ..of(None) }),
-            ("--per-thread", ExportRequest { thread_roots: true, ..of(None) }),
+            (
+                "--metric",
+                ExportRequest {
+                    metric: Metric::Wait,
+                    ..of(None)
+                },
+            ),
+            (
+                "--per-thread",
+                ExportRequest {
+                    thread_roots: true,
+                    ..of(None)
+                },
+            ),
         ] {
-            let error = request.write(format(name).unwrap(), &session(&PLAIN), &mut Vec::new()).unwrap_err();
-            assert!(matches!(error, Error::NotOf { .. }) && error.hint().is_some(), "{error}");
+            let error = request
+                .write(format(name).unwrap(), &session(&PLAIN), &mut Vec::new())
+                .unwrap_err();
+            assert!(
+                matches!(error, Error::NotOf { .. }) && error.hint().is_some(),
+                "{error}"
+            );
             assert!(error.to_string().starts_with(option), "{error}");
         }
     }
@@ -167,7 +252,10 @@ fn the_same_rows_become_the_same_bytes() {
     let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let all = |folder: &tempfile::TempDir| -> Vec<Vec<u8>> {
         let files = written(&of(None), &session(&PLAIN), folder.path());
-        files.iter().map(|(path, _)| std::fs::read(path).unwrap()).collect()
+        files
+            .iter()
+            .map(|(path, _)| std::fs::read(path).unwrap())
+            .collect()
     };
     assert!(all(&a) == all(&b));
 }

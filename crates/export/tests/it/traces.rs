@@ -27,13 +27,19 @@ etwkit_query::declare! {
 fn extract(trace: PathBuf, folder: &Path) -> Session {
     let input = etwkit_extract::open(&[trace], &etwkit_extract::Options::default()).unwrap();
     let target = folder.join("x.etwx");
-    convert(&input, &target, ConvertOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    convert(&input, &target, ConvertOptions::default(), &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
     Session::open(&[target]).unwrap()
 }
 
 fn sums(session: &Session, sql: &str) -> BTreeMap<String, (i64, i64)> {
     let sums: Vec<Sum> = dump::ask(session, sql).unwrap();
-    sums.into_iter().filter(|sum| sum.sum != 0).map(|sum| (sum.of, (sum.rows, sum.sum))).collect()
+    sums.into_iter()
+        .filter(|sum| sum.sum != 0)
+        .map(|sum| (sum.of, (sum.rows, sum.sum)))
+        .collect()
 }
 
 /// Sums that were read, by name, without those that are zero: a number, or several with their count in front.
@@ -43,7 +49,11 @@ fn found(of: &Value, at: usize) -> BTreeMap<String, (i64, i64)> {
         Some(all) => (number(&all[0]), number(&all[at])),
         None => (0, number(value)),
     };
-    let all = of.as_object().unwrap().iter().map(|(name, value)| (name.clone(), pair(value)));
+    let all = of
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, value)| (name.clone(), pair(value)));
     all.filter(|(_, (_, sum))| *sum != 0).collect()
 }
 
@@ -54,8 +64,13 @@ fn only_sums(of: BTreeMap<String, (i64, i64)>) -> BTreeMap<String, i64> {
 
 /// Compares everything that has a sum with SQL, in a part of the trace.
 fn sums_are_those_of_sql(session: &Session, (a, b): (i64, i64), test: &str) {
-    let request = ExportRequest { time: Range { min: a, max: b }, ..ExportRequest::default() };
-    let Some(read) = read(&request, session, test) else { return };
+    let request = ExportRequest {
+        time: Range { min: a, max: b },
+        ..ExportRequest::default()
+    };
+    let Some(read) = read(&request, session, test) else {
+        return;
+    };
     // Processes that ended before the part began are none of it, and have nothing there.
     let run = |idle: &str| {
         format!(
@@ -100,14 +115,30 @@ fn sums_are_those_of_sql(session: &Session, (a, b): (i64, i64), test: &str) {
         ),
     );
     for name in TIMELINES {
-        assert_eq!(found(&read[name]["samples"], 1), samples, "{test}: samples in {name}");
-        assert_eq!(found(&read[name]["io"], 1), bytes, "{test}: bytes in {name}");
+        assert_eq!(
+            found(&read[name]["samples"], 1),
+            samples,
+            "{test}: samples in {name}"
+        );
+        assert_eq!(
+            found(&read[name]["io"], 1),
+            bytes,
+            "{test}: bytes in {name}"
+        );
         let count = read[name]["marks"].as_array().unwrap().len();
-        assert_eq!(i64::try_from(count).unwrap(), marks.values().map(|(_, sum)| sum).sum::<i64>(), "{name}");
+        assert_eq!(
+            i64::try_from(count).unwrap(),
+            marks.values().map(|(_, sum)| sum).sum::<i64>(),
+            "{name}"
+        );
     }
     // A sample stands somewhere in a slice, so that what ran between the first and the last is no more.
     for (tid, ran) in found(&read["firefox"]["run"], 0) {
-        assert!(ran.1 <= busy.get(&tid).copied().unwrap_or(0), "{test}: {tid} ran {} ns", ran.1);
+        assert!(
+            ran.1 <= busy.get(&tid).copied().unwrap_or(0),
+            "{test}: {tid} ran {} ns",
+            ran.1
+        );
     }
 }
 
@@ -120,8 +151,12 @@ fn all_and_a_part(session: &Session, test: &str) {
 fn sums_of_made_traces_are_those_of_sql() {
     for name in ["sched-5", "files-5", "dotnet-5"] {
         let folder = tempfile::tempdir().unwrap();
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/made/{name}.etl"));
-        all_and_a_part(&extract(path, folder.path()), "traces::sums_of_made_traces_are_those_of_sql");
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/made/{name}.etl"));
+        all_and_a_part(
+            &extract(path, folder.path()),
+            "traces::sums_of_made_traces_are_those_of_sql",
+        );
     }
 }
 
@@ -131,14 +166,21 @@ fn sums_of_scenarios_are_those_of_sql() {
         let folder = tempfile::tempdir().unwrap();
         let trace = folder.path().join("x.etl");
         let scenario = etwkit_synth::find(name).unwrap();
-        scenario.write(std::fs::File::create(&trace).unwrap(), &Options::default()).unwrap();
-        all_and_a_part(&extract(trace, folder.path()), "traces::sums_of_scenarios_are_those_of_sql");
+        scenario
+            .write(std::fs::File::create(&trace).unwrap(), &Options::default())
+            .unwrap();
+        all_and_a_part(
+            &extract(trace, folder.path()),
+            "traces::sums_of_scenarios_are_those_of_sql",
+        );
     }
 }
 
 #[test]
 fn sums_of_a_real_trace_are_those_of_sql() {
-    let Some(traces) = etwkit_testkit::traces() else { return };
+    let Some(traces) = etwkit_testkit::traces() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let session = extract(traces.join("net.4.5.2.x64.etl"), folder.path());
     all_and_a_part(&session, "traces::sums_of_a_real_trace_are_those_of_sql");

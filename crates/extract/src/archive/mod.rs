@@ -50,7 +50,10 @@ pub struct Wanted {
 
 impl Wanted {
     /// Traces.
-    pub(crate) const TRACES: Self = Self { ending: "etl", archives: &["zip", "7z", "diagsession"] };
+    pub(crate) const TRACES: Self = Self {
+        ending: "etl",
+        archives: &["zip", "7z", "diagsession"],
+    };
 }
 
 /// What was found in an archive.
@@ -82,27 +85,44 @@ pub(crate) fn unpack(kind: Kind, archive: Archive, spool: &mut Spool) -> Result<
     unpack_at(0, kind, &Arc::new(archive), spool)
 }
 
-fn unpack_at(depth: usize, kind: Kind, archive: &Arc<Archive>, spool: &mut Spool) -> Result<ArchiveContents> {
+fn unpack_at(
+    depth: usize,
+    kind: Kind,
+    archive: &Arc<Archive>,
+    spool: &mut Spool,
+) -> Result<ArchiveContents> {
     let (mut members, mut symbols) = match kind {
         Kind::SevenZip => (seven_zip::unpack(archive, spool)?, Vec::new()),
         _ => zip::unpack(archive, spool)?,
     };
     members.sort_by(|a, b| a.path.cmp(&b.path));
     symbols.sort_by(|a, b| a.path.cmp(&b.path));
-    let symbols = symbols.into_iter().map(|entry| Symbol { archive: Arc::clone(archive), entry });
-    let mut found =
-        ArchiveContents { members: Vec::with_capacity(members.len()), symbols: symbols.collect() };
+    let symbols = symbols.into_iter().map(|entry| Symbol {
+        archive: Arc::clone(archive),
+        entry,
+    });
+    let mut found = ArchiveContents {
+        members: Vec::with_capacity(members.len()),
+        symbols: symbols.collect(),
+    };
     for member in members {
         match crate::open::sniff(&member.file) {
             nested @ (Kind::Zip | Kind::SevenZip) if depth < MAX_DEPTH => {
                 let name = format!("{} in {}", member.name, archive.name);
-                let inner = Archive { file: member.file, size: member.size, name, wanted: archive.wanted };
+                let inner = Archive {
+                    file: member.file,
+                    size: member.size,
+                    name,
+                    wanted: archive.wanted,
+                };
                 let inside = unpack_at(depth + 1, nested, &Arc::new(inner), spool)?;
                 let outer = member.path;
-                found.members.extend(inside.members.into_iter().map(|inner| {
-                    let path = format!("{outer}/{}", inner.path);
-                    Member { path, ..inner }
-                }));
+                found
+                    .members
+                    .extend(inside.members.into_iter().map(|inner| {
+                        let path = format!("{outer}/{}", inner.path);
+                        Member { path, ..inner }
+                    }));
                 found.symbols.extend(inside.symbols);
             }
             _ => found.members.push(member),
@@ -125,30 +145,52 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn packed<'a>(&'a self, archive: &'a Archive) -> Packed<'a> {
-        Packed { archive: &archive.name, member: base_name(&self.path), size: self.size, packed: self.packed }
+        Packed {
+            archive: &archive.name,
+            member: base_name(&self.path),
+            size: self.size,
+            packed: self.packed,
+        }
     }
 
     fn member(&self, file: File) -> Member {
         let name = base_name(&self.path).to_owned();
-        Member { path: self.path.clone(), name, size: self.size, file }
+        Member {
+            path: self.path.clone(),
+            name,
+            size: self.size,
+            file,
+        }
     }
 }
 
 /// Picks what to unpack: the traces, or without any the archives that may hold some.
 fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<Vec<Entry>> {
     let total = entries.len();
-    let inside = entries.iter().take(LISTED).map(|e| base_name(&e.path).to_owned()).collect();
-    let (traces, others): (Vec<_>, Vec<_>) =
-        entries.into_iter().partition(|e| has_ending(&e.path, &[archive.wanted.ending]));
+    let inside = entries
+        .iter()
+        .take(LISTED)
+        .map(|e| base_name(&e.path).to_owned())
+        .collect();
+    let (traces, others): (Vec<_>, Vec<_>) = entries
+        .into_iter()
+        .partition(|e| has_ending(&e.path, &[archive.wanted.ending]));
     // Archives in the archive are looked into only if it has no trace itself: other archives beside a trace
     // are not meant.
     let chosen = if traces.is_empty() {
-        others.into_iter().filter(|e| has_ending(&e.path, archive.wanted.archives)).collect()
+        others
+            .into_iter()
+            .filter(|e| has_ending(&e.path, archive.wanted.archives))
+            .collect()
     } else {
         traces
     };
     if chosen.is_empty() {
-        return Err(Error::NoTrace { archive: archive.name.clone(), inside, total });
+        return Err(Error::NoTrace {
+            archive: archive.name.clone(),
+            inside,
+            total,
+        });
     }
     for entry in &chosen {
         if entry.encrypted {
@@ -161,7 +203,10 @@ fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<V
 }
 
 fn encrypted(archive: &Archive, member: Option<&str>) -> Error {
-    Error::Encrypted { archive: archive.name.clone(), member: member.map(str::to_owned) }
+    Error::Encrypted {
+        archive: archive.name.clone(),
+        member: member.map(str::to_owned),
+    }
 }
 
 /// The directory of an archive cannot be read.
@@ -202,7 +247,14 @@ mod tests {
 
     #[test]
     fn only_the_base_name_of_a_member_is_used() {
-        for path in ["a.etl", "../../a.etl", "/etc/a.etl", "C:\\x\\a.etl", "\\\\?\\a.etl", "C:a.etl"] {
+        for path in [
+            "a.etl",
+            "../../a.etl",
+            "/etc/a.etl",
+            "C:\\x\\a.etl",
+            "\\\\?\\a.etl",
+            "C:a.etl",
+        ] {
             assert_eq!(base_name(path), "a.etl");
         }
         assert_eq!(base_name("folder/"), "folder/");

@@ -17,23 +17,38 @@ const MAX_DICTIONARY: u64 = 512 << 20;
 
 /// Paths of its members.
 pub(super) fn names(archive: &Archive) -> Result<Vec<String>> {
-    let file = archive.file.try_clone().map_err(|e| damaged(archive, "a readable file", e))?;
-    let reader =
-        ArchiveReader::new(BufReader::new(file), Password::empty()).map_err(|e| open_error(archive, e))?;
-    let files = reader.archive().files.iter().filter(|file| !file.is_directory());
+    let file = archive
+        .file
+        .try_clone()
+        .map_err(|e| damaged(archive, "a readable file", e))?;
+    let reader = ArchiveReader::new(BufReader::new(file), Password::empty())
+        .map_err(|e| open_error(archive, e))?;
+    let files = reader
+        .archive()
+        .files
+        .iter()
+        .filter(|file| !file.is_directory());
     Ok(files.map(|file| file.name().to_owned()).collect())
 }
 
 /// Unpacks the traces of a 7z archive.
 pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>> {
-    let file = archive.file.try_clone().map_err(|e| damaged(archive, "a readable file", e))?;
-    let mut reader =
-        ArchiveReader::new(BufReader::new(file), Password::empty()).map_err(|e| open_error(archive, e))?;
+    let file = archive
+        .file
+        .try_clone()
+        .map_err(|e| damaged(archive, "a readable file", e))?;
+    let mut reader = ArchiveReader::new(BufReader::new(file), Password::empty())
+        .map_err(|e| open_error(archive, e))?;
     if archive.size < THREADS_FROM_BYTES {
         reader.set_thread_count(1);
     }
     refuse_large_dictionaries(archive, reader.archive())?;
-    let entries = reader.archive().files.iter().enumerate().filter(|(_, file)| !file.is_directory());
+    let entries = reader
+        .archive()
+        .files
+        .iter()
+        .enumerate()
+        .filter(|(_, file)| !file.is_directory());
     let entries = entries.map(|(index, file)| Entry {
         index,
         path: file.name().to_owned(),
@@ -45,7 +60,9 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     });
     let entries: Vec<_> = entries.collect();
     // What lies in front of a trace has to be unpacked too, though it is not kept.
-    let all = entries.iter().fold(0u64, |sum, entry| sum.saturating_add(entry.size));
+    let all = entries
+        .iter()
+        .fold(0u64, |sum, entry| sum.saturating_add(entry.size));
     spool.fits(&Packed {
         archive: &archive.name,
         member: "the whole of it",
@@ -57,11 +74,16 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     let mut failed = None;
     let walked = reader.for_each_entries(|file, from| {
         // The callback gets no index of the member that it unpacks, so the member is found by name and size.
-        let found = wanted.iter().position(|entry| entry.path == file.name() && entry.size == file.size());
+        let found = wanted
+            .iter()
+            .position(|entry| entry.path == file.name() && entry.size == file.size());
         if failed.is_some() || wanted.is_empty() {
             return Ok(false);
         }
-        match found.map(|at| wanted.swap_remove(at)).map(|entry| one(&entry, archive, spool, from)) {
+        match found
+            .map(|at| wanted.swap_remove(at))
+            .map(|entry| one(&entry, archive, spool, from))
+        {
             Some(Ok(member)) => members.push(member),
             Some(Err(e)) => failed = Some(e),
             None => {}
@@ -74,20 +96,32 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     walked.map_err(|e| open_error(archive, e))?;
     match wanted.first() {
         None => Ok(members),
-        Some(entry) => Err(damaged(archive, &format!("the member {}", entry.path), "it is not there")),
+        Some(entry) => Err(damaged(
+            archive,
+            &format!("the member {}", entry.path),
+            "it is not there",
+        )),
     }
 }
 
 /// Refuses archives a few bytes of which ask for gigabytes of memory.
 fn refuse_large_dictionaries(archive: &Archive, content: &sevenz_rust2::Archive) -> Result<()> {
     let coders = content.blocks.iter().flat_map(|block| &block.coders);
-    let largest = coders.filter_map(|coder| dictionary(coder.encoder_method_id(), coder.properties())).max();
+    let largest = coders
+        .filter_map(|coder| dictionary(coder.encoder_method_id(), coder.properties()))
+        .max();
     match largest.filter(|bytes| *bytes > MAX_DICTIONARY) {
         None => Ok(()),
         Some(bytes) => {
             let limit = MAX_DICTIONARY >> 20;
-            let method = format!("a dictionary of {} MiB, and {limit} MiB is the limit", bytes >> 20);
-            Err(Error::Method { archive: archive.name.clone(), method })
+            let method = format!(
+                "a dictionary of {} MiB, and {limit} MiB is the limit",
+                bytes >> 20
+            );
+            Err(Error::Method {
+                archive: archive.name.clone(),
+                method,
+            })
         }
     }
 }
@@ -108,16 +142,26 @@ fn dictionary(method: &[u8], properties: &[u8]) -> Option<u64> {
 }
 
 fn one(entry: &Entry, archive: &Archive, spool: &Spool, from: &mut dyn Read) -> Result<Member> {
-    spool.unpack(&entry.packed(archive), from).map(|file| entry.member(file))
+    spool
+        .unpack(&entry.packed(archive), from)
+        .map(|file| entry.member(file))
 }
 
 fn open_error(archive: &Archive, error: sevenz_rust2::Error) -> Error {
     use sevenz_rust2::Error as E;
     match error {
         E::PasswordRequired | E::MaybeBadPassword(_) => encrypted(archive, None),
-        E::UnsupportedCompressionMethod(method) if method.contains("AES") => encrypted(archive, None),
-        E::UnsupportedCompressionMethod(method) => Error::Method { archive: archive.name.clone(), method },
-        E::Unsupported(what) => Error::Method { archive: archive.name.clone(), method: what.into_owned() },
+        E::UnsupportedCompressionMethod(method) if method.contains("AES") => {
+            encrypted(archive, None)
+        }
+        E::UnsupportedCompressionMethod(method) => Error::Method {
+            archive: archive.name.clone(),
+            method,
+        },
+        E::Unsupported(what) => Error::Method {
+            archive: archive.name.clone(),
+            method: what.into_owned(),
+        },
         E::Io(e, _) => damaged(archive, WHOLE, e),
         E::Other(what) => damaged(archive, WHOLE, what.into_owned()),
         E::NextHeaderCrcMismatch | E::ChecksumVerificationFailed => {

@@ -18,12 +18,18 @@ type Zip = ZipArchive<BufReader<File>>;
 pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<(Vec<Member>, Vec<Entry>)> {
     let mut zip = open(archive)?;
     let entries = entries(&zip, archive)?;
-    let symbols = entries.iter().filter(|entry| is_symbol_file(&entry.path)).cloned().collect();
+    let symbols = entries
+        .iter()
+        .filter(|entry| is_symbol_file(&entry.path))
+        .cloned()
+        .collect();
     let mut members = Vec::new();
     let chosen = choose(entries, archive, spool)?;
     refuse_doubles(&zip, archive, &chosen)?;
     for entry in chosen {
-        let mut reader = zip.by_index(entry.index).map_err(|e| member_error(archive, &entry, e))?;
+        let mut reader = zip
+            .by_index(entry.index)
+            .map_err(|e| member_error(archive, &entry, e))?;
         let file = spool.unpack(&entry.packed(archive), &mut reader)?;
         members.push(entry.member(file));
     }
@@ -32,7 +38,10 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<(Vec<Member
 
 /// Paths of its members.
 pub(super) fn names(archive: &Archive) -> Result<Vec<String>> {
-    Ok(entries(&open(archive)?, archive)?.into_iter().map(|entry| entry.path).collect())
+    Ok(entries(&open(archive)?, archive)?
+        .into_iter()
+        .map(|entry| entry.path)
+        .collect())
 }
 
 /// An archive whose members are unpacked one by one. Its directory is read once as long as members of another
@@ -56,7 +65,9 @@ impl OpenZip {
             _ => open(archive)?,
         };
         let (_, zip) = self.last.insert((Arc::clone(archive), zip));
-        let mut reader = zip.by_index(entry.index).map_err(|e| member_error(archive, entry, e))?;
+        let mut reader = zip
+            .by_index(entry.index)
+            .map_err(|e| member_error(archive, entry, e))?;
         spool.copy(&entry.packed(archive), &mut reader, file)
     }
 }
@@ -67,12 +78,18 @@ fn refuse_doubles(zip: &Zip, archive: &Archive, chosen: &[Entry]) -> Result<()> 
     if !zip.has_duplicate_names() {
         return Ok(());
     }
-    let doubles = archive.file.try_clone().and_then(|file| doubles(file, zip.central_directory_start()));
+    let doubles = archive
+        .file
+        .try_clone()
+        .and_then(|file| doubles(file, zip.central_directory_start()));
     let doubles = doubles.map_err(|e| damaged(archive, "a readable directory", e))?;
     let is_double = |entry: &&Entry| doubles.contains(entry.raw_path.as_slice());
     match chosen.iter().find(is_double) {
         None => Ok(()),
-        Some(entry) => Err(Error::Doubled { archive: archive.name.clone(), member: entry.path.clone() }),
+        Some(entry) => Err(Error::Doubled {
+            archive: archive.name.clone(),
+            member: entry.path.clone(),
+        }),
     }
 }
 
@@ -89,7 +106,12 @@ fn doubles(file: File, start: u64) -> io::Result<HashSet<Vec<u8>>> {
     // The directory is read by hand, since the library has merged the members of one path by then.
     while file.read_exact(&mut fixed).is_ok() && fixed.starts_with(b"PK\x01\x02") {
         let mut lengths = fixed.get(LENGTHS..).unwrap_or_default().chunks_exact(2);
-        let mut next = || lengths.next().and_then(|l| l.try_into().ok()).map_or(0, u16::from_le_bytes);
+        let mut next = || {
+            lengths
+                .next()
+                .and_then(|l| l.try_into().ok())
+                .map_or(0, u16::from_le_bytes)
+        };
         let (path, extra, comment) = (next(), next(), next());
         let mut name = vec![0; path.into()];
         file.read_exact(&mut name)?;
@@ -102,9 +124,17 @@ fn doubles(file: File, start: u64) -> io::Result<HashSet<Vec<u8>>> {
 }
 
 fn open(archive: &Archive) -> Result<Zip> {
-    let file = archive.file.try_clone().map_err(|e| damaged(archive, "a readable file", e))?;
-    ZipArchive::new(BufReader::new(file))
-        .map_err(|e| damaged(archive, "a zip archive with its directory at the end", plain(e)))
+    let file = archive
+        .file
+        .try_clone()
+        .map_err(|e| damaged(archive, "a readable file", e))?;
+    ZipArchive::new(BufReader::new(file)).map_err(|e| {
+        damaged(
+            archive,
+            "a zip archive with its directory at the end",
+            plain(e),
+        )
+    })
 }
 
 fn entries(zip: &Zip, archive: &Archive) -> Result<Vec<Entry>> {
@@ -134,12 +164,14 @@ fn member_error(archive: &Archive, entry: &Entry, error: ZipError) -> Error {
         ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) | ZipError::InvalidPassword => {
             encrypted(archive, Some(member))
         }
-        ZipError::CompressionMethodNotSupported(method) => {
-            Error::Method { archive: archive.name.clone(), method: format!("zip method {method}") }
-        }
-        ZipError::UnsupportedArchive(what) => {
-            Error::Method { archive: archive.name.clone(), method: what.to_owned() }
-        }
+        ZipError::CompressionMethodNotSupported(method) => Error::Method {
+            archive: archive.name.clone(),
+            method: format!("zip method {method}"),
+        },
+        ZipError::UnsupportedArchive(what) => Error::Method {
+            archive: archive.name.clone(),
+            method: what.to_owned(),
+        },
         other => Error::DamagedArchive {
             archive: archive.name.clone(),
             member: Some(member.to_owned()),

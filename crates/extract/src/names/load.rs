@@ -29,21 +29,36 @@ pub(super) fn load(
     symbols: &Symbols,
     on_symbols: &OnSymbols<'_>,
 ) -> Vec<(NamedFile, Answer)> {
-    let asked = wanted.iter().enumerate().filter(|(_, file)| !file.rvas.is_empty());
+    let asked = wanted
+        .iter()
+        .enumerate()
+        .filter(|(_, file)| !file.rvas.is_empty());
     let queue: Mutex<VecDeque<(usize, &Wanted)>> = Mutex::new(asked.collect());
     let answers: Mutex<Vec<(usize, NamedFile, Answer)>> = Mutex::default();
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let next = || {
+        queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop_front()
+    };
     let work = || {
         while let Some((index, file)) = next() {
             let (named, answer) = one(file, symbols, on_symbols);
-            answers.lock().unwrap_or_else(PoisonError::into_inner).push((index, named, answer));
+            answers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push((index, named, answer));
         }
     };
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(WORKERS);
+    let workers = thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(WORKERS);
     thread::scope(|scope| {
         for _ in 1..workers {
             // If no thread can be started, this one does its work.
-            let _ = thread::Builder::new().name("symbols".to_owned()).spawn_scoped(scope, work);
+            let _ = thread::Builder::new()
+                .name("symbols".to_owned())
+                .spawn_scoped(scope, work);
         }
         work();
     });
@@ -79,7 +94,9 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
         Ok(found) => {
             let is_named = |rva: &&u32| {
                 let place = file.rvas.binary_search(rva).ok();
-                place.and_then(|place| found.get(place)).is_some_and(Option::is_some)
+                place
+                    .and_then(|place| found.get(place))
+                    .is_some_and(Option::is_some)
             };
             report.named = file.frames.iter().filter(is_named).count();
             answer.functions = module.function_count();
@@ -87,7 +104,10 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
             answer.symbols = Some(found);
         }
         Err(error) => {
-            report.tried.push(etwkit_symbols::Attempt { place: module.source, reason: error.to_string() });
+            report.tried.push(etwkit_symbols::Attempt {
+                place: module.source,
+                reason: error.to_string(),
+            });
         }
     }
     (report, answer)
@@ -101,7 +121,9 @@ fn identity(
     report: &mut NamedFile,
     answer: &mut Answer,
 ) -> Option<Identity> {
-    let Sought::ByImage(image) = &file.sought else { return report.identity.clone() };
+    let Sought::ByImage(image) = &file.sought else {
+        return report.identity.clone();
+    };
     let search = symbols.image(image, progress);
     report.tried = search.tried;
     report.image_source = search.source;

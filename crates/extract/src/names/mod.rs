@@ -43,7 +43,10 @@ impl NameFrom<'_> {
     /// Symbols of the path, and of a folder that came with the trace.
     pub(crate) fn symbols(&self, kept: Option<&Path>) -> Symbols {
         let path = self.path.clone();
-        Symbols::new(kept.map_or(path.clone(), |folder| path.with_folder(folder)), self.options.clone())
+        Symbols::new(
+            kept.map_or(path.clone(), |folder| path.with_folder(folder)),
+            self.options.clone(),
+        )
     }
 }
 
@@ -106,7 +109,10 @@ impl Naming {
     /// Symbol files that were found.
     #[must_use]
     pub fn found(&self) -> usize {
-        self.files.iter().filter(|file| file.source.is_some()).count()
+        self.files
+            .iter()
+            .filter(|file| file.source.is_some())
+            .count()
     }
 
     /// How many addresses there are, and how many of them have names.
@@ -115,7 +121,10 @@ impl Naming {
         let known: usize = self.files.iter().map(|file| file.addresses).sum();
         let unknown: usize = self.unknown.iter().map(|file| file.addresses).sum();
         let named: usize = self.files.iter().map(|file| file.named).sum();
-        NativeNames { addresses: known.saturating_add(unknown) as u64, named: named as u64 }
+        NativeNames {
+            addresses: known.saturating_add(unknown) as u64,
+            named: named as u64,
+        }
     }
 }
 
@@ -131,7 +140,9 @@ pub(crate) const NAMED: [&Table; 3] = [Module::TABLE, Frame::TABLE, Method::TABL
 
 impl Renamed {
     pub(crate) fn write(self, writer: &mut Writer) -> StoreResult<()> {
-        self.module.into_iter().try_for_each(|rows| writer.write(Module::TABLE, rows))?;
+        self.module
+            .into_iter()
+            .try_for_each(|rows| writer.write(Module::TABLE, rows))?;
         writer.write(Frame::TABLE, self.frame)?;
         writer.write(Method::TABLE, self.method)
     }
@@ -149,9 +160,16 @@ pub(crate) fn rename(
         load(&wanted.files, symbols, on_symbols).into_iter().unzip();
     let is_news = |answer: &Answer| answer.symbols.is_some() || answer.pdb.is_some();
     let renamed = if answers.iter().any(is_news) {
-        let names = Names { wanted: &wanted, answers: &answers };
+        let names = Names {
+            wanted: &wanted,
+            answers: &answers,
+        };
         let (method, ids) = names.methods(source)?;
-        Some(Renamed { module: names.modules(source)?, frame: names.frames(source, &ids)?, method })
+        Some(Renamed {
+            module: names.modules(source)?,
+            frame: names.frames(source, &ids)?,
+            method,
+        })
     } else {
         None
     };
@@ -160,8 +178,10 @@ pub(crate) fn rename(
 
 fn naming(files: Vec<NamedFile>, unknown: BTreeMap<String, usize>) -> Naming {
     let is_asked = |file: &NamedFile| file.addresses > 0;
-    let (mut files, by_image): (Vec<NamedFile>, Vec<NamedFile>) =
-        files.into_iter().filter(is_asked).partition(|file| file.identity.is_some());
+    let (mut files, by_image): (Vec<NamedFile>, Vec<NamedFile>) = files
+        .into_iter()
+        .filter(is_asked)
+        .partition(|file| file.identity.is_some());
     let of_image = |file: NamedFile| UnknownFile {
         module: file.module,
         addresses: file.addresses,
@@ -176,10 +196,15 @@ fn naming(files: Vec<NamedFile>, unknown: BTreeMap<String, usize>) -> Naming {
         image_source: None,
         tried: Vec::new(),
     };
-    let mut unknown: Vec<UnknownFile> =
-        by_image.into_iter().map(of_image).chain(unknown.into_iter().map(of_trace)).collect();
+    let mut unknown: Vec<UnknownFile> = by_image
+        .into_iter()
+        .map(of_image)
+        .chain(unknown.into_iter().map(of_trace))
+        .collect();
     // Among files with equally many addresses the identity decides, so that two runs give the same order.
     files.sort_by(|a, b| (b.addresses, &a.identity).cmp(&(a.addresses, &b.identity)));
-    unknown.sort_by(|a, b| (b.addresses, &a.module, &a.image).cmp(&(a.addresses, &b.module, &b.image)));
+    unknown.sort_by(|a, b| {
+        (b.addresses, &a.module, &a.image).cmp(&(a.addresses, &b.module, &b.image))
+    });
     Naming { files, unknown }
 }

@@ -34,24 +34,33 @@ pub(super) struct MethodIds {
 impl Names<'_> {
     /// Whether a file has symbols now. Otherwise names of earlier runs stay.
     fn is_answered(&self, file: Option<usize>) -> bool {
-        file.and_then(|file| self.answers.get(file)).is_some_and(|answer| answer.symbols.is_some())
+        file.and_then(|file| self.answers.get(file))
+            .is_some_and(|answer| answer.symbols.is_some())
     }
 
     fn symbol(&self, (file, rva): (usize, u32)) -> Option<&Symbol> {
         let place = self.wanted.files.get(file)?.rvas.binary_search(&rva).ok()?;
-        self.answers.get(file)?.symbols.as_ref()?.get(place)?.as_ref()
+        self.answers
+            .get(file)?
+            .symbols
+            .as_ref()?
+            .get(place)?
+            .as_ref()
     }
 
     /// The rows of `method`: those of .NET and of modules without symbols as they were, then one for each
     /// function that a frame has.
-    pub(super) fn methods(&self, source: &dyn TableSource) -> Result<(RecordBatch, MethodIds), SinkError> {
+    pub(super) fn methods(
+        &self,
+        source: &dyn TableSource,
+    ) -> Result<(RecordBatch, MethodIds), SinkError> {
         let (mut ids, mut rows) = (MethodIds::default(), <Method as Row>::Columns::default());
         source.scan(Method::TABLE, &COLUMNS_OF_METHOD, &mut |batch| {
             for mut method in old_methods(batch)? {
                 // A method with a process is .NET code, whose name the trace has itself; symbols of its
                 // module say nothing of it.
-                let is_named_again =
-                    method.process_key.is_none() && self.is_answered(self.wanted.file_of(method.module_id));
+                let is_named_again = method.process_key.is_none()
+                    && self.is_answered(self.wanted.file_of(method.module_id));
                 ids.of_old.push((!is_named_again).then(|| {
                     method.method_id = rows.len() as i32;
                     rows.push(&method);
@@ -61,7 +70,11 @@ impl Names<'_> {
             Ok(())
         })?;
         for (file, wanted) in self.wanted.files.iter().enumerate() {
-            for symbol in wanted.frames.iter().filter_map(|rva| self.symbol((file, *rva))) {
+            for symbol in wanted
+                .frames
+                .iter()
+                .filter_map(|rva| self.symbol((file, *rva)))
+            {
                 let id = rows.len() as i32;
                 let key = (file, symbol.start_rva, symbol.name.clone());
                 if *ids.of_symbol.entry(key).or_insert(id) == id {
@@ -80,11 +93,17 @@ impl Names<'_> {
     }
 
     /// The rows of `frame`, in their order.
-    pub(super) fn frames(&self, source: &dyn TableSource, ids: &MethodIds) -> Result<RecordBatch, SinkError> {
+    pub(super) fn frames(
+        &self,
+        source: &dyn TableSource,
+        ids: &MethodIds,
+    ) -> Result<RecordBatch, SinkError> {
         let mut rows = <Frame as Row>::Columns::default();
         source.scan(Frame::TABLE, &COLUMNS_OF_FRAME, &mut |batch| {
             for mut frame in old_frames(batch, rows.len())? {
-                let place = self.wanted.place(frame.module_id, frame.rva, frame.method_id);
+                let place = self
+                    .wanted
+                    .place(frame.module_id, frame.rva, frame.method_id);
                 match place.filter(|(file, _)| self.is_answered(Some(*file))) {
                     Some(place) => self.give_name(&mut frame, place, ids),
                     None => frame.method_id = frame.method_id.and_then(|old| ids.old(old)),
@@ -106,22 +125,37 @@ impl Names<'_> {
         let call = self.symbol((place.0, place.1.saturating_sub(before)));
         // Where the byte before lies in another function, nothing was called: the thread was interrupted at
         // the first instruction, and line and inlined functions are those of the address itself.
-        let symbol = call.filter(|call| symbol.is_some_and(|s| s.start_rva == call.start_rva)).or(symbol);
+        let symbol = call
+            .filter(|call| symbol.is_some_and(|s| s.start_rva == call.start_rva))
+            .or(symbol);
         frame.source_file = symbol.and_then(|symbol| symbol.file.clone());
-        frame.line = symbol.and_then(|symbol| symbol.line).and_then(|line| i32::try_from(line).ok());
-        let inlined = symbol.map_or_else(Vec::new, |s| s.inlined.iter().map(|i| i.name.as_str()).collect());
+        frame.line = symbol
+            .and_then(|symbol| symbol.line)
+            .and_then(|line| i32::try_from(line).ok());
+        let inlined = symbol.map_or_else(Vec::new, |s| {
+            s.inlined.iter().map(|i| i.name.as_str()).collect()
+        });
         frame.inlined = (!inlined.is_empty()).then(|| inlined.join(BETWEEN_INLINED));
     }
 }
 
 impl MethodIds {
     fn old(&self, method: i32) -> Option<i32> {
-        self.of_old.get(usize::try_from(method).ok()?).copied().flatten()
+        self.of_old
+            .get(usize::try_from(method).ok()?)
+            .copied()
+            .flatten()
     }
 }
 
-const COLUMNS_OF_METHOD: [&str; 6] =
-    ["module_id", "name", "signature", "process_key", "address", "size_bytes"];
+const COLUMNS_OF_METHOD: [&str; 6] = [
+    "module_id",
+    "name",
+    "signature",
+    "process_key",
+    "address",
+    "size_bytes",
+];
 
 fn old_methods(batch: &RecordBatch) -> Result<Vec<Method>, SinkError> {
     let (module, process) = (int32(batch, "module_id")?, int32(batch, "process_key")?);
@@ -140,8 +174,15 @@ fn old_methods(batch: &RecordBatch) -> Result<Vec<Method>, SinkError> {
     Ok((0..batch.num_rows()).map(method).collect())
 }
 
-const COLUMNS_OF_FRAME: [&str; 7] =
-    ["module_id", "rva", "address", "method_id", "source_file", "line", "inlined"];
+const COLUMNS_OF_FRAME: [&str; 7] = [
+    "module_id",
+    "rva",
+    "address",
+    "method_id",
+    "source_file",
+    "line",
+    "inlined",
+];
 
 /// Frames from number `first` on. Extracts of earlier versions have no lines.
 fn old_frames(batch: &RecordBatch, first: usize) -> Result<Vec<Frame>, SinkError> {
@@ -157,7 +198,9 @@ fn old_frames(batch: &RecordBatch, first: usize) -> Result<Vec<Frame>, SinkError
         method_id: method.get(row),
         source_file: file.and_then(|file| file.get(row)).map(str::to_owned),
         line: line.and_then(|line| line.get(row)),
-        inlined: inlined.and_then(|inlined| inlined.get(row)).map(str::to_owned),
+        inlined: inlined
+            .and_then(|inlined| inlined.get(row))
+            .map(str::to_owned),
     };
     Ok((0..batch.num_rows()).map(frame).collect())
 }

@@ -58,20 +58,29 @@ impl AllWanted {
         let names = all.read_modules(source)?;
         source.scan(Method::TABLE, &["process_key"], &mut |batch| {
             let process = int32(batch, "process_key")?;
-            all.is_managed.extend((0..batch.num_rows()).map(|row| process.get(row).is_some()));
+            all.is_managed
+                .extend((0..batch.num_rows()).map(|row| process.get(row).is_some()));
             Ok(())
         })?;
         all.read_callers(source)?;
         let mut next = 0;
-        source.scan(Frame::TABLE, &["module_id", "rva", "method_id"], &mut |batch| {
-            let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
-            let method = int32(batch, "method_id")?;
-            for row in 0..batch.num_rows() {
-                all.frame(&names, next, (module.get(row), rva.get(row), method.get(row)));
-                next += 1;
-            }
-            Ok(())
-        })?;
+        source.scan(
+            Frame::TABLE,
+            &["module_id", "rva", "method_id"],
+            &mut |batch| {
+                let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
+                let method = int32(batch, "method_id")?;
+                for row in 0..batch.num_rows() {
+                    all.frame(
+                        &names,
+                        next,
+                        (module.get(row), rva.get(row), method.get(row)),
+                    );
+                    next += 1;
+                }
+                Ok(())
+            },
+        )?;
         for file in &mut all.files {
             for rvas in [&mut file.frames, &mut file.rvas] {
                 rvas.sort_unstable();
@@ -89,10 +98,15 @@ impl AllWanted {
                 // Parents stand in front of their children, so the frame of a caller is known when its callee
                 // comes.
                 frame_of_node.push(frame.get(row).unwrap_or(-1));
-                let parent = parent.get(row).and_then(|parent| usize::try_from(parent).ok());
-                let caller = parent.and_then(|parent| usize::try_from(*frame_of_node.get(parent)?).ok());
+                let parent = parent
+                    .get(row)
+                    .and_then(|parent| usize::try_from(parent).ok());
+                let caller =
+                    parent.and_then(|parent| usize::try_from(*frame_of_node.get(parent)?).ok());
                 // What a damaged file claims must not take all memory.
-                let Some(caller) = caller.filter(|caller| *caller < MAX_FRAMES) else { continue };
+                let Some(caller) = caller.filter(|caller| *caller < MAX_FRAMES) else {
+                    continue;
+                };
                 if self.is_caller.len() <= caller {
                     self.is_caller.resize(caller + 1, false);
                 }
@@ -106,12 +120,21 @@ impl AllWanted {
 
     /// Whether a frame called another one in some stack.
     pub(super) fn is_caller(&self, frame: usize) -> bool {
-        self.is_caller.get(frame).is_some_and(|is_caller| *is_caller)
+        self.is_caller
+            .get(frame)
+            .is_some_and(|is_caller| *is_caller)
     }
 
     fn read_modules(&mut self, source: &dyn TableSource) -> Result<Vec<String>, SinkError> {
         let (mut names, mut places) = (Vec::new(), BTreeMap::new());
-        let columns = ["name", "pdb_guid", "pdb_age", "pdb_name", "time_date_stamp", "size"];
+        let columns = [
+            "name",
+            "pdb_guid",
+            "pdb_age",
+            "pdb_name",
+            "time_date_stamp",
+            "size",
+        ];
         source.scan(Module::TABLE, &columns, &mut |batch| {
             let (name, guid) = (text(batch, "name")?, text(batch, "pdb_guid")?);
             let (age, pdb) = (int32(batch, "pdb_age")?, text(batch, "pdb_name")?);
@@ -120,7 +143,10 @@ impl AllWanted {
                 let is_reported = guid.get(row).is_some();
                 let guid = guid.get(row).and_then(|guid| guid.parse::<Guid>().ok());
                 let age = age.get(row).unwrap_or_default().cast_unsigned();
-                let identity = pdb.get(row).zip(guid).and_then(|(pdb, guid)| Identity::new(pdb, guid, age));
+                let identity = pdb
+                    .get(row)
+                    .zip(guid)
+                    .and_then(|(pdb, guid)| Identity::new(pdb, guid, age));
                 let name = name.get(row).unwrap_or_default().to_owned();
                 let module_id = names.len() as i32;
                 let image = || {
@@ -130,7 +156,9 @@ impl AllWanted {
                     // file in words that cannot be a file is not to be answered by another one.
                     ImageIdentity::new(&name, stamp, size).filter(|_| !is_reported)
                 };
-                let sought = identity.map(Sought::Symbols).or_else(|| image().map(Sought::ByImage));
+                let sought = identity
+                    .map(Sought::Symbols)
+                    .or_else(|| image().map(Sought::ByImage));
                 self.of_module.push(sought.map(|sought| {
                     *places.entry(sought.clone()).or_insert_with(|| {
                         self.files.push(Wanted {
@@ -155,8 +183,15 @@ impl AllWanted {
             return;
         }
         let before = u32::from(self.is_caller(frame));
-        let Some(module) = module.and_then(|id| usize::try_from(id).ok()) else { return };
-        let file = self.of_module.get(module).copied().flatten().and_then(|file| self.files.get_mut(file));
+        let Some(module) = module.and_then(|id| usize::try_from(id).ok()) else {
+            return;
+        };
+        let file = self
+            .of_module
+            .get(module)
+            .copied()
+            .flatten()
+            .and_then(|file| self.files.get_mut(file));
         match (file, rva.and_then(|rva| u32::try_from(rva).ok())) {
             (Some(file), Some(rva)) => {
                 file.frames.push(rva);
@@ -186,7 +221,10 @@ impl AllWanted {
 
     /// Symbol file of a module.
     pub(super) fn file_of(&self, module: Option<i32>) -> Option<usize> {
-        self.of_module.get(usize::try_from(module?).ok()?).copied().flatten()
+        self.of_module
+            .get(usize::try_from(module?).ok()?)
+            .copied()
+            .flatten()
     }
 
     fn is_managed(&self, method: Option<i32>) -> bool {

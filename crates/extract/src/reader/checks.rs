@@ -17,8 +17,14 @@ pub(super) struct Checks {
 
 impl Checks {
     pub(super) fn of(file: &TableFile) -> Self {
-        let words = file.length.div_ceil(BLOCK_BYTES).div_ceil(u64::from(u64::BITS));
-        Self { file: file.clone(), done: (0..words).map(|_| AtomicU64::new(0)).collect() }
+        let words = file
+            .length
+            .div_ceil(BLOCK_BYTES)
+            .div_ceil(u64::from(u64::BITS));
+        Self {
+            file: file.clone(),
+            done: (0..words).map(|_| AtomicU64::new(0)).collect(),
+        }
     }
 
     /// The word of a block, and its bit there.
@@ -31,8 +37,10 @@ impl Checks {
     pub(super) fn are_done(&self, (from, to): (u64, u64)) -> bool {
         // No order is needed between threads: the worst that an outdated bit does is that a block is compared
         // twice.
-        (from / BLOCK_BYTES..to.div_ceil(BLOCK_BYTES))
-            .all(|block| self.bit(block).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0))
+        (from / BLOCK_BYTES..to.div_ceil(BLOCK_BYTES)).all(|block| {
+            self.bit(block)
+                .is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
+        })
     }
 
     /// Compares whole blocks, the first of which begins at `from`.
@@ -57,8 +65,9 @@ mod tests {
     fn a_block_is_compared_once_and_damage_is_found_by_whatever_reads_it_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.parquet");
-        let mut bytes: Vec<u8> =
-            (0..400_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+        let mut bytes: Vec<u8> = (0..400_000u32)
+            .map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8)
+            .collect();
         let mut sums = crate::checksum::Summing::default();
         sums.add(&bytes);
         let file = TableFile {
@@ -84,7 +93,10 @@ mod tests {
         assert_eq!(read(65_536, 65_536).unwrap(), bytes[65_536..131_072]);
         for (start, length) in [(196_608, 1), (262_143, 1), (131_000, 70_000), (0, 400_000)] {
             let error = read(start, length).unwrap_err().to_string();
-            assert!(error.contains("bytes 196608 to 262144 with the checksum"), "{start}: {error}");
+            assert!(
+                error.contains("bytes 196608 to 262144 with the checksum"),
+                "{start}: {error}"
+            );
         }
         assert!(!done(196_608, 262_144));
         assert_eq!(read(390_000, 10_000).unwrap(), bytes[390_000..]);

@@ -6,8 +6,12 @@ use crate::quiet;
 
 /// Runs the decoder. It checks the structure of a file but not every number in it, and panics over some
 /// damaged pages; that is an error of the file. What was being decoded must not be used afterwards.
-pub(super) fn guarded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+pub(super) fn guarded<T>(
+    decode: impl FnOnce() -> Result<T, ParquetError>,
+) -> Result<T, ParquetError> {
     quiet::catch(decode).unwrap_or_else(|said| {
-        Err(ParquetError::General(format!("the decoder gave up over damaged numbers: {said}")))
+        Err(ParquetError::General(format!(
+            "the decoder gave up over damaged numbers: {said}"
+        )))
     })
 }

@@ -59,7 +59,12 @@ impl Extract {
     fn open_with(path: &Path, (place, bytes): &(Container, Vec<u8>)) -> StoreResult<Self> {
         let place = place.clone();
         let manifest = Manifest::parse(bytes, path)?;
-        let mut tables = table_files(path, &place, &manifest.tables, (false, Some(crc32fast::hash(bytes))))?;
+        let mut tables = table_files(
+            path,
+            &place,
+            &manifest.tables,
+            (false, Some(crc32fast::hash(bytes))),
+        )?;
         let (derived, derived_problem) = match open_derived(path, &place) {
             Ok(Some((derived, files))) => {
                 tables.extend(files);
@@ -70,7 +75,15 @@ impl Extract {
             Err(problem) => (None, Some(problem)),
         };
         let fingerprint = crate::hash::short(blake3::hash(bytes));
-        Ok(Self { path: path.to_owned(), place, manifest, derived, derived_problem, tables, fingerprint })
+        Ok(Self {
+            path: path.to_owned(),
+            place,
+            manifest,
+            derived,
+            derived_problem,
+            tables,
+            fingerprint,
+        })
     }
 
     /// The complete extract of that trace at `path`, if there is one with that detail for which no files
@@ -141,7 +154,9 @@ impl Extract {
         // Derived tables of the extract itself are forgotten: mixing tables of two versions would give sums
         // that do not agree.
         self.tables.retain(|_, table| !table.derived);
-        for (name, mut file) in table_files(folder, &Container::Folder, &derived.tables, (false, None))? {
+        for (name, mut file) in
+            table_files(folder, &Container::Folder, &derived.tables, (false, None))?
+        {
             file.derived = true;
             self.tables.insert(name, file);
         }
@@ -201,7 +216,10 @@ pub fn manifest_of(path: &Path) -> StoreResult<Manifest> {
 pub fn derived_in(folder: &Path) -> StoreResult<DerivedManifest> {
     let bytes = Container::Folder.read(folder, manifest::FILE)?;
     let what = "a folder without manifest.json".to_owned();
-    let bytes = bytes.ok_or_else(|| StoreError::NotAnExtract { path: folder.to_owned(), what })?;
+    let bytes = bytes.ok_or_else(|| StoreError::NotAnExtract {
+        path: folder.to_owned(),
+        what,
+    })?;
     DerivedManifest::parse(&bytes, folder)
 }
 
@@ -216,22 +234,34 @@ pub(crate) fn is_packed_extract(file: &Path) -> bool {
 }
 
 fn is_ours(path: &Path, place: &Container) -> bool {
-    let Ok(Some(bytes)) = place.read(path, manifest::FILE) else { return false };
+    let Ok(Some(bytes)) = place.read(path, manifest::FILE) else {
+        return false;
+    };
     let parsed: Option<serde_json::Value> = serde_json::from_slice(&bytes).ok();
-    parsed.is_some_and(|json| json.get("format").is_some_and(|format| format == manifest::FORMAT))
+    parsed.is_some_and(|json| {
+        json.get("format")
+            .is_some_and(|format| format == manifest::FORMAT)
+    })
 }
 
 fn read_manifest(path: &Path) -> StoreResult<(Container, Vec<u8>)> {
     let place = Container::of(path)?;
     let bytes = place.read(path, manifest::FILE)?;
     let what = "a folder without manifest.json".to_owned();
-    let bytes = bytes.ok_or_else(|| StoreError::NotAnExtract { path: path.to_owned(), what })?;
+    let bytes = bytes.ok_or_else(|| StoreError::NotAnExtract {
+        path: path.to_owned(),
+        what,
+    })?;
     Ok((place, bytes))
 }
 
 /// CRC-32 of the manifest that lies there now.
 fn manifest_crc(path: &Path, derived: bool) -> Option<u32> {
-    let name = if derived { manifest::DERIVED_FILE } else { manifest::FILE };
+    let name = if derived {
+        manifest::DERIVED_FILE
+    } else {
+        manifest::FILE
+    };
     let bytes = Container::of(path).ok()?.read(path, name).ok()??;
     Some(crc32fast::hash(&bytes))
 }
@@ -239,14 +269,24 @@ fn manifest_crc(path: &Path, derived: bool) -> Option<u32> {
 type Tables = BTreeMap<String, TableFile>;
 
 fn open_derived(path: &Path, place: &Container) -> StoreResult<Option<(DerivedManifest, Tables)>> {
-    let Some(bytes) = place.read(path, manifest::DERIVED_FILE)? else { return Ok(None) };
+    let Some(bytes) = place.read(path, manifest::DERIVED_FILE)? else {
+        return Ok(None);
+    };
     let derived = DerivedManifest::parse(&bytes, path)?;
-    let files = table_files(path, place, &derived.tables, (true, Some(crc32fast::hash(&bytes))))?;
+    let files = table_files(
+        path,
+        place,
+        &derived.tables,
+        (true, Some(crc32fast::hash(&bytes))),
+    )?;
     Ok(Some((derived, files)))
 }
 
 /// The tables of a folder that is still being written.
-pub(crate) fn files_in_folder(folder: &Path, entries: &BTreeMap<String, TableEntry>) -> StoreResult<Tables> {
+pub(crate) fn files_in_folder(
+    folder: &Path,
+    entries: &BTreeMap<String, TableEntry>,
+) -> StoreResult<Tables> {
     table_files(folder, &Container::Folder, entries, (false, None))
 }
 
@@ -265,7 +305,12 @@ fn table_files(
         let member = format!("{folder}{name}.parquet");
         let Some(range) = place.find(path, &member)? else {
             let expected = format!("a file of {} bytes, it is missing", entry.bytes);
-            return Err(StoreError::Table { path: path.to_owned(), file: member, expected, source: None });
+            return Err(StoreError::Table {
+                path: path.to_owned(),
+                file: member,
+                expected,
+                source: None,
+            });
         };
         let file = TableFile {
             name: name.clone(),
@@ -297,18 +342,24 @@ fn check(file: &TableFile, entry: &TableEntry) -> StoreResult<()> {
         return Err(file.wrong(format!("{} bytes, found {}", entry.bytes, file.length)));
     }
     if !entry.crc32.fit(entry.bytes) {
-        return Err(
-            file.wrong(format!("checksums of {} bytes in the manifest, found another number", entry.bytes))
-        );
+        return Err(file.wrong(format!(
+            "checksums of {} bytes in the manifest, found another number",
+            entry.bytes
+        )));
     }
     let metadata = file.metadata()?;
     let rows = metadata.file_metadata().num_rows();
     if u64::try_from(rows) != Ok(entry.rows) {
         return Err(file.wrong(format!("{} rows, found {rows}", entry.rows)));
     }
-    let mut groups = metadata.row_groups().iter().map(|group| u64::try_from(group.num_rows()).ok());
+    let mut groups = metadata
+        .row_groups()
+        .iter()
+        .map(|group| u64::try_from(group.num_rows()).ok());
     if groups.try_fold(0u64, |sum, rows| sum.checked_add(rows?)) != Some(entry.rows) {
-        return Err(file.wrong(format!("{rows} rows in its row groups, found another number")));
+        return Err(file.wrong(format!(
+            "{rows} rows in its row groups, found another number"
+        )));
     }
     if entry.rows / MAX_ROWS_PER_BYTE > entry.bytes {
         return Err(file.wrong(format!("fewer rows for {} bytes than {rows}", entry.bytes)));

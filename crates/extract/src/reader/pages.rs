@@ -45,7 +45,11 @@ pub(super) fn check(slice: &Slice, metadata: &ParquetMetaData) -> Result<(), Par
     Ok(())
 }
 
-fn check_column(slice: &Slice, (mut position, end): (u64, u64), name: &str) -> Result<(), ParquetError> {
+fn check_column(
+    slice: &Slice,
+    (mut position, end): (u64, u64),
+    name: &str,
+) -> Result<(), ParquetError> {
     let wrong = |position, text: String| {
         ParquetError::General(format!("the page at {position} {text} (column {name})"))
     };
@@ -56,7 +60,10 @@ fn check_column(slice: &Slice, (mut position, end): (u64, u64), name: &str) -> R
             return Err(wrong(position, "has no header".to_owned()));
         };
         if !(0..=MAX_PAGE).contains(&header.uncompressed) {
-            let text = format!("claims {} bytes; expected {MAX_PAGE} at most", header.uncompressed);
+            let text = format!(
+                "claims {} bytes; expected {MAX_PAGE} at most",
+                header.uncompressed
+            );
             return Err(wrong(position, text));
         }
         match (header.kind, header.encoding) {
@@ -67,18 +74,24 @@ fn check_column(slice: &Slice, (mut position, end): (u64, u64), name: &str) -> R
             _ => {}
         }
         let behind = position + header.len as u64;
-        let next = u64::try_from(header.compressed).ok().map(|bytes| behind.saturating_add(bytes));
+        let next = u64::try_from(header.compressed)
+            .ok()
+            .map(|bytes| behind.saturating_add(bytes));
         match next.filter(|next| *next <= end) {
             Some(next) => position = next,
             None => {
-                let text = format!("claims {} bytes; its column ends at {end}", header.compressed);
+                let text = format!(
+                    "claims {} bytes; its column ends at {end}",
+                    header.compressed
+                );
                 return Err(wrong(position, text));
             }
         }
     }
     let batch = each.saturating_mul(rows.clamp(0, BATCH_ROWS));
     if batch > MAX_BATCH {
-        let text = format!("has a dictionary whose texts would take {batch} bytes in {BATCH_ROWS} rows");
+        let text =
+            format!("has a dictionary whose texts would take {batch} bytes in {BATCH_ROWS} rows");
         return Err(wrong(start, text));
     }
     Ok(())
@@ -105,7 +118,9 @@ struct PageHeader {
 fn read_header(slice: &Slice, position: u64, end: u64) -> Result<Option<PageHeader>, ParquetError> {
     let mut room = USUAL_HEADER;
     loop {
-        let wanted = usize::try_from(end - position).unwrap_or(usize::MAX).min(room);
+        let wanted = usize::try_from(end - position)
+            .unwrap_or(usize::MAX)
+            .min(room);
         // Nearly all headers are short, and reading a MiB for each page would cost more than the pages.
         let mut bytes = vec![0; wanted];
         let read = slice.read_at(position, &mut bytes)?;
@@ -136,7 +151,14 @@ fn parse(bytes: &[u8]) -> Option<PageHeader> {
         }
     }
     let (uncompressed, compressed) = (uncompressed?, compressed?);
-    Some(PageHeader { len: thrift.at, uncompressed, compressed, kind: page, values, encoding })
+    Some(PageHeader {
+        len: thrift.at,
+        uncompressed,
+        compressed,
+        kind: page,
+        values,
+        encoding,
+    })
 }
 
 /// Types of fields and elements.
@@ -212,7 +234,9 @@ impl Thrift<'_> {
     }
 
     fn advance(&mut self, bytes: u64) -> Option<()> {
-        let at = usize::try_from(bytes).ok().and_then(|bytes| self.at.checked_add(bytes))?;
+        let at = usize::try_from(bytes)
+            .ok()
+            .and_then(|bytes| self.at.checked_add(bytes))?;
         self.at = Some(at).filter(|at| *at <= self.bytes.len())?;
         Some(())
     }
@@ -229,7 +253,11 @@ impl Thrift<'_> {
             }
             kind::LIST | kind::SET if depth < MAX_DEPTH => {
                 let head = self.byte()?;
-                let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+                let count = if head >> 4 == 15 {
+                    self.varint()?
+                } else {
+                    u64::from(head >> 4)
+                };
                 // Every element has a byte at least, booleans included.
                 // In lists a boolean takes a byte, while one that is a field has its value in its type and
                 // takes none.
@@ -259,16 +287,26 @@ mod tests {
         // Type 0, sizes 300 and -1; a data page header in which a list, a text and a structure lie; the end,
         // and a byte behind it.
         let header = [
-            0x15, 0x00, 0x15, 0xD8, 0x04, 0x15, 0x01, 0x2C, 0x19, 0x25, 0x02, 0x04, 0x18, 0x02, b'a', b'b',
-            0x1C, 0x11, 0x00, 0x00, 0x00, 0xFF,
+            0x15, 0x00, 0x15, 0xD8, 0x04, 0x15, 0x01, 0x2C, 0x19, 0x25, 0x02, 0x04, 0x18, 0x02,
+            b'a', b'b', 0x1C, 0x11, 0x00, 0x00, 0x00, 0xFF,
         ];
-        let found =
-            PageHeader { len: 21, uncompressed: 300, compressed: -1, kind: 0, values: 0, encoding: 0 };
+        let found = PageHeader {
+            len: 21,
+            uncompressed: 300,
+            compressed: -1,
+            kind: 0,
+            values: 0,
+            encoding: 0,
+        };
         assert_eq!(parse(&header), Some(found));
         for len in 0..21 {
             assert_eq!(parse(&header[..len]), None, "{len}");
         }
         assert_eq!(parse(&[0x15, 0x02, 0x00]), None, "no sizes");
-        assert_eq!(parse(&[[0x1C; 40].as_slice(), &[0; 50]].concat()), None, "too deep");
+        assert_eq!(
+            parse(&[[0x1C; 40].as_slice(), &[0; 50]].concat()),
+            None,
+            "too deep"
+        );
     }
 }

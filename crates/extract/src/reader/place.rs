@@ -39,7 +39,10 @@ impl Container {
         if metadata.is_dir() {
             return Ok(Self::Folder);
         }
-        let refused = |what: &str| StoreError::NotAnExtract { path: path.to_owned(), what: what.to_owned() };
+        let refused = |what: &str| StoreError::NotAnExtract {
+            path: path.to_owned(),
+            what: what.to_owned(),
+        };
         if !metadata.is_file() {
             return Err(refused("a pipe or device"));
         }
@@ -59,12 +62,17 @@ impl Container {
             }
             Self::Archive(members) => match members.get(name) {
                 None => Ok(None),
-                Some(member) if member.compressed => {
-                    Err(StoreError::Compressed { path: path.to_owned(), member: name.to_owned() })
-                }
+                Some(member) if member.compressed => Err(StoreError::Compressed {
+                    path: path.to_owned(),
+                    member: name.to_owned(),
+                }),
                 Some(member) => {
                     let Member { offset, length, .. } = *member;
-                    Ok(Some(Range { path: path.to_owned(), offset, length }))
+                    Ok(Some(Range {
+                        path: path.to_owned(),
+                        offset,
+                        length,
+                    }))
                 }
             },
         }
@@ -72,8 +80,13 @@ impl Container {
 
     /// All bytes of a manifest.
     pub(super) fn read(&self, path: &Path, name: &str) -> StoreResult<Option<Vec<u8>>> {
-        let Some(range) = self.find(path, name)? else { return Ok(None) };
-        range.read(manifest::MAX_BYTES).map(Some).map_err(StoreError::io("read", &path.join(name)))
+        let Some(range) = self.find(path, name)? else {
+            return Ok(None);
+        };
+        range
+            .read(manifest::MAX_BYTES)
+            .map(Some)
+            .map_err(StoreError::io("read", &path.join(name)))
     }
 
     /// Paths of all files inside the extract, sorted. Hidden ones, those of writers at work among them, are
@@ -115,7 +128,10 @@ fn refuse_links(path: &Path, name: &str) -> StoreResult<()> {
     let mut part = path.to_owned();
     for name in name.split('/').filter(|_| cfg!(windows)) {
         part.push(name);
-        if part.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+        if part
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_symlink())
+        {
             let error = io::Error::other("it is a link, which could lead to another computer");
             return Err(StoreError::io("open", &part)(error));
         }
@@ -125,11 +141,20 @@ fn refuse_links(path: &Path, name: &str) -> StoreResult<()> {
 
 fn in_folder(file: PathBuf) -> StoreResult<Option<Range>> {
     match file.metadata() {
-        Ok(metadata) if metadata.is_file() => {
-            Ok(Some(Range { path: file, offset: 0, length: metadata.len() }))
-        }
+        Ok(metadata) if metadata.is_file() => Ok(Some(Range {
+            path: file,
+            offset: 0,
+            length: metadata.len(),
+        })),
         Ok(_) => Ok(None),
-        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(e)
+            if matches!(
+                e.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
         Err(e) => Err(StoreError::io("open", &file)(e)),
     }
 }
@@ -138,7 +163,9 @@ fn walk(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> 
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+        let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
+            continue;
+        };
         let kind = entry.file_type()?;
         if kind.is_dir() {
             walk(&entry.path(), &format!("{prefix}{name}/"), names)?;
@@ -160,7 +187,9 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
         .map_err(|e| damaged("a zip archive with its directory at the end", e))?;
     let mut all = BTreeMap::new();
     for index in 0..zip.len() {
-        let found = zip.by_index_raw(index).map_err(|e| damaged("a readable member", e))?;
+        let found = zip
+            .by_index_raw(index)
+            .map_err(|e| damaged("a readable member", e))?;
         if found.is_dir() {
             continue;
         }
@@ -170,20 +199,37 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
         // archive may be fine without it.
         let compressed = found.compression() != CompressionMethod::Stored || found.encrypted();
         if offset.checked_add(length).is_none_or(|end| end > size) {
-            let cause = zip::result::ZipError::InvalidArchive("a member reaches behind the end".into());
+            let cause =
+                zip::result::ZipError::InvalidArchive("a member reaches behind the end".into());
             return Err(damaged("members inside the archive", cause));
         }
-        all.insert(name, Member { offset, length, compressed });
+        all.insert(
+            name,
+            Member {
+                offset,
+                length,
+                compressed,
+            },
+        );
     }
     let is_manifest = |name: &&String| name.rsplit('/').next() == Some(manifest::FILE);
     // The archive may have been packed with folders around the extract. `derived/manifest.json` is a manifest
     // too, but lies deeper.
-    let outermost = all.keys().filter(is_manifest).min_by_key(|name| name.matches('/').count());
+    let outermost = all
+        .keys()
+        .filter(is_manifest)
+        .min_by_key(|name| name.matches('/').count());
     let Some(outermost) = outermost else {
         let what = "a zip archive without manifest.json".to_owned();
-        return Err(StoreError::NotAnExtract { path: path.to_owned(), what });
+        return Err(StoreError::NotAnExtract {
+            path: path.to_owned(),
+            what,
+        });
     };
-    let prefix = outermost.strip_suffix(manifest::FILE).unwrap_or_default().to_owned();
+    let prefix = outermost
+        .strip_suffix(manifest::FILE)
+        .unwrap_or_default()
+        .to_owned();
     let inside = all.into_iter().filter_map(|(name, member)| {
         let name = name.strip_prefix(&prefix)?;
         Some((name.to_owned(), member))

@@ -74,21 +74,34 @@ impl TableFile {
         let length = self.length;
         let checks = (!self.crc32.is_empty()).then(|| Arc::new(Checks::of(self)));
         if length > MAX_IN_MEMORY {
-            return Ok(Slice { bytes: Stored::File(source, self.offset), length, checks });
+            return Ok(Slice {
+                bytes: Stored::File(source, self.offset),
+                length,
+                checks,
+            });
         }
         // The file is closed: with hundreds of extracts there would be more open ones than many systems
         // allow.
         let mut all = vec![0; usize::try_from(length).unwrap_or(0)];
-        let read = source.read_at(self.offset, &mut all).map_err(StoreError::io("read", &self.path))?;
+        let read = source
+            .read_at(self.offset, &mut all)
+            .map_err(StoreError::io("read", &self.path))?;
         all.truncate(read);
         // All of it is checked here, and nothing later.
         self.check(0, &all)?;
-        Ok(Slice { bytes: Stored::Memory(all.into()), length, checks: None })
+        Ok(Slice {
+            bytes: Stored::Memory(all.into()),
+            length,
+            checks: None,
+        })
     }
 
     /// This file, after it was moved there.
     pub(crate) fn moved_to(&self, path: &Path) -> Self {
-        Self { path: path.to_owned(), ..self.clone() }
+        Self {
+            path: path.to_owned(),
+            ..self.clone()
+        }
     }
 
     /// Reads the description of its row groups and columns from its end.
@@ -97,7 +110,8 @@ impl TableFile {
     /// If it is damaged.
     pub fn metadata(&self) -> StoreResult<ParquetMetaData> {
         let slice = self.open()?;
-        guarded(|| ParquetMetaDataReader::new().parse_and_finish(&slice)).map_err(|e| self.damaged(e))
+        guarded(|| ParquetMetaDataReader::new().parse_and_finish(&slice))
+            .map_err(|e| self.damaged(e))
     }
 
     /// Reads rows: those columns, or all that the table declares with `None`, which `run_id` is not. Unknown
@@ -111,7 +125,9 @@ impl TableFile {
             let builder = ParquetRecordBatchReaderBuilder::try_new(slice.clone())?;
             pages::check(&slice, builder.metadata())?;
             let mask = match columns {
-                Some(names) => ProjectionMask::columns(builder.parquet_schema(), names.iter().copied()),
+                Some(names) => {
+                    ProjectionMask::columns(builder.parquet_schema(), names.iter().copied())
+                }
                 None => {
                     let schema = builder.parquet_schema();
                     let is_own = |index: &usize| schema.column(*index).name() != RUN_ID.name;
@@ -121,14 +137,24 @@ impl TableFile {
             builder.with_projection(mask).build()
         };
         let reader = guarded(open).map_err(|e| self.damaged(e))?;
-        Ok(Batches { file: self.clone(), reader: Some(reader) })
+        Ok(Batches {
+            file: self.clone(),
+            reader: Some(reader),
+        })
     }
 
     /// Compares bytes with their checksums; they begin where a block does.
     pub(super) fn check(&self, from: u64, bytes: &[u8]) -> StoreResult<()> {
         let wrong = |wrong: Mismatch| {
-            let Mismatch { from, to, expected, found } = wrong;
-            self.wrong(format!("bytes {from} to {to} with the checksum {expected:08x}, found {found:08x}"))
+            let Mismatch {
+                from,
+                to,
+                expected,
+                found,
+            } = wrong;
+            self.wrong(format!(
+                "bytes {from} to {to} with the checksum {expected:08x}, found {found:08x}"
+            ))
         };
         self.crc32.check(from, bytes).map_err(wrong)
     }
@@ -147,9 +173,13 @@ impl TableFile {
         let mut block = vec![0; VERIFIED_AT_ONCE];
         let mut at = 0;
         while at < self.length {
-            let wanted = usize::try_from(self.length - at).unwrap_or(VERIFIED_AT_ONCE).min(VERIFIED_AT_ONCE);
+            let wanted = usize::try_from(self.length - at)
+                .unwrap_or(VERIFIED_AT_ONCE)
+                .min(VERIFIED_AT_ONCE);
             let part = block.get_mut(..wanted).unwrap_or_default();
-            let read = source.read_at(self.offset + at, part).map_err(StoreError::io("read", &self.path))?;
+            let read = source
+                .read_at(self.offset + at, part)
+                .map_err(StoreError::io("read", &self.path))?;
             if read == 0 {
                 break;
             }
@@ -171,12 +201,21 @@ impl TableFile {
             let name = column.name();
             // What is wrong with the headers of pages names its column itself.
             let mut rows = self.batches(Some(&[name]))?;
-            rows.try_for_each(|batch| batch.map(|_| ())).map_err(|error| match error {
-                StoreError::Table { path, file, expected, source } => {
-                    StoreError::Table { path, file, expected: format!("{expected} (column {name})"), source }
-                }
-                other => other,
-            })?;
+            rows.try_for_each(|batch| batch.map(|_| ()))
+                .map_err(|error| match error {
+                    StoreError::Table {
+                        path,
+                        file,
+                        expected,
+                        source,
+                    } => StoreError::Table {
+                        path,
+                        file,
+                        expected: format!("{expected} (column {name})"),
+                        source,
+                    },
+                    other => other,
+                })?;
         }
         Ok(())
     }
@@ -187,7 +226,9 @@ impl TableFile {
     /// # Errors
     /// They are not, or the column is damaged.
     pub fn check_order(&self) -> StoreResult<()> {
-        let Some(column) = self.sorted_by.first() else { return Ok(()) };
+        let Some(column) = self.sorted_by.first() else {
+            return Ok(());
+        };
         let mut order = Order::of_column(column);
         for batch in self.batches(Some(&[column]))? {
             order.check(&batch?);
@@ -205,17 +246,24 @@ impl TableFile {
     pub fn strange_number(&self, column: &str) -> StoreResult<()> {
         for batch in self.batches(Some(&[column]))? {
             let batch = batch?;
-            let values = batch.columns().first().and_then(|values| values.as_primitive_opt::<Int64Type>());
+            let values = batch
+                .columns()
+                .first()
+                .and_then(|values| values.as_primitive_opt::<Int64Type>());
             let strange = |value: &i64| value.unsigned_abs() > MAX_NUMBER;
             let of_floats = || {
                 let floats = batch.columns().first()?.as_primitive_opt::<Float64Type>()?;
-                floats.iter().flatten().find(|value| !value.is_finite()).map(|value| value.to_string())
+                floats
+                    .iter()
+                    .flatten()
+                    .find(|value| !value.is_finite())
+                    .map(|value| value.to_string())
             };
             let found = values.and_then(|values| values.iter().flatten().find(strange));
             if let Some(value) = found.map(|value| value.to_string()).or_else(of_floats) {
-                return Err(
-                    self.wrong(format!("numbers of a recording in the column {column}, found {value}"))
-                );
+                return Err(self.wrong(format!(
+                    "numbers of a recording in the column {column}, found {value}"
+                )));
             }
         }
         Ok(())
@@ -230,7 +278,10 @@ impl TableFile {
                 if let Err(wrong) = self.verify() {
                     return wrong;
                 }
-                let expected = format!("a Parquet file of {} bytes with {} rows", self.length, self.rows);
+                let expected = format!(
+                    "a Parquet file of {} bytes with {} rows",
+                    self.length, self.rows
+                );
                 self.error(expected, Some(source))
             }
         }
@@ -248,7 +299,12 @@ impl TableFile {
         if self.of_manifest.is_some() && now() != self.of_manifest {
             return StoreError::Replaced { path };
         }
-        StoreError::Table { path, file: self.member.clone(), expected, source }
+        StoreError::Table {
+            path,
+            file: self.member.clone(),
+            expected,
+            source,
+        }
     }
 }
 
@@ -278,7 +334,9 @@ impl Iterator for Batches {
 
 /// The error of an extract that the decoder handed through.
 fn in_parquet(error: ParquetError) -> Result<StoreError, ParquetError> {
-    let ParquetError::External(inner) = error else { return Err(error) };
+    let ParquetError::External(inner) = error else {
+        return Err(error);
+    };
     let inner = match inner.downcast::<StoreError>() {
         Ok(known) => return Ok(*known),
         Err(inner) => inner,
@@ -318,7 +376,11 @@ impl Slice {
     pub fn of_file(path: &Path) -> StoreResult<Self> {
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
         let (length, file) = opened.map_err(StoreError::io("open", path))?;
-        Ok(Self { bytes: Stored::File(Source::new(file, length, false), 0), length, checks: None })
+        Ok(Self {
+            bytes: Stored::File(Source::new(file, length, false), 0),
+            length,
+            checks: None,
+        })
     }
 
     /// Whether reading it does not wait for the disk.
@@ -343,11 +405,14 @@ impl Slice {
     pub fn read_at(&self, position: u64, buf: &mut [u8]) -> io::Result<usize> {
         match &self.bytes {
             Stored::Memory(memory) => {
-                let from = usize::try_from(position).ok().and_then(|position| memory.get(position..));
+                let from = usize::try_from(position)
+                    .ok()
+                    .and_then(|position| memory.get(position..));
                 from.unwrap_or_default().read(buf)
             }
             Stored::File(source, offset) => {
-                let left = usize::try_from(self.length.saturating_sub(position)).unwrap_or(usize::MAX);
+                let left =
+                    usize::try_from(self.length.saturating_sub(position)).unwrap_or(usize::MAX);
                 let wanted = buf.len().min(left);
                 let buf = buf.get_mut(..wanted).unwrap_or_default();
                 source.read_at(offset.saturating_add(position), buf)
@@ -366,17 +431,28 @@ impl ChunkReader for Slice {
     type T = io::BufReader<Cursor>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        Ok(io::BufReader::new(Cursor { slice: self.clone(), position: start, block: Bytes::new() }))
+        Ok(io::BufReader::new(Cursor {
+            slice: self.clone(),
+            position: start,
+            block: Bytes::new(),
+        }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         // Asked before memory is taken: the numbers come from the file.
-        let end = start.checked_add(length as u64).filter(|end| *end <= self.length);
+        let end = start
+            .checked_add(length as u64)
+            .filter(|end| *end <= self.length);
         if end.is_none() {
-            let text = format!("{length} bytes from {start} on reach behind the end, {} bytes", self.length);
+            let text = format!(
+                "{length} bytes from {start} on reach behind the end, {} bytes",
+                self.length
+            );
             return Err(ParquetError::EOF(text));
         }
-        let range = usize::try_from(start).ok().map(|start| start..start.saturating_add(length));
+        let range = usize::try_from(start)
+            .ok()
+            .map(|start| start..start.saturating_add(length));
         if let (Stored::Memory(memory), Some(range)) = (&self.bytes, range)
             && range.end <= memory.len()
         {
@@ -390,21 +466,32 @@ impl Slice {
     /// Reads bytes, and around them whole blocks where those have checksums that were not looked at yet.
     fn read_checked(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         let (end, block) = (start.saturating_add(length as u64), BLOCK_BYTES);
-        let checks = self.checks.as_ref().filter(|checks| !checks.are_done((start, end)));
+        let checks = self
+            .checks
+            .as_ref()
+            .filter(|checks| !checks.are_done((start, end)));
         let (from, to) = match checks {
             // Whole blocks are read, since a checksum is of a block. Once all blocks were compared, exactly
             // what is asked for is read.
-            Some(_) => (start / block * block, end.div_ceil(block).saturating_mul(block).min(self.length)),
+            Some(_) => (
+                start / block * block,
+                end.div_ceil(block).saturating_mul(block).min(self.length),
+            ),
             None => (start, end),
         };
         let wanted = usize::try_from(to - from).unwrap_or(usize::MAX);
         let mut all = vec![0; wanted];
         let read = self.read_at(from, &mut all)?;
         if read < wanted {
-            return Err(ParquetError::EOF(format!("the file ends {} bytes early", wanted - read)));
+            return Err(ParquetError::EOF(format!(
+                "the file ends {} bytes early",
+                wanted - read
+            )));
         }
         if let Some(checks) = checks {
-            checks.check(from, &all).map_err(|e| ParquetError::External(Box::new(e)))?;
+            checks
+                .check(from, &all)
+                .map_err(|e| ParquetError::External(Box::new(e)))?;
         }
         let skip = usize::try_from(start - from).unwrap_or_default();
         Ok(Bytes::from(all).slice(skip..skip + length))
@@ -429,7 +516,9 @@ impl Read for Cursor {
         }
         if self.block.is_empty() && self.position < self.slice.length {
             // Up to the end of the block only: decoders ask for a stream to read a few bytes of a header.
-            let end = (self.position / BLOCK_BYTES + 1).saturating_mul(BLOCK_BYTES).min(self.slice.length);
+            let end = (self.position / BLOCK_BYTES + 1)
+                .saturating_mul(BLOCK_BYTES)
+                .min(self.slice.length);
             let length = usize::try_from(end - self.position).unwrap_or_default();
             let read = self.slice.read_checked(self.position, length);
             self.block = read.map_err(|error| match in_parquet(error) {

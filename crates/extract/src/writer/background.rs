@@ -25,23 +25,38 @@ pub(super) struct Background {
 
 impl Background {
     pub(super) fn new(folders: Folders) -> Self {
-        Self { folders: Some(folders), sender: None, thread: None }
+        Self {
+            folders: Some(folders),
+            sender: None,
+            thread: None,
+        }
     }
 
     /// Takes rows. An error can be one of rows that were taken before.
     pub(super) fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
         self.start()?;
-        let sent = self.sender.as_ref().map(|sender| sender.send((table, rows)));
+        let sent = self
+            .sender
+            .as_ref()
+            .map(|sender| sender.send((table, rows)));
         // The thread ends early only over an error, which it hands back when it is joined.
-        if matches!(sent, Some(Ok(()))) { Ok(()) } else { self.stop().map(|_| ()) }
+        if matches!(sent, Some(Ok(()))) {
+            Ok(())
+        } else {
+            self.stop().map(|_| ())
+        }
     }
 
     fn start(&mut self) -> StoreResult<()> {
-        let Some(folders) = self.folders.take() else { return Ok(()) };
+        let Some(folders) = self.folders.take() else {
+            return Ok(());
+        };
         let target = folders.tables.folder.clone();
         // The channel is bounded, so that whoever makes rows waits for the encoder and rows do not pile up.
         let (sender, receiver) = sync_channel(BATCHES);
-        let thread = Builder::new().name("encode".to_owned()).spawn(move || encode(folders, &receiver));
+        let thread = Builder::new()
+            .name("encode".to_owned())
+            .spawn(move || encode(folders, &receiver));
         self.thread = Some(thread.map_err(StoreError::io("start a thread to write", &target))?);
         self.sender = Some(sender);
         Ok(())
@@ -51,18 +66,24 @@ impl Background {
     pub(super) fn stop(&mut self) -> StoreResult<&mut Folders> {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
-            let (folders, done) = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let (folders, done) = thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             self.folders = Some(folders);
             done?;
         }
         // There is none only if a thread could not be started, which was an error before.
-        self.folders.as_mut().ok_or_else(|| StoreError::Incomplete { path: std::path::PathBuf::new() })
+        self.folders.as_mut().ok_or_else(|| StoreError::Incomplete {
+            path: std::path::PathBuf::new(),
+        })
     }
 
     /// As [`Background::stop`], for good.
     pub(super) fn into_folders(mut self) -> StoreResult<Folders> {
         self.stop()?;
-        let missing = || StoreError::Incomplete { path: std::path::PathBuf::new() };
+        let missing = || StoreError::Incomplete {
+            path: std::path::PathBuf::new(),
+        };
         self.folders.take().ok_or_else(missing)
     }
 }
@@ -80,6 +101,8 @@ impl Drop for Background {
 
 /// Encodes what comes until the other end is gone, or something cannot be written.
 fn encode(mut folders: Folders, batches: &Receiver<Batch>) -> (Folders, StoreResult<()>) {
-    let done = batches.iter().try_for_each(|(table, rows)| folders.write(table, &rows));
+    let done = batches
+        .iter()
+        .try_for_each(|(table, rows)| folders.write(table, &rows));
     (folders, done)
 }

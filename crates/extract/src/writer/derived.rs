@@ -29,7 +29,9 @@ impl DerivedWriter {
     /// If the extract is an archive, or its folder cannot be written to.
     pub fn create(extract: &Extract) -> StoreResult<Self> {
         if extract.is_archive() {
-            return Err(StoreError::ReadOnlyArchive { path: extract.path().to_owned() });
+            return Err(StoreError::ReadOnlyArchive {
+                path: extract.path().to_owned(),
+            });
         }
         Self::at(&extract.path().join(manifest::DERIVED), extract)
     }
@@ -40,7 +42,10 @@ impl DerivedWriter {
     /// If it cannot be written to.
     pub(crate) fn at(target: &Path, extract: &Extract) -> StoreResult<Self> {
         let partial = Partial::create(target)?;
-        let tables = Tables::new(partial.content().to_owned(), run_id(&extract.manifest().source.hash));
+        let tables = Tables::new(
+            partial.content().to_owned(),
+            run_id(&extract.manifest().source.hash),
+        );
         Ok(Self { partial, tables })
     }
 
@@ -49,7 +54,10 @@ impl DerivedWriter {
     /// # Errors
     /// If the rows are not those of the table, or the file cannot be written. The tables cannot be finished
     /// then.
-    #[expect(clippy::needless_pass_by_value, reason = "a thread of its own may take the rows over")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a thread of its own may take the rows over"
+    )]
     pub fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
         self.tables.write(table, &rows)?;
         while self.tables.held_bytes() > super::HELD_BYTES {
@@ -73,7 +81,11 @@ impl DerivedWriter {
         empty::fill(partial.content(), DERIVED.iter(), &manifest.tables)?;
         write_json(partial.content(), &manifest)?;
         partial.publish()?;
-        Ok(Written { path, kept: false, tables: written(&manifest.tables, true) })
+        Ok(Written {
+            path,
+            kept: false,
+            tables: written(&manifest.tables, true),
+        })
     }
 }
 

@@ -26,8 +26,10 @@ pub(super) fn fill<'t>(
     written: &BTreeMap<String, TableEntry>,
 ) -> StoreResult<()> {
     for table in tables.filter(|table| !written.contains_key(table.name)) {
-        let bytes =
-            file_of(table).map_err(|source| StoreError::Encode { table: table.name.to_owned(), source })?;
+        let bytes = file_of(table).map_err(|source| StoreError::Encode {
+            table: table.name.to_owned(),
+            source,
+        })?;
         let path = folder.join(format!("{}.parquet", table.name));
         fs::write(&path, bytes).map_err(StoreError::io("write", &path))?;
     }

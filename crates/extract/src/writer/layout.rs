@@ -74,7 +74,11 @@ const TIMES: [&str; 14] = [
 
 /// The columns of the file of a table: that of the trace, and its own.
 pub(super) fn schema(table: &Table) -> Arc<Schema> {
-    let run_id = Arc::new(Field::new(RUN_ID.name, RUN_ID.kind.data_type(), RUN_ID.nullable));
+    let run_id = Arc::new(Field::new(
+        RUN_ID.name,
+        RUN_ID.kind.data_type(),
+        RUN_ID.nullable,
+    ));
     let declared = table.schema();
     let all = std::iter::once(run_id).chain(declared.fields().iter().cloned());
     Arc::new(Schema::new(all.collect::<Vec<_>>()))
@@ -162,7 +166,10 @@ fn description(table: &Table, amount: Amount) -> Vec<KeyValue> {
         pair("etwkit.table", table.name.to_owned()),
     ];
     if amount != Amount::None {
-        let columns: Map<_, _> = std::iter::once(&RUN_ID).chain(table.columns).map(column).collect();
+        let columns: Map<_, _> = std::iter::once(&RUN_ID)
+            .chain(table.columns)
+            .map(column)
+            .collect();
         pairs.push(pair("etwkit.doc", table.doc.to_owned()));
         pairs.push(pair("etwkit.columns", json!(columns).to_string()));
     }
@@ -188,11 +195,19 @@ mod tests {
         ] {
             assert_eq!(of(ContextSwitch::TABLE, name), wanted, "{name}");
         }
-        assert_eq!(of(Stack::TABLE, "stack_id"), Storage::Differences, "the rows are sorted by it");
+        assert_eq!(
+            of(Stack::TABLE, "stack_id"),
+            Storage::Differences,
+            "the rows are sorted by it"
+        );
         assert_eq!(of(Stack::TABLE, "parent_id"), Storage::Differences);
         assert_eq!(of(Stack::TABLE, "frame_id"), Storage::Plain);
         assert_eq!(of(DpcIsr::TABLE, "frame_id"), Storage::Dictionary);
-        assert_eq!(of(Frame::TABLE, "frame_id"), Storage::Differences, "the rows are sorted by it");
+        assert_eq!(
+            of(Frame::TABLE, "frame_id"),
+            Storage::Differences,
+            "the rows are sorted by it"
+        );
         assert_eq!(of(CpuStack::TABLE, "stack_id"), Storage::Differences);
         assert_eq!(of(StackHash::TABLE, "stack_hash"), Storage::Plain);
         assert_eq!(of(Method::TABLE, "method_hash"), Storage::Plain);
@@ -201,7 +216,10 @@ mod tests {
     #[test]
     fn every_time_is_a_column_of_some_table() {
         for time in TIMES {
-            assert!(TABLES.iter().any(|table| table.column(time).is_some()), "{time}");
+            assert!(
+                TABLES.iter().any(|table| table.column(time).is_some()),
+                "{time}"
+            );
         }
     }
 }

@@ -98,7 +98,13 @@ impl Writer {
         let tables = Tables::new(partial.content().to_owned(), options.run_id);
         let derived = Tables::new(partial.content().join(manifest::DERIVED), options.run_id);
         let tables = Background::new(Folders { tables, derived });
-        Ok(Self { tables, partial, options, depends_on: None, sealed: BTreeMap::new() })
+        Ok(Self {
+            tables,
+            partial,
+            options,
+            depends_on: None,
+            sealed: BTreeMap::new(),
+        })
     }
 
     /// Begins to write an extract anew, with everything that it has but for the tables `without` and those
@@ -108,7 +114,13 @@ impl Writer {
     /// If its folder cannot be written to.
     pub(crate) fn again(extract: &Extract, without: &[&Table]) -> StoreResult<Self> {
         let run_id = run_id(&extract.manifest().source.hash);
-        let mut writer = Self::create(extract.path(), WriterOptions { run_id, ..WriterOptions::default() })?;
+        let mut writer = Self::create(
+            extract.path(),
+            WriterOptions {
+                run_id,
+                ..WriterOptions::default()
+            },
+        )?;
         let content = writer.partial.content();
         for (name, entry) in &extract.manifest().tables {
             if without.iter().chain(ABOUT).all(|table| table.name != name) {
@@ -166,10 +178,15 @@ impl Writer {
     pub fn seal(&mut self) -> StoreResult<BTreeMap<String, TableFile>> {
         let folder = self.partial.content().to_owned();
         let folders = self.tables.stop()?;
-        let tables = std::mem::replace(&mut folders.tables, Tables::new(folder.clone(), self.options.run_id));
+        let tables = std::mem::replace(
+            &mut folders.tables,
+            Tables::new(folder.clone(), self.options.run_id),
+        );
         if tables.failed() {
             folders.tables.failed = true;
-            return Err(StoreError::Incomplete { path: self.partial.target().to_owned() });
+            return Err(StoreError::Incomplete {
+                path: self.partial.target().to_owned(),
+            });
         }
         self.sealed.extend(tables.close()?);
         files_in_folder(&folder, &self.sealed)
@@ -183,7 +200,10 @@ impl Writer {
         if self.sealed.remove(table.name).is_none() {
             return Ok(());
         }
-        let path = self.partial.content().join(format!("{}.parquet", table.name));
+        let path = self
+            .partial
+            .content()
+            .join(format!("{}.parquet", table.name));
         fs::remove_file(&path).map_err(StoreError::io("delete", &path))
     }
 
@@ -194,10 +214,15 @@ impl Writer {
         table: &'static Table,
         change: &mut dyn FnMut(&RecordBatch) -> Result<RecordBatch, SinkError>,
     ) -> Result<(), SinkError> {
-        let Some(file) = sealed.0.get(table.name) else { return Ok(()) };
+        let Some(file) = sealed.0.get(table.name) else {
+            return Ok(());
+        };
         // A hidden name in the same folder: the new file gets the name of the table while the old one is
         // read.
-        let aside = self.partial.content().join(format!(".{}.parquet", table.name));
+        let aside = self
+            .partial
+            .content()
+            .join(format!(".{}.parquet", table.name));
         fs::rename(&file.path, &aside).map_err(StoreError::io("rename", &file.path))?;
         self.sealed.remove(table.name);
         let before = file.moved_to(&aside);
@@ -214,13 +239,20 @@ impl Writer {
     /// # Errors
     /// If something cannot be written, or could not be written before. Nothing is changed at the target then.
     pub fn finish(self, mut manifest: Manifest) -> StoreResult<Written> {
-        let Self { tables, partial, options, depends_on, sealed } = self;
+        let Self {
+            tables,
+            partial,
+            options,
+            depends_on,
+            sealed,
+        } = self;
         let target = partial.target().to_owned();
         let Folders { tables, derived } = tables.into_folders()?;
         if tables.failed() || derived.failed() {
             return Err(StoreError::Incomplete { path: target });
         }
-        (manifest.format, manifest.format_version) = (manifest::FORMAT.to_owned(), manifest::VERSION);
+        (manifest.format, manifest.format_version) =
+            (manifest::FORMAT.to_owned(), manifest::VERSION);
         manifest.etwkit_version = env!("CARGO_PKG_VERSION").to_owned();
         manifest.tables = sealed;
         manifest.tables.extend(tables.close()?);
@@ -234,7 +266,11 @@ impl Writer {
         };
         let about = write_about(partial.content(), &manifest, of_derived.as_ref())?;
         manifest.tables.extend(about);
-        empty::fill(partial.content(), TABLES.iter().chain(ABOUT), &manifest.tables)?;
+        empty::fill(
+            partial.content(),
+            TABLES.iter().chain(ABOUT),
+            &manifest.tables,
+        )?;
         // After all tables, whose sizes and checksums it has.
         write_json(partial.content(), &manifest)?;
         let descriptions = manifest.descriptions.as_deref();
@@ -249,11 +285,19 @@ impl Writer {
             )
             .is_some()
         {
-            return Ok(Written { path: target, kept: true, tables: Vec::new() });
+            return Ok(Written {
+                path: target,
+                kept: true,
+                tables: Vec::new(),
+            });
         }
         refuse_foreign(&target)?;
         partial.publish()?;
-        Ok(Written { path: target, kept: false, tables: written })
+        Ok(Written {
+            path: target,
+            kept: false,
+            tables: written,
+        })
     }
 }
 
@@ -264,7 +308,10 @@ impl Sink for Writer {
 }
 
 /// Completes the derived tables of a new extract, with their manifest.
-fn finish_derived(tables: Tables, depends_on: BTreeMap<String, String>) -> StoreResult<DerivedManifest> {
+fn finish_derived(
+    tables: Tables,
+    depends_on: BTreeMap<String, String>,
+) -> StoreResult<DerivedManifest> {
     let folder = tables.folder.clone();
     let mut manifest = DerivedManifest::new(depends_on);
     manifest.tables = tables.close()?;
@@ -281,8 +328,13 @@ fn write_about(
     derived: Option<&DerivedManifest>,
 ) -> StoreResult<BTreeMap<String, TableEntry>> {
     let of_derived = |name: &str| derived.and_then(|derived| derived.tables.get(name));
-    let rows =
-        |name: &str| manifest.tables.get(name).or_else(|| of_derived(name)).map_or(0, |entry| entry.rows);
+    let rows = |name: &str| {
+        manifest
+            .tables
+            .get(name)
+            .or_else(|| of_derived(name))
+            .map_or(0, |entry| entry.rows)
+    };
     let mut tables = Tables::new(folder.to_owned(), run_id(&manifest.source.hash));
     let extract = extract_row(manifest, derived.map(|derived| derived.derived_version));
     tables.write(ExtractInfo::TABLE, &rows_of([extract])?)?;
@@ -334,7 +386,9 @@ fn written(entries: &BTreeMap<String, TableEntry>, derived: bool) -> Vec<Written
 
 /// Refuses a target that holds something else than an extract.
 fn refuse_foreign(target: &Path) -> StoreResult<()> {
-    let Ok(metadata) = target.symlink_metadata() else { return Ok(()) };
+    let Ok(metadata) = target.symlink_metadata() else {
+        return Ok(());
+    };
     let what = if metadata.is_symlink() {
         "a symbolic link"
     } else if !metadata.is_dir() {
@@ -344,7 +398,10 @@ fn refuse_foreign(target: &Path) -> StoreResult<()> {
     } else {
         "a folder without the manifest of an extract"
     };
-    Err(StoreError::NotOurs { path: target.to_owned(), what })
+    Err(StoreError::NotOurs {
+        path: target.to_owned(),
+        what,
+    })
 }
 
 pub(crate) fn write_json(folder: &Path, manifest: &impl Serialize) -> StoreResult<()> {
@@ -376,7 +433,11 @@ impl Folders {
         while tables.held_bytes() + others.held_bytes() > HELD_BYTES {
             // The largest is written out, whichever folder it is in: row groups stay as large as the common
             // bound allows.
-            let larger = if tables.held_bytes() > others.held_bytes() { &mut *tables } else { &mut *others };
+            let larger = if tables.held_bytes() > others.held_bytes() {
+                &mut *tables
+            } else {
+                &mut *others
+            };
             larger.flush_largest()?;
         }
         Ok(())
@@ -394,7 +455,12 @@ pub(crate) struct Tables {
 
 impl Tables {
     pub(crate) fn new(folder: PathBuf, run_id: i64) -> Self {
-        Self { folder, run_id, writers: BTreeMap::new(), failed: false }
+        Self {
+            folder,
+            run_id,
+            writers: BTreeMap::new(),
+            failed: false,
+        }
     }
 
     pub(crate) fn write(&mut self, table: &'static Table, rows: &RecordBatch) -> StoreResult<()> {
@@ -422,7 +488,10 @@ impl Tables {
     }
 
     pub(crate) fn flush_largest(&mut self) -> StoreResult<()> {
-        let largest = self.writers.values_mut().max_by_key(|writer| writer.held_bytes());
+        let largest = self
+            .writers
+            .values_mut()
+            .max_by_key(|writer| writer.held_bytes());
         let done = largest.map_or(Ok(()), TableWriter::flush);
         self.failed |= done.is_err();
         done

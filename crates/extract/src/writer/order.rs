@@ -27,14 +27,22 @@ impl Order {
     pub(super) fn new(table: &Table) -> Self {
         let first = table.order.first().copied();
         let is_number = |name: &&'static str| {
-            table.column(name).is_some_and(|column| matches!(column.kind, Kind::Int32 | Kind::Int64))
+            table
+                .column(name)
+                .is_some_and(|column| matches!(column.kind, Kind::Int32 | Kind::Int64))
         };
-        Self { column: first.filter(is_number).map(str::to_owned), last: Last::None }
+        Self {
+            column: first.filter(is_number).map(str::to_owned),
+            last: Last::None,
+        }
     }
 
     /// Follows a column of numbers, whatever table it is of.
     pub(crate) fn of_column(column: &str) -> Self {
-        Self { column: Some(column.to_owned()), last: Last::None }
+        Self {
+            column: Some(column.to_owned()),
+            last: Last::None,
+        }
     }
 
     /// Whether all rows so far are sorted.
@@ -44,12 +52,20 @@ impl Order {
 
     /// Looks at more rows.
     pub(crate) fn check(&mut self, rows: &RecordBatch) {
-        let Some(array) = self.column.as_ref().and_then(|name| rows.column_by_name(name)) else { return };
+        let Some(array) = self
+            .column
+            .as_ref()
+            .and_then(|name| rows.column_by_name(name))
+        else {
+            return;
+        };
         let mut last = self.last;
         let holds = if let Some(values) = array.as_primitive_opt::<Int64Type>() {
             values.iter().all(|value| follows(&mut last, value))
         } else if let Some(values) = array.as_primitive_opt::<Int32Type>() {
-            values.iter().all(|value| follows(&mut last, value.map(i64::from)))
+            values
+                .iter()
+                .all(|value| follows(&mut last, value.map(i64::from)))
         } else {
             false
         };

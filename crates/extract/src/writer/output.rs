@@ -15,7 +15,11 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn new(file: File) -> Self {
-        Self { file: BufWriter::with_capacity(1 << 18, file), failed: None, sums: Summing::default() }
+        Self {
+            file: BufWriter::with_capacity(1 << 18, file),
+            failed: None,
+            sums: Summing::default(),
+        }
     }
 
     /// The first error, once.

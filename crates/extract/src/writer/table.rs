@@ -47,7 +47,14 @@ impl TableWriter {
         let path = folder.join(format!("{}.parquet", table.name));
         let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
         let state = State::Held(file, Vec::new());
-        Ok(Self { table, run_id, path, state, order: Order::new(table), rows: 0 })
+        Ok(Self {
+            table,
+            run_id,
+            path,
+            state,
+            order: Order::new(table),
+            rows: 0,
+        })
     }
 
     pub(super) fn write(&mut self, rows: &RecordBatch) -> StoreResult<()> {
@@ -68,9 +75,13 @@ impl TableWriter {
     /// Rows as the file has them.
     fn with_run_id(&self, rows: &RecordBatch) -> StoreResult<RecordBatch> {
         let run_id: ArrayRef = Arc::new(Int64Array::from_value(self.run_id, rows.num_rows()));
-        let columns = std::iter::once(run_id).chain(rows.columns().iter().cloned()).collect();
-        RecordBatch::try_new(layout::schema(self.table), columns)
-            .map_err(|e| StoreError::Encode { table: self.table.name.to_owned(), source: e.into() })
+        let columns = std::iter::once(run_id)
+            .chain(rows.columns().iter().cloned())
+            .collect();
+        RecordBatch::try_new(layout::schema(self.table), columns).map_err(|e| StoreError::Encode {
+            table: self.table.name.to_owned(),
+            source: e.into(),
+        })
     }
 
     /// Bytes of memory that wait for the row group to be full.
@@ -97,8 +108,15 @@ impl TableWriter {
             Ok(output.flush().and_then(|()| output.len()))
         })?;
         let bytes = bytes.map_err(StoreError::io("write", &self.path))?;
-        let crc32 = self.encode(Amount::Few, |writer| Ok(writer.inner_mut().take_checksums()))?;
-        Ok(TableEntry { rows: self.rows, bytes, sorted_by: self.order.columns(), crc32 })
+        let crc32 = self.encode(Amount::Few, |writer| {
+            Ok(writer.inner_mut().take_checksums())
+        })?;
+        Ok(TableEntry {
+            rows: self.rows,
+            bytes,
+            sorted_by: self.order.columns(),
+            crc32,
+        })
     }
 
     /// Runs a step with the writer, after it got the rows that were held. `amount` counts only if the writer
@@ -112,13 +130,18 @@ impl TableWriter {
             self.start(amount)?;
         }
         let State::Encoding(writer) = &mut self.state else {
-            return Err(StoreError::Incomplete { path: self.path.clone() });
+            return Err(StoreError::Incomplete {
+                path: self.path.clone(),
+            });
         };
         let done = step(writer);
         // Where the file could not be written, that is the error, whatever the encoder made of it.
         done.map_err(|source| match writer.inner_mut().take_error() {
             Some(error) => StoreError::io("write", &self.path)(error),
-            None => StoreError::Encode { table: self.table.name.to_owned(), source },
+            None => StoreError::Encode {
+                table: self.table.name.to_owned(),
+                source,
+            },
         })
     }
 
@@ -131,11 +154,18 @@ impl TableWriter {
         let options = ArrowWriterOptions::new()
             .with_properties(layout::properties(self.table, amount))
             .with_skip_arrow_metadata(true);
-        let writer =
-            ArrowWriter::try_new_with_options(Output::new(file), layout::schema(self.table), options)
-                .map_err(|source| StoreError::Encode { table: self.table.name.to_owned(), source })?;
+        let writer = ArrowWriter::try_new_with_options(
+            Output::new(file),
+            layout::schema(self.table),
+            options,
+        )
+        .map_err(|source| StoreError::Encode {
+            table: self.table.name.to_owned(),
+            source,
+        })?;
         self.state = State::Encoding(Box::new(writer));
-        rows.iter().try_for_each(|rows| self.encode(amount, |writer| writer.write(rows)))
+        rows.iter()
+            .try_for_each(|rows| self.encode(amount, |writer| writer.write(rows)))
     }
 }
 
@@ -146,7 +176,11 @@ pub(super) fn check_columns(table: &Table, rows: &RecordBatch) -> StoreResult<()
         return Ok(());
     }
     let (expected, found) = (columns(&declared), columns(rows.schema_ref()));
-    Err(StoreError::Columns { table: table.name.to_owned(), expected, found })
+    Err(StoreError::Columns {
+        table: table.name.to_owned(),
+        expected,
+        found,
+    })
 }
 
 fn columns(schema: &Schema) -> String {
@@ -158,5 +192,10 @@ fn columns(schema: &Schema) -> String {
             if field.is_nullable() { "" } else { " not null" }
         )
     };
-    schema.fields().iter().map(one).collect::<Vec<_>>().join(", ")
+    schema
+        .fields()
+        .iter()
+        .map(one)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -24,10 +24,19 @@ fn a_finished_extract_replaces_the_one_before_with_all_its_files() {
     derived.finish(Default::default()).unwrap();
     let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
     writer.write(Mark::TABLE, marks(&["new"])).unwrap();
-    assert_eq!(salt_of(&target), 1, "the old one is there until the new one is finished");
+    assert_eq!(
+        salt_of(&target),
+        1,
+        "the old one is there until the new one is finished"
+    );
     writer.finish(manifest("2")).unwrap();
     assert_eq!(names(&target), files(&[]));
-    assert!(Extract::open(&target).unwrap().table("cpu_sample").is_none());
+    assert!(
+        Extract::open(&target)
+            .unwrap()
+            .table("cpu_sample")
+            .is_none()
+    );
     assert_eq!(names(&folder.path("")), ["run.etwx"]);
 }
 
@@ -59,7 +68,14 @@ fn derived_tables_of_an_extract_that_was_replaced_meanwhile_are_not_put_into_the
         late.finish(Default::default()),
         &["derived", "hint: was it removed meanwhile? try again"],
     );
-    assert_eq!(Extract::open(&target).unwrap().table("cpu_process").unwrap().rows, 2);
+    assert_eq!(
+        Extract::open(&target)
+            .unwrap()
+            .table("cpu_process")
+            .unwrap()
+            .rows,
+        2
+    );
     assert_eq!(salt_of(&target), 2);
     assert_eq!(names(&target), files(&["derived"]));
 }
@@ -73,14 +89,24 @@ fn what_is_no_extract_is_not_replaced() {
     let create = |path: &Path| Writer::create(path, WriterOptions::default());
     assert_refused(
         create(&file),
-        &["will not replace ", "file.etwx: it is a file", "hint: remove it, or give"],
+        &[
+            "will not replace ",
+            "file.etwx: it is a file",
+            "hint: remove it, or give",
+        ],
     );
-    assert_refused(create(&folder.path("mine.etwx")), &["it is a folder without the manifest of an extract"]);
+    assert_refused(
+        create(&folder.path("mine.etwx")),
+        &["it is a folder without the manifest of an extract"],
+    );
     assert_refused(
         create(&folder.path("gone/run.etwx")),
         &["gone does not exist", "hint: create it, or give"],
     );
-    assert_refused(create(&file.join("run.etwx")), &["file.etwx does not exist"]);
+    assert_refused(
+        create(&file.join("run.etwx")),
+        &["file.etwx does not exist"],
+    );
     assert_refused(create(Path::new("/")), &["it is a folder without"]);
     assert_eq!(fs::read(&file).unwrap(), b"precious");
     assert_eq!(names(&folder.path("")), ["file.etwx", "mine.etwx"]);
@@ -97,16 +123,25 @@ fn an_extract_of_the_same_trace_is_kept_if_that_is_wanted() {
     let folder = Folder::new();
     let target = folder.path("run.etwx");
     let finish = |hash: &str, text: &str| {
-        let mut writer =
-            Writer::create(&target, WriterOptions { no_overwrite: true, ..WriterOptions::default() })
-                .unwrap();
+        let mut writer = Writer::create(
+            &target,
+            WriterOptions {
+                no_overwrite: true,
+                ..WriterOptions::default()
+            },
+        )
+        .unwrap();
         writer.write(Mark::TABLE, marks(&[text])).unwrap();
         writer.finish(manifest(hash)).unwrap().kept
     };
     let is_there = |hash: &str, detail| Extract::same_source(&target, hash, detail).is_some();
     assert!(!is_there("a", Detail::Full));
     assert!(!finish("a", "first"));
-    assert!(is_there("a", Detail::Full) && !is_there("a", Detail::Summary) && !is_there("b", Detail::Full));
+    assert!(
+        is_there("a", Detail::Full)
+            && !is_there("a", Detail::Summary)
+            && !is_there("b", Detail::Full)
+    );
     assert!(finish("a", "second"), "the same trace");
     assert!(!finish("b", "third"), "another trace");
     // A damaged one is no complete one.
@@ -131,12 +166,17 @@ fn writers_at_the_same_time_never_mix() {
             }
             opened
         });
-        let mut children: Vec<_> =
-            [2, 3].map(|salt| command("times", &target, salt).spawn().unwrap()).into_iter().collect();
+        let mut children: Vec<_> = [2, 3]
+            .map(|salt| command("times", &target, salt).spawn().unwrap())
+            .into_iter()
+            .collect();
         for _ in 0..20 {
             extract(&target, 1000, 4).unwrap();
         }
-        let ended: Vec<_> = children.iter_mut().map(|child| child.wait().unwrap().success()).collect();
+        let ended: Vec<_> = children
+            .iter_mut()
+            .map(|child| child.wait().unwrap().success())
+            .collect();
         done.store(true, Ordering::Relaxed);
         assert_eq!(ended, [true, true]);
         assert!(opened.join().unwrap() > 0, "it could be read all the time");
@@ -170,7 +210,9 @@ fn killed_at_any_moment_the_target_is_whole_or_absent() {
     // On a busy machine it takes more rounds, which get longer, until one of them comes to an end.
     for round in (0..400).take_while(|round| *round < 24 || !target.exists()) {
         let mut child = start("again", &target, round);
-        std::thread::sleep(Duration::from_micros(500 * round as u64 * (1 + round as u64 % 3)));
+        std::thread::sleep(Duration::from_micros(
+            500 * round as u64 * (1 + round as u64 % 3),
+        ));
         child.kill().unwrap();
         child.wait().unwrap();
         if target.exists() {
@@ -180,7 +222,11 @@ fn killed_at_any_moment_the_target_is_whole_or_absent() {
     assert!(target.exists(), "one of them came to an end");
     extract(&target, 10, 100).unwrap();
     assert_eq!(salt_of(&target), 100);
-    assert_eq!(names(&folder.path("")), ["run.etwx"], "all they left is swept");
+    assert_eq!(
+        names(&folder.path("")),
+        ["run.etwx"],
+        "all they left is swept"
+    );
 }
 
 #[test]
@@ -191,7 +237,10 @@ fn foreign_folders_are_not_swept() {
         folder.write(&format!("{name}/notes.txt"), b"precious");
     }
     extract(&folder.path("run.etwx"), 10, 1).unwrap();
-    assert_eq!(names(&folder.path("")), [".backup.partial", ".run.etwx.abc.partial", "run.etwx"]);
+    assert_eq!(
+        names(&folder.path("")),
+        [".backup.partial", ".run.etwx.abc.partial", "run.etwx"]
+    );
 }
 
 /// Nobody can make a folder there, not even the superuser.
@@ -199,7 +248,13 @@ fn foreign_folders_are_not_swept() {
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_with_what_to_do() {
     let created = Writer::create(Path::new("/sys/run.etwx"), WriterOptions::default());
-    assert_refused(created, &["cannot create a folder in /sys", "give another folder with --out"]);
+    assert_refused(
+        created,
+        &[
+            "cannot create a folder in /sys",
+            "give another folder with --out",
+        ],
+    );
 }
 
 /// Where the file system has no room left, writing fails in the middle of a file, as it does at a limit for
@@ -214,10 +269,18 @@ fn a_file_that_cannot_grow_is_named_with_what_to_do() {
     // Without the trap the system would end the process instead of refusing the write.
     limited.args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\""]);
     limited.arg(large.get_program()).args(large.get_args());
-    limited.envs(large.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    limited.envs(
+        large
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
     let output = limited.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    for part in ["outcome: cannot write ", "cpu_sample.parquet | ", "hint: the file system or a limit"] {
+    for part in [
+        "outcome: cannot write ",
+        "cpu_sample.parquet | ",
+        "hint: the file system or a limit",
+    ] {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }
     assert!(names(&folder.path("")).is_empty(), "nothing is left");
@@ -233,17 +296,32 @@ fn a_full_disk_is_named_with_what_to_do() {
     // In a mount namespace of its own, so that nothing is left mounted whatever happens.
     let large = command("large", &disk.join("run.etwx"), 1);
     let mut small = std::process::Command::new("unshare");
-    small.args(["-m", "-r", "sh", "-c", "mount -t tmpfs -o size=16k none \"$DISK\" && exec \"$0\" \"$@\""]);
-    small.arg(large.get_program()).args(large.get_args()).env("DISK", &disk);
-    small.envs(large.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    small.args([
+        "-m",
+        "-r",
+        "sh",
+        "-c",
+        "mount -t tmpfs -o size=16k none \"$DISK\" && exec \"$0\" \"$@\"",
+    ]);
+    small
+        .arg(large.get_program())
+        .args(large.get_args())
+        .env("DISK", &disk);
+    small.envs(
+        large
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
     let Some(output) = small.output().ok().filter(|output| output.status.success()) else {
         // The limit of the test above reaches the same code on every system.
         eprintln!("no tmpfs can be mounted here");
         return;
     };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    for part in ["outcome: cannot write ", "hint: no space is left there: free some, or give another folder"]
-    {
+    for part in [
+        "outcome: cannot write ",
+        "hint: no space is left there: free some, or give another folder",
+    ] {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }
 }

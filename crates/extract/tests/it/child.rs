@@ -20,7 +20,11 @@ const READY: &str = "child is ready";
 pub(crate) fn command(mode: &str, target: &Path, salt: i64) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child::writes", "--ignored", "--nocapture"]);
-    command.env(MODE, mode).env(TARGET, target).env(SALT, salt.to_string()).stdout(Stdio::piped());
+    command
+        .env(MODE, mode)
+        .env(TARGET, target)
+        .env(SALT, salt.to_string())
+        .stdout(Stdio::piped());
     command
 }
 
@@ -28,7 +32,10 @@ pub(crate) fn command(mode: &str, target: &Path, salt: i64) -> Command {
 pub(crate) fn start(mode: &str, target: &Path, salt: i64) -> Child {
     let mut child = command(mode, target, salt).spawn().unwrap();
     let lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
-    assert!(lines.map(Result::unwrap).any(|line| line.contains(READY)), "the child ended early");
+    assert!(
+        lines.map(Result::unwrap).any(|line| line.contains(READY)),
+        "the child ended early"
+    );
     child
 }
 
@@ -42,7 +49,9 @@ fn writes() {
         "endless" => {
             let mut writer = Writer::create(target, WriterOptions::default()).unwrap();
             loop {
-                writer.write(CpuSample::TABLE, samples(100_000, salt)).unwrap();
+                writer
+                    .write(CpuSample::TABLE, samples(100_000, salt))
+                    .unwrap();
                 println!("{READY}");
             }
         }
@@ -71,13 +80,36 @@ pub(crate) fn salt_of(target: &Path) -> i64 {
     let extract = Extract::open(target).unwrap();
     let salt = i64::from_str_radix(&extract.manifest().source.hash, 16).unwrap();
     let (mut rows, mut sum) = (0, 0);
-    for batch in extract.table("cpu_sample").unwrap().batches(Some(&["weight_ns"])).unwrap() {
+    for batch in extract
+        .table("cpu_sample")
+        .unwrap()
+        .batches(Some(&["weight_ns"]))
+        .unwrap()
+    {
         let batch = batch.unwrap();
         rows += batch.num_rows() as i64;
-        sum += batch.column(0).as_primitive::<Int64Type>().values().iter().sum::<i64>();
+        sum += batch
+            .column(0)
+            .as_primitive::<Int64Type>()
+            .values()
+            .iter()
+            .sum::<i64>();
     }
     assert_eq!(sum, rows * (1_000_000 + salt));
-    let mut marks = extract.table("mark").unwrap().batches(Some(&["text"])).unwrap();
-    assert_eq!(marks.next().unwrap().unwrap().column(0).as_string::<i32>().value(0), format!("salt {salt}"));
+    let mut marks = extract
+        .table("mark")
+        .unwrap()
+        .batches(Some(&["text"]))
+        .unwrap();
+    assert_eq!(
+        marks
+            .next()
+            .unwrap()
+            .unwrap()
+            .column(0)
+            .as_string::<i32>()
+            .value(0),
+        format!("salt {salt}")
+    );
     salt
 }

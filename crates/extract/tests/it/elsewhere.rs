@@ -5,7 +5,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch,
+    StringArray,
 };
 use etwkit_extract::{Extract, Manifest, Writer, WriterOptions};
 use etwkit_trace::table::{ABOUT, Column, CpuSample, DERIVED, Kind, Process, RUN_ID, Row, Table};
@@ -33,7 +34,10 @@ fn values(column: &Column) -> (ArrayRef, Value) {
     let text = |n: i32| format!("ü{n}");
     let bytes = |n: i32| n.to_le_bytes();
     match column.kind {
-        Kind::Int32 => (Arc::new(Int32Array::from(all.clone())), json!(some().sum::<i64>())),
+        Kind::Int32 => (
+            Arc::new(Int32Array::from(all.clone())),
+            json!(some().sum::<i64>()),
+        ),
         Kind::Int64 => {
             let array: Int64Array = all.iter().map(|n| n.map(|n| wide(i64::from(n)))).collect();
             (Arc::new(array), json!(some().map(wide).sum::<i64>()))
@@ -45,11 +49,17 @@ fn values(column: &Column) -> (ArrayRef, Value) {
         }
         Kind::Boolean => {
             let array: BooleanArray = all.iter().map(|n| n.map(|n| n % 2 == 0)).collect();
-            (Arc::new(array), json!(some().filter(|n| n % 2 == 0).count()))
+            (
+                Arc::new(array),
+                json!(some().filter(|n| n % 2 == 0).count()),
+            )
         }
         Kind::Text => {
             let array: StringArray = all.iter().map(|n| n.map(text)).collect();
-            (Arc::new(array), json!(all.iter().flatten().map(|n| text(*n).len()).sum::<usize>()))
+            (
+                Arc::new(array),
+                json!(all.iter().flatten().map(|n| text(*n).len()).sum::<usize>()),
+            )
         }
         Kind::Timestamp => panic!("{} is filled from the manifest", column.name),
         Kind::Binary => {
@@ -68,12 +78,18 @@ fn types(column: &Column) -> [String; 3] {
         Kind::Boolean => ("BOOLEAN", "bool", "Boolean"),
         Kind::Text => ("VARCHAR", "string", "String"),
         Kind::Binary => ("BLOB", "binary", "Binary"),
-        Kind::Timestamp => {
-            ("TIMESTAMP WITH TIME ZONE", "timestamp[us, tz=UTC]", "Datetime(time_unit='us', time_zone='UTC')")
-        }
+        Kind::Timestamp => (
+            "TIMESTAMP WITH TIME ZONE",
+            "timestamp[us, tz=UTC]",
+            "Datetime(time_unit='us', time_zone='UTC')",
+        ),
     };
     let null = if column.nullable { "" } else { " not null" };
-    [duckdb.to_owned(), format!("{pyarrow}{null}"), polars.to_owned()]
+    [
+        duckdb.to_owned(),
+        format!("{pyarrow}{null}"),
+        polars.to_owned(),
+    ]
 }
 
 /// What the script should print for a table, with the rows to write.
@@ -81,7 +97,10 @@ fn expected(table: &'static Table) -> (RecordBatch, Value) {
     let (arrays, sums): (Vec<_>, Vec<_>) = table.columns.iter().map(values).unzip();
     let stored = || std::iter::once(&RUN_ID).chain(table.columns);
     let named = |values: Vec<Value>| -> Map<String, Value> {
-        stored().map(|column| column.name.to_owned()).zip(values).collect()
+        stored()
+            .map(|column| column.name.to_owned())
+            .zip(values)
+            .collect()
     };
     let typed = |index: usize| named(stored().map(|c| json!(types(c)[index])).collect());
     let run_ids = json!(RUN * i64::from(ROWS));
@@ -94,14 +113,18 @@ fn expected(table: &'static Table) -> (RecordBatch, Value) {
         "polars": seen(typed(2)),
         "packed": seen(typed(1)),
     });
-    (RecordBatch::try_new(table.schema(), arrays).unwrap(), answer)
+    (
+        RecordBatch::try_new(table.schema(), arrays).unwrap(),
+        answer,
+    )
 }
 
 /// The Python to open extracts with; without one the test says that it is skipped.
 fn python(test: &str) -> Option<OsString> {
     let python = std::env::var_os("ETWKIT_PYTHON");
     if python.is_none() {
-        let missing = "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
+        let missing =
+            "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
         etwkit_testkit::skip(&format!("elsewhere::{test}: {missing}"));
     }
     python
@@ -113,7 +136,10 @@ fn duckdb_pandas_pyarrow_and_polars_see_every_declared_column() {
     let Some(python) = python(name) else { return };
     let folder = Folder::new();
     let (target, packed) = (folder.path("run.etwx"), folder.path("run.etwx.zip"));
-    let options = WriterOptions { run_id: RUN, ..WriterOptions::default() };
+    let options = WriterOptions {
+        run_id: RUN,
+        ..WriterOptions::default()
+    };
     let mut writer = Writer::create(&target, options).unwrap();
     let mut wanted = Map::new();
     for table in TABLES.iter().chain(DERIVED) {
@@ -124,8 +150,16 @@ fn duckdb_pandas_pyarrow_and_polars_see_every_declared_column() {
     writer.finish(manifest("0")).unwrap();
     Extract::open(&target).unwrap().pack(&packed).unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/open_elsewhere.py");
-    let output = Command::new(python).arg(script).args([&target, &packed]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(python)
+        .arg(script)
+        .args([&target, &packed])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     for (table, wanted) in &wanted {
         for (program, wanted) in wanted.as_object().unwrap() {
@@ -139,32 +173,54 @@ fn duckdb_pandas_pyarrow_and_polars_see_every_declared_column() {
                 .chain(table.columns)
                 .map(|column| (column.name.to_owned(), json!(types(column)[index])))
                 .collect();
-            assert_eq!(found[table.name][program]["types"], json!(wanted), "{} in {program}", table.name);
+            assert_eq!(
+                found[table.name][program]["types"],
+                json!(wanted),
+                "{} in {program}",
+                table.name
+            );
         }
     }
     // 1 May 2024, 10:00:00.123456.
-    assert_eq!(found["extract"]["pyarrow"]["sums"]["start_utc"], 1_714_557_600_123_456_i64);
+    assert_eq!(
+        found["extract"]["pyarrow"]["sums"]["start_utc"],
+        1_714_557_600_123_456_i64
+    );
 }
 
 #[test]
 fn a_pattern_finds_a_table_in_all_extracts_whatever_rows_they_have() {
-    let Some(python) = python("a_pattern_finds_a_table_in_all_extracts_whatever_rows_they_have") else {
+    let Some(python) = python("a_pattern_finds_a_table_in_all_extracts_whatever_rows_they_have")
+    else {
         return;
     };
     let folder = Folder::new();
     for (name, hash, rows) in [("a", 1_i64, 10), ("b", -2, 0), ("c", 3, 7)] {
         let hash = format!("{hash:016x}");
-        let options = WriterOptions { run_id: etwkit_extract::run_id(&hash), ..WriterOptions::default() };
+        let options = WriterOptions {
+            run_id: etwkit_extract::run_id(&hash),
+            ..WriterOptions::default()
+        };
         let mut writer = Writer::create(&folder.path(&format!("{name}.etwx")), options).unwrap();
-        writer.write(CpuSample::TABLE, crate::rows::samples(rows, 0)).unwrap();
+        writer
+            .write(CpuSample::TABLE, crate::rows::samples(rows, 0))
+            .unwrap();
         writer.set_derived(std::collections::BTreeMap::new());
         let mut manifest = manifest(&hash);
         manifest.machine.computer = Some(name.to_uppercase());
         writer.finish(manifest).unwrap();
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/open_many.py");
-    let output = Command::new(python).arg(script).current_dir(folder.path("")).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(python)
+        .arg(script)
+        .current_dir(folder.path(""))
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = json!([["A", 1, 10], ["C", 3, 7]]);
     let runs = json!([-2, 1, 3]);
@@ -196,22 +252,36 @@ fn page() -> String {
 /// The blocks of code of the page in that language.
 fn blocks(page: &str, language: &str) -> Vec<String> {
     let begin = format!("```{language}\n");
-    page.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+    page.split(&begin)
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
 fn the_manifest_of_the_page_is_one() {
     let all = blocks(&page(), "json");
-    let manifests: Vec<&String> = all.iter().filter(|json| json.contains("\"format_version\"")).collect();
-    let [example] = manifests[..] else { panic!("the page has one manifest") };
+    let manifests: Vec<&String> = all
+        .iter()
+        .filter(|json| json.contains("\"format_version\""))
+        .collect();
+    let [example] = manifests[..] else {
+        panic!("the page has one manifest")
+    };
     let json: Value = serde_json::from_str(example).unwrap();
     let manifest: Manifest = serde_json::from_str(example).unwrap();
-    assert_eq!(serde_json::to_value(manifest).unwrap(), json, "every field is one that is written");
+    assert_eq!(
+        serde_json::to_value(manifest).unwrap(),
+        json,
+        "every field is one that is written"
+    );
 }
 
 #[test]
 fn the_examples_of_the_page_answer_right() {
-    let Some(python) = python("the_examples_of_the_page_answer_right") else { return };
+    let Some(python) = python("the_examples_of_the_page_answer_right") else {
+        return;
+    };
     let folder = Folder::new();
     let mut writer = Writer::create(&folder.path("run.etwx"), WriterOptions::default()).unwrap();
     let sample = |process_key, is_idle| CpuSample {
@@ -220,7 +290,12 @@ fn the_examples_of_the_page_answer_right() {
         is_idle,
         ..CpuSample::default()
     };
-    let samples = [sample(1, false), sample(2, false), sample(1, false), sample(0, true)];
+    let samples = [
+        sample(1, false),
+        sample(2, false),
+        sample(1, false),
+        sample(0, true),
+    ];
     writer.write(CpuSample::TABLE, batch(samples)).unwrap();
     let processes = [(0, "Idle"), (1, "cmd.exe"), (2, "explorer.exe")].map(|(key, name)| Process {
         process_key: key,
@@ -230,22 +305,36 @@ fn the_examples_of_the_page_answer_right() {
     });
     writer.write(Process::TABLE, batch(processes)).unwrap();
     writer.finish(manifest("0")).unwrap();
-    Extract::open(&folder.path("run.etwx")).unwrap().pack(&folder.path("run.etwx.zip")).unwrap();
+    Extract::open(&folder.path("run.etwx"))
+        .unwrap()
+        .pack(&folder.path("run.etwx.zip"))
+        .unwrap();
     let answers: [&[&str]; 8] = [
         &["9112917963168311149"],
         &["cpu_sample is whole", "process is whole"],
         &["cmd.exe", "2.0", "explorer.exe", "1.0"],
         &["cmd.exe         2.0", "explorer.exe    1.0"],
         &["Time that it stands for"],
-        &["PC-1", "run.etl", "2024-05-01 ", "cmd.exe", "2.0", "explorer.exe", "1.0"],
+        &[
+            "PC-1",
+            "run.etl",
+            "2024-05-01 ",
+            "cmd.exe",
+            "2.0",
+            "explorer.exe",
+            "1.0",
+        ],
         &["3000000"],
         &["Idle", "cmd.exe", "explorer.exe"],
     ];
     let examples = blocks(&page(), "python");
     assert_eq!(examples.len(), answers.len());
     for (example, answer) in examples.iter().zip(answers) {
-        let output =
-            Command::new(&python).args(["-c", example]).current_dir(folder.path("")).output().unwrap();
+        let output = Command::new(&python)
+            .args(["-c", example])
+            .current_dir(folder.path(""))
+            .output()
+            .unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         for part in answer {
             assert!(

@@ -23,16 +23,25 @@ fn sums(
     has_kind: impl Fn(&Kind) -> bool,
 ) -> (BTreeMap<Kind, i64>, i64, i64) {
     let (mut kinds, mut bytes, mut stacks) = (BTreeMap::new(), 0, 0);
-    for (_, batch) in batches.iter().filter(|(table, _)| table.name == EventCount::TABLE.name) {
+    for (_, batch) in batches
+        .iter()
+        .filter(|(table, _)| table.name == EventCount::TABLE.name)
+    {
         let column = |name: &str| batch.column_by_name(name).unwrap();
         let small = |name: &str| column(name).as_primitive::<Int32Type>().clone();
         let long = |name: &str| column(name).as_primitive::<Int64Type>().clone();
-        let (group, guid) = (small("kernel_group"), column("provider_guid").as_string::<i32>().clone());
+        let (group, guid) = (
+            small("kernel_group"),
+            column("provider_guid").as_string::<i32>().clone(),
+        );
         let (id, opcode, version) = (small("event_id"), small("opcode"), small("version"));
         let (events, size, with_stack) = (long("events"), long("record_bytes"), long("stacks"));
         for row in 0..batch.num_rows() {
-            let of =
-                if guid.is_null(row) { group.value(row).to_string() } else { guid.value(row).to_owned() };
+            let of = if guid.is_null(row) {
+                group.value(row).to_string()
+            } else {
+                guid.value(row).to_owned()
+            };
             let kind = (of, id.value(row), version.value(row), opcode.value(row));
             if !has_kind(&kind) {
                 continue;
@@ -50,12 +59,24 @@ fn sums(
 fn counts_of_info(session: &Session) -> BTreeMap<Kind, i64> {
     let report = CountReport::read(session, &Counting::default(), &EventFilter::default()).unwrap();
     let kernel = report.counts.kernel.iter().map(|row| {
-        let kind = (row.group.to_string(), 0, i32::from(row.version), i32::from(row.opcode));
+        let kind = (
+            row.group.to_string(),
+            0,
+            i32::from(row.version),
+            i32::from(row.opcode),
+        );
         (kind, row.events as i64)
     });
     let provider = report.counts.provider.iter().map(|row| {
-        let numbers = (i32::from(row.id), i32::from(row.version), i32::from(row.opcode));
-        ((row.provider.clone(), numbers.0, numbers.1, numbers.2), row.events as i64)
+        let numbers = (
+            i32::from(row.id),
+            i32::from(row.version),
+            i32::from(row.opcode),
+        );
+        (
+            (row.provider.clone(), numbers.0, numbers.1, numbers.2),
+            row.events as i64,
+        )
     });
     kernel.chain(provider).collect()
 }
@@ -63,7 +84,12 @@ fn counts_of_info(session: &Session) -> BTreeMap<Kind, i64> {
 #[test]
 fn counts_by_second_add_up_to_those_of_info() {
     let mut all: Vec<Vec<PathBuf>> = trace_files().into_iter().map(|file| vec![file]).collect();
-    all.extend(samples().into_iter().map(|sample| sample.files).filter(|files| files.len() > 1));
+    all.extend(
+        samples()
+            .into_iter()
+            .map(|sample| sample.files)
+            .filter(|files| files.len() > 1),
+    );
     all.extend(etwkit_testkit::traces().map(|folder| vec![folder.join("TraceLoggingTester.7z")]));
     assert!(all.len() > 30 || all.is_empty(), "{} traces", all.len());
     for files in all {
@@ -74,7 +100,11 @@ fn counts_by_second_add_up_to_those_of_info() {
         let imported = import(session, &Options::default(), &mut rows, go_on).unwrap();
         let (kinds, bytes, _) = sums(&rows, |_| true);
         assert_eq!(kinds, counts_of_info(session), "{files:?}");
-        assert_eq!(kinds.values().sum::<i64>(), imported.trace.events, "{files:?}");
+        assert_eq!(
+            kinds.values().sum::<i64>(),
+            imported.trace.events,
+            "{files:?}"
+        );
         assert_eq!(bytes, imported.trace.decompressed_bytes, "{files:?}");
     }
 }
@@ -84,12 +114,17 @@ fn counts_by_second_add_up_to_those_of_info() {
 fn samples_with_stacks_are_those_of_the_truth() {
     let mut compared = 0;
     for sample in samples() {
-        let Some(expected) = sample.truth["cpu"]["stacks"]["samples_with_any_stack"].as_i64() else {
+        let Some(expected) = sample.truth["cpu"]["stacks"]["samples_with_any_stack"].as_i64()
+        else {
             continue;
         };
-        let input = etwkit_extract::open(&sample.files, &etwkit_extract::Options::default()).unwrap();
+        let input =
+            etwkit_extract::open(&sample.files, &etwkit_extract::Options::default()).unwrap();
         let mut rows: Vec<(&'static Table, RecordBatch)> = Vec::new();
-        import(input.session(), &Options::default(), &mut rows, &mut |_| ControlFlow::Continue(())).unwrap();
+        import(input.session(), &Options::default(), &mut rows, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
         let is_sample = |kind: &Kind| kind.0 == "15" && kind.3 == 46;
         assert_eq!(sums(&rows, is_sample).2, expected, "{}", sample.name);
         compared += usize::from(expected > 0);
@@ -100,12 +135,20 @@ fn samples_with_stacks_are_those_of_the_truth() {
 /// Stretches of a tag have all of its samples, one behind the other.
 #[test]
 fn stretches_of_tags_add_up_to_the_tags() {
-    let Some(folder) = etwkit_testkit::traces() else { return };
+    let Some(folder) = etwkit_testkit::traces() else {
+        return;
+    };
     let work = etwkit_testkit::files::Folder::new();
     let file = folder.join("net.4.5.2.x64.etl");
     let input = etwkit_extract::open(&[file], &etwkit_extract::Options::default()).unwrap();
     let (target, go_on) = (work.path("net.etwx"), &mut |_| ControlFlow::Continue(()));
-    etwkit_extract::convert(&input, &target, etwkit_extract::ConvertOptions::default(), go_on).unwrap();
+    etwkit_extract::convert(
+        &input,
+        &target,
+        etwkit_extract::ConvertOptions::default(),
+        go_on,
+    )
+    .unwrap();
     let extract = etwkit_extract::Extract::open(&target).unwrap();
     // Samples and CPU by process and tag.
     let sums = |table: &str| {
@@ -113,12 +156,23 @@ fn stretches_of_tags_add_up_to_the_tags() {
         let file = extract.tables().find(|file| file.name == table).unwrap();
         for batch in file.batches(None).unwrap() {
             let batch = batch.unwrap();
-            let long = |name: &str| batch.column_by_name(name).unwrap().as_primitive::<Int64Type>().clone();
-            let process = batch.column_by_name("process_key").unwrap().as_primitive::<Int32Type>();
+            let long = |name: &str| {
+                batch
+                    .column_by_name(name)
+                    .unwrap()
+                    .as_primitive::<Int64Type>()
+                    .clone()
+            };
+            let process = batch
+                .column_by_name("process_key")
+                .unwrap()
+                .as_primitive::<Int32Type>();
             let tag = batch.column_by_name("tag").unwrap().as_string::<i32>();
             let (samples, cpu) = (long("samples"), long("cpu_ns"));
             for row in (0..batch.num_rows()).filter(|row| samples.value(*row) > 0) {
-                let sum = sums.entry((process.value(row), tag.value(row).to_owned())).or_default();
+                let sum = sums
+                    .entry((process.value(row), tag.value(row).to_owned()))
+                    .or_default();
                 *sum = (sum.0 + samples.value(row), sum.1 + cpu.value(row));
             }
         }

@@ -42,11 +42,19 @@ enum Origin {
 
 /// Traces, files of one recording together. Of the seeds of a made trace one is enough.
 fn recordings() -> Vec<(Origin, String, Vec<PathBuf>)> {
-    let several: Vec<Vec<PathBuf>> =
-        samples().into_iter().map(|sample| sample.files).filter(|files| files.len() > 1).collect();
+    let several: Vec<Vec<PathBuf>> = samples()
+        .into_iter()
+        .map(|sample| sample.files)
+        .filter(|files| files.len() > 1)
+        .collect();
     let is_alone = |file: &PathBuf| !several.iter().flatten().any(|other| other == file);
     let mut all = several.clone();
-    all.extend(trace_files().into_iter().filter(is_alone).map(|file| vec![file]));
+    all.extend(
+        trace_files()
+            .into_iter()
+            .filter(is_alone)
+            .map(|file| vec![file]),
+    );
     all.extend(traces().map(|folder| vec![folder.join("TraceLoggingTester.7z")]));
     let recording = |files: Vec<PathBuf>| {
         let stem = files[0].file_stem().unwrap().to_string_lossy().into_owned();
@@ -64,11 +72,18 @@ fn recordings() -> Vec<(Origin, String, Vec<PathBuf>)> {
 fn look(all: &mut AllMet, folder: &Folder, (origin, name): (Origin, &str), files: &[PathBuf]) {
     let target = folder.path("run.etwx");
     let path = SearchPath::default().with_folder(folder.path("symbols"));
-    let names = NameFrom { path, options: Options::default(), on_symbols: &|_, _| {} };
+    let names = NameFrom {
+        path,
+        options: Options::default(),
+        on_symbols: &|_, _| {},
+    };
     // All tables, those too that are left out if nothing is said.
     let left_out = Names::new();
-    let options =
-        ConvertOptions { names: Some(&names), left_out: Some(&left_out), ..ConvertOptions::default() };
+    let options = ConvertOptions {
+        names: Some(&names),
+        left_out: Some(&left_out),
+        ..ConvertOptions::default()
+    };
     let input = etwkit_extract::open(files, &etwkit_extract::Options::default()).unwrap();
     convert(&input, &target, options, &mut |_| ControlFlow::Continue(())).unwrap();
     let extract = Extract::open(&target).unwrap();
@@ -77,7 +92,9 @@ fn look(all: &mut AllMet, folder: &Folder, (origin, name): (Origin, &str), files
             let batch = batch.unwrap();
             for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
                 if column.null_count() < column.len() {
-                    let met = all.entry((file.name.clone(), field.name().clone())).or_default();
+                    let met = all
+                        .entry((file.name.clone(), field.name().clone()))
+                        .or_default();
                     let names = match origin {
                         Origin::Real => &mut met.real,
                         Origin::Made => &mut met.made,
@@ -96,7 +113,9 @@ fn scenarios(all: &mut AllMet) {
         let folder = Folder::new();
         let options = etwkit_synth::Options::default();
         let trace = folder.path("run.etl");
-        scenario.write(File::create(&trace).unwrap(), &options).unwrap();
+        scenario
+            .write(File::create(&trace).unwrap(), &options)
+            .unwrap();
         for symbols in scenario.symbols(&options).unwrap() {
             let path = folder.path("symbols").join(symbols.path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -118,7 +137,9 @@ const NAMED: usize = 4;
 
 /// The best traces for a column.
 fn best_traces(met: Option<&Met>) -> String {
-    let Some(met) = met else { return BY_HAND.to_owned() };
+    let Some(met) = met else {
+        return BY_HAND.to_owned();
+    };
     let (kind, names) = match (met.real.is_empty(), met.made.is_empty()) {
         (false, _) => ("real", &met.real),
         (true, false) => ("made", &met.made),
@@ -126,7 +147,11 @@ fn best_traces(met: Option<&Met>) -> String {
     };
     let first: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
     let more = names.len().saturating_sub(NAMED);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let more = if more == 0 {
+        String::new()
+    } else {
+        format!(" and {more} more")
+    };
     format!("{kind}: {}{more}", first.join(", "))
 }
 
@@ -140,7 +165,11 @@ fn rows(page: &mut String, table: &Table, all: &AllMet) {
             None => lines.push((vec![column.name], traces)),
         }
     }
-    let _ = write!(page, "\n### `{}`\n\n| columns | values in |\n|---|---|\n", table.name);
+    let _ = write!(
+        page,
+        "\n### `{}`\n\n| columns | values in |\n|---|---|\n",
+        table.name
+    );
     for (columns, traces) in lines {
         let columns: Vec<String> = columns.iter().map(|column| format!("`{column}`")).collect();
         let _ = writeln!(page, "| {} | {traces} |", columns.join(", "));
@@ -165,7 +194,8 @@ fn every_table_and_column_has_traces_and_the_page_says_which() {
     // What the reader says of itself is checked with what others recorded, wherever there is such a trace.
     let of = |table: &str, column: &str| {
         let met = all.get(&(table.to_owned(), column.to_owned()));
-        met.cloned().unwrap_or_else(|| panic!("no trace has {table}.{column}"))
+        met.cloned()
+            .unwrap_or_else(|| panic!("no trace has {table}.{column}"))
     };
     for (table, column) in [
         ("hard_fault", "duration_ns"),
@@ -203,6 +233,9 @@ fn compare(part: &str) {
     if std::env::var_os("ETWKIT_BLESS").is_some() {
         fs::write(&path, format!("{}{part}", &stored[..at])).unwrap();
     } else {
-        assert!(&stored[at..] == part, "docs/evidence.md is stale; ETWKIT_BLESS=1 writes it");
+        assert!(
+            &stored[at..] == part,
+            "docs/evidence.md is stale; ETWKIT_BLESS=1 writes it"
+        );
     }
 }

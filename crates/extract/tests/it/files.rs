@@ -10,7 +10,10 @@ fn a_file_opens_by_content_whatever_its_name() {
     let folder = Folder::new();
     let input = open_one(&folder.write("trace.bin", &made("power-5.etl"))).unwrap();
     assert_eq!(labels(&input), ["trace.bin"]);
-    assert_eq!((input.parts()[0].size, input.session().files().len()), (6263, 1));
+    assert_eq!(
+        (input.parts()[0].size, input.session().files().len()),
+        (6263, 1)
+    );
     assert_eq!(summary(&input, Order::Time).events, 154);
 }
 
@@ -20,9 +23,20 @@ fn maps_and_positions_read_the_same() {
     for name in ["power-5.etl", "dns-5.etl", "tcp-5.etl"] {
         let path = folder.write(name, &made(name));
         let mapped = open_one(&path).unwrap();
-        let positions = open(&[path], &Options { mmap: false, ..Options::default() }).unwrap();
+        let positions = open(
+            &[path],
+            &Options {
+                mmap: false,
+                ..Options::default()
+            },
+        )
+        .unwrap();
         for order in [Order::Time, Order::File] {
-            assert_eq!(summary(&mapped, order), summary(&positions, order), "{name}");
+            assert_eq!(
+                summary(&mapped, order),
+                summary(&positions, order),
+                "{name}"
+            );
         }
     }
 }
@@ -39,19 +53,28 @@ fn files_keep_the_order_in_which_they_are_named() {
 
 #[test]
 fn nothing_named_is_an_error() {
-    assert_refused(open(&[], &Options::default()), &["no trace was named", "hint: name one .etl file"]);
+    assert_refused(
+        open(&[], &Options::default()),
+        &["no trace was named", "hint: name one .etl file"],
+    );
 }
 
 #[test]
 fn a_missing_file_is_named() {
     let path = Folder::new().path("gone.etl");
-    assert_refused(open_one(&path), &["cannot open ", "gone.etl", "hint: check the name"]);
+    assert_refused(
+        open_one(&path),
+        &["cannot open ", "gone.etl", "hint: check the name"],
+    );
 }
 
 #[test]
 fn an_empty_file_is_refused() {
     let folder = Folder::new();
-    assert_refused(open_one(&folder.write("empty.etl", b"")), &["found an empty file (0 bytes): empty.etl"]);
+    assert_refused(
+        open_one(&folder.write("empty.etl", b"")),
+        &["found an empty file (0 bytes): empty.etl"],
+    );
 }
 
 #[test]
@@ -62,7 +85,10 @@ fn a_folder_is_refused_and_its_traces_counted() {
     folder.write("c.txt", b"x");
     assert_refused(
         open_one(&folder.path("")),
-        &["found a folder with 2 .etl files", "hint: name the .etl files"],
+        &[
+            "found a folder with 2 .etl files",
+            "hint: name the .etl files",
+        ],
     );
 }
 
@@ -71,7 +97,10 @@ fn the_same_file_twice_is_refused() {
     let folder = Folder::new();
     let path = folder.write("a.etl", &made("power-5.etl"));
     let detour = folder.path(".").join("a.etl");
-    assert_refused(open(&[path, detour], &Options::default()), &["named twice: "]);
+    assert_refused(
+        open(&[path, detour], &Options::default()),
+        &["named twice: "],
+    );
 }
 
 #[test]
@@ -79,8 +108,10 @@ fn a_file_that_is_no_trace_is_named_with_what_was_expected() {
     let folder = Folder::new();
     let good = folder.write("good.etl", &made("power-5.etl"));
     let text = folder.write("notes.etl", &[b'x'; 4096]);
-    let parts =
-        ["cannot read notes.etl as an event trace", "at offset 0x48: expected the trace header event"];
+    let parts = [
+        "cannot read notes.etl as an event trace",
+        "at offset 0x48: expected the trace header event",
+    ];
     assert_refused(open(&[good, text], &Options::default()), &parts);
 }
 
@@ -94,19 +125,27 @@ fn a_file_of_another_session_is_named() {
     let at = other.windows(8).position(|w| w == frequency).unwrap();
     other[at] ^= 1;
     let second = folder.write("b.etl", &other);
-    let parts =
-        ["cannot read b.etl", "file 2 does not belong", "hint: name only files that were recorded together"];
+    let parts = [
+        "cannot read b.etl",
+        "file 2 does not belong",
+        "hint: name only files that were recorded together",
+    ];
     assert_refused(open(&[first, second], &Options::default()), &parts);
 }
 
 #[test]
 fn archives_of_other_kinds_are_distinguished() {
     let folder = Folder::new();
-    for (magic, kind) in
-        [(&b"MSCF\0\0\0\0"[..], "cabinet"), (b"\x1F\x8B\x08\0", "gzip"), (b"Rar!\x1A\x07\0", "RAR")]
-    {
+    for (magic, kind) in [
+        (&b"MSCF\0\0\0\0"[..], "cabinet"),
+        (b"\x1F\x8B\x08\0", "gzip"),
+        (b"Rar!\x1A\x07\0", "RAR"),
+    ] {
         let text = refused(open_one(&folder.write("x.etl", magic)));
-        assert!(text.contains(kind) && text.contains("hint: unpack it"), "{text}");
+        assert!(
+            text.contains(kind) && text.contains("hint: unpack it"),
+            "{text}"
+        );
     }
 }
 
@@ -120,7 +159,13 @@ fn a_pipe_is_refused_without_waiting_for_its_writer() {
         eprintln!("skipped: no mkfifo here");
         return;
     }
-    assert_refused(open_one(&path), &["found a pipe or device", "hint: save the trace to a file first"]);
+    assert_refused(
+        open_one(&path),
+        &[
+            "found a pipe or device",
+            "hint: save the trace to a file first",
+        ],
+    );
 }
 
 #[cfg(unix)]
@@ -134,5 +179,8 @@ fn an_unreadable_file_is_named() {
         eprintln!("skipped: this user reads every file");
         return;
     }
-    assert_refused(open_one(&path), &["cannot open ", "secret.etl", "hint: make the file readable"]);
+    assert_refused(
+        open_one(&path),
+        &["cannot open ", "secret.etl", "hint: make the file readable"],
+    );
 }

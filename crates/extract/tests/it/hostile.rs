@@ -53,13 +53,20 @@ fn every_flipped_bit_of_a_table_is_an_error() {
     let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
     // Numbers that do not compress.
     let noise = |n: i64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64.cast_signed()) >> 8;
-    let samples = (0..100_000).map(|n| CpuSample { ts_ns: n, weight_ns: noise(n), ..CpuSample::default() });
+    let samples = (0..100_000).map(|n| CpuSample {
+        ts_ns: n,
+        weight_ns: noise(n),
+        ..CpuSample::default()
+    });
     writer.write(CpuSample::TABLE, batch(samples)).unwrap();
     writer.write(Mark::TABLE, marks(&["one"])).unwrap();
     writer.finish(manifest("1")).unwrap();
     assert_eq!(read_all(&target), Ok(100_001));
     // One file is read as a whole when it is opened, the other one in parts.
-    for (name, large, flips) in [("mark.parquet", false, 300), ("cpu_sample.parquet", true, 200)] {
+    for (name, large, flips) in [
+        ("mark.parquet", false, 300),
+        ("cpu_sample.parquet", true, 200),
+    ] {
         let file = target.join(name);
         let good = fs::read(&file).unwrap();
         assert_eq!(good.len() > 256 << 10, large, "{name}: {}", good.len());
@@ -70,9 +77,14 @@ fn every_flipped_bit_of_a_table_is_an_error() {
             fs::write(&file, &bad).unwrap();
             let said = read_all(&target).unwrap_err();
             let block = bit / 8 / 65_536 * 65_536;
-            let expected =
-                format!("damaged extract: {name} of {}: expected bytes {block} to ", target.display());
-            assert!(said.starts_with(&expected) && said.contains(" with the checksum "), "bit {bit}: {said}");
+            let expected = format!(
+                "damaged extract: {name} of {}: expected bytes {block} to ",
+                target.display()
+            );
+            assert!(
+                said.starts_with(&expected) && said.contains(" with the checksum "),
+                "bit {bit}: {said}"
+            );
         }
         fs::write(&file, &good).unwrap();
     }
@@ -86,13 +98,20 @@ fn every_flipped_bit_of_a_table_is_an_error() {
     bytes[middle] ^= 4;
     fs::write(&zip, bytes).unwrap();
     assert!(read_all(&zip).unwrap_err().contains("cpu_sample.parquet"));
-    edit(&target, |json| json["tables"]["mark"]["crc32"] = json!("0011"));
+    edit(&target, |json| {
+        json["tables"]["mark"]["crc32"] = json!("0011")
+    });
     assert_refused(
         Extract::open(&target),
         &["expected a manifest (expected checksums of eight hexadecimal digits"],
     );
-    edit(&target, |json| json["tables"]["mark"]["crc32"] = json!("0011223344556677"));
-    assert_refused(Extract::open(&target), &["mark.parquet of ", "checksums of ", "found another number"]);
+    edit(&target, |json| {
+        json["tables"]["mark"]["crc32"] = json!("0011223344556677")
+    });
+    assert_refused(
+        Extract::open(&target),
+        &["mark.parquet of ", "checksums of ", "found another number"],
+    );
 }
 
 #[test]
@@ -106,10 +125,16 @@ fn an_extract_that_is_replaced_while_it_is_read_says_so() {
     extract(&target, 200_000, 2).unwrap();
     let rows = before.table("cpu_sample").unwrap().batches(None);
     let read = rows.and_then(|mut rows| rows.try_for_each(|batch| batch.map(|_| ())));
-    assert_refused(read, &["run.etwx was replaced while it was read", "hint: ask again"]);
+    assert_refused(
+        read,
+        &["run.etwx was replaced while it was read", "hint: ask again"],
+    );
     // What was open stays what it was, where the system keeps files that are in use.
     if cfg!(unix) {
-        assert_eq!(begun.map(|batch| batch.unwrap().num_rows()).sum::<usize>() + 1024, 300_000);
+        assert_eq!(
+            begun.map(|batch| batch.unwrap().num_rows()).sum::<usize>() + 1024,
+            300_000
+        );
     }
 }
 
@@ -119,7 +144,11 @@ fn what_an_answer_fails_over_is_found_afterwards() {
     let target = folder.path("run.etwx");
     let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
     writer.write(CpuSample::TABLE, samples(30, 1)).unwrap();
-    let strange = CpuSample { ts_ns: 5, weight_ns: i64::MAX - 3, ..CpuSample::default() };
+    let strange = CpuSample {
+        ts_ns: 5,
+        weight_ns: i64::MAX - 3,
+        ..CpuSample::default()
+    };
     writer.write(CpuSample::TABLE, batch([strange])).unwrap();
     writer.finish(manifest("1")).unwrap();
     let opened = Extract::open(&target).unwrap();
@@ -134,14 +163,19 @@ fn what_an_answer_fails_over_is_found_afterwards() {
     // Damage of pages: the column is named.
     without_checksums(&target);
     let file = target.join("cpu_sample.parquet");
-    let metadata = ParquetMetaDataReader::new().parse_and_finish(&fs::File::open(&file).unwrap()).unwrap();
+    let metadata = ParquetMetaDataReader::new()
+        .parse_and_finish(&fs::File::open(&file).unwrap())
+        .unwrap();
     let (start, length) = metadata.row_group(0).column(4).byte_range();
     let mut bytes = fs::read(&file).unwrap();
     bytes[start as usize..(start + length) as usize].fill(0xA5);
     fs::write(&file, bytes).unwrap();
     let opened = Extract::open(&target).unwrap();
     let column = metadata.row_group(0).column(4).column_path().string();
-    let parts = ["damaged extract: cpu_sample.parquet of ", &format!("(column {column})")];
+    let parts = [
+        "damaged extract: cpu_sample.parquet of ",
+        &format!("(column {column})"),
+    ];
     assert_refused(opened.table("cpu_sample").unwrap().examine(), &parts);
 }
 
@@ -149,27 +183,39 @@ fn what_an_answer_fails_over_is_found_afterwards() {
 fn versions_are_judged_before_the_rest() {
     let folder = Folder::new();
     let target = target(&folder);
-    edit(&target, |json| json["from_the_future"] = json!({ "a": [1, 2] }));
+    edit(&target, |json| {
+        json["from_the_future"] = json!({ "a": [1, 2] })
+    });
     edit(&target, |json| json["format_version"] = json!("2.99"));
     assert_eq!(read_all(&target), Ok(31), "additions are no hindrance");
-    let newer = |json: &mut Value| *json = json!({ "format": json["format"], "format_version": "3.0" });
+    let newer =
+        |json: &mut Value| *json = json!({ "format": json["format"], "format_version": "3.0" });
     let older = |json: &mut Value| json["format_version"] = json!("1.4");
     let manifest = fs::read(target.join("manifest.json")).unwrap();
     edit(&target, newer);
-    let parts = ["has format version 3.0, and this program reads up to 2.0", "hint: use a newer etwkit"];
+    let parts = [
+        "has format version 3.0, and this program reads up to 2.0",
+        "hint: use a newer etwkit",
+    ];
     assert_refused(Extract::open(&target), &parts);
     fs::write(target.join("manifest.json"), manifest).unwrap();
     edit(&target, older);
     let again = |line: &str| format!("; `etwkit extract {line}` makes it anew");
     let line = again(&format!("--out {} run.etl", target.display()));
-    let parts =
-        ["has the old format version 1.4", "reads from 2.0 on", &line, "hint: extract the trace again, by"];
+    let parts = [
+        "has the old format version 1.4",
+        "reads from 2.0 on",
+        &line,
+        "hint: extract the trace again, by",
+    ];
     assert_refused(Extract::open(&target), &parts);
     // What a manifest claims must not become a command of somebody else.
     edit(&target, |json| {
         json["detail"] = json!("summary");
         let names = ["run one.etl", "x; reboot.etl", "--force"];
-        json["source"]["files"] = names.map(|name| json!({"name": name, "size_bytes": 1})).into();
+        json["source"]["files"] = names
+            .map(|name| json!({"name": name, "size_bytes": 1}))
+            .into();
     });
     let end = again(&format!(
         "--detail summary --one-session --out {} \"run one.etl\" TRACE TRACE",
@@ -188,39 +234,67 @@ fn manifests_that_make_no_sense_are_refused() {
     let good = fs::read(target.join("manifest.json")).unwrap();
     type Change = fn(&mut Value);
     let changes: [(Change, &str); 9] = [
-        (|json| json["format"] = json!("other"), "expected the format \"etwkit-extract\", found \"other\""),
+        (
+            |json| json["format"] = json!("other"),
+            "expected the format \"etwkit-extract\", found \"other\"",
+        ),
         (
             |json| json["format_version"] = json!("one"),
             "expected a manifest (a version like 1.0, found \"one\"",
         ),
-        (|json| json["tables"]["../../etc/passwd"] = json!({"rows": 1, "bytes": 1}), "letters, digits and _"),
-        (|json| json["tables"]["a/b"] = json!({"rows": 1, "bytes": 1}), "letters, digits and _"),
-        (|json| json["tables"]["mark"]["rows"] = json!(-1), "expected a manifest"),
-        (|json| json["tables"]["mark"]["rows"] = json!(u64::MAX), "mark.parquet of "),
+        (
+            |json| json["tables"]["../../etc/passwd"] = json!({"rows": 1, "bytes": 1}),
+            "letters, digits and _",
+        ),
+        (
+            |json| json["tables"]["a/b"] = json!({"rows": 1, "bytes": 1}),
+            "letters, digits and _",
+        ),
+        (
+            |json| json["tables"]["mark"]["rows"] = json!(-1),
+            "expected a manifest",
+        ),
+        (
+            |json| json["tables"]["mark"]["rows"] = json!(u64::MAX),
+            "mark.parquet of ",
+        ),
         (
             |json| json["tables"]["mark"]["bytes"] = json!(u64::MAX),
             "expected 18446744073709551615 bytes, found",
         ),
-        (|json| json["tables"]["disk_io"] = json!({"rows": 1, "bytes": 9}), "disk_io.parquet of "),
+        (
+            |json| json["tables"]["disk_io"] = json!({"rows": 1, "bytes": 9}),
+            "disk_io.parquet of ",
+        ),
         (|json| *json = json!([1]), "manifest.json of "),
     ];
     for (change, part) in changes {
         fs::write(target.join("manifest.json"), &good).unwrap();
         edit(&target, change);
-        assert_refused(Extract::open(&target), &["damaged extract: ", part, "hint: extract the trace again"]);
+        assert_refused(
+            Extract::open(&target),
+            &["damaged extract: ", part, "hint: extract the trace again"],
+        );
     }
     let deep = "[".repeat(100_000);
     for bytes in [&b""[..], b"\0\0", b"\xFF\xFE", deep.as_bytes()] {
         fs::write(target.join("manifest.json"), bytes).unwrap();
         assert_refused(
             Extract::open(&target),
-            &["damaged extract: manifest.json of ", "expected a manifest ("],
+            &[
+                "damaged extract: manifest.json of ",
+                "expected a manifest (",
+            ],
         );
     }
     for length in (0..good.len()).filter(|length| length % 8 == 0 || length + 20 > good.len()) {
         fs::write(target.join("manifest.json"), &good[..length]).unwrap();
         // What is cut off at the end of the file is only its line end.
-        assert_eq!(read_all(&target).is_ok(), length == good.len() - 1, "{length}");
+        assert_eq!(
+            read_all(&target).is_ok(),
+            length == good.len() - 1,
+            "{length}"
+        );
     }
 }
 
@@ -235,33 +309,57 @@ fn table_files_that_are_cut_missing_or_replaced_are_named() {
     let cuts = (0..good.len()).filter(|length| length % 16 == 0 || length + 100 > good.len());
     for length in cuts {
         fs::write(&file, &good[..length]).unwrap();
-        let parts = ["damaged extract: mark.parquet of ", "bytes, found ", "hint: extract the trace again"];
+        let parts = [
+            "damaged extract: mark.parquet of ",
+            "bytes, found ",
+            "hint: extract the trace again",
+        ];
         assert_refused(Extract::open(&target), &parts);
         // As long as it should be, but not what it should be.
         let bytes = json!(length);
         edit(&target, |json| json["tables"]["mark"]["bytes"] = bytes);
         assert_refused(
             Extract::open(&target),
-            &["damaged extract: mark.parquet of ", "expected a Parquet file"],
+            &[
+                "damaged extract: mark.parquet of ",
+                "expected a Parquet file",
+            ],
         );
         let bytes = json!(good.len());
         edit(&target, |json| json["tables"]["mark"]["bytes"] = bytes);
     }
     fs::remove_file(&file).unwrap();
-    assert_refused(Extract::open(&target), &["mark.parquet", "bytes, it is missing"]);
+    assert_refused(
+        Extract::open(&target),
+        &["mark.parquet", "bytes, it is missing"],
+    );
     fs::create_dir(&file).unwrap();
-    assert_refused(Extract::open(&target), &["mark.parquet", "bytes, it is missing"]);
+    assert_refused(
+        Extract::open(&target),
+        &["mark.parquet", "bytes, it is missing"],
+    );
 }
 
 /// The file with another number of rows at its end, for its only row group and in all.
 fn with_rows(file: &Path, rows: i64) -> Vec<u8> {
     let mut bytes = fs::read(file).unwrap();
-    let metadata = ParquetMetaDataReader::new().parse_and_finish(&fs::File::open(file).unwrap()).unwrap();
-    let footer = u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().unwrap()) as usize;
+    let metadata = ParquetMetaDataReader::new()
+        .parse_and_finish(&fs::File::open(file).unwrap())
+        .unwrap();
+    let footer =
+        u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().unwrap()) as usize;
     bytes.truncate(bytes.len() - 8 - footer);
-    let group = metadata.row_group(0).clone().into_builder().set_num_rows(rows).build().unwrap();
+    let group = metadata
+        .row_group(0)
+        .clone()
+        .into_builder()
+        .set_num_rows(rows)
+        .build()
+        .unwrap();
     let metadata = metadata.into_builder().set_row_groups(vec![group]).build();
-    ParquetMetaDataWriter::new(&mut bytes, &metadata).finish().unwrap();
+    ParquetMetaDataWriter::new(&mut bytes, &metadata)
+        .finish()
+        .unwrap();
     bytes
 }
 
@@ -271,7 +369,10 @@ fn with_rows_in_group(file: &Path, rows: i64) -> Vec<u8> {
     // A field of 64 bits behind the one before it, and its number; that of the file stands in front of those
     // of the groups.
     let field = [&[0x16][..], &varint(rows)].concat();
-    let at = bytes.windows(field.len()).position(|found| found == field).unwrap();
+    let at = bytes
+        .windows(field.len())
+        .position(|found| found == field)
+        .unwrap();
     bytes.splice(at..at + field.len(), [&[0x16][..], &varint(30)].concat());
     let end = bytes.len() - 8;
     let footer = u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize;
@@ -300,16 +401,29 @@ fn endless_rows_are_not_begun() {
     let whole = fs::read(&file).unwrap();
     for (bytes, rows, part) in [
         (with_rows(&file, 30), 30, None),
-        (with_rows_in_group(&file, i64::MAX), 30, Some("expected 30 rows in its row groups")),
+        (
+            with_rows_in_group(&file, i64::MAX),
+            30,
+            Some("expected 30 rows in its row groups"),
+        ),
         (with_rows_in_group(&file, -1), 30, Some("mark.parquet")),
-        (with_rows(&file, i64::MAX), i64::MAX, Some("expected fewer rows for ")),
+        (
+            with_rows(&file, i64::MAX),
+            i64::MAX,
+            Some("expected fewer rows for "),
+        ),
     ] {
         fs::write(&file, &bytes).unwrap();
-        edit(&target, |json| json["tables"]["mark"] = json!({"rows": rows, "bytes": bytes.len()}));
+        edit(&target, |json| {
+            json["tables"]["mark"] = json!({"rows": rows, "bytes": bytes.len()})
+        });
         match part {
             None => assert_eq!(read_all(&target), Ok(31)),
             Some(part) => {
-                assert_refused(Extract::open(&target), &["damaged extract: mark.parquet of ", part]);
+                assert_refused(
+                    Extract::open(&target),
+                    &["damaged extract: mark.parquet of ", part],
+                );
             }
         }
         fs::write(&file, &whole).unwrap();
@@ -336,7 +450,9 @@ fn changed_bytes_of_a_table_give_an_error_or_other_rows_but_no_panic() {
     let mut random = 1u64;
     for _ in 0..200 {
         let noise = std::iter::repeat_with(|| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             (random >> 56) as u8
         });
         let mut bad: Vec<u8> = noise.take(good.len()).collect();
@@ -345,7 +461,10 @@ fn changed_bytes_of_a_table_give_an_error_or_other_rows_but_no_panic() {
         bad[end..].copy_from_slice(b"PAR1");
         bad[end - 4..end].copy_from_slice(&(end as u32 / 2).to_le_bytes());
         fs::write(&file, &bad).unwrap();
-        assert_refused(Extract::open(&target), &["mark.parquet of ", "expected a Parquet file of "]);
+        assert_refused(
+            Extract::open(&target),
+            &["mark.parquet of ", "expected a Parquet file of "],
+        );
     }
 }
 
@@ -385,10 +504,18 @@ fn pages_that_claim_gigabytes_take_no_memory() {
     let length = bytes[7..].iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
     bytes.splice(7..7 + length, varint(i64::from(i32::MAX)));
     fs::write(&file, &bytes).unwrap();
-    edit(&target, |json| json["tables"]["mark"]["bytes"] = json!(bytes.len()));
+    edit(&target, |json| {
+        json["tables"]["mark"]["bytes"] = json!(bytes.len())
+    });
     let extract = Extract::open(&target).unwrap();
     let read = extract.table("mark").unwrap().batches(None).map(|_| ());
-    assert_refused(read, &["damaged extract: mark.parquet of ", "the page at 4 claims 2147483647 bytes"]);
+    assert_refused(
+        read,
+        &[
+            "damaged extract: mark.parquet of ",
+            "the page at 4 claims 2147483647 bytes",
+        ],
+    );
 }
 
 #[test]
@@ -406,6 +533,12 @@ fn a_long_text_that_thousands_of_rows_name_is_not_written_out() {
     let file = target.join("mark.parquet");
     assert!(fs::metadata(&file).unwrap().len() < 100_000);
     let opened = Extract::open(&target).unwrap();
-    let parts = ["damaged extract: mark.parquet of ", "has a dictionary whose texts would take 1"];
-    assert_refused(opened.table("mark").unwrap().batches(None).map(|_| ()), &parts);
+    let parts = [
+        "damaged extract: mark.parquet of ",
+        "has a dictionary whose texts would take 1",
+    ];
+    assert_refused(
+        opened.table("mark").unwrap().batches(None).map(|_| ()),
+        &parts,
+    );
 }

@@ -28,15 +28,28 @@ fn texts<const N: usize>(rows: &Batches, table: &Table, columns: [&str; N]) -> V
     for (_, batch) in rows.iter().filter(|(of, _)| of.name == table.name) {
         let texts = columns.map(|name| {
             let column = batch.column_by_name(name).unwrap();
-            let number =
-                |row: usize| column.as_primitive_opt::<Int32Type>().map(|all| all.value(row).to_string());
-            let text =
-                |row: usize| number(row).unwrap_or_else(|| column.as_string::<i32>().value(row).to_owned());
+            let number = |row: usize| {
+                column
+                    .as_primitive_opt::<Int32Type>()
+                    .map(|all| all.value(row).to_string())
+            };
+            let text = |row: usize| {
+                number(row).unwrap_or_else(|| column.as_string::<i32>().value(row).to_owned())
+            };
             (0..batch.num_rows())
-                .map(|row| if column.is_null(row) { String::new() } else { text(row) })
+                .map(|row| {
+                    if column.is_null(row) {
+                        String::new()
+                    } else {
+                        text(row)
+                    }
+                })
                 .collect::<Vec<_>>()
         });
-        all.extend((0..batch.num_rows()).map(|row| std::array::from_fn(|column| texts[column][row].clone())));
+        all.extend(
+            (0..batch.num_rows())
+                .map(|row| std::array::from_fn(|column| texts[column][row].clone())),
+        );
     }
     all
 }
@@ -46,14 +59,27 @@ fn network_interfaces_are_those_of_the_truth() {
     let mut compared = 0;
     for sample in samples() {
         let (rows, _) = rows(&sample);
-        let columns = ["description", "mac", "addresses", "dns_servers", "ipv4_index"];
+        let columns = [
+            "description",
+            "mac",
+            "addresses",
+            "dns_servers",
+            "ipv4_index",
+        ];
         let found: BTreeSet<_> = texts(&rows, Adapter::TABLE, columns).into_iter().collect();
         let joined = |list: &Value| {
-            let texts = list.as_array().unwrap().iter().map(|text| text.as_str().unwrap());
+            let texts = list
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|text| text.as_str().unwrap());
             texts.collect::<Vec<_>>().join(";")
         };
         let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let expected = sample.truth["sysconfig"]["nics"].as_array().cloned().unwrap_or_default();
+        let expected = sample.truth["sysconfig"]["nics"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         let expected: BTreeSet<_> = expected
             .iter()
             .map(|nic| {
@@ -77,7 +103,9 @@ fn network_interfaces_are_those_of_the_truth() {
 fn runtimes_are_those_of_the_truth() {
     let mut compared = 0;
     for sample in samples() {
-        let Some(of_processes) = sample.truth["dotnet"]["runtimes"].as_object() else { continue };
+        let Some(of_processes) = sample.truth["dotnet"]["runtimes"].as_object() else {
+            continue;
+        };
         let (rows, _) = rows(&sample);
         let pids: BTreeMap<String, String> = texts(&rows, Process::TABLE, ["process_key", "pid"])
             .into_iter()
@@ -87,17 +115,31 @@ fn runtimes_are_those_of_the_truth() {
         let found: BTreeSet<_> = texts(&rows, DotnetRuntime::TABLE, columns)
             .into_iter()
             .map(|[key, instance, flavour, version, path]| {
-                (pids.get(&key).cloned().unwrap_or_default(), instance, flavour, version, path)
+                (
+                    pids.get(&key).cloned().unwrap_or_default(),
+                    instance,
+                    flavour,
+                    version,
+                    path,
+                )
             })
             .collect();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let expected: BTreeSet<_> = of_processes
             .iter()
             .flat_map(|(pid, runtimes)| {
-                runtimes.as_array().unwrap().iter().map(move |runtime| (pid, runtime))
+                runtimes
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(move |runtime| (pid, runtime))
             })
             .map(|(pid, runtime)| {
-                let flavour = if runtime["sku"] == 1 { "framework" } else { "core" };
+                let flavour = if runtime["sku"] == 1 {
+                    "framework"
+                } else {
+                    "core"
+                };
                 (
                     pid.clone(),
                     runtime["clr_instance"].to_string(),
@@ -119,7 +161,10 @@ fn builds_and_virtual_machines() {
         .iter()
         .map(|sample| {
             let trace = rows(sample).1.trace;
-            (sample.name.clone(), (trace.os_revision, trace.is_virtual_machine))
+            (
+                sample.name.clone(),
+                (trace.os_revision, trace.is_virtual_machine),
+            )
         })
         .collect();
     for (name, expected) in [
@@ -130,7 +175,11 @@ fn builds_and_virtual_machines() {
         ("pyetwkit_sample", (Some(4890), None)),
         ("tx_Process", (None, None)),
     ] {
-        assert!(found.is_empty() || found[name] == expected, "{name}: {:?}", found[name]);
+        assert!(
+            found.is_empty() || found[name] == expected,
+            "{name}: {:?}",
+            found[name]
+        );
     }
 }
 
@@ -138,16 +187,27 @@ fn builds_and_virtual_machines() {
 fn facts_beside_a_trace_are_rows_and_damaged_ones_are_reported() {
     let work = Folder::new();
     let trace = work.write("slow.etl", &crate::support::made("power-5.etl"));
-    work.write("slow.facts.json", br#"{"version":1,"facts":[{"name":"gpu","value":"X1"}]}"#);
+    work.write(
+        "slow.facts.json",
+        br#"{"version":1,"facts":[{"name":"gpu","value":"X1"}]}"#,
+    );
     work.write("slow.etl.facts.json", b"{");
     let input = crate::support::open_one(&trace).unwrap();
     let target = work.path("slow.etwx");
     let options = etwkit_extract::ConvertOptions::default();
     let go_on = &mut |_| ControlFlow::Continue(());
     let converted = etwkit_extract::convert(&input, &target, options, go_on).unwrap();
-    let note = converted.imported.diagnostics.iter().find(|note| note.kind == "facts_unreadable").unwrap();
+    let note = converted
+        .imported
+        .diagnostics
+        .iter()
+        .find(|note| note.kind == "facts_unreadable")
+        .unwrap();
     assert_eq!(note.position.as_deref(), Some("slow.etl.facts.json"));
     let extract = etwkit_extract::Extract::open(&target).unwrap();
-    let file = extract.tables().find(|file| file.name == MachineFact::TABLE.name).unwrap();
+    let file = extract
+        .tables()
+        .find(|file| file.name == MachineFact::TABLE.name)
+        .unwrap();
     assert_eq!(file.rows, 1);
 }

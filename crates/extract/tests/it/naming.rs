@@ -49,9 +49,18 @@ fn extract_of(folder: &Folder, detail: Detail, change: fn(Module) -> Module) -> 
         pdb_name: guid.map(|_| "d:\\build\\app.pdb".to_owned()),
         ..Module::default()
     };
-    let modules =
-        [module(0, "app.exe", Some(GUID)), module(1, "app.exe", Some(GUID)), module(2, "odd.dll", None)];
-    let modules = modules.map(|module| if module.name == "app.exe" { change(module) } else { module });
+    let modules = [
+        module(0, "app.exe", Some(GUID)),
+        module(1, "app.exe", Some(GUID)),
+        module(2, "odd.dll", None),
+    ];
+    let modules = modules.map(|module| {
+        if module.name == "app.exe" {
+            change(module)
+        } else {
+            module
+        }
+    });
     writer.write(Module::TABLE, batch(modules)).unwrap();
     let managed = Method {
         method_id: 0,
@@ -72,18 +81,35 @@ fn extract_of(folder: &Folder, detail: Detail, change: fn(Module) -> Module) -> 
         (None, None, None),
         (Some(0), Some(0x1020), None),
     ];
-    let frames = places.iter().zip(0..).map(|((module_id, rva, method_id), frame_id)| Frame {
-        frame_id,
-        module_id: *module_id,
-        rva: *rva,
-        method_id: *method_id,
-        ..Frame::default()
-    });
+    let frames = places
+        .iter()
+        .zip(0..)
+        .map(|((module_id, rva, method_id), frame_id)| Frame {
+            frame_id,
+            module_id: *module_id,
+            rva: *rva,
+            method_id: *method_id,
+            ..Frame::default()
+        });
     writer.write(Frame::TABLE, batch(frames)).unwrap();
-    let stack = |id| Stack { stack_id: id, frame_id: id, ..Stack::default() };
+    let stack = |id| Stack {
+        stack_id: id,
+        frame_id: id,
+        ..Stack::default()
+    };
     // The last frame called the first.
-    let called = Stack { stack_id: 9, parent_id: Some(8), depth: 1, ..Stack::default() };
-    writer.write(Stack::TABLE, batch((0..places.len() as i32).map(stack).chain([called]))).unwrap();
+    let called = Stack {
+        stack_id: 9,
+        parent_id: Some(8),
+        depth: 1,
+        ..Stack::default()
+    };
+    writer
+        .write(
+            Stack::TABLE,
+            batch((0..places.len() as i32).map(stack).chain([called])),
+        )
+        .unwrap();
     let sample = |id| CpuSample {
         ts_ns: i64::from(id),
         stack_id: id,
@@ -91,7 +117,12 @@ fn extract_of(folder: &Folder, detail: Detail, change: fn(Module) -> Module) -> 
         weight_ns: 1000,
         ..CpuSample::default()
     };
-    writer.write(CpuSample::TABLE, batch((0..places.len() as i32).map(sample))).unwrap();
+    writer
+        .write(
+            CpuSample::TABLE,
+            batch((0..places.len() as i32).map(sample)),
+        )
+        .unwrap();
     writer.write(Mark::TABLE, marks(&["here"])).unwrap();
     fs::write(writer.symbols_dir().unwrap().join("other.pdb"), b"kept").unwrap();
     let mut manifest = manifest("00000000000000aa");
@@ -103,13 +134,26 @@ fn extract_of(folder: &Folder, detail: Detail, change: fn(Module) -> Module) -> 
 /// Loads symbols from a folder.
 fn name(target: &Path, folder: &Path) -> Naming {
     let path = SearchPath::default().with_folder(folder);
-    let from = NameFrom { path, options: Options::default(), on_symbols: &|_, _| {} };
-    name_again(&Extract::open(target).unwrap(), &from).unwrap().0
+    let from = NameFrom {
+        path,
+        options: Options::default(),
+        on_symbols: &|_, _| {},
+    };
+    name_again(&Extract::open(target).unwrap(), &from)
+        .unwrap()
+        .0
 }
 
 fn all(target: &Path, table: &Table) -> RecordBatch {
     let extract = Extract::open(target).unwrap();
-    extract.table(table.name).unwrap().batches(None).unwrap().next().unwrap().unwrap()
+    extract
+        .table(table.name)
+        .unwrap()
+        .batches(None)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
 }
 
 /// Each frame as `method file:line [inlined]`.
@@ -120,14 +164,21 @@ fn frames(target: &Path) -> Vec<String> {
         arrow_array::Array::is_valid(column, row).then(|| column.value(row).to_owned())
     };
     let number = |column: &str, row: usize| {
-        let column = frame.column_by_name(column).unwrap().as_primitive::<Int32Type>();
+        let column = frame
+            .column_by_name(column)
+            .unwrap()
+            .as_primitive::<Int32Type>();
         arrow_array::Array::is_valid(column, row).then(|| column.value(row))
     };
     let line = |row| {
         let name = number("method_id", row).and_then(|id| text(&method, "name", id as usize));
         let place = text(&frame, "source_file", row).zip(number("line", row));
-        let place = place.map(|(file, line)| format!(" {file}:{line}")).unwrap_or_default();
-        let inlined = text(&frame, "inlined", row).map(|names| format!(" [{names}]")).unwrap_or_default();
+        let place = place
+            .map(|(file, line)| format!(" {file}:{line}"))
+            .unwrap_or_default();
+        let inlined = text(&frame, "inlined", row)
+            .map(|names| format!(" [{names}]"))
+            .unwrap_or_default();
         format!("{}{place}{inlined}", name.unwrap_or_else(|| "-".to_owned()))
     };
     (0..frame.num_rows()).map(line).collect()
@@ -156,26 +207,61 @@ fn native_frames_get_names_and_the_rest_stays() {
 
     let naming = name(&target, &folder.path("symbols"));
 
-    let [file] = naming.files.as_slice() else { panic!("{:?}", naming.files) };
-    assert_eq!((file.module.as_str(), file.addresses, file.named), ("app.exe", 5, 4));
+    let [file] = naming.files.as_slice() else {
+        panic!("{:?}", naming.files)
+    };
+    assert_eq!(
+        (file.module.as_str(), file.addresses, file.named),
+        ("app.exe", 5, 4)
+    );
     assert!(file.source.as_ref().unwrap().ends_with("app.sym"));
-    let unknown: Vec<_> = naming.unknown.iter().map(|file| (file.module.as_str(), file.addresses)).collect();
+    let unknown: Vec<_> = naming
+        .unknown
+        .iter()
+        .map(|file| (file.module.as_str(), file.addresses))
+        .collect();
     assert_eq!(unknown, [("odd.dll", 1)]);
     assert_eq!(frames(&target), NAMED);
     assert_eq!(fs::read(target.join("cpu_sample.parquet")).unwrap(), before);
     assert_eq!(fs::read(target.join("symbols/other.pdb")).unwrap(), b"kept");
     let methods = all(&target, CpuMethod::TABLE);
-    let names: Vec<_> =
-        methods.column_by_name("method").unwrap().as_string::<i32>().iter().flatten().collect();
-    assert_eq!(names, ["app::CreateProcess", "Exit", "+0x10", "Shop.Cart.Add", "+0x50", "+0x0"]);
+    let names: Vec<_> = methods
+        .column_by_name("method")
+        .unwrap()
+        .as_string::<i32>()
+        .iter()
+        .flatten()
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "app::CreateProcess",
+            "Exit",
+            "+0x10",
+            "Shop.Cart.Add",
+            "+0x50",
+            "+0x0"
+        ]
+    );
     let methods = all(&target, Method::TABLE);
     assert_eq!(methods.num_rows(), 3);
     // What is equal in other traces follows from the new names.
     let names = methods.column_by_name("name").unwrap().as_string::<i32>();
-    let hashes = methods.column_by_name("method_hash").unwrap().as_primitive::<Int64Type>();
+    let hashes = methods
+        .column_by_name("method_hash")
+        .unwrap()
+        .as_primitive::<Int64Type>();
     for (name, hash) in names.iter().flatten().zip(hashes) {
-        let module = if name == "Shop.Cart.Add" { "" } else { "app.exe" };
-        assert_eq!(hash, Some(fnv(format!("{module}!{name}").as_bytes())), "{name}");
+        let module = if name == "Shop.Cart.Add" {
+            ""
+        } else {
+            "app.exe"
+        };
+        assert_eq!(
+            hash,
+            Some(fnv(format!("{module}!{name}").as_bytes())),
+            "{name}"
+        );
     }
 }
 
@@ -192,13 +278,25 @@ fn names_stay_where_symbols_are_gone_and_change_where_there_are_others() {
     fs::write(symbols.join("app.sym"), SYM.replace(" 497B", " 597B")).unwrap();
     let naming = name(&target, &symbols);
     assert_eq!(naming.found(), 0);
-    let reasons: Vec<&str> = naming.files[0].tried.iter().map(|tried| tried.reason.as_str()).collect();
-    assert!(reasons.iter().any(|reason| reason.contains("another build")), "{reasons:?}");
+    let reasons: Vec<&str> = naming.files[0]
+        .tried
+        .iter()
+        .map(|tried| tried.reason.as_str())
+        .collect();
+    assert!(
+        reasons
+            .iter()
+            .any(|reason| reason.contains("another build")),
+        "{reasons:?}"
+    );
     assert_eq!(fs::read(target.join("frame.parquet")).unwrap(), named);
 
     fs::write(symbols.join("app.sym"), SYM.replace("Exit", "Leave")).unwrap();
     name(&target, &symbols);
-    let expected: Vec<String> = NAMED.iter().map(|name| name.replace("Exit", "Leave")).collect();
+    let expected: Vec<String> = NAMED
+        .iter()
+        .map(|name| name.replace("Exit", "Leave"))
+        .collect();
     assert_eq!(frames(&target), expected);
     assert_eq!(all(&target, Method::TABLE).num_rows(), 3);
     derive_again(&Extract::open(&target).unwrap()).unwrap();
@@ -213,17 +311,39 @@ fn pointers_and_links_in_an_extract_are_not_followed() {
     fs::create_dir_all(folder.path("outside")).unwrap();
     let outside = folder.write("outside/app.sym", SYM.as_bytes());
     let reasons = || {
-        let from =
-            NameFrom { path: SearchPath::default(), options: Options::default(), on_symbols: &|_, _| {} };
-        let naming = name_again(&Extract::open(&target).unwrap(), &from).unwrap().0;
+        let from = NameFrom {
+            path: SearchPath::default(),
+            options: Options::default(),
+            on_symbols: &|_, _| {},
+        };
+        let naming = name_again(&Extract::open(&target).unwrap(), &from)
+            .unwrap()
+            .0;
         assert_eq!(naming.found(), 0);
-        naming.files[0].tried.iter().map(|tried| tried.reason.clone()).collect::<Vec<_>>().join("; ")
+        naming.files[0]
+            .tried
+            .iter()
+            .map(|tried| tried.reason.clone())
+            .collect::<Vec<_>>()
+            .join("; ")
     };
-    let identity = name(&target, &folder.path("")).files[0].identity.clone().unwrap();
-    let place = target.join("symbols").join(identity.name()).join(identity.key());
+    let identity = name(&target, &folder.path("")).files[0]
+        .identity
+        .clone()
+        .unwrap();
+    let place = target
+        .join("symbols")
+        .join(identity.name())
+        .join(identity.key());
     fs::create_dir_all(&place).unwrap();
-    fs::write(place.join("file.ptr"), format!("PATH:{}", outside.display())).unwrap();
-    assert!(reasons().contains("a pointer to another place; those in a folder that came with a trace"));
+    fs::write(
+        place.join("file.ptr"),
+        format!("PATH:{}", outside.display()),
+    )
+    .unwrap();
+    assert!(
+        reasons().contains("a pointer to another place; those in a folder that came with a trace")
+    );
     fs::write(place.join("file.ptr"), "PATH:\\\\host\\share\\app.sym").unwrap();
     assert!(reasons().contains("a pointer to another place"));
     #[cfg(unix)]
@@ -242,7 +362,11 @@ fn a_summary_keeps_the_names_it_has() {
     let folder = Folder::new();
     let target = extract(&folder, Detail::Summary);
     let path = SearchPath::default().with_folder(folder.path(""));
-    let from = NameFrom { path, options: Options::default(), on_symbols: &|_, _| {} };
+    let from = NameFrom {
+        path,
+        options: Options::default(),
+        on_symbols: &|_, _| {},
+    };
     let refused = name_again(&Extract::open(&target).unwrap(), &from).unwrap_err();
     assert!(refused.to_string().contains("is a summary"), "{refused}");
     assert!(refused.hint().unwrap().contains("--symbols"));
@@ -265,10 +389,19 @@ fn image(stamp: u32, size: u32) -> Vec<u8> {
     for (at, number) in [(8, 0x100_u32), (12, 0x1000), (16, 0x200), (20, 0x200)] {
         put(0x98 + 240 + at, &number.to_le_bytes());
     }
-    let record =
-        [b"RSDS", &Guid::literal(GUID).to_bytes()[..], &1_u32.to_le_bytes(), b"d:\\build\\app.pdb\0"]
-            .concat();
-    for (at, number) in [(12, 2), (16, record.len() as u32), (20, 0x1100), (24, 0x300)] {
+    let record = [
+        b"RSDS",
+        &Guid::literal(GUID).to_bytes()[..],
+        &1_u32.to_le_bytes(),
+        b"d:\\build\\app.pdb\0",
+    ]
+    .concat();
+    for (at, number) in [
+        (12, 2),
+        (16, record.len() as u32),
+        (20, 0x1100),
+        (24, 0x300),
+    ] {
         put(0x200 + at, &number.to_le_bytes());
     }
     put(0x300, &record);
@@ -286,15 +419,29 @@ fn an_image_names_the_symbol_file_of_a_trace_that_was_never_merged() {
     let target = extract_of(&folder, Detail::Full, |module| {
         let (time_date_stamp, size) = (STAMP, SIZE);
         let (pdb_guid, pdb_age, pdb_name) = (None, None, None);
-        Module { time_date_stamp, size, pdb_guid, pdb_age, pdb_name, ..module }
+        Module {
+            time_date_stamp,
+            size,
+            pdb_guid,
+            pdb_age,
+            pdb_name,
+            ..module
+        }
     });
     let symbols = folder.path("symbols");
     fs::create_dir_all(&symbols).unwrap();
     fs::write(symbols.join("app.sym"), SYM).unwrap();
     let texts = |column: &str| {
         let modules = all(&target, Module::TABLE);
-        let values = modules.column_by_name(column).unwrap().as_string::<i32>().clone();
-        values.iter().map(|value| value.map(str::to_owned)).collect::<Vec<_>>()
+        let values = modules
+            .column_by_name(column)
+            .unwrap()
+            .as_string::<i32>()
+            .clone();
+        values
+            .iter()
+            .map(|value| value.map(str::to_owned))
+            .collect::<Vec<_>>()
     };
     let functions = || {
         let modules = all(&target, Module::TABLE);
@@ -309,10 +456,18 @@ fn an_image_names_the_symbol_file_of_a_trace_that_was_never_merged() {
     // Without the image, with that of another build, and with it in a store.
     let naming = name(&target, &symbols);
     let of_app = |naming: &Naming| {
-        naming.unknown.iter().find(|file| file.module == "app.exe").map(|file| {
-            let reasons: String = file.tried.iter().map(|tried| tried.reason.as_str()).collect();
-            (file.addresses, file.image.as_ref().unwrap().key(), reasons)
-        })
+        naming
+            .unknown
+            .iter()
+            .find(|file| file.module == "app.exe")
+            .map(|file| {
+                let reasons: String = file
+                    .tried
+                    .iter()
+                    .map(|tried| tried.reason.as_str())
+                    .collect();
+                (file.addresses, file.image.as_ref().unwrap().key(), reasons)
+            })
     };
     let (addresses, key, reasons) = of_app(&naming).unwrap();
     assert_eq!((addresses, key.as_str()), (5, "0D9F641E9000"));
@@ -320,15 +475,24 @@ fn an_image_names_the_symbol_file_of_a_trace_that_was_never_merged() {
     assert_eq!((naming.files.len(), texts("pdb_name")), (0, vec![None; 3]));
     fs::write(symbols.join("app.exe"), image(1, SIZE as u32)).unwrap();
     let (_, _, reasons) = of_app(&name(&target, &symbols)).unwrap();
-    assert!(reasons.contains("another build: it is 000000019000"), "{reasons}");
+    assert!(
+        reasons.contains("another build: it is 000000019000"),
+        "{reasons}"
+    );
     assert_eq!(functions(), [None; 3]);
 
     fs::remove_file(symbols.join("app.exe")).unwrap();
     let store = symbols.join("app.exe/0D9F641E9000");
     fs::create_dir_all(&store).unwrap();
-    fs::write(store.join("app.exe"), image(STAMP.cast_unsigned(), SIZE as u32)).unwrap();
+    fs::write(
+        store.join("app.exe"),
+        image(STAMP.cast_unsigned(), SIZE as u32),
+    )
+    .unwrap();
     let naming = name(&target, &symbols);
-    let [file] = naming.files.as_slice() else { panic!("{naming:?}") };
+    let [file] = naming.files.as_slice() else {
+        panic!("{naming:?}")
+    };
     assert_eq!((file.addresses, file.named), (5, 4));
     assert!(file.image_source.as_ref().unwrap().contains("0D9F641E9000"));
     assert_eq!(frames(&target), NAMED);

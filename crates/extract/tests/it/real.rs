@@ -11,7 +11,10 @@ use crate::support::{Folder, labels, open_one, summary};
 fn a_7z_of_the_field_opens() {
     let Some(folder) = traces() else { return };
     let input = open_one(&folder.join("TraceLoggingTester.7z")).unwrap();
-    assert_eq!(labels(&input), ["TraceLoggingTester.7z: TraceLoggingTester.etl"]);
+    assert_eq!(
+        labels(&input),
+        ["TraceLoggingTester.7z: TraceLoggingTester.etl"]
+    );
     assert_eq!(input.parts()[0].size, 42_991_616);
     assert_eq!(summary(&input, Order::File).events, 172_716);
 }
@@ -32,10 +35,21 @@ fn zipping_a_trace_changes_nothing() {
 fn maps_and_positions_read_all_traces_alike() {
     for path in trace_files() {
         let mapped = open_one(&path).unwrap();
-        let positions =
-            open(std::slice::from_ref(&path), &Options { mmap: false, ..Options::default() }).unwrap();
+        let positions = open(
+            std::slice::from_ref(&path),
+            &Options {
+                mmap: false,
+                ..Options::default()
+            },
+        )
+        .unwrap();
         for order in [Order::Time, Order::File] {
-            assert_eq!(summary(&mapped, order), summary(&positions, order), "{}", path.display());
+            assert_eq!(
+                summary(&mapped, order),
+                summary(&positions, order),
+                "{}",
+                path.display()
+            );
         }
     }
 }

@@ -59,7 +59,11 @@ pub(crate) fn sums(count: i32) -> RecordBatch {
 /// A manifest of a trace with that hash.
 pub(crate) fn manifest(hash: &str) -> Manifest {
     let source = TraceSource {
-        files: vec![SourceFile { name: "run.etl".to_owned(), archive: None, size_bytes: 4096 }],
+        files: vec![SourceFile {
+            name: "run.etl".to_owned(),
+            archive: None,
+            size_bytes: 4096,
+        }],
         hash: hash.to_owned(),
     };
     let clock = Clock {
@@ -68,13 +72,20 @@ pub(crate) fn manifest(hash: &str) -> Manifest {
         start_utc: "2024-05-01T10:00:00.1234567Z".to_owned(),
         start_filetime: 133_590_312_001_234_567,
     };
-    let machine = Machine { computer: Some("PC-1".to_owned()), os_version: None, processors: 4 };
+    let machine = Machine {
+        computer: Some("PC-1".to_owned()),
+        os_version: None,
+        processors: 4,
+    };
     Manifest::new(Detail::Full, source, clock, machine)
 }
 
 /// Writes an extract with `count` samples and one mark.
 pub(crate) fn extract(target: &Path, count: i64, salt: i64) -> Result<Written, StoreError> {
-    let options = WriterOptions { run_id: salt, ..WriterOptions::default() };
+    let options = WriterOptions {
+        run_id: salt,
+        ..WriterOptions::default()
+    };
     let mut writer = Writer::create(target, options)?;
     writer.write(CpuSample::TABLE, samples(count, salt))?;
     writer.write(Mark::TABLE, marks(&[&format!("salt {salt}")]))?;
@@ -94,7 +105,9 @@ pub(crate) fn message(error: &StoreError) -> String {
 
 #[track_caller]
 pub(crate) fn assert_refused<T>(result: Result<T, StoreError>, parts: &[&str]) {
-    let Err(error) = result else { panic!("it succeeded") };
+    let Err(error) = result else {
+        panic!("it succeeded")
+    };
     let text = message(&error);
     for part in parts {
         assert!(text.contains(part), "{part:?} is not in: {text}");
@@ -103,8 +116,14 @@ pub(crate) fn assert_refused<T>(result: Result<T, StoreError>, parts: &[&str]) {
 
 /// Names in the folder of an extract: a file for each table that is not computed, the manifest, and `more`.
 pub(crate) fn files(more: &[&str]) -> Vec<String> {
-    let tables = TABLES.iter().chain(ABOUT).map(|table| format!("{}.parquet", table.name));
-    let others = ["manifest.json"].iter().chain(more).map(|name| (*name).to_owned());
+    let tables = TABLES
+        .iter()
+        .chain(ABOUT)
+        .map(|table| format!("{}.parquet", table.name));
+    let others = ["manifest.json"]
+        .iter()
+        .chain(more)
+        .map(|name| (*name).to_owned());
     let mut all: Vec<String> = tables.chain(others).collect();
     all.sort();
     all

@@ -15,7 +15,9 @@ pub(crate) fn open_one(path: &Path) -> Result<Input, Error> {
 /// The error of an input that must not open, as the user reads it: message, causes, hint.
 #[track_caller]
 pub(crate) fn refused(result: Result<Input, Error>) -> String {
-    let Err(error) = result else { panic!("the input was opened") };
+    let Err(error) = result else {
+        panic!("the input was opened")
+    };
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(&error);
     while let Some(next) = cause {
@@ -34,7 +36,11 @@ pub(crate) fn assert_refused(result: Result<Input, Error>, parts: &[&str]) {
 }
 
 pub(crate) fn labels(input: &Input) -> Vec<String> {
-    input.parts().iter().map(etwkit_extract::Part::label).collect()
+    input
+        .parts()
+        .iter()
+        .map(etwkit_extract::Part::label)
+        .collect()
 }
 
 /// What two ways to read a trace must agree on: kinds, and a checksum over all records in their order.
@@ -52,12 +58,19 @@ pub(crate) fn summary(input: &Input, order: Order) -> Summary {
     let pass = input.session().for_each(order, |event| {
         *kinds.entry(event.kind).or_default() += 1;
         for word in event.record.chunks(8) {
-            let word = word.iter().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
+            let word = word
+                .iter()
+                .fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
             checksum = (checksum ^ word).wrapping_mul(0x0100_0000_01b3);
         }
         ControlFlow::Continue(())
     });
     let pass = pass.unwrap();
     let damage = format!("{:?} {:?}", input.session().damage(), pass.damage);
-    Summary { events: pass.events, kinds, checksum, damage }
+    Summary {
+        events: pass.events,
+        kinds,
+        checksum,
+        damage,
+    }
 }

@@ -16,7 +16,11 @@ const ID: &str = "0123456789ABCDEF0123456789ABCDEF1";
 
 fn keep(input: &Input, folder: &Folder, limits: Limits) -> Vec<KeptSymbol> {
     let go_on = || ControlFlow::Continue(());
-    input.keep_symbols(&folder.path("symbols"), limits, go_on).unwrap().continue_value().unwrap()
+    input
+        .keep_symbols(&folder.path("symbols"), limits, go_on)
+        .unwrap()
+        .continue_value()
+        .unwrap()
 }
 
 #[test]
@@ -37,7 +41,15 @@ fn a_trace_with_symbol_files_opens_and_they_are_unpacked_on_request() {
     assert_eq!(labels(&input), ["run.etl.zip: PerfViewData.etl"]);
     assert_eq!(summary(&input, Order::Time).events, 154);
     let listed: Vec<_> = input.symbol_files().collect();
-    assert_eq!(listed, ["../../evil.pdb", "app.pdb/app.PDB", wpr.as_str(), store.as_str()]);
+    assert_eq!(
+        listed,
+        [
+            "../../evil.pdb",
+            "app.pdb/app.PDB",
+            wpr.as_str(),
+            store.as_str()
+        ]
+    );
 
     fs::create_dir(folder.path("symbols")).unwrap();
     let kept = keep(&input, &folder, Limits::default());
@@ -45,14 +57,23 @@ fn a_trace_with_symbol_files_opens_and_they_are_unpacked_on_request() {
         ("evil.pdb".to_owned(), "fourth"),
         ("app.PDB".to_owned(), "third"),
         (format!("App.ni.pdb/{ID}/App.ni.pdb"), "second"),
-        (format!("System.ni.pdb/{ID}/System.ni.pdb"), "Microsoft C/C++ MSF 7.00"),
+        (
+            format!("System.ni.pdb/{ID}/System.ni.pdb"),
+            "Microsoft C/C++ MSF 7.00",
+        ),
     ];
     for (kept, (path, content)) in kept.iter().zip(&wanted) {
         let path = folder.path("symbols").join(path);
         assert_eq!((kept.path.as_ref(), &kept.left_out), (Some(&path), &None));
-        assert_eq!((fs::read_to_string(path).unwrap().as_str(), kept.size), (*content, content.len() as u64));
+        assert_eq!(
+            (fs::read_to_string(path).unwrap().as_str(), kept.size),
+            (*content, content.len() as u64)
+        );
     }
-    assert_eq!(names(&folder.path("symbols")), ["App.ni.pdb", "System.ni.pdb", "app.PDB", "evil.pdb"]);
+    assert_eq!(
+        names(&folder.path("symbols")),
+        ["App.ni.pdb", "System.ni.pdb", "app.PDB", "evil.pdb"]
+    );
     assert_eq!(names(&folder.path("")), ["run.etl.zip", "symbols"]);
 }
 
@@ -61,13 +82,21 @@ fn a_trace_with_symbol_files_opens_and_they_are_unpacked_on_request() {
 fn names_with_backslashes_are_those_of_a_store() {
     let folder = Folder::new();
     let member = format!("symbols\\mscorlib.ni.pdb\\{ID}\\mscorlib.ni.pdb");
-    let members: [(&str, &[u8]); 2] = [("PerfViewData.etl", &made("power-5.etl")), (&member, b"native")];
+    let members: [(&str, &[u8]); 2] = [
+        ("PerfViewData.etl", &made("power-5.etl")),
+        (&member, b"native"),
+    ];
     let input = open_one(&folder.write("run.etl.zip", &zipped(&members))).unwrap();
     assert_eq!(labels(&input), ["run.etl.zip: PerfViewData.etl"]);
     fs::create_dir(folder.path("symbols")).unwrap();
     let kept = keep(&input, &folder, Limits::default());
-    let path = folder.path("symbols").join(format!("mscorlib.ni.pdb/{ID}/mscorlib.ni.pdb"));
-    assert_eq!((kept[0].path.as_ref(), &kept[0].left_out), (Some(&path), &None));
+    let path = folder
+        .path("symbols")
+        .join(format!("mscorlib.ni.pdb/{ID}/mscorlib.ni.pdb"));
+    assert_eq!(
+        (kept[0].path.as_ref(), &kept[0].left_out),
+        (Some(&path), &None)
+    );
     assert_eq!(fs::read(path).unwrap(), b"native");
 }
 
@@ -99,9 +128,16 @@ fn names_in_archives_lead_nowhere() {
     fs::create_dir(folder.path("symbols")).unwrap();
     let kept = keep(&input, &folder, Limits::default());
     for kept in &kept {
-        let inside = kept.path.as_ref().is_none_or(|path| path.starts_with(folder.path("symbols")));
+        let inside = kept
+            .path
+            .as_ref()
+            .is_none_or(|path| path.starts_with(folder.path("symbols")));
         assert!(
-            inside && !kept.path.as_ref().is_some_and(|path| path.to_string_lossy().contains("..")),
+            inside
+                && !kept
+                    .path
+                    .as_ref()
+                    .is_some_and(|path| path.to_string_lossy().contains("..")),
             "{kept:?}"
         );
     }
@@ -154,16 +190,25 @@ fn what_is_unsafe_too_large_or_damaged_is_left_out_with_a_reason() {
     bytes[central - 50] ^= 0xFF;
     let input = open_one(&folder.write("a.zip", &bytes)).unwrap();
     fs::create_dir(folder.path("symbols")).unwrap();
-    let limits = Limits { total_bytes: 50_000, ..Limits::default() };
+    let limits = Limits {
+        total_bytes: 50_000,
+        ..Limits::default()
+    };
     let kept = keep(&input, &folder, limits);
-    let reasons: Vec<_> = kept.iter().map(|kept| kept.left_out.as_deref().unwrap_or("kept")).collect();
+    let reasons: Vec<_> = kept
+        .iter()
+        .map(|kept| kept.left_out.as_deref().unwrap_or("kept"))
+        .collect();
     assert_eq!(reasons[0], "its name cannot be that of a file");
     assert!(
         reasons[1].contains("unpacking large.pdb needs 100000 bytes, and 50000 of the limit"),
         "{reasons:?}"
     );
     assert_eq!(reasons[2..4], ["kept", "another one has the same name"]);
-    assert!(reasons[4].contains("damaged archive a.zip, member damaged.pdb, behind "), "{reasons:?}");
+    assert!(
+        reasons[4].contains("damaged archive a.zip, member damaged.pdb, behind "),
+        "{reasons:?}"
+    );
     assert_eq!(names(&folder.path("symbols")), ["same.pdb"]);
     assert_eq!(fs::read(folder.path("symbols/same.pdb")).unwrap(), b"first");
 }
@@ -175,8 +220,13 @@ fn a_folder_that_is_missing_is_an_error() {
     let input = open_one(&folder.write("a.zip", &bytes)).unwrap();
     folder.write("symbols", b"a file where a folder should be");
     let go_on = || ControlFlow::Continue(());
-    let error = input.keep_symbols(&folder.path("symbols"), Limits::default(), go_on).unwrap_err();
-    assert!(error.to_string().contains("cannot write the symbol file "), "{error}");
+    let error = input
+        .keep_symbols(&folder.path("symbols"), Limits::default(), go_on)
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("cannot write the symbol file "),
+        "{error}"
+    );
 }
 
 /// Unpacking takes as long for each file however many there are, and what is left out is reported.
@@ -186,17 +236,29 @@ fn many_symbol_files_take_linear_time_and_can_be_interrupted() {
     let trace = made("power-5.etl");
     let folder = Folder::new();
     let input_of = |count: usize| {
-        let few = names.iter().take(count).map(|name| (name.as_str(), &b"x"[..]));
-        let members: Vec<(&str, &[u8])> = std::iter::once(("a.etl", trace.as_slice())).chain(few).collect();
-        open_one(&folder.write(&format!("{count}.zip"), &zipped_as(CompressionMethod::Stored, &members)))
-            .unwrap()
+        let few = names
+            .iter()
+            .take(count)
+            .map(|name| (name.as_str(), &b"x"[..]));
+        let members: Vec<(&str, &[u8])> = std::iter::once(("a.etl", trace.as_slice()))
+            .chain(few)
+            .collect();
+        open_one(&folder.write(
+            &format!("{count}.zip"),
+            &zipped_as(CompressionMethod::Stored, &members),
+        ))
+        .unwrap()
     };
     let time_of = |count: usize| {
         let (input, target) = (input_of(count), folder.path(&format!("{count}")));
         fs::create_dir(&target).unwrap();
         let start = Instant::now();
         let go_on = || ControlFlow::Continue(());
-        let kept = input.keep_symbols(&target, Limits::default(), go_on).unwrap().continue_value().unwrap();
+        let kept = input
+            .keep_symbols(&target, Limits::default(), go_on)
+            .unwrap()
+            .continue_value()
+            .unwrap();
         (start.elapsed(), kept)
     };
     let (short, few) = time_of(2500);
@@ -204,26 +266,48 @@ fn many_symbol_files_take_linear_time_and_can_be_interrupted() {
     let (long, many) = time_of(25_000);
     let kept = many.iter().filter(|symbol| symbol.path.is_some()).count();
     assert_eq!((kept, many.len()), (20_000, 25_000));
-    let reasons: Vec<_> = many.iter().filter_map(|symbol| symbol.left_out.as_deref()).collect();
-    assert_eq!((reasons.len(), reasons[0]), (5000, "there are more than 20000 symbol files"));
+    let reasons: Vec<_> = many
+        .iter()
+        .filter_map(|symbol| symbol.left_out.as_deref())
+        .collect();
+    assert_eq!(
+        (reasons.len(), reasons[0]),
+        (5000, "there are more than 20000 symbol files")
+    );
     // Eight times the files; where each reads the directory anew it is a hundred times.
-    assert!(long < short * 40 + std::time::Duration::from_millis(500), "{long:?} after {short:?}");
+    assert!(
+        long < short * 40 + std::time::Duration::from_millis(500),
+        "{long:?} after {short:?}"
+    );
 
     let (input, mut asked) = (input_of(100), 0);
     let target = folder.path("interrupted");
     fs::create_dir(&target).unwrap();
     let stop = || {
         asked += 1;
-        if asked > 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if asked > 3 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
-    assert!(input.keep_symbols(&target, Limits::default(), stop).unwrap().is_break());
+    assert!(
+        input
+            .keep_symbols(&target, Limits::default(), stop)
+            .unwrap()
+            .is_break()
+    );
     assert_eq!(names_in(&target), 3);
 
     // A question to stop while they are unpacked ends the extraction, and leaves nothing behind.
     let mut asked_at_end = 0;
     let mut progress = |progress: etwkit_trace::import::Progress| {
         asked_at_end += u32::from(progress.done >= 1.0);
-        if asked_at_end > 50 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if asked_at_end > 50 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let target = folder.path("x.etwx");
     let error = convert(&input, &target, ConvertOptions::default(), &mut progress).unwrap_err();

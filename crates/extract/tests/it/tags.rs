@@ -8,7 +8,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{ConvertOptions, Extract, convert, convert_with_tags, derive_with_tags, is_current};
+use etwkit_extract::{
+    ConvertOptions, Extract, convert, convert_with_tags, derive_with_tags, is_current,
+};
 use etwkit_testkit::trace_files;
 use etwkit_trace::drivers;
 use etwkit_trace::tags::TagSet;
@@ -24,15 +26,23 @@ fn go_on() -> impl FnMut(etwkit_trace::import::Progress) -> ControlFlow<()> {
 }
 
 fn extracted(trace: &Path, target: &Path, sets: &[TagSet], detail: Detail) -> Extract {
-    let options = ConvertOptions { detail, ..ConvertOptions::default() };
+    let options = ConvertOptions {
+        detail,
+        ..ConvertOptions::default()
+    };
     let input = open_one(trace).unwrap();
     convert_with_tags(&input, target, options, sets, &mut go_on()).unwrap();
     Extract::open(target).unwrap()
 }
 
 fn batches(extract: &Extract, table: &str) -> Vec<RecordBatch> {
-    let Some(file) = extract.table(table) else { return Vec::new() };
-    file.batches(None).unwrap().map(|batch| batch.unwrap()).collect()
+    let Some(file) = extract.table(table) else {
+        return Vec::new();
+    };
+    file.batches(None)
+        .unwrap()
+        .map(|batch| batch.unwrap())
+        .collect()
 }
 
 /// A column of a table: numbers, missing ones too.
@@ -51,14 +61,24 @@ fn ints(extract: &Extract, table: &str, column: &str) -> Vec<Option<i64>> {
 fn texts(extract: &Extract, table: &str, column: &str) -> Vec<String> {
     let mut values = Vec::new();
     for batch in batches(extract, table) {
-        let array = batch.column_by_name(column).unwrap().as_string::<i32>().clone();
+        let array = batch
+            .column_by_name(column)
+            .unwrap()
+            .as_string::<i32>()
+            .clone();
         values.extend((0..array.len()).map(|row| array.value(row).to_owned()));
     }
     values
 }
 
 /// Columns of `cpu_process` that the tags of a process add up to.
-const ADDITIVE: [&str; 5] = ["samples", "cpu_ns", "wait_sum_ns", "ready_sum_ns", "switches"];
+const ADDITIVE: [&str; 5] = [
+    "samples",
+    "cpu_ns",
+    "wait_sum_ns",
+    "ready_sum_ns",
+    "switches",
+];
 
 type Sums = BTreeMap<Option<i64>, [i64; ADDITIVE.len()]>;
 
@@ -66,8 +86,10 @@ type Sums = BTreeMap<Option<i64>, [i64; ADDITIVE.len()]>;
 fn sums(extract: &Extract, table: &str, is_wanted: impl Fn(usize) -> bool) -> Sums {
     let mut sums = Sums::new();
     let columns = ADDITIVE.map(|column| ints(extract, table, column));
-    for (row, process) in
-        ints(extract, table, "process_key").into_iter().enumerate().filter(|(row, _)| is_wanted(*row))
+    for (row, process) in ints(extract, table, "process_key")
+        .into_iter()
+        .enumerate()
+        .filter(|(row, _)| is_wanted(*row))
     {
         let sum = sums.entry(process).or_default();
         for (sum, column) in sum.iter_mut().zip(&columns) {
@@ -80,20 +102,41 @@ fn sums(extract: &Extract, table: &str, is_wanted: impl Fn(usize) -> bool) -> Su
 
 /// Sums of one set of tags; `tag` alone, if there is one.
 fn tagged(extract: &Extract, set: &str, tag: Option<&str>) -> Sums {
-    let (sets, tags) = (texts(extract, "cpu_tag", "tag_set"), texts(extract, "cpu_tag", "tag"));
-    sums(extract, "cpu_tag", |row| sets[row] == set && tag.is_none_or(|tag| tags[row] == tag))
+    let (sets, tags) = (
+        texts(extract, "cpu_tag", "tag_set"),
+        texts(extract, "cpu_tag", "tag"),
+    );
+    sums(extract, "cpu_tag", |row| {
+        sets[row] == set && tag.is_none_or(|tag| tags[row] == tag)
+    })
 }
 
 #[test]
 fn the_tags_of_every_process_add_up_to_it() {
     let (work, mut with_tags, mut names) = (Folder::new(), 0, BTreeSet::new());
     for trace in trace_files() {
-        let target = work.path(&format!("{}.etwx", trace.file_stem().unwrap().to_string_lossy()));
-        let sets = [TagSet::built_in(), TagSet::read("own", &[("own", DRIVERS.as_bytes())]).unwrap()];
+        let target = work.path(&format!(
+            "{}.etwx",
+            trace.file_stem().unwrap().to_string_lossy()
+        ));
+        let sets = [
+            TagSet::built_in(),
+            TagSet::read("own", &[("own", DRIVERS.as_bytes())]).unwrap(),
+        ];
         let extract = extracted(&trace, &target, &sets, Detail::Full);
         let processes = sums(&extract, "cpu_process", |_| true);
-        assert_eq!(tagged(&extract, "default", None), processes, "{}", trace.display());
-        assert_eq!(tagged(&extract, "own", Some("Driver")), plainly(&extract), "{}", trace.display());
+        assert_eq!(
+            tagged(&extract, "default", None),
+            processes,
+            "{}",
+            trace.display()
+        );
+        assert_eq!(
+            tagged(&extract, "own", Some("Driver")),
+            plainly(&extract),
+            "{}",
+            trace.display()
+        );
         with_tags += usize::from(!processes.is_empty());
         names.extend(texts(&extract, "cpu_tag", "tag"));
         check_bounds(&extract, &trace);
@@ -109,23 +152,37 @@ fn the_tags_of_every_process_add_up_to_it() {
 
 /// The sums of samples and slices with a driver in their stack, by the plainest way.
 fn plainly(extract: &Extract) -> Sums {
-    let is_driver: Vec<bool> =
-        texts(extract, "module", "name").iter().map(|name| name.to_lowercase().ends_with(".sys")).collect();
+    let is_driver: Vec<bool> = texts(extract, "module", "name")
+        .iter()
+        .map(|name| name.to_lowercase().ends_with(".sys"))
+        .collect();
     let at = |flags: &[bool], id: Option<i64>| id.is_some_and(|id| flags[id as usize]);
-    let frames: Vec<bool> =
-        ints(extract, "frame", "module_id").into_iter().map(|module| at(&is_driver, module)).collect();
+    let frames: Vec<bool> = ints(extract, "frame", "module_id")
+        .into_iter()
+        .map(|module| at(&is_driver, module))
+        .collect();
     let mut stacks: Vec<bool> = Vec::new();
-    for (parent, frame) in
-        ints(extract, "stack", "parent_id").into_iter().zip(ints(extract, "stack", "frame_id"))
+    for (parent, frame) in ints(extract, "stack", "parent_id")
+        .into_iter()
+        .zip(ints(extract, "stack", "frame_id"))
     {
         stacks.push(at(&frames, frame) || at(&stacks, parent));
     }
-    let idle = ints(extract, "process", "pid").iter().position(|pid| *pid == Some(0)).map(|row| row as i64);
+    let idle = ints(extract, "process", "pid")
+        .iter()
+        .position(|pid| *pid == Some(0))
+        .map(|row| row as i64);
     let mut sums = Sums::new();
     let is_idle: Vec<bool> = batches(extract, "cpu_sample")
         .iter()
         .flat_map(|batch| {
-            batch.column_by_name("is_idle").unwrap().as_boolean().iter().flatten().collect::<Vec<_>>()
+            batch
+                .column_by_name("is_idle")
+                .unwrap()
+                .as_boolean()
+                .iter()
+                .flatten()
+                .collect::<Vec<_>>()
         })
         .collect();
     let of_samples =
@@ -157,16 +214,32 @@ fn plainly(extract: &Extract) -> Sums {
 /// A union is no longer than the sum, and a tag lies in the time of its process.
 fn check_bounds(extract: &Extract, trace: &Path) {
     let column = |table: &str, column: &str| ints(extract, table, column);
-    let times = |table: &str| column(table, "first_ns").into_iter().zip(column(table, "last_ns"));
-    let of_process: BTreeMap<Option<i64>, _> =
-        column("cpu_process", "process_key").into_iter().zip(times("cpu_process")).collect();
+    let times = |table: &str| {
+        column(table, "first_ns")
+            .into_iter()
+            .zip(column(table, "last_ns"))
+    };
+    let of_process: BTreeMap<Option<i64>, _> = column("cpu_process", "process_key")
+        .into_iter()
+        .zip(times("cpu_process"))
+        .collect();
     let unions = [("wait_ns", "wait_sum_ns"), ("ready_ns", "ready_sum_ns")];
     for (union, sum) in unions {
-        for (union, sum) in column("cpu_tag", union).into_iter().zip(column("cpu_tag", sum)) {
-            assert!(union <= sum && union.is_some() == sum.is_some(), "{}", trace.display());
+        for (union, sum) in column("cpu_tag", union)
+            .into_iter()
+            .zip(column("cpu_tag", sum))
+        {
+            assert!(
+                union <= sum && union.is_some() == sum.is_some(),
+                "{}",
+                trace.display()
+            );
         }
     }
-    for (process, (first, last)) in column("cpu_tag", "process_key").into_iter().zip(times("cpu_tag")) {
+    for (process, (first, last)) in column("cpu_tag", "process_key")
+        .into_iter()
+        .zip(times("cpu_tag"))
+    {
         let of_process = of_process[&process];
         assert!(
             first <= last && first >= of_process.0 && last <= of_process.1,
@@ -198,9 +271,17 @@ fn fixture(name: &str) -> PathBuf {
 fn a_summary_has_the_same_tags() {
     let work = Folder::new();
     let extract = |detail, name: &str| {
-        extracted(&fixture("sched-5.etl"), &work.path(name), &[TagSet::built_in()], detail)
+        extracted(
+            &fixture("sched-5.etl"),
+            &work.path(name),
+            &[TagSet::built_in()],
+            detail,
+        )
     };
-    let (full, summary) = (extract(Detail::Full, "full.etwx"), extract(Detail::Summary, "summary.etwx"));
+    let (full, summary) = (
+        extract(Detail::Full, "full.etwx"),
+        extract(Detail::Summary, "summary.etwx"),
+    );
     assert!(!batches(&full, "cpu_tag").is_empty());
     for table in ["cpu_tag", "driver_category"] {
         assert_eq!(batches(&full, table), batches(&summary, table), "{table}");
@@ -211,8 +292,13 @@ fn a_summary_has_the_same_tags() {
 fn other_rules_make_other_tags_without_reading_the_trace_again() {
     let work = Folder::new();
     let target = work.path("run.etwx");
-    convert(&open_one(&fixture("sched-5.etl")).unwrap(), &target, ConvertOptions::default(), &mut go_on())
-        .unwrap();
+    convert(
+        &open_one(&fixture("sched-5.etl")).unwrap(),
+        &target,
+        ConvertOptions::default(),
+        &mut go_on(),
+    )
+    .unwrap();
     let before = Extract::open(&target).unwrap();
     assert!(is_current(before.derived().unwrap()));
     let own = TagSet::read("own", &[("own", DRIVERS.as_bytes())]).unwrap();
@@ -220,11 +306,16 @@ fn other_rules_make_other_tags_without_reading_the_trace_again() {
     let after = Extract::open(&target).unwrap();
     let sets: BTreeSet<String> = texts(&after, "cpu_tag", "tag_set").into_iter().collect();
     assert_eq!(sets, BTreeSet::from(["own".to_owned()]));
-    assert_eq!(sums(&after, "cpu_process", |_| true), sums(&before, "cpu_process", |_| true));
+    assert_eq!(
+        sums(&after, "cpu_process", |_| true),
+        sums(&before, "cpu_process", |_| true)
+    );
     // Tags of the user are not thrown away because those of the program changed.
     let mut derived = after.derived().unwrap().clone();
     assert!(is_current(&derived) && derived.depends_on["stack_tags"].starts_with("own="));
-    derived.depends_on.insert("stack_tags".to_owned(), "default=0".to_owned());
+    derived
+        .depends_on
+        .insert("stack_tags".to_owned(), "default=0".to_owned());
     assert!(!is_current(&derived));
     let mut older = before.derived().unwrap().clone();
     older.derived_version -= 1;

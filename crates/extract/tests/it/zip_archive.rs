@@ -7,20 +7,31 @@ use etwkit_testkit::files::zipped;
 use crate::support::{Folder, assert_refused, labels, made, open_one, summary};
 
 fn limited(limits: Limits) -> Options {
-    Options { limits, ..Options::default() }
+    Options {
+        limits,
+        ..Options::default()
+    }
 }
 
 #[test]
 fn all_traces_of_an_archive_are_one_session_ordered_by_path() {
     let folder = Folder::new();
     let trace = made("power-5.etl");
-    let members: [(&str, &[u8]); 4] =
-        [("z/b.etl", &trace), ("metadata.xml", b"<x/>"), ("a/C.ETL", &trace), ("m.etl", &trace)];
+    let members: [(&str, &[u8]); 4] = [
+        ("z/b.etl", &trace),
+        ("metadata.xml", b"<x/>"),
+        ("a/C.ETL", &trace),
+        ("m.etl", &trace),
+    ];
     let path = folder.write("run.diagsession", &zipped(&members));
     let input = open_one(&path).unwrap();
     assert_eq!(
         labels(&input),
-        ["run.diagsession: C.ETL", "run.diagsession: m.etl", "run.diagsession: b.etl"]
+        [
+            "run.diagsession: C.ETL",
+            "run.diagsession: m.etl",
+            "run.diagsession: b.etl"
+        ]
     );
     assert_eq!(summary(&input, Order::Time).events, 3 * 154);
 }
@@ -32,7 +43,14 @@ fn a_zipped_trace_reads_like_the_plain_one_mapped_or_not() {
     let plain = open_one(&folder.write("dns.etl", &trace)).unwrap();
     let path = folder.write("dns.etl.zip", &zipped(&[("dns.etl", &trace)]));
     for mmap in [true, false] {
-        let input = open(std::slice::from_ref(&path), &Options { mmap, ..Options::default() }).unwrap();
+        let input = open(
+            std::slice::from_ref(&path),
+            &Options {
+                mmap,
+                ..Options::default()
+            },
+        )
+        .unwrap();
         assert_eq!(summary(&input, Order::Time), summary(&plain, Order::Time));
     }
 }
@@ -46,24 +64,51 @@ fn an_archive_in_an_archive_is_opened_once() {
     assert_eq!(labels(&input), ["outer.zip: dns.etl"]);
     assert_eq!(summary(&input, Order::Time).events, 546);
     let too_deep = zipped(&[("outer.zip", &outer)]);
-    assert_refused(open_one(&folder.write("deep.zip", &too_deep)), &["cannot read deep.zip: dns.etl.zip"]);
+    assert_refused(
+        open_one(&folder.write("deep.zip", &too_deep)),
+        &["cannot read deep.zip: dns.etl.zip"],
+    );
 }
 
 #[test]
 fn members_are_never_written_by_name() {
     let folder = Folder::new();
     let trace = made("power-5.etl");
-    let names = ["../../evil.etl", "/evil2.etl", "C:\\evil3.etl", "..\\evil4.etl", "NUL.etl"];
+    let names = [
+        "../../evil.etl",
+        "/evil2.etl",
+        "C:\\evil3.etl",
+        "..\\evil4.etl",
+        "NUL.etl",
+    ];
     let members: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, trace.as_slice())).collect();
     let path = folder.write("evil.zip", &zipped(&members));
     std::fs::create_dir(folder.path("tmp")).unwrap();
-    let options = Options { temp_dir: Some(folder.path("tmp")), ..Options::default() };
+    let options = Options {
+        temp_dir: Some(folder.path("tmp")),
+        ..Options::default()
+    };
     let input = open(&[path], &options).unwrap();
-    let shown: Vec<_> = input.parts().iter().map(|part| part.name.as_str()).collect();
-    assert_eq!(shown, ["evil.etl", "evil4.etl", "evil2.etl", "evil3.etl", "NUL.etl"]);
+    let shown: Vec<_> = input
+        .parts()
+        .iter()
+        .map(|part| part.name.as_str())
+        .collect();
+    assert_eq!(
+        shown,
+        ["evil.etl", "evil4.etl", "evil2.etl", "evil3.etl", "NUL.etl"]
+    );
     drop(input);
-    assert_eq!(std::fs::read_dir(folder.path("tmp")).unwrap().count(), 0, "nothing stays behind");
-    assert_eq!(std::fs::read_dir(folder.path("")).unwrap().count(), 2, "nothing lies beside the archive");
+    assert_eq!(
+        std::fs::read_dir(folder.path("tmp")).unwrap().count(),
+        0,
+        "nothing stays behind"
+    );
+    assert_eq!(
+        std::fs::read_dir(folder.path("")).unwrap().count(),
+        2,
+        "nothing lies beside the archive"
+    );
 }
 
 #[test]
@@ -71,16 +116,28 @@ fn the_error_of_an_archive_without_a_trace_lists_what_it_holds() {
     let folder = Folder::new();
     let many: Vec<String> = (0..10).map(|n| format!("logs/{n}.txt")).collect();
     let members: Vec<(&str, &[u8])> = many.iter().map(|name| (name.as_str(), &b"x"[..])).collect();
-    let parts = ["no .etl file in logs.zip, which holds 0.txt, 1.txt", "7.txt and 2 more"];
-    assert_refused(open_one(&folder.write("logs.zip", &zipped(&members))), &parts);
-    assert_refused(open_one(&folder.write("empty.zip", &zipped(&[]))), &["which holds nothing"]);
+    let parts = [
+        "no .etl file in logs.zip, which holds 0.txt, 1.txt",
+        "7.txt and 2 more",
+    ];
+    assert_refused(
+        open_one(&folder.write("logs.zip", &zipped(&members))),
+        &parts,
+    );
+    assert_refused(
+        open_one(&folder.write("empty.zip", &zipped(&[]))),
+        &["which holds nothing"],
+    );
 }
 
 #[test]
 fn an_empty_member_is_named() {
     let folder = Folder::new();
     let path = folder.write("a.zip", &zipped(&[("x/empty.etl", b"")]));
-    assert_refused(open_one(&path), &["found an empty file (0 bytes): a.zip: empty.etl"]);
+    assert_refused(
+        open_one(&path),
+        &["found an empty file (0 bytes): a.zip: empty.etl"],
+    );
 }
 
 #[test]
@@ -90,7 +147,10 @@ fn an_encrypted_member_is_refused() {
     let central = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
     bytes[6] |= 1;
     bytes[central + 8] |= 1;
-    let parts = ["a.zip is encrypted (member a.etl)", "hint: unpack it with its password"];
+    let parts = [
+        "a.zip is encrypted (member a.etl)",
+        "hint: unpack it with its password",
+    ];
     assert_refused(open_one(&folder.write("a.zip", &bytes)), &parts);
 }
 
@@ -100,18 +160,27 @@ fn a_truncated_archive_is_damaged_as_a_whole() {
     let bytes = zipped(&[("a.etl", &made("dns-5.etl"))]);
     let half = bytes.len() / 2;
     let size = format!("damaged archive a.zip ({half} bytes)");
-    let parts =
-        [size.as_str(), "expected a zip archive with its directory at the end", "hint: copy or download"];
+    let parts = [
+        size.as_str(),
+        "expected a zip archive with its directory at the end",
+        "hint: copy or download",
+    ];
     assert_refused(open_one(&folder.write("a.zip", &bytes[..half])), &parts);
 }
 
 #[test]
 fn a_damaged_member_is_named_with_its_position() {
     let folder = Folder::new();
-    let mut bytes = zipped(&[("good.etl", &made("power-5.etl")), ("bad.etl", &made("dns-5.etl"))]);
+    let mut bytes = zipped(&[
+        ("good.etl", &made("power-5.etl")),
+        ("bad.etl", &made("dns-5.etl")),
+    ]);
     let central = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
     bytes[central - 50] ^= 0xFF;
-    let parts = ["damaged archive a.zip, member bad.etl, behind ", "expected 15817 intact bytes"];
+    let parts = [
+        "damaged archive a.zip, member bad.etl, behind ",
+        "expected 15817 intact bytes",
+    ];
     assert_refused(open_one(&folder.write("a.zip", &bytes)), &parts);
 }
 
@@ -133,8 +202,15 @@ fn a_member_that_is_longer_than_declared_is_refused() {
 fn a_bomb_is_refused_before_it_is_unpacked() {
     let folder = Folder::new();
     let path = folder.write("bomb.zip", &zipped(&[("bomb.etl", &vec![0; 8 << 20])]));
-    let limits = Limits { ratio: 100, ratio_from_bytes: 1 << 20, ..Limits::default() };
-    let parts = ["bomb.etl unpacks from ", " to 8388608 bytes, more than 100 times"];
+    let limits = Limits {
+        ratio: 100,
+        ratio_from_bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let parts = [
+        "bomb.etl unpacks from ",
+        " to 8388608 bytes, more than 100 times",
+    ];
     assert_refused(open(&[path], &limited(limits)), &parts);
 }
 
@@ -143,21 +219,41 @@ fn the_limit_counts_all_inputs() {
     let folder = Folder::new();
     let trace = made("power-5.etl");
     let paths = ["a.zip", "b.zip"].map(|name| folder.write(name, &zipped(&[("x.etl", &trace)])));
-    let enough = Limits { total_bytes: 2 * 6263, ..Limits::default() };
+    let enough = Limits {
+        total_bytes: 2 * 6263,
+        ..Limits::default()
+    };
     assert!(open(&paths, &limited(enough)).is_ok());
-    let short = Limits { total_bytes: 2 * 6263 - 1, ..Limits::default() };
-    let parts = ["b.zip: unpacking x.etl needs 6263 bytes, and 6262 of the limit of 12525 are left"];
+    let short = Limits {
+        total_bytes: 2 * 6263 - 1,
+        ..Limits::default()
+    };
+    let parts =
+        ["b.zip: unpacking x.etl needs 6263 bytes, and 6262 of the limit of 12525 are left"];
     assert_refused(open(&paths, &limited(short)), &parts);
-    let few = Limits { members: 1, ..Limits::default() };
-    assert_refused(open(&paths, &limited(few)), &["b.zip holds 2 traces, and 1 is the limit"]);
+    let few = Limits {
+        members: 1,
+        ..Limits::default()
+    };
+    assert_refused(
+        open(&paths, &limited(few)),
+        &["b.zip holds 2 traces, and 1 is the limit"],
+    );
 }
 
 #[test]
 fn a_missing_temporary_folder_is_named() {
     let folder = Folder::new();
     let path = folder.write("a.zip", &zipped(&[("a.etl", &made("power-5.etl"))]));
-    let options = Options { temp_dir: Some(folder.path("gone")), ..Options::default() };
-    let parts = ["cannot write a temporary file in ", "gone", "hint: set ETWKIT_TMP"];
+    let options = Options {
+        temp_dir: Some(folder.path("gone")),
+        ..Options::default()
+    };
+    let parts = [
+        "cannot write a temporary file in ",
+        "gone",
+        "hint: set ETWKIT_TMP",
+    ];
     assert_refused(open(&[path], &options), &parts);
 }
 
@@ -167,7 +263,12 @@ fn two_traces_of_one_path_are_refused_and_other_doubles_are_not() {
     let folder = Folder::new();
     let trace = made("power-5.etl");
     let doubled = |first: &str, second: &str| {
-        let mut bytes = zipped(&[("a.etl", &trace), (first, &trace), ("x.txt", b"1"), (second, &trace)]);
+        let mut bytes = zipped(&[
+            ("a.etl", &trace),
+            (first, &trace),
+            ("x.txt", b"1"),
+            (second, &trace),
+        ]);
         // The writer refuses a second member of one path: it is renamed in both headers.
         let at: Vec<usize> = bytes
             .windows(second.len())
@@ -180,8 +281,14 @@ fn two_traces_of_one_path_are_refused_and_other_doubles_are_not() {
         }
         bytes
     };
-    let parts = ["a.zip holds more than one file with the path x/b.etl", "hint: unpack the files one by one"];
-    assert_refused(open_one(&folder.write("a.zip", &doubled("x/b.etl", "x/c.etl"))), &parts);
+    let parts = [
+        "a.zip holds more than one file with the path x/b.etl",
+        "hint: unpack the files one by one",
+    ];
+    assert_refused(
+        open_one(&folder.write("a.zip", &doubled("x/b.etl", "x/c.etl"))),
+        &parts,
+    );
     let input = open_one(&folder.write("b.zip", &doubled("x/b.log", "x/c.log"))).unwrap();
     assert_eq!(labels(&input), ["b.zip: a.etl"]);
 }

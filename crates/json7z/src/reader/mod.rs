@@ -84,11 +84,21 @@ impl Reader {
                         break;
                     }
                     Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    Err(source) => return Err(JsonError::Read { name: self.name.clone(), source }.into()),
+                    Err(source) => {
+                        return Err(JsonError::Read {
+                            name: self.name.clone(),
+                            source,
+                        }
+                        .into());
+                    }
                 }
             }
         }
-        Ok(self.buffer.get(self.at).copied().filter(|_| self.at < self.filled))
+        Ok(self
+            .buffer
+            .get(self.at)
+            .copied()
+            .filter(|_| self.at < self.filled))
     }
 
     fn next(&mut self) -> Result<Option<u8>> {
@@ -129,7 +139,11 @@ impl Reader {
     // Errors.
 
     /// Where the reader is, with what should be there.
-    pub(crate) fn unexpected(&self, expected: impl Into<String>, found: impl Into<String>) -> Failure {
+    pub(crate) fn unexpected(
+        &self,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Failure {
         let at = Unexpected {
             name: self.name.clone(),
             path: self.path_text(),
@@ -185,7 +199,10 @@ impl Reader {
     }
 
     /// Reads an object; `each` takes the value of each member. Returns whether there was one: null is none.
-    pub(crate) fn object(&mut self, mut each: impl FnMut(&mut Self, &str) -> Result<()>) -> Result<bool> {
+    pub(crate) fn object(
+        &mut self,
+        mut each: impl FnMut(&mut Self, &str) -> Result<()>,
+    ) -> Result<bool> {
         if self.is_null()? {
             return Ok(false);
         }
@@ -242,7 +259,10 @@ impl Reader {
     }
 
     /// A list of values of one kind; null is an empty one.
-    pub(crate) fn all<T>(&mut self, mut one: impl FnMut(&mut Self) -> Result<Option<T>>) -> Result<Vec<T>> {
+    pub(crate) fn all<T>(
+        &mut self,
+        mut one: impl FnMut(&mut Self) -> Result<Option<T>>,
+    ) -> Result<Vec<T>> {
         let mut all = Vec::new();
         self.list(|reader| {
             all.extend(one(reader)?);
@@ -260,7 +280,9 @@ impl Reader {
             match self.significant()? {
                 Some(bracket @ (b'{' | b'[')) => {
                     if open.len() == MAX_DEPTH {
-                        return Err(self.unexpected(format!("at most {MAX_DEPTH} levels"), "one more"));
+                        return Err(
+                            self.unexpected(format!("at most {MAX_DEPTH} levels"), "one more")
+                        );
                     }
                     self.next()?;
                     open.push(bracket);
@@ -277,7 +299,9 @@ impl Reader {
             }
             // Behind a value: the next one, or the end of what it lies in.
             loop {
-                let Some(bracket) = open.last() else { return Ok(()) };
+                let Some(bracket) = open.last() else {
+                    return Ok(());
+                };
                 let end = if *bracket == b'{' { b'}' } else { b']' };
                 if self.takes(end)? {
                     open.pop();
@@ -316,7 +340,11 @@ impl Reader {
             return Err(self.wrong("the name of a member"));
         }
         self.quoted()?;
-        if self.takes(b':')? { Ok(()) } else { Err(self.wrong("':'")) }
+        if self.takes(b':')? {
+            Ok(())
+        } else {
+            Err(self.wrong("':'"))
+        }
     }
 
     /// Skips the value of a member that the caller does not know, and counts it.

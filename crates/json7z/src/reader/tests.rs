@@ -3,7 +3,11 @@
 use super::*;
 
 fn reader(text: &str) -> Reader {
-    Reader::new("x.json", Box::new(std::io::Cursor::new(text.as_bytes().to_vec()))).unwrap()
+    Reader::new(
+        "x.json",
+        Box::new(std::io::Cursor::new(text.as_bytes().to_vec())),
+    )
+    .unwrap()
 }
 
 fn text(json: &str) -> String {
@@ -30,7 +34,10 @@ fn texts_have_all_escapes() {
 fn texts_longer_than_the_buffer_are_whole() {
     for length in [CHUNK - 2, CHUNK - 1, CHUNK, 3 * CHUNK] {
         let long = "x".repeat(length);
-        assert_eq!(text(&format!("\"{long}\\n{long}\"")), format!("{long}\n{long}"));
+        assert_eq!(
+            text(&format!("\"{long}\\n{long}\"")),
+            format!("{long}\n{long}")
+        );
     }
 }
 
@@ -46,13 +53,32 @@ fn numbers_have_their_types() {
     assert_eq!(reader("-12 ").int().unwrap(), Some(-12));
     assert_eq!(reader("3.0").int().unwrap(), Some(3));
     assert_eq!(reader("1E+3").int().unwrap(), Some(1000));
-    assert_eq!(reader("18446677618096345104").bits().unwrap(), Some(18_446_677_618_096_345_104u64 as i64));
-    assert_eq!(reader("18446677618096345104").int().unwrap(), Some(i64::MAX));
+    assert_eq!(
+        reader("18446677618096345104").bits().unwrap(),
+        Some(18_446_677_618_096_345_104u64 as i64)
+    );
+    assert_eq!(
+        reader("18446677618096345104").int().unwrap(),
+        Some(i64::MAX)
+    );
     assert_eq!(reader("1.5E-05").float().unwrap(), Some(1.5e-5));
-    assert_eq!((reader("null").int().unwrap(), reader("\"NaN\"").float().unwrap()), (None, None));
-    for (json, what) in [("1.5", "the number 1.5"), ("\"1\"", "a text"), ("--", "the number --")] {
+    assert_eq!(
+        (
+            reader("null").int().unwrap(),
+            reader("\"NaN\"").float().unwrap()
+        ),
+        (None, None)
+    );
+    for (json, what) in [
+        ("1.5", "the number 1.5"),
+        ("\"1\"", "a text"),
+        ("--", "the number --"),
+    ] {
         let error = reader(json).int().unwrap_err().to_string();
-        assert!(error.ends_with(&format!("expected a whole number, found {what}")), "{error}");
+        assert!(
+            error.ends_with(&format!("expected a whole number, found {what}")),
+            "{error}"
+        );
     }
 }
 
@@ -68,21 +94,30 @@ fn simple_values_are_texts() {
         ("null", None),
         ("[1]", None),
     ] {
-        assert_eq!(reader(json).simple().unwrap().as_deref(), expected, "{json}");
+        assert_eq!(
+            reader(json).simple().unwrap().as_deref(),
+            expected,
+            "{json}"
+        );
     }
     assert!(reader("1e400").simple().is_err());
 }
 
 #[test]
 fn texts_that_are_numbered_keep_their_places() {
-    assert_eq!(reader(r#"["a", null, "b"]"#).texts().unwrap(), ["a", "", "b"]);
+    assert_eq!(
+        reader(r#"["a", null, "b"]"#).texts().unwrap(),
+        ["a", "", "b"]
+    );
 }
 
 #[test]
 fn an_error_names_the_member_and_its_place() {
     let mut reader = reader("{\n  \"CPU\": {\"Costs\": [1, 2,\n 3, \"x\"]}}");
     let read = reader.object(|reader, _| {
-        reader.object(|reader, _| reader.list(|reader| reader.int().map(|_| ())).map(|_| ())).map(|_| ())
+        reader
+            .object(|reader, _| reader.list(|reader| reader.int().map(|_| ())).map(|_| ()))
+            .map(|_| ())
     });
     assert_eq!(
         read.unwrap_err().to_string(),
@@ -92,8 +127,7 @@ fn an_error_names_the_member_and_its_place() {
 
 #[test]
 fn unknown_members_are_passed_over_and_counted() {
-    let json =
-        r#"{"list": [{"a": 1, "b": {"c": [[], {}, null, "\"]}", -1.5e3, true]}}, {"b": 2}], "z": [] }"#;
+    let json = r#"{"list": [{"a": 1, "b": {"c": [[], {}, null, "\"]}", -1.5e3, true]}}, {"b": 2}], "z": [] }"#;
     let mut reader = reader(json);
     let mut sum = 0;
     reader
@@ -147,10 +181,20 @@ fn broken_values_are_errors_and_do_not_hang() {
         "}",
     ] {
         let error = reader(json).skip().unwrap_err();
-        assert!(matches!(&error, Failure::Json(error) if error.hint().is_some()), "{json:?}: {error}");
+        assert!(
+            matches!(&error, Failure::Json(error) if error.hint().is_some()),
+            "{json:?}: {error}"
+        );
     }
     let deep = "[".repeat(100_000);
-    assert!(reader(&deep).skip().unwrap_err().to_string().contains("1000 levels"));
-    let mut invalid = Reader::new("x", Box::new(std::io::Cursor::new(b"\"\xFF\"".to_vec()))).unwrap();
+    assert!(
+        reader(&deep)
+            .skip()
+            .unwrap_err()
+            .to_string()
+            .contains("1000 levels")
+    );
+    let mut invalid =
+        Reader::new("x", Box::new(std::io::Cursor::new(b"\"\xFF\"".to_vec()))).unwrap();
     assert!(invalid.skip().unwrap_err().to_string().contains("UTF-8"));
 }

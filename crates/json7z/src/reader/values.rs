@@ -39,15 +39,20 @@ impl Reader {
 
     /// A whole number of 32 bits. One that does not fit becomes the nearest that does.
     pub(crate) fn int32(&mut self) -> Result<Option<i32>> {
-        Ok(self.int()?.map(|number| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32))
+        Ok(self
+            .int()?
+            .map(|number| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32))
     }
 
     /// A whole number of 64 bits as bit pattern: addresses are written without a sign.
     pub(crate) fn bits(&mut self) -> Result<Option<i64>> {
         // Numbers with and without a sign are both taken: the bits are the same.
-        let of =
-            |text: &str| whole(text).filter(|number| (i64::MIN.into()..=u64::MAX.into()).contains(number));
-        Ok(self.number("a whole number of 64 bits", of)?.map(|number| number as i64))
+        let of = |text: &str| {
+            whole(text).filter(|number| (i64::MIN.into()..=u64::MAX.into()).contains(number))
+        };
+        Ok(self
+            .number("a whole number of 64 bits", of)?
+            .map(|number| number as i64))
     }
 
     /// A number; not a number (`"NaN"`) counts as missing.
@@ -60,10 +65,16 @@ impl Reader {
                 _ => Err(self.unexpected("a number", format!("the text {:?}", shortened(&text)))),
             };
         }
-        self.number("a number", |text| text.parse().ok().filter(|number: &f64| number.is_finite()))
+        self.number("a number", |text| {
+            text.parse().ok().filter(|number: &f64| number.is_finite())
+        })
     }
 
-    fn number<T>(&mut self, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+    fn number<T>(
+        &mut self,
+        expected: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>> {
         if self.is_null()? {
             return Ok(None);
         }
@@ -118,12 +129,17 @@ impl Reader {
             let rest = self.buffer.get(self.at..self.filled).unwrap_or_default();
             // Everything up to the next byte that means something is taken at once, without a look at each
             // byte.
-            let plain =
-                rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len());
+            let plain = rest
+                .iter()
+                .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))
+                .unwrap_or(rest.len());
             bytes.extend_from_slice(rest.get(..plain).unwrap_or_default());
             self.at += plain;
             if bytes.len() > MAX_TEXT {
-                return Err(self.unexpected(format!("a text of {MAX_TEXT} bytes at most"), "a longer one"));
+                return Err(self.unexpected(
+                    format!("a text of {MAX_TEXT} bytes at most"),
+                    "a longer one",
+                ));
             }
             // The end of the buffer is not that of the text; reading fills it again.
             if self.at == self.filled && plain > 0 {
@@ -174,7 +190,10 @@ impl Reader {
             self.next()?;
             let low = self.hex()?;
             if (0xDC00..0xE000).contains(&low) {
-                push(bytes, char::from_u32(0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00)));
+                push(
+                    bytes,
+                    char::from_u32(0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00)),
+                );
                 return Ok(());
             }
             push(bytes, None);
@@ -207,10 +226,17 @@ fn whole(text: &str) -> Option<i128> {
 /// A number as text. Whole ones keep all their digits, of which a float holds 15.
 fn plain(text: &str) -> Option<String> {
     let float = || text.parse().ok().filter(|number: &f64| number.is_finite());
-    whole(text).map(|number| number.to_string()).or_else(|| float().map(|number| number.to_string()))
+    whole(text)
+        .map(|number| number.to_string())
+        .or_else(|| float().map(|number| number.to_string()))
 }
 
 fn push(bytes: &mut Vec<u8>, character: Option<char>) {
     let mut buffer = [0; 4];
-    bytes.extend_from_slice(character.unwrap_or('\u{FFFD}').encode_utf8(&mut buffer).as_bytes());
+    bytes.extend_from_slice(
+        character
+            .unwrap_or('\u{FFFD}')
+            .encode_utf8(&mut buffer)
+            .as_bytes(),
+    );
 }

@@ -9,8 +9,8 @@ use arrow_array::types::Int64Type;
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{ConvertError, Extract, Limits, Options};
 use etwkit_json7z::{
-    JsonInput, import_json, is_json_archive, is_json_extract, is_json_part, looks_like_json_extract,
-    open_all_json, open_json, read_json,
+    JsonInput, import_json, is_json_archive, is_json_extract, is_json_part,
+    looks_like_json_extract, open_all_json, open_json, read_json,
 };
 use etwkit_testkit::etwanalyzer::{JsonExtract, small, write_large};
 use etwkit_testkit::files::{Folder, made_bytes, seven_zipped, zipped};
@@ -19,8 +19,10 @@ use etwkit_trace::table::Table;
 use serde_json::{Value, json};
 
 fn import(path: &Path, target: &Path) -> Result<Extract, String> {
-    let input = open_json(path, &Options::default()).map_err(|error| chain(&error, error.hint()))?;
-    import_json(&input, target, false, BTreeMap::new()).map_err(|error| chain(&error, error.hint()))?;
+    let input =
+        open_json(path, &Options::default()).map_err(|error| chain(&error, error.hint()))?;
+    import_json(&input, target, false, BTreeMap::new())
+        .map_err(|error| chain(&error, error.hint()))?;
     Ok(Extract::open(target).unwrap())
 }
 
@@ -30,7 +32,10 @@ fn chain(error: &dyn std::error::Error, hint: Option<&str>) -> String {
 
 /// Rows of each table.
 fn rows(extract: &Extract) -> BTreeMap<String, u64> {
-    extract.tables().map(|table| (table.name.clone(), table.rows)).collect()
+    extract
+        .tables()
+        .map(|table| (table.name.clone(), table.rows))
+        .collect()
 }
 
 #[test]
@@ -47,13 +52,29 @@ fn a_packed_and_a_plain_extract_become_the_same() {
     assert_eq!(manifest.detail, Detail::Summary);
     let origin = manifest.imported_from.as_ref().unwrap();
     assert_eq!(origin.format, "etwanalyzer-json");
-    assert_eq!(origin.trace.as_deref(), Some("C:\\traces\\Reading_3117msPC-1.20240501-120000.etl"));
+    assert_eq!(
+        origin.trace.as_deref(),
+        Some("C:\\traces\\Reading_3117msPC-1.20240501-120000.etl")
+    );
     assert_eq!(manifest.source.files.len(), 10);
     assert_eq!(manifest.source.files[0].name, "packed.json");
-    assert_eq!(manifest.source.files[0].archive.as_deref(), Some("packed.json7z"));
+    assert_eq!(
+        manifest.source.files[0].archive.as_deref(),
+        Some("packed.json7z")
+    );
     assert_eq!(manifest.clock.start_utc, "2024-05-01T10:00:00.0000000Z");
-    assert_eq!((manifest.machine.computer.as_deref(), manifest.machine.processors), (Some("PC-1"), 8));
-    let topics: Vec<&str> = manifest.topics.iter().map(|topic| topic.topic.as_str()).collect();
+    assert_eq!(
+        (
+            manifest.machine.computer.as_deref(),
+            manifest.machine.processors
+        ),
+        (Some("PC-1"), 8)
+    );
+    let topics: Vec<&str> = manifest
+        .topics
+        .iter()
+        .map(|topic| topic.topic.as_str())
+        .collect();
     for topic in [
         "CPU samples",
         "context switches",
@@ -92,7 +113,12 @@ fn rows_go_to_any_sink() {
     let mut written = rows(&extract);
     written.retain(|name, _| !found.computed.contains(&name.as_str()));
     assert_eq!(counts, written);
-    let topics: Vec<&str> = extract.manifest().topics.iter().map(|topic| topic.topic.as_str()).collect();
+    let topics: Vec<&str> = extract
+        .manifest()
+        .topics
+        .iter()
+        .map(|topic| topic.topic.as_str())
+        .collect();
     assert_eq!((found.topics, found.tagged_by), (topics, "ETWAnalyzer"));
 }
 
@@ -108,7 +134,10 @@ fn a_sink_that_fails_ends_the_import() {
     let folder = Folder::new();
     let path = small().write(&folder.path(""), "run");
     let error = read_json(&open_json(&path, &Options::default()).unwrap(), &mut Full).unwrap_err();
-    assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "the disk is full");
+    assert_eq!(
+        std::error::Error::source(&error).unwrap().to_string(),
+        "the disk is full"
+    );
 }
 
 #[test]
@@ -120,10 +149,15 @@ fn the_same_file_gives_the_same_bytes() {
         import(&path, &target).unwrap();
         let mut files: Vec<(String, Vec<u8>)> = Vec::new();
         for folder in [target.clone(), target.join("derived")] {
-            for entry in
-                std::fs::read_dir(folder).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file())
+            for entry in std::fs::read_dir(folder)
+                .unwrap()
+                .map(Result::unwrap)
+                .filter(|entry| entry.path().is_file())
             {
-                files.push((entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap()));
+                files.push((
+                    entry.file_name().into_string().unwrap(),
+                    std::fs::read(entry.path()).unwrap(),
+                ));
             }
         }
         files.sort();
@@ -138,16 +172,37 @@ fn what_an_extract_cannot_hold_is_reported() {
     let path = small().write(&folder.path(""), "run");
     let extract = import(&path, &folder.path("run.etwx")).unwrap();
     let of = |kind: &str| -> Vec<String> {
-        let all = extract.manifest().diagnostics.iter().filter(|d| d.kind == kind);
-        all.map(|d| format!("{} {} {}", d.count, d.position.as_deref().unwrap_or(""), d.message)).collect()
+        let all = extract
+            .manifest()
+            .diagnostics
+            .iter()
+            .filter(|d| d.kind == kind);
+        all.map(|d| {
+            format!(
+                "{} {} {}",
+                d.count,
+                d.position.as_deref().unwrap_or(""),
+                d.message
+            )
+        })
+        .collect()
     };
-    assert_eq!(of("unknown_member"), ["1 NewMember a member of the file that is not known was passed over"]);
+    assert_eq!(
+        of("unknown_member"),
+        ["1 NewMember a member of the file that is not known was passed over"]
+    );
     let dropped = of("not_imported").join("\n");
-    for what in ["1  CPU.TimeLine", "2  CPUExtended.EnabledCPUsAvg", "4  Disk: threads that issued I/O"] {
+    for what in [
+        "1  CPU.TimeLine",
+        "2  CPUExtended.EnabledCPUsAvg",
+        "4  Disk: threads that issued I/O",
+    ] {
         assert!(dropped.contains(what), "{what} is not in:\n{dropped}");
     }
     assert!(
-        of("not_in_json").iter().any(|text| text.contains("disk_file: reads, writes and flushes as numbers"))
+        of("not_in_json")
+            .iter()
+            .any(|text| text.contains("disk_file: reads, writes and flushes as numbers"))
     );
     assert_eq!(of("unknown_process"), Vec::<String>::new());
 }
@@ -157,16 +212,25 @@ fn a_part_beside_is_found_and_one_alone_is_refused() {
     let folder = Folder::new();
     let root = folder.path("");
     let path = small().write(&root, "run");
-    let without =
-        import(&JsonExtract { parts: Vec::new(), ..small() }.write(&root, "bare"), &folder.path("bare.etwx"))
-            .unwrap();
+    let without = import(
+        &JsonExtract {
+            parts: Vec::new(),
+            ..small()
+        }
+        .write(&root, "bare"),
+        &folder.path("bare.etwx"),
+    )
+    .unwrap();
     assert!(!rows(&without).contains_key("file_file") && !rows(&without).contains_key("handle"));
     assert!(rows(&import(&path, &folder.path("run.etwx")).unwrap()).contains_key("file_file"));
     let part = folder.path("run_Derived_FileIO.json");
     assert!(is_json_part(&part) && !looks_like_json_extract(&part));
     assert!(!is_json_part(&path) && looks_like_json_extract(&path));
     let error = import(&part, &folder.path("x.etwx")).unwrap_err();
-    assert!(error.contains("is one part of an extract") && error.contains("main file"), "{error}");
+    assert!(
+        error.contains("is one part of an extract") && error.contains("main file"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -197,8 +261,16 @@ fn everything_in_one_file_is_read_too() {
         };
         all.main[member] = value;
     }
-    let one = import(&all.write(&folder.path(""), "one"), &folder.path("one.etwx")).unwrap();
-    let parts = import(&small().write(&folder.path(""), "parts"), &folder.path("parts.etwx")).unwrap();
+    let one = import(
+        &all.write(&folder.path(""), "one"),
+        &folder.path("one.etwx"),
+    )
+    .unwrap();
+    let parts = import(
+        &small().write(&folder.path(""), "parts"),
+        &folder.path("parts.etwx"),
+    )
+    .unwrap();
     assert_eq!(rows(&one), rows(&parts));
 }
 
@@ -219,8 +291,16 @@ fn a_member_of_the_wrong_type_is_named_with_its_place() {
             json!("x"),
             "CPU.PerProcessCPUConsumptionInMs.Idle(0) (line ",
         ),
-        ("/Network/TcpData/Connections/1/Tcb", json!([]), "Network.TcpData.Connections[1].Tcb (line "),
-        ("/Processes/2/ProcessID", json!({}), "Processes[2].ProcessID (line "),
+        (
+            "/Network/TcpData/Connections/1/Tcb",
+            json!([]),
+            "Network.TcpData.Connections[1].Tcb (line ",
+        ),
+        (
+            "/Processes/2/ProcessID",
+            json!({}),
+            "Processes[2].ProcessID (line ",
+        ),
         (
             "/SessionEnd",
             json!("tomorrow"),
@@ -242,10 +322,17 @@ fn a_member_of_the_wrong_type_is_named_with_its_place() {
             json!("worker"),
             "expected a process as cmd.exe(4711), found the text \"worker\"",
         ),
-        ("/PMC/LBRData/Costs/0", json!("1 2 3"), "expected a branch as \"0 1 2 3\""),
+        (
+            "/PMC/LBRData/Costs/0",
+            json!("1 2 3"),
+            "expected a branch as \"0 1 2 3\"",
+        ),
     ] {
         let error = with(pointer, value);
-        assert!(error.contains("run.json:") && error.contains(expected), "{pointer}: {error}");
+        assert!(
+            error.contains("run.json:") && error.contains(expected),
+            "{pointer}: {error}"
+        );
         assert!(error.contains("hint: was the file changed"), "{error}");
     }
 }
@@ -256,8 +343,16 @@ fn another_json_file_is_no_extract() {
     for (name, text, expected) in [
         ("empty.json", "{}", "no SessionStart"),
         ("list.json", "[1]", "expected an object, found a list"),
-        ("half.json", "{\"SessionStart\": \"2024-05-01T12:00:00Z\"}", "no Processes"),
-        ("two.json", "{} {}", "expected the end of the file, found an object"),
+        (
+            "half.json",
+            "{\"SessionStart\": \"2024-05-01T12:00:00Z\"}",
+            "no Processes",
+        ),
+        (
+            "two.json",
+            "{} {}",
+            "expected the end of the file, found an object",
+        ),
         ("text.json", "hello", "expected an object, found 'h'"),
     ] {
         let path = folder.write(name, text.as_bytes());
@@ -275,7 +370,10 @@ fn a_file_that_is_cut_anywhere_is_an_error_and_leaves_nothing() {
     for length in (1..text.len()).step_by(97) {
         let path = folder.write("cut.json", &text[..length]);
         let error = import(&path, &folder.path("cut.etwx")).unwrap_err();
-        assert!(error.contains("cut.json: ") && error.contains("hint: "), "{length}: {error}");
+        assert!(
+            error.contains("cut.json: ") && error.contains("hint: "),
+            "{length}: {error}"
+        );
         checked += 1;
     }
     assert!(checked > 50);
@@ -311,9 +409,18 @@ fn numbers_without_sense_do_no_harm() {
     odd.main["Exceptions"]["Stacks"]["Stack2Messages"]["No Stack"][0]["Processes"] = json!([99]);
     odd.main["Network"]["TcpData"]["Connections"][0]["Statistics"] =
         json!({"SendPostedPosted": i64::MAX, "SendPostedInjected": 1});
-    let extract = import(&odd.write(&folder.path(""), "odd"), &folder.path("odd.etwx")).unwrap();
+    let extract = import(
+        &odd.write(&folder.path(""), "odd"),
+        &folder.path("odd.etwx"),
+    )
+    .unwrap();
     assert!(rows(&extract)["cpu_core"] <= 4096);
-    let missing = extract.manifest().diagnostics.iter().find(|d| d.kind == "unknown_process").unwrap();
+    let missing = extract
+        .manifest()
+        .diagnostics
+        .iter()
+        .find(|d| d.kind == "unknown_process")
+        .unwrap();
     assert_eq!((missing.severity.as_str(), missing.count), ("warning", 2));
 }
 
@@ -324,20 +431,32 @@ fn archives_without_one_main_file_are_refused() {
     let parts = small().parts;
     let first = parts[0].1.clone();
     // Two main files: the second one has a name of its own.
-    let two = JsonExtract { main: small().main, parts: Vec::new() }.write_packed(&root, "ok");
+    let two = JsonExtract {
+        main: small().main,
+        parts: Vec::new(),
+    }
+    .write_packed(&root, "ok");
     assert!(open_json(&two, &Options::default()).is_ok());
     let trace = made_bytes("power-5.etl");
     let other = folder.write("trace.json7z", &seven_zipped(&[("power-5.etl", &trace)]));
     let error = import(&other, &folder.path("x.etwx")).unwrap_err();
     assert!(
-        error.contains("expected one .json file of ETWAnalyzer in trace.json7z, which holds power-5.etl"),
+        error.contains(
+            "expected one .json file of ETWAnalyzer in trace.json7z, which holds power-5.etl"
+        ),
         "{error}"
     );
     // JSON of another program beside an extract is passed over, several extracts are not one.
-    let (text, main) = (serde_json::to_vec(&first).unwrap(), serde_json::to_vec(&small().main).unwrap());
+    let (text, main) = (
+        serde_json::to_vec(&first).unwrap(),
+        serde_json::to_vec(&small().main).unwrap(),
+    );
     let pack = |name, members: &[(&str, &[u8])]| folder.write(name, &seven_zipped(members));
     let foreign = pack("foreign.json7z", &[("a.json", &text), ("b.json", &main)]);
-    assert_eq!(open_json(&foreign, &Options::default()).unwrap().name(), "b.json");
+    assert_eq!(
+        open_json(&foreign, &Options::default()).unwrap().name(),
+        "b.json"
+    );
     let many = pack("many.json7z", &[("a.json", &main), ("b.json", &main)]);
     let error = import(&many, &folder.path("x.etwx")).unwrap_err();
     assert!(error.contains("2 of them: a.json, b.json"), "{error}");
@@ -345,9 +464,22 @@ fn archives_without_one_main_file_are_refused() {
     let error = import(&only_parts, &folder.path("x.etwx")).unwrap_err();
     assert!(error.contains("no main file"), "{error}");
     // A limit on what is unpacked holds for these archives, too.
-    let limits = Limits { total_bytes: 100, ..Limits::default() };
-    let error = open_json(&two, &Options { limits, ..Options::default() }).unwrap_err();
-    assert!(error.to_string().contains("of the limit of 100 are left"), "{error}");
+    let limits = Limits {
+        total_bytes: 100,
+        ..Limits::default()
+    };
+    let error = open_json(
+        &two,
+        &Options {
+            limits,
+            ..Options::default()
+        },
+    )
+    .unwrap_err();
+    assert!(
+        error.to_string().contains("of the limit of 100 are left"),
+        "{error}"
+    );
 }
 
 /// Files of 2019 do not say whether there were switches, and their methods may have no waits.
@@ -359,10 +491,23 @@ fn waits_of_tags_alone_show_that_there_were_switches() {
     costs.as_object_mut().unwrap().remove("HasCSwitchData");
     costs["MethodStatsPerProcess"] =
         json!([{"Process": "worker.exe(200)", "CostsAsString": ["0 200 0 0.5000 8.0000 1 4"]}]);
-    let extract = import(&old.write(&folder.path(""), "old"), &folder.path("old.etwx")).unwrap();
-    assert!(extract.manifest().topics.iter().any(|topic| topic.topic == "context switches"));
+    let extract = import(
+        &old.write(&folder.path(""), "old"),
+        &folder.path("old.etwx"),
+    )
+    .unwrap();
+    assert!(
+        extract
+            .manifest()
+            .topics
+            .iter()
+            .any(|topic| topic.topic == "context switches")
+    );
     let waits = |extract: &Extract| -> Vec<Option<i64>> {
-        let table = extract.tables().find(|table| table.name == "cpu_tag").unwrap();
+        let table = extract
+            .tables()
+            .find(|table| table.name == "cpu_tag")
+            .unwrap();
         let mut waits = Vec::new();
         for batch in table.batches(Some(&["wait_sum_ns"])).unwrap() {
             waits.extend(batch.unwrap().column(0).as_primitive::<Int64Type>().iter());
@@ -370,12 +515,26 @@ fn waits_of_tags_alone_show_that_there_were_switches() {
         waits.sort();
         waits
     };
-    assert_eq!(waits(&extract), [Some(0), Some(5_000_000), Some(1_900_000_000)]);
+    assert_eq!(
+        waits(&extract),
+        [Some(0), Some(5_000_000), Some(1_900_000_000)]
+    );
     // No waits anywhere: there were none.
-    for stat in old.main["SummaryStackTags"]["Stats"].as_array_mut().unwrap() {
-        stat["Value"].as_array_mut().unwrap().iter_mut().for_each(|tag| tag["WaitDurationInMs"] = json!(0));
+    for stat in old.main["SummaryStackTags"]["Stats"]
+        .as_array_mut()
+        .unwrap()
+    {
+        stat["Value"]
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .for_each(|tag| tag["WaitDurationInMs"] = json!(0));
     }
-    let extract = import(&old.write(&folder.path(""), "none"), &folder.path("none.etwx")).unwrap();
+    let extract = import(
+        &old.write(&folder.path(""), "none"),
+        &folder.path("none.etwx"),
+    )
+    .unwrap();
     assert_eq!(waits(&extract), [None; 3]);
 }
 
@@ -396,7 +555,11 @@ fn an_archive_with_many_extracts_is_read_as_several() {
     let inner = seven_zipped(&[("c.json", &main)]);
     let nested: [(&str, &[u8]); 2] = [("x/one.json7z", &inner), ("y/one.json7z", &inner)];
     for (name, bytes, expected) in [
-        ("all.7z", seven_zipped(&members), &["a.json", "b.json", "b.json"][..]),
+        (
+            "all.7z",
+            seven_zipped(&members),
+            &["a.json", "b.json", "b.json"][..],
+        ),
         ("all.zip", zipped(&members), &["a.json", "b.json", "b.json"]),
         ("one.7z", seven_zipped(&members[..2]), &["b.json"]),
         ("nested.zip", zipped(&nested), &["c.json", "c.json"]),
@@ -419,12 +582,20 @@ fn an_archive_with_many_extracts_is_read_as_several() {
     for (name, bytes, expected) in [
         ("m.7z", seven_zipped(&members), true),
         ("m.zip", zipped(&members), true),
-        ("t.zip", zipped(&[("a.etl", &trace), ("a.json", &main)]), false),
+        (
+            "t.zip",
+            zipped(&[("a.etl", &trace), ("a.json", &main)]),
+            false,
+        ),
         ("n.zip", zipped(&[("readme.txt", b"x")]), false),
         ("plain.7z", b"7z\xBC\xAF\x27\x1C broken".to_vec(), false),
         ("a.json", main.clone(), false),
     ] {
-        assert_eq!(is_json_archive(&folder.write(name, &bytes)), expected, "{name}");
+        assert_eq!(
+            is_json_archive(&folder.write(name, &bytes)),
+            expected,
+            "{name}"
+        );
     }
     assert!(!is_json_archive(&folder.path("")) && !is_json_archive(&folder.path("gone.7z")));
 }
@@ -433,12 +604,28 @@ fn an_archive_with_many_extracts_is_read_as_several() {
 fn an_extract_of_the_same_file_is_kept_if_that_is_wanted() {
     let folder = Folder::new();
     let path = small().write(&folder.path(""), "run");
-    let (input, target) = (open_json(&path, &Options::default()).unwrap(), folder.path("run.etwx"));
-    assert!(!import_json(&input, &target, true, BTreeMap::new()).unwrap().written.kept);
-    assert!(import_json(&input, &target, true, BTreeMap::new()).unwrap().written.kept);
+    let (input, target) = (
+        open_json(&path, &Options::default()).unwrap(),
+        folder.path("run.etwx"),
+    );
+    assert!(
+        !import_json(&input, &target, true, BTreeMap::new())
+            .unwrap()
+            .written
+            .kept
+    );
+    assert!(
+        import_json(&input, &target, true, BTreeMap::new())
+            .unwrap()
+            .written
+            .kept
+    );
     // What is there and is no extract stays.
     let foreign = folder.write("foreign.etwx", b"mine");
-    assert!(matches!(import_json(&input, &foreign, false, BTreeMap::new()), Err(ConvertError::Store(_))));
+    assert!(matches!(
+        import_json(&input, &foreign, false, BTreeMap::new()),
+        Err(ConvertError::Store(_))
+    ));
 }
 
 /// Prints time and memory of a file of some hundred megabytes; run by hand: `cargo test -p etwkit-json7z
@@ -452,7 +639,11 @@ fn a_large_json_file_is_read_in_pieces() {
     let start = std::time::Instant::now();
     let extract = import(&path, &folder.path("large.etwx")).unwrap();
     let peak = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = peak.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("").to_owned();
+    let peak = peak
+        .lines()
+        .find(|line| line.starts_with("VmHWM"))
+        .unwrap_or("")
+        .to_owned();
     println!(
         "{bytes} bytes, {:.1} s, {peak}, {} methods",
         start.elapsed().as_secs_f64(),

@@ -1,6 +1,11 @@
 //! What the list of tools costs an agent, and what it says. How the tools answer is tested through the
 //! program by a client of others, in `crates/etwkit/tests/it/mcp`.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs
+)]
 
 use etwkit_mcp::tools_as_json;
 use serde_json::Value;
@@ -10,14 +15,19 @@ const MOST: usize = 60_000;
 
 #[test]
 fn the_list_of_tools_is_small() {
-    let (own, all) = (tools_as_json(false).to_string().len(), tools_as_json(true).to_string().len());
+    let (own, all) = (
+        tools_as_json(false).to_string().len(),
+        tools_as_json(true).to_string().len(),
+    );
     assert!(own < MOST / 2, "{own} bytes");
     assert!(all < MOST, "{all} bytes");
 }
 
 #[test]
 fn every_tool_says_what_it_takes() {
-    let Value::Array(tools) = tools_as_json(true) else { panic!("no list") };
+    let Value::Array(tools) = tools_as_json(true) else {
+        panic!("no list")
+    };
     assert_eq!(tools.len(), 36);
     for tool in &tools {
         let name = tool["name"].as_str().unwrap();
@@ -29,7 +39,10 @@ fn every_tool_says_what_it_takes() {
             "{name}"
         );
         for required in schema["required"].as_array().unwrap() {
-            assert!(schema["properties"][required.as_str().unwrap()].is_object(), "{name}: {required}");
+            assert!(
+                schema["properties"][required.as_str().unwrap()].is_object(),
+                "{name}: {required}"
+            );
         }
         for (argument, of) in schema["properties"].as_object().unwrap() {
             assert!(of["type"].is_string(), "{name}: {argument}");
@@ -43,18 +56,31 @@ fn every_tool_says_what_it_takes() {
 fn schemas_of_tools_are_those_of_their_questions() {
     let tools = tools_as_json(false);
     let of = |name: &str| {
-        let found = tools.as_array().unwrap().iter().find(|tool| tool["name"] == name);
+        let found = tools
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|tool| tool["name"] == name);
         found.unwrap()["inputSchema"]["properties"].clone()
     };
     for (tool, question, there, decided) in [
         ("wait_chain", "wait", "reason", "chain"),
-        ("critical_path", "critical-path", "by-process", "rows_of_paths"),
+        (
+            "critical_path",
+            "critical-path",
+            "by-process",
+            "rows_of_paths",
+        ),
         ("diagnose", "diagnose", "rule", "table"),
         ("diff", "diff", "noise-percent", "details"),
     ] {
-        let declared = etwkit_query::question::request_schema(etwkit_engine::question(question).unwrap());
+        let declared =
+            etwkit_query::question::request_schema(etwkit_engine::question(question).unwrap());
         let properties = of(tool);
         assert_eq!(properties[there], declared["properties"][there], "{tool}");
-        assert!(properties[there].is_object() && properties.get(decided).is_none(), "{tool}");
+        assert!(
+            properties[there].is_object() && properties.get(decided).is_none(),
+            "{tool}"
+        );
     }
 }

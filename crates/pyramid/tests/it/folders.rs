@@ -4,7 +4,9 @@ use std::fs;
 
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{DerivedWriter, Extract};
-use etwkit_pyramid::{Error, LaneKind, LanesRequest, Pyramid, Range, Selection, SeriesKind, SeriesRequest};
+use etwkit_pyramid::{
+    Error, LaneKind, LanesRequest, Pyramid, Range, Selection, SeriesKind, SeriesRequest,
+};
 use etwkit_trace::table::{CpuProcess, Mark, Row};
 
 use crate::machine::{busy, extract, of_detail};
@@ -19,8 +21,17 @@ fn opened(extract: &Extract, cache: Option<&std::path::Path>) -> (Pyramid, bool)
 }
 
 fn whole() -> LanesRequest {
-    let range = Range { from_ns: 0, to_ns: i64::MAX };
-    LanesRequest { kind: LaneKind::Thread, selection: Selection::default(), range, limit: 99, offset: 0 }
+    let range = Range {
+        from_ns: 0,
+        to_ns: i64::MAX,
+    };
+    LanesRequest {
+        kind: LaneKind::Thread,
+        selection: Selection::default(),
+        range,
+        limit: 99,
+        offset: 0,
+    }
 }
 
 #[test]
@@ -41,7 +52,10 @@ fn pages_are_made_once_and_anew_for_another_extract() {
     assert_eq!(pyramid.lanes(&whole()).unwrap(), wanted);
     // A file is missing, another is cut.
     for name in ["thread-0.parquet", "core-1.parquet"] {
-        let file = fs::OpenOptions::new().write(true).open(pages.join(name)).unwrap();
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .open(pages.join(name))
+            .unwrap();
         file.set_len(9).unwrap();
         assert!(opened(&other.extract(), None).1, "{name}");
         fs::remove_file(pages.join(name)).unwrap();
@@ -75,7 +89,10 @@ fn an_archive_has_its_pages_in_the_cache() {
     let zip = made.folder.path("run.etwx.zip");
     made.extract().pack(&zip).unwrap();
     let names = zip_names(&zip);
-    assert!(names.iter().all(|name| !name.contains("pages")), "{names:?}");
+    assert!(
+        names.iter().all(|name| !name.contains("pages")),
+        "{names:?}"
+    );
     let packed = Extract::open(&zip).unwrap();
     assert_eq!(packed.fingerprint(), made.extract().fingerprint());
     let no_place = Pyramid::open(&packed, None, &mut |_| true).unwrap_err();
@@ -91,7 +108,10 @@ fn an_archive_has_its_pages_in_the_cache() {
 fn zip_names(zip: &std::path::Path) -> Vec<String> {
     let bytes = fs::read(zip).unwrap();
     let text = String::from_utf8_lossy(&bytes);
-    text.split("run.etwx/").skip(1).map(|name| name.chars().take(40).collect()).collect()
+    text.split("run.etwx/")
+        .skip(1)
+        .map(|name| name.chars().take(40).collect())
+        .collect()
 }
 
 #[cfg(unix)]
@@ -114,7 +134,10 @@ fn a_folder_that_is_a_link_is_not_written_to() {
 fn pages_do_not_disturb_the_extract() {
     let made = busy(3_000);
     let tables = |extract: &Extract| {
-        extract.tables().map(|table| (table.name.clone(), table.rows, table.length)).collect::<Vec<_>>()
+        extract
+            .tables()
+            .map(|table| (table.name.clone(), table.rows, table.length))
+            .collect::<Vec<_>>()
     };
     let before = tables(&made.extract());
     let fingerprint = made.extract().fingerprint().to_owned();
@@ -133,16 +156,52 @@ fn pages_do_not_disturb_the_extract() {
 fn a_summary_says_that_it_has_no_rows() {
     let made = of_detail(Detail::Summary, 1_000, 2, |_| {});
     let error = made.pyramid().lanes(&whole()).unwrap_err();
-    assert!(matches!(error, Error::NotRecorded { is_summary: true, .. }));
+    assert!(matches!(
+        error,
+        Error::NotRecorded {
+            is_summary: true,
+            ..
+        }
+    ));
     assert!(error.hint().unwrap().contains("summary"));
     let made = extract(1_000, 2, |tables| {
-        tables.write([Mark { ts_ns: 7, ..Mark::default() }]);
+        tables.write([Mark {
+            ts_ns: 7,
+            ..Mark::default()
+        }]);
     });
     let pyramid = made.pyramid();
-    assert!(matches!(pyramid.lanes(&whole()), Err(Error::NotRecorded { is_summary: false, .. })));
-    let (range, selection) = (Range { from_ns: 0, to_ns: 10 }, Selection::default());
-    let marks = SeriesRequest { kind: SeriesKind::Marks, range, buckets: 10, top: 1, selection };
-    assert_eq!(pyramid.series(&marks).unwrap().series[0].values, [0, 0, 0, 0, 0, 0, 0, 1, 0, 0]);
-    let disk = SeriesRequest { kind: SeriesKind::Disk, ..marks };
-    assert!(matches!(pyramid.series(&disk), Err(Error::NotRecorded { .. })));
+    assert!(matches!(
+        pyramid.lanes(&whole()),
+        Err(Error::NotRecorded {
+            is_summary: false,
+            ..
+        })
+    ));
+    let (range, selection) = (
+        Range {
+            from_ns: 0,
+            to_ns: 10,
+        },
+        Selection::default(),
+    );
+    let marks = SeriesRequest {
+        kind: SeriesKind::Marks,
+        range,
+        buckets: 10,
+        top: 1,
+        selection,
+    };
+    assert_eq!(
+        pyramid.series(&marks).unwrap().series[0].values,
+        [0, 0, 0, 0, 0, 0, 0, 1, 0, 0]
+    );
+    let disk = SeriesRequest {
+        kind: SeriesKind::Disk,
+        ..marks
+    };
+    assert!(matches!(
+        pyramid.series(&disk),
+        Err(Error::NotRecorded { .. })
+    ));
 }

@@ -14,16 +14,33 @@ fn ask(
     selection: Selection,
 ) -> (BTreeMap<i32, Sums>, u64) {
     let range = Range { from_ns, to_ns };
-    let request = LanesRequest { kind, selection, range, limit: usize::MAX, offset: 0 };
+    let request = LanesRequest {
+        kind,
+        selection,
+        range,
+        limit: usize::MAX,
+        offset: 0,
+    };
     let answer = pyramid.lanes(&request).unwrap();
     assert_eq!(answer.total, answer.lanes.len());
     let running: Vec<i64> = answer.lanes.iter().map(|lane| -lane.running_ns).collect();
-    assert!(kind == LaneKind::Core || running.is_sorted(), "most first: {running:?}");
+    assert!(
+        kind == LaneKind::Core || running.is_sorted(),
+        "most first: {running:?}"
+    );
     let sums = |lane: &etwkit_pyramid::Lane| {
-        [lane.running_ns, lane.ready_ns.unwrap_or(0), lane.waiting_ns.unwrap_or(0), lane.switches]
+        [
+            lane.running_ns,
+            lane.ready_ns.unwrap_or(0),
+            lane.waiting_ns.unwrap_or(0),
+            lane.switches,
+        ]
     };
     let all = answer.lanes.iter().map(|lane| (lane.key, sums(lane)));
-    (all.filter(|(_, sums)| *sums != [0; 4]).collect(), answer.source.rows_read)
+    (
+        all.filter(|(_, sums)| *sums != [0; 4]).collect(),
+        answer.source.rows_read,
+    )
 }
 
 /// Compares all kinds of lanes with sums over rows, for the whole and for random parts.
@@ -32,24 +49,43 @@ fn compare(made: &Made, parts: usize) {
     let bounds = pyramid.bounds();
     let (from, to) = (bounds.from_ns, bounds.to_ns);
     let mut random = Random(3);
-    let mut ranges = vec![(from, to), (i64::MIN, i64::MAX), (from - 5, from), (to, to + 5), (0, 1)];
+    let mut ranges = vec![
+        (from, to),
+        (i64::MIN, i64::MAX),
+        (from - 5, from),
+        (to, to + 5),
+        (0, 1),
+    ];
     for part in 0..parts {
         let begin = from + random.below(to - from);
         let length = random.below(if part % 3 == 0 { to - from } else { 3_000_000 });
         ranges.push((begin, begin + 1 + length));
     }
-    for (at, stretch) in rows.stretches.iter().enumerate().step_by(rows.stretches.len().div_ceil(6).max(1)) {
+    for (at, stretch) in rows
+        .stretches
+        .iter()
+        .enumerate()
+        .step_by(rows.stretches.len().div_ceil(6).max(1))
+    {
         ranges.push((stretch.from, stretch.to + at as i64 % 2));
     }
     for range in ranges {
         let all = Selection::default();
-        assert_eq!(ask(&pyramid, LaneKind::Thread, range, all.clone()).0, rows.by_thread(range), "{range:?}");
+        assert_eq!(
+            ask(&pyramid, LaneKind::Thread, range, all.clone()).0,
+            rows.by_thread(range),
+            "{range:?}"
+        );
         assert_eq!(
             ask(&pyramid, LaneKind::Process, range, all.clone()).0,
             rows.by_process(range),
             "{range:?}"
         );
-        assert_eq!(ask(&pyramid, LaneKind::Core, range, all).0, rows.by_core(range), "{range:?}");
+        assert_eq!(
+            ask(&pyramid, LaneKind::Core, range, all).0,
+            rows.by_core(range),
+            "{range:?}"
+        );
     }
 }
 
@@ -71,29 +107,51 @@ fn a_selection_counts_what_belongs_to_it() {
     let (pyramid, rows) = (made.pyramid(), Rows::read(&made.extract()));
     let range = (pyramid.bounds().to_ns / 3, pyramid.bounds().to_ns / 2);
     let threads = vec![30, 11, 12];
-    let of_threads = Selection { threads: Some(threads.clone()), ..Selection::default() };
+    let of_threads = Selection {
+        threads: Some(threads.clone()),
+        ..Selection::default()
+    };
     let is_one = |thread: i32| threads.contains(&thread);
     let wanted = rows.sums(
         range,
         |stretch| is_one(stretch.thread).then_some(stretch.process),
         |switch| is_one(switch.0).then_some(switch.1),
     );
-    assert_eq!(ask(&pyramid, LaneKind::Process, range, of_threads).0, wanted);
-    let of_process = Selection { processes: Some(vec![3]), ..Selection::default() };
+    assert_eq!(
+        ask(&pyramid, LaneKind::Process, range, of_threads).0,
+        wanted
+    );
+    let of_process = Selection {
+        processes: Some(vec![3]),
+        ..Selection::default()
+    };
     let wanted = rows.sums(
         range,
-        |stretch| stretch.cpu.filter(|_| stretch.process == 3 && stretch.state == "running"),
+        |stretch| {
+            stretch
+                .cpu
+                .filter(|_| stretch.process == 3 && stretch.state == "running")
+        },
         |switch| (switch.1 == 3).then_some(switch.2),
     );
-    assert_eq!(ask(&pyramid, LaneKind::Core, range, of_process.clone()).0, wanted);
+    assert_eq!(
+        ask(&pyramid, LaneKind::Core, range, of_process.clone()).0,
+        wanted
+    );
     let wanted = rows.sums(
         range,
         |stretch| (stretch.process == 3).then_some(stretch.thread),
         |switch| (switch.1 == 3).then_some(switch.0),
     );
     assert_eq!(ask(&pyramid, LaneKind::Thread, range, of_process).0, wanted);
-    let nothing = Selection { processes: Some(Vec::new()), ..Selection::default() };
-    assert_eq!(ask(&pyramid, LaneKind::Thread, range, nothing).0, BTreeMap::new());
+    let nothing = Selection {
+        processes: Some(Vec::new()),
+        ..Selection::default()
+    };
+    assert_eq!(
+        ask(&pyramid, LaneKind::Thread, range, nothing).0,
+        BTreeMap::new()
+    );
 }
 
 #[test]
@@ -101,11 +159,22 @@ fn pages_of_lanes_follow_each_other() {
     let made = busy(5_000);
     let pyramid = made.pyramid();
     let page = |offset, limit| {
-        let range = Range { from_ns: 0, to_ns: i64::MAX };
-        let request =
-            LanesRequest { kind: LaneKind::Thread, selection: Selection::default(), range, limit, offset };
+        let range = Range {
+            from_ns: 0,
+            to_ns: i64::MAX,
+        };
+        let request = LanesRequest {
+            kind: LaneKind::Thread,
+            selection: Selection::default(),
+            range,
+            limit,
+            offset,
+        };
         let answer = pyramid.lanes(&request).unwrap();
-        (answer.lanes.iter().map(|lane| lane.key).collect::<Vec<_>>(), answer.total)
+        (
+            answer.lanes.iter().map(|lane| lane.key).collect::<Vec<_>>(),
+            answer.total,
+        )
     };
     let (all, total) = page(0, 1000);
     assert_eq!(all.len(), total);

@@ -47,8 +47,15 @@ pub(crate) fn extract(end: i64, processors: i32, write: impl FnOnce(&mut Tables)
     of_detail(Detail::Full, end, processors, write)
 }
 
-pub(crate) fn of_detail(detail: Detail, end: i64, processors: i32, write: impl FnOnce(&mut Tables)) -> Made {
-    let made = Made { folder: Folder::new() };
+pub(crate) fn of_detail(
+    detail: Detail,
+    end: i64,
+    processors: i32,
+    write: impl FnOnce(&mut Tables),
+) -> Made {
+    let made = Made {
+        folder: Folder::new(),
+    };
     let mut tables = Tables(Writer::create(&made.path(), WriterOptions::default()).unwrap());
     let trace = Trace {
         duration_ns: end,
@@ -57,21 +64,38 @@ pub(crate) fn of_detail(detail: Detail, end: i64, processors: i32, write: impl F
         processors,
         ..Trace::default()
     };
-    tables.write([trace]).write([Process { process_key: 0, pid: 0, ..Process::default() }]);
+    tables.write([trace]).write([Process {
+        process_key: 0,
+        pid: 0,
+        ..Process::default()
+    }]);
     write(&mut tables);
-    let machine = Machine { processors, ..Machine::default() };
-    let source = TraceSource { hash: "0011223344556677".to_owned(), ..TraceSource::default() };
-    tables.0.finish(Manifest::new(detail, source, Clock::default(), machine)).unwrap();
+    let machine = Machine {
+        processors,
+        ..Machine::default()
+    };
+    let source = TraceSource {
+        hash: "0011223344556677".to_owned(),
+        ..TraceSource::default()
+    };
+    tables
+        .0
+        .finish(Manifest::new(detail, source, Clock::default(), machine))
+        .unwrap();
     made
 }
 
 /// An extract of a simulated trace.
 pub(crate) fn simulated(scenario: &str) -> Made {
-    let made = Made { folder: Folder::new() };
+    let made = Made {
+        folder: Folder::new(),
+    };
     let trace = made.folder.path("run.etl");
     let options = etwkit_synth::Options::default();
     let scenario = etwkit_synth::find(scenario).unwrap();
-    scenario.write(fs::File::create(&trace).unwrap(), &options).unwrap();
+    scenario
+        .write(fs::File::create(&trace).unwrap(), &options)
+        .unwrap();
     convert(made, trace)
 }
 
@@ -88,7 +112,10 @@ pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     pub(crate) fn below(&mut self, limit: i64) -> i64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 17) as i64) % limit.max(1)
     }
 }
@@ -115,7 +142,11 @@ pub(crate) fn each_switch(
             free[core] += 1_000;
             continue;
         }
-        let longest = if random.below(50) == 0 { 9_000_000 } else { 90_000 };
+        let longest = if random.below(50) == 0 {
+            9_000_000
+        } else {
+            90_000
+        };
         let out = now + 1 + random.below(longest);
         let row = ContextSwitch {
             thread_key: 10 + thread as i32,
@@ -132,7 +163,9 @@ pub(crate) fn each_switch(
         made += 1;
         // Whatever comes later ends later than this.
         let later = pending.split_off(&(*free.iter().min().unwrap(), 0));
-        std::mem::replace(&mut pending, later).into_values().for_each(&mut *on_row);
+        std::mem::replace(&mut pending, later)
+            .into_values()
+            .for_each(&mut *on_row);
     }
     pending.into_values().for_each(&mut *on_row);
     for (thread, out) in off.iter().enumerate().filter(|(_, out)| out.is_some()) {
@@ -159,10 +192,18 @@ pub(crate) fn switches(count: usize, cores: i32, threads: i32) -> (Vec<ContextSw
 fn waited(row: ContextSwitch, out: Option<i64>, now: i64, random: &mut Random) -> ContextSwitch {
     let Some(out) = out else { return row };
     let off = now - out;
-    let row = ContextSwitch { last_out_ns: Some(out), ..row };
+    let row = ContextSwitch {
+        last_out_ns: Some(out),
+        ..row
+    };
     match random.below(10) {
         0 => row,
-        1 => ContextSwitch { wait_ns: Some(0), ready_ns: Some(off), prev_state: Some(1), ..row },
+        1 => ContextSwitch {
+            wait_ns: Some(0),
+            ready_ns: Some(off),
+            prev_state: Some(1),
+            ..row
+        },
         _ => {
             let ready = random.below(off.min(30_000) + 1);
             ContextSwitch {

@@ -32,26 +32,46 @@ pub(crate) type Sums = [i64; 4];
 impl Rows {
     pub(crate) fn read(extract: &Extract) -> Self {
         let one = |table: &str, column: &str| {
-            let mut batches = extract.table(table).unwrap().batches(Some(&[column])).unwrap();
-            int64(&batches.next().unwrap().unwrap(), column).unwrap().get(0)
+            let mut batches = extract
+                .table(table)
+                .unwrap()
+                .batches(Some(&[column]))
+                .unwrap();
+            int64(&batches.next().unwrap().unwrap(), column)
+                .unwrap()
+                .get(0)
         };
         let end = one("trace", "kernel_end_ns").unwrap_or(0);
         let start = one("trace", "kernel_start_ns").unwrap_or(0);
         let mut idle = None;
         for batch in extract.table("process").unwrap().batches(None).unwrap() {
             let batch = batch.unwrap();
-            let (key, pid) = (int32(&batch, "process_key").unwrap(), int32(&batch, "pid").unwrap());
-            idle = idle
-                .or((0..batch.num_rows()).find(|row| pid.get(*row) == Some(0)).and_then(|row| key.get(row)));
+            let (key, pid) = (
+                int32(&batch, "process_key").unwrap(),
+                int32(&batch, "pid").unwrap(),
+            );
+            idle = idle.or((0..batch.num_rows())
+                .find(|row| pid.get(*row) == Some(0))
+                .and_then(|row| key.get(row)));
         }
         let mut rows = Self::default();
-        for batch in extract.table("context_switch").unwrap().batches(None).unwrap() {
+        for batch in extract
+            .table("context_switch")
+            .unwrap()
+            .batches(None)
+            .unwrap()
+        {
             rows.read_batch(&batch.unwrap(), (start, end), idle);
         }
         rows
     }
 
-    fn read_batch(&mut self, batch: &arrow_array::RecordBatch, (start, end): (i64, i64), idle: Option<i32>) {
+    fn read_batch(
+        &mut self,
+        batch: &arrow_array::RecordBatch,
+        (start, end): (i64, i64),
+        idle: Option<i32>,
+    ) {
         let number = |name: &str, row| int32(batch, name).unwrap().get(row);
         let time = |name: &str, row| int64(batch, name).unwrap().get(row);
         for row in 0..batch.num_rows() {
@@ -60,14 +80,26 @@ impl Rows {
                 continue;
             }
             let (thread, process) = (number("thread_key", row).unwrap(), process.unwrap_or(-1));
-            let (out, entry, exit) = (time("last_out_ns", row), time("in_ns", row), time("out_ns", row));
+            let (out, entry, exit) = (
+                time("last_out_ns", row),
+                time("in_ns", row),
+                time("out_ns", row),
+            );
             let mut put = |state, from: Option<i64>, length: Option<i64>| {
                 if let (Some(from), Some(length)) = (from, length)
                     && length > 0
                 {
                     let (cpu, reason) = (number("cpu", row), number("wait_reason", row));
                     let to = from + length;
-                    self.stretches.push(Stretch { thread, process, cpu, state, reason, from, to });
+                    self.stretches.push(Stretch {
+                        thread,
+                        process,
+                        cpu,
+                        state,
+                        reason,
+                        from,
+                        to,
+                    });
                 }
             };
             if boolean(batch, "is_open_wait").unwrap().get(row) == Some(true) {
@@ -78,14 +110,20 @@ impl Rows {
             let ready = time("ready_ns", row);
             put(
                 "ready",
-                entry.map(|entry| entry - ready.unwrap_or(0)).or(time("readied_ns", row)).or(out),
+                entry
+                    .map(|entry| entry - ready.unwrap_or(0))
+                    .or(time("readied_ns", row))
+                    .or(out),
                 ready,
             );
             let run = time("run_ns", row);
-            let begin = entry.or(exit.map(|exit| exit - run.unwrap_or(0))).unwrap_or(start);
+            let begin = entry
+                .or(exit.map(|exit| exit - run.unwrap_or(0)))
+                .unwrap_or(start);
             put("running", Some(begin), run);
             if let Some(entry) = entry {
-                self.switches.push((thread, process, number("cpu", row).unwrap_or(-1), entry));
+                self.switches
+                    .push((thread, process, number("cpu", row).unwrap_or(-1), entry));
             }
         }
     }
@@ -100,12 +138,18 @@ impl Rows {
         let mut sums: BTreeMap<i32, Sums> = BTreeMap::new();
         for stretch in &self.stretches {
             let length = (stretch.to.min(to) - stretch.from.max(from)).max(0);
-            let state = ["running", "ready", "waiting"].iter().position(|state| *state == stretch.state);
+            let state = ["running", "ready", "waiting"]
+                .iter()
+                .position(|state| *state == stretch.state);
             if let Some(key) = of_stretch(stretch).filter(|_| length > 0) {
                 sums.entry(key).or_default()[state.unwrap()] += length;
             }
         }
-        for switch in self.switches.iter().filter(|switch| switch.3 >= from && switch.3 < to) {
+        for switch in self
+            .switches
+            .iter()
+            .filter(|switch| switch.3 >= from && switch.3 < to)
+        {
             if let Some(key) = of_switch(switch) {
                 sums.entry(key).or_default()[3] += 1;
             }
@@ -124,11 +168,19 @@ impl Rows {
     }
 
     pub(crate) fn by_thread(&self, range: (i64, i64)) -> BTreeMap<i32, Sums> {
-        self.sums(range, |stretch| Some(stretch.thread), |switch| Some(switch.0))
+        self.sums(
+            range,
+            |stretch| Some(stretch.thread),
+            |switch| Some(switch.0),
+        )
     }
 
     pub(crate) fn by_process(&self, range: (i64, i64)) -> BTreeMap<i32, Sums> {
-        self.sums(range, |stretch| Some(stretch.process), |switch| Some(switch.1))
+        self.sums(
+            range,
+            |stretch| Some(stretch.process),
+            |switch| Some(switch.1),
+        )
     }
 
     pub(crate) fn by_core(&self, range: (i64, i64)) -> BTreeMap<i32, Sums> {

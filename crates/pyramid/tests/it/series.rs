@@ -13,7 +13,14 @@ const END: i64 = 30_000_000_000;
 fn transfers() -> Vec<(i64, i32, i32, i64)> {
     let mut random = Random(9);
     let mut all: Vec<_> = (0..100_000)
-        .map(|_| (random.below(END), random.below(9) as i32, random.below(3) as i32, random.below(9000)))
+        .map(|_| {
+            (
+                random.below(END),
+                random.below(9) as i32,
+                random.below(3) as i32,
+                random.below(9000),
+            )
+        })
         .collect();
     all.sort_unstable();
     all
@@ -28,7 +35,15 @@ fn made() -> (Made, Vec<(i64, i32, i32, i64)>) {
         done[*disk as usize] = *at;
         let process_key = (*process > 0).then_some(*process);
         let (disk, size_bytes, complete_ns) = (*disk, *bytes, *at);
-        DiskIo { kind: "read", disk, process_key, complete_ns, service_ns, size_bytes, ..DiskIo::default() }
+        DiskIo {
+            kind: "read",
+            disk,
+            process_key,
+            complete_ns,
+            service_ns,
+            size_bytes,
+            ..DiskIo::default()
+        }
     });
     let file = all.iter().map(|(at, process, kind, bytes)| FileIo {
         kind: ["read", "write", "query_info"][*kind as usize],
@@ -45,12 +60,24 @@ fn made() -> (Made, Vec<(i64, i32, i32, i64)>) {
         size_bytes: *bytes,
         ..NetIo::default()
     });
-    let marks = all.iter().step_by(10).map(|(at, ..)| Mark { ts_ns: *at, ..Mark::default() });
+    let marks = all.iter().step_by(10).map(|(at, ..)| Mark {
+        ts_ns: *at,
+        ..Mark::default()
+    });
     let counts = (-1..31).flat_map(|second| {
-        [3, 4].map(|events| EventCount { second, events: events + second.max(0), ..EventCount::default() })
+        [3, 4].map(|events| EventCount {
+            second,
+            events: events + second.max(0),
+            ..EventCount::default()
+        })
     });
     let made = extract(END, 4, |tables| {
-        tables.write(disk).write(file).write(net).write(marks).write(counts);
+        tables
+            .write(disk)
+            .write(file)
+            .write(net)
+            .write(marks)
+            .write(counts);
     });
     (made, all)
 }
@@ -63,14 +90,30 @@ fn ask(
     top: u32,
     selection: Selection,
 ) -> SeriesAnswer {
-    let range = Range { from_ns: range.0, to_ns: range.1 };
-    made.pyramid().series(&SeriesRequest { kind, range, buckets, top, selection }).unwrap()
+    let range = Range {
+        from_ns: range.0,
+        to_ns: range.1,
+    };
+    made.pyramid()
+        .series(&SeriesRequest {
+            kind,
+            range,
+            buckets,
+            top,
+            selection,
+        })
+        .unwrap()
 }
 
 #[test]
 fn bytes_are_those_of_rows_in_every_bucket_and_in_all() {
     let (made, all) = made();
-    let ranges = [(0, END), (1_234_567_891, 9_876_543_210), (END / 2, END / 2 + 3_000_000), (-7, i64::MAX)];
+    let ranges = [
+        (0, END),
+        (1_234_567_891, 9_876_543_210),
+        (END / 2, END / 2 + 3_000_000),
+        (-7, i64::MAX),
+    ];
     for (range, buckets) in ranges.into_iter().zip([50, 400, 30, 7]) {
         for kind in [SeriesKind::Disk, SeriesKind::File, SeriesKind::Net] {
             let answer = ask(&made, kind, range, buckets, 3, Selection::default());
@@ -89,8 +132,14 @@ fn bytes_are_those_of_rows_in_every_bucket_and_in_all() {
                 answer.series.iter().map(|series| series.total).sum::<i64>(),
                 totals.values().sum::<i64>()
             );
-            let named: Vec<i32> = answer.series.iter().filter_map(|series| series.key).collect();
-            assert!(named.len() <= 3 && (buckets == 30 || (named.len(), answer.series.len()) == (3, 4)));
+            let named: Vec<i32> = answer
+                .series
+                .iter()
+                .filter_map(|series| series.key)
+                .collect();
+            assert!(
+                named.len() <= 3 && (buckets == 30 || (named.len(), answer.series.len()) == (3, 4))
+            );
             for series in answer.series.iter().filter(|series| series.key.is_some()) {
                 assert_eq!(Some(&series.total), totals.get(&series.key.unwrap()));
             }
@@ -103,7 +152,11 @@ fn bytes_are_those_of_rows_in_every_bucket_and_in_all() {
                         Some(key) => wanted.remove(&key).unwrap_or(0),
                         None => std::mem::take(&mut wanted).values().sum(),
                     };
-                    assert_eq!(series.values[bucket], value, "{kind:?} {:?} at {from}", series.key);
+                    assert_eq!(
+                        series.values[bucket], value,
+                        "{kind:?} {:?} at {from}",
+                        series.key
+                    );
                 }
             }
         }
@@ -113,9 +166,18 @@ fn bytes_are_those_of_rows_in_every_bucket_and_in_all() {
 #[test]
 fn disks_are_busy_while_they_serve() {
     let (made, all) = made();
-    let answer =
-        ask(&made, SeriesKind::DiskBusy, (5_000_000_000, 25_000_000_001), 20, 9, Selection::default());
-    assert_eq!((answer.series.len(), answer.unit, answer.capacity), (3, "ns", Some(answer.bucket_ns)));
+    let answer = ask(
+        &made,
+        SeriesKind::DiskBusy,
+        (5_000_000_000, 25_000_000_001),
+        20,
+        9,
+        Selection::default(),
+    );
+    assert_eq!(
+        (answer.series.len(), answer.unit, answer.capacity),
+        (3, "ns", Some(answer.bucket_ns))
+    );
     let mut done = [0; 3];
     let mut totals = [0; 3];
     for (at, _, disk, bytes) in &all {
@@ -133,22 +195,55 @@ fn disks_are_busy_while_they_serve() {
 #[test]
 fn marks_and_events_are_counted() {
     let (made, all) = made();
-    let answer = ask(&made, SeriesKind::Marks, (0, END), 10, 3, Selection::default());
+    let answer = ask(
+        &made,
+        SeriesKind::Marks,
+        (0, END),
+        10,
+        3,
+        Selection::default(),
+    );
     assert_eq!(
         (answer.series.len(), answer.series[0].total, answer.unit),
         (1, all.len() as i64 / 10, "count")
     );
-    assert_eq!(answer.series[0].values.iter().sum::<i64>(), all.len() as i64 / 10);
-    let of_process = Selection { processes: Some(vec![1]), ..Selection::default() };
-    let answer = ask(&made, SeriesKind::Events, (500_000_000, 2_000_000_001), 100, 3, of_process);
+    assert_eq!(
+        answer.series[0].values.iter().sum::<i64>(),
+        all.len() as i64 / 10
+    );
+    let of_process = Selection {
+        processes: Some(vec![1]),
+        ..Selection::default()
+    };
+    let answer = ask(
+        &made,
+        SeriesKind::Events,
+        (500_000_000, 2_000_000_001),
+        100,
+        3,
+        of_process,
+    );
     assert_eq!(
         (answer.range.from_ns, answer.range.to_ns, answer.bucket_ns),
         (0, 3_000_000_000, 1_000_000_000)
     );
-    assert_eq!((&answer.series[0].values[..], answer.series[0].total), (&[7, 9, 11][..], 27));
+    assert_eq!(
+        (&answer.series[0].values[..], answer.series[0].total),
+        (&[7, 9, 11][..], 27)
+    );
     assert_eq!(answer.source.not_applied, [Field::Process]);
-    let all = ask(&made, SeriesKind::Events, (-2_000_000_000, 40_000_000_000), 3, 3, Selection::default());
-    assert_eq!(all.series[0].values.iter().sum::<i64>(), 32 * 7 + 2 * (30 * 31 / 2));
+    let all = ask(
+        &made,
+        SeriesKind::Events,
+        (-2_000_000_000, 40_000_000_000),
+        3,
+        3,
+        Selection::default(),
+    );
+    assert_eq!(
+        all.series[0].values.iter().sum::<i64>(),
+        32 * 7 + 2 * (30 * 31 / 2)
+    );
 }
 
 #[test]
@@ -156,10 +251,19 @@ fn cpu_is_run_time_and_processors_times_time_fill_it() {
     let made = busy(60_000);
     let rows = Rows::read(&made.extract());
     let end = made.pyramid().bounds().to_ns;
-    for (range, buckets) in
-        [((0, end), 40), ((end / 3 + 17, end / 2), 25), ((end / 2, end / 2 + 999_999), 30)]
-    {
-        let answer = ask(&made, SeriesKind::Cpu, range, buckets, 2, Selection::default());
+    for (range, buckets) in [
+        ((0, end), 40),
+        ((end / 3 + 17, end / 2), 25),
+        ((end / 2, end / 2 + 999_999), 30),
+    ] {
+        let answer = ask(
+            &made,
+            SeriesKind::Cpu,
+            range,
+            buckets,
+            2,
+            Selection::default(),
+        );
         assert_eq!(answer.capacity, Some(4 * answer.bucket_ns));
         let wanted = rows.by_process(range);
         for series in answer.series.iter().filter(|series| series.key.is_some()) {
@@ -169,14 +273,30 @@ fn cpu_is_run_time_and_processors_times_time_fill_it() {
         assert_eq!(total, wanted.values().map(|sums| sums[0]).sum::<i64>());
         for bucket in 0..answer.series[0].values.len() {
             let from = answer.range.from_ns + answer.bucket_ns * bucket as i64;
-            let wanted: i64 =
-                rows.by_process((from, from + answer.bucket_ns)).values().map(|sums| sums[0]).sum();
-            assert_eq!(answer.series.iter().map(|series| series.values[bucket]).sum::<i64>(), wanted);
+            let wanted: i64 = rows
+                .by_process((from, from + answer.bucket_ns))
+                .values()
+                .map(|sums| sums[0])
+                .sum();
+            assert_eq!(
+                answer
+                    .series
+                    .iter()
+                    .map(|series| series.values[bucket])
+                    .sum::<i64>(),
+                wanted
+            );
         }
-        let of_core = Selection { cores: Some(vec![2]), ..Selection::default() };
+        let of_core = Selection {
+            cores: Some(vec![2]),
+            ..Selection::default()
+        };
         let answer = ask(&made, SeriesKind::Cpu, range, buckets, 64, of_core);
         assert_eq!(answer.capacity, Some(answer.bucket_ns));
         let wanted = rows.by_core(range).get(&2).map_or(0, |sums| sums[0]);
-        assert_eq!(answer.series.iter().map(|series| series.total).sum::<i64>(), wanted);
+        assert_eq!(
+            answer.series.iter().map(|series| series.total).sum::<i64>(),
+            wanted
+        );
     }
 }

@@ -2,20 +2,44 @@
 
 use std::collections::BTreeMap;
 
-use etwkit_pyramid::{LaneKind, LanesRequest, Pyramid, Range, Selection, Timeline, TimelineRequest};
+use etwkit_pyramid::{
+    LaneKind, LanesRequest, Pyramid, Range, Selection, Timeline, TimelineRequest,
+};
 use etwkit_trace::table::{ContextSwitch, CpuSample, DpcIsr};
 
 use crate::machine::{Made, Random, busy, extract, simulated};
 use crate::naive::{Rows, Sums, share};
 
-fn ask(pyramid: &Pyramid, kind: LaneKind, keys: &[i32], range: (i64, i64), buckets: u32) -> Timeline {
-    let range = Range { from_ns: range.0, to_ns: range.1 };
+fn ask(
+    pyramid: &Pyramid,
+    kind: LaneKind,
+    keys: &[i32],
+    range: (i64, i64),
+    buckets: u32,
+) -> Timeline {
+    let range = Range {
+        from_ns: range.0,
+        to_ns: range.1,
+    };
     let selection = Selection::default();
-    pyramid.timeline(&TimelineRequest { kind, keys: keys.to_vec(), range, buckets, selection }).unwrap()
+    pyramid
+        .timeline(&TimelineRequest {
+            kind,
+            keys: keys.to_vec(),
+            range,
+            buckets,
+            selection,
+        })
+        .unwrap()
 }
 
 fn column<'a>(timeline: &'a Timeline, name: &str) -> &'a [u8] {
-    &timeline.columns.iter().find(|(column, _)| *column == name).unwrap().1
+    &timeline
+        .columns
+        .iter()
+        .find(|(column, _)| *column == name)
+        .unwrap()
+        .1
 }
 
 /// Compares a picture with sums over rows, bucket by bucket.
@@ -27,7 +51,10 @@ fn compare(
 ) {
     let header = &timeline.header;
     let (count, width) = (header.buckets as usize, header.bucket_ns);
-    assert_eq!(header.range.to_ns - header.range.from_ns, width * count as i64);
+    assert_eq!(
+        header.range.to_ns - header.range.from_ns,
+        width * count as i64
+    );
     let mut switches = 0;
     for bucket in 0..count {
         let from = header.range.from_ns + width * bucket as i64;
@@ -36,8 +63,16 @@ fn compare(
             let wanted = wanted.get(key).copied().unwrap_or_default();
             for (name, slot) in names {
                 let value = wanted[*slot];
-                let value = if *name == "switches" { value.min(255) as u8 } else { share(value, width) };
-                assert_eq!(column(timeline, name)[lane * count + bucket], value, "{name} of {key} at {from}");
+                let value = if *name == "switches" {
+                    value.min(255) as u8
+                } else {
+                    share(value, width)
+                };
+                assert_eq!(
+                    column(timeline, name)[lane * count + bucket],
+                    value,
+                    "{name} of {key} at {from}"
+                );
             }
             switches += wanted[3] as u64;
         }
@@ -45,22 +80,42 @@ fn compare(
     assert_eq!(header.switches, switches);
 }
 
-const OF_THREADS: [(&str, usize); 4] = [("running", 0), ("ready", 1), ("waiting", 2), ("switches", 3)];
+const OF_THREADS: [(&str, usize); 4] = [
+    ("running", 0),
+    ("ready", 1),
+    ("waiting", 2),
+    ("switches", 3),
+];
 
 fn compare_all(made: &Made, zooms: &[((i64, i64), u32)]) {
     let (pyramid, rows) = (made.pyramid(), Rows::read(&made.extract()));
-    let threads: Vec<i32> =
-        rows.by_thread((i64::MIN / 4, i64::MAX / 4)).into_keys().step_by(5).take(8).collect();
-    let processes: Vec<i32> = rows.by_process((i64::MIN / 4, i64::MAX / 4)).into_keys().take(6).collect();
+    let threads: Vec<i32> = rows
+        .by_thread((i64::MIN / 4, i64::MAX / 4))
+        .into_keys()
+        .step_by(5)
+        .take(8)
+        .collect();
+    let processes: Vec<i32> = rows
+        .by_process((i64::MIN / 4, i64::MAX / 4))
+        .into_keys()
+        .take(6)
+        .collect();
     for (range, buckets) in zooms {
         let drawn = ask(&pyramid, LaneKind::Thread, &threads, *range, *buckets);
         let rows = rows.within((drawn.header.range.from_ns, drawn.header.range.to_ns));
         compare(&drawn, &threads, &OF_THREADS, |range| rows.by_thread(range));
         let drawn = ask(&pyramid, LaneKind::Process, &processes, *range, *buckets);
-        compare(&drawn, &processes, &OF_THREADS, |range| rows.by_process(range));
+        compare(&drawn, &processes, &OF_THREADS, |range| {
+            rows.by_process(range)
+        });
         let cores = [1, 0, 3];
         let drawn = ask(&pyramid, LaneKind::Core, &cores, *range, *buckets);
-        compare(&drawn, &cores, &[("running", 0), ("switches", 3)], |range| rows.by_core(range));
+        compare(
+            &drawn,
+            &cores,
+            &[("running", 0), ("switches", 3)],
+            |range| rows.by_core(range),
+        );
     }
 }
 
@@ -69,7 +124,12 @@ fn every_zoom_shows_sums_over_rows() {
     let made = busy(80_000);
     let end = made.pyramid().bounds().to_ns;
     let mut random = Random(11);
-    let mut zooms = vec![((0, end), 1), ((0, end), 3), ((0, end), 25), ((-5, end * 3), 20)];
+    let mut zooms = vec![
+        ((0, end), 1),
+        ((0, end), 3),
+        ((0, end), 25),
+        ((-5, end * 3), 20),
+    ];
     // From the whole down to nanoseconds, at odd places.
     let mut length = end;
     while length > 40 {
@@ -84,7 +144,14 @@ fn every_zoom_shows_sums_over_rows() {
 fn simulated_traces_show_sums_over_rows() {
     let made = simulated("office");
     let end = made.pyramid().bounds().to_ns;
-    compare_all(&made, &[((0, end), 25), ((end / 3, end / 2), 30), ((end / 2, end / 2 + 3_000_000), 20)]);
+    compare_all(
+        &made,
+        &[
+            ((0, end), 25),
+            ((end / 3, end / 2), 30),
+            ((end / 2, end / 2 + 3_000_000), 20),
+        ],
+    );
 }
 
 /// One microsecond in ten minutes, in which all others wait.
@@ -106,19 +173,29 @@ fn a_burst_of_a_microsecond_is_visible_at_every_zoom() {
         wait_reason: Some(4),
         ..ContextSwitch::default()
     };
-    let rows = [slice(1, 1, at, at + 1000), slice(2, 2, 10 * minute - 10, 10 * minute)];
+    let rows = [
+        slice(1, 1, at, at + 1000),
+        slice(2, 2, 10 * minute - 10, 10 * minute),
+    ];
     let made = extract(10 * minute, 2, |tables| {
         tables.write(rows);
     });
     let pyramid = made.pyramid();
     for buckets in [1, 2, 100, 1000, 1900] {
-        for range in [(0, 10 * minute), (at - minute, at + minute), (at - 1_000_000, at + 1_000_000)] {
+        for range in [
+            (0, 10 * minute),
+            (at - minute, at + minute),
+            (at - 1_000_000, at + 1_000_000),
+        ] {
             for kind in [LaneKind::Thread, LaneKind::Process] {
                 let drawn = ask(&pyramid, kind, &[1], range, buckets);
                 let width = drawn.header.bucket_ns;
                 let place = ((at - drawn.header.range.from_ns) / width) as usize;
                 assert!(column(&drawn, "running")[place] >= 1, "{buckets} {range:?}");
-                let ran: i64 = column(&drawn, "running").iter().map(|value| i64::from(*value > 0)).sum();
+                let ran: i64 = column(&drawn, "running")
+                    .iter()
+                    .map(|value| i64::from(*value > 0))
+                    .sum();
                 assert!(ran <= 1000 / width + 2, "in one place");
                 assert_eq!(column(&drawn, "switches")[place], 1);
                 assert!(column(&drawn, "ready").iter().any(|value| *value > 0));
@@ -127,12 +204,19 @@ fn a_burst_of_a_microsecond_is_visible_at_every_zoom() {
             }
             let drawn = ask(&pyramid, LaneKind::Core, &[0, 1], range, buckets);
             let place = ((at - drawn.header.range.from_ns) / drawn.header.bucket_ns) as usize;
-            assert_eq!(drawn.header.palette[column(&drawn, "process")[place] as usize], 1);
+            assert_eq!(
+                drawn.header.palette[column(&drawn, "process")[place] as usize],
+                1
+            );
         }
     }
-    let pages =
-        std::fs::read_dir(pyramid.folder()).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
-    assert!(pages.sum::<u64>() < 500_000, "threads that wait for minutes are few rows");
+    let pages = std::fs::read_dir(pyramid.folder())
+        .unwrap()
+        .map(|file| file.unwrap().metadata().unwrap().len());
+    assert!(
+        pages.sum::<u64>() < 500_000,
+        "threads that wait for minutes are few rows"
+    );
 }
 
 #[test]
@@ -144,12 +228,15 @@ fn the_reason_and_the_process_are_those_of_most_of_the_time() {
         let drawn = ask(&pyramid, LaneKind::Core, &[0, 1, 2, 3], range, buckets);
         let (count, width) = (drawn.header.buckets as usize, drawn.header.bucket_ns);
         for (cell, place) in column(&drawn, "process").iter().enumerate() {
-            let (core, from) =
-                ((cell / count) as i32, drawn.header.range.from_ns + width * (cell % count) as i64);
+            let (core, from) = (
+                (cell / count) as i32,
+                drawn.header.range.from_ns + width * (cell % count) as i64,
+            );
             let of = rows.sums(
                 (from, from + width),
                 |stretch| {
-                    (stretch.cpu == Some(core) && stretch.state == "running").then_some(stretch.process)
+                    (stretch.cpu == Some(core) && stretch.state == "running")
+                        .then_some(stretch.process)
                 },
                 |_| None,
             );
@@ -162,7 +249,10 @@ fn the_reason_and_the_process_are_those_of_most_of_the_time() {
             let from = drawn.header.range.from_ns + width * bucket as i64;
             let of = rows.sums(
                 (from, from + width),
-                |stretch| (stretch.thread == 12 && stretch.state == "waiting").then(|| class(stretch.reason)),
+                |stretch| {
+                    (stretch.thread == 12 && stretch.state == "waiting")
+                        .then(|| class(stretch.reason))
+                },
                 |_| None,
             );
             let most = of.values().map(|sums| sums[2]).max().unwrap_or(0);
@@ -207,15 +297,30 @@ fn without_context_switches_samples_are_shown() {
     for (bucket, value) in column(&drawn, "running").iter().enumerate() {
         let from = drawn.header.range.from_ns + width * bucket as i64;
         let is_in = |n: &i64| n * 1_000_000 >= from && n * 1_000_000 < from + width;
-        let count = (0..4000i64).filter(is_in).filter(|n| n % 3 == 0 && n % 4 != 3).count() as i64;
+        let count = (0..4000i64)
+            .filter(is_in)
+            .filter(|n| n % 3 == 0 && n % 4 != 3)
+            .count() as i64;
         assert_eq!(*value, share(count * 1_000_000, width));
     }
     assert!(column(&drawn, "waiting").iter().all(|value| *value == 0));
-    let range = Range { from_ns: 0, to_ns: 4_000_000_000 };
+    let range = Range {
+        from_ns: 0,
+        to_ns: 4_000_000_000,
+    };
     let (kind, selection) = (LaneKind::Process, Selection::default());
-    let lanes = pyramid.lanes(&LanesRequest { kind, selection, range, limit: 9, offset: 0 });
+    let lanes = pyramid.lanes(&LanesRequest {
+        kind,
+        selection,
+        range,
+        limit: 9,
+        offset: 0,
+    });
     let lanes = lanes.unwrap().lanes;
-    assert_eq!((lanes.len(), lanes[0].running_ns, lanes[0].waiting_ns), (3, 1_000_000_000, None));
+    assert_eq!(
+        (lanes.len(), lanes[0].running_ns, lanes[0].waiting_ns),
+        (3, 1_000_000_000, None)
+    );
 }
 
 #[test]
@@ -246,7 +351,10 @@ fn dpcs_and_interrupts_of_a_core_are_shown() {
         tables.write([slice]).write(rows);
     });
     let drawn = ask(&made.pyramid(), LaneKind::Core, &[0, 1], (0, 8_000_000), 8);
-    assert_eq!(column(&drawn, "dpc"), [128, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(
+        column(&drawn, "dpc"),
+        [128, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+    );
 }
 
 /// Buckets bound what is read, not the trace.
@@ -257,15 +365,26 @@ fn ten_times_the_trace_is_not_ten_times_the_reading() {
         let pyramid = made.pyramid();
         let rows = |range, buckets| {
             let keys: Vec<i32> = (10..30).collect();
-            ask(&pyramid, LaneKind::Thread, &keys, range, buckets).source.rows_read
+            ask(&pyramid, LaneKind::Thread, &keys, range, buckets)
+                .source
+                .rows_read
         };
         let lanes = |(from_ns, to_ns)| {
             let (range, selection) = (Range { from_ns, to_ns }, Selection::default());
-            let request = LanesRequest { kind: LaneKind::Thread, selection, range, limit: 9, offset: 0 };
+            let request = LanesRequest {
+                kind: LaneKind::Thread,
+                selection,
+                range,
+                limit: 9,
+                offset: 0,
+            };
             pyramid.lanes(&request).unwrap().source.rows_read
         };
-        let drawn =
-            [rows((0, i64::MAX), 500), rows((0, 500_000_000), 500), rows((500_000_000, 500_900_000), 500)];
+        let drawn = [
+            rows((0, i64::MAX), 500),
+            rows((0, 500_000_000), 500),
+            rows((500_000_000, 500_900_000), 500),
+        ];
         (drawn, lanes((1_000_000, 900_000_000)), lanes((0, i64::MAX)))
     };
     let ((small, lanes, all), (large, large_lanes, large_all)) = (read(70_000), read(700_000));
@@ -275,5 +394,8 @@ fn ten_times_the_trace_is_not_ten_times_the_reading() {
     }
     // Both edges read a segment and what reaches into it; the whole reads sums alone.
     assert!(large_lanes <= lanes * 2 + 10_000, "{lanes} {large_lanes}");
-    assert!(large_all <= all + 2048 && large_all < 5_000, "{all} {large_all}");
+    assert!(
+        large_all <= all + 2048 && large_all < 5_000,
+        "{all} {large_all}"
+    );
 }

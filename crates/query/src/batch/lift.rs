@@ -8,14 +8,16 @@
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{Column, JoinConstraint, JoinType, NullEquality, TableReference, not_impl_err};
+use datafusion::common::{
+    Column, JoinConstraint, JoinType, NullEquality, TableReference, not_impl_err,
+};
 use datafusion::datasource::provider_as_source;
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
-    Aggregate, Distinct, Expr, Filter, Join, LogicalPlan, LogicalPlanBuilder, Projection, Sort, SortExpr,
-    SubqueryAlias, TableScan, Union, Window, lit,
+    Aggregate, Distinct, Expr, Filter, Join, LogicalPlan, LogicalPlanBuilder, Projection, Sort,
+    SortExpr, SubqueryAlias, TableScan, Union, Window, lit,
 };
 use datafusion::prelude::coalesce;
 
@@ -105,7 +107,13 @@ impl Lift<'_> {
     fn alias(&mut self, alias: &SubqueryAlias) -> Result<Lifted> {
         let (input, trace) = self.plan(&alias.input)?;
         let trace = trace.map(|trace| Column::new(Some(alias.alias.clone()), trace.name));
-        Ok((LogicalPlan::SubqueryAlias(SubqueryAlias::try_new(Arc::new(input), alias.alias.clone())?), trace))
+        Ok((
+            LogicalPlan::SubqueryAlias(SubqueryAlias::try_new(
+                Arc::new(input),
+                alias.alias.clone(),
+            )?),
+            trace,
+        ))
     }
 
     fn projection(&mut self, plan: &LogicalPlan, projection: &Projection) -> Result<Lifted> {
@@ -113,7 +121,10 @@ impl Lift<'_> {
         let (input, mut exprs) = self.expressions(plan, input, trace.as_ref(), &projection.expr)?;
         // In front, so that the columns of the question keep their order behind it.
         exprs.splice(0..0, trace.clone().map(Expr::Column));
-        Ok((LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(input))?), trace))
+        Ok((
+            LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(input))?),
+            trace,
+        ))
     }
 
     fn filter(&mut self, plan: &LogicalPlan, filter: &Filter) -> Result<Lifted> {
@@ -135,29 +146,49 @@ impl Lift<'_> {
         let (input, trace) = self.plan(&sort.input)?;
         // Extracts come in their order and rows of each in that of the question, so that they only have to be
         // cut apart.
-        let first = trace.clone().map(|trace| SortExpr::new(Expr::Column(trace), true, false));
+        let first = trace
+            .clone()
+            .map(|trace| SortExpr::new(Expr::Column(trace), true, false));
         let expr = first.into_iter().chain(sort.expr.iter().cloned()).collect();
-        Ok((LogicalPlan::Sort(Sort { expr, input: Arc::new(input), fetch: None }), trace))
+        Ok((
+            LogicalPlan::Sort(Sort {
+                expr,
+                input: Arc::new(input),
+                fetch: None,
+            }),
+            trace,
+        ))
     }
 
     fn window(&mut self, plan: &LogicalPlan, window: &Window) -> Result<Lifted> {
         let (input, trace) = self.plan(&window.input)?;
-        let Some(trace) = trace else { return Ok((plan.clone(), None)) };
+        let Some(trace) = trace else {
+            return Ok((plan.clone(), None));
+        };
         let names = NamePreserver::new_for_projection();
         let inside = |expr: &Expr| {
             // The name of an expression contains its text: without the old name, steps above would not find
             // the column of the changed one.
             let name = names.save(expr);
             let partitioned = expr.clone().transform(|part| {
-                let Expr::WindowFunction(mut function) = part else { return Ok(Transformed::no(part)) };
+                let Expr::WindowFunction(mut function) = part else {
+                    return Ok(Transformed::no(part));
+                };
                 let WindowFunction { params, .. } = function.as_mut();
                 params.partition_by.insert(0, Expr::Column(trace.clone()));
                 Ok(Transformed::yes(Expr::WindowFunction(function)))
             });
             Ok(name.restore(partitioned.data()?))
         };
-        let expressions = window.window_expr.iter().map(inside).collect::<Result<_>>()?;
-        Ok((LogicalPlan::Window(Window::try_new(expressions, Arc::new(input))?), Some(trace)))
+        let expressions = window
+            .window_expr
+            .iter()
+            .map(inside)
+            .collect::<Result<_>>()?;
+        Ok((
+            LogicalPlan::Window(Window::try_new(expressions, Arc::new(input))?),
+            Some(trace),
+        ))
     }
 
     fn aggregate(&mut self, aggregate: &Aggregate) -> Result<Lifted> {
@@ -166,11 +197,20 @@ impl Lift<'_> {
             return Ok((LogicalPlan::Aggregate(aggregate.clone()), None));
         };
         // Each set would need the number of the extract, and the engine adds a column of its own for them.
-        if aggregate.group_expr.iter().any(|expr| matches!(expr, Expr::GroupingSet(_))) {
+        if aggregate
+            .group_expr
+            .iter()
+            .any(|expr| matches!(expr, Expr::GroupingSet(_)))
+        {
             return not_impl_err!("sets of groups of several extracts");
         }
-        let groups = std::iter::once(Expr::Column(trace.clone())).chain(aggregate.group_expr.iter().cloned());
-        let grouped = Aggregate::try_new(Arc::new(input), groups.collect(), aggregate.aggr_expr.clone())?;
+        let groups = std::iter::once(Expr::Column(trace.clone()))
+            .chain(aggregate.group_expr.iter().cloned());
+        let grouped = Aggregate::try_new(
+            Arc::new(input),
+            groups.collect(),
+            aggregate.aggr_expr.clone(),
+        )?;
         let grouped = LogicalPlan::Aggregate(grouped);
         if aggregate.group_expr.is_empty() {
             return self.one_row_each(aggregate, grouped, trace);
@@ -179,7 +219,12 @@ impl Lift<'_> {
     }
 
     /// An aggregate over all rows of an extract has a row also for an extract without rows.
-    fn one_row_each(&mut self, aggregate: &Aggregate, grouped: LogicalPlan, trace: Column) -> Result<Lifted> {
+    fn one_row_each(
+        &mut self,
+        aggregate: &Aggregate,
+        grouped: LogicalPlan,
+        trace: Column,
+    ) -> Result<Lifted> {
         let (all, of_extract) = self.extracts()?;
         let joined = joined(all, &of_extract, grouped, trace)?;
         let mut columns = vec![Expr::Column(of_extract.clone())];
@@ -192,20 +237,29 @@ impl Lift<'_> {
                 }
             });
         }
-        Ok((LogicalPlanBuilder::from(joined).project(columns)?.build()?, Some(of_extract)))
+        Ok((
+            LogicalPlanBuilder::from(joined).project(columns)?.build()?,
+            Some(of_extract),
+        ))
     }
 
     fn join(&mut self, join: &Join) -> Result<Lifted> {
-        let ((left, of_left), (right, of_right)) = (self.plan(&join.left)?, self.plan(&join.right)?);
+        let ((left, of_left), (right, of_right)) =
+            (self.plan(&join.left)?, self.plan(&join.right)?);
         let mut on = join.on.clone();
         let trace = match (of_left, of_right) {
             // Keys count anew in each extract, so rows meet only within one.
             (Some(of_left), Some(of_right)) => {
-                on.push((Expr::Column(of_left.clone()), Expr::Column(of_right.clone())));
+                on.push((
+                    Expr::Column(of_left.clone()),
+                    Expr::Column(of_right.clone()),
+                ));
                 match join.join_type {
                     // The kept side knows the extract: on the other one the number is missing where nothing
                     // was found.
-                    JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti => of_left,
+                    JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti => {
+                        of_left
+                    }
                     JoinType::Right | JoinType::RightSemi | JoinType::RightAnti => of_right,
                     other => return not_impl_err!("{other} join of several extracts"),
                 }
@@ -236,11 +290,17 @@ impl Lift<'_> {
             let (plan, trace) = self.of_each(lifted)?;
             let columns = input.schema().columns().into_iter().map(Expr::Column);
             let all = std::iter::once(Expr::Column(trace).alias(TRACE_ID)).chain(columns);
-            inputs.push(Arc::new(LogicalPlanBuilder::from(plan).project(all)?.build()?));
+            inputs.push(Arc::new(
+                LogicalPlanBuilder::from(plan).project(all)?.build()?,
+            ));
         }
         let plan = LogicalPlan::Union(Union::try_new_with_loose_types(inputs)?);
         // A union has qualifiers only where all of its inputs have the same one.
-        let is_same = union.schema.columns().iter().all(|column| plan.schema().has_column(column));
+        let is_same = union
+            .schema
+            .columns()
+            .iter()
+            .all(|column| plan.schema().has_column(column));
         if !is_same {
             return not_impl_err!("a union whose columns change");
         }
@@ -261,14 +321,19 @@ impl Lift<'_> {
             let name = names.save(expr);
             let replaced = expr.clone().transform(|part| match part {
                 Expr::ScalarSubquery(question) => {
-                    let Some(trace) = trace.filter(|_| question.outer_ref_columns.is_empty()) else {
-                        return not_impl_err!("an inner question that depends on rows of the outer one");
+                    let Some(trace) = trace.filter(|_| question.outer_ref_columns.is_empty())
+                    else {
+                        return not_impl_err!(
+                            "an inner question that depends on rows of the outer one"
+                        );
                     };
                     let (joined, value) = self.value(&input, trace, &question.subquery)?;
                     input = joined;
                     Ok(Transformed::yes(value))
                 }
-                Expr::Exists(_) | Expr::InSubquery(_) => not_impl_err!("EXISTS and IN of several extracts"),
+                Expr::Exists(_) | Expr::InSubquery(_) => {
+                    not_impl_err!("EXISTS and IN of several extracts")
+                }
                 part => Ok(Transformed::no(part)),
             });
             all.push(name.restore(replaced.data()?));
@@ -292,9 +357,20 @@ impl Lift<'_> {
             return not_impl_err!("a question without columns");
         };
         let name = self.name();
-        let value = [Expr::Column(of_inner).alias(TRACE_ID), Expr::Column(column).alias("value")];
-        let inner = LogicalPlanBuilder::from(inner).project(value)?.alias(name.clone())?.build()?;
-        let joined = joined(input.clone(), trace, inner, Column::new(Some(name.clone()), TRACE_ID))?;
+        let value = [
+            Expr::Column(of_inner).alias(TRACE_ID),
+            Expr::Column(column).alias("value"),
+        ];
+        let inner = LogicalPlanBuilder::from(inner)
+            .project(value)?
+            .alias(name.clone())?
+            .build()?;
+        let joined = joined(
+            input.clone(),
+            trace,
+            inner,
+            Column::new(Some(name.clone()), TRACE_ID),
+        )?;
         Ok((joined, Expr::Column(Column::new(Some(name), "value"))))
     }
 
@@ -304,7 +380,10 @@ impl Lift<'_> {
             return Ok((plan, trace));
         }
         let (all, of_extract) = self.extracts()?;
-        Ok((LogicalPlanBuilder::from(all).cross_join(plan)?.build()?, of_extract))
+        Ok((
+            LogicalPlanBuilder::from(all).cross_join(plan)?.build()?,
+            of_extract,
+        ))
     }
 
     /// All extracts, under a name of their own.
@@ -324,7 +403,12 @@ impl Lift<'_> {
 }
 
 /// The left rows with what the right one has of the same extract.
-fn joined(left: LogicalPlan, of_left: &Column, right: LogicalPlan, of_right: Column) -> Result<LogicalPlan> {
+fn joined(
+    left: LogicalPlan,
+    of_left: &Column,
+    right: LogicalPlan,
+    of_right: Column,
+) -> Result<LogicalPlan> {
     Ok(LogicalPlan::Join(Join::try_new(
         Arc::new(left),
         Arc::new(right),

@@ -40,7 +40,9 @@ impl KnownQuestions {
     #[must_use]
     pub fn asked_alone(&self) -> Vec<String> {
         let known = held(&self.0);
-        let alone = known.iter().filter(|(_, knowledge)| matches!(knowledge, Knowledge::Single));
+        let alone = known
+            .iter()
+            .filter(|(_, knowledge)| matches!(knowledge, Knowledge::Single));
         let mut alone: Vec<String> = alone.map(|(sql, _)| sql.clone()).collect();
         alone.sort_unstable();
         alone
@@ -52,11 +54,21 @@ impl KnownQuestions {
     pub fn sessions(self: &Arc<Self>, sources: Vec<Source>, options: &Options) -> Vec<Session> {
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
         let engine = Engine::new(sources.clone().into(), options.clone(), sources.len() > 1);
-        let batch = Arc::new(Batch { known: self.clone(), engine, answers: Mutex::default() });
+        let batch = Arc::new(Batch {
+            known: self.clone(),
+            engine,
+            answers: Mutex::default(),
+        });
         let session = |(index, source)| {
             // Plans of a single extract are what is lifted to the batch, which adds the numbers of extracts.
             let engine = Engine::new([source].into(), options.clone(), false);
-            Session::of_batch(engine, Member { batch: batch.clone(), index })
+            Session::of_batch(
+                engine,
+                Member {
+                    batch: batch.clone(),
+                    index,
+                },
+            )
         };
         sources.into_iter().enumerate().map(session).collect()
     }
@@ -88,7 +100,11 @@ impl Member {
     /// The answer to a question that is asked of the whole batch; `None` if the extract has to be asked
     /// alone.
     pub(crate) fn answer(&self, sql: &str) -> Option<(SchemaRef, Vec<RecordBatch>)> {
-        let Batch { known, engine, answers } = &*self.batch;
+        let Batch {
+            known,
+            engine,
+            answers,
+        } = &*self.batch;
         if engine.tables().source_count() < 2 {
             // Tables of a single extract have no numbers of extracts, and there is nothing to ask together.
             return None;
@@ -98,7 +114,9 @@ impl Member {
         let mut answers = held(answers);
         if !answers.contains_key(sql) {
             let knowledge = held(&known.0).get(sql).cloned();
-            let Some(Knowledge::Plan(plan)) = knowledge else { return None };
+            let Some(Knowledge::Plan(plan)) = knowledge else {
+                return None;
+            };
             let Ok(lifted) = lift::lift(&plan, engine.tables()) else {
                 held(&known.0).insert(sql.to_owned(), Knowledge::Single);
                 return None;
@@ -115,8 +133,14 @@ impl Member {
     /// Keeps the plan of a question that one extract was asked, for the next batch.
     pub(crate) fn learn(&self, sql: &str, plan: &LogicalPlan, needs_frames: bool) {
         // Frames are numbered by extract, and functions that look them up read those of one extract.
-        let new = if needs_frames { Knowledge::Single } else { Knowledge::Plan(Arc::new(plan.clone())) };
-        held(&self.batch.known.0).entry(sql.to_owned()).or_insert(new);
+        let new = if needs_frames {
+            Knowledge::Single
+        } else {
+            Knowledge::Plan(Arc::new(plan.clone()))
+        };
+        held(&self.batch.known.0)
+            .entry(sql.to_owned())
+            .or_insert(new);
     }
 }
 
@@ -140,17 +164,25 @@ impl Answers {
 
 /// Gives each extract its rows, in their order.
 fn split(batch: &RecordBatch, schema: &SchemaRef, rows: &mut [Vec<RecordBatch>]) -> Result<()> {
-    let unexpected =
-        || Error::Stopped { said: Some("the rows of several extracts cannot be distinguished".to_owned()) };
-    let traces = batch.columns().first().and_then(|column| column.as_any().downcast_ref::<Int32Array>());
-    let traces = traces.filter(|traces| traces.null_count() == 0).ok_or_else(unexpected)?;
+    let unexpected = || Error::Stopped {
+        said: Some("the rows of several extracts cannot be distinguished".to_owned()),
+    };
+    let traces = batch
+        .columns()
+        .first()
+        .and_then(|column| column.as_any().downcast_ref::<Int32Array>());
+    let traces = traces
+        .filter(|traces| traces.null_count() == 0)
+        .ok_or_else(unexpected)?;
     let columns = batch.columns().get(1..).unwrap_or_default().to_vec();
     let all = RecordBatch::try_new(schema.clone(), columns).map_err(|_| unexpected())?;
     let mut from = 0;
     // Rows of an extract stand together, since the order begins with its number; a plan without an order has
     // them in several runs, each of which is in order.
     for run in traces.values().chunk_by(|a, b| a == b) {
-        let of = run.first().and_then(|trace| rows.get_mut(usize::try_from(*trace).ok()?));
+        let of = run
+            .first()
+            .and_then(|trace| rows.get_mut(usize::try_from(*trace).ok()?));
         of.ok_or_else(unexpected)?.push(all.slice(from, run.len()));
         from += run.len();
     }

@@ -2,11 +2,17 @@
 
 use super::sql::ProcessQuery;
 use super::{Recorded, Top};
-use crate::question::Format::{FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word};
+use crate::question::Format::{
+    FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word,
+};
 use crate::question::{Among, Column, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
-const PORTS: Among = Among::Texts("port", "ports", "SELECT port_name AS text FROM alpc_process");
+const PORTS: Among = Among::Texts(
+    "port",
+    "ports",
+    "SELECT port_name AS text FROM alpc_process",
+);
 
 declare! {
     /// What a row is.
@@ -105,16 +111,32 @@ type Sum = Column<AlpcRequest, AlpcRow>;
 
 const SUMS: View<AlpcRequest, AlpcRow> = View::new(
     &[
-        Sum::new("Wait", "Wait ms", FineMilliseconds, |_, row| row.sender_wait_ns.into()).cost(),
-        Sum::new("MaxWait", "Longest ms", FineMilliseconds, |_, row| row.max_sender_wait_ns.into()).worst(),
-        Sum::new("Service", "Service ms", FineMilliseconds, |_, row| row.service_ns.into()).cost(),
-        Sum::new("MaxService", "Longest ms", FineMilliseconds, |_, row| row.max_service_ns.into())
-            .worst()
-            .hidden(),
-        Sum::new("Delivery", "Delivery ms", FineMilliseconds, |_, row| row.delivery_ns.into()).cost(),
+        Sum::new("Wait", "Wait ms", FineMilliseconds, |_, row| {
+            row.sender_wait_ns.into()
+        })
+        .cost(),
+        Sum::new("MaxWait", "Longest ms", FineMilliseconds, |_, row| {
+            row.max_sender_wait_ns.into()
+        })
+        .worst(),
+        Sum::new("Service", "Service ms", FineMilliseconds, |_, row| {
+            row.service_ns.into()
+        })
+        .cost(),
+        Sum::new("MaxService", "Longest ms", FineMilliseconds, |_, row| {
+            row.max_service_ns.into()
+        })
+        .worst()
+        .hidden(),
+        Sum::new("Delivery", "Delivery ms", FineMilliseconds, |_, row| {
+            row.delivery_ns.into()
+        })
+        .cost(),
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
         Sum::new("Answered", "Answered", Whole, |_, row| row.replies.into()).sum(),
-        Sum::new("Awaited", "Awaited", Whole, |_, row| row.waits.into()).sum().hidden(),
+        Sum::new("Awaited", "Awaited", Whole, |_, row| row.waits.into())
+            .sum()
+            .hidden(),
         Sum::new("Receiver", "Receiver", Word, |_, row| {
             receiver(row.receiver.as_deref(), row.receiver_pid).into()
         })
@@ -126,18 +148,39 @@ const SUMS: View<AlpcRequest, AlpcRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_sums("Total {Count} messages, {Answered} answered, wait {Wait} ms, service {Service} ms", |_, _| true);
+.with_sums(
+    "Total {Count} messages, {Answered} answered, wait {Wait} ms, service {Service} ms",
+    |_, _| true,
+);
 
 type Single = Column<AlpcRequest, AlpcMessage>;
 
 const MESSAGES: View<AlpcRequest, AlpcMessage> = View::new(
     &[
-        Single::time("Time", |_, row| row.send_ns.or(row.receive_ns).or(row.end_ns).into()),
-        Single::new("Wait", "Wait us", Microseconds, |_, row| row.sender_wait_ns.into()).cost(),
-        Single::new("Delivery", "Delivery us", Microseconds, |_, row| row.delivery_ns.into()).cost(),
-        Single::new("Service", "Service us", Microseconds, |_, row| row.service_ns.into()).cost(),
-        Single::new("Duration", "Whole us", Microseconds, |_, row| row.duration_ns.into()).cost().hidden(),
-        Single::new("Status", "Status", Word, |_, row| row.status_name.clone().into()).hidden(),
+        Single::time("Time", |_, row| {
+            row.send_ns.or(row.receive_ns).or(row.end_ns).into()
+        }),
+        Single::new("Wait", "Wait us", Microseconds, |_, row| {
+            row.sender_wait_ns.into()
+        })
+        .cost(),
+        Single::new("Delivery", "Delivery us", Microseconds, |_, row| {
+            row.delivery_ns.into()
+        })
+        .cost(),
+        Single::new("Service", "Service us", Microseconds, |_, row| {
+            row.service_ns.into()
+        })
+        .cost(),
+        Single::new("Duration", "Whole us", Microseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost()
+        .hidden(),
+        Single::new("Status", "Status", Word, |_, row| {
+            row.status_name.clone().into()
+        })
+        .hidden(),
         Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
         Single::new("Process", "Sender", Process, |_, row| row.into()),
         Single::new("ReceiverTid", "Tid", Id, |_, row| row.receiver_tid.into()),
@@ -158,13 +201,18 @@ fn receiver(name: Option<&str>, pid: Option<i64>) -> Option<String> {
 
 impl Question for AlpcRequest {
     const NAME: &'static str = "alpc";
-    const SENTENCE: &'static str = "Messages of ALPC: who called which service, and how long callers waited";
+    const SENTENCE: &'static str =
+        "Messages of ALPC: who called which service, and how long callers waited";
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            Form::rows(&MESSAGES, self.messages_sql()).needs(&ALPC, true).top(self.top)
+            Form::rows(&MESSAGES, self.messages_sql())
+                .needs(&ALPC, true)
+                .top(self.top)
         } else {
-            Form::rows(&SUMS, self.sql()).needs(&ALPC, self.needs_rows()).top(self.top)
+            Form::rows(&SUMS, self.sql())
+                .needs(&ALPC, self.needs_rows())
+                .top(self.top)
         }
     }
 }

@@ -2,15 +2,18 @@
 
 use super::alpc::{AlpcBy, AlpcRequest};
 use super::sql::{
-    PROCESS_COLUMNS, filtered, known_condition, process_columns, quoted, stack_condition, stack_text,
-    text_condition, time_condition,
+    PROCESS_COLUMNS, filtered, known_condition, process_columns, quoted, stack_condition,
+    stack_text, text_condition, time_condition,
 };
 
 impl AlpcRequest {
     /// Conditions on single messages, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = known_condition("a.sender_wait_ns", self.wait);
-        all.extend(time_condition("coalesce(a.send_ns, a.receive_ns, a.end_ns)", self.time));
+        all.extend(time_condition(
+            "coalesce(a.send_ns, a.receive_ns, a.end_ns)",
+            self.time,
+        ));
         all.extend(stack_condition("a.stack_id", self.stack.as_deref()));
         all
     }
@@ -22,7 +25,9 @@ impl AlpcRequest {
     fn conditions(&self) -> Vec<String> {
         let mut all = self.processes.conditions();
         let receiver = self.receiver.as_deref();
-        all.extend(receiver.map(|names| format!("process_match(q.name, q.pid, {})", quoted(names))));
+        all.extend(
+            receiver.map(|names| format!("process_match(q.name, q.pid, {})", quoted(names))),
+        );
         all.extend(text_condition("a.port_name", self.port.as_deref()));
         all
     }
@@ -43,7 +48,11 @@ impl AlpcRequest {
             "SELECT * FROM alpc_process".to_owned()
         };
         let column = |is_key: bool, of: &str, kind: &str, name: &str| {
-            if is_key { format!("{of} AS {name}") } else { format!("CAST(NULL AS {kind}) AS {name}") }
+            if is_key {
+                format!("{of} AS {name}")
+            } else {
+                format!("CAST(NULL AS {kind}) AS {name}")
+            }
         };
         let has_receiver = self.by != AlpcBy::Sender;
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, receiver_key, \

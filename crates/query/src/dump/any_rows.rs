@@ -61,19 +61,29 @@ fn read(batch: &RecordBatch, rows: &mut Vec<AnyRow>) -> Result<()> {
     Ok(())
 }
 
-fn values(column: &dyn Array) -> std::result::Result<Vec<AnyValue>, datafusion::arrow::error::ArrowError> {
+fn values(
+    column: &dyn Array,
+) -> std::result::Result<Vec<AnyValue>, datafusion::arrow::error::ArrowError> {
     let kind = column.data_type();
     Ok(if kind.is_integer() || matches!(kind, DataType::Boolean) {
         let whole = cast(column, &DataType::Int64)?;
-        whole.as_primitive::<Int64Type>().iter().map(AnyValue::from).collect()
+        whole
+            .as_primitive::<Int64Type>()
+            .iter()
+            .map(AnyValue::from)
+            .collect()
     } else if kind.is_numeric() {
         let numbers = cast(column, &DataType::Float64)?;
         let numbers = numbers.as_primitive::<Float64Type>().iter();
-        numbers.map(|number| number.map_or(AnyValue::Missing, AnyValue::Number)).collect()
+        numbers
+            .map(|number| number.map_or(AnyValue::Missing, AnyValue::Number))
+            .collect()
     } else {
         let texts = cast(column, &DataType::Utf8)?;
         let texts = texts.as_string::<i32>().iter();
-        texts.map(|text| text.map_or(AnyValue::Missing, |text| AnyValue::Text(text.to_owned()))).collect()
+        texts
+            .map(|text| text.map_or(AnyValue::Missing, |text| AnyValue::Text(text.to_owned())))
+            .collect()
     })
 }
 
@@ -101,6 +111,10 @@ impl AnyValue {
     /// The text that it is.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
-        if let Self::Text(text) = self { Some(text) } else { None }
+        if let Self::Text(text) = self {
+            Some(text)
+        } else {
+            None
+        }
     }
 }

@@ -41,7 +41,11 @@ pub struct Fold {
 impl Default for Fold {
     /// Nothing is folded.
     fn default() -> Self {
-        Self { min_percent: 0.0, levels: None, children: None }
+        Self {
+            min_percent: 0.0,
+            levels: None,
+            children: None,
+        }
     }
 }
 
@@ -66,7 +70,11 @@ pub struct TreeLine<N> {
 
 impl<N> Default for CallTree<N> {
     fn default() -> Self {
-        Self { nodes: Vec::new(), known: HashMap::new(), roots: Vec::new() }
+        Self {
+            nodes: Vec::new(),
+            known: HashMap::new(),
+            roots: Vec::new(),
+        }
     }
 }
 
@@ -80,7 +88,13 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
     }
 
     /// Adds a method and its callers. Of the weight, `own` is what ran in the method itself.
-    pub fn add_callers(&mut self, callers: impl IntoIterator<Item = N>, weight: i64, own: i64, samples: i64) {
+    pub fn add_callers(
+        &mut self,
+        callers: impl IntoIterator<Item = N>,
+        weight: i64,
+        own: i64,
+        samples: i64,
+    ) {
         let (first, _) = self.grow(callers, weight, samples);
         if let Some(node) = self.nodes.get_mut(first) {
             node.exclusive = node.exclusive.saturating_add(own);
@@ -88,7 +102,12 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
     }
 
     /// Adds to all nodes of a path from the root on, and returns the first and the last one.
-    fn grow(&mut self, path: impl IntoIterator<Item = N>, weight: i64, samples: i64) -> (usize, usize) {
+    fn grow(
+        &mut self,
+        path: impl IntoIterator<Item = N>,
+        weight: i64,
+        samples: i64,
+    ) -> (usize, usize) {
         let (mut first, mut at) = (NONE, NONE);
         for name in path {
             let next = self.nodes.len();
@@ -96,7 +115,13 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
             // together.
             let found = *self.known.entry((at, name)).or_insert(next);
             if found == next {
-                self.nodes.push(Node { name, inclusive: 0, exclusive: 0, samples: 0, children: Vec::new() });
+                self.nodes.push(Node {
+                    name,
+                    inclusive: 0,
+                    exclusive: 0,
+                    samples: 0,
+                    children: Vec::new(),
+                });
                 match self.nodes.get_mut(at) {
                     Some(parent) => parent.children.push(next),
                     None => self.roots.push(next),
@@ -145,7 +170,9 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
             let here = lines.len();
             match next {
                 Pushed::Node(index) => {
-                    let Some(node) = self.nodes.get(index) else { continue };
+                    let Some(node) = self.nodes.get(index) else {
+                        continue;
+                    };
                     lines.push(TreeLine {
                         parent,
                         depth,
@@ -164,7 +191,12 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
                         &mut open,
                     );
                 }
-                Pushed::Folded { nodes, weight, own, samples } => lines.push(TreeLine {
+                Pushed::Folded {
+                    nodes,
+                    weight,
+                    own,
+                    samples,
+                } => lines.push(TreeLine {
                     parent,
                     depth,
                     name: None,
@@ -187,34 +219,70 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         text: &impl Fn(N) -> T,
         open: &mut Vec<(Pushed, Option<usize>, usize)>,
     ) {
-        let mut all: Vec<(usize, &Node<N>)> =
-            children.iter().filter_map(|child| Some((*child, self.nodes.get(*child)?))).collect();
+        let mut all: Vec<(usize, &Node<N>)> = children
+            .iter()
+            .filter_map(|child| Some((*child, self.nodes.get(*child)?)))
+            .collect();
         // By weight, and those of equal weight by name: numbers of nodes follow the order of stacks, which
         // says nothing to a reader.
         all.sort_by_cached_key(|(_, node)| (std::cmp::Reverse(node.inclusive), text(node.name)));
         let least = fold.min_percent * whole as f64 / 100.0;
-        let most = if fold.levels.is_some_and(|levels| depth >= levels) { Some(0) } else { fold.children };
+        let most = if fold.levels.is_some_and(|levels| depth >= levels) {
+            Some(0)
+        } else {
+            fold.children
+        };
         // They are sorted, so that the first one that is too light ends the list.
-        let heavy = all.iter().take_while(|(_, node)| node.inclusive as f64 >= least).count();
+        let heavy = all
+            .iter()
+            .take_while(|(_, node)| node.inclusive as f64 >= least)
+            .count();
         let kept = heavy.min(most.unwrap_or(usize::MAX));
         let (kept, rest) = all.split_at_checked(kept).unwrap_or((&all, &[]));
         if !rest.is_empty() {
-            let weight = rest.iter().map(|(_, node)| node.inclusive).fold(0, i64::saturating_add);
-            let samples = rest.iter().map(|(_, node)| node.samples).fold(0, i64::saturating_add);
+            let weight = rest
+                .iter()
+                .map(|(_, node)| node.inclusive)
+                .fold(0, i64::saturating_add);
+            let samples = rest
+                .iter()
+                .map(|(_, node)| node.samples)
+                .fold(0, i64::saturating_add);
             // In a tree from outermost frames, what folded nodes ran is the sum over their subtrees, or it
             // would vanish from the answer.
-            let own = rest.iter().map(|(index, _)| self.ran_in(*index)).fold(0, i64::saturating_add);
+            let own = rest
+                .iter()
+                .map(|(index, _)| self.ran_in(*index))
+                .fold(0, i64::saturating_add);
             // It is pushed first and so listed last, behind the children that are kept.
-            open.push((Pushed::Folded { nodes: rest.len(), weight, own, samples }, parent, depth));
+            open.push((
+                Pushed::Folded {
+                    nodes: rest.len(),
+                    weight,
+                    own,
+                    samples,
+                },
+                parent,
+                depth,
+            ));
         }
-        open.extend(kept.iter().rev().map(|(child, _)| (Pushed::Node(*child), parent, depth)));
+        open.extend(
+            kept.iter()
+                .rev()
+                .map(|(child, _)| (Pushed::Node(*child), parent, depth)),
+        );
     }
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Pushed {
     Node(usize),
-    Folded { nodes: usize, weight: i64, own: i64, samples: i64 },
+    Folded {
+        nodes: usize,
+        weight: i64,
+        own: i64,
+        samples: i64,
+    },
 }
 
 #[cfg(test)]
@@ -232,7 +300,8 @@ mod tests {
 
     fn text(lines: &[TreeLine<char>]) -> Vec<String> {
         let name = |line: &TreeLine<char>| {
-            line.name.map_or_else(|| format!("[{}]", line.folded), |name| name.to_string())
+            line.name
+                .map_or_else(|| format!("[{}]", line.folded), |name| name.to_string())
         };
         let one = |line: &TreeLine<char>| {
             format!(
@@ -250,11 +319,21 @@ mod tests {
     #[test]
     fn the_heaviest_comes_first_and_recursion_goes_deeper() {
         let lines = tree().lines(Fold::default(), |name| name);
-        let expected =
-            ["m 50 0 4", " b 45 5 3", "  c 20 20 1", "  d 20 20 1", " a 5 0 1", "  a 5 5 1", "x 1 1 1"];
+        let expected = [
+            "m 50 0 4",
+            " b 45 5 3",
+            "  c 20 20 1",
+            "  d 20 20 1",
+            " a 5 0 1",
+            "  a 5 5 1",
+            "x 1 1 1",
+        ];
         assert_eq!(text(&lines), expected);
         let parents: Vec<Option<usize>> = lines.iter().map(|line| line.parent).collect();
-        assert_eq!(parents, [None, Some(0), Some(1), Some(1), Some(0), Some(4), None]);
+        assert_eq!(
+            parents,
+            [None, Some(0), Some(1), Some(1), Some(0), Some(4), None]
+        );
     }
 
     #[test]
@@ -265,20 +344,50 @@ mod tests {
             tree.add_callers(callers.chars(), weight, own, 1);
         }
         let lines = |fold| text(&tree.lines(fold, |name| name));
-        assert_eq!(lines(Fold::default()), ["b 46 6 2", " m 45 0 1", " x 1 0 1", "d 20 20 1", "a 3 3 1"]);
-        let one = Fold { children: Some(1), ..Fold::default() };
-        assert_eq!(lines(one), ["b 46 6 2", " m 45 0 1", " [1] 1 0 1", "[2] 23 23 2"]);
+        assert_eq!(
+            lines(Fold::default()),
+            ["b 46 6 2", " m 45 0 1", " x 1 0 1", "d 20 20 1", "a 3 3 1"]
+        );
+        let one = Fold {
+            children: Some(1),
+            ..Fold::default()
+        };
+        assert_eq!(
+            lines(one),
+            ["b 46 6 2", " m 45 0 1", " [1] 1 0 1", "[2] 23 23 2"]
+        );
     }
 
     #[test]
     fn what_is_folded_keeps_its_weight() {
-        let fold = |min_percent, levels, children| Fold { min_percent, levels, children };
+        let fold = |min_percent, levels, children| Fold {
+            min_percent,
+            levels,
+            children,
+        };
         let lines = |fold| text(&tree().lines(fold, |name| name));
-        assert_eq!(lines(fold(0.0, Some(1), None)), ["m 50 0 4", " [2] 50 50 4", "x 1 1 1"]);
+        assert_eq!(
+            lines(fold(0.0, Some(1), None)),
+            ["m 50 0 4", " [2] 50 50 4", "x 1 1 1"]
+        );
         assert_eq!(lines(fold(0.0, Some(0), None)), ["[2] 51 51 5"]);
-        let children = ["m 50 0 4", " b 45 5 3", "  c 20 20 1", "  [1] 20 20 1", " [1] 5 5 1", "[1] 1 1 1"];
+        let children = [
+            "m 50 0 4",
+            " b 45 5 3",
+            "  c 20 20 1",
+            "  [1] 20 20 1",
+            " [1] 5 5 1",
+            "[1] 1 1 1",
+        ];
         assert_eq!(lines(fold(0.0, None, Some(1))), children);
-        let heavy = ["m 50 0 4", " b 45 5 3", "  c 20 20 1", "  d 20 20 1", " [1] 5 5 1", "[1] 1 1 1"];
+        let heavy = [
+            "m 50 0 4",
+            " b 45 5 3",
+            "  c 20 20 1",
+            "  d 20 20 1",
+            " [1] 5 5 1",
+            "[1] 1 1 1",
+        ];
         assert_eq!(lines(fold(20.0, None, None)), heavy);
     }
 
@@ -287,7 +396,9 @@ mod tests {
         let mut tree = CallTree::default();
         let mut seed = 1_u64;
         let mut random = |below: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) % below
         };
         let mut whole = 0;
@@ -301,17 +412,30 @@ mod tests {
         assert_eq!(tree.total(), whole);
         for fold in [
             Fold::default(),
-            Fold { min_percent: 0.7, levels: Some(5), children: Some(3) },
-            Fold { min_percent: 101.0, ..Fold::default() },
+            Fold {
+                min_percent: 0.7,
+                levels: Some(5),
+                children: Some(3),
+            },
+            Fold {
+                min_percent: 101.0,
+                ..Fold::default()
+            },
         ] {
             let lines = tree.lines(fold, |name| name);
             let below = |at: Option<usize>| -> (i64, i64) {
                 let of = lines.iter().filter(|line| line.parent == at);
-                of.fold((0, 0), |sum, line| (sum.0 + line.inclusive, sum.1 + line.samples))
+                of.fold((0, 0), |sum, line| {
+                    (sum.0 + line.inclusive, sum.1 + line.samples)
+                })
             };
             assert_eq!(below(None), (whole, 2000));
             for (at, line) in lines.iter().enumerate() {
-                assert_eq!(below(Some(at)).0 + line.exclusive, line.inclusive, "{line:?}");
+                assert_eq!(
+                    below(Some(at)).0 + line.exclusive,
+                    line.inclusive,
+                    "{line:?}"
+                );
             }
         }
     }

@@ -47,22 +47,32 @@ impl std::str::FromStr for Written {
         if let Ok(time) = NaiveTime::parse_from_str(clock, "%H:%M:%S%.f") {
             return Ok(Self::Time(time, offset));
         }
-        let seconds: f64 =
-            text.trim_end_matches(['s', 'S']).replacen(',', ".", 1).parse().map_err(|_| error())?;
+        let seconds: f64 = text
+            .trim_end_matches(['s', 'S'])
+            .replacen(',', ".", 1)
+            .parse()
+            .map_err(|_| error())?;
         // Casts of floats saturate; no trace is that long.
-        if seconds.is_finite() { Ok(Self::SinceStart((seconds * 1e9).round() as i64)) } else { Err(error()) }
+        if seconds.is_finite() {
+            Ok(Self::SinceStart((seconds * 1e9).round() as i64))
+        } else {
+            Err(error())
+        }
     }
 }
 
 /// The text without the offset from UTC behind it.
 fn split_offset(text: &str) -> (&str, Option<FixedOffset>) {
-    let utc = text.strip_suffix(['Z', 'z']).or_else(|| text.strip_suffix("UTC"));
+    let utc = text
+        .strip_suffix(['Z', 'z'])
+        .or_else(|| text.strip_suffix("UTC"));
     if let Some(clock) = utc {
         return (clock.trim_end(), FixedOffset::east_opt(0));
     }
     // A sign behind the time of day; those between the parts of a date come before it.
-    let Some(at) =
-        text.rfind(['+', '-']).filter(|at| text.get(..*at).is_some_and(|clock| clock.contains(':')))
+    let Some(at) = text
+        .rfind(['+', '-'])
+        .filter(|at| text.get(..*at).is_some_and(|clock| clock.contains(':')))
     else {
         return (text, None);
     };
@@ -78,13 +88,21 @@ impl Written {
     #[must_use]
     pub fn place(self, clock: TraceClock, duration_ns: i64) -> Option<ClockPoint> {
         let (date, offset) = match self {
-            Self::SinceStart(ts_ns) => return Some(ClockPoint { ts_ns, is_utc: false }),
+            Self::SinceStart(ts_ns) => {
+                return Some(ClockPoint {
+                    ts_ns,
+                    is_utc: false,
+                });
+            }
             Self::Date(date, offset) => (date, offset),
             Self::Time(time, offset) => return time_of_day(time, offset, clock, duration_ns),
         };
         since_start(date, offset, clock)
             .filter(|ts_ns| (0..=duration_ns).contains(ts_ns))
-            .map(|ts_ns| ClockPoint { ts_ns, is_utc: false })
+            .map(|ts_ns| ClockPoint {
+                ts_ns,
+                is_utc: false,
+            })
     }
 
     /// Where it lies as the end of a part of a trace, which may start before the trace and end after it.
@@ -108,7 +126,9 @@ impl Written {
         };
         let utc = || since_start(date, FixedOffset::east_opt(0), clock);
         let as_utc = if offset.is_none() { utc() } else { None };
-        as_utc.filter(|ts_ns| (0..=duration_ns).contains(ts_ns)).or_else(|| since_start(date, offset, clock))
+        as_utc
+            .filter(|ts_ns| (0..=duration_ns).contains(ts_ns))
+            .or_else(|| since_start(date, offset, clock))
     }
 }
 
@@ -127,8 +147,12 @@ fn time_of_day(
         // Length and bias of a damaged trace may claim centuries; a year of days is more than any recording
         // has.
         for day in 0..=days.min(366) {
-            let date = begin.date_naive().checked_add_signed(TimeDelta::days(day))?.and_time(time);
-            let found = since_start(date, offset, clock).filter(|ts_ns| (0..=duration_ns).contains(ts_ns));
+            let date = begin
+                .date_naive()
+                .checked_add_signed(TimeDelta::days(day))?
+                .and_time(time);
+            let found =
+                since_start(date, offset, clock).filter(|ts_ns| (0..=duration_ns).contains(ts_ns));
             if let Some(ts_ns) = found {
                 return Some(ClockPoint { ts_ns, is_utc });
             }
@@ -138,8 +162,13 @@ fn time_of_day(
 }
 
 fn since_start(date: NaiveDateTime, offset: Option<FixedOffset>, clock: TraceClock) -> Option<i64> {
-    let there = date.and_local_timezone(offset_of(offset, clock)?).single()?;
-    there.with_timezone(&Utc).signed_duration_since(clock.start()?).num_nanoseconds()
+    let there = date
+        .and_local_timezone(offset_of(offset, clock)?)
+        .single()?;
+    there
+        .with_timezone(&Utc)
+        .signed_duration_since(clock.start()?)
+        .num_nanoseconds()
 }
 
 /// The offset that was written, else that of the recorded machine.
@@ -160,8 +189,14 @@ mod tests {
 
     /// 2022-10-02 17:47:32.5 on a machine two hours ahead of UTC, for 100 s.
     fn place(text: &str) -> Option<(i64, bool)> {
-        let clock = TraceClock { start_filetime: 133_091_992_525_000_000, bias_minutes: Some(-120) };
-        let place = text.parse::<Written>().unwrap().place(clock, 100_000_000_000)?;
+        let clock = TraceClock {
+            start_filetime: 133_091_992_525_000_000,
+            bias_minutes: Some(-120),
+        };
+        let place = text
+            .parse::<Written>()
+            .unwrap()
+            .place(clock, 100_000_000_000)?;
         Some((place.ts_ns / 1_000_000, place.is_utc))
     }
 

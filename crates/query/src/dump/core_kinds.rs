@@ -111,17 +111,37 @@ const CLASSES: [i64; 3] = [0, 1, 2];
 // those of no sample at all, so that they count as missing.
 const COLUMNS: [(&str, &str, &str); 8] = [
     ("cpu_ns", "BIGINT", "sum(cpu_ns) FILTER (WHERE C)"),
-    ("cpu_percent", "DOUBLE", "100.0 * sum(cpu_ns) FILTER (WHERE C) / nullif(sum(cpu_ns), 0)"),
-    ("normalized_ns", "BIGINT", "max(normalized_ns) FILTER (WHERE C AND measured_ns > 0)"),
-    ("mean_mhz", "DOUBLE", "max(mean_mhz) FILTER (WHERE C AND measured_ns > 0)"),
+    (
+        "cpu_percent",
+        "DOUBLE",
+        "100.0 * sum(cpu_ns) FILTER (WHERE C) / nullif(sum(cpu_ns), 0)",
+    ),
+    (
+        "normalized_ns",
+        "BIGINT",
+        "max(normalized_ns) FILTER (WHERE C AND measured_ns > 0)",
+    ),
+    (
+        "mean_mhz",
+        "DOUBLE",
+        "max(mean_mhz) FILTER (WHERE C AND measured_ns > 0)",
+    ),
     (
         "frequency_percent",
         "DOUBLE",
         "max(100.0 * mean_mhz / nominal_mhz) FILTER (WHERE C AND measured_ns > 0)",
     ),
     ("used_cores", "BIGINT", "max(core_count) FILTER (WHERE C)"),
-    ("enabled_cores", "BIGINT", "max(enabled_cores) FILTER (WHERE C)"),
-    ("duration_ns", "BIGINT", "max(last_ns - first_ns) FILTER (WHERE C)"),
+    (
+        "enabled_cores",
+        "BIGINT",
+        "max(enabled_cores) FILTER (WHERE C)",
+    ),
+    (
+        "duration_ns",
+        "BIGINT",
+        "max(last_ns - first_ns) FILTER (WHERE C)",
+    ),
 ];
 
 /// The column of what is left.
@@ -149,7 +169,11 @@ pub(super) const ENABLED_CORES: &str = "(
 
 /// The columns of the joined kinds.
 pub(super) fn columns() -> String {
-    let one = |class: i64| COLUMNS.map(|(name, ..)| format!("k.class_{class}_{name}")).join(", ");
+    let one = |class: i64| {
+        COLUMNS
+            .map(|(name, ..)| format!("k.class_{class}_{name}"))
+            .join(", ")
+    };
     format!("{},\n  k.{OTHER}", CLASSES.map(one).join(",\n  "))
 }
 
@@ -157,15 +181,24 @@ pub(super) fn columns() -> String {
 /// something else.
 pub(super) fn no_columns() -> String {
     let one = |class: i64| {
-        COLUMNS.map(|(name, kind, _)| format!("CAST(NULL AS {kind}) AS class_{class}_{name}")).join(", ")
+        COLUMNS
+            .map(|(name, kind, _)| format!("CAST(NULL AS {kind}) AS class_{class}_{name}"))
+            .join(", ")
     };
-    format!("{},\n  CAST(NULL AS BIGINT) AS {OTHER}", CLASSES.map(one).join(",\n  "))
+    format!(
+        "{},\n  CAST(NULL AS BIGINT) AS {OTHER}",
+        CLASSES.map(one).join(",\n  ")
+    )
 }
 
 /// Joins the kinds of cores of the process of the rows named `of`.
 pub(super) fn join_processes(of: &str) -> String {
     // Threads without a process have a missing key, which an equation never pairs; no key is negative.
-    join("cpu_class", "process_key", &format!("coalesce(k.process_key, -1) = coalesce({of}.process_key, -1)"))
+    join(
+        "cpu_class",
+        "process_key",
+        &format!("coalesce(k.process_key, -1) = coalesce({of}.process_key, -1)"),
+    )
 }
 
 /// Joins the kinds of cores of the method of the rows named `of`.

@@ -63,13 +63,16 @@ impl CoresAnswer {
     /// Whether cores are of known kinds.
     #[must_use]
     pub fn has_classes(&self) -> bool {
-        self.cores.iter().any(|core| core.efficiency_class.is_some())
+        self.cores
+            .iter()
+            .any(|core| core.efficiency_class.is_some())
     }
 }
 
 impl Question for CoresRequest {
     const NAME: &'static str = "cores";
-    const SENTENCE: &'static str = "Kinds of cores, their speeds and idle states, and who used them";
+    const SENTENCE: &'static str =
+        "Kinds of cores, their speeds and idle states, and who used them";
 
     fn form(&self) -> Form<Self> {
         // `--show-sql` prints the questions of all tables; each is named by a comment.
@@ -102,29 +105,61 @@ impl CoresRequest {
     fn compute(&self, session: &Session) -> Result<Answer> {
         let answer = self.ask(session, self.tables())?;
         let has_classes = answer.has_classes();
-        let CoresAnswer { cores, states, processes, priorities, methods } = answer;
-        let of_priorities =
-            Priorities { per_process: self.per_process, has_faster: has_classes || self.table.is_some() };
+        let CoresAnswer {
+            cores,
+            states,
+            processes,
+            priorities,
+            methods,
+        } = answer;
+        let of_priorities = Priorities {
+            per_process: self.per_process,
+            has_faster: has_classes || self.table.is_some(),
+        };
         let all = [
-            (CoresTable::Cores, "Processors", Answer::rows(self, &CORE_SPEEDS, cores)),
-            (CoresTable::States, "Idle states", Answer::rows(self, &IDLE_STATES, states)),
-            (CoresTable::Processes, "CPU by kind of core", Answer::rows(self, &CLASSES, processes)),
+            (
+                CoresTable::Cores,
+                "Processors",
+                Answer::rows(self, &CORE_SPEEDS, cores),
+            ),
+            (
+                CoresTable::States,
+                "Idle states",
+                Answer::rows(self, &IDLE_STATES, states),
+            ),
+            (
+                CoresTable::Processes,
+                "CPU by kind of core",
+                Answer::rows(self, &CLASSES, processes),
+            ),
             (
                 CoresTable::Priorities,
                 "Priority by kind of core",
                 Answer::rows(&of_priorities, &PRIORITIES, priorities),
             ),
-            (CoresTable::Methods, "Methods by kind of core", Answer::rows(self, &METHODS, methods)),
+            (
+                CoresTable::Methods,
+                "Methods by kind of core",
+                Answer::rows(self, &METHODS, methods),
+            ),
         ];
         // One table alone needs no title.
-        let title = |title: &str| if self.table.is_none() { title.to_owned() } else { String::new() };
-        let named = all.into_iter().filter_map(|(table, name, answer)| match answer.is_empty() {
-            false => Some((table.word(), title(name), answer)),
-            true if self.table == Some(table) => {
-                Some((table.word(), String::new(), answer.showing(Shows::Sums)))
+        let title = |title: &str| {
+            if self.table.is_none() {
+                title.to_owned()
+            } else {
+                String::new()
             }
-            true => None,
-        });
+        };
+        let named = all
+            .into_iter()
+            .filter_map(|(table, name, answer)| match answer.is_empty() {
+                false => Some((table.word(), title(name), answer)),
+                true if self.table == Some(table) => {
+                    Some((table.word(), String::new(), answer.showing(Shows::Sums)))
+                }
+                true => None,
+            });
         let how = format!("Kinds of cores were not recorded: {HOW}.");
         let is_missing = self.table.is_none() && !has_classes;
         let hint = is_missing.then(|| {
@@ -135,7 +170,9 @@ impl CoresRequest {
     }
 
     fn tables(&self) -> &[CoresTable] {
-        self.table.as_ref().map_or(&CoresTable::ALL, std::slice::from_ref)
+        self.table
+            .as_ref()
+            .map_or(&CoresTable::ALL, std::slice::from_ref)
     }
 
     /// Asks for some of the tables.
@@ -174,7 +211,10 @@ impl CoresRequest {
             is_recorded |= has_rows(session, from)?;
         }
         if !is_recorded {
-            return Err(Error::NotRecorded { what: "kinds, speeds or use of cores", how: HOW });
+            return Err(Error::NotRecorded {
+                what: "kinds, speeds or use of cores",
+                how: HOW,
+            });
         }
         cut(&mut answer.processes, self.top, |row| row.process_key);
         cut(&mut answer.methods, self.top, |row| row.process_key);

@@ -115,7 +115,8 @@ ORDER BY c.cpu";
 
 // Both sources describe the same idle times, so that only one may count. Idle events name every state,
 // context switches only deep ones; `idle_event` sorts behind `context_switch`.
-const STATES: &str = "SELECT s.cpu, c.efficiency_class, s.source, s.state, s.count, s.duration_ns, s.max_ns,
+const STATES: &str =
+    "SELECT s.cpu, c.efficiency_class, s.source, s.state, s.count, s.duration_ns, s.max_ns,
   100.0 * s.duration_ns / LENGTH AS percent
 FROM cpu_core_state s
 LEFT JOIN cpu_core c ON c.cpu = s.cpu

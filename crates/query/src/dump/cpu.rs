@@ -143,7 +143,9 @@ impl CpuTotal {
     #[must_use]
     pub fn total_ns(self, ready: bool) -> i64 {
         let ready = if ready { self.ready_ns.unwrap_or(0) } else { 0 };
-        self.cpu_ns.saturating_add(self.wait_ns.unwrap_or(0)).saturating_add(ready)
+        self.cpu_ns
+            .saturating_add(self.wait_ns.unwrap_or(0))
+            .saturating_add(ready)
     }
 
     /// What processes are sorted by.
@@ -179,7 +181,9 @@ impl CpuAnswer {
     /// What CPU of the rows is computed from; nothing is known without rows.
     #[must_use]
     pub fn source(&self) -> Option<CpuSource> {
-        self.rows.first().and_then(|row| CpuSource::named(&row.cpu_source))
+        self.rows
+            .first()
+            .and_then(|row| CpuSource::named(&row.cpu_source))
     }
 
     /// An answer with the sums of its rows.
@@ -187,7 +191,12 @@ impl CpuAnswer {
     pub fn new(rows: Vec<CpuRow>) -> Self {
         let total = rows.iter().fold(CpuTotal::default(), |sum, row| {
             let (wait_ns, ready_ns) = (row.wait_ns, row.ready_ns);
-            sum.plus(CpuTotal { cpu_ns: row.cpu_ns, wait_ns, ready_ns, switches: row.switches })
+            sum.plus(CpuTotal {
+                cpu_ns: row.cpu_ns,
+                wait_ns,
+                ready_ns,
+                switches: row.switches,
+            })
         });
         Self { rows, total }
     }
@@ -206,7 +215,11 @@ impl CpuRequest {
         let (with, table, sampled) = if whole {
             (String::new(), "cpu_process", SAMPLED)
         } else {
-            (cpu_range::with(self.time, &self.processes), cpu_range::TABLE, SAMPLED_EVENTS)
+            (
+                cpu_range::with(self.time, &self.processes),
+                cpu_range::TABLE,
+                SAMPLED_EVENTS,
+            )
         };
         let source = column(sampled, "cpu_source");
         // Percentiles and kinds of cores are stored for the whole trace; parts cannot be taken out of them.
@@ -253,14 +266,19 @@ ORDER BY sort_value, cpu_ns, process_key",
             ("last_ns", self.last),
             ("last_ns - first_ns", self.duration),
         ];
-        limits.into_iter().filter_map(|(column, range)| range_condition(column, range)).collect()
+        limits
+            .into_iter()
+            .filter_map(|(column, range)| range_condition(column, range))
+            .collect()
     }
 
     const fn sort_value(&self) -> &'static str {
         match self.sort {
-            CpuSort::Usual | CpuSort::Cpu | CpuSort::Exclusive | CpuSort::ReadyAvg | CpuSort::StackDepth => {
-                "cpu_ns"
-            }
+            CpuSort::Usual
+            | CpuSort::Cpu
+            | CpuSort::Exclusive
+            | CpuSort::ReadyAvg
+            | CpuSort::StackDepth => "cpu_ns",
             CpuSort::Wait => "coalesce(wait_ns, 0)",
             CpuSort::Ready => "coalesce(ready_ns, 0)",
             CpuSort::CpuWait => "cpu_ns + coalesce(wait_ns, 0)",
@@ -293,7 +311,9 @@ pub(super) fn check(session: &Session, time: Range) -> Result<()> {
         return if time.is_unlimited() || has_events()? {
             Ok(())
         } else {
-            Err(Error::NeedsRows { what: "samples and context switches" })
+            Err(Error::NeedsRows {
+                what: "samples and context switches",
+            })
         };
     }
     if !time.is_unlimited() && has_events()? {
@@ -311,7 +331,8 @@ pub(super) fn check(session: &Session, time: Range) -> Result<()> {
 /// There are none; the query fails.
 pub fn check_waits(session: &Session) -> Result<()> {
     // An extract that was made of sums can have waits for methods only.
-    let sql = "SELECT count(run_ns) + (SELECT count(wait_ns) FROM cpu_method) AS rows FROM cpu_process";
+    let sql =
+        "SELECT count(run_ns) + (SELECT count(wait_ns) FROM cpu_method) AS rows FROM cpu_process";
     let counts: Vec<super::Count> = ask(session, sql)?;
     if counts.iter().any(|count| count.rows > 0) || has_rows(session, "context_switch")? {
         return Ok(());

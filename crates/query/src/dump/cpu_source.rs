@@ -48,7 +48,9 @@ impl CpuSource {
     /// The source of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Samples, Self::ContextSwitches].into_iter().find(|source| source.name() == name)
+        [Self::Samples, Self::ContextSwitches]
+            .into_iter()
+            .find(|source| source.name() == name)
     }
 }
 
@@ -56,7 +58,9 @@ impl CpuSource {
 ///
 /// # Errors
 /// Some are sampled and some are not.
-pub fn check_comparable<'a>(all: impl IntoIterator<Item = (Option<CpuSource>, &'a str)>) -> Result<()> {
+pub fn check_comparable<'a>(
+    all: impl IntoIterator<Item = (Option<CpuSource>, &'a str)>,
+) -> Result<()> {
     let (mut sampled, mut switched) = (None, None);
     for (source, name) in all {
         match source {
@@ -66,9 +70,10 @@ pub fn check_comparable<'a>(all: impl IntoIterator<Item = (Option<CpuSource>, &'
         }
     }
     match sampled.zip(switched) {
-        Some((sampled, switched)) => {
-            Err(Error::CpuSourcesDiffer { sampled: sampled.to_owned(), switched: switched.to_owned() })
-        }
+        Some((sampled, switched)) => Err(Error::CpuSourcesDiffer {
+            sampled: sampled.to_owned(),
+            switched: switched.to_owned(),
+        }),
         None => Ok(()),
     }
 }
@@ -93,7 +98,9 @@ mod tests {
         assert!(check_comparable([(switches, "a"), (switches, "b")]).is_ok());
         let error = check_comparable([(None, "a"), (switches, "b"), (samples, "c")]).unwrap_err();
         assert!(
-            error.to_string().contains("CPU of c is sampled, that of b is time on processors"),
+            error
+                .to_string()
+                .contains("CPU of c is sampled, that of b is time on processors"),
             "{error}"
         );
         assert!(!error.is_nothing() && error.hint().is_some());

@@ -20,7 +20,9 @@ impl FromStr for Cut {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str, default| match text {
             "" => Ok(default),
-            _ => text.parse().map_err(|_| "expected A..B, A.., ..B or -N, numbers of characters".to_owned()),
+            _ => text
+                .parse()
+                .map_err(|_| "expected A..B, A.., ..B or -N, numbers of characters".to_owned()),
         };
         if let Some((from, to)) = text.split_once("..") {
             let (from, to) = (number(from, 0)?, number(to, usize::MAX)?);

@@ -17,8 +17,11 @@ const PRIORITY: &str = "CASE priority WHEN 0 THEN 'not set' WHEN 1 THEN 'very lo
 /// a row for each priority of operations if that is wanted; otherwise rows have no such column.
 pub(super) fn with(time: Range, by_priority: bool) -> String {
     let (a, b) = ends(time);
-    let (priority, by) =
-        if by_priority { (format!(" {PRIORITY} AS priority,"), ", priority") } else { (String::new(), "") };
+    let (priority, by) = if by_priority {
+        (format!(" {PRIORITY} AS priority,"), ", priority")
+    } else {
+        (String::new(), "")
+    };
     // The disk works on an operation at the end of its time, after the queue: the service time is counted
     // back from its completion before it is clipped.
     let sums = |kind: &str, many: &str| {

@@ -11,15 +11,22 @@ impl DiskRequest {
     pub fn sql(&self) -> String {
         let (from, to) = ends(self.time);
         let (with, table) = if self.needs_rows() {
-            (disk_range::with(self.time, self.by_priority), disk_range::TABLE)
+            (
+                disk_range::with(self.time, self.by_priority),
+                disk_range::TABLE,
+            )
         } else {
             (String::new(), "disk_file")
         };
         // The time that was seen: the part of the range that lies in the trace.
-        let seen =
-            format!("(SELECT nullif(least({to}, max(duration_ns)) - greatest({from}, 0), 0) FROM trace)");
-        let (with, rows) =
-            if self.shared { self.shared_rows(&with, table) } else { (with, self.own_rows(table)) };
+        let seen = format!(
+            "(SELECT nullif(least({to}, max(duration_ns)) - greatest({from}, 0), 0) FROM trace)"
+        );
+        let (with, rows) = if self.shared {
+            self.shared_rows(&with, table)
+        } else {
+            (with, self.own_rows(table))
+        };
         format!(
             "{with}SELECT *, 100.0 * total_service_ns / {seen} AS active_percent, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
@@ -71,7 +78,8 @@ LEFT JOIN process p ON p.process_key = d.process_key{conditions}",
 
     /// Rows of files with all processes that used them; what they begin with goes in front of the question.
     fn shared_rows(&self, with: &str, table: &str) -> (String, String) {
-        let of_one = format!("SELECT path, disk, process_key FROM {table} WHERE process_key IS NOT NULL");
+        let of_one =
+            format!("SELECT path, disk, process_key FROM {table} WHERE process_key IS NOT NULL");
         // Single operations are of one process each.
         // Stored sums of a file that several processes used name all of them in one list.
         let of_several = self.time.is_unlimited().then(|| {
@@ -83,8 +91,16 @@ LEFT JOIN process p ON p.process_key = d.process_key{conditions}",
             )
         });
         let processes = self.processes.conditions();
-        let fits = if processes.is_empty() { "TRUE".to_owned() } else { processes.join(" AND ") };
-        let begin = if with.is_empty() { "WITH ".to_owned() } else { format!("{},\n", with.trim_end()) };
+        let fits = if processes.is_empty() {
+            "TRUE".to_owned()
+        } else {
+            processes.join(" AND ")
+        };
+        let begin = if with.is_empty() {
+            "WITH ".to_owned()
+        } else {
+            format!("{},\n", with.trim_end())
+        };
         let with = format!(
             "{begin}used AS (
   SELECT DISTINCT path, disk, process_key FROM (
@@ -108,8 +124,9 @@ sized AS (
 ",
             of_several.unwrap_or_default(),
         );
-        let mut conditions: Vec<String> =
-            text_condition("d.path", self.file.as_deref()).into_iter().collect();
+        let mut conditions: Vec<String> = text_condition("d.path", self.file.as_deref())
+            .into_iter()
+            .collect();
         if !processes.is_empty() {
             conditions.push("w.fits = 1".to_owned());
         }
@@ -128,8 +145,10 @@ sized AS (
             format!("coalesce({other}.path, '') = coalesce(d.path, '') AND {other}.disk = d.disk")
         };
         let path = folder_sql("d.path", self.level);
-        let none = process_columns("d", false)
-            .replace(&format!("{NO_TEXT} AS process,"), &format!("{set} AS process,"));
+        let none = process_columns("d", false).replace(
+            &format!("{NO_TEXT} AS process,"),
+            &format!("{set} AS process,"),
+        );
         // Sums stand once, in front of one row without sums for each process.
         let rows = format!(
             "SELECT {none}, {path} AS path, {NO_TEXT} AS priority, d.path AS file, CAST(NULL AS INT) AS owner,
@@ -152,12 +171,15 @@ LEFT JOIN sized z ON {of_size}{conditions}",
     }
 
     fn limits(&self) -> Vec<String> {
-        let operation = self.operation.filter(|_| !self.shared).map(|operation| match operation {
-            // An extract that was made of sums has times without numbers of operations.
-            DiskOperation::Read => "(reads > 0 OR read_service_ns > 0 OR read_bytes > 0)",
-            DiskOperation::Write => "(writes > 0 OR write_service_ns > 0 OR write_bytes > 0)",
-            DiskOperation::Flush => "(flushes > 0 OR flush_service_ns > 0)",
-        });
+        let operation = self
+            .operation
+            .filter(|_| !self.shared)
+            .map(|operation| match operation {
+                // An extract that was made of sums has times without numbers of operations.
+                DiskOperation::Read => "(reads > 0 OR read_service_ns > 0 OR read_bytes > 0)",
+                DiskOperation::Write => "(writes > 0 OR write_service_ns > 0 OR write_bytes > 0)",
+                DiskOperation::Flush => "(flushes > 0 OR flush_service_ns > 0)",
+            });
         let limits = [
             ("read_bytes", self.read_size),
             ("write_bytes", self.write_size),
@@ -166,8 +188,14 @@ LEFT JOIN sized z ON {of_size}{conditions}",
             ("write_service_ns", self.write_time),
             ("total_service_ns", self.total_time),
         ];
-        let ranges = limits.into_iter().filter_map(|(column, range)| range_condition(column, range));
-        operation.map(str::to_owned).into_iter().chain(ranges).collect()
+        let ranges = limits
+            .into_iter()
+            .filter_map(|(column, range)| range_condition(column, range));
+        operation
+            .map(str::to_owned)
+            .into_iter()
+            .chain(ranges)
+            .collect()
     }
 }
 

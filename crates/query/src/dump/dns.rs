@@ -127,11 +127,18 @@ impl Question for DnsRequest {
             return Form::made::<DnsQueryRow>(self.list_sql(), Self::compute).top(self.top);
         }
         let form = Form::made::<DnsRow>(self.sql(), Self::compute).top(self.top);
-        form.shows_as(&NAMES, |row| Asked { row, queries: Vec::new() })
+        form.shows_as(&NAMES, |row| Asked {
+            row,
+            queries: Vec::new(),
+        })
     }
 
     fn overall(&self, all: &[Sums]) -> Vec<Line> {
-        let sum = |name| all.iter().filter_map(|one| one.get(name).copied()).fold(0, i64::saturating_add);
+        let sum = |name| {
+            all.iter()
+                .filter_map(|one| one.get(name).copied())
+                .fold(0, i64::saturating_add)
+        };
         let line = Line::new("Totals: ")
             .value(Seconds(3), sum("total_ns"))
             .words(" s Dns query time for ")
@@ -183,7 +190,10 @@ mod tests {
 
     #[test]
     fn a_union_counts_no_time_twice() {
-        assert_eq!(union(vec![(20, 40), (0, 10), (5, 15), (22, 30), (40, 41)]), 15 + 21);
+        assert_eq!(
+            union(vec![(20, 40), (0, 10), (5, 15), (22, 30), (40, 41)]),
+            15 + 21
+        );
         assert_eq!(union(Vec::new()), 0);
     }
 }

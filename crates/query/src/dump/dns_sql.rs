@@ -16,13 +16,29 @@ const INVALID_PARAMETER: i32 = 87;
 impl DnsRequest {
     /// Names; with details also their queries, which machine output has in place of the names.
     pub(super) fn compute(&self, session: &Session) -> Result<Answer> {
-        let DnsAnswer { rows, queries, union_ns } = self.ask(session)?;
+        let DnsAnswer {
+            rows,
+            queries,
+            union_ns,
+        } = self.ask(session)?;
         let sum = |number: fn(&DnsRow) -> i64| rows.iter().map(number).fold(0, i64::saturating_add);
-        let sums =
-            [("total_ns", sum(|row| row.total_ns)), ("count", sum(|row| row.count)), ("union_ns", union_ns)];
-        let single: Option<Vec<DnsQueryRow>> =
-            self.details.then(|| queries.iter().flat_map(|queries| self.shown(queries)).cloned().collect());
-        let names = rows.into_iter().zip(queries).map(|(row, queries)| Asked { row, queries }).collect();
+        let sums = [
+            ("total_ns", sum(|row| row.total_ns)),
+            ("count", sum(|row| row.count)),
+            ("union_ns", union_ns),
+        ];
+        let single: Option<Vec<DnsQueryRow>> = self.details.then(|| {
+            queries
+                .iter()
+                .flat_map(|queries| self.shown(queries))
+                .cloned()
+                .collect()
+        });
+        let names = rows
+            .into_iter()
+            .zip(queries)
+            .map(|(row, queries)| Asked { row, queries })
+            .collect();
         let answer = Answer::rows(self, &NAMES, names).with_sums(sums);
         Ok(match single {
             Some(single) => answer.with_records(single),
@@ -35,7 +51,10 @@ impl DnsRequest {
         &self,
         queries: &'q [DnsQueryRow],
     ) -> impl Iterator<Item = &'q DnsQueryRow> + use<'q> {
-        queries.iter().skip(self.skip_details).take(self.top_details.unwrap_or(usize::MAX))
+        queries
+            .iter()
+            .skip(self.skip_details)
+            .take(self.top_details.unwrap_or(usize::MAX))
     }
 
     fn conditions(&self) -> String {
@@ -54,7 +73,9 @@ impl DnsRequest {
             DnsTotalBy::Longest => "coalesce(max_ns, 0)",
             DnsTotalBy::Sum => "sum_ns",
         };
-        let limits: Vec<String> = range_condition("total_ns", self.total_time).into_iter().collect();
+        let limits: Vec<String> = range_condition("total_ns", self.total_time)
+            .into_iter()
+            .collect();
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value, CAST(NULL AS VARCHAR) AS return_codes
 FROM (
@@ -106,7 +127,8 @@ ORDER BY coalesce(q.start_ns, q.end_ns), q.end_ns, q.process_key, q.name, q.quer
         rows.iter_mut().for_each(tidy);
         // Queries are read once for all names and put to theirs, instead of one question for each name.
         let mut queries = vec![Vec::new(); rows.len()];
-        let places: HashMap<&str, usize> = rows.iter().map(|row| row.name.as_str()).zip(0..).collect();
+        let places: HashMap<&str, usize> =
+            rows.iter().map(|row| row.name.as_str()).zip(0..).collect();
         let mut intervals = Vec::new();
         for query in ask::<DnsQueryRow>(session, &self.list_sql())? {
             let place = places.get(query.name.to_lowercase().as_str());
@@ -117,20 +139,30 @@ ORDER BY coalesce(q.start_ns, q.end_ns), q.end_ns, q.process_key, q.name, q.quer
         }
         // Computed from the queries, since times in which queries for different names were under way overlap
         // and do not add up.
-        Ok(DnsAnswer { union_ns: union(intervals), rows, queries })
+        Ok(DnsAnswer {
+            union_ns: union(intervals),
+            rows,
+            queries,
+        })
     }
 }
 
 /// Removes duplicates from the lists that the SQL joined, and sorts their parts.
 fn tidy(row: &mut DnsRow) {
     let parts = |text: &Option<String>, separator: char| -> BTreeSet<String> {
-        text.iter().flat_map(|text| text.split(separator)).map(str::to_owned).collect()
+        text.iter()
+            .flat_map(|text| text.split(separator))
+            .map(str::to_owned)
+            .collect()
     };
-    let joined = |parts: Vec<String>, separator: &str| (!parts.is_empty()).then(|| parts.join(separator));
+    let joined =
+        |parts: Vec<String>, separator: &str| (!parts.is_empty()).then(|| parts.join(separator));
     // The SQL removes equal lists, but two different lists can share a part.
     row.adapters = joined(parts(&row.adapters, ';').into_iter().collect(), ";");
-    let mut statuses: Vec<i32> =
-        parts(&row.statuses, ',').iter().filter_map(|status| status.parse().ok()).collect();
+    let mut statuses: Vec<i32> = parts(&row.statuses, ',')
+        .iter()
+        .filter_map(|status| status.parse().ok())
+        .collect();
     statuses.sort_unstable();
     row.statuses = joined(statuses.iter().map(ToString::to_string).collect(), ",");
     statuses.retain(|status| *status != INVALID_PARAMETER);

@@ -25,18 +25,31 @@ pub(super) const NAMES: View<DnsRequest, Asked> = View::new(
         Name::new("Min", "Min s", Seconds(3), |_, name| name.row.min_ns.into()),
         Name::new("Max", "Max s", Seconds(3), |_, name| name.row.max_ns.into()).worst(),
         Name::new("Count", "Count", Whole, |_, name| name.row.count.into()).cost(),
-        Name::new("TimeOut", "TimeOut", Whole, |_, name| unless_none(name.row.timed_out)).cost(),
-        Name::new("Unanswered", "Unanswered", Whole, |_, name| unless_none(name.row.unanswered))
-            .cost()
-            .shown_if_known(|_| true),
-        Name::new("Unstarted", "Without start", Whole, |_, name| unless_none(name.row.unstarted))
-            .sum()
-            .shown_if_known(|_| true),
-        Name::new("Query", "DNS query", Word, |_, name| name.row.name.clone().into()),
-        Name::new("ReturnCode", "Return code", Word, |_, name| name.row.return_codes.clone().into())
-            .shown_if(|asked| asked.show_return_code),
-        Name::new("Adapter", "Network adapter", Word, |_, name| name.row.adapters.clone().into())
-            .shown_if(|asked| asked.show_adapter),
+        Name::new("TimeOut", "TimeOut", Whole, |_, name| {
+            unless_none(name.row.timed_out)
+        })
+        .cost(),
+        Name::new("Unanswered", "Unanswered", Whole, |_, name| {
+            unless_none(name.row.unanswered)
+        })
+        .cost()
+        .shown_if_known(|_| true),
+        Name::new("Unstarted", "Without start", Whole, |_, name| {
+            unless_none(name.row.unstarted)
+        })
+        .sum()
+        .shown_if_known(|_| true),
+        Name::new("Query", "DNS query", Word, |_, name| {
+            name.row.name.clone().into()
+        }),
+        Name::new("ReturnCode", "Return code", Word, |_, name| {
+            name.row.return_codes.clone().into()
+        })
+        .shown_if(|asked| asked.show_return_code),
+        Name::new("Adapter", "Network adapter", Word, |_, name| {
+            name.row.adapters.clone().into()
+        })
+        .shown_if(|asked| asked.show_adapter),
     ],
     |name| name.row.sort_value,
 )
@@ -49,7 +62,11 @@ pub(super) const NAMES: View<DnsRequest, Asked> = View::new(
     let processes = processes(&name.queries);
     let is_same = before.is_some_and(|before| self::processes(&before.queries) == processes);
     let line = |process| Line::new("  ").value(ProcessLine, Value::Process(process));
-    if is_same { Vec::new() } else { processes.into_iter().map(line).collect() }
+    if is_same {
+        Vec::new()
+    } else {
+        processes.into_iter().map(line).collect()
+    }
 })
 .with_below(|asked, name| {
     let shown = asked.details.then(|| asked.shown(&name.queries));
@@ -74,18 +91,30 @@ fn processes(queries: &[DnsQueryRow]) -> Vec<ProcessCell> {
     let mut first: Vec<&DnsQueryRow> = queries.iter().collect();
     first.sort_by_key(|query| query.process_key);
     first.dedup_by_key(|query| query.process_key);
-    first.into_iter().map(ProcessColumns::process_cell).collect()
+    first
+        .into_iter()
+        .map(ProcessColumns::process_cell)
+        .collect()
 }
 
 fn query_line(query: &DnsQueryRow) -> Line {
-    let line = Line::new("    ").value(Moment, query.start_ns.or(query.end_ns)).words(" Duration: ");
+    let line = Line::new("    ")
+        .value(Moment, query.start_ns.or(query.end_ns))
+        .words(" Duration: ");
     let line = match (query.duration_ns, query.start_ns) {
         (Some(ns), _) => line.value(Seconds(3), ns).words(" s"),
         (None, Some(_)) => line.words("no answer"),
         (None, None) => line.words("no start"),
     };
-    let mut line = line.words(" ").value(Process, query).words(format!(" {}", type_name(query.query_type)));
-    if let Some(name) = query.status_name.as_deref().filter(|_| query.status != Some(0)) {
+    let mut line = line
+        .words(" ")
+        .value(Process, query)
+        .words(format!(" {}", type_name(query.query_type)));
+    if let Some(name) = query
+        .status_name
+        .as_deref()
+        .filter(|_| query.status != Some(0))
+    {
         line = line.words(format!(" {name}"));
     }
     if let Some(adapters) = &query.adapters {
@@ -93,17 +122,26 @@ fn query_line(query: &DnsQueryRow) -> Line {
     }
     if query.is_timed_out {
         let timed_out = query.timed_out_servers.as_deref().unwrap_or_default();
-        let servers = query.servers.as_deref().or(query.adapter_servers.as_deref()).unwrap_or_default();
+        let servers = query
+            .servers
+            .as_deref()
+            .or(query.adapter_servers.as_deref())
+            .unwrap_or_default();
         line = line.words(format!(" TimedOut: {timed_out} Servers: {servers}"));
     }
-    line.words(format!(" DnsAnswer: {}", addresses(query.result.as_deref().unwrap_or_default())))
+    line.words(format!(
+        " DnsAnswer: {}",
+        addresses(query.result.as_deref().unwrap_or_default())
+    ))
 }
 
 /// Addresses of an answer. The client writes other names of the host as records of type 5 (CNAME), which are
 /// left out.
 fn addresses(result: &str) -> String {
     let parts = result.split(';').map(str::trim);
-    let parts: Vec<&str> = parts.filter(|part| !part.is_empty() && !part.starts_with("type: 5 ")).collect();
+    let parts: Vec<&str> = parts
+        .filter(|part| !part.is_empty() && !part.starts_with("type: 5 "))
+        .collect();
     parts.join(";")
 }
 

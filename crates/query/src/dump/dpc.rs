@@ -1,7 +1,9 @@
 //! DPCs and interrupts: which driver took the processors, by driver, routine, kind or processor, or single
 //! ones.
 
-use super::sql::{NO_NUMBER, NO_TEXT, filtered, range_condition, stack_text, text_condition, time_condition};
+use super::sql::{
+    NO_NUMBER, NO_TEXT, filtered, range_condition, stack_text, text_condition, time_condition,
+};
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Microseconds, Moment, Whole, Word};
 use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
@@ -86,36 +88,59 @@ type Sum = Column<DpcRequest, DpcRow>;
 
 const SUMS: View<DpcRequest, DpcRow> = View::new(
     &[
-        Sum::new("Exclusive", "Own ms", FineMilliseconds, |_, row| row.exclusive_ns.into()).cost(),
-        Sum::new("CpuPercent", "% of a CPU", Word, |_, row| format!("{:.3}", row.cpu_percent).into()),
-        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()),
-        Sum::new("Max", "Longest us", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("Exclusive", "Own ms", FineMilliseconds, |_, row| {
+            row.exclusive_ns.into()
+        })
+        .cost(),
+        Sum::new("CpuPercent", "% of a CPU", Word, |_, row| {
+            format!("{:.3}", row.cpu_percent).into()
+        }),
+        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
+            row.duration_ns.into()
+        }),
+        Sum::new("Max", "Longest us", Microseconds, |_, row| {
+            row.max_duration_ns.into()
+        })
+        .worst(),
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
         Sum::new("Kind", "Kind", Word, |_, row| row.kind.clone().into())
             .shown_if(|asked| asked.by == DpcBy::Kind),
-        Sum::new("Cpu", "CPU", Whole, |_, row| row.cpu.into()).shown_if(|asked| asked.by == DpcBy::Cpu),
+        Sum::new("Cpu", "CPU", Whole, |_, row| row.cpu.into())
+            .shown_if(|asked| asked.by == DpcBy::Cpu),
         Sum::new("Driver", "Driver", Word, |_, row| row.driver.clone().into())
             .or("(not known)")
             .shown_if(|asked| matches!(asked.by, DpcBy::Driver | DpcBy::Routine)),
-        Sum::new("Routine", "Routine", Word, |_, row| row.routine.clone().into())
-            .shown_if(|asked| asked.by == DpcBy::Routine),
+        Sum::new("Routine", "Routine", Word, |_, row| {
+            row.routine.clone().into()
+        })
+        .shown_if(|asked| asked.by == DpcBy::Routine),
     ],
     |row| row.sort_value,
 )
-.with_sums("Total: {Count} DPCs and interrupts, {Exclusive} ms; longest {Max} us", |_, _| true);
+.with_sums(
+    "Total: {Count} DPCs and interrupts, {Exclusive} ms; longest {Max} us",
+    |_, _| true,
+);
 
 type Single = Column<DpcRequest, DpcEvent>;
 
 const EVENTS: View<DpcRequest, DpcEvent> = View::new(
     &[
         Single::new("Time", "Time", Moment, |_, row| row.start_ns.into()),
-        Single::new("Duration", "us", Microseconds, |_, row| row.duration_ns.into()),
-        Single::new("Exclusive", "Own us", Microseconds, |_, row| row.exclusive_ns.into()).cost(),
+        Single::new("Duration", "us", Microseconds, |_, row| {
+            row.duration_ns.into()
+        }),
+        Single::new("Exclusive", "Own us", Microseconds, |_, row| {
+            row.exclusive_ns.into()
+        })
+        .cost(),
         Single::new("Cpu", "CPU", Whole, |_, row| row.cpu.into()),
         Single::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
         Single::new("Vector", "Vector", Whole, |_, row| row.vector.into()).hidden(),
         Single::new("Driver", "Driver", Word, |_, row| row.driver.clone().into()).or("(not known)"),
-        Single::new("Routine", "Routine", Word, |_, row| row.routine.clone().into()),
+        Single::new("Routine", "Routine", Word, |_, row| {
+            row.routine.clone().into()
+        }),
     ],
     |row| row.sort_value,
 )
@@ -124,11 +149,15 @@ const EVENTS: View<DpcRequest, DpcEvent> = View::new(
 
 impl Question for DpcRequest {
     const NAME: &'static str = "dpc";
-    const SENTENCE: &'static str = "DPCs and interrupts: which driver took the processors, and how long";
+    const SENTENCE: &'static str =
+        "DPCs and interrupts: which driver took the processors, and how long";
 
     fn form(&self) -> Form<Self> {
-        let form =
-            if self.details { Form::rows(&EVENTS, self.events_sql()) } else { Form::rows(&SUMS, self.sql()) };
+        let form = if self.details {
+            Form::rows(&EVENTS, self.events_sql())
+        } else {
+            Form::rows(&SUMS, self.sql())
+        };
         form.needs(&DPC, true).top(self.top)
     }
 }
@@ -143,8 +172,9 @@ impl DpcRequest {
     /// DPCs and interrupts that pass the conditions, with the names of driver and routine.
     // An interrupt can break into a DPC: without the nested time both would count for the same moments.
     fn asked(&self) -> String {
-        let mut conditions: Vec<String> =
-            text_condition("o.name", self.driver.as_deref()).into_iter().collect();
+        let mut conditions: Vec<String> = text_condition("o.name", self.driver.as_deref())
+            .into_iter()
+            .collect();
         conditions.extend(text_condition("d.kind", self.kind.as_deref()));
         conditions.extend(self.cpu.map(|cpu| format!("d.cpu = {cpu}")));
         conditions.extend(range_condition("d.duration_ns", self.duration));

@@ -54,7 +54,9 @@ pub enum Error {
         why: Box<Error>,
     },
     /// The extract does without tables that the question needs.
-    #[error("this extract was made without the rows of {tables} (--tables), which the question needs")]
+    #[error(
+        "this extract was made without the rows of {tables} (--tables), which the question needs"
+    )]
     LeftOut {
         /// The tables.
         tables: String,
@@ -103,7 +105,9 @@ impl Error {
                 Self::NotRecorded { .. } => Some(
                     "ETWAnalyzer stored none: extract the trace itself with `etwkit extract`, if it was recorded",
                 ),
-                _ => Some("ETWAnalyzer stores sums alone: extract the trace itself with `etwkit extract`"),
+                _ => Some(
+                    "ETWAnalyzer stores sums alone: extract the trace itself with `etwkit extract`",
+                ),
             },
             Self::NotThere { how, .. } | Self::LeftOut { how, .. } => Some(how),
             Self::Part { source, .. } => Some(source.hint),
@@ -138,11 +142,21 @@ impl Error {
             return self;
         }
         // An extract without the table says nothing about the recording, so that this reason comes first.
-        if let Some((path, manifest)) = session.manifests().next().filter(|_| !left_out.is_empty()) {
+        if let Some((path, manifest)) = session.manifests().next().filter(|_| !left_out.is_empty())
+        {
             let tables = left_out.into_iter().collect::<Vec<_>>().join(", ");
-            let how = format!("make it anew with all tables: {}", manifest.command(Path::new(path)));
+            let how = format!(
+                "make it anew with all tables: {}",
+                manifest.command(Path::new(path))
+            );
             return Self::LeftOut { tables, how };
         }
-        if session.is_imported() { Self::Imported { why: Box::new(self) } } else { self }
+        if session.is_imported() {
+            Self::Imported {
+                why: Box::new(self),
+            }
+        } else {
+            self
+        }
     }
 }

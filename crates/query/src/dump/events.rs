@@ -2,8 +2,8 @@
 
 use super::cut::Cut;
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, quoted, stack_condition, text_condition,
-    time_condition,
+    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, quoted, stack_condition,
+    text_condition, time_condition,
 };
 use super::stacked::{STACK, Stacked, lines, with_stacks};
 use super::{Recorded, Top};
@@ -96,7 +96,9 @@ const KINDS: View<EventsRequest, EventsKind> = View::new(
     &[
         OfKind::new("Count", "Events", Whole, |_, row| row.count.into()).sum(),
         OfKind::new("Stacks", "With stack", Whole, |_, row| row.stacks.into()).sum(),
-        OfKind::new("Processes", "Processes", Whole, |_, row| row.processes.into()),
+        OfKind::new("Processes", "Processes", Whole, |_, row| {
+            row.processes.into()
+        }),
         OfKind::new("First", "First", Moment, |_, row| row.first_ns.into()),
         OfKind::new("Last", "Last", Moment, |_, row| row.last_ns.into()),
         OfKind::new("Id", "Id", Id, |_, row| row.event_id.into()),
@@ -105,13 +107,22 @@ const KINDS: View<EventsRequest, EventsKind> = View::new(
         OfKind::new("Provider", "Provider", Word, |_, row| {
             named(row.provider.as_deref(), &row.provider_guid)
         }),
-        OfKind::new("Guid", "GUID", Word, |_, row| row.provider_guid.clone().into()).hidden(),
-        OfKind::new("DescribedBy", "Described by", Word, |_, row| row.described_by.clone().into()).hidden(),
+        OfKind::new("Guid", "GUID", Word, |_, row| {
+            row.provider_guid.clone().into()
+        })
+        .hidden(),
+        OfKind::new("DescribedBy", "Described by", Word, |_, row| {
+            row.described_by.clone().into()
+        })
+        .hidden(),
     ],
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort == EventsSort::First))
-.with_sums("Total {Count} events of {#} kinds, {Stacks} with a stack", |_, _| true);
+.with_sums(
+    "Total {Count} events of {#} kinds, {Stacks} with a stack",
+    |_, _| true,
+);
 
 type Each = Column<EventsRequest, Stacked<EventsEvent>>;
 
@@ -130,14 +141,26 @@ const EVENTS: View<EventsRequest, Stacked<EventsEvent>> = View::new(
         Each::new("Version", "Version", Id, |_, it| it.row.version.into()).hidden(),
         Each::new("Level", "Level", Id, |_, it| it.row.level.into()).hidden(),
         // A number of bits, so that it stands at the right as numbers do.
-        Each::new("Keyword", "Keyword", Id, |_, it| format!("{:#x}", it.row.keyword).into()).hidden(),
-        Each::new("Activity", "Activity", Word, |_, it| it.row.activity_id.clone().into()).hidden(),
+        Each::new("Keyword", "Keyword", Id, |_, it| {
+            format!("{:#x}", it.row.keyword).into()
+        })
+        .hidden(),
+        Each::new("Activity", "Activity", Word, |_, it| {
+            it.row.activity_id.clone().into()
+        })
+        .hidden(),
         Each::new("Fields", "Fields", Word, |_, it| it.row.text.clone().into()),
     ],
     |it| it.row.sort_value,
 )
 .ranking(|_| Ranked::No)
-.with_below(|asked, it| if asked.stacks { lines(&it.stack, asked.cut_stack) } else { Vec::new() });
+.with_below(|asked, it| {
+    if asked.stacks {
+        lines(&it.stack, asked.cut_stack)
+    } else {
+        Vec::new()
+    }
+});
 
 fn named(name: Option<&str>, guid: &str) -> Value {
     name.unwrap_or(guid).into()
@@ -145,18 +168,26 @@ fn named(name: Option<&str>, guid: &str) -> Value {
 
 impl Question for EventsRequest {
     const NAME: &'static str = "events";
-    const SENTENCE: &'static str = "Events that no other question is about: by name, or each with its fields";
+    const SENTENCE: &'static str =
+        "Events that no other question is about: by name, or each with its fields";
 
     fn form(&self) -> Form<Self> {
         if !self.details {
-            return Form::rows(&KINDS, self.sql()).needs(&GENERIC, true).top(self.top);
+            return Form::rows(&KINDS, self.sql())
+                .needs(&GENERIC, true)
+                .top(self.top);
         }
         let form = Form::of(self.list_sql(), |asked: &Self, session, rows| {
             // Machines get them whether people want to see them or not.
-            let rows = with_stacks(session, rows, asked.stacks, |row: &EventsEvent| row.stack_id)?;
+            let rows = with_stacks(session, rows, asked.stacks, |row: &EventsEvent| {
+                row.stack_id
+            })?;
             Ok(Answer::rows(asked, &EVENTS, rows))
         });
-        form.shows_as(&EVENTS, Stacked::without).with_fields(vec![STACK]).needs(&GENERIC, true).top(self.top)
+        form.shows_as(&EVENTS, Stacked::without)
+            .with_fields(vec![STACK])
+            .needs(&GENERIC, true)
+            .top(self.top)
     }
 }
 
@@ -175,12 +206,18 @@ impl EventsRequest {
     /// The rows that fit, and whose they are.
     fn source(&self) -> String {
         let mut all = self.processes.conditions();
-        all.extend(any_text_condition(&["e.provider", "e.provider_guid"], self.provider.as_deref()));
+        all.extend(any_text_condition(
+            &["e.provider", "e.provider_guid"],
+            self.provider.as_deref(),
+        ));
         let names = ["e.name", "CAST(e.event_id AS VARCHAR)"];
         all.extend(any_text_condition(&names, self.event.as_deref()));
         let fields = self.fields.as_deref();
         all.extend(fields.map(|filter| format!("wildcard_match({TEXT}, {})", quoted(filter))));
-        all.extend(text_condition("CAST(t.tid AS VARCHAR)", self.tid.as_deref()));
+        all.extend(text_condition(
+            "CAST(t.tid AS VARCHAR)",
+            self.tid.as_deref(),
+        ));
         all.extend(time_condition("e.ts_ns", self.time));
         all.extend(stack_condition("e.stack_id", self.stack.as_deref()));
         format!(

@@ -9,15 +9,24 @@ use super::stacked::{STACK, Stacked, with_stacks};
 use super::zero::ZeroTime;
 use super::{Recorded, Result, Top};
 use crate::Session;
-use crate::question::{Among, Answer, Files, FilesError, Form, NamedFile, Question, Sums, group, option};
+use crate::question::{
+    Among, Answer, Files, FilesError, Form, NamedFile, Question, Sums, group, option,
+};
 use crate::range::{Range, Unit};
 
 pub use super::exception_rules::Kept;
 
-const TYPES: Among =
-    Among::Texts("type of exception", "types of exceptions", "SELECT exception_type AS text FROM exception");
+const TYPES: Among = Among::Texts(
+    "type of exception",
+    "types of exceptions",
+    "SELECT exception_type AS text FROM exception",
+);
 
-const MESSAGES: Among = Among::Texts("message", "messages", "SELECT message AS text FROM exception");
+const MESSAGES: Among = Among::Texts(
+    "message",
+    "messages",
+    "SELECT message AS text FROM exception",
+);
 
 declare! {
     /// Which exceptions.
@@ -131,7 +140,8 @@ impl Question for ExceptionRequest {
         let form = if self.lists() {
             Form::made::<ThrownRow>(self.list_sql(), Self::with_stacks)
         } else {
-            Form::made::<ExceptionRow>(self.sql(), Self::with_stacks).shows_as(&TOGETHER, Stacked::without)
+            Form::made::<ExceptionRow>(self.sql(), Self::with_stacks)
+                .shows_as(&TOGETHER, Stacked::without)
         };
         form.with_fields(vec![STACK]).top(self.top)
     }
@@ -149,24 +159,31 @@ impl Question for ExceptionRequest {
             let groups = answer.into_iter().map(stacked).collect::<Result<_>>()?;
             (Answer::groups(self, &TOGETHER, groups), left_out)
         };
-        answer.with_sums([(LEFT_OUT, left_out)]).moved(&self.zero, session)
+        answer
+            .with_sums([(LEFT_OUT, left_out)])
+            .moved(&self.zero, session)
     }
 
     fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {
-        self.filters.load(files, Some(FILTERS), ExceptionFilters::parse)
+        self.filters
+            .load(files, Some(FILTERS), ExceptionFilters::parse)
     }
 
     fn notes(&self, all: &[Sums]) -> Vec<String> {
-        let left_out =
-            || all.iter().filter_map(|sums| sums.get(LEFT_OUT)).fold(0i64, |a, b| a.saturating_add(*b));
+        let left_out = || {
+            all.iter()
+                .filter_map(|sums| sums.get(LEFT_OUT))
+                .fold(0i64, |a, b| a.saturating_add(*b))
+        };
         let note = match (&self.filters.name, &self.filters.content) {
             (None, _) => None,
-            (Some(file), Some(_)) => {
-                Some(format!("exceptions left out by the rules of {file}: {}", left_out()))
-            }
-            (Some(_), None) => {
-                Some(format!("no exception is left out: there are no rules, {FILTERS} does not name a file"))
-            }
+            (Some(file), Some(_)) => Some(format!(
+                "exceptions left out by the rules of {file}: {}",
+                left_out()
+            )),
+            (Some(_), None) => Some(format!(
+                "no exception is left out: there are no rules, {FILTERS} does not name a file"
+            )),
         };
         note.into_iter().collect()
     }

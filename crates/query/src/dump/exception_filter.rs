@@ -102,7 +102,10 @@ impl ExceptionFilters {
         let mut lines = None;
         self.items.iter().any(|item| {
             holds(&item.process, |begin| process.starts_with(begin))
-                && item.exception_type.as_ref().is_none_or(|wanted| wanted == thrown.exception_type)
+                && item
+                    .exception_type
+                    .as_ref()
+                    .is_none_or(|wanted| wanted == thrown.exception_type)
                 && holds(&item.message, |part| message.contains(part))
                 && (item.stack.is_empty() || {
                     // The text of a stack is made once for all rules, and only if one needs it.
@@ -120,16 +123,24 @@ fn holds(texts: &[String], test: impl Fn(&str) -> bool) -> bool {
 
 fn item(source: &Source<'_>, element: &Element) -> Result<Option<Item>, FileError> {
     source.check(element, &[], &PARTS)?;
-    element.children.iter().try_for_each(|child| source.check(child, &[], &[]))?;
+    element
+        .children
+        .iter()
+        .try_for_each(|child| source.check(child, &[], &[]))?;
     let text = |name: &'static str| element.all(name).next().map(|child| child.content.trim());
     let list = |name| -> Vec<String> {
         let parts = text(name).unwrap_or_default().split(';').map(str::trim);
-        parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        parts
+            .filter(|part| !part.is_empty())
+            .map(str::to_owned)
+            .collect()
     };
     let lower = |name| list(name).iter().map(|part| part.to_lowercase()).collect();
     let item = Item {
         process: lower("ProcessName"),
-        exception_type: text("ExceptionType").filter(|text| !text.is_empty()).map(str::to_owned),
+        exception_type: text("ExceptionType")
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned),
         message: lower("Message"),
         stack: list("StackTracePart"),
     };
@@ -141,14 +152,20 @@ fn item(source: &Source<'_>, element: &Element) -> Result<Option<Item>, FileErro
 
 /// What an element of an item says, or what holds without it.
 fn flag(source: &Source<'_>, item: &Element, name: &str, usual: bool) -> Result<bool, FileError> {
-    let Some(element) = item.children.iter().find(|child| child.name == name) else { return Ok(usual) };
+    let Some(element) = item.children.iter().find(|child| child.name == name) else {
+        return Ok(usual);
+    };
     match element.content.trim() {
         "" => Ok(usual),
         "1" => Ok(true),
         "0" => Ok(false),
         text if text.eq_ignore_ascii_case("true") => Ok(true),
         text if text.eq_ignore_ascii_case("false") => Ok(false),
-        text => Err(source.error(element.at, &format!("true or false in <{name}>"), format!("{text:?}"))),
+        text => Err(source.error(
+            element.at,
+            &format!("true or false in <{name}>"),
+            format!("{text:?}"),
+        )),
     }
 }
 
@@ -157,8 +174,10 @@ mod tests {
     use super::*;
 
     fn parse(items: &[&str]) -> Result<ExceptionFilters, FileError> {
-        let items: String =
-            items.iter().map(|item| format!("<ExceptionFilterItem>{item}</ExceptionFilterItem>\n")).collect();
+        let items: String = items
+            .iter()
+            .map(|item| format!("<ExceptionFilterItem>{item}</ExceptionFilterItem>\n"))
+            .collect();
         let file = format!("<ExceptionFilters>\n<Filters>\n{items}</Filters></ExceptionFilters>");
         ExceptionFilters::parse("filters.xml", file.as_bytes())
     }
@@ -170,7 +189,9 @@ mod tests {
             exception_type: "System.TimeoutException",
             message: "No answer\nfrom db",
         };
-        parse(&[item]).unwrap().leave_out(thrown, || "shop!Shop.Retry.Run\nshop!Shop.Program.Main".to_owned())
+        parse(&[item]).unwrap().leave_out(thrown, || {
+            "shop!Shop.Retry.Run\nshop!Shop.Program.Main".to_owned()
+        })
     }
 
     #[test]
@@ -180,14 +201,23 @@ mod tests {
             ("<ProcessName>db; SHOP.EXE ;</ProcessName>", true),
             ("<ProcessName>hop</ProcessName>", false),
             ("<ProcessName>shop.exe.</ProcessName>", false),
-            ("<ExceptionType>System.TimeoutException</ExceptionType>", true),
-            ("<ExceptionType>system.timeoutexception</ExceptionType>", false),
+            (
+                "<ExceptionType>System.TimeoutException</ExceptionType>",
+                true,
+            ),
+            (
+                "<ExceptionType>system.timeoutexception</ExceptionType>",
+                false,
+            ),
             ("<ExceptionType>TimeoutException</ExceptionType>", false),
             ("<Message>busy;NO ANSWER</Message>", true),
             ("<Message>from db</Message>", true),
             ("<Message>from  db</Message>", false),
             ("<StackTracePart>Retry.Run</StackTracePart>", true),
-            ("<StackTracePart>nothing;shop!Shop.Program</StackTracePart>", true),
+            (
+                "<StackTracePart>nothing;shop!Shop.Program</StackTracePart>",
+                true,
+            ),
             ("<StackTracePart>retry.run</StackTracePart>", false),
             (
                 "<ProcessName>shop</ProcessName><Message>answer</Message><StackTracePart>Main</StackTracePart>",
@@ -197,8 +227,14 @@ mod tests {
                 "<ProcessName>shop</ProcessName><Message>answer</Message><StackTracePart>Other</StackTracePart>",
                 false,
             ),
-            ("<ProcessName>db</ProcessName><Message>answer</Message>", false),
-            ("<ExceptionType>System.Exception</ExceptionType><StackTracePart>Main</StackTracePart>", false),
+            (
+                "<ProcessName>db</ProcessName><Message>answer</Message>",
+                false,
+            ),
+            (
+                "<ExceptionType>System.Exception</ExceptionType><StackTracePart>Main</StackTracePart>",
+                false,
+            ),
         ] {
             assert_eq!(leaves_out(item), expected, "{item}");
         }
@@ -212,27 +248,44 @@ mod tests {
                 "<IsActive>true</IsActive><IsPositiveFilter>False</IsPositiveFilter><IsCustom>1</IsCustom>",
                 true,
             ),
-            ("<IsActive/><IsPositiveFilter/><Reason>is &lt;tried&gt; again</Reason>", true),
+            (
+                "<IsActive/><IsPositiveFilter/><Reason>is &lt;tried&gt; again</Reason>",
+                true,
+            ),
             ("<IsActive>false</IsActive>", false),
             ("<IsActive>0</IsActive>", false),
             ("<IsPositiveFilter>true</IsPositiveFilter>", false),
         ] {
             assert_eq!(leaves_out(&format!("{item}{more}")), expected, "{more}");
         }
-        for empty in
-            ["", "<Message/>", "<Message>;;</Message><ProcessName> </ProcessName>", "<Reason>x</Reason>"]
-        {
-            assert!(!leaves_out(empty) && parse(&[empty]).unwrap().is_empty(), "{empty}");
+        for empty in [
+            "",
+            "<Message/>",
+            "<Message>;;</Message><ProcessName> </ProcessName>",
+            "<Reason>x</Reason>",
+        ] {
+            assert!(
+                !leaves_out(empty) && parse(&[empty]).unwrap().is_empty(),
+                "{empty}"
+            );
         }
         assert_eq!(parse(&[item, "", item]).unwrap().len(), 2);
     }
 
     #[test]
     fn a_stack_is_read_only_where_it_decides() {
-        let filters = parse(&["<ProcessName>db</ProcessName><StackTracePart>x</StackTracePart>"]).unwrap();
-        let thrown = Thrown { process: "", exception_type: "A", message: "" };
+        let filters =
+            parse(&["<ProcessName>db</ProcessName><StackTracePart>x</StackTracePart>"]).unwrap();
+        let thrown = Thrown {
+            process: "",
+            exception_type: "A",
+            message: "",
+        };
         assert!(!filters.leave_out(thrown, || panic!("the process does not fit")));
-        let thrown = Thrown { process: "db.exe", ..thrown };
+        let thrown = Thrown {
+            process: "db.exe",
+            ..thrown
+        };
         assert!(filters.leave_out(thrown, || "a!x".to_owned()));
         assert!(!filters.leave_out(thrown, String::new));
     }
@@ -245,8 +298,14 @@ mod tests {
                 "filters.xml:3:22: expected true or false in <IsActive>, found \"perhaps\"",
             ),
             ("<Massage>x</Massage>", "found <Massage>"),
-            ("<Message><b/></Message>", "expected in <Message>: nothing, found <b>"),
-            ("<Message Case=\"1\"/>", "expected as attribute of <Message>: nothing, found Case"),
+            (
+                "<Message><b/></Message>",
+                "expected in <Message>: nothing, found <b>",
+            ),
+            (
+                "<Message Case=\"1\"/>",
+                "expected as attribute of <Message>: nothing, found Case",
+            ),
             ("<Message>", "expected well-formed XML"),
         ] {
             let error = parse(&[item]).unwrap_err().to_string();
@@ -265,8 +324,13 @@ mod tests {
                 "{error}"
             );
         }
-        let many = format!("<ExceptionFilters><Filters>{}", "<ExceptionFilterItem/>".repeat(30_000));
-        let error = ExceptionFilters::parse("f.xml", many.as_bytes()).unwrap_err().to_string();
+        let many = format!(
+            "<ExceptionFilters><Filters>{}",
+            "<ExceptionFilterItem/>".repeat(30_000)
+        );
+        let error = ExceptionFilters::parse("f.xml", many.as_bytes())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("at most 20000 elements"), "{error}");
     }
 }

@@ -24,7 +24,11 @@ pub struct Kept<A> {
 impl ExceptionRequest {
     /// The answer with stacks, since machine output always has them.
     pub(super) fn with_stacks(&self, session: &Session) -> Result<Answer> {
-        Self { by_stack: true, ..self.clone() }.answer_for_people(session)
+        Self {
+            by_stack: true,
+            ..self.clone()
+        }
+        .answer_for_people(session)
     }
 
     /// Whether each exception is a row.
@@ -62,7 +66,10 @@ impl ExceptionRequest {
             self.order_again(&mut rows);
         }
         let count = |rows: &[ExceptionRow]| rows.iter().map(|row| row.count).sum();
-        Ok(Kept { answer: grouped(rows, |row| row.process_key, self.top, count), left_out })
+        Ok(Kept {
+            answer: grouped(rows, |row| row.process_key, self.top, count),
+            left_out,
+        })
     }
 
     /// Asks for each exception.
@@ -74,11 +81,17 @@ impl ExceptionRequest {
         let mut rows = ask(session, &self.list_sql())?;
         let left_out = self.leave_out(session, &mut rows, ThrownRow::thrown, |_| 1)?;
         self.top.cut(&mut rows);
-        Ok(Kept { answer: rows, left_out })
+        Ok(Kept {
+            answer: rows,
+            left_out,
+        })
     }
 
     pub(super) fn has_rules(&self) -> bool {
-        self.filters.content.as_deref().is_some_and(|filters| !filters.is_empty())
+        self.filters
+            .content
+            .as_deref()
+            .is_some_and(|filters| !filters.is_empty())
     }
 
     /// Removes rows that the rules leave out, and counts their exceptions. All exceptions of a row have
@@ -90,12 +103,19 @@ impl ExceptionRequest {
         thrown: impl Fn(&R) -> (exception_filter::Thrown<'_>, Option<i64>),
         count: impl Fn(&R) -> i64,
     ) -> Result<i64> {
-        let Some(filters) = self.filters.content.as_deref().filter(|filters| !filters.is_empty()) else {
+        let Some(filters) = self
+            .filters
+            .content
+            .as_deref()
+            .filter(|filters| !filters.is_empty())
+        else {
             return Ok(0);
         };
         let frames = session.frames()?;
         let text = |stack_id: Option<i64>| {
-            let stack = stack_id.and_then(|id| i32::try_from(id).ok()).zip(frames.trace(0));
+            let stack = stack_id
+                .and_then(|id| i32::try_from(id).ok())
+                .zip(frames.trace(0));
             let lines = |(id, trace): (i32, &TraceFrames)| -> Vec<String> {
                 trace.stack(id).map(|frame| trace.text(frame)).collect()
             };
@@ -117,14 +137,25 @@ impl ExceptionRequest {
         let (mut of_process, mut of_type) = (HashMap::new(), HashMap::new());
         for row in rows.iter() {
             *of_process.entry(row.process_key).or_insert(0) += row.count;
-            *of_type.entry((row.process_key, row.exception_type.clone())).or_insert(0) += row.count;
+            *of_type
+                .entry((row.process_key, row.exception_type.clone()))
+                .or_insert(0) += row.count;
         }
         let process = |row: &ExceptionRow| {
-            (of_process.get(&row.process_key).copied(), row.process_key.is_none(), row.process_key)
+            (
+                of_process.get(&row.process_key).copied(),
+                row.process_key.is_none(),
+                row.process_key,
+            )
         };
-        let kind = |row: &ExceptionRow| of_type.get(&(row.process_key, row.exception_type.clone())).copied();
+        let kind = |row: &ExceptionRow| {
+            of_type
+                .get(&(row.process_key, row.exception_type.clone()))
+                .copied()
+        };
         let text = |text: &str| text.to_owned();
-        let size = |row: &ExceptionRow| (row.count, row.first_ns, row.message.clone(), row.stack_id);
+        let size =
+            |row: &ExceptionRow| (row.count, row.first_ns, row.message.clone(), row.stack_id);
         match self.sort {
             // By names alone, which no count changes.
             ExceptionSort::Process => {}
@@ -132,12 +163,18 @@ impl ExceptionRequest {
                 rows.sort_by_cached_key(|row| (process(row), text(&row.exception_type), size(row)));
             }
             ExceptionSort::Message => {
-                let rest = |row: &ExceptionRow| (text(&row.exception_type), row.first_ns, row.stack_id);
+                let rest =
+                    |row: &ExceptionRow| (text(&row.exception_type), row.first_ns, row.stack_id);
                 rows.sort_by_cached_key(|row| (process(row), text(&row.message), rest(row)));
             }
             ExceptionSort::Count | ExceptionSort::Time => {
                 rows.sort_by_cached_key(|row| {
-                    (process(row), kind(row), text(&row.exception_type), size(row))
+                    (
+                        process(row),
+                        kind(row),
+                        text(&row.exception_type),
+                        size(row),
+                    )
                 });
             }
         }
@@ -150,13 +187,20 @@ fn without_stacks(rows: Vec<ExceptionRow>) -> Vec<ExceptionRow> {
     let mut equal: Vec<Vec<ExceptionRow>> = Vec::new();
     for row in rows {
         let next = equal.len();
-        let key = (row.process_key, row.exception_type.clone(), row.message.clone());
+        let key = (
+            row.process_key,
+            row.exception_type.clone(),
+            row.message.clone(),
+        );
         match equal.get_mut(*places.entry(key).or_insert(next)) {
             Some(known) => known.push(row),
             None => equal.push(vec![row]),
         }
     }
-    equal.into_iter().filter_map(ExceptionRow::together).collect()
+    equal
+        .into_iter()
+        .filter_map(ExceptionRow::together)
+        .collect()
 }
 
 impl ExceptionRow {
@@ -171,8 +215,12 @@ impl ExceptionRow {
         // Threads may have thrown with several stacks, so that their numbers do not add up.
         let tids: HashSet<&str> = all.iter().map(|(_, tid)| tid.as_str()).collect();
         let threads = i64::try_from(tids.len()).unwrap_or(i64::MAX);
-        let texts = |part: fn(&(i64, String)) -> String| all.iter().map(part).collect::<Vec<_>>().join(" ");
-        let (times_ns, tids) = (texts(|(time, _)| time.to_string()), texts(|(_, tid)| tid.clone()));
+        let texts =
+            |part: fn(&(i64, String)) -> String| all.iter().map(part).collect::<Vec<_>>().join(" ");
+        let (times_ns, tids) = (
+            texts(|(time, _)| time.to_string()),
+            texts(|(_, tid)| tid.clone()),
+        );
         let mut one = rows.into_iter().reduce(|one, other| Self {
             count: one.count.saturating_add(other.count),
             rethrown: one.rethrown.saturating_add(other.rethrown),

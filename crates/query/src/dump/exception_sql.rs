@@ -10,10 +10,16 @@ impl ExceptionRequest {
     /// The chosen exceptions, one row for each.
     pub(super) fn chosen(&self) -> String {
         let mut conditions = self.processes.conditions();
-        conditions.extend(text_condition("e.exception_type", self.exception_type.as_deref()));
+        conditions.extend(text_condition(
+            "e.exception_type",
+            self.exception_type.as_deref(),
+        ));
         conditions.extend(text_condition("e.message", self.message.as_deref()));
         conditions.extend(stack_condition("e.stack_id", self.stack.as_deref()));
-        let modules = self.modules.as_deref().filter(|modules| !modules.is_empty());
+        let modules = self
+            .modules
+            .as_deref()
+            .filter(|modules| !modules.is_empty());
         conditions.extend(text_condition(EXECUTABLE_TEXT, modules));
         conditions.extend(range_condition(&self.zero.moved("e.ts_ns"), self.time));
         conditions.extend(range_condition("e.ts_ns", self.range));

@@ -25,14 +25,21 @@ pub(super) const TOGETHER: View<ExceptionRequest, Stacked<ExceptionRow>> = View:
             .shown_if(|asked| asked.details),
         Equal::new("Threads", "Threads", Whole, |_, it| it.row.threads.into())
             .shown_if(|asked| asked.details),
-        Equal::new("Session", "Session", Whole, |_, it| it.row.session_id.into())
-            .shown_if(|asked| asked.details),
+        Equal::new("Session", "Session", Whole, |_, it| {
+            it.row.session_id.into()
+        })
+        .shown_if(|asked| asked.details),
         Equal::new("HResult", "HRESULT", Word, |_, it| hresult(it.row.hresult))
             .shown_if(|asked| asked.details),
-        Equal::new("Type", "Type", Word, |_, it| it.row.exception_type.clone().into()),
-        Equal::new("Message", "Message", Word, |asked, it| asked.cut_message(&it.row.message).into()),
+        Equal::new("Type", "Type", Word, |_, it| {
+            it.row.exception_type.clone().into()
+        }),
+        Equal::new("Message", "Message", Word, |asked, it| {
+            asked.cut_message(&it.row.message).into()
+        }),
         // Elsewhere it stands above the rows of each process.
-        Equal::new("Process", "Process", ProcessLine, |_, it| (&it.row).into()).shown_when_merged(|_| true),
+        Equal::new("Process", "Process", ProcessLine, |_, it| (&it.row).into())
+            .shown_when_merged(|_| true),
     ],
     |it| it.row.sort_value,
 )
@@ -42,36 +49,69 @@ pub(super) const TOGETHER: View<ExceptionRequest, Stacked<ExceptionRow>> = View:
     ExceptionSort::Process | ExceptionSort::Time => Ranked::No,
 })
 .with_headings(|_, rows| {
-    let thrown = rows.iter().map(|it| it.row.count).fold(0, i64::saturating_add);
+    let thrown = rows
+        .iter()
+        .map(|it| it.row.count)
+        .fold(0, i64::saturating_add);
     let process = Line::new("  ").value(ProcessLine, &rows.first()?.row);
     Some(process.words("  [").whole(thrown).words(" exceptions]"))
 })
 .with_subheadings(|asked, rows| {
-    let of = rows.first().filter(|_| asked.modules.is_some()).map(|it| &it.row);
+    let of = rows
+        .first()
+        .filter(|_| asked.modules.is_some())
+        .map(|it| &it.row);
     let module = |row: &ExceptionRow| {
-        module_text([&row.module_path, &row.file_version, &row.product_name, &row.company])
+        module_text([
+            &row.module_path,
+            &row.file_version,
+            &row.product_name,
+            &row.company,
+        ])
     };
-    of.map(|row| Line::new(format!("    {}", module(row)))).into_iter().collect()
+    of.map(|row| Line::new(format!("    {}", module(row))))
+        .into_iter()
+        .collect()
 })
 .with_below(|asked, it| {
     let row = &it.row;
     let thrown = |(time, tid): (&str, &str)| {
         let time: Option<i64> = time.parse().ok();
-        Line::new("        at ").value(Moment, time).words(format!(" by thread {tid}"))
+        Line::new("        at ")
+            .value(Moment, time)
+            .words(format!(" by thread {tid}"))
     };
-    let times = row.times_ns.split(' ').zip(row.tids.split(' ')).filter(|_| asked.show_time).map(thrown);
-    let stack = if asked.by_stack { lines(&it.stack, asked.cut_stack) } else { Vec::new() };
+    let times = row
+        .times_ns
+        .split(' ')
+        .zip(row.tids.split(' '))
+        .filter(|_| asked.show_time)
+        .map(thrown);
+    let stack = if asked.by_stack {
+        lines(&it.stack, asked.cut_stack)
+    } else {
+        Vec::new()
+    };
     times.chain(stack).collect()
 })
 .with_total(|_, rows, _| {
-    let thrown = rows.iter().map(|it| it.row.count).fold(0, i64::saturating_add);
-    let processes: std::collections::HashSet<_> = rows.iter().map(|it| it.row.process_key).collect();
-    vec![Line::new("Total ").whole(thrown).words(format!(" exceptions in {} processes", processes.len()))]
+    let thrown = rows
+        .iter()
+        .map(|it| it.row.count)
+        .fold(0, i64::saturating_add);
+    let processes: std::collections::HashSet<_> =
+        rows.iter().map(|it| it.row.process_key).collect();
+    vec![
+        Line::new("Total ")
+            .whole(thrown)
+            .words(format!(" exceptions in {} processes", processes.len())),
+    ]
 });
 
 fn hresult(code: Option<i64>) -> Value {
     // An HRESULT has 32 bits; as a negative number of 64 bits it would print eight leading `f`.
-    code.map(|code| format!("{:#010x}", code & 0xFFFF_FFFF)).into()
+    code.map(|code| format!("{:#010x}", code & 0xFFFF_FFFF))
+        .into()
 }
 
 /// An exception, and what it has in common with the one above it, which is not written again.
@@ -93,7 +133,12 @@ const SAME: &str = "...";
 impl Thrown {
     /// Exceptions, each compared with the one above it.
     pub(super) fn all(rows: Vec<Stacked<ThrownRow>>) -> Vec<Self> {
-        let new = |it| Self { it, same_process: false, same_type: false, same_message: false };
+        let new = |it| Self {
+            it,
+            same_process: false,
+            same_type: false,
+            same_message: false,
+        };
         let mut all: Vec<Self> = rows.into_iter().map(new).collect();
         for at in 1..all.len() {
             let (above, from) = all.split_at_mut(at);
@@ -117,12 +162,18 @@ type Each = Column<ExceptionRequest, Thrown>;
 pub(super) const LISTED: View<ExceptionRequest, Thrown> = View::new(
     &[
         Each::time("Time", |_, one| one.it.row.ts_ns.into()),
-        Each::new("Process", "Process", Process, |_, one| Thrown::or_same(one.same_process, &one.it.row)),
+        Each::new("Process", "Process", Process, |_, one| {
+            Thrown::or_same(one.same_process, &one.it.row)
+        }),
         Each::new("Thread", "Thread", Id, |_, one| one.it.row.tid.into()),
-        Each::new("Session", "Session", Whole, |_, one| one.it.row.session_id.into())
-            .shown_if(|asked| asked.details),
-        Each::new("HResult", "HRESULT", Word, |_, one| hresult(one.it.row.hresult))
-            .shown_if(|asked| asked.details),
+        Each::new("Session", "Session", Whole, |_, one| {
+            one.it.row.session_id.into()
+        })
+        .shown_if(|asked| asked.details),
+        Each::new("HResult", "HRESULT", Word, |_, one| {
+            hresult(one.it.row.hresult)
+        })
+        .shown_if(|asked| asked.details),
         Each::new("Type", "Type", Word, |_, one| {
             Thrown::or_same(one.same_type, one.it.row.exception_type.clone())
         }),
@@ -131,21 +182,41 @@ pub(super) const LISTED: View<ExceptionRequest, Thrown> = View::new(
         }),
         Each::new("Module", "Path", Word, |_, one| {
             let row = &one.it.row;
-            module_text([&row.module_path, &row.file_version, &row.product_name, &row.company]).into()
+            module_text([
+                &row.module_path,
+                &row.file_version,
+                &row.product_name,
+                &row.company,
+            ])
+            .into()
         })
         .shown_if(|asked| asked.modules.is_some()),
     ],
     |one| one.it.row.ts_ns as f64,
 )
 .ranking(|_| Ranked::No)
-.with_below(|asked, one| if asked.by_stack { lines(&one.it.stack, asked.cut_stack) } else { Vec::new() })
+.with_below(|asked, one| {
+    if asked.by_stack {
+        lines(&one.it.stack, asked.cut_stack)
+    } else {
+        Vec::new()
+    }
+})
 .with_merge(merged);
 
 /// The latest of several extracts: what stands above an exception is another one then.
 fn merged(_: &ExceptionRequest, sources: Vec<Source<Thrown>>, top: Top) -> Vec<(usize, Thrown)> {
     let all = largest(sources, top, |one: &Thrown| one.it.row.ts_ns as f64);
     let alone = |(of, one): (usize, Thrown)| {
-        (of, Thrown { same_process: false, same_type: false, same_message: false, ..one })
+        (
+            of,
+            Thrown {
+                same_process: false,
+                same_type: false,
+                same_message: false,
+                ..one
+            },
+        )
     };
     all.into_iter().map(alone).collect()
 }

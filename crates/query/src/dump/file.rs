@@ -155,27 +155,34 @@ declare! {
 /// Sums over rows.
 #[must_use]
 pub fn total<'r>(rows: impl IntoIterator<Item = &'r FileRow>, sort: FileSort) -> FileTotal {
-    let is_position = matches!(sort, FileSort::Length | FileSort::MaxReadPos | FileSort::MaxWritePos);
-    rows.into_iter().fold(FileTotal::default(), |sum, row| FileTotal {
-        reads: sum.reads.saturating_add(row.reads),
-        read_bytes: sum.read_bytes.saturating_add(row.read_bytes),
-        read_ns: sum.read_ns.saturating_add(row.read_ns),
-        writes: sum.writes.saturating_add(row.writes),
-        write_bytes: sum.write_bytes.saturating_add(row.write_bytes),
-        write_ns: sum.write_ns.saturating_add(row.write_ns),
-        opens: sum.opens.saturating_add(row.opens),
-        closes: sum.closes.saturating_add(row.closes),
-        open_close_ns: sum.open_close_ns.saturating_add(row.open_ns).saturating_add(row.close_ns),
-        total_count: sum.total_count.saturating_add(row.total_count),
-        total_ns: sum.total_ns.saturating_add(row.total_ns),
-        files: sum.files.saturating_add(row.files),
-        // Positions of several files do not add up to anything.
-        sort_value: if is_position {
-            sum.sort_value.max(row.sort_value)
-        } else {
-            sum.sort_value + row.sort_value
-        },
-    })
+    let is_position = matches!(
+        sort,
+        FileSort::Length | FileSort::MaxReadPos | FileSort::MaxWritePos
+    );
+    rows.into_iter()
+        .fold(FileTotal::default(), |sum, row| FileTotal {
+            reads: sum.reads.saturating_add(row.reads),
+            read_bytes: sum.read_bytes.saturating_add(row.read_bytes),
+            read_ns: sum.read_ns.saturating_add(row.read_ns),
+            writes: sum.writes.saturating_add(row.writes),
+            write_bytes: sum.write_bytes.saturating_add(row.write_bytes),
+            write_ns: sum.write_ns.saturating_add(row.write_ns),
+            opens: sum.opens.saturating_add(row.opens),
+            closes: sum.closes.saturating_add(row.closes),
+            open_close_ns: sum
+                .open_close_ns
+                .saturating_add(row.open_ns)
+                .saturating_add(row.close_ns),
+            total_count: sum.total_count.saturating_add(row.total_count),
+            total_ns: sum.total_ns.saturating_add(row.total_ns),
+            files: sum.files.saturating_add(row.files),
+            // Positions of several files do not add up to anything.
+            sort_value: if is_position {
+                sum.sort_value.max(row.sort_value)
+            } else {
+                sum.sort_value + row.sort_value
+            },
+        })
 }
 
 /// File I/O; one group with all rows unless they are by process.
@@ -186,14 +193,25 @@ impl Question for FileRequest {
 
     fn form(&self) -> Form<Self> {
         Form::made::<FileRow>(self.sql(), |asked: &Self, session| {
-            let groups: Vec<Vec<FileRow>> =
-                asked.ask(session)?.groups.into_iter().map(|group| group.rows).collect();
+            let groups: Vec<Vec<FileRow>> = asked
+                .ask(session)?
+                .groups
+                .into_iter()
+                .map(|group| group.rows)
+                .collect();
             // Without a word for it there are sums if there is more than one row.
             let has_several = groups.iter().map(Vec::len).sum::<usize>() > 1;
             let shown = if has_several { "file" } else { "none" };
             let show_total = asked.show_total.clone().unwrap_or_else(|| shown.to_owned());
-            let shows = if asked.has_rows() { Shows::Rows } else { Shows::Headings };
-            let asked = Self { show_total: Some(show_total), ..asked.clone() };
+            let shows = if asked.has_rows() {
+                Shows::Rows
+            } else {
+                Shows::Headings
+            };
+            let asked = Self {
+                show_total: Some(show_total),
+                ..asked.clone()
+            };
             Ok(Answer::groups(&asked, &FILE_IO, groups).showing(shows))
         })
         .shows(&FILE_IO)
@@ -230,7 +248,12 @@ impl FileRequest {
         };
         let rows = ask(session, &self.sql())?;
         let sums = |rows: &[FileRow]| total(rows, self.sort);
-        Ok(by.answer(rows, |row: &FileRow| row.process_key, sums, |total| total.sort_value))
+        Ok(by.answer(
+            rows,
+            |row: &FileRow| row.process_key,
+            sums,
+            |total| total.sort_value,
+        ))
     }
 }
 const FILE: Recorded = Recorded {

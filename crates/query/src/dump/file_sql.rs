@@ -3,7 +3,8 @@
 use super::file::FileRequest;
 use super::path::folder_sql;
 use super::sql::{
-    EXECUTABLE_TEXT, EXECUTABLES, ends, filtered, process_columns, quoted, range_condition, text_condition,
+    EXECUTABLE_TEXT, EXECUTABLES, ends, filtered, process_columns, quoted, range_condition,
+    text_condition,
 };
 use crate::range::Range;
 
@@ -62,7 +63,10 @@ impl FileRequest {
     pub fn sql(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition("f.path", self.file.as_deref()));
-        conditions.extend(self.kind().map(|kind| format!("f.kind = {}", quoted(&kind))));
+        conditions.extend(
+            self.kind()
+                .map(|kind| format!("f.kind = {}", quoted(&kind))),
+        );
         if !self.all_files {
             conditions.push("f.path IS NOT NULL".to_owned());
         }
@@ -82,7 +86,11 @@ impl FileRequest {
              CAST(NULL AS VARCHAR) AS company, CAST(NULL AS VARCHAR) AS product_version, \
              CAST(NULL AS VARCHAR) AS description"
         };
-        let executables = if self.modules.is_some() { EXECUTABLES } else { "" };
+        let executables = if self.modules.is_some() {
+            EXECUTABLES
+        } else {
+            ""
+        };
         let sum = |(name, what, of): &(&str, &str, &str)| {
             format!("  coalesce(sum({what}) FILTER (WHERE {of}), 0) AS {name}")
         };
@@ -119,7 +127,13 @@ ORDER BY sort_value, total_ns, path, process_key",
 
     /// The kind of the operations, as the table has it.
     fn kind(&self) -> Option<String> {
-        self.operation.map(|word| if word == "open" { "create".to_owned() } else { word.replace('-', "_") })
+        self.operation.map(|word| {
+            if word == "open" {
+                "create".to_owned()
+            } else {
+                word.replace('-', "_")
+            }
+        })
     }
 
     fn limits(&self) -> Vec<String> {
@@ -132,6 +146,9 @@ ORDER BY sort_value, total_ns, path, process_key",
             ("read_ns + write_ns", self.total_time),
             ("total_count", self.total_count),
         ];
-        limits.into_iter().filter_map(|(column, range)| range_condition(column, range)).collect()
+        limits
+            .into_iter()
+            .filter_map(|(column, range)| range_condition(column, range))
+            .collect()
     }
 }

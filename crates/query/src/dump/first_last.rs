@@ -82,8 +82,16 @@ mod tests {
             ("s;local", (Some(Some(Seconds)), Some(Some(Local)))),
         ] {
             let parsed: FirstLast = text.parse().unwrap();
-            assert_eq!((parsed.formats(), parsed.to_string().as_str()), (formats, text), "{text}");
+            assert_eq!(
+                (parsed.formats(), parsed.to_string().as_str()),
+                (formats, text),
+                "{text}"
+            );
         }
-        assert!("x".parse::<FirstLast>().unwrap_err().starts_with("\"x\" is no time format"));
+        assert!(
+            "x".parse::<FirstLast>()
+                .unwrap_err()
+                .starts_with("\"x\" is no time format")
+        );
     }
 }

@@ -75,8 +75,13 @@ type Sum = Column<FocusRequest, FocusRow>;
 
 const SUMS: View<FocusRequest, FocusRow> = View::new(
     &[
-        Sum::new("Duration", "Duration s", Seconds(3), |_, row| row.duration_ns.into()).sum(),
-        Sum::new("Max", "Longest s", Seconds(3), |_, row| row.max_duration_ns.into()),
+        Sum::new("Duration", "Duration s", Seconds(3), |_, row| {
+            row.duration_ns.into()
+        })
+        .sum(),
+        Sum::new("Max", "Longest s", Seconds(3), |_, row| {
+            row.max_duration_ns.into()
+        }),
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
         Sum::new("First", "First", Moment, |_, row| row.first_ns.into()),
         Sum::new("Last", "Last", Moment, |_, row| row.last_ns.into()),
@@ -87,7 +92,9 @@ const SUMS: View<FocusRequest, FocusRow> = View::new(
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort == FocusSort::Time))
-.with_sums("Total: {Duration} s in {Count} stays", |asked, _| asked.with_total);
+.with_sums("Total: {Duration} s in {Count} stays", |asked, _| {
+    asked.with_total
+});
 
 type Single = Column<FocusRequest, FocusStay>;
 
@@ -95,7 +102,11 @@ const SINGLE_STAYS: View<FocusRequest, FocusStay> = View::new(
     &[
         Single::new("From", "From", Moment, |_, row| row.ts_ns.into()),
         Single::new("To", "To", Moment, |_, row| row.end_ns.into()),
-        Single::new("Duration", "Duration s", Seconds(3), |_, row| row.duration_ns.into()).sum().or("?"),
+        Single::new("Duration", "Duration s", Seconds(3), |_, row| {
+            row.duration_ns.into()
+        })
+        .sum()
+        .or("?"),
         Single::new("Session", "Session", Whole, |_, row| row.session_id.into()).hidden(),
         Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
         Single::new("Process", "Process", ProcessLine, |_, row| row.into()),
@@ -103,7 +114,9 @@ const SINGLE_STAYS: View<FocusRequest, FocusStay> = View::new(
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(!matches!(asked.sort, FocusSort::Duration | FocusSort::Max)))
-.with_sums("Total: {Duration} s in {} stays", |asked, _| asked.with_total);
+.with_sums("Total: {Duration} s in {} stays", |asked, _| {
+    asked.with_total
+});
 
 impl Question for FocusRequest {
     const NAME: &'static str = "focus";
@@ -111,9 +124,13 @@ impl Question for FocusRequest {
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            Form::rows(&SINGLE_STAYS, self.stays_sql()).needs(&FOCUS, true).top(self.top)
+            Form::rows(&SINGLE_STAYS, self.stays_sql())
+                .needs(&FOCUS, true)
+                .top(self.top)
         } else {
-            Form::rows(&SUMS, self.sql()).needs(&FOCUS, false).top(self.top)
+            Form::rows(&SUMS, self.sql())
+                .needs(&FOCUS, false)
+                .top(self.top)
         }
     }
 }

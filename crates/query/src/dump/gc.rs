@@ -5,7 +5,9 @@ use super::sql::{
     time_condition,
 };
 use super::{Recorded, Top};
-use crate::question::Format::{FineMilliseconds, Megabytes, Moment, Process, ProcessLine, Whole, Word};
+use crate::question::Format::{
+    FineMilliseconds, Megabytes, Moment, Process, ProcessLine, Whole, Word,
+};
 use crate::question::{Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
@@ -99,16 +101,35 @@ type Sum = Column<GcRequest, GcRow>;
 
 const SUMS: View<GcRequest, GcRow> = View::new(
     &[
-        Sum::new("Suspended", "Suspended ms", FineMilliseconds, |_, row| row.suspended_ns.into()).cost(),
-        Sum::new("MaxSuspended", "Longest ms", FineMilliseconds, |_, row| row.max_suspended_ns.into())
-            .worst(),
-        Sum::new("Duration", "Duration ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
+        Sum::new("Suspended", "Suspended ms", FineMilliseconds, |_, row| {
+            row.suspended_ns.into()
+        })
+        .cost(),
+        Sum::new("MaxSuspended", "Longest ms", FineMilliseconds, |_, row| {
+            row.max_suspended_ns.into()
+        })
+        .worst(),
+        Sum::new("Duration", "Duration ms", FineMilliseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost(),
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Sum::new("Background", "Background", Whole, |_, row| row.background.into()).sum(),
-        Sum::new("MaxHeap", "Largest heap MB", Megabytes, |_, row| row.max_heap_bytes.into()).worst(),
-        Sum::new("Promoted", "Survived MB", Megabytes, |_, row| row.promoted_bytes.into()).cost(),
-        Sum::new("Generation", "Generation", Whole, |_, row| row.generation.into())
-            .shown_if(|asked| asked.by == GcBy::Generation),
+        Sum::new("Background", "Background", Whole, |_, row| {
+            row.background.into()
+        })
+        .sum(),
+        Sum::new("MaxHeap", "Largest heap MB", Megabytes, |_, row| {
+            row.max_heap_bytes.into()
+        })
+        .worst(),
+        Sum::new("Promoted", "Survived MB", Megabytes, |_, row| {
+            row.promoted_bytes.into()
+        })
+        .cost(),
+        Sum::new("Generation", "Generation", Whole, |_, row| {
+            row.generation.into()
+        })
+        .shown_if(|asked| asked.by == GcBy::Generation),
         Sum::new("Reason", "Why", Word, |_, row| row.reason.clone().into())
             .or("(not known)")
             .shown_if(|asked| asked.by == GcBy::Reason),
@@ -126,18 +147,31 @@ type Single = Column<GcRequest, GcEvent>;
 const EVENTS: View<GcRequest, GcEvent> = View::new(
     &[
         Single::new("Time", "Time", Moment, |_, row| row.start_ns.into()).or("before"),
-        Single::new("Duration", "Duration ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
-        Single::new("Suspended", "Suspended ms", FineMilliseconds, |_, row| row.suspended_ns.into()).cost(),
-        Single::new("Suspending", "Stopping ms", FineMilliseconds, |_, row| row.suspending_ns.into())
-            .cost()
-            .hidden(),
-        Single::new("Restarting", "Restarting ms", FineMilliseconds, |_, row| row.restarting_ns.into())
-            .cost()
-            .hidden(),
+        Single::new("Duration", "Duration ms", FineMilliseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost(),
+        Single::new("Suspended", "Suspended ms", FineMilliseconds, |_, row| {
+            row.suspended_ns.into()
+        })
+        .cost(),
+        Single::new("Suspending", "Stopping ms", FineMilliseconds, |_, row| {
+            row.suspending_ns.into()
+        })
+        .cost()
+        .hidden(),
+        Single::new("Restarting", "Restarting ms", FineMilliseconds, |_, row| {
+            row.restarting_ns.into()
+        })
+        .cost()
+        .hidden(),
         Single::new("Number", "Number", Whole, |_, row| row.number.into()),
         Single::new("Generation", "Gen", Whole, |_, row| row.generation.into()),
         Single::new("Heap", "Heap MB", Megabytes, |_, row| row.heap_bytes.into()).worst(),
-        Single::new("Promoted", "Survived MB", Megabytes, |_, row| row.promoted_bytes.into()).cost(),
+        Single::new("Promoted", "Survived MB", Megabytes, |_, row| {
+            row.promoted_bytes.into()
+        })
+        .cost(),
         Single::new("Type", "Type", Word, |_, row| kind(row.gc_type).into()),
         Single::new("Reason", "Why", Word, |_, row| row.reason.clone().into()),
         Single::new("Process", "Process", Process, |_, row| row.into()),
@@ -158,16 +192,19 @@ fn kind(number: Option<i64>) -> Option<&'static str> {
 
 /// The size of all heaps after a collection. The heap of pinned objects came with .NET 5; the others are
 /// known together or not at all.
-const HEAP: &str = "g.gen0_bytes + g.gen1_bytes + g.gen2_bytes + g.large_bytes + coalesce(g.pinned_bytes, 0)";
+const HEAP: &str =
+    "g.gen0_bytes + g.gen1_bytes + g.gen2_bytes + g.large_bytes + coalesce(g.pinned_bytes, 0)";
 
 impl Question for GcRequest {
     const NAME: &'static str = "gc";
-    const SENTENCE: &'static str =
-        "Garbage collections of .NET processes: how many, how long threads stood still, what survived";
+    const SENTENCE: &'static str = "Garbage collections of .NET processes: how many, how long threads stood still, what survived";
 
     fn form(&self) -> Form<Self> {
-        let form =
-            if self.details { Form::rows(&EVENTS, self.events_sql()) } else { Form::rows(&SUMS, self.sql()) };
+        let form = if self.details {
+            Form::rows(&EVENTS, self.events_sql())
+        } else {
+            Form::rows(&SUMS, self.sql())
+        };
         form.needs(&GC, true).top(self.top)
     }
 }
@@ -181,7 +218,10 @@ const GC: Recorded = Recorded::rows(
 impl GcRequest {
     fn conditions(&self) -> String {
         let mut all = self.processes.conditions();
-        all.extend(self.generation.map(|generation| format!("g.generation = {generation}")));
+        all.extend(
+            self.generation
+                .map(|generation| format!("g.generation = {generation}")),
+        );
         all.extend(known_condition("g.suspended_ns", self.suspended));
         all.extend(time_condition("coalesce(g.start_ns, g.end_ns)", self.time));
         filtered(&all)
@@ -190,8 +230,16 @@ impl GcRequest {
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let generation = if self.by == GcBy::Generation { "g.generation" } else { NO_NUMBER };
-        let reason = if self.by == GcBy::Reason { "gc_reason_name(g.reason)" } else { NO_TEXT };
+        let generation = if self.by == GcBy::Generation {
+            "g.generation"
+        } else {
+            NO_NUMBER
+        };
+        let reason = if self.by == GcBy::Reason {
+            "gc_reason_name(g.reason)"
+        } else {
+            NO_TEXT
+        };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, generation, reason";
         // Sizes of heaps do not add up over collections, each has the whole heap: the largest one is shown.
         format!(

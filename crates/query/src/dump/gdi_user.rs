@@ -159,33 +159,63 @@ type Single = Column<GdiUserRequest, GdiUserObjectRow>;
 const OBJECTS: View<GdiUserRequest, GdiUserObjectRow> = View::new(
     &[
         Single::new("Created", "Created", Moment, |_, row| row.create_ns.into()),
-        Single::new("Destroyed", "Destroyed", Moment, |_, row| row.destroy_ns.into()),
-        Single::new("Lifetime", "Lifetime s", Seconds(6), |_, row| row.lifetime_ns.into()),
-        Single::new("Outcome", "Outcome", Word, |_, row| row.outcome.clone().into()),
+        Single::new("Destroyed", "Destroyed", Moment, |_, row| {
+            row.destroy_ns.into()
+        }),
+        Single::new("Lifetime", "Lifetime s", Seconds(6), |_, row| {
+            row.lifetime_ns.into()
+        }),
+        Single::new("Outcome", "Outcome", Word, |_, row| {
+            row.outcome.clone().into()
+        }),
         Single::new("Class", "Class", Word, |_, row| row.class.clone().into()),
         Single::new("Type", "Type", Word, |_, row| row.type_name.clone().into()),
         Single::new("Handle", "Handle", Word, |_, row| row.handle.clone().into()),
-        Single::new("OwnerChanges", "Owner changes", Whole, |_, row| row.owner_changes.into()).sum().hidden(),
-        Single::new("HandleChanges", "Handle changes", Whole, |_, row| row.handle_changes.into())
-            .sum()
-            .hidden(),
+        Single::new("OwnerChanges", "Owner changes", Whole, |_, row| {
+            row.owner_changes.into()
+        })
+        .sum()
+        .hidden(),
+        Single::new("HandleChanges", "Handle changes", Whole, |_, row| {
+            row.handle_changes.into()
+        })
+        .sum()
+        .hidden(),
         Single::new("CreatedBy", "Created by", Word, |_, row| {
-            by(row.create_process.as_deref(), row.create_pid, row.create_tid).into()
+            by(
+                row.create_process.as_deref(),
+                row.create_pid,
+                row.create_tid,
+            )
+            .into()
         }),
         Single::new("DestroyedBy", "Destroyed by", Word, |_, row| {
-            by(row.destroy_process.as_deref(), row.destroy_pid, row.destroy_tid).into()
+            by(
+                row.destroy_process.as_deref(),
+                row.destroy_pid,
+                row.destroy_tid,
+            )
+            .into()
         })
         .hidden(),
-        Single::new("Process", "Process", Process, |_, row| row.process_key.map(|_| Value::from(row)).into())
-            .or("(none)"),
+        Single::new("Process", "Process", Process, |_, row| {
+            row.process_key.map(|_| Value::from(row)).into()
+        })
+        .or("(none)"),
     ],
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort != GdiUserSort::Lifetime))
 .with_below(|_, row| {
-    let destroyed = row.destroy_stack.is_some().then(|| Line::new("    destroyed by"));
+    let destroyed = row
+        .destroy_stack
+        .is_some()
+        .then(|| Line::new("    destroyed by"));
     let created = frames(row.create_stack.as_deref()).into_iter();
-    created.chain(destroyed).chain(frames(row.destroy_stack.as_deref())).collect()
+    created
+        .chain(destroyed)
+        .chain(frames(row.destroy_stack.as_deref()))
+        .collect()
 });
 
 /// A process with the thread that did something.
@@ -203,9 +233,13 @@ impl Question for GdiUserRequest {
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            Form::rows(&OBJECTS, self.objects_sql()).needs(&GDI_USER, true).top(self.top)
+            Form::rows(&OBJECTS, self.objects_sql())
+                .needs(&GDI_USER, true)
+                .top(self.top)
         } else {
-            Form::rows(&SUMS, self.sql()).needs(&GDI_USER, self.needs_rows()).top(self.top)
+            Form::rows(&SUMS, self.sql())
+                .needs(&GDI_USER, self.needs_rows())
+                .top(self.top)
         }
     }
 }

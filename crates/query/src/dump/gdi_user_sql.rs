@@ -3,8 +3,8 @@
 use super::gdi_user::{GdiUserBy, GdiUserRequest, GdiUserSort};
 use super::object_ref::NEVER_NS;
 use super::sql::{
-    PROCESS_COLUMNS, filtered, quoted, range_condition, stack_condition, stack_text, text_condition,
-    time_condition,
+    PROCESS_COLUMNS, filtered, quoted, range_condition, stack_condition, stack_text,
+    text_condition, time_condition,
 };
 
 /// Name of the type of a row named `o`, its number where it has no name.
@@ -17,11 +17,20 @@ impl GdiUserRequest {
         all.extend(time_condition("o.create_ns", self.time));
         // A missing lifetime counts as longer than any trace, so that `10..` finds what was never destroyed.
         if !self.lifetime.is_unlimited() {
-            all.extend(range_condition(&format!("coalesce(o.lifetime_ns, {NEVER_NS})"), self.lifetime));
+            all.extend(range_condition(
+                &format!("coalesce(o.lifetime_ns, {NEVER_NS})"),
+                self.lifetime,
+            ));
         }
         all.extend(text_condition("hex(o.handle)", self.handle.as_deref()));
-        all.extend(stack_condition("o.create_stack_id", self.create_stack.as_deref()));
-        all.extend(stack_condition("o.destroy_stack_id", self.destroy_stack.as_deref()));
+        all.extend(stack_condition(
+            "o.create_stack_id",
+            self.create_stack.as_deref(),
+        ));
+        all.extend(stack_condition(
+            "o.destroy_stack_id",
+            self.destroy_stack.as_deref(),
+        ));
         all
     }
 
@@ -31,7 +40,11 @@ impl GdiUserRequest {
 
     fn conditions(&self) -> Vec<String> {
         let mut all = self.processes.conditions();
-        all.extend(self.class.as_deref().map(|class| format!("o.class = {}", quoted(class))));
+        all.extend(
+            self.class
+                .as_deref()
+                .map(|class| format!("o.class = {}", quoted(class))),
+        );
         all.extend(text_condition(TYPE, self.type_name.as_deref()));
         all
     }
@@ -69,9 +82,16 @@ impl GdiUserRequest {
             "CAST(NULL AS INT) AS create_stack_id"
         };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, class, type_name, create_stack_id";
-        let (text, join) =
-            stack_text("s.create_stack_id", "stack", self.stacks && self.by == GdiUserBy::Stack);
-        let limits: Vec<String> = self.leaked.then(|| "s.outstanding > 0".to_owned()).into_iter().collect();
+        let (text, join) = stack_text(
+            "s.create_stack_id",
+            "stack",
+            self.stacks && self.by == GdiUserBy::Stack,
+        );
+        let limits: Vec<String> = self
+            .leaked
+            .then(|| "s.outstanding > 0".to_owned())
+            .into_iter()
+            .collect();
         format!(
             "SELECT s.*, s.create_stack_id AS stack_id, {text}, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
@@ -102,9 +122,14 @@ ORDER BY sort_value, created, destroyed, process_key, class, type_name, create_s
             conditions.push("o.create_ns IS NOT NULL AND o.outcome = 'open'".to_owned());
         }
         let time = "coalesce(o.create_ns, o.destroy_ns, 0)";
-        let sort = if self.sort == GdiUserSort::Lifetime { "coalesce(o.lifetime_ns, -1)" } else { time };
+        let sort = if self.sort == GdiUserSort::Lifetime {
+            "coalesce(o.lifetime_ns, -1)"
+        } else {
+            time
+        };
         let (create, create_join) = stack_text("o.create_stack_id", "create_stack", self.stacks);
-        let (destroy, destroy_join) = stack_text("o.destroy_stack_id", "destroy_stack", self.stacks);
+        let (destroy, destroy_join) =
+            stack_text("o.destroy_stack_id", "destroy_stack", self.stacks);
         let process = PROCESS_COLUMNS.replace("p.session_id", "o.session_id");
         format!(
             "SELECT o.create_ns, o.destroy_ns, o.lifetime_ns, o.class, {TYPE} AS type_name, hex(o.handle) AS handle, o.outcome, o.owner_changes,

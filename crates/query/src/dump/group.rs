@@ -74,7 +74,13 @@ pub fn grouped<R, K: Eq + std::hash::Hash, T>(
     }
     groups.iter_mut().for_each(|rows| top.cut(rows));
     groups.retain(|rows| !rows.is_empty());
-    groups.into_iter().map(|rows| Group { total: total(&rows), rows }).collect()
+    groups
+        .into_iter()
+        .map(|rows| Group {
+            total: total(&rows),
+            rows,
+        })
+        .collect()
 }
 
 /// Rows in groups; one group with all rows unless they are by process.
@@ -112,8 +118,14 @@ impl Grouping {
         if self.per_process {
             self.top_processes.cut(&mut groups);
         }
-        let all: Vec<R> = groups.iter().flat_map(|group| group.rows.iter().cloned()).collect();
-        Grouped { groups, total: total(&all) }
+        let all: Vec<R> = groups
+            .iter()
+            .flat_map(|group| group.rows.iter().cloned())
+            .collect();
+        Grouped {
+            groups,
+            total: total(&all),
+        }
     }
 }
 
@@ -144,12 +156,24 @@ mod tests {
         let groups = grouped(
             rows,
             |row| row.0,
-            Top { count: Some(2), skip: 0 },
+            Top {
+                count: Some(2),
+                skip: 0,
+            },
             |rows| rows.iter().map(|r| r.1).sum(),
         );
         assert_eq!(
             groups,
-            [Group { total: 7, rows: vec![("b", 3), ("b", 4)] }, Group { total: 2, rows: vec![("a", 2)] }]
+            [
+                Group {
+                    total: 7,
+                    rows: vec![("b", 3), ("b", 4)]
+                },
+                Group {
+                    total: 2,
+                    rows: vec![("a", 2)]
+                }
+            ]
         );
     }
 }

@@ -1,11 +1,13 @@
 //! Pages that were read from files since a thread touched them: by file or process, or single reads.
 
 use super::sql::{
-    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns, stack_condition,
-    stack_text, text_condition, time_condition,
+    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns,
+    stack_condition, stack_text, text_condition, time_condition,
 };
 use super::{Recorded, Top};
-use crate::question::Format::{Bytes, FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word};
+use crate::question::Format::{
+    Bytes, FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word,
+};
 use crate::question::{Among, Column, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
@@ -91,9 +93,18 @@ type Sum = Column<HardFaultRequest, HardFaultRow>;
 
 const SUMS: View<HardFaultRequest, HardFaultRow> = View::new(
     &[
-        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
-        Sum::new("Mean", "Mean us", Microseconds, |_, row| row.mean_duration_ns.into()).worst(),
-        Sum::new("Max", "Max us", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost(),
+        Sum::new("Mean", "Mean us", Microseconds, |_, row| {
+            row.mean_duration_ns.into()
+        })
+        .worst(),
+        Sum::new("Max", "Max us", Microseconds, |_, row| {
+            row.max_duration_ns.into()
+        })
+        .worst(),
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
         Sum::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
         Sum::new("Path", "File", Word, |_, row| row.path.clone().into())
@@ -111,17 +122,28 @@ type Single = Column<HardFaultRequest, HardFaultEvent>;
 const READS: View<HardFaultRequest, HardFaultEvent> = View::new(
     &[
         Single::time("Time", |_, row| row.start_ns.into()),
-        Single::new("Duration", "us", Microseconds, |_, row| row.duration_ns.into()).cost(),
+        Single::new("Duration", "us", Microseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost(),
         Single::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
         Single::new("Offset", "Offset", Whole, |_, row| row.offset_bytes.into()).hidden(),
-        Single::new("Address", "Address", Word, |_, row| row.address.clone().into()).hidden(),
+        Single::new("Address", "Address", Word, |_, row| {
+            row.address.clone().into()
+        })
+        .hidden(),
         Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
         Single::new("Process", "Process", Process, |_, row| row.into()),
         Single::new("Path", "File", Word, |_, row| row.path.clone().into()),
     ],
     |row| row.sort_value,
 )
-.ranking(|asked| Ranked::rows_unless(matches!(asked.sort, HardFaultSort::Count | HardFaultSort::Time)))
+.ranking(|asked| {
+    Ranked::rows_unless(matches!(
+        asked.sort,
+        HardFaultSort::Count | HardFaultSort::Time
+    ))
+})
 .with_below(|_, row| frames(row.stack.as_deref()));
 
 impl Question for HardFaultRequest {
@@ -131,9 +153,13 @@ impl Question for HardFaultRequest {
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            Form::rows(&READS, self.reads_sql()).needs(&FAULTS, true).top(self.top)
+            Form::rows(&READS, self.reads_sql())
+                .needs(&FAULTS, true)
+                .top(self.top)
         } else {
-            Form::rows(&SUMS, self.sql()).needs(&FAULTS, self.needs_rows()).top(self.top)
+            Form::rows(&SUMS, self.sql())
+                .needs(&FAULTS, self.needs_rows())
+                .top(self.top)
         }
     }
 }
@@ -173,9 +199,12 @@ impl HardFaultRequest {
         } else {
             "SELECT * FROM hard_fault_file".to_owned()
         };
-        let path = if self.by == HardFaultBy::File { "h.path" } else { NO_TEXT };
-        let keys =
-            "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path";
+        let path = if self.by == HardFaultBy::File {
+            "h.path"
+        } else {
+            NO_TEXT
+        };
+        let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path";
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (

@@ -97,12 +97,30 @@ type Sum = Column<HeapRequest, HeapRow>;
 
 const SUMS: View<HeapRequest, HeapRow> = View::new(
     &[
-        Sum::new("OutstandingSize", "Not freed", Bytes, |_, row| row.outstanding_bytes.into()).cost(),
-        Sum::new("OutstandingCount", "Count", Whole, |_, row| row.outstanding_blocks.into()).cost(),
-        Sum::new("AllocatedSize", "Allocated", Bytes, |_, row| row.allocated_bytes.into()).cost(),
-        Sum::new("AllocatedCount", "Count", Whole, |_, row| row.allocations.into()).cost(),
-        Sum::new("MaxSize", "Largest", Bytes, |_, row| row.max_allocated_bytes.into()).worst(),
-        Sum::new("ReallocatedCount", "Resized", Whole, |_, row| row.reallocations.into()).sum(),
+        Sum::new("OutstandingSize", "Not freed", Bytes, |_, row| {
+            row.outstanding_bytes.into()
+        })
+        .cost(),
+        Sum::new("OutstandingCount", "Count", Whole, |_, row| {
+            row.outstanding_blocks.into()
+        })
+        .cost(),
+        Sum::new("AllocatedSize", "Allocated", Bytes, |_, row| {
+            row.allocated_bytes.into()
+        })
+        .cost(),
+        Sum::new("AllocatedCount", "Count", Whole, |_, row| {
+            row.allocations.into()
+        })
+        .cost(),
+        Sum::new("MaxSize", "Largest", Bytes, |_, row| {
+            row.max_allocated_bytes.into()
+        })
+        .worst(),
+        Sum::new("ReallocatedCount", "Resized", Whole, |_, row| {
+            row.reallocations.into()
+        })
+        .sum(),
         Sum::new("FreedCount", "Freed", Whole, |_, row| row.frees.into()).sum(),
         Sum::new("PeakSize", "Peak", Bytes, |_, row| row.peak_bytes.into())
             .worst()
@@ -116,7 +134,10 @@ const SUMS: View<HeapRequest, HeapRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_sums("Total: {AllocatedCount} allocations of {AllocatedSize}, not freed {OutstandingSize}", |_, _| true)
+.with_sums(
+    "Total: {AllocatedCount} allocations of {AllocatedSize}, not freed {OutstandingSize}",
+    |_, _| true,
+)
 .with_below(|_, row| frames(row.stack.as_deref()));
 
 type Single = Column<HeapRequest, HeapEvent>;
@@ -126,10 +147,17 @@ const EVENTS: View<HeapRequest, HeapEvent> = View::new(
         Single::time("Time", |_, row| row.ts_ns.into()),
         Single::new("Kind", "What", Word, |_, row| row.kind.clone().into()),
         Single::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).worst(),
-        Single::new("OutstandingSize", "Not freed", Bytes, |_, row| row.outstanding_bytes.into()).cost(),
-        Single::new("Lifetime", "Lifetime ms", FineMilliseconds, |_, row| row.lifetime_ns.into()),
+        Single::new("OutstandingSize", "Not freed", Bytes, |_, row| {
+            row.outstanding_bytes.into()
+        })
+        .cost(),
+        Single::new("Lifetime", "Lifetime ms", FineMilliseconds, |_, row| {
+            row.lifetime_ns.into()
+        }),
         Single::new("Held", "Heap holds", Bytes, |_, row| row.held_bytes.into()).worst(),
-        Single::new("Address", "Address", Word, |_, row| row.address.clone().into()),
+        Single::new("Address", "Address", Word, |_, row| {
+            row.address.clone().into()
+        }),
         Single::new("Heap", "Heap", Word, |_, row| row.heap.clone().into()),
         Single::new("Tid", "Tid", Id, |_, row| row.tid.into()).hidden(),
         Single::new("Process", "Process", Process, |_, row| row.into()),
@@ -145,9 +173,13 @@ impl Question for HeapRequest {
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            Form::rows(&EVENTS, self.events_sql()).needs(&RECORDED, true).top(self.top)
+            Form::rows(&EVENTS, self.events_sql())
+                .needs(&RECORDED, true)
+                .top(self.top)
         } else {
-            Form::rows(&SUMS, self.sql()).needs(&RECORDED, self.needs_rows()).top(self.top)
+            Form::rows(&SUMS, self.sql())
+                .needs(&RECORDED, self.needs_rows())
+                .top(self.top)
         }
     }
 }

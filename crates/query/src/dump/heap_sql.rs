@@ -2,8 +2,8 @@
 
 use super::heap::{HeapBy, HeapRequest};
 use super::sql::{
-    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, filtered, known_condition, process_columns, stack_condition,
-    stack_text, text_condition, time_condition,
+    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, filtered, known_condition, process_columns,
+    stack_condition, stack_text, text_condition, time_condition,
 };
 
 /// Events, and whether they gave a block the size that it has at the end of the trace: no other event took
@@ -59,16 +59,28 @@ impl HeapRequest {
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let heap = if self.by == HeapBy::Heap { "hex(h.heap_handle)" } else { NO_TEXT };
+        let heap = if self.by == HeapBy::Heap {
+            "hex(h.heap_handle)"
+        } else {
+            NO_TEXT
+        };
         // What a heap held at its peak came from many stacks, so that rows by stack have none.
         let (stack, peak) = match self.by {
             HeapBy::Stack => ("h.stack_id", NO_NUMBER),
             HeapBy::Heap | HeapBy::Process => (NO_NUMBER, "h.peak_bytes"),
         };
-        let (text, join) = stack_text("s.stack_id", "stack", self.stacks && self.by == HeapBy::Stack);
+        let (text, join) = stack_text(
+            "s.stack_id",
+            "stack",
+            self.stacks && self.by == HeapBy::Stack,
+        );
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
                     heap, stack_id";
-        let leaked = if self.leaked { "\nHAVING sum(outstanding_blocks) > 0" } else { "" };
+        let leaked = if self.leaked {
+            "\nHAVING sum(outstanding_blocks) > 0"
+        } else {
+            ""
+        };
         format!(
             "SELECT s.*, {text}, CAST({sort} AS DOUBLE) AS sort_value
 FROM (

@@ -1,11 +1,13 @@
 //! Methods that .NET compiled at run time: sums by process or tier, or single compilations.
 
 use super::sql::{
-    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns, text_condition,
-    time_condition,
+    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns,
+    text_condition, time_condition,
 };
 use super::{Recorded, Top};
-use crate::question::Format::{FineMilliseconds, Id, Moment, PlainBytes, Process, ProcessLine, Whole, Word};
+use crate::question::Format::{
+    FineMilliseconds, Id, Moment, PlainBytes, Process, ProcessLine, Whole, Word,
+};
 use crate::question::{Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
@@ -84,12 +86,24 @@ type Sum = Column<JitRequest, JitRow>;
 
 const SUMS: View<JitRequest, JitRow> = View::new(
     &[
-        Sum::new("Duration", "Time ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
-        Sum::new("MaxDuration", "Longest ms", FineMilliseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("Duration", "Time ms", FineMilliseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost(),
+        Sum::new("MaxDuration", "Longest ms", FineMilliseconds, |_, row| {
+            row.max_duration_ns.into()
+        })
+        .worst(),
         Sum::new("Count", "Methods", Whole, |_, row| row.count.into()).cost(),
-        Sum::new("Timed", "With start", Whole, |_, row| row.timed.into()).sum().hidden(),
+        Sum::new("Timed", "With start", Whole, |_, row| row.timed.into())
+            .sum()
+            .hidden(),
         Sum::new("Size", "Code", PlainBytes, |_, row| row.size_bytes.into()).sum(),
-        Sum::new("IlSize", "IL", PlainBytes, |_, row| row.il_size_bytes.into()).sum().hidden(),
+        Sum::new("IlSize", "IL", PlainBytes, |_, row| {
+            row.il_size_bytes.into()
+        })
+        .sum()
+        .hidden(),
         Sum::new("Tier", "Tier", Word, |_, row| row.tier.clone().into())
             .or("(unknown)")
             .shown_if(|asked| asked.by == JitBy::Tier),
@@ -99,16 +113,27 @@ const SUMS: View<JitRequest, JitRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_sums("Total: {Count} methods, {Duration} ms, {Size} of code", |_, _| true);
+.with_sums(
+    "Total: {Count} methods, {Duration} ms, {Size} of code",
+    |_, _| true,
+);
 
 type Single = Column<JitRequest, JitEvent>;
 
 const EVENTS: View<JitRequest, JitEvent> = View::new(
     &[
-        Single::new("Time", "Time", Moment, |_, row| row.start_ns.unwrap_or(row.ts_ns).into()),
-        Single::new("Duration", "ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
+        Single::new("Time", "Time", Moment, |_, row| {
+            row.start_ns.unwrap_or(row.ts_ns).into()
+        }),
+        Single::new("Duration", "ms", FineMilliseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost(),
         Single::new("Size", "Code", PlainBytes, |_, row| row.size_bytes.into()).sum(),
-        Single::new("IlSize", "IL", PlainBytes, |_, row| row.il_size_bytes.into()).sum(),
+        Single::new("IlSize", "IL", PlainBytes, |_, row| {
+            row.il_size_bytes.into()
+        })
+        .sum(),
         Single::new("Tier", "Tier", Word, |_, row| row.tier.clone().into()),
         Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
         Single::new("Process", "Process", Process, |_, row| row.into()),
@@ -123,8 +148,11 @@ impl Question for JitRequest {
     const SENTENCE: &'static str = "Methods that .NET compiled at run time, and how long that took";
 
     fn form(&self) -> Form<Self> {
-        let form =
-            if self.details { Form::rows(&EVENTS, self.events_sql()) } else { Form::rows(&SUMS, self.sql()) };
+        let form = if self.details {
+            Form::rows(&EVENTS, self.events_sql())
+        } else {
+            Form::rows(&SUMS, self.sql())
+        };
         form.needs(&JIT, true).top(self.top)
     }
 }
@@ -149,11 +177,19 @@ impl JitRequest {
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let tier = if self.by == JitBy::Tier { "j.tier" } else { NO_TEXT };
+        let tier = if self.by == JitBy::Tier {
+            "j.tier"
+        } else {
+            NO_TEXT
+        };
         // The type is what stands before the last point. Names of constructors start with a point themselves
         // (`Type..ctor`).
         let of_type = r"regexp_replace(j.method, '\.+[^.]*$', '')";
-        let type_name = if self.by == JitBy::Type { of_type } else { NO_TEXT };
+        let type_name = if self.by == JitBy::Type {
+            of_type
+        } else {
+            NO_TEXT
+        };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, tier, type_name";
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value

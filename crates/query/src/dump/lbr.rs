@@ -71,7 +71,8 @@ pub type LbrAnswer = Vec<Group<LbrRow, i64>>;
 /// Sum of the counts of rows.
 #[must_use]
 pub fn total(rows: &[LbrRow]) -> i64 {
-    rows.iter().fold(0, |sum, row| sum.saturating_add(row.count))
+    rows.iter()
+        .fold(0, |sum, row| sum.saturating_add(row.count))
 }
 
 /// What a line of an answer stands for: for people, methods stand below their process, and callers below the
@@ -96,8 +97,14 @@ type Branches = Column<LbrRequest, LbrLine>;
 /// Lines of different levels count the same branches, so that they have no sum.
 const COLUMNS: &[Branches] = &[
     Branches::new("Branches", "Branches", Whole, |_, line| line.count.into()),
-    Branches::new("Name", "Process", ProcessLine, LbrRequest::name_of)
-        .titled(|asked| if asked.asks_methods() { "Method" } else { "Process" }.to_owned()),
+    Branches::new("Name", "Process", ProcessLine, LbrRequest::name_of).titled(|asked| {
+        if asked.asks_methods() {
+            "Method"
+        } else {
+            "Process"
+        }
+        .to_owned()
+    }),
 ];
 
 const PROCESSES: View<LbrRequest, LbrLine> = View::new(COLUMNS, |line| line.count as f64);
@@ -114,7 +121,8 @@ const LBR: Recorded = Recorded::rows(
 
 impl Question for LbrRequest {
     const NAME: &'static str = "lbr";
-    const SENTENCE: &'static str = "Branches that the processor remembered: which method reached which";
+    const SENTENCE: &'static str =
+        "Branches that the processor remembered: which method reached which";
 
     fn form(&self) -> Form<Self> {
         let asked = self.meant();
@@ -122,11 +130,21 @@ impl Question for LbrRequest {
             let groups = asked.ask(session)?;
             let lines = groups.iter().flat_map(|group| asked.lines(group)).collect();
             let records = groups.into_iter().flat_map(|group| group.rows).collect();
-            let view = if asked.asks_methods() { &METHODS } else { &PROCESSES };
+            let view = if asked.asks_methods() {
+                &METHODS
+            } else {
+                &PROCESSES
+            };
             let heading = Line::new("Counts are those of samples, not of calls.");
-            Ok(Answer::rows(&asked, view, lines).with_records::<LbrRow>(records).with_heading(Some(heading)))
+            Ok(Answer::rows(&asked, view, lines)
+                .with_records::<LbrRow>(records)
+                .with_heading(Some(heading)))
         });
-        if self.asks_methods() { form } else { form.top(self.top) }
+        if self.asks_methods() {
+            form
+        } else {
+            form.top(self.top)
+        }
     }
 
     fn check(&self) -> std::result::Result<(), OptionError> {
@@ -135,7 +153,10 @@ impl Question for LbrRequest {
             return Ok(());
         }
         let problem = format!("must be a number above 0, not {factor}");
-        Err(OptionError::Value { option: "scaling-factor", problem })
+        Err(OptionError::Value {
+            option: "scaling-factor",
+            problem,
+        })
     }
 }
 
@@ -147,16 +168,30 @@ impl LbrRequest {
     /// The request with a filter that all methods pass, where something else than a filter asks for methods.
     fn meant(&self) -> Self {
         let all = || self.asks_methods().then(|| "*".to_owned());
-        Self { methods: self.methods.clone().or_else(all), ..self.clone() }
+        Self {
+            methods: self.methods.clone().or_else(all),
+            ..self.clone()
+        }
     }
 
     /// The lines of a process.
     fn lines(&self, group: &Group<LbrRow, i64>) -> Vec<LbrLine> {
-        let line = |level, count, row: &LbrRow| LbrLine { level, count, row: row.clone() };
+        let line = |level, count, row: &LbrRow| LbrLine {
+            level,
+            count,
+            row: row.clone(),
+        };
         if !self.asks_methods() {
-            return group.rows.iter().map(|row| line(Level::Process, row.count, row)).collect();
+            return group
+                .rows
+                .iter()
+                .map(|row| line(Level::Process, row.count, row))
+                .collect();
         }
-        let first = group.rows.first().map(|row| line(Level::Process, group.total, row));
+        let first = group
+            .rows
+            .first()
+            .map(|row| line(Level::Process, group.total, row));
         let mut lines: Vec<LbrLine> = first.into_iter().collect();
         let mut before: Option<&LbrRow> = None;
         for row in &group.rows {
@@ -174,7 +209,8 @@ impl LbrRequest {
     fn name_of(&self, line: &LbrLine) -> Value {
         let shown = |name: &Option<String>| {
             let name = name.as_deref().unwrap_or_default();
-            self.cut_method.map_or_else(|| name.to_owned(), |cut| cut.of(name))
+            self.cut_method
+                .map_or_else(|| name.to_owned(), |cut| cut.of(name))
         };
         match line.level {
             Level::Process => (&line.row).into(),
@@ -198,7 +234,9 @@ impl LbrRequest {
         }
         groups.retain(|group| !group.rows.is_empty());
         // Only the methods that are left count.
-        groups.iter_mut().for_each(|group| group.total = total(&group.rows));
+        groups
+            .iter_mut()
+            .for_each(|group| group.total = total(&group.rows));
         groups.sort_by_key(|group| group.total);
         self.top.cut(&mut groups);
         Ok(groups)

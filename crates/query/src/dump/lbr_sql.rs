@@ -19,10 +19,21 @@ impl LbrRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let none = || "CAST(NULL AS VARCHAR)".to_owned();
-        let (has_callees, has_callers) = (self.methods.is_some() || self.show_caller, self.show_caller);
-        let callee = if has_callees { self.name("callee") } else { none() };
-        let caller = if has_callers { self.name("caller") } else { none() };
-        let mut limits: Vec<String> = text_condition("callee", self.methods.as_deref()).into_iter().collect();
+        let (has_callees, has_callers) =
+            (self.methods.is_some() || self.show_caller, self.show_caller);
+        let callee = if has_callees {
+            self.name("callee")
+        } else {
+            none()
+        };
+        let caller = if has_callers {
+            self.name("caller")
+        } else {
+            none()
+        };
+        let mut limits: Vec<String> = text_condition("callee", self.methods.as_deref())
+            .into_iter()
+            .collect();
         limits.extend(range_condition("callee_count", self.count));
         // Without callers both columns are the same number.
         limits.extend(range_condition("count", self.count).filter(|_| has_callers));

@@ -94,33 +94,70 @@ type One = Column<LoggersRequest, LoggerRow>;
 const SESSION_COLUMNS: &[One] = &[
     One::new("Start", "Start", Moment, |_, row| row.start_ns.into()).or("before"),
     One::new("Stop", "Stop", Moment, |_, row| row.stop_ns.into()),
-    One::new("LostEvents", "Lost events", Whole, |_, row| row.events_lost.into()).cost(),
-    One::new("LostBuffers", "Lost buffers", Whole, |_, row| row.buffers_lost.into()).cost(),
-    One::new("LostRealTime", "Lost in real time", Whole, |_, row| row.real_time_buffers_lost.into())
-        .cost()
-        .hidden(),
-    One::new("BufferSize", "Buffer KiB", Whole, |_, row| row.buffer_size_bytes.map(kib).into()),
-    One::new("EventBufferSize", "Buffer size", Whole, |_, row| row.event_buffer_size.into()).hidden(),
-    One::new("MinBuffers", "Min", Whole, |_, row| row.minimum_buffers.into()).hidden(),
-    One::new("MaxBuffers", "Max", Whole, |_, row| row.maximum_buffers.into()).hidden(),
-    One::new("Buffers", "Buffers", Whole, |_, row| row.peak_buffers.or(row.current_buffers).into()),
-    One::new("Written", "Written", Whole, |_, row| row.buffers_written.into()).sum(),
+    One::new("LostEvents", "Lost events", Whole, |_, row| {
+        row.events_lost.into()
+    })
+    .cost(),
+    One::new("LostBuffers", "Lost buffers", Whole, |_, row| {
+        row.buffers_lost.into()
+    })
+    .cost(),
+    One::new("LostRealTime", "Lost in real time", Whole, |_, row| {
+        row.real_time_buffers_lost.into()
+    })
+    .cost()
+    .hidden(),
+    One::new("BufferSize", "Buffer KiB", Whole, |_, row| {
+        row.buffer_size_bytes.map(kib).into()
+    }),
+    One::new("EventBufferSize", "Buffer size", Whole, |_, row| {
+        row.event_buffer_size.into()
+    })
+    .hidden(),
+    One::new("MinBuffers", "Min", Whole, |_, row| {
+        row.minimum_buffers.into()
+    })
+    .hidden(),
+    One::new("MaxBuffers", "Max", Whole, |_, row| {
+        row.maximum_buffers.into()
+    })
+    .hidden(),
+    One::new("Buffers", "Buffers", Whole, |_, row| {
+        row.peak_buffers.or(row.current_buffers).into()
+    }),
+    One::new("Written", "Written", Whole, |_, row| {
+        row.buffers_written.into()
+    })
+    .sum(),
     One::new("Id", "Id", Whole, |_, row| row.logger_id.into()).hidden(),
-    One::new("Providers", "Providers", Whole, |_, row| row.providers.into()),
-    One::new("Guid", "GUID", Word, |_, row| row.session_guid.clone().into()).hidden(),
-    One::new("Status", "Status", Word, |_, row| row.status_name.clone().into()).hidden(),
+    One::new("Providers", "Providers", Whole, |_, row| {
+        row.providers.into()
+    }),
+    One::new("Guid", "GUID", Word, |_, row| {
+        row.session_guid.clone().into()
+    })
+    .hidden(),
+    One::new("Status", "Status", Word, |_, row| {
+        row.status_name.clone().into()
+    })
+    .hidden(),
     One::new("Mode", "Mode", Word, |_, row| row.modes.clone().into()),
     One::new("Name", "Name", Word, |_, row| name(row).into()),
     One::new("File", "File", Word, |_, row| row.file.clone().into()),
-    One::new("Keywords", "Keywords", Word, |_, row| row.kernel_keywords.clone().into()),
+    One::new("Keywords", "Keywords", Word, |_, row| {
+        row.kernel_keywords.clone().into()
+    }),
 ];
 
 /// Sessions by start; those that ran before the trace come first.
-const SESSIONS: View<LoggersRequest, LoggerRow> =
-    View::new(SESSION_COLUMNS, |row| row.start_ns.map_or(-1.0, |ns| ns as f64)).ranking(|_| Ranked::No);
+const SESSIONS: View<LoggersRequest, LoggerRow> = View::new(SESSION_COLUMNS, |row| {
+    row.start_ns.map_or(-1.0, |ns| ns as f64)
+})
+.ranking(|_| Ranked::No);
 
 /// Sessions by what they lost.
-const SESSIONS_BY_LOSS: View<LoggersRequest, LoggerRow> = View::new(SESSION_COLUMNS, |row| row.sort_value);
+const SESSIONS_BY_LOSS: View<LoggersRequest, LoggerRow> =
+    View::new(SESSION_COLUMNS, |row| row.sort_value);
 
 /// The name, marked if the session wrote the trace.
 fn name(row: &LoggerRow) -> String {
@@ -139,9 +176,14 @@ const EVENTS: View<LoggersRequest, LoggerEventRow> = View::new(
     &[
         Event::time("Time", |_, row| row.ts_ns.into()),
         Event::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
-        Event::new("Session", "Session", Word, |_, row| row.session.clone().into()),
+        Event::new("Session", "Session", Word, |_, row| {
+            row.session.clone().into()
+        }),
         Event::new("Provider", "Provider", Word, |_, row| {
-            row.provider.clone().or_else(|| row.provider_guid.clone()).into()
+            row.provider
+                .clone()
+                .or_else(|| row.provider_guid.clone())
+                .into()
         }),
         Event::new("Level", "Level", Whole, |_, row| row.level.into()),
         Event::new("Keywords", "Keywords", Id, |_, row| {
@@ -151,9 +193,13 @@ const EVENTS: View<LoggersRequest, LoggerEventRow> = View::new(
             let id = row.event_id.map(|id| id.to_string());
             row.event_name.clone().or(id).into()
         }),
-        Event::new("Status", "Status", Word, |_, row| row.status_name.clone().into()),
+        Event::new("Status", "Status", Word, |_, row| {
+            row.status_name.clone().into()
+        }),
         Event::new("Process", "Process", Process, |_, row| {
-            (row.process.is_some() || row.pid.is_some()).then_some(row).into()
+            (row.process.is_some() || row.pid.is_some())
+                .then_some(row)
+                .into()
         }),
         Event::new("Tid", "Tid", Id, |_, row| row.tid.into()).hidden(),
     ],
@@ -164,15 +210,22 @@ const EVENTS: View<LoggersRequest, LoggerEventRow> = View::new(
 impl Question for LoggersRequest {
     const NAME: &'static str = "loggers";
     const ALIASES: &'static [&'static str] = &["logger"];
-    const SENTENCE: &'static str =
-        "Recording sessions: those of the trace and others, what they lost, which providers were switched on";
+    const SENTENCE: &'static str = "Recording sessions: those of the trace and others, what they lost, which providers were switched on";
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            return Form::rows(&EVENTS, self.events_sql()).needs(&LOGGER_EVENTS, true).top(self.top);
+            return Form::rows(&EVENTS, self.events_sql())
+                .needs(&LOGGER_EVENTS, true)
+                .top(self.top);
         }
-        let view = if self.sort == LoggerSort::Lost { &SESSIONS_BY_LOSS } else { &SESSIONS };
-        Form::rows(view, self.sessions_sql()).needs(&LOGGERS, true).top(self.top)
+        let view = if self.sort == LoggerSort::Lost {
+            &SESSIONS_BY_LOSS
+        } else {
+            &SESSIONS
+        };
+        Form::rows(view, self.sessions_sql())
+            .needs(&LOGGERS, true)
+            .top(self.top)
     }
 }
 
@@ -198,7 +251,9 @@ impl LoggersRequest {
     #[must_use]
     pub fn sessions_sql(&self) -> String {
         let order = self.sort.sql();
-        let conditions: Vec<String> = text_condition("e.name", self.session.as_deref()).into_iter().collect();
+        let conditions: Vec<String> = text_condition("e.name", self.session.as_deref())
+            .into_iter()
+            .collect();
         format!(
             "SELECT e.*, {STATUS_NAME}, coalesce(o.providers, 0) AS providers,
   CAST(coalesce(events_lost, 0) + coalesce(buffers_lost, 0) + coalesce(real_time_buffers_lost, 0) AS DOUBLE) AS sort_value
@@ -216,7 +271,10 @@ ORDER BY {order}, session_guid, file",
     pub fn events_sql(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition("e.session", self.session.as_deref()));
-        conditions.extend(any_text_condition(&["e.provider", "e.provider_guid"], self.provider.as_deref()));
+        conditions.extend(any_text_condition(
+            &["e.provider", "e.provider_guid"],
+            self.provider.as_deref(),
+        ));
         conditions.extend(text_condition("e.kind", self.kind.as_deref()));
         conditions.extend(time_condition("e.ts_ns", self.time));
         format!(

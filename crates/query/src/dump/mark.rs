@@ -40,7 +40,9 @@ type Mark = Column<MarkRequest, MarkRow>;
 const MARKS: View<MarkRequest, MarkRow> = View::new(
     &[
         Mark::time("Time", |_, row| row.ts_ns.into()),
-        Mark::new("DiffToZero", "Diff to zero s", Seconds(3), |_, row| row.diff_to_zero_ns.into()),
+        Mark::new("DiffToZero", "Diff to zero s", Seconds(3), |_, row| {
+            row.diff_to_zero_ns.into()
+        }),
         Mark::new("Cpu", "Cpu", Id, |_, row| row.cpu.into()).hidden(),
         Mark::new("Thread", "Thread", Id, |_, row| row.tid.into()).hidden(),
         Mark::new("Process", "Process", Word, |_, row| process(row).into()).hidden(),
@@ -65,7 +67,10 @@ impl Question for MarkRequest {
         let answer = |asked: &Self, session: &Session, rows| {
             Answer::rows(asked, &MARKS, rows).moved(&asked.zero, session)
         };
-        Form::of(self.sql(), answer).shows(&MARKS).needs(&MARK, true).top(self.top)
+        Form::of(self.sql(), answer)
+            .shows(&MARKS)
+            .needs(&MARK, true)
+            .top(self.top)
     }
 }
 
@@ -80,11 +85,13 @@ impl MarkRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let time = self.zero.moved("m.ts_ns");
-        let conditions: Vec<String> =
-            [text_condition("m.text", self.text.as_deref()), range_condition(&time, self.diff)]
-                .into_iter()
-                .flatten()
-                .collect();
+        let conditions: Vec<String> = [
+            text_condition("m.text", self.text.as_deref()),
+            range_condition(&time, self.diff),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         format!(
             "SELECT {time} AS ts_ns, {time} AS diff_to_zero_ns, m.text, m.cpu, m.process_key, p.pid, p.name AS process, t.tid
 FROM mark m
@@ -104,13 +111,23 @@ ORDER BY ts_ns, m.cpu",
 pub(crate) fn moment(session: &Session, text: &str, after: Option<i64>) -> Result<i64> {
     // Strictly behind: two equal texts mean two marks, or the part would be empty.
     let behind = after.map(|after| format!("ts_ns > {after}"));
-    let fits: Vec<String> = text_condition("text", Some(text)).into_iter().chain(behind).collect();
+    let fits: Vec<String> = text_condition("text", Some(text))
+        .into_iter()
+        .chain(behind)
+        .collect();
     let first = format!("SELECT min(ts_ns) AS ts_ns FROM mark{}", filtered(&fits));
     let found: Vec<Found> = super::ask(session, &first)?;
     found.first().and_then(|first| first.ts_ns).ok_or_else(|| {
-        let behind = if after.is_none() { "" } else { " behind the first" };
+        let behind = if after.is_none() {
+            ""
+        } else {
+            " behind the first"
+        };
         let message = format!("there is no mark {text:?}{behind}");
-        Error::NotThere { message, how: "`etwkit dump mark` lists the marks that there are".to_owned() }
+        Error::NotThere {
+            message,
+            how: "`etwkit dump mark` lists the marks that there are".to_owned(),
+        }
     })
 }
 

@@ -137,8 +137,18 @@ const PROCESSES: View<MemoryRequest, MemoryRow> = View::new(
 
 /// Path, version, product and company of the executable of a process.
 fn executable(row: &MemoryRow) -> String {
-    let parts = [&row.module_path, &row.file_version, &row.product_name, &row.company];
-    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
+    let parts = [
+        &row.module_path,
+        &row.file_version,
+        &row.product_name,
+        &row.company,
+    ];
+    parts
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 type OfMachine = Column<MemoryRequest, MachineRow>;
@@ -146,23 +156,42 @@ type OfMachine = Column<MemoryRequest, MachineRow>;
 const MACHINE: View<MemoryRequest, MachineRow> = View::new(
     &[
         OfMachine::time("Time", |_, row| row.ts_ns.into()),
-        OfMachine::new("Committed", "Committed MiB", Mebibytes, |_, row| row.commit_bytes.into())
-            .cost()
-            .or("?"),
-        OfMachine::new("CommitDiff", "Diff MiB", Mebibytes, |_, row| row.commit_diff_bytes.into())
-            .cost()
-            .or("?"),
-        OfMachine::new("Active", "In use MiB", Mebibytes, |_, row| row.in_use_bytes.into()).cost().or("?"),
-        OfMachine::new("ActiveDiff", "Diff MiB", Mebibytes, |_, row| row.in_use_diff_bytes.into())
-            .cost()
-            .or("?"),
-        OfMachine::new("Physical", "All memory MiB", Mebibytes, |_, row| row.memory_bytes.into()).or("?"),
-        OfMachine::new("Standby", "Standby MiB", Mebibytes, |_, row| row.standby_bytes.into())
-            .shown_if(|asked| asked.details),
-        OfMachine::new("Free", "Free MiB", Mebibytes, |_, row| row.free_bytes.into())
-            .shown_if(|asked| asked.details),
-        OfMachine::new("Modified", "Modified MiB", Mebibytes, |_, row| row.modified_bytes.into())
-            .shown_if(|asked| asked.details),
+        OfMachine::new("Committed", "Committed MiB", Mebibytes, |_, row| {
+            row.commit_bytes.into()
+        })
+        .cost()
+        .or("?"),
+        OfMachine::new("CommitDiff", "Diff MiB", Mebibytes, |_, row| {
+            row.commit_diff_bytes.into()
+        })
+        .cost()
+        .or("?"),
+        OfMachine::new("Active", "In use MiB", Mebibytes, |_, row| {
+            row.in_use_bytes.into()
+        })
+        .cost()
+        .or("?"),
+        OfMachine::new("ActiveDiff", "Diff MiB", Mebibytes, |_, row| {
+            row.in_use_diff_bytes.into()
+        })
+        .cost()
+        .or("?"),
+        OfMachine::new("Physical", "All memory MiB", Mebibytes, |_, row| {
+            row.memory_bytes.into()
+        })
+        .or("?"),
+        OfMachine::new("Standby", "Standby MiB", Mebibytes, |_, row| {
+            row.standby_bytes.into()
+        })
+        .shown_if(|asked| asked.details),
+        OfMachine::new("Free", "Free MiB", Mebibytes, |_, row| {
+            row.free_bytes.into()
+        })
+        .shown_if(|asked| asked.details),
+        OfMachine::new("Modified", "Modified MiB", Mebibytes, |_, row| {
+            row.modified_bytes.into()
+        })
+        .shown_if(|asked| asked.details),
         OfMachine::new("Samples", "Samples", Whole, |_, row| row.samples.into())
             .shown_if(|asked| asked.details),
     ],
@@ -185,10 +214,18 @@ impl Question for MemoryRequest {
                 .needs(&OF_MACHINE, true)
                 .top(self.top);
         }
-        let shows = if self.total.as_deref() == Some("total") { Shows::Sums } else { Shows::Rows };
-        let answer =
-            move |asked: &Self, _: &Session, rows| Ok(Answer::rows(asked, &PROCESSES, rows).showing(shows));
-        Form::of(self.sql(), answer).shows(&PROCESSES).needs(&OF_PROCESSES, true).top(self.top)
+        let shows = if self.total.as_deref() == Some("total") {
+            Shows::Sums
+        } else {
+            Shows::Rows
+        };
+        let answer = move |asked: &Self, _: &Session, rows| {
+            Ok(Answer::rows(asked, &PROCESSES, rows).showing(shows))
+        };
+        Form::of(self.sql(), answer)
+            .shows(&PROCESSES)
+            .needs(&OF_PROCESSES, true)
+            .top(self.top)
     }
 
     fn compares(&self) -> bool {
@@ -196,7 +233,9 @@ impl Question for MemoryRequest {
     }
 
     fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
-        let Some(least) = self.global_diff else { return Ok(None) };
+        let Some(least) = self.global_diff else {
+            return Ok(None);
+        };
         let least = u64::from(least).saturating_mul(MIB.unsigned_abs());
         // Keys differ between extracts, so that processes are compared by name and id.
         let (first, last) = (commits(all.first()), commits(all.last()));
@@ -205,8 +244,14 @@ impl Question for MemoryRequest {
             (Some(first), Some(last)) => last.abs_diff(*first) > least,
             _ => false,
         };
-        for table in all.iter_mut().flat_map(|(_, answer)| &mut answer.parts).map(|part| &mut part.table) {
-            let kept: Vec<bool> = processes(table.as_ref()).map(|(process, _)| differs(&process)).collect();
+        for table in all
+            .iter_mut()
+            .flat_map(|(_, answer)| &mut answer.parts)
+            .map(|part| &mut part.table)
+        {
+            let kept: Vec<bool> = processes(table.as_ref())
+                .map(|(process, _)| differs(&process))
+                .collect();
             table.retain(&|row| kept.get(row).copied().unwrap_or_default());
         }
         Ok(None)
@@ -222,14 +267,23 @@ fn processes(table: &dyn Table) -> impl Iterator<Item = (Process, i64)> {
         // Numbers of these rows are whole ones, all of which JSON has.
         let record = table.record(row).unwrap_or_default();
         let whole = |name: &str| record.get(name).and_then(serde_json::Value::as_i64);
-        let name = record.get("process").and_then(serde_json::Value::as_str).map(str::to_owned);
-        ((name, whole("pid")), whole("commit_bytes").unwrap_or_default())
+        let name = record
+            .get("process")
+            .and_then(serde_json::Value::as_str)
+            .map(str::to_owned);
+        (
+            (name, whole("pid")),
+            whole("commit_bytes").unwrap_or_default(),
+        )
     })
 }
 
 /// What each process of an answer has committed.
 fn commits(answer: Option<&(&TraceInfo, &mut Answer)>) -> HashMap<Process, i64> {
-    let tables = answer.into_iter().flat_map(|(_, answer)| &answer.parts).map(|part| part.table.as_ref());
+    let tables = answer
+        .into_iter()
+        .flat_map(|(_, answer)| &answer.parts)
+        .map(|part| part.table.as_ref());
     tables.flat_map(processes).collect()
 }
 

@@ -13,7 +13,10 @@ impl MemoryRequest {
         // the two samples.
         let mut conditions = vec!["l.ts_ns = e.last_ns".to_owned()];
         conditions.extend(self.processes.conditions());
-        let modules = self.modules.as_deref().filter(|modules| !modules.is_empty());
+        let modules = self
+            .modules
+            .as_deref()
+            .filter(|modules| !modules.is_empty());
         conditions.extend(text_condition(EXECUTABLE_TEXT, modules));
         for (column, range) in [
             ("l.commit_bytes", self.commit),
@@ -25,9 +28,11 @@ impl MemoryRequest {
             conditions.extend(range_condition(column, range));
         }
         if self.min_diff > 0 {
-            let diff =
-                "abs(CASE WHEN f.pid IS NULL THEN l.commit_bytes ELSE l.commit_bytes - f.commit_bytes END)";
-            conditions.push(format!("{diff} >= {}", i64::from(self.min_diff).saturating_mul(MIB)));
+            let diff = "abs(CASE WHEN f.pid IS NULL THEN l.commit_bytes ELSE l.commit_bytes - f.commit_bytes END)";
+            conditions.push(format!(
+                "{diff} >= {}",
+                i64::from(self.min_diff).saturating_mul(MIB)
+            ));
         }
         let sort = self.sort.sql();
         let range: Vec<String> = range_condition("ts_ns", self.time).into_iter().collect();

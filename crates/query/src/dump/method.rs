@@ -129,14 +129,20 @@ impl MethodRow {
     #[must_use]
     pub fn total(&self) -> CpuTotal {
         let (wait_ns, ready_ns) = (self.wait_ns, self.ready_ns);
-        CpuTotal { cpu_ns: self.cpu_ns, wait_ns, ready_ns, switches: self.switches }
+        CpuTotal {
+            cpu_ns: self.cpu_ns,
+            wait_ns,
+            ready_ns,
+            switches: self.switches,
+        }
     }
 }
 
 /// Sums over methods.
 #[must_use]
 pub fn total(rows: &[MethodRow]) -> CpuTotal {
-    rows.iter().fold(CpuTotal::default(), |sum, row| sum.plus(row.total()))
+    rows.iter()
+        .fold(CpuTotal::default(), |sum, row| sum.plus(row.total()))
 }
 
 /// Methods by process.
@@ -153,8 +159,11 @@ impl MethodAnswer {
     /// alone.
     #[must_use]
     pub fn source(&self) -> Option<CpuSource> {
-        let mut named =
-            self.processes.iter().flat_map(|group| &group.rows).filter_map(|row| row.cpu_source.as_deref());
+        let mut named = self
+            .processes
+            .iter()
+            .flat_map(|group| &group.rows)
+            .filter_map(|row| row.cpu_source.as_deref());
         named.next().and_then(CpuSource::named)
     }
 }
@@ -186,11 +195,18 @@ impl MethodRequest {
         let not_idle = (!self.with_idle).then(|| "coalesce(p.pid, -1) <> 0".to_owned());
         let mut conditions: Vec<String> = not_idle.into_iter().collect();
         conditions.extend(self.processes.conditions());
-        let named = if self.include_dll { "concat(m.module || '!', m.method)" } else { "m.method" };
+        let named = if self.include_dll {
+            "concat(m.module || '!', m.method)"
+        } else {
+            "m.method"
+        };
         let Rows { with, from } = self.rows();
         let whole = self.time.is_unlimited();
-        let sampled =
-            if self.only_tags && whole { SAMPLED } else { method_rows::sampled(self.by, self.time) };
+        let sampled = if self.only_tags && whole {
+            SAMPLED
+        } else {
+            method_rows::sampled(self.by, self.time)
+        };
         // Percentiles and kinds of cores are stored only for methods, and only for the whole trace.
         let has_more = whole && self.by == By::Method && !self.only_tags;
         let (ready, ready_join) = if has_more {
@@ -238,7 +254,10 @@ ORDER BY sort_value, cpu_ns, process_key, name",
     }
 
     fn rows(&self) -> Rows {
-        let condition = self.stack_tags.as_ref().and_then(|tags| text_condition("tag", Some(tags)));
+        let condition = self
+            .stack_tags
+            .as_ref()
+            .and_then(|tags| text_condition("tag", Some(tags)));
         let is_whole = self.time.is_unlimited();
         let tags = if is_whole {
             method_rows::tags(condition.as_deref())
@@ -254,7 +273,10 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         }
         let others = method_rows::rows(self.by, self.time, &self.processes);
         match self.stack_tags {
-            Some(_) => Rows { with: others.with, from: method_rows::union(&[others.from, tags]) },
+            Some(_) => Rows {
+                with: others.with,
+                from: method_rows::union(&[others.from, tags]),
+            },
             None => others,
         }
     }
@@ -274,14 +296,24 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         let filter = self.methods.as_deref().map(without_symbols);
         let name = text_condition("name", filter.as_deref());
         let mut all: Vec<String> = name
-            .map(|name| if self.stack_tags.is_some() { format!("(kind = 'tag' OR {name})") } else { name })
+            .map(|name| {
+                if self.stack_tags.is_some() {
+                    format!("(kind = 'tag' OR {name})")
+                } else {
+                    name
+                }
+            })
             .into_iter()
             .collect();
         all.extend(text_condition(
             "concat_ws(', ', module_path, file_version, product_name, company)",
             self.modules.as_deref(),
         ));
-        all.extend(limits.into_iter().filter_map(|(column, range)| range_condition(column, range)));
+        all.extend(
+            limits
+                .into_iter()
+                .filter_map(|(column, range)| range_condition(column, range)),
+        );
         all
     }
 
@@ -293,9 +325,11 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             CpuSort::Usual | CpuSort::Exclusive if !matches!(self.by, By::Thread) => {
                 "coalesce(exclusive_ns, cpu_ns)"
             }
-            CpuSort::Usual | CpuSort::Exclusive | CpuSort::Cpu | CpuSort::Priority | CpuSort::StartTime => {
-                "cpu_ns"
-            }
+            CpuSort::Usual
+            | CpuSort::Exclusive
+            | CpuSort::Cpu
+            | CpuSort::Priority
+            | CpuSort::StartTime => "cpu_ns",
             CpuSort::Wait => "coalesce(wait_ns, 0)",
             CpuSort::Ready => "coalesce(ready_ns, 0)",
             CpuSort::CpuWait => "cpu_ns + coalesce(wait_ns, 0)",
@@ -321,12 +355,18 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         let rows: Vec<MethodRow> = ask(session, &self.sql())?;
         let mut processes = grouped(rows, |row| row.process_key, self.top_methods, total);
         processes.sort_by_key(|group| match self.sort {
-            CpuSort::StartTime => group.rows.first().and_then(|row| row.process_start_ns).unwrap_or(0),
+            CpuSort::StartTime => group
+                .rows
+                .first()
+                .and_then(|row| row.process_start_ns)
+                .unwrap_or(0),
             sort => group.total.sort_value(sort),
         });
         self.top.cut(&mut processes);
         // After the cut: the sum is that of the rows that are shown.
-        let total = processes.iter().fold(CpuTotal::default(), |sum, group| sum.plus(group.total));
+        let total = processes
+            .iter()
+            .fold(CpuTotal::default(), |sum, group| sum.plus(group.total));
         Ok(MethodAnswer { processes, total })
     }
 }
@@ -334,9 +374,13 @@ ORDER BY sort_value, cpu_ns, process_key, name",
 impl MethodRequest {
     fn check(&self, session: &Session) -> Result<()> {
         check(session, self.time)?;
-        if self.by == By::Thread && !has_rows(session, "cpu_sample")? && !has_rows(session, "context_switch")?
+        if self.by == By::Thread
+            && !has_rows(session, "cpu_sample")?
+            && !has_rows(session, "context_switch")?
         {
-            return Err(Error::NeedsRows { what: "samples and context switches" });
+            return Err(Error::NeedsRows {
+                what: "samples and context switches",
+            });
         }
         if self.only_tags && self.time.is_unlimited() && !has_rows(session, "cpu_tag")? {
             return Err(Error::NotRecorded {
@@ -351,9 +395,14 @@ impl MethodRequest {
 /// `*.dll` and `*.sys` alone mean code without names in such modules: `ntdll.dll+0x1a2b`.
 fn without_symbols(filter: &str) -> String {
     let parts: Vec<&str> = filter.split(';').collect();
-    let is_alias = |part: &&str| part.eq_ignore_ascii_case("*.dll") || part.eq_ignore_ascii_case("*.sys");
+    let is_alias =
+        |part: &&str| part.eq_ignore_ascii_case("*.dll") || part.eq_ignore_ascii_case("*.sys");
     if parts.iter().all(is_alias) {
-        parts.iter().map(|part| format!("{part}+*")).collect::<Vec<_>>().join(";")
+        parts
+            .iter()
+            .map(|part| format!("{part}+*"))
+            .collect::<Vec<_>>()
+            .join(";")
     } else {
         filter.to_owned()
     }

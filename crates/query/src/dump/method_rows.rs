@@ -37,16 +37,25 @@ pub(super) fn sampled(by: By, time: Range) -> &'static str {
 /// Rows of methods, modules or threads.
 pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
     match by {
-        By::Method if time.is_unlimited() => Rows { with: String::new(), from: methods() },
+        By::Method if time.is_unlimited() => Rows {
+            with: String::new(),
+            from: methods(),
+        },
         By::Method | By::Module => {
             let facts = cpu_fact::rows(time, processes);
             let sums = if time.is_unlimited() { SUMS } else { "" };
-            Rows { with: format!("WITH {facts},\n{}", by_frame(by, sums)), from: framed(by) }
+            Rows {
+                with: format!("WITH {facts},\n{}", by_frame(by, sums)),
+                from: framed(by),
+            }
         }
         By::Thread => {
             let facts = cpu_fact::rows(time, processes);
             let threads_of = THREADS.replace("EVENTS", SAMPLED_EVENTS);
-            Rows { with: format!("WITH {facts},\n{threads_of}\n"), from: threads() }
+            Rows {
+                with: format!("WITH {facts},\n{threads_of}\n"),
+                from: threads(),
+            }
         }
     }
 }
@@ -54,7 +63,9 @@ pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
 /// Rows of stack tags of the whole trace whose path passes a condition on `tag`. An extract that was made of
 /// sums has waits of tags only added up over threads.
 pub(super) fn tags(condition: Option<&str>) -> String {
-    let condition = condition.map(|condition| format!("\n  WHERE {condition}")).unwrap_or_default();
+    let condition = condition
+        .map(|condition| format!("\n  WHERE {condition}"))
+        .unwrap_or_default();
     format!(
         "
   SELECT 'tag' AS kind, process_key, CAST(NULL AS INT) AS tid, tag_set, CAST(NULL AS VARCHAR) AS module, tag AS method,
@@ -68,7 +79,9 @@ pub(super) fn tags(condition: Option<&str>) -> String {
 /// Rows of stack tags of a part of the trace, by some sets: sums over the single events of [`cpu_fact`],
 /// which the question begins with. Each stack is tagged anew.
 pub(super) fn tags_in_range(sets: &[String], condition: Option<&str>) -> String {
-    let condition = condition.map(|condition| format!(" AND {condition}")).unwrap_or_default();
+    let condition = condition
+        .map(|condition| format!(" AND {condition}"))
+        .unwrap_or_default();
     let named = |set: &str| format!("({})", quoted(set));
     let sets = with_default(sets).map(named);
     let sets = sets.collect::<Vec<_>>().join(", ");
@@ -121,9 +134,10 @@ const SUMS: &str = "
 fn by_frame(by: By, sums: &str) -> String {
     let (method, parts) = match by {
         By::Module => ("CAST('' AS VARCHAR)", "module_path, module"),
-        _ => {
-            ("coalesce(d.name, concat('+', hex(coalesce(f.rva, f.address))))", "module_path, module, method")
-        }
+        _ => (
+            "coalesce(d.name, concat('+', hex(coalesce(f.rva, f.address))))",
+            "module_path, module, method",
+        ),
     };
     format!(
         "part AS (
@@ -233,7 +247,8 @@ added AS (
 
 fn threads() -> String {
     let switched = |columns: &[&str]| {
-        let one = |column: &&str| format!("CASE WHEN r.has_switches THEN a.{column} END AS {column}");
+        let one =
+            |column: &&str| format!("CASE WHEN r.has_switches THEN a.{column} END AS {column}");
         columns.iter().map(one).collect::<Vec<_>>().join(",\n    ")
     };
     format!(
@@ -252,7 +267,9 @@ fn threads() -> String {
 
 /// Several sources as one.
 pub(super) fn union(sources: &[String]) -> String {
-    let all: Vec<String> =
-        sources.iter().map(|source| format!("SELECT {COLUMNS} FROM ({source}\n  )")).collect();
+    let all: Vec<String> = sources
+        .iter()
+        .map(|source| format!("SELECT {COLUMNS} FROM ({source}\n  )"))
+        .collect();
     all.join("\n  UNION ALL\n  ")
 }

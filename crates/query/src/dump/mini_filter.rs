@@ -2,11 +2,17 @@
 
 use super::sql::ProcessQuery;
 use super::{Recorded, Top};
-use crate::question::Format::{FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word};
+use crate::question::Format::{
+    FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word,
+};
 use crate::question::{Among, Column, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
-const DRIVERS: Among = Among::Texts("driver", "drivers", "SELECT module AS text FROM mini_filter_driver");
+const DRIVERS: Among = Among::Texts(
+    "driver",
+    "drivers",
+    "SELECT module AS text FROM mini_filter_driver",
+);
 
 declare! {
     /// What a row is.
@@ -103,9 +109,18 @@ type Sum = Column<MiniFilterRequest, MiniFilterRow>;
 
 const SUMS: View<MiniFilterRequest, MiniFilterRow> = View::new(
     &[
-        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
-        Sum::new("Mean", "Mean us", Microseconds, |_, row| row.mean_duration_ns.into()).worst(),
-        Sum::new("Max", "Max us", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost(),
+        Sum::new("Mean", "Mean us", Microseconds, |_, row| {
+            row.mean_duration_ns.into()
+        })
+        .worst(),
+        Sum::new("Max", "Max us", Microseconds, |_, row| {
+            row.max_duration_ns.into()
+        })
+        .worst(),
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
         Sum::new("Failed", "Failed", Whole, |_, row| row.failures.into()).cost(),
         Sum::new("Driver", "Driver", Word, |_, row| row.module.clone().into())
@@ -113,9 +128,11 @@ const SUMS: View<MiniFilterRequest, MiniFilterRow> = View::new(
             .shown_if(|asked| asked.by == MiniFilterBy::Driver),
         Sum::new("Phase", "Phase", Word, |_, row| row.phase.clone().into())
             .shown_if(|asked| asked.by == MiniFilterBy::Operation),
-        Sum::new("Operation", "Operation", Word, |_, row| row.operation.clone().into())
-            .or("?")
-            .shown_if(|asked| asked.by == MiniFilterBy::Operation),
+        Sum::new("Operation", "Operation", Word, |_, row| {
+            row.operation.clone().into()
+        })
+        .or("?")
+        .shown_if(|asked| asked.by == MiniFilterBy::Operation),
         Sum::new("Path", "File", Word, |_, row| row.path.clone().into())
             .or("(unknown)")
             .shown_if(|asked| asked.by == MiniFilterBy::File),
@@ -124,27 +141,47 @@ const SUMS: View<MiniFilterRequest, MiniFilterRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_sums("Total {Count} calls, {Failed} of them made the operation fail, {Duration} ms", |_, _| true);
+.with_sums(
+    "Total {Count} calls, {Failed} of them made the operation fail, {Duration} ms",
+    |_, _| true,
+);
 
 type Single = Column<MiniFilterRequest, MiniFilterCall>;
 
 const CALLS: View<MiniFilterRequest, MiniFilterCall> = View::new(
     &[
         Single::time("Time", |_, row| row.start_ns.or(row.end_ns).into()),
-        Single::new("Duration", "us", Microseconds, |_, row| row.duration_ns.into()).cost().or("open"),
+        Single::new("Duration", "us", Microseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost()
+        .or("open"),
         Single::new("Phase", "Phase", Word, |_, row| row.phase.clone().into()),
-        Single::new("Operation", "Operation", Word, |_, row| row.operation.clone().into()).or("?"),
+        Single::new("Operation", "Operation", Word, |_, row| {
+            row.operation.clone().into()
+        })
+        .or("?"),
         Single::new("Driver", "Driver", Word, |_, row| row.module.clone().into()).or("?"),
-        Single::new("Routine", "Routine", Word, |_, row| row.routine.clone().into()).hidden(),
-        Single::new("Status", "Failed with", Word, |_, row| row.status_name.clone().into())
-            .shown_if_known(|_| true),
+        Single::new("Routine", "Routine", Word, |_, row| {
+            row.routine.clone().into()
+        })
+        .hidden(),
+        Single::new("Status", "Failed with", Word, |_, row| {
+            row.status_name.clone().into()
+        })
+        .shown_if_known(|_| true),
         Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
         Single::new("Process", "Process", Process, |_, row| row.into()),
         Single::new("Path", "File", Word, |_, row| row.path.clone().into()),
     ],
     |row| row.sort_value,
 )
-.ranking(|asked| Ranked::rows_unless(!matches!(asked.sort, MiniFilterSort::Duration | MiniFilterSort::Max)))
+.ranking(|asked| {
+    Ranked::rows_unless(!matches!(
+        asked.sort,
+        MiniFilterSort::Duration | MiniFilterSort::Max
+    ))
+})
 .with_below(|_, row| frames(row.stack.as_deref()));
 
 impl MiniFilterRequest {
@@ -160,9 +197,13 @@ impl Question for MiniFilterRequest {
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            Form::rows(&CALLS, self.calls_sql()).needs(&FILTERS, true).top(self.top)
+            Form::rows(&CALLS, self.calls_sql())
+                .needs(&FILTERS, true)
+                .top(self.top)
         } else {
-            Form::rows(&SUMS, self.sql()).needs(&FILTERS, self.needs_rows()).top(self.top)
+            Form::rows(&SUMS, self.sql())
+                .needs(&FILTERS, self.needs_rows())
+                .top(self.top)
         }
     }
 }

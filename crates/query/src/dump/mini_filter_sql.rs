@@ -2,8 +2,8 @@
 
 use super::mini_filter::{MiniFilterBy, MiniFilterRequest};
 use super::sql::{
-    PROCESS_COLUMNS, filtered, known_condition, process_columns, quoted, stack_condition, stack_text,
-    text_condition, time_condition,
+    PROCESS_COLUMNS, filtered, known_condition, process_columns, quoted, stack_condition,
+    stack_text, text_condition, time_condition,
 };
 
 impl MiniFilterRequest {
@@ -24,7 +24,11 @@ impl MiniFilterRequest {
         let mut all = self.processes.conditions();
         all.extend(text_condition("f.module", self.driver.as_deref()));
         all.extend(text_condition("f.operation", self.operation.as_deref()));
-        all.extend(self.phase.as_deref().map(|phase| format!("f.phase = {}", quoted(phase))));
+        all.extend(
+            self.phase
+                .as_deref()
+                .map(|phase| format!("f.phase = {}", quoted(phase))),
+        );
         all
     }
 
@@ -48,7 +52,11 @@ impl MiniFilterRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let column = |is_key: bool, name: &str| {
-            if is_key { format!("f.{name}") } else { format!("CAST(NULL AS VARCHAR) AS {name}") }
+            if is_key {
+                format!("f.{name}")
+            } else {
+                format!("CAST(NULL AS VARCHAR) AS {name}")
+            }
         };
         let is_operation = self.by == MiniFilterBy::Operation;
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, module, phase, operation, path";

@@ -153,9 +153,10 @@ pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
         Ok(()) => Ok(rows),
         // The SQL is part of this program and computes with all that a recording can hold: a number that it
         // fails on is none of a recording.
-        Err(error @ crate::Error::Failed { .. }) => {
-            Err(session.strange_number().map_or(error, crate::Error::Extract).into())
-        }
+        Err(error @ crate::Error::Failed { .. }) => Err(session
+            .strange_number()
+            .map_or(error, crate::Error::Extract)
+            .into()),
         Err(error) => Err(error.into()),
     }
 }
@@ -182,7 +183,12 @@ pub fn has_rows(session: &Session, table: &str) -> Result<bool> {
 /// Path, version, product and company of a module, as far as they are known.
 #[must_use]
 pub fn module_text(parts: [&Option<String>; 4]) -> String {
-    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
+    parts
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// What has to be recorded for a question.
@@ -203,7 +209,13 @@ impl Recorded {
     /// What has a table of single rows, and none of sums.
     #[must_use]
     pub const fn rows(table: &'static str, what: &'static str, how: &'static str) -> Self {
-        Self { sums: table, rows: table, single: what, what, how }
+        Self {
+            sums: table,
+            rows: table,
+            single: what,
+            what,
+            how,
+        }
     }
 
     /// Whether it was recorded, and has single rows where these are needed.
@@ -215,7 +227,10 @@ impl Recorded {
         match has_sums && !single_rows || has_rows(session, self.rows)? {
             true => Ok(()),
             false if has_sums => Err(Error::NeedsRows { what: self.single }),
-            false => Err(Error::NotRecorded { what: self.what, how: self.how }),
+            false => Err(Error::NotRecorded {
+                what: self.what,
+                how: self.how,
+            }),
         }
     }
 }

@@ -6,7 +6,9 @@ use super::sql::{
     stack_text, text_condition, time_condition,
 };
 use super::{Recorded, Top};
-use crate::question::Format::{Id, Kilobytes, Moment, PlainBytes, Process, ProcessLine, Whole, Word};
+use crate::question::Format::{
+    Id, Kilobytes, Moment, PlainBytes, Process, ProcessLine, Whole, Word,
+};
 use crate::question::{Column, Form, Question, Ranked, Value, View, frames, group, option};
 use crate::range::{Range, Unit};
 
@@ -95,36 +97,59 @@ type Sum = Column<NetRequest, NetRow>;
 
 const SUMS: View<NetRequest, NetRow> = View::new(
     &[
-        Sum::new("Total", "Total kB", Kilobytes, |_, row| row.total_bytes.into()).cost(),
+        Sum::new("Total", "Total kB", Kilobytes, |_, row| {
+            row.total_bytes.into()
+        })
+        .cost(),
         Sum::new("Sent", "Sent kB", Kilobytes, |_, row| row.sent_bytes.into()).cost(),
-        Sum::new("Received", "Received kB", Kilobytes, |_, row| row.received_bytes.into()).cost(),
+        Sum::new("Received", "Received kB", Kilobytes, |_, row| {
+            row.received_bytes.into()
+        })
+        .cost(),
         Sum::new("Sends", "Sends", Whole, |_, row| row.sends.into()).sum(),
         Sum::new("Receives", "Receipts", Whole, |_, row| row.receives.into()).sum(),
-        Sum::new("Connections", "Connections", Whole, |_, row| row.connections.into()).sum(),
-        Sum::new("Retransmits", "Sent again", Whole, |_, row| row.retransmits.into()).cost(),
-        Sum::new("Remote", "Remote address", Word, |_, row| row.remote_address.clone().into())
-            .or("(none)")
-            .shown_if(|asked| asked.by == NetBy::Remote),
+        Sum::new("Connections", "Connections", Whole, |_, row| {
+            row.connections.into()
+        })
+        .sum(),
+        Sum::new("Retransmits", "Sent again", Whole, |_, row| {
+            row.retransmits.into()
+        })
+        .cost(),
+        Sum::new("Remote", "Remote address", Word, |_, row| {
+            row.remote_address.clone().into()
+        })
+        .or("(none)")
+        .shown_if(|asked| asked.by == NetBy::Remote),
         Sum::new("Port", "Remote port", Id, |_, row| row.remote_port.into())
             .shown_if(|asked| asked.by == NetBy::Port),
-        Sum::new("Local", "Local address", Word, |_, row| row.local_address.clone().into())
-            .or("(none)")
-            .shown_if(|asked| asked.by == NetBy::Local),
+        Sum::new("Local", "Local address", Word, |_, row| {
+            row.local_address.clone().into()
+        })
+        .or("(none)")
+        .shown_if(|asked| asked.by == NetBy::Local),
         Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )
-.with_sums("Total: {Sent} kB sent, {Received} kB received, {Connections} connections", |_, _| true);
+.with_sums(
+    "Total: {Sent} kB sent, {Received} kB received, {Connections} connections",
+    |_, _| true,
+);
 
 type Single = Column<NetRequest, NetEvent>;
 
 const EVENTS: View<NetRequest, NetEvent> = View::new(
     &[
         Single::new("Time", "Time", Moment, |_, row| row.ts_ns.into()),
-        Single::new("Protocol", "Protocol", Word, |_, row| row.protocol.clone().into()),
+        Single::new("Protocol", "Protocol", Word, |_, row| {
+            row.protocol.clone().into()
+        }),
         Single::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
         Single::new("Size", "Bytes", PlainBytes, |_, row| row.size_bytes.into()).sum(),
-        Single::new("Local", "Local", Word, |_, row| endpoint(row.local_address.as_deref(), row.local_port)),
+        Single::new("Local", "Local", Word, |_, row| {
+            endpoint(row.local_address.as_deref(), row.local_port)
+        }),
         Single::new("Remote", "Remote", Word, |_, row| {
             endpoint(row.remote_address.as_deref(), row.remote_port)
         }),
@@ -137,7 +162,13 @@ const EVENTS: View<NetRequest, NetEvent> = View::new(
 
 /// Address and port; an IPv6 address stands in brackets.
 fn endpoint(address: Option<&str>, port: Option<i64>) -> Value {
-    let address = address.map(|a| if a.contains(':') { format!("[{a}]") } else { a.to_owned() });
+    let address = address.map(|a| {
+        if a.contains(':') {
+            format!("[{a}]")
+        } else {
+            a.to_owned()
+        }
+    });
     match (address, port) {
         (Some(address), Some(port)) => format!("{address}:{port}").into(),
         (address, _) => address.into(),
@@ -150,8 +181,11 @@ impl Question for NetRequest {
         "Bytes over TCP and UDP by process, remote address or port, or local address";
 
     fn form(&self) -> Form<Self> {
-        let form =
-            if self.details { Form::rows(&EVENTS, self.events_sql()) } else { Form::rows(&SUMS, self.sql()) };
+        let form = if self.details {
+            Form::rows(&EVENTS, self.events_sql())
+        } else {
+            Form::rows(&SUMS, self.sql())
+        };
         form.needs(&NET, true).top(self.top)
     }
 }

@@ -92,19 +92,28 @@ pub struct ObjectEvents {
 impl Question for ObjectRequest {
     const NAME: &'static str = "objectref";
     const ALIASES: &'static [&'static str] = &["handles"];
-    const SENTENCE: &'static str = "Handles, objects and mapped files: their events, lifetimes and leaks";
+    const SENTENCE: &'static str =
+        "Handles, objects and mapped files: their events, lifetimes and leaks";
 
     fn form(&self) -> Form<Self> {
         if let Some(by_process) = self.types() {
             let answer = move |asked: &Self, session: &Session| {
-                Ok(Answer::rows(asked, &TYPES, asked.ask_types(session, by_process)?))
+                Ok(Answer::rows(
+                    asked,
+                    &TYPES,
+                    asked.ask_types(session, by_process)?,
+                ))
             };
             let form = Form::made::<HandleTypeRow>(self.types_sql(by_process), answer);
             return form.shows(&TYPES).top(self.top);
         }
         Form::made::<ObjectEvent>(self.sql(), |asked: &Self, session| {
             let objects = asked.ask(session)?;
-            let total = if asked.total.is_none() { total_lines(&objects) } else { Vec::new() };
+            let total = if asked.total.is_none() {
+                total_lines(&objects)
+            } else {
+                Vec::new()
+            };
             let events = objects.into_iter().map(|of| of.events).collect();
             Ok(Answer::groups(asked, &OBJECTS, events).with_foot(total))
         })
@@ -139,7 +148,10 @@ impl ObjectRequest {
             // The SQL sorts by object, so that the events of one stand together.
             match objects.last_mut() {
                 Some(last) if is_same(&last.object) => last.events.push(row),
-                _ => objects.push(ObjectEvents { object: row.object.clone(), events: vec![row] }),
+                _ => objects.push(ObjectEvents {
+                    object: row.object.clone(),
+                    events: vec![row],
+                }),
             }
         }
         self.top.cut(&mut objects);

@@ -2,8 +2,8 @@
 
 use super::object_ref::{NEVER_NS, ObjectRequest, ObjectSort};
 use super::sql::{
-    PROCESS_COLUMNS, filtered, process_columns, quoted, range_condition, stack_condition, text_condition,
-    time_condition,
+    PROCESS_COLUMNS, filtered, process_columns, quoted, range_condition, stack_condition,
+    text_condition, time_condition,
 };
 
 /// Every event of objects and mapped files. `step` is by how much it changes the number of open handles.
@@ -74,10 +74,15 @@ impl ObjectRequest {
     fn facts(&self) -> String {
         // An aggregate over nulls would be null, and a condition on it would drop the object.
         let flag = |condition: Option<String>| {
-            condition.map_or_else(|| "TRUE".to_owned(), |all| format!("coalesce({all}, FALSE)"))
+            condition.map_or_else(
+                || "TRUE".to_owned(),
+                |all| format!("coalesce({all}, FALSE)"),
+            )
         };
-        let related =
-            self.related.as_deref().map(|filter| format!("process_match(q.name, q.pid, {})", quoted(filter)));
+        let related = self
+            .related
+            .as_deref()
+            .map(|filter| format!("process_match(q.name, q.pid, {})", quoted(filter)));
         let handle = text_condition("hex(e.handle)", self.handle.as_deref());
         let handle = handle.map(|condition| format!("e.handle IS NOT NULL AND {condition}"));
         // At equal times closes (step -1) come before opens, so that a handle that is replaced at once does
@@ -126,7 +131,13 @@ impl ObjectRequest {
             }
             maps => maps,
         };
-        all.extend(maps.map(|maps| if maps { "o.is_map".to_owned() } else { "NOT o.is_map".to_owned() }));
+        all.extend(maps.map(|maps| {
+            if maps {
+                "o.is_map".to_owned()
+            } else {
+                "NOT o.is_map".to_owned()
+            }
+        }));
         all.extend(range_condition("o.id", self.id));
         all.extend(text_condition("o.name", self.name.as_deref()));
         all.extend(text_condition("o.type_name", self.type_name.as_deref()));
@@ -147,12 +158,26 @@ impl ObjectRequest {
             (self.handle.is_some(), "o.has_handle"),
             (!self.event_limits().is_empty(), "o.events > 0"),
         ];
-        all.extend(flags.iter().filter(|(on, _)| *on).map(|(_, condition)| (*condition).to_owned()));
-        all.extend(stack_condition("o.create_stack_id", self.create_stack.as_deref()));
-        all.extend(stack_condition("o.destroy_stack_id", self.destroy_stack.as_deref()));
+        all.extend(
+            flags
+                .iter()
+                .filter(|(on, _)| *on)
+                .map(|(_, condition)| (*condition).to_owned()),
+        );
+        all.extend(stack_condition(
+            "o.create_stack_id",
+            self.create_stack.as_deref(),
+        ));
+        all.extend(stack_condition(
+            "o.destroy_stack_id",
+            self.destroy_stack.as_deref(),
+        ));
         // A missing lifetime counts as longer than any trace, so that `10..` finds what never ended.
         if !self.lifetime.is_unlimited() {
-            all.extend(range_condition(&format!("coalesce(o.lifetime_ns, {NEVER_NS})"), self.lifetime));
+            all.extend(range_condition(
+                &format!("coalesce(o.lifetime_ns, {NEVER_NS})"),
+                self.lifetime,
+            ));
         }
         all
     }
@@ -161,7 +186,10 @@ impl ObjectRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let (text, join) = if self.stacks {
-            ("x.text AS stack", "\nLEFT JOIN stack_text x ON x.stack_id = e.stack_id")
+            (
+                "x.text AS stack",
+                "\nLEFT JOIN stack_text x ON x.stack_id = e.stack_id",
+            )
         } else {
             ("CAST(NULL AS VARCHAR) AS stack", "")
         };

@@ -1,6 +1,8 @@
 //! How kernel objects with their events, and handles by type, are shown.
 
-use super::object_ref::{HandleTypeRow, ObjectEvent, ObjectEvents, ObjectRequest, ObjectRow, ObjectSort};
+use super::object_ref::{
+    HandleTypeRow, ObjectEvent, ObjectEvents, ObjectRequest, ObjectRow, ObjectSort,
+};
 use crate::question::Format::{Id, Moment, Process, ProcessLine, Seconds, Whole, Word};
 use crate::question::{Column, Line, Ranked, View, frames};
 
@@ -10,19 +12,32 @@ type Event = Column<ObjectRequest, ObjectEvent>;
 pub(super) const OBJECTS: View<ObjectRequest, ObjectEvent> = View::new(
     &[
         Event::new("Time", "Time", Moment, |_, event| event.ts_ns.into()),
-        Event::new("Event", "Event", Word, |_, event| event.event.clone().into()).or("(open before)"),
-        Event::new("Handle", "Handle", Word, |_, event| event.handle.clone().into()),
+        Event::new("Event", "Event", Word, |_, event| {
+            event.event.clone().into()
+        })
+        .or("(open before)"),
+        Event::new("Handle", "Handle", Word, |_, event| {
+            event.handle.clone().into()
+        }),
         Event::new("Process", "Process", Word, |_, event| {
             name(event.event_process.as_deref(), event.event_pid).into()
         }),
         Event::new("Tid", "Tid", Id, |_, event| event.event_tid.into()),
         Event::new("Details", "", Word, |_, event| details(event).into()),
-        Event::new("Object", "Object", Word, |_, event| object_name(&event.object).into())
-            .shown_when_merged(|_| true),
+        Event::new("Object", "Object", Word, |_, event| {
+            object_name(&event.object).into()
+        })
+        .shown_when_merged(|_| true),
     ],
     |event| event.sort_value,
 )
-.ranking(|asked| if asked.sort == ObjectSort::Id { Ranked::No } else { Ranked::Groups })
+.ranking(|asked| {
+    if asked.sort == ObjectSort::Id {
+        Ranked::No
+    } else {
+        Ranked::Groups
+    }
+})
 .with_headings(|_, events| events.first().map(|event| heading(&event.object)))
 // An object that is only known from lists of open handles has no event.
 .listing("  ", |event| event.event.is_some())
@@ -70,22 +85,37 @@ fn name(process: Option<&str>, pid: Option<i64>) -> String {
 
 /// An object by address and name, where no line above its events has them.
 fn object_name(object: &ObjectRow) -> String {
-    format!("{} {}", object.address, object.name.as_deref().unwrap_or_default()).trim_end().to_owned()
+    format!(
+        "{} {}",
+        object.address,
+        object.name.as_deref().unwrap_or_default()
+    )
+    .trim_end()
+    .to_owned()
 }
 
 /// What an event says beyond its columns.
 fn details(event: &ObjectEvent) -> String {
     let mut parts: Vec<String> = Vec::new();
     let owner = name(event.owner_process.as_deref(), event.owner_pid);
-    if matches!(event.event.as_deref(), Some("handle_duplicate" | "handle_inherit")) {
+    if matches!(
+        event.event.as_deref(),
+        Some("handle_duplicate" | "handle_inherit")
+    ) {
         let source = name(event.source_process.as_deref(), event.source_pid);
-        parts
-            .push(format!("from {source} {} to {owner}", event.source_handle.as_deref().unwrap_or_default()));
+        parts.push(format!(
+            "from {source} {} to {owner}",
+            event.source_handle.as_deref().unwrap_or_default()
+        ));
     } else if event.owner_pid != event.event_pid && !owner.is_empty() {
         parts.push(format!("of {owner}"));
     }
     if let Some(count) = event.count {
-        parts.push(format!("{count} {}", event.tag.as_deref().unwrap_or_default()).trim_end().to_owned());
+        parts.push(
+            format!("{count} {}", event.tag.as_deref().unwrap_or_default())
+                .trim_end()
+                .to_owned(),
+        );
     }
     if event.is_leaked == Some(true) {
         parts.push("not closed".to_owned());
@@ -101,17 +131,35 @@ const fn left(creates: i64, duplicates: i64, closes: i64) -> i64 {
 /// The line of an object.
 fn heading(object: &ObjectRow) -> Line {
     let what = if object.is_map { "Mapped" } else { "Object" };
-    let name = object.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
-    let line = Line::new(format!("Id: {} {what}: {}{name} Lifetime: ", object.id, object.address));
+    let name = object
+        .name
+        .as_ref()
+        .map(|name| format!(" {name}"))
+        .unwrap_or_default();
+    let line = Line::new(format!(
+        "Id: {} {what}: {}{name} Lifetime: ",
+        object.id, object.address
+    ));
     let line = match (object.lifetime_ns, object.destroyed_ns) {
         (Some(ns), _) => line.value(Seconds(6), ns).words(" s"),
         (None, Some(_)) => line.words("not known"),
         (None, None) => line.words("9999 s"),
     };
-    let line = line.words(format!(" Type: {}", object.type_name.as_deref().unwrap_or("?")));
-    let line = references(object, if object.is_map { map(object, line) } else { handles(object, line) });
-    let line =
-        object.inherited_by.iter().fold(line, |line, heir| line.words(format!(" Inherited by: {heir}")));
+    let line = line.words(format!(
+        " Type: {}",
+        object.type_name.as_deref().unwrap_or("?")
+    ));
+    let line = references(
+        object,
+        if object.is_map {
+            map(object, line)
+        } else {
+            handles(object, line)
+        },
+    );
+    let line = object.inherited_by.iter().fold(line, |line, heir| {
+        line.words(format!(" Inherited by: {heir}"))
+    });
     if object.process_key.is_none() {
         return line;
     }
@@ -120,26 +168,41 @@ fn heading(object: &ObjectRow) -> Line {
 
 /// Size and place of a mapped file.
 fn map(object: &ObjectRow, line: Line) -> Line {
-    let line = object
-        .map_size_bytes
+    let line = object.map_size_bytes.into_iter().fold(line, |line, bytes| {
+        line.words(" Size: ").whole(bytes).words(" bytes")
+    });
+    object
+        .map_offset_bytes
         .into_iter()
-        .fold(line, |line, bytes| line.words(" Size: ").whole(bytes).words(" bytes"));
-    object.map_offset_bytes.into_iter().fold(line, |line, offset| line.words(format!(" Offset: {offset:#x}")))
+        .fold(line, |line, offset| {
+            line.words(format!(" Offset: {offset:#x}"))
+        })
 }
 
 /// Handles of an object.
 fn handles(object: &ObjectRow, line: Line) -> Line {
-    let &ObjectRow { creates, duplicates, closes, preexisting, preexisting_owners, .. } = object;
+    let &ObjectRow {
+        creates,
+        duplicates,
+        closes,
+        preexisting,
+        preexisting_owners,
+        ..
+    } = object;
     let line = if creates.saturating_add(duplicates).saturating_add(closes) > 0 {
         let open = left(creates, duplicates, closes);
-        line.words(format!(" Create+Duplicate-Close: {creates}+{duplicates}-{closes} = {open}"))
+        line.words(format!(
+            " Create+Duplicate-Close: {creates}+{duplicates}-{closes} = {open}"
+        ))
     } else {
         line
     };
     if preexisting <= 0 {
         return line;
     }
-    line.words(format!(" Open before: {preexisting} handles of {preexisting_owners} processes"))
+    line.words(format!(
+        " Open before: {preexisting} handles of {preexisting_owners} processes"
+    ))
 }
 
 fn references(object: &ObjectRow, line: Line) -> Line {
@@ -152,8 +215,13 @@ fn references(object: &ObjectRow, line: Line) -> Line {
 
 /// Sums over all objects.
 pub(super) fn total_lines(all: &[ObjectEvents]) -> Vec<Line> {
-    let objects = |maps: bool| all.iter().map(|of| &of.object).filter(move |object| object.is_map == maps);
-    let sum = |maps: bool, of: fn(&ObjectRow) -> i64| objects(maps).map(of).fold(0, i64::saturating_add);
+    let objects = |maps: bool| {
+        all.iter()
+            .map(|of| &of.object)
+            .filter(move |object| object.is_map == maps)
+    };
+    let sum =
+        |maps: bool, of: fn(&ObjectRow) -> i64| objects(maps).map(of).fold(0, i64::saturating_add);
     let created = sum(false, |object| object.created_ns.is_some().into());
     let destroyed = sum(false, |object| object.destroyed_ns.is_some().into());
     let [creates, duplicates, closes] = [
@@ -162,7 +230,10 @@ pub(super) fn total_lines(all: &[ObjectEvents]) -> Vec<Line> {
         sum(false, |object| object.closes),
     ];
     let references = sum(false, |object| object.reference_changes);
-    let (maps, unmaps) = (sum(true, |object| object.creates), sum(true, |object| object.closes));
+    let (maps, unmaps) = (
+        sum(true, |object| object.creates),
+        sum(true, |object| object.closes),
+    );
     let counts = Line::new("Objects Created/Destroyed: ")
         .whole(created)
         .words("/")
@@ -187,7 +258,10 @@ pub(super) fn total_lines(all: &[ObjectEvents]) -> Vec<Line> {
         return vec![counts];
     }
     let bytes = |of: fn(&&ObjectRow) -> bool| {
-        objects(true).filter(of).filter_map(|object| object.map_size_bytes).fold(0, i64::saturating_add)
+        objects(true)
+            .filter(of)
+            .filter_map(|object| object.map_size_bytes)
+            .fold(0, i64::saturating_add)
     };
     let sizes = Line::new("Mapped: ")
         .whole(bytes(|object| object.creates > 0))

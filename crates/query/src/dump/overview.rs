@@ -17,8 +17,8 @@ use crate::question::{Above, Answer, Form, Question, Shows, Words, fields, optio
 use crate::range::{Range, Unit};
 
 pub use super::overview_rows::{
-    Content, FileShare, MethodShare, ModuleShare, Next, Note, ProcessShare, ProviderEvents, Recording,
-    TopicEvents,
+    Content, FileShare, MethodShare, ModuleShare, Next, Note, ProcessShare, ProviderEvents,
+    Recording, TopicEvents,
 };
 
 declare! {
@@ -86,13 +86,16 @@ pub struct Contents {
 
 impl Question for OverviewRequest {
     const NAME: &'static str = "overview";
-    const SENTENCE: &'static str =
-        "Everything on one screen: machine, processes, modules, methods, files, health, and what to ask next";
+    const SENTENCE: &'static str = "Everything on one screen: machine, processes, modules, methods, files, health, and what to ask next";
 
     fn form(&self) -> Form<Self> {
         let sql = |table: OverviewTable| format!("-- {}\n{}", table.word(), self.sql(table));
         let sql = self.tables().map(sql).collect::<Vec<_>>().join("\n");
-        Form::report(sql, self.tables().flat_map(OverviewTable::fields), Self::report)
+        Form::report(
+            sql,
+            self.tables().flat_map(OverviewTable::fields),
+            Self::report,
+        )
     }
 
     fn one_table(&self) -> Option<&'static str> {
@@ -137,8 +140,10 @@ impl OverviewRequest {
             Some(asked) if asked == table => Some((table.word(), String::new(), answer)),
             Some(_) => None,
         };
-        let tables: Vec<_> =
-            overview_view::tables(self, overview, next).into_iter().filter_map(asked).collect();
+        let tables: Vec<_> = overview_view::tables(self, overview, next)
+            .into_iter()
+            .filter_map(asked)
+            .collect();
         if let (Some(table), true) = (self.table, tables.is_empty()) {
             let nothing = overview_view::nothing(self).showing(Shows::Sums);
             return Ok(Answer::report([(table.word(), String::new(), nothing)]).below(Above::Name));
@@ -147,17 +152,29 @@ impl OverviewRequest {
     }
 
     pub(super) fn processes(&self) -> CpuRequest {
-        CpuRequest { time: self.time, ..CpuRequest::default() }
+        CpuRequest {
+            time: self.time,
+            ..CpuRequest::default()
+        }
     }
 
     pub(super) fn files(&self) -> DiskRequest {
         let sort = DiskSort::TotalTime;
-        DiskRequest { level: WHOLE_PATH, sort, time: self.time, ..DiskRequest::default() }
+        DiskRequest {
+            level: WHOLE_PATH,
+            sort,
+            time: self.time,
+            ..DiskRequest::default()
+        }
     }
 
     /// Methods of a part of the trace; the whole trace has stored sums of methods.
     pub(super) fn methods(&self) -> Option<MethodRequest> {
-        let request = MethodRequest { with_idle: true, time: self.time, ..MethodRequest::default() };
+        let request = MethodRequest {
+            with_idle: true,
+            time: self.time,
+            ..MethodRequest::default()
+        };
         (!self.time.is_unlimited()).then_some(request)
     }
 
@@ -168,7 +185,11 @@ impl OverviewRequest {
 
     /// A query with no more rows than are wanted.
     fn limited(&self, sql: &str) -> String {
-        if self.top == 0 { sql.to_owned() } else { format!("{sql} LIMIT {}", self.top) }
+        if self.top == 0 {
+            sql.to_owned()
+        } else {
+            format!("{sql} LIMIT {}", self.top)
+        }
     }
 
     /// The question for a table.
@@ -177,12 +198,12 @@ impl OverviewRequest {
         match table {
             OverviewTable::Recording => RECORDING.replace("CLASSES", CLASSES),
             OverviewTable::Processes => self.processes().sql(),
-            OverviewTable::Modules => {
-                self.methods().map_or_else(|| self.limited(MODULES), |asked| asked.sql())
-            }
-            OverviewTable::Methods => {
-                self.methods().map_or_else(|| self.limited(METHODS), |asked| asked.sql())
-            }
+            OverviewTable::Modules => self
+                .methods()
+                .map_or_else(|| self.limited(MODULES), |asked| asked.sql()),
+            OverviewTable::Methods => self
+                .methods()
+                .map_or_else(|| self.limited(METHODS), |asked| asked.sql()),
             OverviewTable::Files => self.files().sql(),
             OverviewTable::Contents => COUNTS.to_owned(),
             OverviewTable::Providers => PROVIDERS.to_owned(),

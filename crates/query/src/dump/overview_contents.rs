@@ -22,7 +22,12 @@ impl Contents {
         // All of them are read, since their number is shown as well.
         providers.truncate(top);
         providers.reverse();
-        Ok(Self { topics: ask(session, TOPICS)?, counts: ask(session, COUNTS)?, providers, provider_count })
+        Ok(Self {
+            topics: ask(session, TOPICS)?,
+            counts: ask(session, COUNTS)?,
+            providers,
+            provider_count,
+        })
     }
 }
 
@@ -35,18 +40,29 @@ impl Overview {
         let (top, is_part) = (asked.most(), !asked.time.is_unlimited());
         let cpu = answered(asked.processes().ask(session), is_part)?;
         let cpu = cpu.unwrap_or_else(|| CpuAnswer::new(Vec::new()));
-        let files = answered(asked.files().ask(session), is_part)?.map_or_else(Vec::new, |disk| disk.groups);
+        let files = answered(asked.files().ask(session), is_part)?
+            .map_or_else(Vec::new, |disk| disk.groups);
         let files = files.into_iter().flat_map(|group| group.rows).collect();
         let recording = asked.sql(OverviewTable::Recording);
-        let recording: Recording = ask(session, &recording)?.into_iter().next().unwrap_or_default();
+        let recording: Recording = ask(session, &recording)?
+            .into_iter()
+            .next()
+            .unwrap_or_default();
         let machine_ns = machine_ns(&recording, asked.time);
         let process = |row| ProcessShare::of(row, machine_ns);
         let (modules, methods) = Self::code(session, asked)?;
         Ok(Self {
-            contents: if recording.has_cpu() { None } else { Some(Contents::ask(session, top)?) },
+            contents: if recording.has_cpu() {
+                None
+            } else {
+                Some(Contents::ask(session, top)?)
+            },
             recording,
             cpu: (cpu.total.cpu_ns, percent(cpu.total.cpu_ns, machine_ns)),
-            processes: largest(cpu.rows, top, |row| row.cpu_ns).into_iter().map(process).collect(),
+            processes: largest(cpu.rows, top, |row| row.cpu_ns)
+                .into_iter()
+                .map(process)
+                .collect(),
             modules,
             methods,
             files: largest(files, top, |row: &DiskRow| row.total_service_ns)
@@ -62,7 +78,10 @@ impl Overview {
     }
 
     /// Modules and methods with most CPU of their own.
-    fn code(session: &Session, asked: &OverviewRequest) -> Result<(Vec<ModuleShare>, Vec<MethodShare>)> {
+    fn code(
+        session: &Session,
+        asked: &OverviewRequest,
+    ) -> Result<(Vec<ModuleShare>, Vec<MethodShare>)> {
         let top = asked.most();
         let Some(methods) = asked.methods() else {
             let mut modules: Vec<ModuleShare> = ask(session, &asked.sql(OverviewTable::Modules))?;
@@ -72,27 +91,38 @@ impl Overview {
             methods.reverse();
             return Ok((modules, methods));
         };
-        let Some(answer) = answered(methods.ask(session), true)? else { return Ok(Default::default()) };
+        let Some(answer) = answered(methods.ask(session), true)? else {
+            return Ok(Default::default());
+        };
         let rows = answer.processes.into_iter().flat_map(|group| group.rows);
         // Both lists are by CPU of their own: methods that only call others would be rows of 0.
-        let rows: Vec<MethodRow> = rows.filter(|row| row.exclusive_ns.unwrap_or(0) > 0).collect();
+        let rows: Vec<MethodRow> = rows
+            .filter(|row| row.exclusive_ns.unwrap_or(0) > 0)
+            .collect();
         let mut modules: BTreeMap<(&str, String), ModuleShare> = BTreeMap::new();
         for row in &rows {
             // Windows ignores the case of paths.
             let path = row.module_path.as_ref().or(row.module.as_ref());
-            let key = (kind(row), path.map(|path| path.to_lowercase()).unwrap_or_default());
+            let key = (
+                kind(row),
+                path.map(|path| path.to_lowercase()).unwrap_or_default(),
+            );
             let share = modules.entry(key).or_insert_with(|| ModuleShare {
                 kind: kind(row).to_owned(),
                 module: row.module.clone(),
                 module_path: row.module_path.clone(),
                 exclusive_ns: 0,
             });
-            share.exclusive_ns = share.exclusive_ns.saturating_add(row.exclusive_ns.unwrap_or(0));
+            share.exclusive_ns = share
+                .exclusive_ns
+                .saturating_add(row.exclusive_ns.unwrap_or(0));
         }
         let modules: Vec<ModuleShare> = modules.into_values().collect();
         let methods: Vec<MethodShare> = rows.into_iter().map(MethodShare::from).collect();
-        let (modules, methods) =
-            (largest(modules, top, |row| row.exclusive_ns), largest(methods, top, |row| row.exclusive_ns));
+        let (modules, methods) = (
+            largest(modules, top, |row| row.exclusive_ns),
+            largest(methods, top, |row| row.exclusive_ns),
+        );
         Ok((modules, methods))
     }
 }
@@ -138,7 +168,9 @@ impl From<MethodRow> for MethodShare {
 impl From<DiskRow> for FileShare {
     fn from(row: DiskRow) -> Self {
         let counts = [row.reads, row.writes, row.flushes];
-        let operations = counts.into_iter().try_fold(0i64, |sum, count| Some(sum.saturating_add(count?)));
+        let operations = counts
+            .into_iter()
+            .try_fold(0i64, |sum, count| Some(sum.saturating_add(count?)));
         Self {
             path: row.path,
             service_ns: row.total_service_ns,
@@ -151,9 +183,14 @@ impl From<DiskRow> for FileShare {
 
 /// The time of all processors, as far as it was seen and asked for.
 fn machine_ns(recording: &Recording, asked: Range) -> f64 {
-    let (start, end) =
-        recording.range_start_ns.zip(recording.range_end_ns).unwrap_or((0, recording.duration_ns));
-    let seen_ns = end.min(asked.max).saturating_sub(start.max(asked.min)).max(0);
+    let (start, end) = recording
+        .range_start_ns
+        .zip(recording.range_end_ns)
+        .unwrap_or((0, recording.duration_ns));
+    let seen_ns = end
+        .min(asked.max)
+        .saturating_sub(start.max(asked.min))
+        .max(0);
     seen_ns as f64 * recording.processors.max(1) as f64
 }
 

@@ -14,25 +14,66 @@ type Named = (OverviewTable, String, Answer);
 
 /// The tables, one below the other. What the trace has nothing for is left out, unless that has to be said.
 pub(super) fn tables(asked: &OverviewRequest, overview: Overview, next: Vec<Next>) -> Vec<Named> {
-    let Overview { recording, processes, cpu, modules, methods, files, contents, notes, dumps: _ } = overview;
-    let of = Of { has_samples: recording.has_samples, has_switches: recording.has_switches };
+    let Overview {
+        recording,
+        processes,
+        cpu,
+        modules,
+        methods,
+        files,
+        contents,
+        notes,
+        dumps: _,
+    } = overview;
+    let of = Of {
+        has_samples: recording.has_samples,
+        has_switches: recording.has_switches,
+    };
     let has_files = contents.is_none() || !files.is_empty();
     let shares = recording.has_cpu().then(|| of.processes(processes, cpu));
     let titled = |table, title: &str, answer| (table, title.to_owned(), answer);
     let modules = (!modules.is_empty()).then(|| Answer::rows(&of, &MODULES, modules));
     let methods = (!methods.is_empty()).then(|| Answer::rows(&of, &METHODS, methods));
-    let mut all = vec![titled(OverviewTable::Recording, "", machine(asked, recording))];
-    all.extend(contents.into_iter().flat_map(|contents| what_there_is(asked, contents)));
+    let mut all = vec![titled(
+        OverviewTable::Recording,
+        "",
+        machine(asked, recording),
+    )];
+    all.extend(
+        contents
+            .into_iter()
+            .flat_map(|contents| what_there_is(asked, contents)),
+    );
     all.extend(shares);
-    all.extend(modules.map(|rows| titled(OverviewTable::Modules, "Modules by CPU of their own code", rows)));
-    all.extend(methods.map(|rows| titled(OverviewTable::Methods, "Methods by CPU of their own code", rows)));
+    all.extend(modules.map(|rows| {
+        titled(
+            OverviewTable::Modules,
+            "Modules by CPU of their own code",
+            rows,
+        )
+    }));
+    all.extend(methods.map(|rows| {
+        titled(
+            OverviewTable::Methods,
+            "Methods by CPU of their own code",
+            rows,
+        )
+    }));
     if has_files {
         let none = Line::new("  not recorded: DISK_IO+DISK_IO_INIT+FILENAME records disk I/O");
         let rows = Answer::rows(asked, &FILES, files).or_line(none);
-        all.push(titled(OverviewTable::Files, "Files by service time of the disks", rows));
+        all.push(titled(
+            OverviewTable::Files,
+            "Files by service time of the disks",
+            rows,
+        ));
     }
     // What the trace lacks is shown here, and nowhere else.
-    all.push(titled(OverviewTable::Health, "Health", health(asked, notes)));
+    all.push(titled(
+        OverviewTable::Health,
+        "Health",
+        health(asked, notes),
+    ));
     let next = Answer::rows(asked, &NEXT, next).showing(Shows::Untitled);
     all.push(titled(OverviewTable::Next, "What to ask next", next));
     all
@@ -74,28 +115,53 @@ fn machine(asked: &OverviewRequest, recording: Recording) -> Answer {
         machine = machine.words(", ").whole(mhz).words(" MHz");
     }
     if let Some(bytes) = r.memory_bytes {
-        machine = machine.words(", ").whole(bytes >> 20).words(" MiB of memory");
+        machine = machine
+            .words(", ")
+            .whole(bytes >> 20)
+            .words(" MiB of memory");
     }
     let seconds = |line: Line, ns: i64| line.value(Seconds(3), ns);
-    let mut recorded = seconds(Line::new(format!("{} for ", r.start_utc)), r.duration_ns).words(" s");
+    let mut recorded =
+        seconds(Line::new(format!("{} for ", r.start_utc)), r.duration_ns).words(" s");
     if let Some((start, end)) = r.range_start_ns.zip(r.range_end_ns) {
         let part = seconds(recorded.words("; extracted: "), start).words(" to ");
         recorded = seconds(part, end).words(" s of it");
     }
     let mut all = vec![
-        Property { name: "computer", value: Line::new(r.computer.as_deref().unwrap_or("?")) },
-        Property { name: "Windows", value: Line::new(windows.join(", ")) },
-        Property { name: "machine", value: machine },
-        Property { name: "recorded", value: recorded },
-        Property { name: "events", value: Line::default().whole(r.events) },
+        Property {
+            name: "computer",
+            value: Line::new(r.computer.as_deref().unwrap_or("?")),
+        },
+        Property {
+            name: "Windows",
+            value: Line::new(windows.join(", ")),
+        },
+        Property {
+            name: "machine",
+            value: machine,
+        },
+        Property {
+            name: "recorded",
+            value: recorded,
+        },
+        Property {
+            name: "events",
+            value: Line::default().whole(r.events),
+        },
     ];
     if !asked.time.is_unlimited() {
         let part = asked.time.with_unit(crate::range::Unit::Seconds);
-        let value =
-            Line::new(format!("{part}: CPU and files are of this part, all else is of the whole trace"));
-        all.push(Property { name: "range", value });
+        let value = Line::new(format!(
+            "{part}: CPU and files are of this part, all else is of the whole trace"
+        ));
+        all.push(Property {
+            name: "range",
+            value,
+        });
     }
-    Answer::rows(asked, &MACHINE, all).with_records(vec![recording]).showing(Shows::Untitled)
+    Answer::rows(asked, &MACHINE, all)
+        .with_records(vec![recording])
+        .showing(Shows::Untitled)
 }
 
 /// What columns depend on.
@@ -109,16 +175,30 @@ type Process = Column<Of, ProcessShare>;
 
 const PROCESSES: View<Of, ProcessShare> = View::new(
     &[
-        Process::new("Process", "process", Word, |_, row| named(row.process.as_deref(), row.pid).into()),
+        Process::new("Process", "process", Word, |_, row| {
+            named(row.process.as_deref(), row.pid).into()
+        }),
         // Without samples it is time on processors, which is something else than sampled CPU.
         Process::new("Cpu", "", Milliseconds, |_, row| row.cpu_ns.into())
-            .titled(|of| if of.has_samples { "CPU ms" } else { "running ms" }.to_owned())
+            .titled(|of| {
+                if of.has_samples {
+                    "CPU ms"
+                } else {
+                    "running ms"
+                }
+                .to_owned()
+            })
             .cost(),
-        Process::new("Percent", "% of machine", Fixed(1), |_, row| row.machine_percent.into()).or("?"),
+        Process::new("Percent", "% of machine", Fixed(1), |_, row| {
+            row.machine_percent.into()
+        })
+        .or("?"),
         Process::new("Wait", "wait ms", Milliseconds, |_, row| row.wait_ns.into())
             .shown_if(|of| of.has_switches),
-        Process::new("Ready", "ready ms", Milliseconds, |_, row| row.ready_ns.into())
-            .shown_if(|of| of.has_switches),
+        Process::new("Ready", "ready ms", Milliseconds, |_, row| {
+            row.ready_ns.into()
+        })
+        .shown_if(|of| of.has_switches),
         Process::new("Switches", "switches", Whole, |_, row| row.switches.into())
             .sum()
             .shown_if(|of| of.has_switches),
@@ -133,7 +213,9 @@ impl Of {
         } else {
             ("time on a processor", "context switches")
         };
-        let sum = Line::new("  all processes: ").value(Milliseconds, cpu_ns).words(" ms, ");
+        let sum = Line::new("  all processes: ")
+            .value(Milliseconds, cpu_ns)
+            .words(" ms, ");
         let sum = match percent {
             Some(percent) => sum.value(Fixed(1), percent),
             None => sum.words("?"),
@@ -141,8 +223,14 @@ impl Of {
         let unions = "  wait and ready: time in which at least one thread of the process did so";
         let unions = self.has_switches.then(|| Line::new(unions));
         let answer = Answer::rows(self, &PROCESSES, rows);
-        let answer = answer.with_foot([sum.words(" % of the machine")]).with_foot(unions);
-        (OverviewTable::Processes, format!("Processes by {what}, from {source}"), answer)
+        let answer = answer
+            .with_foot([sum.words(" % of the machine")])
+            .with_foot(unions);
+        (
+            OverviewTable::Processes,
+            format!("Processes by {what}, from {source}"),
+            answer,
+        )
     }
 }
 
@@ -155,13 +243,20 @@ type Module = Column<Of, ModuleShare>;
 
 const MODULES: View<Of, ModuleShare> = View::new(
     &[
-        Module::new("Module", "module", Word, |_, row| match row.module.as_deref() {
-            Some(name) => name.into(),
-            None if row.kind == "dotnet" => ".NET methods compiled at run time".into(),
-            None => "code in no module".into(),
+        Module::new("Module", "module", Word, |_, row| {
+            match row.module.as_deref() {
+                Some(name) => name.into(),
+                None if row.kind == "dotnet" => ".NET methods compiled at run time".into(),
+                None => "code in no module".into(),
+            }
         }),
-        Module::new("Exclusive", "own CPU ms", Milliseconds, |_, row| row.exclusive_ns.into()).cost(),
-        Module::new("Path", "path", Word, |_, row| row.module_path.clone().into()),
+        Module::new("Exclusive", "own CPU ms", Milliseconds, |_, row| {
+            row.exclusive_ns.into()
+        })
+        .cost(),
+        Module::new("Path", "path", Word, |_, row| {
+            row.module_path.clone().into()
+        }),
     ],
     |row| row.exclusive_ns as f64,
 );
@@ -171,9 +266,17 @@ type Method = Column<Of, MethodShare>;
 const METHODS: View<Of, MethodShare> = View::new(
     &[
         Method::new("Method", "method", Word, |_, row| row.qualified().into()),
-        Method::new("Process", "process", Word, |_, row| named(row.process.as_deref(), row.pid).into()),
-        Method::new("Exclusive", "own CPU ms", Milliseconds, |_, row| row.exclusive_ns.into()).cost(),
-        Method::new("Cpu", "CPU with callees ms", Milliseconds, |_, row| row.cpu_ns.into()).worst(),
+        Method::new("Process", "process", Word, |_, row| {
+            named(row.process.as_deref(), row.pid).into()
+        }),
+        Method::new("Exclusive", "own CPU ms", Milliseconds, |_, row| {
+            row.exclusive_ns.into()
+        })
+        .cost(),
+        Method::new("Cpu", "CPU with callees ms", Milliseconds, |_, row| {
+            row.cpu_ns.into()
+        })
+        .worst(),
         Method::new("Wait", "wait ms", Milliseconds, |_, row| row.wait_ns.into())
             .shown_if(|of| of.has_switches),
     ],
@@ -199,10 +302,20 @@ const FILES: View<OverviewRequest, FileShare> = View::new(
     &[
         File::new("Path", "file", Word, |_, row| row.path.clone().into())
             .or("flushes, and files without a name"),
-        File::new("Service", "disk ms", Milliseconds, |_, row| row.service_ns.into()).cost(),
-        File::new("Operations", "operations", Whole, |_, row| row.operations.into()).sum().or("?"),
+        File::new("Service", "disk ms", Milliseconds, |_, row| {
+            row.service_ns.into()
+        })
+        .cost(),
+        File::new("Operations", "operations", Whole, |_, row| {
+            row.operations.into()
+        })
+        .sum()
+        .or("?"),
         File::new("Read", "read MB", Megabytes, |_, row| row.read_bytes.into()).sum(),
-        File::new("Written", "written MB", Megabytes, |_, row| row.write_bytes.into()).sum(),
+        File::new("Written", "written MB", Megabytes, |_, row| {
+            row.write_bytes.into()
+        })
+        .sum(),
     ],
     |row| row.service_ns as f64,
 );
@@ -214,7 +327,11 @@ const COUNTS: View<OverviewRequest, Content> = View::new(
         Count::new("What", "what", Word, |_, row| row.what.clone().into()),
         Count::new("Count", "how many", Whole, |_, row| row.count.into()).sum(),
         Count::new("OfThese", "of these", Word, |_, row| {
-            let more = || Line::default().whole(row.more).words(format!(" {}", row.of));
+            let more = || {
+                Line::default()
+                    .whole(row.more)
+                    .words(format!(" {}", row.of))
+            };
             (!row.of.is_empty()).then(more).into()
         }),
     ],
@@ -227,7 +344,9 @@ type Provider = Column<OverviewRequest, ProviderEvents>;
 const PROVIDERS: View<OverviewRequest, ProviderEvents> = View::new(
     &[
         Provider::new("Events", "events", Whole, |_, row| row.events.into()).sum(),
-        Provider::new("Provider", "provider", Word, |_, row| row.provider.clone().into()),
+        Provider::new("Provider", "provider", Word, |_, row| {
+            row.provider.clone().into()
+        }),
     ],
     |row| row.events as f64,
 );
@@ -246,11 +365,17 @@ const TOPICS: View<OverviewRequest, TopicEvents> = View::new(
 
 /// What a trace without CPU holds instead.
 fn what_there_is(asked: &OverviewRequest, contents: Contents) -> Vec<Named> {
-    let Contents { topics, counts, providers, provider_count } = contents;
+    let Contents {
+        topics,
+        counts,
+        providers,
+        provider_count,
+    } = contents;
     let counts = Answer::rows(asked, &COUNTS, counts).or_line(Line::new("  no rows in any table"));
     let mut all = vec![(OverviewTable::Contents, "What there is".to_owned(), counts)];
     if !providers.is_empty() {
-        let more = i64::try_from(provider_count.saturating_sub(providers.len())).unwrap_or(i64::MAX);
+        let more =
+            i64::try_from(provider_count.saturating_sub(providers.len())).unwrap_or(i64::MAX);
         let more = (more > 0).then(|| Line::new("  and ").whole(more).words(" more"));
         let title = "Providers by events without a table of their own".to_owned();
         let rows = Answer::rows(asked, &PROVIDERS, providers).with_foot(more);
@@ -258,15 +383,18 @@ fn what_there_is(asked: &OverviewRequest, contents: Contents) -> Vec<Named> {
     }
     let mut recorded = Line::new("  recorded, with events: ");
     for (at, topic) in topics.iter().enumerate() {
-        let name = if at == 0 { topic.topic.clone() } else { format!(", {}", topic.topic) };
+        let name = if at == 0 {
+            topic.topic.clone()
+        } else {
+            format!(", {}", topic.topic)
+        };
         recorded = match topic.events {
             Some(events) => recorded.words(format!("{name} (")).whole(events).words(")"),
             None => recorded.words(name),
         };
     }
     let recorded = (!topics.is_empty()).then_some(recorded);
-    let no_cpu =
-        "  not recorded: who used the CPU (PROFILE records samples, CSWITCH+DISPATCHER context switches)";
+    let no_cpu = "  not recorded: who used the CPU (PROFILE records samples, CSWITCH+DISPATCHER context switches)";
     let topics = Answer::rows(asked, &TOPICS, topics).showing(Shows::Sums);
     let topics = topics.with_foot(recorded).with_foot([Line::new(no_cpu)]);
     all.push((OverviewTable::Topics, String::new(), topics));
@@ -278,10 +406,16 @@ type Health = Column<OverviewRequest, Note>;
 /// Where notes are listed; in an overview they are sentences.
 const NOTES: View<OverviewRequest, Note> = View::new(
     &[
-        Health::new("Severity", "Severity", Word, |_, row| row.severity.clone().into()),
+        Health::new("Severity", "Severity", Word, |_, row| {
+            row.severity.clone().into()
+        }),
         Health::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Health::new("Position", "First in", Word, |_, row| row.position.clone().into()),
-        Health::new("Message", "Message", Word, |_, row| row.message.clone().into()),
+        Health::new("Position", "First in", Word, |_, row| {
+            row.position.clone().into()
+        }),
+        Health::new("Message", "Message", Word, |_, row| {
+            row.message.clone().into()
+        }),
     ],
     |_| 0.0,
 )
@@ -289,12 +423,18 @@ const NOTES: View<OverviewRequest, Note> = View::new(
 
 fn health(asked: &OverviewRequest, notes: Vec<Note>) -> Answer {
     let sentence = |note: &Note| {
-        let place = note.position.as_deref().map(|place| format!(", first in {place}")).unwrap_or_default();
+        let place = note
+            .position
+            .as_deref()
+            .map(|place| format!(", first in {place}"))
+            .unwrap_or_default();
         let line = Line::new(format!("  {}: {} (", note.severity, note.message));
         line.whole(note.count).words(format!("{place})"))
     };
     let sentences: Vec<Line> = notes.iter().map(sentence).collect();
-    let answer = Answer::rows(asked, &NOTES, notes).showing(Shows::Sums).with_foot(sentences);
+    let answer = Answer::rows(asked, &NOTES, notes)
+        .showing(Shows::Sums)
+        .with_foot(sentences);
     answer.or_line(Line::new("  nothing was lost, nothing is damaged"))
 }
 
@@ -302,7 +442,9 @@ type Question = Column<OverviewRequest, Next>;
 
 const NEXT: View<OverviewRequest, Next> = View::new(
     &[
-        Question::new("Command", "Command", Word, |_, row| row.command.clone().into()),
+        Question::new("Command", "Command", Word, |_, row| {
+            row.command.clone().into()
+        }),
         Question::new("Why", "Why", Word, |_, row| row.why.clone().into()),
     ],
     |_| 0.0,

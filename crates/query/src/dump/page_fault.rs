@@ -1,8 +1,8 @@
 //! Page faults that the processor raised: by process or kind, or single faults.
 
 use super::sql::{
-    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, process_columns, stack_condition,
-    stack_text, text_condition, time_condition,
+    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, process_columns,
+    stack_condition, stack_text, text_condition, time_condition,
 };
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Moment, Process, ProcessLine, Whole, Word};
@@ -90,22 +90,34 @@ type Sum = Column<PageFaultRequest, PageFaultRow>;
 const SUMS: View<PageFaultRequest, PageFaultRow> = View::new(
     &[
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
-        Sum::new("Transition", "Transition", Whole, |_, row| row.transition.into())
+        Sum::new("Transition", "Transition", Whole, |_, row| {
+            row.transition.into()
+        })
+        .cost()
+        .shown_if(is_by_process),
+        Sum::new("DemandZero", "Demand zero", Whole, |_, row| {
+            row.demand_zero.into()
+        })
+        .cost()
+        .shown_if(is_by_process),
+        Sum::new("CopyOnWrite", "Copy on write", Whole, |_, row| {
+            row.copy_on_write.into()
+        })
+        .cost()
+        .shown_if(is_by_process),
+        Sum::new("GuardPage", "Guard page", Whole, |_, row| {
+            row.guard_page.into()
+        })
+        .cost()
+        .shown_if(is_by_process),
+        Sum::new("Hard", "Hard", Whole, |_, row| row.hard.into())
             .cost()
             .shown_if(is_by_process),
-        Sum::new("DemandZero", "Demand zero", Whole, |_, row| row.demand_zero.into())
-            .cost()
-            .shown_if(is_by_process),
-        Sum::new("CopyOnWrite", "Copy on write", Whole, |_, row| row.copy_on_write.into())
-            .cost()
-            .shown_if(is_by_process),
-        Sum::new("GuardPage", "Guard page", Whole, |_, row| row.guard_page.into())
-            .cost()
-            .shown_if(is_by_process),
-        Sum::new("Hard", "Hard", Whole, |_, row| row.hard.into()).cost().shown_if(is_by_process),
-        Sum::new("AccessViolation", "Violation", Whole, |_, row| row.access_violation.into())
-            .cost()
-            .shown_if(is_by_process),
+        Sum::new("AccessViolation", "Violation", Whole, |_, row| {
+            row.access_violation.into()
+        })
+        .cost()
+        .shown_if(is_by_process),
         Sum::new("First", "First", Moment, |_, row| row.first_ns.into()).hidden(),
         Sum::new("Last", "Last", Moment, |_, row| row.last_ns.into()).hidden(),
         Sum::new("Kind", "Kind", Word, |_, row| row.kind.clone().into())
@@ -126,8 +138,12 @@ const FAULTS: View<PageFaultRequest, PageFaultEvent> = View::new(
         Single::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
         Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
         Single::new("Process", "Process", Process, |_, row| row.into()),
-        Single::new("Address", "Address", Word, |_, row| row.address.clone().into()),
-        Single::new("Function", "Function", Word, |_, row| row.function.clone().into()),
+        Single::new("Address", "Address", Word, |_, row| {
+            row.address.clone().into()
+        }),
+        Single::new("Function", "Function", Word, |_, row| {
+            row.function.clone().into()
+        }),
     ],
     |row| row.ts_ns as f64,
 )
@@ -144,9 +160,13 @@ impl Question for PageFaultRequest {
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            Form::rows(&FAULTS, self.faults_sql()).needs(&RECORDED, true).top(self.top)
+            Form::rows(&FAULTS, self.faults_sql())
+                .needs(&RECORDED, true)
+                .top(self.top)
         } else {
-            Form::rows(&SUMS, self.sql()).needs(&RECORDED, !self.limits().is_empty()).top(self.top)
+            Form::rows(&SUMS, self.sql())
+                .needs(&RECORDED, !self.limits().is_empty())
+                .top(self.top)
         }
     }
 }
@@ -155,7 +175,9 @@ impl PageFaultRequest {
     /// Conditions on single faults, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> =
-            any_text_condition(&["f.method", "f.function"], self.function.as_deref()).into_iter().collect();
+            any_text_condition(&["f.method", "f.function"], self.function.as_deref())
+                .into_iter()
+                .collect();
         all.extend(time_condition("f.ts_ns", self.time));
         all.extend(stack_condition("f.stack_id", self.stack.as_deref()));
         all
@@ -170,7 +192,11 @@ impl PageFaultRequest {
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let kind = if is_by_process(self) { NO_TEXT } else { "f.kind" };
+        let kind = if is_by_process(self) {
+            NO_TEXT
+        } else {
+            "f.kind"
+        };
         let rows = format!(
             "SELECT f.process_key, f.kind, 1 AS count, f.ts_ns AS first_ns, f.ts_ns AS last_ns
   FROM (
@@ -178,14 +204,17 @@ impl PageFaultRequest {
   ) f{}",
             filtered(&self.limits())
         );
-        let sums =
-            if self.limits().is_empty() { "SELECT * FROM page_fault_process".to_owned() } else { rows };
+        let sums = if self.limits().is_empty() {
+            "SELECT * FROM page_fault_process".to_owned()
+        } else {
+            rows
+        };
         // Sums and single faults both have the kind, so that columns are made of either in the same way.
-        let of =
-            |kind: &str| format!("coalesce(sum(count) FILTER (WHERE fault_kind = '{kind}'), 0) AS {kind}");
+        let of = |kind: &str| {
+            format!("coalesce(sum(count) FILTER (WHERE fault_kind = '{kind}'), 0) AS {kind}")
+        };
         let kinds = KINDS.map(of).join(", ");
-        let keys =
-            "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, kind";
+        let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, kind";
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
@@ -227,8 +256,14 @@ ORDER BY f.ts_ns, f.process_key, t.tid, f.kind",
 }
 
 /// The kinds, which are also columns of sums.
-const KINDS: [&str; 6] =
-    ["transition", "demand_zero", "copy_on_write", "guard_page", "hard", "access_violation"];
+const KINDS: [&str; 6] = [
+    "transition",
+    "demand_zero",
+    "copy_on_write",
+    "guard_page",
+    "hard",
+    "access_violation",
+];
 
 /// Faults with the place of the instruction that caused them.
 const PLACED: &str = "    SELECT f.*, m.name AS method,

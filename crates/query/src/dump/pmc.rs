@@ -59,10 +59,30 @@ pub type PmcAnswer = Vec<Group<PmcRow, f64>>;
 /// Names of the counters of a column: what recent processors call it, then what Windows calls it on all of
 /// them. The first that was recorded counts.
 pub(super) const COLUMNS: [(&str, &[&str]); 6] = [
-    ("instructions", &["InstructionRetired", "TotalIssues", "InstructionsRetiredFixed"]),
-    ("cycles", &["UnhaltedCoreCycles", "TotalCycles", "UnhaltedCoreCyclesFixed"]),
-    ("branches", &["BranchInstructionRetired", "BranchInstructions"]),
-    ("branch_mispredictions", &["BranchMispredictsRetired", "BranchMispredictions"]),
+    (
+        "instructions",
+        &[
+            "InstructionRetired",
+            "TotalIssues",
+            "InstructionsRetiredFixed",
+        ],
+    ),
+    (
+        "cycles",
+        &[
+            "UnhaltedCoreCycles",
+            "TotalCycles",
+            "UnhaltedCoreCyclesFixed",
+        ],
+    ),
+    (
+        "branches",
+        &["BranchInstructionRetired", "BranchInstructions"],
+    ),
+    (
+        "branch_mispredictions",
+        &["BranchMispredictsRetired", "BranchMispredictions"],
+    ),
     ("cache_misses", &["LLCMisses", "CacheMisses"]),
     ("llc_references", &["LLCReference", "LLCReferences"]),
 ];
@@ -70,7 +90,10 @@ pub(super) const COLUMNS: [(&str, &[&str]); 6] = [
 /// Names of the counters of a column, the one to take first in front; none for an unknown column.
 #[must_use]
 pub fn counter_names(column: &str) -> &'static [&'static str] {
-    COLUMNS.iter().find(|(name, _)| *name == column).map_or(&[], |(_, names)| names)
+    COLUMNS
+        .iter()
+        .find(|(name, _)| *name == column)
+        .map_or(&[], |(_, names)| names)
 }
 
 type Sum = Column<PmcRequest, PmcRow>;
@@ -78,39 +101,66 @@ type Sum = Column<PmcRequest, PmcRow>;
 /// Only what was recorded has a column.
 const COUNTERS: View<PmcRequest, PmcRow> = View::new(
     &[
-        Sum::new("Instructions", "Instructions", Whole, |_, row| row.instructions.into())
-            .sum()
+        Sum::new("Instructions", "Instructions", Whole, |_, row| {
+            row.instructions.into()
+        })
+        .sum()
+        .shown_if_known(has_counters),
+        Sum::new("Cycles", "Cycles", Whole, |_, row| row.cycles.into())
+            .cost()
             .shown_if_known(has_counters),
-        Sum::new("Cycles", "Cycles", Whole, |_, row| row.cycles.into()).cost().shown_if_known(has_counters),
-        Sum::new("CPI", "CPI", Fixed(2), |_, row| row.cpi.into()).worst().shown_if_known(|_| true),
+        Sum::new("CPI", "CPI", Fixed(2), |_, row| row.cpi.into())
+            .worst()
+            .shown_if_known(|_| true),
         Sum::new("Branches", "Branches", Whole, |_, row| row.branches.into())
             .sum()
             .shown_if_known(has_counters),
-        Sum::new("BranchMispredicts", "BranchMispredicts", Whole, |_, row| row.branch_mispredictions.into())
-            .cost()
-            .shown_if_known(has_counters),
-        Sum::new("BrMispredictPercent", "BrMispredict %", Fixed(2), |_, row| {
-            row.branch_mispredict_percent.into()
+        Sum::new("BranchMispredicts", "BranchMispredicts", Whole, |_, row| {
+            row.branch_mispredictions.into()
+        })
+        .cost()
+        .shown_if_known(has_counters),
+        Sum::new(
+            "BrMispredictPercent",
+            "BrMispredict %",
+            Fixed(2),
+            |_, row| row.branch_mispredict_percent.into(),
+        )
+        .worst()
+        .shown_if_known(|_| true),
+        Sum::new("CacheMisses", "CacheMisses", Whole, |_, row| {
+            row.cache_misses.into()
+        })
+        .cost()
+        .shown_if_known(has_counters),
+        Sum::new("LLCReferences", "LLCReferences", Whole, |_, row| {
+            row.llc_references.into()
+        })
+        .sum()
+        .shown_if_known(has_counters),
+        Sum::new("CacheMissPercent", "CacheMiss %", Fixed(2), |_, row| {
+            row.cache_miss_percent.into()
         })
         .worst()
         .shown_if_known(|_| true),
-        Sum::new("CacheMisses", "CacheMisses", Whole, |_, row| row.cache_misses.into())
+        Sum::new("Time", "Time ms", Milliseconds, |_, row| row.run_ns.into())
             .cost()
-            .shown_if_known(has_counters),
-        Sum::new("LLCReferences", "LLCReferences", Whole, |_, row| row.llc_references.into())
+            .shown_if_known(|_| true),
+        Sum::new("Rate", "Instr/us", Fixed(0), |_, row| {
+            row.instructions_per_s.map(|rate| rate / 1e6).into()
+        })
+        .shown_if_known(|_| true),
+        Sum::new("Speed", "Cycles/us", Fixed(0), |_, row| {
+            row.cycles_per_s.map(|rate| rate / 1e6).into()
+        })
+        .shown_if_known(|_| true),
+        Sum::new("Count", "Count", Whole, |_, row| row.count.into())
             .sum()
-            .shown_if_known(has_counters),
-        Sum::new("CacheMissPercent", "CacheMiss %", Fixed(2), |_, row| row.cache_miss_percent.into())
-            .worst()
-            .shown_if_known(|_| true),
-        Sum::new("Time", "Time ms", Milliseconds, |_, row| row.run_ns.into()).cost().shown_if_known(|_| true),
-        Sum::new("Rate", "Instr/us", Fixed(0), |_, row| row.instructions_per_s.map(|rate| rate / 1e6).into())
-            .shown_if_known(|_| true),
-        Sum::new("Speed", "Cycles/us", Fixed(0), |_, row| row.cycles_per_s.map(|rate| rate / 1e6).into())
-            .shown_if_known(|_| true),
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum().hidden(),
-        Sum::new("Others", "Other counters", Word, |_, row| row.other_counters.clone().into())
-            .shown_if_known(has_counters),
+            .hidden(),
+        Sum::new("Others", "Other counters", Word, |_, row| {
+            row.other_counters.clone().into()
+        })
+        .shown_if_known(has_counters),
         Sum::new("Tid", "Tid", Id, |_, row| row.tid.into()).shown_if(|asked| asked.per_thread),
         Sum::new("Method", "Method", Word, |_, row| row.name.clone().into())
             .shown_if(|asked| asked.methods.is_some()),
@@ -135,13 +185,21 @@ impl Question for PmcRequest {
 
     fn form(&self) -> Form<Self> {
         let form = Form::made::<PmcRow>(self.sql(), |asked: &Self, session| {
-            let groups: Vec<Vec<PmcRow>> = asked.ask(session)?.into_iter().map(|group| group.rows).collect();
+            let groups: Vec<Vec<PmcRow>> = asked
+                .ask(session)?
+                .into_iter()
+                .map(|group| group.rows)
+                .collect();
             let is_sampled = groups.iter().flatten().any(|row| row.kind == "sampled");
             let head = is_sampled.then(|| Line::new("Counters are estimates from samples."));
             Ok(Answer::groups(asked, &COUNTERS, groups).with_head(head))
         })
         .shows(&COUNTERS);
         // With methods, `top` counts the methods of each process, not all rows.
-        if self.methods.is_some() { form } else { form.top(self.top) }
+        if self.methods.is_some() {
+            form
+        } else {
+            form.top(self.top)
+        }
     }
 }

@@ -24,7 +24,11 @@ impl PmcRequest {
   FROM pmc_thread"
                 .to_owned();
         }
-        let stack = if self.methods.is_some() { "r.stack_id" } else { "CAST(NULL AS INT)" };
+        let stack = if self.methods.is_some() {
+            "r.stack_id"
+        } else {
+            "CAST(NULL AS INT)"
+        };
         let single = format!(
             "SELECT r.process_key, r.thread_key, {stack} AS stack_id, c.name AS counter, 'counted' AS kind,
     sum({VALUE}) AS value, count(*) AS count, sum(r.run_ns) AS run_ns
@@ -43,7 +47,11 @@ impl PmcRequest {
   FROM ({single})"
             );
         }
-        let module = if self.include_dll { "d.name || '!'" } else { "CAST(NULL AS VARCHAR)" };
+        let module = if self.include_dll {
+            "d.name || '!'"
+        } else {
+            "CAST(NULL AS VARCHAR)"
+        };
         format!(
             "SELECT v.process_key, CAST(NULL AS INT) AS thread_key, n.name, v.counter, v.kind, v.value, v.count, v.run_ns
   FROM ({single}) v
@@ -63,17 +71,26 @@ impl PmcRequest {
     /// up.
     #[must_use]
     pub fn sql(&self) -> String {
-        let thread =
-            if self.per_thread && self.methods.is_none() { "thread_key" } else { "CAST(NULL AS INT)" };
+        let thread = if self.per_thread && self.methods.is_none() {
+            "thread_key"
+        } else {
+            "CAST(NULL AS INT)"
+        };
         let named: Vec<String> = COLUMNS
             .iter()
             .map(|(column, names)| {
                 let of = |name: &&str| format!("max(value) FILTER (WHERE counter = '{name}')");
-                format!("coalesce({}) AS {column}", names.iter().map(of).collect::<Vec<_>>().join(", "))
+                format!(
+                    "coalesce({}) AS {column}",
+                    names.iter().map(of).collect::<Vec<_>>().join(", ")
+                )
             })
             .collect();
-        let known: Vec<String> =
-            COLUMNS.iter().flat_map(|(_, names)| *names).map(|name| format!("'{name}'")).collect();
+        let known: Vec<String> = COLUMNS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .map(|name| format!("'{name}'"))
+            .collect();
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         conditions.extend(text_condition("c.name", self.methods.as_deref()));
@@ -128,7 +145,9 @@ ORDER BY sort_value, c.process_key, c.thread_key, c.name",
         }
         let needs_rows = self.methods.is_some() || !self.time.is_unlimited();
         if needs_rows && !has_rows(session, "pmc")? && !has_rows(session, "pmc_sample")? {
-            return Err(Error::NeedsRows { what: "scheduling slices of threads" });
+            return Err(Error::NeedsRows {
+                what: "scheduling slices of threads",
+            });
         }
         let rows: Vec<PmcRow> = ask(session, &self.sql())?;
         let largest = |rows: &[PmcRow]| rows.iter().map(|row| row.sort_value).fold(0.0, f64::max);

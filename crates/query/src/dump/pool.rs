@@ -97,14 +97,33 @@ type Sum = Column<PoolRequest, PoolRow>;
 
 const SUMS: View<PoolRequest, PoolRow> = View::new(
     &[
-        Sum::new("OutstandingSize", "Not freed", Bytes, |_, row| row.outstanding_bytes.into()).cost(),
-        Sum::new("OutstandingCount", "Count", Whole, |_, row| row.outstanding_blocks.into()).cost(),
-        Sum::new("AllocatedSize", "Allocated", Bytes, |_, row| row.allocated_bytes.into()).cost(),
-        Sum::new("AllocatedCount", "Count", Whole, |_, row| row.allocations.into()).cost(),
-        Sum::new("MaxSize", "Largest", Bytes, |_, row| row.max_allocated_bytes.into()).worst(),
+        Sum::new("OutstandingSize", "Not freed", Bytes, |_, row| {
+            row.outstanding_bytes.into()
+        })
+        .cost(),
+        Sum::new("OutstandingCount", "Count", Whole, |_, row| {
+            row.outstanding_blocks.into()
+        })
+        .cost(),
+        Sum::new("AllocatedSize", "Allocated", Bytes, |_, row| {
+            row.allocated_bytes.into()
+        })
+        .cost(),
+        Sum::new("AllocatedCount", "Count", Whole, |_, row| {
+            row.allocations.into()
+        })
+        .cost(),
+        Sum::new("MaxSize", "Largest", Bytes, |_, row| {
+            row.max_allocated_bytes.into()
+        })
+        .worst(),
         Sum::new("FreedSize", "Freed", Bytes, |_, row| row.freed_bytes.into()).sum(),
         Sum::new("FreedCount", "Count", Whole, |_, row| row.frees.into()).sum(),
-        Sum::new("EarlierCount", "Of before", Whole, |_, row| row.frees_of_earlier.into()).sum().hidden(),
+        Sum::new("EarlierCount", "Of before", Whole, |_, row| {
+            row.frees_of_earlier.into()
+        })
+        .sum()
+        .hidden(),
         Sum::new("Type", "Type", Whole, |_, row| row.pool_type.into()).shown_if(is_by_tag),
         Sum::new("Paging", "Paging", Word, |_, row| row.paging.clone().into()).shown_if(is_by_tag),
         Sum::new("Tag", "Tag", Word, |_, row| row.tag.clone().into()).shown_if(is_by_tag),
@@ -116,7 +135,10 @@ const SUMS: View<PoolRequest, PoolRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_sums("Total: {AllocatedCount} allocations of {AllocatedSize}, not freed {OutstandingSize}", |_, _| true)
+.with_sums(
+    "Total: {AllocatedCount} allocations of {AllocatedSize}, not freed {OutstandingSize}",
+    |_, _| true,
+)
 .with_below(|_, row| frames(row.stack.as_deref()));
 
 pub(super) fn is_by_tag(asked: &PoolRequest) -> bool {
@@ -129,13 +151,19 @@ const BLOCKS: View<PoolRequest, PoolBlock> = View::new(
     &[
         Single::time("Time", |_, row| row.alloc_ns.into()),
         Single::new("Free", "Freed", Moment, |_, row| row.free_ns.into()),
-        Single::new("Lifetime", "Lifetime ms", FineMilliseconds, |_, row| row.lifetime_ns.into()),
+        Single::new("Lifetime", "Lifetime ms", FineMilliseconds, |_, row| {
+            row.lifetime_ns.into()
+        }),
         Single::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
-        Single::new("Outcome", "Outcome", Word, |_, row| row.outcome.clone().into()),
+        Single::new("Outcome", "Outcome", Word, |_, row| {
+            row.outcome.clone().into()
+        }),
         Single::new("Type", "Type", Whole, |_, row| row.pool_type.into()),
         Single::new("Paging", "Paging", Word, |_, row| row.paging.clone().into()),
         Single::new("Tag", "Tag", Word, |_, row| row.tag.clone().into()),
-        Single::new("Address", "Address", Word, |_, row| row.address.clone().into()),
+        Single::new("Address", "Address", Word, |_, row| {
+            row.address.clone().into()
+        }),
         Single::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
@@ -145,13 +173,18 @@ const BLOCKS: View<PoolRequest, PoolBlock> = View::new(
 
 impl Question for PoolRequest {
     const NAME: &'static str = "pool";
-    const SENTENCE: &'static str = "Memory of the kernel that drivers allocated and did not free, by tag";
+    const SENTENCE: &'static str =
+        "Memory of the kernel that drivers allocated and did not free, by tag";
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            Form::rows(&BLOCKS, self.blocks_sql()).needs(&RECORDED, true).top(self.top)
+            Form::rows(&BLOCKS, self.blocks_sql())
+                .needs(&RECORDED, true)
+                .top(self.top)
         } else {
-            Form::rows(&SUMS, self.sql()).needs(&RECORDED, self.needs_rows()).top(self.top)
+            Form::rows(&SUMS, self.sql())
+                .needs(&RECORDED, self.needs_rows())
+                .top(self.top)
         }
     }
 }

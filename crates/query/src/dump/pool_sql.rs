@@ -2,8 +2,8 @@
 
 use super::pool::{PoolBy, PoolRequest, is_by_tag};
 use super::sql::{
-    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, filtered, process_columns, quoted, stack_condition, stack_text,
-    text_condition, time_condition,
+    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, filtered, process_columns, quoted, stack_condition,
+    stack_text, text_condition, time_condition,
 };
 
 /// Blocks with the thread that allocated them; blocks from before the trace have the thread that freed them.
@@ -26,8 +26,14 @@ impl PoolRequest {
     }
 
     fn conditions(&self) -> Vec<String> {
-        let mut all: Vec<String> = text_condition("b.tag", self.tag.as_deref()).into_iter().collect();
-        all.extend(self.paging.as_deref().map(|paging| format!("b.paging = {}", quoted(paging))));
+        let mut all: Vec<String> = text_condition("b.tag", self.tag.as_deref())
+            .into_iter()
+            .collect();
+        all.extend(
+            self.paging
+                .as_deref()
+                .map(|paging| format!("b.paging = {}", quoted(paging))),
+        );
         all
     }
 
@@ -64,11 +70,23 @@ impl PoolRequest {
         } else {
             format!("{NO_TEXT} AS tag, {NO_NUMBER} AS pool_type, {NO_TEXT} AS paging")
         };
-        let stack = if self.by == PoolBy::Stack { "b.alloc_stack_id" } else { NO_NUMBER };
-        let (text, join) = stack_text("s.stack_id", "stack", self.stacks && self.by == PoolBy::Stack);
+        let stack = if self.by == PoolBy::Stack {
+            "b.alloc_stack_id"
+        } else {
+            NO_NUMBER
+        };
+        let (text, join) = stack_text(
+            "s.stack_id",
+            "stack",
+            self.stacks && self.by == PoolBy::Stack,
+        );
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
                     tag, pool_type, paging, stack_id";
-        let leaked = if self.leaked { "\nHAVING sum(outstanding_blocks) > 0" } else { "" };
+        let leaked = if self.leaked {
+            "\nHAVING sum(outstanding_blocks) > 0"
+        } else {
+            ""
+        };
         format!(
             "SELECT s.*, {text}, CAST({sort} AS DOUBLE) AS sort_value
 FROM (

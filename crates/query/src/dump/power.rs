@@ -9,7 +9,9 @@ use super::trace::TraceInfo;
 use super::{Error, Result, ask};
 use crate::Session;
 use crate::question::Format::{Moment, Word};
-use crate::question::{Answer, Cells, Column, Form, Line, Question, Ranked, Shows, Value, View, option};
+use crate::question::{
+    Answer, Cells, Column, Form, Line, Question, Ranked, Shows, Value, View, option,
+};
 
 pub use super::power_snapshots::Snapshot;
 
@@ -63,19 +65,29 @@ struct Setting {
 
 type Named = Column<Beside, Setting>;
 
-const SIDE_BY_SIDE: View<Beside, Setting> =
-    View::new(&[Named::new("Setting", "Setting", Word, |_, row| row.name.as_str().into())], |_| 0.0)
-        .ranking(|_| Ranked::No)
-        .with_cells(Cells {
-            name: "Value",
-            titles: |beside| beside.titles.clone(),
-            value: |_, row, number| row.shown(number).into(),
-        })
-        .with_above(|_, row, before| {
-            let is_new = before.is_none_or(|before| before.section != row.section);
-            is_new.then(|| Line::new(row.section)).into_iter().collect()
-        })
-        .with_below(|beside, row| if beside.details { row.details() } else { Vec::new() });
+const SIDE_BY_SIDE: View<Beside, Setting> = View::new(
+    &[Named::new("Setting", "Setting", Word, |_, row| {
+        row.name.as_str().into()
+    })],
+    |_| 0.0,
+)
+.ranking(|_| Ranked::No)
+.with_cells(Cells {
+    name: "Value",
+    titles: |beside| beside.titles.clone(),
+    value: |_, row, number| row.shown(number).into(),
+})
+.with_above(|_, row, before| {
+    let is_new = before.is_none_or(|before| before.section != row.section);
+    is_new.then(|| Line::new(row.section)).into_iter().collect()
+})
+.with_below(|beside, row| {
+    if beside.details {
+        row.details()
+    } else {
+        Vec::new()
+    }
+});
 
 impl Setting {
     fn new(section: Section, name: &str, guid: &str, columns: &[Snapshot]) -> Self {
@@ -99,7 +111,9 @@ impl Setting {
     }
 
     fn differs(&self) -> bool {
-        self.values.windows(2).any(|pair| pair.first() != pair.last())
+        self.values
+            .windows(2)
+            .any(|pair| pair.first() != pair.last())
     }
 
     fn details(&self) -> Vec<Line> {
@@ -117,7 +131,11 @@ impl Question for PowerRequest {
 
     fn form(&self) -> Form<Self> {
         Form::made::<PowerRow>(Self::sql(), |asked: &Self, session| {
-            let rows = asked.ask(session)?.into_iter().flat_map(|snapshot| snapshot.rows).collect();
+            let rows = asked
+                .ask(session)?
+                .into_iter()
+                .flat_map(|snapshot| snapshot.rows)
+                .collect();
             Ok(Answer::rows(asked, &EACH, rows).showing(Shows::Sums))
         })
     }
@@ -152,10 +170,15 @@ impl Question for PowerRequest {
                 part.foot.extend(left_out);
             }
         }
-        let kept =
-            (self.diff && count > 0).then(|| Line::new(format!("{} of {count} columns", columns.len())));
-        let beside = Beside { details: self.details, titles };
-        Ok(Some(Answer::rows(&beside, &SIDE_BY_SIDE, self.settings(&columns)).with_head(kept)))
+        let kept = (self.diff && count > 0)
+            .then(|| Line::new(format!("{} of {count} columns", columns.len())));
+        let beside = Beside {
+            details: self.details,
+            titles,
+        };
+        Ok(Some(
+            Answer::rows(&beside, &SIDE_BY_SIDE, self.settings(&columns)).with_head(kept),
+        ))
     }
 }
 
@@ -182,8 +205,10 @@ ORDER BY ts_ns, profile, setting_guid"
                       for example `wpr -start Power`",
             });
         }
-        let in_force: Vec<InForce> =
-            ask(session, "SELECT ts_ns, previous, profile FROM power_profile ORDER BY ts_ns")?;
+        let in_force: Vec<InForce> = ask(
+            session,
+            "SELECT ts_ns, previous, profile FROM power_profile ORDER BY ts_ns",
+        )?;
         Ok(snapshots(&settings, &in_force))
     }
 
@@ -191,15 +216,19 @@ ORDER BY ts_ns, profile, setting_guid"
     fn settings(&self, columns: &[Snapshot]) -> Vec<Setting> {
         let has = |guid: &str| columns.iter().any(|column| column.value(guid).is_some());
         let known = KNOWN.iter().filter(|known| has(known.guid));
-        let mut all: Vec<Setting> =
-            known.map(|known| Setting::new(known.section, known.name, known.guid, columns)).collect();
+        let mut all: Vec<Setting> = known
+            .map(|known| Setting::new(known.section, known.name, known.guid, columns))
+            .collect();
         if self.all || self.details {
             let rows = columns.iter().flat_map(|column| &column.rows);
-            let mut others: Vec<&PowerRow> =
-                rows.filter(|row| power_catalog::find(&row.setting_guid).is_none()).collect();
+            let mut others: Vec<&PowerRow> = rows
+                .filter(|row| power_catalog::find(&row.setting_guid).is_none())
+                .collect();
             others.sort_by(|a, b| a.setting_guid.cmp(&b.setting_guid));
             others.dedup_by(|a, b| a.setting_guid == b.setting_guid);
-            let other = |row: &PowerRow| Setting::new(Section::Other, &row.name, &row.setting_guid, columns);
+            let other = |row: &PowerRow| {
+                Setting::new(Section::Other, &row.name, &row.setting_guid, columns)
+            };
             all.extend(others.into_iter().map(other));
         }
         if self.diff {

@@ -119,25 +119,36 @@ const SCHEMES: [(&str, &str); 4] = [
     ("381b4222-f694-41f0-9685-ff5bb260df2e", "Balanced"),
     ("8c5e7fda-e8bf-4a96-9a85-a6e23a8c635c", "HighPerformance"),
     ("a1841308-3541-4fab-bc81-f71556f20b4a", "PowerSaver"),
-    ("e9a42b02-d5df-448d-aa00-03f14749eb61", "UltimatePerformance"),
+    (
+        "e9a42b02-d5df-448d-aa00-03f14749eb61",
+        "UltimatePerformance",
+    ),
 ];
 
 /// The setting with that GUID.
 #[must_use]
 pub fn find(guid: &str) -> Option<&'static CatalogSetting> {
-    KNOWN.iter().find(|known| known.guid.eq_ignore_ascii_case(guid))
+    KNOWN
+        .iter()
+        .find(|known| known.guid.eq_ignore_ascii_case(guid))
 }
 
 /// Name of a power scheme; `Custom` for those that are none of Windows.
 #[must_use]
 pub fn scheme(guid: &str) -> &'static str {
-    SCHEMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(guid)).map_or("Custom", |(_, name)| name)
+    SCHEMES
+        .iter()
+        .find(|(known, _)| known.eq_ignore_ascii_case(guid))
+        .map_or("Custom", |(_, name)| name)
 }
 
 /// The GUID of a scheme of Windows.
 #[must_use]
 pub fn scheme_guid(name: &str) -> Option<&'static str> {
-    SCHEMES.iter().find(|(_, known)| *known == name).map(|(guid, _)| *guid)
+    SCHEMES
+        .iter()
+        .find(|(_, known)| *known == name)
+        .map(|(guid, _)| *guid)
 }
 
 impl Form {
@@ -152,15 +163,20 @@ impl Form {
             (Self::Bytes, Some(number), _) => {
                 let bytes = number.to_le_bytes();
                 let count = hex.len() / 2;
-                let numbers: Vec<String> = bytes.iter().take(count).map(ToString::to_string).collect();
+                let numbers: Vec<String> =
+                    bytes.iter().take(count).map(ToString::to_string).collect();
                 numbers.join(",")
             }
             (Self::Names(names), Some(number), _) => {
-                let name = usize::try_from(number).ok().and_then(|number| names.get(number));
+                let name = usize::try_from(number)
+                    .ok()
+                    .and_then(|number| names.get(number));
                 name.map_or_else(|| number.to_string(), |name| (*name).to_owned())
             }
             (Self::Numbered(names), Some(number), _) => {
-                let name = usize::try_from(number).ok().and_then(|number| names.get(number));
+                let name = usize::try_from(number)
+                    .ok()
+                    .and_then(|number| names.get(number));
                 name.map_or_else(|| number.to_string(), |name| format!("{number} ({name})"))
             }
             (Self::Coded(names), Some(number), _) => {
@@ -186,7 +202,11 @@ mod tests {
 
     /// The form of a setting by what `powercfg` calls it.
     fn form(alias: &str) -> Form {
-        KNOWN.iter().find(|known| known.alias == alias).unwrap().form
+        KNOWN
+            .iter()
+            .find(|known| known.alias == alias)
+            .unwrap()
+            .form
     }
 
     #[test]
@@ -196,15 +216,31 @@ mod tests {
         assert_eq!((guids.len(), names.len()), (KNOWN.len(), KNOWN.len()));
         for known in KNOWN {
             assert_eq!(known.guid.len(), 36, "{}", known.name);
-            assert!(known.guid.chars().all(|c| c == '-' || c.is_ascii_digit() || ('a'..='f').contains(&c)));
+            assert!(
+                known
+                    .guid
+                    .chars()
+                    .all(|c| c == '-' || c.is_ascii_digit() || ('a'..='f').contains(&c))
+            );
             assert!(known.help.ends_with('.'), "{}", known.name);
         }
-        let aliases: Vec<&str> = KNOWN.iter().map(|known| known.alias).filter(|it| !it.is_empty()).collect();
+        let aliases: Vec<&str> = KNOWN
+            .iter()
+            .map(|known| known.alias)
+            .filter(|it| !it.is_empty())
+            .collect();
         assert_eq!(aliases.iter().collect::<HashSet<_>>().len(), aliases.len());
         // Each part of the list has one heading.
         let mut parts: Vec<Section> = KNOWN.iter().map(|known| known.section).collect();
         parts.dedup();
-        assert_eq!(parts.iter().map(|part| part.title()).collect::<HashSet<_>>().len(), parts.len());
+        assert_eq!(
+            parts
+                .iter()
+                .map(|part| part.title())
+                .collect::<HashSet<_>>()
+                .len(),
+            parts.len()
+        );
     }
 
     #[test]
@@ -214,7 +250,13 @@ mod tests {
             (BOOST, Some(2), None, "02000000", "Aggressive"),
             (BOOST, Some(77), None, "4d000000", "77"),
             (Form::Bytes, Some(0x0403_0201), None, "01020304", "1,2,3,4"),
-            (Form::Scheme, None, Some("381B4222-f694-41f0-9685-ff5bb260df2e"), "", "Balanced"),
+            (
+                Form::Scheme,
+                None,
+                Some("381B4222-f694-41f0-9685-ff5bb260df2e"),
+                "",
+                "Balanced",
+            ),
             (
                 Form::Scheme,
                 None,
@@ -224,11 +266,29 @@ mod tests {
             ),
             (PERCENT, None, None, "010203", "0x010203"),
             (form("HETEROPOLICY"), Some(0), None, "00000000", "0 (None)"),
-            (form("HETEROPOLICY"), Some(4), None, "04000000", "4 (Dynamic)"),
+            (
+                form("HETEROPOLICY"),
+                Some(4),
+                None,
+                "04000000",
+                "4 (Dynamic)",
+            ),
             (form("HETEROPOLICY"), Some(6), None, "06000000", "6"),
             (form("SCHEDPOLICY"), Some(5), None, "05000000", "Automatic"),
-            (form("PERFBOOSTMODE"), Some(6), None, "06000000", "EfficientAggressiveAtGuaranteed"),
-            (form("CPINCREASEPOL"), Some(3), None, "03000000", "MultiStep"),
+            (
+                form("PERFBOOSTMODE"),
+                Some(6),
+                None,
+                "06000000",
+                "EfficientAggressiveAtGuaranteed",
+            ),
+            (
+                form("CPINCREASEPOL"),
+                Some(3),
+                None,
+                "03000000",
+                "MultiStep",
+            ),
             (form("ASPM"), Some(2), None, "02000000", "MaximumSavings"),
             (form("STANDBYIDLE"), Some(900), None, "84030000", "900 s"),
             // Values of events are those of actions, not their places in the list of `powercfg`.

@@ -29,8 +29,13 @@ const MS: Form = Form::Number(" ms");
 const US: Form = Form::Number(" us");
 const NO_YES: Form = Form::Names(&["no", "yes"]);
 /// Numbers of `POWER_ACTION`, which settings of buttons have as their values.
-const ACTION: Form =
-    Form::Coded(&[(0, "Nothing"), (2, "Sleep"), (3, "Hibernate"), (6, "ShutDown"), (8, "TurnOffDisplay")]);
+const ACTION: Form = Form::Coded(&[
+    (0, "Nothing"),
+    (2, "Sleep"),
+    (3, "Hibernate"),
+    (6, "ShutDown"),
+    (8, "TurnOffDisplay"),
+]);
 const USER: Form = Form::Coded(&[(0, "Present"), (2, "Inactive")]);
 const SCREEN: Form = Form::Names(&["off", "on", "dimmed"]);
 const BOOST: Form = Form::Names(&[

@@ -45,20 +45,28 @@ impl Snapshot {
             ts_ns: rows.first().map_or(0, |row| row.ts_ns),
             rows: rows.iter().map(|row| (*row).clone()).collect(),
         };
-        rows.chunk_by(|a, b| a.snapshot == b.snapshot).map(snapshot).collect()
+        rows.chunk_by(|a, b| a.snapshot == b.snapshot)
+            .map(snapshot)
+            .collect()
     }
 
     /// The value of a setting.
     #[must_use]
     pub fn value(&self, setting_guid: &str) -> Option<&PowerRow> {
-        self.rows.iter().find(|row| row.setting_guid == setting_guid)
+        self.rows
+            .iter()
+            .find(|row| row.setting_guid == setting_guid)
     }
 
     /// Whether both have the same settings with the same values.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let values = |snapshot: &Self| -> BTreeMap<String, String> {
-            snapshot.rows.iter().map(|row| (row.setting_guid.clone(), row.value_hex.clone())).collect()
+            snapshot
+                .rows
+                .iter()
+                .map(|row| (row.setting_guid.clone(), row.value_hex.clone()))
+                .collect()
         };
         values(self) == values(other)
     }
@@ -120,14 +128,27 @@ impl<'a> Follower<'a> {
 /// The moments of a trace, without those that equal the moment before.
 pub(super) fn snapshots(settings: &[SettingRow], in_force: &[InForce]) -> Vec<Snapshot> {
     let mut follower = Follower::default();
-    settings.iter().filter(|setting| setting.profile.is_none()).for_each(|setting| follower.take(setting));
+    settings
+        .iter()
+        .filter(|setting| setting.profile.is_none())
+        .for_each(|setting| follower.take(setting));
     follower.end();
     // A capture takes a while and has the time of its first event, so that settings of profiles belong to it
     // up to the start of the next one.
-    let ends = follower.done.iter().skip(1).map(|(ts_ns, _)| *ts_ns).chain([i64::MAX]);
+    let ends = follower
+        .done
+        .iter()
+        .skip(1)
+        .map(|(ts_ns, _)| *ts_ns)
+        .chain([i64::MAX]);
     let mut all: Vec<Snapshot> = Vec::new();
     for ((ts_ns, state), end_ns) in follower.done.iter().zip(ends) {
-        let next = snapshot(all.len(), *ts_ns, state, &of_profile(settings, in_force, (*ts_ns, end_ns)));
+        let next = snapshot(
+            all.len(),
+            *ts_ns,
+            state,
+            &of_profile(settings, in_force, (*ts_ns, end_ns)),
+        );
         if !next.rows.is_empty() && all.last().is_none_or(|last| !last.is_same(&next)) {
             all.push(next);
         }
@@ -144,8 +165,14 @@ fn of_profile<'a>(
 ) -> (i64, Vec<&'a SettingRow>) {
     // The profile that is in force at the start of a trace is named only by the first change, as the one that
     // it replaced; without any change it is taken to be 0.
-    let before = in_force.iter().rev().find(|change| change.ts_ns <= ts_ns).map(|change| change.profile);
-    let profile = before.or(in_force.first().map(|change| change.previous)).unwrap_or(0);
+    let before = in_force
+        .iter()
+        .rev()
+        .find(|change| change.ts_ns <= ts_ns)
+        .map(|change| change.profile);
+    let profile = before
+        .or(in_force.first().map(|change| change.previous))
+        .unwrap_or(0);
     let is_of = |setting: &&SettingRow| {
         setting.profile == Some(profile)
             && setting.power_source.as_deref() == Some("ac")
@@ -154,7 +181,10 @@ fn of_profile<'a>(
     // The last value of each setting for each kind of cores.
     let mut latest: BTreeMap<(&str, i64), &SettingRow> = BTreeMap::new();
     for setting in settings.iter().filter(is_of) {
-        let key = (setting.setting_guid.as_str(), setting.efficiency_class.unwrap_or(0));
+        let key = (
+            setting.setting_guid.as_str(),
+            setting.efficiency_class.unwrap_or(0),
+        );
         if latest.len() < MAX_SETTINGS || latest.contains_key(&key) {
             latest.insert(key, setting);
         }
@@ -174,7 +204,8 @@ fn snapshot(
                guid: &str,
                setting: &SettingRow,
                origin: String| {
-        let form = power_catalog::find(guid).map_or(power_catalog::Form::Number(""), |known| known.form);
+        let form =
+            power_catalog::find(guid).map_or(power_catalog::Form::Number(""), |known| known.form);
         PowerRow {
             snapshot: i64::try_from(number).unwrap_or(i64::MAX),
             ts_ns,
@@ -182,7 +213,11 @@ fn snapshot(
             name: name.to_owned(),
             alias: alias.filter(|alias| !alias.is_empty()).map(str::to_owned),
             setting_guid: guid.to_owned(),
-            value: form.text(setting.value, setting.value_guid.as_deref(), &setting.value_hex),
+            value: form.text(
+                setting.value,
+                setting.value_guid.as_deref(),
+                &setting.value_hex,
+            ),
             number: setting.value,
             value_hex: setting.value_hex.clone(),
             origin,
@@ -204,12 +239,29 @@ fn snapshot(
         // class 0 with the class beside it.
         } else if let Some(setting) = of_profile.iter().rev().find(of) {
             let origin = format!("profile {profile}");
-            rows.push(row(known.section, known.name, Some(known.alias), known.guid, setting, origin));
+            rows.push(row(
+                known.section,
+                known.name,
+                Some(known.alias),
+                known.guid,
+                setting,
+                origin,
+            ));
         }
     }
-    for (guid, setting) in state.iter().filter(|(guid, _)| power_catalog::find(guid).is_none()) {
+    for (guid, setting) in state
+        .iter()
+        .filter(|(guid, _)| power_catalog::find(guid).is_none())
+    {
         let name = setting.name.as_deref().unwrap_or(guid);
-        rows.push(row(Section::Other, name, None, guid, setting, "system".into()));
+        rows.push(row(
+            Section::Other,
+            name,
+            None,
+            guid,
+            setting,
+            "system".into(),
+        ));
     }
     Snapshot { ts_ns, rows }
 }
@@ -257,20 +309,49 @@ mod tests {
     }
 
     fn values(all: &[Snapshot]) -> Vec<(i64, Vec<&str>)> {
-        all.iter().map(|one| (one.ts_ns, one.rows.iter().map(|row| row.value.as_str()).collect())).collect()
+        all.iter()
+            .map(|one| {
+                (
+                    one.ts_ns,
+                    one.rows.iter().map(|row| row.value.as_str()).collect(),
+                )
+            })
+            .collect()
     }
 
     #[test]
     fn changes_show_when_everything_is_reported_again_or_at_the_end() {
-        let capture = [setting(1, "rundown", EPP, 50), setting(2, "rundown", "unknown", 1)];
+        let capture = [
+            setting(1, "rundown", EPP, 50),
+            setting(2, "rundown", "unknown", 1),
+        ];
         assert_eq!(values(&snapshots(&capture, &[])), [(1, vec!["50 %", "1"])]);
         let changed = [&capture[..], &[setting(5, "change", EPP, 60)]].concat();
-        assert_eq!(values(&snapshots(&changed, &[])), [(1, vec!["50 %", "1"]), (5, vec!["60 %", "1"])]);
-        let again =
-            [&changed[..], &[setting(9, "rundown", EPP, 60), setting(9, "rundown", "unknown", 1)]].concat();
-        assert_eq!(values(&snapshots(&again, &[])).len(), 2, "the last capture reports nothing new");
-        let other =
-            [&changed[..], &[setting(9, "rundown", EPP, 70), setting(9, "rundown", "unknown", 1)]].concat();
+        assert_eq!(
+            values(&snapshots(&changed, &[])),
+            [(1, vec!["50 %", "1"]), (5, vec!["60 %", "1"])]
+        );
+        let again = [
+            &changed[..],
+            &[
+                setting(9, "rundown", EPP, 60),
+                setting(9, "rundown", "unknown", 1),
+            ],
+        ]
+        .concat();
+        assert_eq!(
+            values(&snapshots(&again, &[])).len(),
+            2,
+            "the last capture reports nothing new"
+        );
+        let other = [
+            &changed[..],
+            &[
+                setting(9, "rundown", EPP, 70),
+                setting(9, "rundown", "unknown", 1),
+            ],
+        ]
+        .concat();
         assert_eq!(values(&snapshots(&other, &[]))[1], (9, vec!["70 %", "1"]));
     }
 
@@ -282,20 +363,36 @@ mod tests {
             efficiency_class: Some(class),
             ..setting(1, "rundown", EPP, value)
         };
-        let all = [of(0, 0, 10), of(0, 1, 11), of(5, 0, 20), setting(1, "rundown", "unknown", 1)];
+        let all = [
+            of(0, 0, 10),
+            of(0, 1, 11),
+            of(5, 0, 20),
+            setting(1, "rundown", "unknown", 1),
+        ];
         let first = |in_force: &[InForce]| {
             let row = &snapshots(&all, in_force)[0].rows[0];
             (row.value.clone(), row.origin.clone())
         };
         // Class 1 has a row of its own.
-        assert_eq!(values(&snapshots(&all, &[])), [(1, vec!["10 %", "11 %", "1"])]);
+        assert_eq!(
+            values(&snapshots(&all, &[])),
+            [(1, vec!["10 %", "11 %", "1"])]
+        );
         assert_eq!(first(&[]), ("10 %".into(), "profile 0".into()));
         assert_eq!(
-            first(&[InForce { ts_ns: 0, previous: 0, profile: 5 }]),
+            first(&[InForce {
+                ts_ns: 0,
+                previous: 0,
+                profile: 5
+            }]),
             ("20 %".into(), "profile 5".into())
         );
         assert_eq!(
-            first(&[InForce { ts_ns: 9, previous: 5, profile: 0 }]),
+            first(&[InForce {
+                ts_ns: 9,
+                previous: 5,
+                profile: 0
+            }]),
             ("20 %".into(), "profile 5".into())
         );
     }
@@ -305,8 +402,13 @@ mod tests {
         let all: Vec<SettingRow> = (0..1000).map(|n| setting(n, "rundown", EPP, n)).collect();
         let snapshots = snapshots(&all, &[]);
         let last = snapshots.last().unwrap();
-        assert_eq!((snapshots.len(), &*last.rows[0].value), (MAX_SNAPSHOTS, "999 %"));
-        let many: Vec<SettingRow> = (0..5000).map(|n| setting(n, "rundown", &format!("{n:04}"), n)).collect();
+        assert_eq!(
+            (snapshots.len(), &*last.rows[0].value),
+            (MAX_SNAPSHOTS, "999 %")
+        );
+        let many: Vec<SettingRow> = (0..5000)
+            .map(|n| setting(n, "rundown", &format!("{n:04}"), n))
+            .collect();
         assert_eq!(super::snapshots(&many, &[])[0].rows.len(), MAX_SETTINGS);
     }
 }

@@ -6,7 +6,9 @@ use super::Top;
 use super::process_view::{ListedProcess, PROCESSES};
 use super::sql::ProcessQuery;
 use super::zero::ZeroTime;
-use crate::question::{Among, Answer, Form, Line, OptionError, Question, Sets, Sums, group, option};
+use crate::question::{
+    Among, Answer, Form, Line, OptionError, Question, Sets, Sums, group, option,
+};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -113,7 +115,8 @@ impl ProcessCounts {
     }
 
     pub(super) fn of_each<'r>(rows: impl Iterator<Item = &'r ProcessRow> + Clone) -> Self {
-        let count = |test: &dyn Fn(&ProcessRow) -> bool| rows.clone().filter(|row| test(row)).count();
+        let count =
+            |test: &dyn Fn(&ProcessRow) -> bool| rows.clone().filter(|row| test(row)).count();
         Self {
             processes: rows.clone().count(),
             started: count(&|row| row.start_ns.is_some()),
@@ -125,15 +128,33 @@ impl ProcessCounts {
     }
 
     fn sums(self) -> [(&'static str, i64); 4] {
-        let Self { processes, started, ended, permanent, .. } = self;
-        [("processes", processes), ("started", started), ("ended", ended), ("permanent", permanent)]
-            .map(|(name, count)| (name, count as i64))
+        let Self {
+            processes,
+            started,
+            ended,
+            permanent,
+            ..
+        } = self;
+        [
+            ("processes", processes),
+            ("started", started),
+            ("ended", ended),
+            ("permanent", permanent),
+        ]
+        .map(|(name, count)| (name, count as i64))
     }
 }
 
 impl std::fmt::Display for ProcessCounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { processes, started, ended, permanent, sessions, users } = self;
+        let Self {
+            processes,
+            started,
+            ended,
+            permanent,
+            sessions,
+            users,
+        } = self;
         write!(
             f,
             "{processes} processes: {started} started, {ended} ended, {permanent} did neither; {sessions} sessions, {users} users"
@@ -142,7 +163,9 @@ impl std::fmt::Display for ProcessCounts {
 }
 
 fn sessions<'r>(rows: impl Iterator<Item = &'r ProcessRow>) -> BTreeSet<String> {
-    rows.filter_map(|row| row.session_id).map(|id| id.to_string()).collect()
+    rows.filter_map(|row| row.session_id)
+        .map(|id| id.to_string())
+        .collect()
 }
 
 fn users<'r>(rows: impl Iterator<Item = &'r ProcessRow>) -> BTreeSet<String> {
@@ -157,11 +180,27 @@ impl Question for ProcessRequest {
         Form::made::<ProcessRow>(self.sql(), |asked: &Self, session| {
             // The largest processes of the merged list need not be the largest of each extract, so that each
             // extract gives all of its processes.
-            let top = if asked.merge { Top::default() } else { asked.top };
-            let ProcessAnswer { rows, counts } = Self { top, ..asked.clone() }.ask(session)?;
-            let sets = Sets::from([("sessions", sessions(rows.iter())), ("users", users(rows.iter()))]);
-            let listed = rows.into_iter().map(|row| ListedProcess { row, offset_ns: 0 }).collect();
-            let answer = Answer::rows(asked, &PROCESSES, listed).with_sums(counts.sums()).with_sets(sets);
+            let top = if asked.merge {
+                Top::default()
+            } else {
+                asked.top
+            };
+            let ProcessAnswer { rows, counts } = Self {
+                top,
+                ..asked.clone()
+            }
+            .ask(session)?;
+            let sets = Sets::from([
+                ("sessions", sessions(rows.iter())),
+                ("users", users(rows.iter())),
+            ]);
+            let listed = rows
+                .into_iter()
+                .map(|row| ListedProcess { row, offset_ns: 0 })
+                .collect();
+            let answer = Answer::rows(asked, &PROCESSES, listed)
+                .with_sums(counts.sums())
+                .with_sets(sets);
             answer.moved(&asked.zero, session)
         })
         .shows_as(&PROCESSES, |row| ListedProcess { row, offset_ns: 0 })
@@ -169,7 +208,10 @@ impl Question for ProcessRequest {
     }
 
     fn overall(&self, all: &[Sums]) -> Vec<Line> {
-        let answers = all.iter().filter(|sums| sums.contains_key("processes")).count();
+        let answers = all
+            .iter()
+            .filter(|sums| sums.contains_key("processes"))
+            .count();
         if self.merge || self.show_total.as_deref() != Some("total") || answers < 2 {
             return Vec::new();
         }
@@ -198,7 +240,10 @@ impl Question for ProcessRequest {
     fn check(&self) -> Result<(), OptionError> {
         if self.merge && self.sort == ProcessSort::Tree {
             let problem = "a tree is one of a single extract".to_owned();
-            return Err(OptionError::Value { option: "merge", problem });
+            return Err(OptionError::Value {
+                option: "merge",
+                problem,
+            });
         }
         Ok(())
     }

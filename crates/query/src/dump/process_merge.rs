@@ -33,13 +33,21 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
     // Which of them run on.
     let mut running: HashMap<Key, usize> = HashMap::new();
     for at in order {
-        let Some((info, rows)) = recordings.get(at) else { continue };
+        let Some((info, rows)) = recordings.get(at) else {
+            continue;
+        };
         // Kept apart until the recording was read: an id that is used again within one recording must not
         // continue a process of the same recording.
         let mut left: Vec<(Key, usize)> = Vec::new();
         for row in *rows {
-            let key: Key = (info.computer.clone(), row.pid, row.name.as_deref().map(str::to_lowercase));
-            let known = running.get(&key).and_then(|known| Some((*known, merged.get_mut(*known)?)));
+            let key: Key = (
+                info.computer.clone(),
+                row.pid,
+                row.name.as_deref().map(str::to_lowercase),
+            );
+            let known = running
+                .get(&key)
+                .and_then(|known| Some((*known, merged.get_mut(*known)?)));
             // A process that started in this recording cannot have been there before, whatever its id and
             // name are.
             let is_again = row.start_ns.is_none() && !(all && row.stop_ns.is_none());
@@ -48,10 +56,9 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
                     let offset = offset_ns(recordings, known.recording, at);
                     // Times of a row count from its own recording, and the merged row is of the first one.
                     known.row.stop_ns = row.stop_ns.map(|ns| ns.saturating_add(offset));
-                    known.row.cpu_ns = known
-                        .row
-                        .cpu_ns
-                        .map_or(row.cpu_ns, |ns| Some(ns.saturating_add(row.cpu_ns.unwrap_or(0))));
+                    known.row.cpu_ns = known.row.cpu_ns.map_or(row.cpu_ns, |ns| {
+                        Some(ns.saturating_add(row.cpu_ns.unwrap_or(0)))
+                    });
                     known.row.exit_code = row.exit_code;
                     known.row.is_crash |= row.is_crash;
                     known.row.duration_ns = known
@@ -62,7 +69,10 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
                     place
                 }
                 _ => {
-                    merged.push(MergedProcess { recording: at, row: row.clone() });
+                    merged.push(MergedProcess {
+                        recording: at,
+                        row: row.clone(),
+                    });
                     merged.len() - 1
                 }
             };
@@ -85,21 +95,50 @@ pub(super) fn together(
     top: Top,
 ) -> Vec<(usize, ListedProcess)> {
     let (mut infos, mut lists) = (Vec::new(), Vec::new());
-    for Source { start_filetime, computer, rows } in sources {
-        infos.push(TraceInfo { start_filetime, computer, ..TraceInfo::default() });
-        lists.push(rows.into_iter().map(|listed| listed.row).collect::<Vec<ProcessRow>>());
+    for Source {
+        start_filetime,
+        computer,
+        rows,
+    } in sources
+    {
+        infos.push(TraceInfo {
+            start_filetime,
+            computer,
+            ..TraceInfo::default()
+        });
+        lists.push(
+            rows.into_iter()
+                .map(|listed| listed.row)
+                .collect::<Vec<ProcessRow>>(),
+        );
     }
     let recordings: Vec<(&TraceInfo, &[ProcessRow])> =
         infos.iter().zip(lists.iter().map(Vec::as_slice)).collect();
-    let first = infos.iter().map(|info| info.start_filetime).min().unwrap_or_default();
+    let first = infos
+        .iter()
+        .map(|info| info.start_filetime)
+        .min()
+        .unwrap_or_default();
     let listed = |MergedProcess { recording, row }: MergedProcess| {
-        let start = infos.get(recording).map_or(first, |info| info.start_filetime);
-        let listed = ListedProcess { row, offset_ns: start.saturating_sub(first).saturating_mul(100) };
+        let start = infos
+            .get(recording)
+            .map_or(first, |info| info.start_filetime);
+        let listed = ListedProcess {
+            row,
+            offset_ns: start.saturating_sub(first).saturating_mul(100),
+        };
         (listed.moved(), (recording, listed))
     };
     let mut all: Vec<(ProcessRow, (usize, ListedProcess))> =
-        merge(&recordings, asked.all_processes).into_iter().map(listed).collect();
-    let order = if asked.is_by_cpu() { ProcessSort::Cpu } else { asked.sort };
+        merge(&recordings, asked.all_processes)
+            .into_iter()
+            .map(listed)
+            .collect();
+    let order = if asked.is_by_cpu() {
+        ProcessSort::Cpu
+    } else {
+        asked.sort
+    };
     sort(&mut all, order, |(moved, _)| moved);
     top.cut(&mut all);
     all.into_iter().map(|(_, of)| of).collect()
@@ -107,13 +146,19 @@ pub(super) fn together(
 
 /// From the start of one recording to that of another.
 fn offset_ns(recordings: &[(&TraceInfo, &[ProcessRow])], from: usize, to: usize) -> i64 {
-    let start = |at: usize| recordings.get(at).map_or(0, |(info, _)| info.start_filetime);
+    let start = |at: usize| {
+        recordings
+            .get(at)
+            .map_or(0, |(info, _)| info.start_filetime)
+    };
     start(to).saturating_sub(start(from)).saturating_mul(100)
 }
 
 /// Command lines differ where an id was used again.
 fn is_same(known: &ProcessRow, row: &ProcessRow) -> bool {
-    known.command_line.is_none() || row.command_line.is_none() || known.command_line == row.command_line
+    known.command_line.is_none()
+        || row.command_line.is_none()
+        || known.command_line == row.command_line
 }
 
 /// Puts rows whose times count from one moment in order. A tree keeps its order.
@@ -122,7 +167,12 @@ pub fn sort<T>(rows: &mut [T], sort: ProcessSort, row: impl Fn(&T) -> &ProcessRo
     match sort {
         ProcessSort::Cpu => {
             // The most expensive come last, and of equal ones the first name does.
-            rows.sort_by_key(|of| (row(of).cpu_ns, std::cmp::Reverse((name(row(of)), row(of).pid))));
+            rows.sort_by_key(|of| {
+                (
+                    row(of).cpu_ns,
+                    std::cmp::Reverse((name(row(of)), row(of).pid)),
+                )
+            });
         }
         ProcessSort::Usual | ProcessSort::Name => {
             rows.sort_by_key(|of| (name(row(of)), row(of).start_ns, row(of).pid));
@@ -131,7 +181,11 @@ pub fn sort<T>(rows: &mut [T], sort: ProcessSort, row: impl Fn(&T) -> &ProcessRo
             let row = row(of);
             // Those that were there all the time come first, then those that only ended, then those that
             // started.
-            let kind = if row.start_ns.is_some() { 2 } else { i32::from(row.stop_ns.is_some()) };
+            let kind = if row.start_ns.is_some() {
+                2
+            } else {
+                i32::from(row.stop_ns.is_some())
+            };
             (kind, row.start_ns.or(row.stop_ns), name(row))
         }),
         ProcessSort::StopTime => rows.sort_by_key(|of| (row(of).stop_ns, name(row(of)))),
@@ -167,7 +221,17 @@ mod tests {
     /// Recording, id, start and end in seconds.
     fn shown(merged: &[MergedProcess]) -> Vec<(usize, i64, Option<i64>, Option<i64>)> {
         let s = |ns: Option<i64>| ns.map(|ns| ns / S);
-        merged.iter().map(|of| (of.recording, of.row.pid, s(of.row.start_ns), s(of.row.stop_ns))).collect()
+        merged
+            .iter()
+            .map(|of| {
+                (
+                    of.recording,
+                    of.row.pid,
+                    s(of.row.start_ns),
+                    s(of.row.stop_ns),
+                )
+            })
+            .collect()
     }
 
     #[test]
@@ -186,7 +250,11 @@ mod tests {
         ];
         let of_other = [process(1, "a.exe", None, None)];
         // They need not be in the order of time.
-        let recordings = [(&second, &of_second[..]), (&first, &of_first[..]), (&other, &of_other[..])];
+        let recordings = [
+            (&second, &of_second[..]),
+            (&first, &of_first[..]),
+            (&other, &of_other[..]),
+        ];
         let merged = merge(&recordings, false);
         assert_eq!(
             shown(&merged),
@@ -201,24 +269,38 @@ mod tests {
             ]
         );
         assert_eq!(merged[0].row.duration_ns, Some(63 * S));
-        let systems = merge(&recordings, true).iter().filter(|of| of.row.pid == 4).count();
+        let systems = merge(&recordings, true)
+            .iter()
+            .filter(|of| of.row.pid == 4)
+            .count();
         assert_eq!(systems, 2, "each recording found it running");
     }
 
     #[test]
     fn other_command_lines_are_other_processes() {
         let (first, second) = (info("PC", 100), info("PC", 200));
-        let with =
-            |line: &str| ProcessRow { command_line: Some(line.into()), ..process(1, "a.exe", None, None) };
+        let with = |line: &str| ProcessRow {
+            command_line: Some(line.into()),
+            ..process(1, "a.exe", None, None)
+        };
         let (one, other) = ([with("a 1")], [with("a 2")]);
-        assert_eq!(merge(&[(&first, &one[..]), (&second, &other[..])], false).len(), 2);
-        assert_eq!(merge(&[(&first, &one[..]), (&second, &one[..])], false).len(), 1);
+        assert_eq!(
+            merge(&[(&first, &one[..]), (&second, &other[..])], false).len(),
+            2
+        );
+        assert_eq!(
+            merge(&[(&first, &one[..]), (&second, &one[..])], false).len(),
+            1
+        );
     }
 
     #[test]
     fn orders() {
-        let rows =
-            [process(1, "b", Some(5), None), process(2, "a", None, Some(3)), process(3, "c", None, None)];
+        let rows = [
+            process(1, "b", Some(5), None),
+            process(2, "a", None, Some(3)),
+            process(3, "c", None, None),
+        ];
         for (order, pids) in [
             (ProcessSort::Usual, [2, 1, 3]),
             (ProcessSort::Cpu, [3, 1, 2]),
@@ -229,7 +311,11 @@ mod tests {
         ] {
             let mut sorted = rows.to_vec();
             sort(&mut sorted, order, |row| row);
-            assert_eq!(sorted.iter().map(|row| row.pid).collect::<Vec<_>>(), pids, "{order:?}");
+            assert_eq!(
+                sorted.iter().map(|row| row.pid).collect::<Vec<_>>(),
+                pids,
+                "{order:?}"
+            );
         }
     }
 }

@@ -74,7 +74,9 @@ ORDER BY {}",
     /// list reads by name from its end.
     fn order(&self) -> &'static str {
         match self.sort {
-            _ if self.is_by_cpu() => "p.cpu_ns NULLS FIRST, lower(p.name) DESC, p.pid DESC, p.process_key",
+            _ if self.is_by_cpu() => {
+                "p.cpu_ns NULLS FIRST, lower(p.name) DESC, p.pid DESC, p.process_key"
+            }
             ProcessSort::Usual | ProcessSort::Cpu | ProcessSort::Name => {
                 "lower(p.name) NULLS FIRST, p.start_ns NULLS FIRST, p.pid, p.process_key"
             }
@@ -100,7 +102,10 @@ ORDER BY {}",
             rows = tree(rows);
         }
         self.top.cut(&mut rows);
-        Ok(ProcessAnswer { counts: ProcessCounts::of(&rows), rows })
+        Ok(ProcessAnswer {
+            counts: ProcessCounts::of(&rows),
+            rows,
+        })
     }
 }
 
@@ -112,7 +117,9 @@ fn tree(rows: Vec<ProcessRow>) -> Vec<ProcessRow> {
     let total = rows.len();
     // From behind, so that taking from the end gives the first one.
     for row in rows.into_iter().rev() {
-        let parent = row.parent_process_key.filter(|key| listed.contains(key) && *key != row.process_key);
+        let parent = row
+            .parent_process_key
+            .filter(|key| listed.contains(key) && *key != row.process_key);
         children.entry(parent).or_default().push(row);
     }
     let mut out = Vec::with_capacity(total);

@@ -20,7 +20,9 @@ pub(super) struct ListedProcess {
 
 impl ListedProcess {
     pub(super) fn start_ns(&self) -> Option<i64> {
-        self.row.start_ns.map(|ns| ns.saturating_add(self.offset_ns))
+        self.row
+            .start_ns
+            .map(|ns| ns.saturating_add(self.offset_ns))
     }
 
     pub(super) fn stop_ns(&self) -> Option<i64> {
@@ -29,7 +31,11 @@ impl ListedProcess {
 
     /// The row with its times moved.
     pub(super) fn moved(&self) -> ProcessRow {
-        ProcessRow { start_ns: self.start_ns(), stop_ns: self.stop_ns(), ..self.row.clone() }
+        ProcessRow {
+            start_ns: self.start_ns(),
+            stop_ns: self.stop_ns(),
+            ..self.row.clone()
+        }
     }
 
     /// The process, indented as deep as it stands in the tree.
@@ -53,27 +59,52 @@ type One = Column<ProcessRequest, ListedProcess>;
 pub(super) const PROCESSES: View<ProcessRequest, ListedProcess> = View::new(
     &[
         One::new("ProcessId", "Pid", Id, |_, one| one.row.pid.into()).shown_if(is_list),
-        One::new("StartTime", "Start", LeftMoment, |_, one| one.start_ns().into())
-            .titled(|asked| time_title("Start", asked))
-            .shown_if(is_list),
-        One::new("StopTime", "Stop", LeftMoment, |_, one| one.stop_ns().into())
-            .titled(|asked| time_title("Stop", asked))
-            .shown_if(is_list),
-        One::new("Duration", "Duration", Length, |_, one| one.row.duration_ns.into()).shown_if(is_list),
-        One::new("Cpu", "CPU ms", Milliseconds, |_, one| one.row.cpu_ns.into())
-            .cost()
-            .shown_if(ProcessRequest::is_by_cpu),
-        One::new("ReturnCode", "Return code", Word, |_, one| one.row.exit_code.map(return_code).into()),
-        One::new("Session", "Session", Whole, |_, one| one.row.session_id.into())
-            .shown_if(|asked| asked.details),
-        One::new("User", "User", Word, |_, one| one.row.sid.clone().into()).shown_if(|asked| asked.show_user),
-        One::new("ParentPid", "Parent", Id, |_, one| one.row.parent_pid.into()).shown_if(is_list),
-        One::new("ParentProcess", "Parent process", Word, |_, one| one.row.parent.clone().into()).hidden(),
+        One::new("StartTime", "Start", LeftMoment, |_, one| {
+            one.start_ns().into()
+        })
+        .titled(|asked| time_title("Start", asked))
+        .shown_if(is_list),
+        One::new("StopTime", "Stop", LeftMoment, |_, one| {
+            one.stop_ns().into()
+        })
+        .titled(|asked| time_title("Stop", asked))
+        .shown_if(is_list),
+        One::new("Duration", "Duration", Length, |_, one| {
+            one.row.duration_ns.into()
+        })
+        .shown_if(is_list),
+        One::new("Cpu", "CPU ms", Milliseconds, |_, one| {
+            one.row.cpu_ns.into()
+        })
+        .cost()
+        .shown_if(ProcessRequest::is_by_cpu),
+        One::new("ReturnCode", "Return code", Word, |_, one| {
+            one.row.exit_code.map(return_code).into()
+        }),
+        One::new("Session", "Session", Whole, |_, one| {
+            one.row.session_id.into()
+        })
+        .shown_if(|asked| asked.details),
+        One::new("User", "User", Word, |_, one| one.row.sid.clone().into())
+            .shown_if(|asked| asked.show_user),
+        One::new("ParentPid", "Parent", Id, |_, one| {
+            one.row.parent_pid.into()
+        })
+        .shown_if(is_list),
+        One::new("ParentProcess", "Parent process", Word, |_, one| {
+            one.row.parent.clone().into()
+        })
+        .hidden(),
         One::new("Process", "Process", Process, |_, one| one.cell()),
-        One::new("CommandLine", "Command line", CommandLine, |_, one| one.row.command_line.clone().into()),
-        One::new("Package", "Package", Word, |_, one| one.row.package.clone().into())
-            .shown_if(|asked| asked.details),
-        One::new("FileName", "File", Trace, |_, _| Value::Missing).shown_if(|asked| asked.show_file_on_line),
+        One::new("CommandLine", "Command line", CommandLine, |_, one| {
+            one.row.command_line.clone().into()
+        }),
+        One::new("Package", "Package", Word, |_, one| {
+            one.row.package.clone().into()
+        })
+        .shown_if(|asked| asked.details),
+        One::new("FileName", "File", Trace, |_, _| Value::Missing)
+            .shown_if(|asked| asked.show_file_on_line),
     ],
     |one| one.row.cpu_ns.map_or(-1.0, |ns| ns as f64),
 )
@@ -83,7 +114,10 @@ pub(super) const PROCESSES: View<ProcessRequest, ListedProcess> = View::new(
 .with_total(|asked, all, _| {
     let is_shown = all.len() > 1 && asked.show_total.as_deref() != Some("none");
     let counts = || ProcessCounts::of_each(all.iter().map(|one| &one.row));
-    is_shown.then(|| Line::new(counts().to_string())).into_iter().collect()
+    is_shown
+        .then(|| Line::new(counts().to_string()))
+        .into_iter()
+        .collect()
 });
 
 fn is_list(asked: &ProcessRequest) -> bool {
@@ -92,7 +126,10 @@ fn is_list(asked: &ProcessRequest) -> bool {
 
 /// The title of a column of times; a star says that they were moved.
 fn time_title(title: &str, asked: &ProcessRequest) -> String {
-    format!("{title}{}", if asked.zero.mode.is_some() { "*" } else { "" })
+    format!(
+        "{title}{}",
+        if asked.zero.mode.is_some() { "*" } else { "" }
+    )
 }
 
 /// The name of an error of Windows, or the number.

@@ -15,23 +15,33 @@ struct Provider {
 }
 
 fn negated(part: &str) -> (bool, &str) {
-    part.strip_prefix('!').map_or((false, part), |rest| (true, rest.trim()))
+    part.strip_prefix('!')
+        .map_or((false, part), |rest| (true, rest.trim()))
 }
 
 impl Providers {
     /// Reads the list; every text is one.
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
+        let parts = text
+            .split(';')
+            .map(str::trim)
+            .filter(|part| !part.is_empty());
         let provider = |part| {
             let (excludes, rest) = negated(part);
             let (pattern, events) = rest.split_once(':').unwrap_or((rest, ""));
-            let events = events.split(',').map(str::trim).map(negated).filter(|(_, event)| !event.is_empty());
+            let events = events
+                .split(',')
+                .map(str::trim)
+                .map(negated)
+                .filter(|(_, event)| !event.is_empty());
             let pattern = pattern.trim().trim_matches(['{', '}']);
             Provider {
                 excludes,
                 pattern: if pattern.is_empty() { "*" } else { pattern }.to_owned(),
-                events: events.map(|(excludes, event)| (excludes, event.to_owned())).collect(),
+                events: events
+                    .map(|(excludes, event)| (excludes, event.to_owned()))
+                    .collect(),
             }
         };
         Self(parts.map(provider).collect())
@@ -40,13 +50,21 @@ impl Providers {
     /// Whether some events of a provider are named.
     #[must_use]
     pub fn names_events(&self) -> bool {
-        self.0.iter().any(|provider| !provider.excludes && !provider.events.is_empty())
+        self.0
+            .iter()
+            .any(|provider| !provider.excludes && !provider.events.is_empty())
     }
 
     pub(super) fn condition(&self) -> Option<String> {
         let of = |excludes: bool| {
-            let fitting = self.0.iter().filter(|provider| provider.excludes == excludes);
-            fitting.map(|provider| format!("({})", provider.condition())).collect::<Vec<_>>().join(" OR ")
+            let fitting = self
+                .0
+                .iter()
+                .filter(|provider| provider.excludes == excludes);
+            fitting
+                .map(|provider| format!("({})", provider.condition()))
+                .collect::<Vec<_>>()
+                .join(" OR ")
         };
         match (of(false), of(true)) {
             (some, none) if some.is_empty() && none.is_empty() => None,
@@ -65,7 +83,10 @@ impl Provider {
         )];
         let events = |excludes: bool| {
             let fitting = self.events.iter().filter(|(is, _)| *is == excludes);
-            fitting.map(|(_, event)| event_condition(event)).collect::<Vec<_>>().join(" OR ")
+            fitting
+                .map(|(_, event)| event_condition(event))
+                .collect::<Vec<_>>()
+                .join(" OR ")
         };
         let (some, none) = (events(false), events(true));
         all.extend(Some(format!("({some})")).filter(|_| !some.is_empty()));
@@ -78,7 +99,11 @@ fn event_condition(event: &str) -> String {
     if let Ok(id) = event.parse::<u16>() {
         return format!("e.event_id = {id}");
     }
-    let pattern = if event.contains(['*', '?']) { event.to_owned() } else { format!("*{event}*") };
+    let pattern = if event.contains(['*', '?']) {
+        event.to_owned()
+    } else {
+        format!("*{event}*")
+    };
     format!("wildcard_match(e.name, {})", quoted(&pattern))
 }
 
@@ -96,7 +121,10 @@ mod tests {
         for (text, condition) in [
             ("", None),
             ("p", Some(format!("(({}))", provider("p")))),
-            ("{ab-cd}:7", Some(format!("(({} AND (e.event_id = 7)))", provider("ab-cd")))),
+            (
+                "{ab-cd}:7",
+                Some(format!("(({} AND (e.event_id = 7)))", provider("ab-cd"))),
+            ),
             (
                 "p:a,b*,!c",
                 Some(format!(
@@ -107,12 +135,24 @@ mod tests {
             (" !q ", Some(format!("NOT (({}))", provider("q")))),
             (
                 "p;!q:1",
-                Some(format!("(({}))\n  AND NOT (({} AND (e.event_id = 1)))", provider("p"), provider("q"))),
+                Some(format!(
+                    "(({}))\n  AND NOT (({} AND (e.event_id = 1)))",
+                    provider("p"),
+                    provider("q")
+                )),
             ),
-            (":x'y", Some(format!("(({} AND (wildcard_match(e.name, '*x''y*'))))", provider("*")))),
+            (
+                ":x'y",
+                Some(format!(
+                    "(({} AND (wildcard_match(e.name, '*x''y*'))))",
+                    provider("*")
+                )),
+            ),
         ] {
             assert_eq!(Providers::parse(text).condition(), condition, "{text:?}");
         }
-        assert!(Providers::parse("p;q:1").names_events() && !Providers::parse("p;!q:1").names_events());
+        assert!(
+            Providers::parse("p;q:1").names_events() && !Providers::parse("p;!q:1").names_events()
+        );
     }
 }

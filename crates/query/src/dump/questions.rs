@@ -1,10 +1,11 @@
 //! All declared questions of this crate.
 
 use super::{
-    alpc, cores, cpu_question, disk, dns, dpc, events, exception, file, focus, gc, gdi_user, hard_fault,
-    heap, jit, lbr, logger, mark, memory, mini_filter, net, object_ref, overview, page_fault, pmc, pool,
-    power, process, ready_instead, registry, screenshot, service, standby, start, stats, syscall, tcp,
-    thread_pool, time, timer, trace_log, trace_stats, ui_delay, user_lock, version, virtual_alloc,
+    alpc, cores, cpu_question, disk, dns, dpc, events, exception, file, focus, gc, gdi_user,
+    hard_fault, heap, jit, lbr, logger, mark, memory, mini_filter, net, object_ref, overview,
+    page_fault, pmc, pool, power, process, ready_instead, registry, screenshot, service, standby,
+    start, stats, syscall, tcp, thread_pool, time, timer, trace_log, trace_stats, ui_delay,
+    user_lock, version, virtual_alloc,
 };
 use crate::question::{AnyQuestion, Of};
 use crate::test_run::TestRunRequest;

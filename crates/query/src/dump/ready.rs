@@ -100,13 +100,17 @@ const COLUMNS: [&str; 11] = [
 ];
 
 /// The two kinds: their table in a question, what their columns begin with, and which rows they are.
-const KINDS: [(&str, &str, &str); 2] =
-    [("rd", "deep_sleep_ready", "is_deep_sleep"), ("ro", "other_ready", "NOT is_deep_sleep")];
+const KINDS: [(&str, &str, &str); 2] = [
+    ("rd", "deep_sleep_ready", "is_deep_sleep"),
+    ("ro", "other_ready", "NOT is_deep_sleep"),
+];
 
 /// The columns of the joined percentiles.
 pub(super) fn columns() -> String {
     let one = |(table, name, _): (&str, &str, &str)| {
-        COLUMNS.map(|column| format!("{table}.{column} AS {name}_{column}")).join(", ")
+        COLUMNS
+            .map(|column| format!("{table}.{column} AS {name}_{column}"))
+            .join(", ")
     };
     KINDS.map(one).join(",\n  ")
 }
@@ -114,7 +118,9 @@ pub(super) fn columns() -> String {
 /// The columns of times ready, all missing: for parts of the trace, which have no percentiles.
 pub(super) fn no_columns() -> String {
     let one = |(_, name, _): (&str, &str, &str)| {
-        COLUMNS.map(|column| format!("CAST(NULL AS BIGINT) AS {name}_{column}")).join(", ")
+        COLUMNS
+            .map(|column| format!("CAST(NULL AS BIGINT) AS {name}_{column}"))
+            .join(", ")
     };
     KINDS.map(one).join(",\n  ")
 }

@@ -1,8 +1,12 @@
 //! Who ran instead of threads that were ready: by who ran, by who was ready, or by both priorities.
 
-use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, quoted, range_condition, time_condition};
+use super::sql::{
+    PROCESS_COLUMNS, ProcessQuery, filtered, quoted, range_condition, time_condition,
+};
 use super::{Recorded, Top};
-use crate::question::Format::{FineMilliseconds, Fixed, Microseconds, Moment, Process, Whole, Word};
+use crate::question::Format::{
+    FineMilliseconds, Fixed, Microseconds, Moment, Process, Whole, Word,
+};
 use crate::question::{Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
@@ -93,23 +97,51 @@ type Sum = Column<ReadyRequest, ReadyRow>;
 
 const SUMS: View<ReadyRequest, ReadyRow> = View::new(
     &[
-        Sum::new("Ready", "Ready ms", FineMilliseconds, |_, row| row.ready_ns.into()).cost(),
-        Sum::new("Instead", "Ran instead ms", FineMilliseconds, |_, row| row.instead_ns.into()).sum(),
-        Sum::new("Higher", "Higher ms", FineMilliseconds, |_, row| row.higher_ns.into()).sum(),
-        Sum::new("Equal", "Equal ms", FineMilliseconds, |_, row| row.equal_ns.into()).sum(),
-        Sum::new("Lower", "Lower ms", FineMilliseconds, |_, row| row.lower_ns.into()).cost(),
-        Sum::new("Idle", "Idle ms", FineMilliseconds, |_, row| row.idle_ns.into()).sum(),
-        Sum::new("Focus", "In focus ms", FineMilliseconds, |_, row| row.focus_ns.into()).cost(),
-        Sum::new("Max", "Longest ms", FineMilliseconds, |_, row| row.max_ready_ns.into()).worst(),
+        Sum::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
+            row.ready_ns.into()
+        })
+        .cost(),
+        Sum::new("Instead", "Ran instead ms", FineMilliseconds, |_, row| {
+            row.instead_ns.into()
+        })
+        .sum(),
+        Sum::new("Higher", "Higher ms", FineMilliseconds, |_, row| {
+            row.higher_ns.into()
+        })
+        .sum(),
+        Sum::new("Equal", "Equal ms", FineMilliseconds, |_, row| {
+            row.equal_ns.into()
+        })
+        .sum(),
+        Sum::new("Lower", "Lower ms", FineMilliseconds, |_, row| {
+            row.lower_ns.into()
+        })
+        .cost(),
+        Sum::new("Idle", "Idle ms", FineMilliseconds, |_, row| {
+            row.idle_ns.into()
+        })
+        .sum(),
+        Sum::new("Focus", "In focus ms", FineMilliseconds, |_, row| {
+            row.focus_ns.into()
+        })
+        .cost(),
+        Sum::new("Max", "Longest ms", FineMilliseconds, |_, row| {
+            row.max_ready_ns.into()
+        })
+        .worst(),
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
         Sum::new("Mean", "Mean us", Fixed(1), |_, row| {
-            (row.count > 0).then(|| row.ready_ns as f64 / row.count as f64 / 1e3).into()
+            (row.count > 0)
+                .then(|| row.ready_ns as f64 / row.count as f64 / 1e3)
+                .into()
         })
         .hidden(),
         Sum::new("Priority", "Priority", Whole, |_, row| row.priority.into())
             .shown_if(|asked| asked.by == ReadyBy::Priority),
-        Sum::new("InsteadPriority", "Priority instead", Whole, |_, row| row.instead_priority.into())
-            .shown_if(|asked| asked.by == ReadyBy::Priority),
+        Sum::new("InsteadPriority", "Priority instead", Whole, |_, row| {
+            row.instead_priority.into()
+        })
+        .shown_if(|asked| asked.by == ReadyBy::Priority),
         Sum::new("Process", "Process", Process, |_, row| row.into())
             .shown_if(|asked| asked.by != ReadyBy::Priority),
     ],
@@ -125,18 +157,34 @@ type Single = Column<ReadyRequest, ReadyEvent>;
 const SWITCHES: View<ReadyRequest, ReadyEvent> = View::new(
     &[
         Single::new("Time", "Time", Moment, |_, row| row.in_ns.into()),
-        Single::new("Ready", "Ready us", Microseconds, |_, row| row.ready_ns.into()).cost(),
-        Single::new("Instead", "Ran instead us", Microseconds, |_, row| row.instead_ns.into()),
+        Single::new("Ready", "Ready us", Microseconds, |_, row| {
+            row.ready_ns.into()
+        })
+        .cost(),
+        Single::new("Instead", "Ran instead us", Microseconds, |_, row| {
+            row.instead_ns.into()
+        }),
         Single::new("Priority", "Prio", Whole, |_, row| row.priority.into()),
-        Single::new("InsteadPriority", "Prio instead", Whole, |_, row| row.instead_priority.into()),
+        Single::new("InsteadPriority", "Prio instead", Whole, |_, row| {
+            row.instead_priority.into()
+        }),
         Single::new("Cpu", "CPU", Whole, |_, row| row.cpu.into()),
-        Single::new("Focus", "Focus", Word, |_, row| row.has_focus.then_some("focus").into()),
-        Single::new("Preempted", "Preempted", Word, |_, row| row.was_preempted.then_some("preempted").into())
-            .hidden(),
+        Single::new("Focus", "Focus", Word, |_, row| {
+            row.has_focus.then_some("focus").into()
+        }),
+        Single::new("Preempted", "Preempted", Word, |_, row| {
+            row.was_preempted.then_some("preempted").into()
+        })
+        .hidden(),
         Single::new("Tid", "Tid", Whole, |_, row| row.tid.into()).hidden(),
-        Single::new("InsteadTid", "Tid instead", Whole, |_, row| row.instead_tid.into()).hidden(),
-        Single::new("InsteadProcess", "Instead", Word, |_, row| row.instead_process.clone().into())
-            .or("(idle)"),
+        Single::new("InsteadTid", "Tid instead", Whole, |_, row| {
+            row.instead_tid.into()
+        })
+        .hidden(),
+        Single::new("InsteadProcess", "Instead", Word, |_, row| {
+            row.instead_process.clone().into()
+        })
+        .or("(idle)"),
         Single::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
@@ -145,7 +193,8 @@ const SWITCHES: View<ReadyRequest, ReadyEvent> = View::new(
 
 impl Question for ReadyRequest {
     const NAME: &'static str = "ready";
-    const SENTENCE: &'static str = "Who ran instead of threads that were ready, and with which priority";
+    const SENTENCE: &'static str =
+        "Who ran instead of threads that were ready, and with which priority";
 
     fn form(&self) -> Form<Self> {
         let form = if self.details {
@@ -165,7 +214,8 @@ const SLICES: Recorded = Recorded::rows(
 
 /// Which processes had the focus when; where only threads were recorded, which threads.
 // Half of the largest number stands for an open end: farther than any trace, and safe to compute with.
-const FOCUS: &str = "SELECT process_key, thread_key, coalesce(ts_ns, -4611686018427387904) AS from_ns,
+const FOCUS: &str =
+    "SELECT process_key, thread_key, coalesce(ts_ns, -4611686018427387904) AS from_ns,
       coalesce(end_ns, 4611686018427387903) AS until_ns
     FROM focus_change WHERE level = ";
 

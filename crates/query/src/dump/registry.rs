@@ -2,7 +2,9 @@
 
 use super::sql::ProcessQuery;
 use super::{Recorded, Top};
-use crate::question::Format::{FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word};
+use crate::question::Format::{
+    FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word,
+};
 use crate::question::{Among, Column, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
@@ -152,12 +154,20 @@ type Single = Column<RegistryRequest, RegistryOperation>;
 const OPERATIONS: View<RegistryRequest, RegistryOperation> = View::new(
     &[
         Single::time("Time", |_, row| row.start_ns.into()),
-        Single::new("Duration", "us", Microseconds, |_, row| row.duration_ns.into()).cost().or("?"),
+        Single::new("Duration", "us", Microseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost()
+        .or("?"),
         Single::new("Process", "Process", Process, |_, row| row.into()),
         Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
         Single::new("Cpu", "CPU", Id, |_, row| row.cpu.into()).hidden(),
-        Single::new("Operation", "Operation", Word, |_, row| row.operation.clone().into()),
-        Single::new("Status", "Status", Word, |_, row| row.status_name.clone().into()),
+        Single::new("Operation", "Operation", Word, |_, row| {
+            row.operation.clone().into()
+        }),
+        Single::new("Status", "Status", Word, |_, row| {
+            row.status_name.clone().into()
+        }),
         Single::new("Index", "Index", Whole, |_, row| row.index.into()).hidden(),
         Single::new("Key", "Key", Word, |_, row| key(row).into()),
         Single::new("Value", "Value", Word, |_, row| row.value.clone().into()),
@@ -165,7 +175,12 @@ const OPERATIONS: View<RegistryRequest, RegistryOperation> = View::new(
     |row| row.sort_value,
 )
 .alarming_if(|row| row.status < 0)
-.ranking(|asked| Ranked::rows_unless(matches!(asked.sort, RegistrySort::Usual | RegistrySort::Time)))
+.ranking(|asked| {
+    Ranked::rows_unless(matches!(
+        asked.sort,
+        RegistrySort::Usual | RegistrySort::Time
+    ))
+})
 .with_below(|_, row| frames(row.stack.as_deref()));
 
 /// The key; `...\` in front of a part of which it is not known what lies around it.
@@ -179,13 +194,18 @@ pub(super) fn key(row: &RegistryOperation) -> String {
 
 impl Question for RegistryRequest {
     const NAME: &'static str = "registry";
-    const SENTENCE: &'static str = "Operations on the registry by key, process, kind, result or value";
+    const SENTENCE: &'static str =
+        "Operations on the registry by key, process, kind, result or value";
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            Form::rows(&OPERATIONS, self.operations_sql()).needs(&REGISTRY, true).top(self.top)
+            Form::rows(&OPERATIONS, self.operations_sql())
+                .needs(&REGISTRY, true)
+                .top(self.top)
         } else {
-            Form::rows(&SUMS, self.sql()).needs(&REGISTRY, self.needs_rows()).top(self.top)
+            Form::rows(&SUMS, self.sql())
+                .needs(&REGISTRY, self.needs_rows())
+                .top(self.top)
         }
     }
 }

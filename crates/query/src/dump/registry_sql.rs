@@ -2,8 +2,8 @@
 
 use super::registry::{RegistryBy, RegistryRequest, RegistrySort};
 use super::sql::{
-    PROCESS_COLUMNS, any_text_condition, filtered, known_condition, process_columns, range_condition,
-    status_condition, text_condition, time_condition,
+    PROCESS_COLUMNS, any_text_condition, filtered, known_condition, process_columns,
+    range_condition, status_condition, text_condition, time_condition,
 };
 
 /// Counts of sums, from the table that has them.
@@ -18,18 +18,30 @@ impl RegistryRequest {
     /// Conditions that sums can answer.
     fn conditions(&self) -> Vec<String> {
         let mut all = self.processes.conditions();
-        all.extend(any_text_condition(&["r.key", "registry_key_name(r.key)"], self.key.as_deref()));
+        all.extend(any_text_condition(
+            &["r.key", "registry_key_name(r.key)"],
+            self.key.as_deref(),
+        ));
         all.extend(text_condition("r.operation", self.operation.as_deref()));
         // Paths of the kernel start with a backslash. One that does not is relative to a key whose control
         // block is not known.
-        all.extend(self.unknown.then(|| "coalesce(NOT starts_with(r.key, '\\'), TRUE)".to_owned()));
+        all.extend(
+            self.unknown
+                .then(|| "coalesce(NOT starts_with(r.key, '\\'), TRUE)".to_owned()),
+        );
         all
     }
 
     /// Conditions that only single operations can answer.
     fn row_conditions(&self) -> Vec<String> {
-        let mut all: Vec<String> = text_condition("r.value", self.value.as_deref()).into_iter().collect();
-        all.extend(self.status.as_deref().and_then(|filter| status_condition("r.status", filter)));
+        let mut all: Vec<String> = text_condition("r.value", self.value.as_deref())
+            .into_iter()
+            .collect();
+        all.extend(
+            self.status
+                .as_deref()
+                .and_then(|filter| status_condition("r.status", filter)),
+        );
         all.extend(known_condition("r.duration_ns", self.duration));
         all.extend(time_condition("r.start_ns", self.time));
         all
@@ -37,7 +49,8 @@ impl RegistryRequest {
 
     /// Whether sums by key, process and kind say too little.
     pub(super) fn needs_rows(&self) -> bool {
-        !self.row_conditions().is_empty() || matches!(self.by, RegistryBy::Status | RegistryBy::Value)
+        !self.row_conditions().is_empty()
+            || matches!(self.by, RegistryBy::Status | RegistryBy::Value)
     }
 
     /// Whether processes distinguish rows.
@@ -54,7 +67,9 @@ impl RegistryRequest {
                 // The root is one part as programs name it (`HKLM`), two as the kernel does
                 // (`\REGISTRY\MACHINE`); it does not count as depth.
                 let root = r"(?:\\REGISTRY\\[^\\]*|[^\\]*)";
-                format!(r"regexp_replace({name}, '^({root}(?:\\[^\\]*){{0,{depth}}}).*$', '\1', 'i')")
+                format!(
+                    r"regexp_replace({name}, '^({root}(?:\\[^\\]*){{0,{depth}}}).*$', '\1', 'i')"
+                )
             }
         }
     }
@@ -63,19 +78,41 @@ impl RegistryRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let key = |is_key: bool, column: &str, name: &str, kind: &str| {
-            if is_key { format!("{column} AS {name}") } else { format!("CAST(NULL AS {kind}) AS {name}") }
+            if is_key {
+                format!("{column} AS {name}")
+            } else {
+                format!("CAST(NULL AS {kind}) AS {name}")
+            }
         };
         let by_value = self.by == RegistryBy::Value;
         let keys = [
-            key(by_value || self.by == RegistryBy::Key, "name", "key", "VARCHAR"),
+            key(
+                by_value || self.by == RegistryBy::Key,
+                "name",
+                "key",
+                "VARCHAR",
+            ),
             key(by_value, "value", "value", "VARCHAR"),
-            key(self.by == RegistryBy::Operation, "operation", "operation", "VARCHAR"),
+            key(
+                self.by == RegistryBy::Operation,
+                "operation",
+                "operation",
+                "VARCHAR",
+            ),
             key(self.by == RegistryBy::Status, "status", "status", "INT"),
-            key(self.by == RegistryBy::Status, "status_name", "status_name", "VARCHAR"),
+            key(
+                self.by == RegistryBy::Status,
+                "status_name",
+                "status_name",
+                "VARCHAR",
+            ),
         ]
         .join(", ");
-        let (table, counts) =
-            if self.needs_rows() { ("registry_io", OF_ROWS) } else { ("registry_key", OF_SUMS) };
+        let (table, counts) = if self.needs_rows() {
+            ("registry_io", OF_ROWS)
+        } else {
+            ("registry_key", OF_SUMS)
+        };
         let mut conditions = self.conditions();
         conditions.extend(self.row_conditions());
         // An operation that failed opened nothing, so that it has no close: only the others are counted as
@@ -117,7 +154,10 @@ ORDER BY sort_value, duration_ns, count, key, value, operation, status, process_
     #[must_use]
     pub fn operations_sql(&self) -> String {
         let (stack, join) = if self.stacks {
-            ("x.text AS stack", "\nLEFT JOIN stack_text x ON x.stack_id = r.stack_id")
+            (
+                "x.text AS stack",
+                "\nLEFT JOIN stack_text x ON x.stack_id = r.stack_id",
+            )
         } else {
             ("CAST(NULL AS VARCHAR) AS stack", "")
         };

@@ -47,7 +47,14 @@ impl Field {
         kind: &'static str,
         is_optional: bool,
     ) -> Self {
-        Self { name, sentence, kind, is_optional, total: Total::None, better: Better::Neither }
+        Self {
+            name,
+            sentence,
+            kind,
+            is_optional,
+            total: Total::None,
+            better: Better::Neither,
+        }
     }
 }
 
@@ -67,8 +74,9 @@ pub trait Cell: Sized {
 }
 
 fn converted(batch: &RecordBatch, name: &str, to: &DataType) -> Result<std::sync::Arc<dyn Array>> {
-    let column =
-        batch.column_by_name(name).ok_or_else(|| failed(format!("the answer has no column {name}")))?;
+    let column = batch
+        .column_by_name(name)
+        .ok_or_else(|| failed(format!("the answer has no column {name}")))?;
     // The engine widens numbers in sums and leaves narrow ones elsewhere; row types know one kind of whole
     // number.
     cast(column, to).map_err(|error| failed(format!("column {name}: {error}")))
@@ -156,18 +164,33 @@ mod tests {
         let columns: Vec<(&str, ArrayRef)> = names
             .iter()
             .map(|name| match *name {
-                "name" => (*name, Arc::new(StringArray::from(vec![Some("a"), None])) as ArrayRef),
-                _ => (*name, Arc::new(Int32Array::from(vec![Some(-7), None])) as ArrayRef),
+                "name" => (
+                    *name,
+                    Arc::new(StringArray::from(vec![Some("a"), None])) as ArrayRef,
+                ),
+                _ => (
+                    *name,
+                    Arc::new(Int32Array::from(vec![Some(-7), None])) as ArrayRef,
+                ),
             })
             .collect();
-        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)))
-            .unwrap()
+        RecordBatch::try_from_iter_with_nullable(
+            columns.into_iter().map(|(name, array)| (name, array, true)),
+        )
+        .unwrap()
     }
 
     #[test]
     fn columns_are_found_by_name_and_converted() {
         let rows = Row::read(&batch(&["name", "count", "pid", "other"])).unwrap();
-        assert_eq!(rows[0], Row { pid: Some(-7), count: -7, name: "a".into() });
+        assert_eq!(
+            rows[0],
+            Row {
+                pid: Some(-7),
+                count: -7,
+                name: "a".into()
+            }
+        );
         assert_eq!(rows[1], Row::default());
     }
 

@@ -44,14 +44,23 @@ type Picture = Column<ScreenshotRequest, ScreenshotRow>;
 const PICTURES: View<ScreenshotRequest, ScreenshotRow> = View::new(
     &[
         Picture::time("Time", |_, row| row.ts_ns.into()),
-        Picture::new("TimeFrom", "Time from", Word, |_, row| row.time_from.clone().into()),
-        Picture::new("Trigger", "Trigger", Word, |_, row| row.trigger.clone().into()),
+        Picture::new("TimeFrom", "Time from", Word, |_, row| {
+            row.time_from.clone().into()
+        }),
+        Picture::new("Trigger", "Trigger", Word, |_, row| {
+            row.trigger.clone().into()
+        }),
         Picture::new("Event", "Event", Id, |_, row| row.event_number.into()),
         Picture::new("Input", "Input", Word, |_, row| row.input.clone().into()),
-        Picture::new("At", "At", Word, |_, row| row.x.zip(row.y).map(|(x, y)| format!("{x},{y}")).into()),
+        Picture::new("At", "At", Word, |_, row| {
+            row.x.zip(row.y).map(|(x, y)| format!("{x},{y}")).into()
+        }),
         Picture::new("Size", "Bytes", Whole, |_, row| row.size_bytes.into()).sum(),
         Picture::new("Picture", "Picture", Word, |_, row| {
-            row.path.clone().unwrap_or_else(|| format!("{} (not there)", row.file_name)).into()
+            row.path
+                .clone()
+                .unwrap_or_else(|| format!("{} (not there)", row.file_name))
+                .into()
         }),
     ],
     // Pictures of unknown time are the last ones, as in the answer to the query.
@@ -66,7 +75,9 @@ impl Question for ScreenshotRequest {
         "Pictures of the screen that ETWController took: when, why, and where they lie";
 
     fn form(&self) -> Form<Self> {
-        Form::rows(&PICTURES, self.sql()).needs(&SCREENSHOT, true).top(self.top)
+        Form::rows(&PICTURES, self.sql())
+            .needs(&SCREENSHOT, true)
+            .top(self.top)
     }
 }
 
@@ -81,13 +92,19 @@ impl ScreenshotRequest {
     /// The question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let mut conditions: Vec<String> =
-            [text_condition("s.file_name", self.file.as_deref()), range_condition("s.ts_ns", self.time)]
-                .into_iter()
-                .flatten()
-                .collect();
+        let mut conditions: Vec<String> = [
+            text_condition("s.file_name", self.file.as_deref()),
+            range_condition("s.ts_ns", self.time),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         if !self.triggers.is_empty() {
-            let triggers: Vec<String> = self.triggers.iter().map(|trigger| quoted(trigger)).collect();
+            let triggers: Vec<String> = self
+                .triggers
+                .iter()
+                .map(|trigger| quoted(trigger))
+                .collect();
             conditions.push(format!("s.trigger IN ({})", triggers.join(", ")));
         }
         format!(

@@ -45,11 +45,20 @@ type Of = Column<ServiceRequest, ServiceRow>;
 const SERVICES: View<ServiceRequest, ServiceRow> = View::new(
     &[
         // Not summed: services of one process would count its CPU once each.
-        Of::new("Cpu", "CPU ms of process", Milliseconds, |_, row| row.cpu_ns.into()).cost(),
-        Of::new("Sharing", "Services in it", Whole, |_, row| row.services_in_process.into()),
+        Of::new("Cpu", "CPU ms of process", Milliseconds, |_, row| {
+            row.cpu_ns.into()
+        })
+        .cost(),
+        Of::new("Sharing", "Services in it", Whole, |_, row| {
+            row.services_in_process.into()
+        }),
         Of::new("Pid", "Pid", Id, |_, row| row.pid.into()).hidden(),
-        Of::new("Service", "Service", Word, |_, row| row.service.clone().into()),
-        Of::new("Name", "Name", Word, |_, row| row.display_name.clone().into()),
+        Of::new("Service", "Service", Word, |_, row| {
+            row.service.clone().into()
+        }),
+        Of::new("Name", "Name", Word, |_, row| {
+            row.display_name.clone().into()
+        }),
         Of::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
@@ -68,7 +77,9 @@ impl Question for ServiceRequest {
         "Services that ran, each with its process, whom it shares that with, and its CPU";
 
     fn form(&self) -> Form<Self> {
-        Form::rows(&SERVICES, self.sql()).needs(&RUNNING, true).top(self.top)
+        Form::rows(&SERVICES, self.sql())
+            .needs(&RUNNING, true)
+            .top(self.top)
     }
 }
 
@@ -77,7 +88,10 @@ impl ServiceRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions = self.processes.conditions();
-        conditions.extend(any_text_condition(&["s.name", "s.display_name"], self.service.as_deref()));
+        conditions.extend(any_text_condition(
+            &["s.name", "s.display_name"],
+            self.service.as_deref(),
+        ));
         format!(
             "SELECT *, CAST({} AS DOUBLE) AS sort_value
 FROM (

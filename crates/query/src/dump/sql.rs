@@ -12,8 +12,11 @@ pub(super) const NO_TEXT: &str = "CAST(NULL AS VARCHAR)";
 pub(super) const NO_NUMBER: &str = "CAST(NULL AS INT)";
 
 /// Command lines of processes.
-const COMMAND_LINES: Among =
-    Among::Texts("command line", "command lines", "SELECT command_line AS text FROM process");
+const COMMAND_LINES: Among = Among::Texts(
+    "command line",
+    "command lines",
+    "SELECT command_line AS text FROM process",
+);
 
 declare! {
     /// Which processes a question is about.
@@ -41,8 +44,14 @@ impl ProcessQuery {
         if let Some(filter) = &self.process {
             all.push(format!("process_match(p.name, p.pid, {})", quoted(filter)));
         }
-        all.extend(text_condition("p.command_line", self.command_line.as_deref()));
-        all.extend(text_condition("CAST(p.session_id AS VARCHAR)", self.session.as_deref()));
+        all.extend(text_condition(
+            "p.command_line",
+            self.command_line.as_deref(),
+        ));
+        all.extend(text_condition(
+            "CAST(p.session_id AS VARCHAR)",
+            self.session.as_deref(),
+        ));
         all.extend(text_condition("p.sid", self.user.as_deref()));
         all.extend(self.new_process.map(|new| {
             let condition = match new {
@@ -85,7 +94,8 @@ LEFT JOIN (
 ) v ON v.process_key = p.process_key";
 
 /// What a filter on executables is compared with.
-pub(super) const EXECUTABLE_TEXT: &str = "concat_ws(', ', v.path, v.file_version, v.product_name, v.company)";
+pub(super) const EXECUTABLE_TEXT: &str =
+    "concat_ws(', ', v.path, v.file_version, v.product_name, v.company)";
 
 /// Columns of the process of a row of the table named `table`: those of its process, or nothing where rows
 /// are not distinguished by it.
@@ -118,13 +128,24 @@ pub fn text_condition(column: &str, filter: Option<&str>) -> Option<String> {
 pub fn any_text_condition(columns: &[&str], filter: Option<&str>) -> Option<String> {
     let (positive, negative) = split(filter?);
     let each = |filter: &String, word: &str| {
-        let all: Vec<String> =
-            columns.iter().filter_map(|column| text_condition(column, Some(filter))).collect();
+        let all: Vec<String> = columns
+            .iter()
+            .filter_map(|column| text_condition(column, Some(filter)))
+            .collect();
         format!("({})", all.join(word))
     };
-    let conditions =
-        [positive.as_ref().map(|f| each(f, " OR ")), negative.as_ref().map(|f| each(f, " AND "))];
-    Some(conditions.into_iter().flatten().collect::<Vec<_>>().join(" AND ")).filter(|all| !all.is_empty())
+    let conditions = [
+        positive.as_ref().map(|f| each(f, " OR ")),
+        negative.as_ref().map(|f| each(f, " AND ")),
+    ];
+    Some(
+        conditions
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" AND "),
+    )
+    .filter(|all| !all.is_empty())
 }
 
 /// The condition that a stack passes a filter: a positive part has to match one of its frames, none that
@@ -132,14 +153,33 @@ pub fn any_text_condition(columns: &[&str], filter: Option<&str>) -> Option<Stri
 #[must_use]
 pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
     let (positive, negative) = split(filter?);
-    let contains = |filter: &str| format!("coalesce(stack_contains({stack}, {}), FALSE)", quoted(filter));
+    let contains = |filter: &str| {
+        format!(
+            "coalesce(stack_contains({stack}, {}), FALSE)",
+            quoted(filter)
+        )
+    };
     // Only the mark of exclusion goes: within a pattern `!` stands between module and method.
     let unmarked = |filter: String| {
-        filter.split(';').map(|part| part.trim_start_matches('!')).collect::<Vec<_>>().join(";")
+        filter
+            .split(';')
+            .map(|part| part.trim_start_matches('!'))
+            .collect::<Vec<_>>()
+            .join(";")
     };
     let negative = negative.map(unmarked);
-    let conditions = [positive.map(|f| contains(&f)), negative.map(|f| format!("NOT {}", contains(&f)))];
-    Some(conditions.into_iter().flatten().collect::<Vec<_>>().join(" AND ")).filter(|all| !all.is_empty())
+    let conditions = [
+        positive.map(|f| contains(&f)),
+        negative.map(|f| format!("NOT {}", contains(&f))),
+    ];
+    Some(
+        conditions
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" AND "),
+    )
+    .filter(|all| !all.is_empty())
 }
 
 /// The column `stack` with the frames of a stack, innermost first, and the join that it needs; without it no
@@ -158,7 +198,10 @@ pub(super) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, Stri
 // A missing number is no 0 here, unlike in `range_condition`: what is not known does not fit `..5`.
 pub(super) fn known_condition(expression: &str, range: Range) -> Vec<String> {
     let within = range_condition(expression, range);
-    within.into_iter().flat_map(|within| [format!("{expression} IS NOT NULL"), within]).collect()
+    within
+        .into_iter()
+        .flat_map(|within| [format!("{expression} IS NOT NULL"), within])
+        .collect()
 }
 
 /// The condition that a moment lies in a part of the trace; none for all of it.
@@ -197,7 +240,11 @@ pub fn range_condition(expression: &str, range: Range) -> Option<String> {
 /// `WHERE` with all conditions, or nothing.
 #[must_use]
 pub fn filtered(conditions: &[String]) -> String {
-    if conditions.is_empty() { String::new() } else { format!("\nWHERE {}", conditions.join("\n  AND ")) }
+    if conditions.is_empty() {
+        String::new()
+    } else {
+        format!("\nWHERE {}", conditions.join("\n  AND "))
+    }
 }
 
 /// The condition that an NTSTATUS passes a filter: numbers (`0`, `0xc0000022`), names with or without
@@ -214,12 +261,16 @@ pub fn status_condition(column: &str, filter: &str) -> Option<String> {
         let digits = part.strip_prefix("0x").or_else(|| part.strip_prefix("0X"));
         let number = match digits {
             Some(digits) => u32::from_str_radix(digits, 16).ok().map(u32::cast_signed),
-            None => part
-                .parse::<i64>()
-                .ok()
-                .and_then(|n| i32::try_from(n).ok().or_else(|| u32::try_from(n).ok().map(u32::cast_signed))),
+            None => part.parse::<i64>().ok().and_then(|n| {
+                i32::try_from(n)
+                    .ok()
+                    .or_else(|| u32::try_from(n).ok().map(u32::cast_signed))
+            }),
         };
-        let name = part.get(7..).filter(|_| part.to_ascii_uppercase().starts_with("STATUS_")).unwrap_or(part);
+        let name = part
+            .get(7..)
+            .filter(|_| part.to_ascii_uppercase().starts_with("STATUS_"))
+            .unwrap_or(part);
         number.map_or_else(
             || format!("wildcard_match(ntstatus_name({column}), {})", quoted(name)),
             |number| format!("{column} = {number}"),
@@ -231,16 +282,25 @@ pub fn status_condition(column: &str, filter: &str) -> Option<String> {
         positive.map(|parts| format!("({})", any(&parts))),
         negative.map(|parts| format!("NOT ({})", any(&parts))),
     ];
-    Some(conditions.into_iter().flatten().collect::<Vec<_>>().join(" AND "))
-        .filter(|all| !all.is_empty())
-        .map(|all| format!("{column} IS NOT NULL AND {all}"))
+    Some(
+        conditions
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" AND "),
+    )
+    .filter(|all| !all.is_empty())
+    .map(|all| format!("{column} IS NOT NULL AND {all}"))
 }
 
 /// The ends of a time range as SQL numbers. The largest ones are kept small enough to be added to.
 #[must_use]
 pub fn ends(range: Range) -> (i64, i64) {
     const LIMIT: i64 = i64::MAX / 4;
-    (range.min.clamp(-LIMIT, LIMIT), range.max.clamp(-LIMIT, LIMIT))
+    (
+        range.min.clamp(-LIMIT, LIMIT),
+        range.max.clamp(-LIMIT, LIMIT),
+    )
 }
 
 #[cfg(test)]
@@ -269,7 +329,13 @@ mod tests {
             stack_condition("s", Some("!a.dll!Run")).as_deref(),
             Some("NOT coalesce(stack_contains(s, 'a.dll!Run'), FALSE)")
         );
-        assert_eq!((any_text_condition(&["a"], Some(";")), stack_condition("s", None)), (None, None));
+        assert_eq!(
+            (
+                any_text_condition(&["a"], Some(";")),
+                stack_condition("s", None)
+            ),
+            (None, None)
+        );
     }
 
     #[test]
@@ -299,7 +365,10 @@ mod tests {
             (i64::MIN, 5, Some("coalesce(x, 0) <= 5")),
             (-1, 5, Some("coalesce(x, 0) BETWEEN -1 AND 5")),
         ] {
-            assert_eq!(range_condition("x", Range { min, max }).as_deref(), condition);
+            assert_eq!(
+                range_condition("x", Range { min, max }).as_deref(),
+                condition
+            );
         }
     }
 
@@ -308,14 +377,24 @@ mod tests {
         for (filter, condition) in [
             ("0", "s.status IS NOT NULL AND (s.status = 0)"),
             ("!0", "s.status IS NOT NULL AND NOT (s.status = 0)"),
-            ("0xC0000022;258", "s.status IS NOT NULL AND (s.status = -1073741790 OR s.status = 258)"),
-            ("3221225506", "s.status IS NOT NULL AND (s.status = -1073741790)"),
+            (
+                "0xC0000022;258",
+                "s.status IS NOT NULL AND (s.status = -1073741790 OR s.status = 258)",
+            ),
+            (
+                "3221225506",
+                "s.status IS NOT NULL AND (s.status = -1073741790)",
+            ),
             (
                 "failed;!STATUS_NO_*",
                 "s.status IS NOT NULL AND (s.status < 0) AND NOT (wildcard_match(ntstatus_name(s.status), 'NO_*'))",
             ),
         ] {
-            assert_eq!(status_condition("s.status", filter).as_deref(), Some(condition), "{filter}");
+            assert_eq!(
+                status_condition("s.status", filter).as_deref(),
+                Some(condition),
+                "{filter}"
+            );
         }
         assert_eq!(status_condition("s", ";"), None);
     }

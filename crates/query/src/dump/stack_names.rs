@@ -25,7 +25,12 @@ pub(super) struct Names<'f> {
 
 impl<'f> Names<'f> {
     pub(super) fn new(frames: &'f TraceFrames) -> Self {
-        Self { frames, of_frame: HashMap::new(), known: HashMap::new(), all: Vec::new() }
+        Self {
+            frames,
+            of_frame: HashMap::new(),
+            known: HashMap::new(),
+            all: Vec::new(),
+        }
     }
 
     fn number(&mut self, name: Name) -> u32 {
@@ -54,16 +59,30 @@ impl<'f> Names<'f> {
     /// The methods of a stack, innermost first; one without a name for a stack that was not recorded.
     pub(super) fn stack(&mut self, stack_id: Option<i64>) -> Vec<u32> {
         let frames = self.frames;
-        let ids = stack_id.and_then(|id| i32::try_from(id).ok()).map(|id| frames.stack(id));
-        let stack: Vec<u32> = ids.into_iter().flatten().map(|frame| self.frame(frame)).collect();
+        let ids = stack_id
+            .and_then(|id| i32::try_from(id).ok())
+            .map(|id| frames.stack(id));
+        let stack: Vec<u32> = ids
+            .into_iter()
+            .flatten()
+            .map(|frame| self.frame(frame))
+            .collect();
         // A weight without a stack keeps a node of its own, so that trees still add up to the sums of
         // processes.
-        if stack.is_empty() { vec![self.number(Name::default())] } else { stack }
+        if stack.is_empty() {
+            vec![self.number(Name::default())]
+        } else {
+            stack
+        }
     }
 
     /// The module of a method; the method itself where that is not known.
     pub(super) fn module(&mut self, name: u32) -> u32 {
-        match self.of(name).filter(|of| of.module.is_some() && of.method.is_some()).cloned() {
+        match self
+            .of(name)
+            .filter(|of| of.module.is_some() && of.method.is_some())
+            .cloned()
+        {
             Some(of) => self.number(Name { method: None, ..of }),
             None => name,
         }
@@ -86,7 +105,11 @@ impl<'f> Names<'f> {
     pub(super) fn row(&self, of: &TreeRow, id: usize, line: &TreeLine<u32>, total: i64) -> TreeRow {
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let name = line.name.and_then(|name| self.of(name));
-        let percent = if total > 0 { line.inclusive as f64 * 100.0 / total as f64 } else { 0.0 };
+        let percent = if total > 0 {
+            line.inclusive as f64 * 100.0 / total as f64
+        } else {
+            0.0
+        };
         TreeRow {
             id: number(id),
             parent: line.parent.map(number),
@@ -111,6 +134,10 @@ impl Name {
         if method.is_empty() {
             return module.to_owned();
         }
-        if method.starts_with('+') { format!("{module}{method}") } else { format!("{module}!{method}") }
+        if method.starts_with('+') {
+            format!("{module}{method}")
+        } else {
+            format!("{module}!{method}")
+        }
     }
 }

@@ -157,22 +157,36 @@ impl StackTreeRequest {
     pub fn sql(&self) -> String {
         // The idle process is left out, but not threads whose process is not known: a missing id compared
         // with 0 would drop them as well.
-        let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned(), "s.samples > 0".to_owned()];
+        let mut conditions = vec![
+            "coalesce(p.pid, -1) <> 0".to_owned(),
+            "s.samples > 0".to_owned(),
+        ];
         conditions.extend(self.processes.conditions());
         conditions.extend(self.tags.condition("s.stack_id"));
         let by_thread = self.by == TreeBy::Thread;
         let (with, source) = if self.is_answered_by_sums() {
             (String::new(), SUMS.replace("SAMPLED", SAMPLED))
         } else {
-            (format!("WITH {}\n", cpu_fact::rows(self.time, &self.processes)), self.facts(by_thread))
+            (
+                format!("WITH {}\n", cpu_fact::rows(self.time, &self.processes)),
+                self.facts(by_thread),
+            )
         };
         let source_name = match self.metric {
             Metric::Cpu if self.is_answered_by_sums() => column(SAMPLED, "source"),
             Metric::Cpu => column(SAMPLED_EVENTS, "source"),
             Metric::Wait | Metric::Ready => "'context_switches' AS source".to_owned(),
         };
-        let tid = if by_thread { "t.tid" } else { "CAST(NULL AS INT) AS tid" };
-        let thread = if by_thread { "\nLEFT JOIN thread t ON t.thread_key = s.thread_key" } else { "" };
+        let tid = if by_thread {
+            "t.tid"
+        } else {
+            "CAST(NULL AS INT) AS tid"
+        };
+        let thread = if by_thread {
+            "\nLEFT JOIN thread t ON t.thread_key = s.thread_key"
+        } else {
+            ""
+        };
         format!(
             "{with}SELECT s.process_key, {PROCESS_COLUMNS}, s.thread_key, {tid}, s.stack_id, {source_name}, s.value_ns, s.samples
 FROM ({source}
@@ -191,7 +205,8 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
     fn facts(&self, by_thread: bool) -> String {
         let interval = |name: &str| {
             let is_some = format!("{name}_end > {name}_start");
-            let sum = format!("coalesce(sum({name}_end - {name}_start) FILTER (WHERE {is_some}), 0)");
+            let sum =
+                format!("coalesce(sum({name}_end - {name}_start) FILTER (WHERE {is_some}), 0)");
             (sum, format!("count(*) FILTER (WHERE {is_some})"))
         };
         let (value, samples) = match self.metric {
@@ -264,9 +279,13 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         match self.metric {
             Metric::Cpu if self.is_answered_by_sums() && has_rows(session, "cpu_stack")? => Ok(()),
             Metric::Cpu if has_switches || has_rows(session, "cpu_sample")? => Ok(()),
-            Metric::Cpu => Err(Error::NeedsRows { what: "samples and context switches" }),
+            Metric::Cpu => Err(Error::NeedsRows {
+                what: "samples and context switches",
+            }),
             _ if has_switches => Ok(()),
-            _ => check_waits(session).and(Err(Error::NeedsRows { what: "context switches" })),
+            _ => check_waits(session).and(Err(Error::NeedsRows {
+                what: "context switches",
+            })),
         }
     }
 
@@ -293,7 +312,12 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
                 tree: tree.to_owned(),
                 ..TreeRow::default()
             };
-            all.extend(lines.iter().enumerate().map(|(id, line)| names.row(&of, id, line, total_ns)));
+            all.extend(
+                lines
+                    .iter()
+                    .enumerate()
+                    .map(|(id, line)| names.row(&of, id, line, total_ns)),
+            );
         }
         let group = TreeGroup {
             process: group.process,
@@ -313,22 +337,35 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
     /// folded into a line that says nothing.
     fn is_folded_without_names(&self, rows: &[StackRow], names: &mut Names<'_>) -> bool {
         let folds = self.fold.min_percent > 0.0 && !matches!(self.shape, Shape::Butterfly(_));
-        folds && !rows.iter().any(|row| names.stack(row.stack_id).iter().any(|name| names.is_named(*name)))
+        folds
+            && !rows.iter().any(|row| {
+                names
+                    .stack(row.stack_id)
+                    .iter()
+                    .any(|name| names.is_named(*name))
+            })
     }
 
-    fn trees(&self, rows: &[StackRow], names: &mut Names<'_>) -> Vec<(&'static str, CallTree<u32>)> {
+    fn trees(
+        &self,
+        rows: &[StackRow],
+        names: &mut Names<'_>,
+    ) -> Vec<(&'static str, CallTree<u32>)> {
         let (mut down, mut up) = (CallTree::default(), CallTree::default());
         let by_module = self.by_module || self.is_folded_without_names(rows, names);
         let mut fitting = match &self.shape {
-            Shape::Butterfly(filter) => {
-                Some(Fitting { filter: TextFilter::parse(filter), known: Vec::new() })
-            }
+            Shape::Butterfly(filter) => Some(Fitting {
+                filter: TextFilter::parse(filter),
+                known: Vec::new(),
+            }),
             _ => None,
         };
         for row in rows {
             let mut innermost_first = names.stack(row.stack_id);
             if by_module {
-                innermost_first.iter_mut().for_each(|name| *name = names.module(*name));
+                innermost_first
+                    .iter_mut()
+                    .for_each(|name| *name = names.module(*name));
                 // Neighbouring frames of one module are one call into it.
                 innermost_first.dedup();
             }
@@ -342,11 +379,17 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
                     let fits = |name: &u32| fitting.has(*name, names);
                     // The outermost frame that fits: a stack through a recursive method would otherwise count
                     // once for each of its frames.
-                    let Some(at) = innermost_first.iter().rposition(fits) else { continue };
+                    let Some(at) = innermost_first.iter().rposition(fits) else {
+                        continue;
+                    };
                     let method = innermost_first.get(at);
                     // A method that calls itself is in the middle by its outermost frame, and runs in its
                     // innermost one.
-                    let own = if innermost_first.first() == method { row.value_ns } else { 0 };
+                    let own = if innermost_first.first() == method {
+                        row.value_ns
+                    } else {
+                        0
+                    };
                     let callers = innermost_first.iter().skip(at).copied();
                     up.add_callers(callers, row.value_ns, own, row.samples);
                     let callees = innermost_first.iter().take(at + 1).rev().copied();
@@ -383,12 +426,17 @@ impl Fitting {
             self.known.resize(at + 1, None);
         }
         let fits = || {
-            let Some(of) = names.of(name) else { return false };
+            let Some(of) = names.of(name) else {
+                return false;
+            };
             self.filter.matches(Some(&of.text()))
                 || of.method.is_some() && self.filter.matches(of.method.as_deref())
         };
         let known = self.known.get(at).copied().flatten().unwrap_or_else(fits);
-        self.known.get_mut(at).into_iter().for_each(|slot| *slot = Some(known));
+        self.known
+            .get_mut(at)
+            .into_iter()
+            .for_each(|slot| *slot = Some(known));
         known
     }
 }

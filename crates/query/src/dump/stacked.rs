@@ -9,8 +9,12 @@ use crate::Session;
 use crate::question::Line;
 
 /// The column of the text.
-pub(super) const STACK: Field =
-    Field::new("stack", "All frames of the stack, innermost first, with ` < ` between.", "string", true);
+pub(super) const STACK: Field = Field::new(
+    "stack",
+    "All frames of the stack, innermost first, with ` < ` between.",
+    "string",
+    true,
+);
 
 /// A row with the frames of its stack, innermost first; none where there is no stack or it was not read.
 #[derive(Debug, Clone, Serialize)]
@@ -24,12 +28,17 @@ pub(super) struct Stacked<R> {
 impl<R> Stacked<R> {
     /// A row whose stack was not read.
     pub(super) const fn without(row: R) -> Self {
-        Self { row, stack: Vec::new() }
+        Self {
+            row,
+            stack: Vec::new(),
+        }
     }
 }
 
 fn joined<S: Serializer>(frames: &[String], serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    Some(frames.join(" < ")).filter(|text| !text.is_empty()).serialize(serializer)
+    Some(frames.join(" < "))
+        .filter(|text| !text.is_empty())
+        .serialize(serializer)
 }
 
 /// Rows with their stacks, which are read only where they are wanted: that takes time and memory by the size
@@ -48,7 +57,10 @@ pub(super) fn with_stacks<R>(
         let (trace, id) = (frames.trace(0)?, i32::try_from(stack_id(row)?).ok()?);
         Some(trace.stack(id).map(|frame| trace.text(frame)).collect())
     };
-    let stacked = |row: R| Stacked { stack: stack(&row).unwrap_or_default(), row };
+    let stacked = |row: R| Stacked {
+        stack: stack(&row).unwrap_or_default(),
+        row,
+    };
     Ok(rows.into_iter().map(stacked).collect())
 }
 
@@ -59,7 +71,9 @@ pub(super) fn lines(stack: &[String], cut: Cut) -> Vec<Line> {
     }
     let (from, to) = cut.bounds(stack.len());
     let shown = stack.iter().take(to).skip(from);
-    let mut lines: Vec<Line> = shown.map(|frame| Line::new(format!("        {frame}"))).collect();
+    let mut lines: Vec<Line> = shown
+        .map(|frame| Line::new(format!("        {frame}")))
+        .collect();
     let left_out = stack.len().saturating_sub(to.saturating_sub(from));
     if left_out > 0 {
         let all = stack.len();
@@ -84,6 +98,9 @@ mod tests {
         assert_eq!(shown(&[], "0..50"), [line("(no stack)")]);
         assert_eq!(shown(&["a!f", "b!g"], "0..50"), [line("a!f"), line("b!g")]);
         let left_out = "(2 of 3 frames left out: --cut-stack 0.. shows all)";
-        assert_eq!(shown(&["a!f", "b!g", "c!h"], "1..2"), [line("b!g"), line(left_out)]);
+        assert_eq!(
+            shown(&["a!f", "b!g", "c!h"], "1..2"),
+            [line("b!g"), line(left_out)]
+        );
     }
 }

@@ -69,11 +69,26 @@ const STAYS: View<StandbyRequest, StandbyRow> = View::new(
         Stay::new("DripsPercent", "DRIPS %", Fixed(1), |_, row| {
             row.drips_ratio.map(|ratio| ratio * 100.0).into()
         }),
-        Stay::new("NonDrips", "Not in DRIPS", Length, |_, row| row.non_drips_ns.into()).cost(),
-        Stay::new("FirstDrips", "First DRIPS after", Length, |_, row| row.first_drips_ns.into()).hidden(),
-        Stay::new("Transitions", "Entries", Whole, |_, row| row.drips_transitions.into()).sum(),
-        Stay::new("Activated", "Activated", Length, |_, row| row.activated_ns.into()).cost().hidden(),
-        Stay::new("Active", "Active", Length, |_, row| row.active_ns.into()).cost().hidden(),
+        Stay::new("NonDrips", "Not in DRIPS", Length, |_, row| {
+            row.non_drips_ns.into()
+        })
+        .cost(),
+        Stay::new("FirstDrips", "First DRIPS after", Length, |_, row| {
+            row.first_drips_ns.into()
+        })
+        .hidden(),
+        Stay::new("Transitions", "Entries", Whole, |_, row| {
+            row.drips_transitions.into()
+        })
+        .sum(),
+        Stay::new("Activated", "Activated", Length, |_, row| {
+            row.activated_ns.into()
+        })
+        .cost()
+        .hidden(),
+        Stay::new("Active", "Active", Length, |_, row| row.active_ns.into())
+            .cost()
+            .hidden(),
         Stay::new("Drain", "Drain", Whole, |_, row| row.energy_drain.into()).cost(),
         Stay::new("Battery", "Battery", Fixed(0), |_, row| battery(row).into()).hidden(),
         Stay::new("EnterReason", "Why", Word, |_, row| {
@@ -83,14 +98,20 @@ const STAYS: View<StandbyRequest, StandbyRow> = View::new(
             reason(row.exit_reason, row.exit_reason_name.as_deref())
         }),
         Stay::new("Lid", "Lid open", Word, |_, row| flag(row.is_lid_open)).hidden(),
-        Stay::new("Monitor", "External monitor", Word, |_, row| flag(row.has_external_monitor)).hidden(),
+        Stay::new("Monitor", "External monitor", Word, |_, row| {
+            flag(row.has_external_monitor)
+        })
+        .hidden(),
         Stay::new("Audio", "Audio", Word, |_, row| flag(row.is_audio_playing)).hidden(),
         Stay::new("Ac", "AC", Word, |_, row| flag(row.is_on_ac)).hidden(),
     ],
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort == StandbySort::Time))
-.with_sums("Total {#} stays, {Duration}; in DRIPS {Drips}, not in DRIPS {NonDrips}", |_, _| true);
+.with_sums(
+    "Total {#} stays, {Duration}; in DRIPS {Drips}, not in DRIPS {NonDrips}",
+    |_, _| true,
+);
 
 /// The length as the exit says, where it does.
 fn length(row: &StandbyRow) -> Option<i64> {
@@ -99,7 +120,9 @@ fn length(row: &StandbyRow) -> Option<i64> {
 
 /// Charge of the battery at the entry.
 fn battery(row: &StandbyRow) -> Option<String> {
-    let left_of = row.remaining_capacity.zip(row.full_capacity.filter(|full| *full > 0));
+    let left_of = row
+        .remaining_capacity
+        .zip(row.full_capacity.filter(|full| *full > 0));
     left_of.map(|(left, full)| format!("{:.0}%", left as f64 * 100.0 / full as f64))
 }
 
@@ -114,10 +137,13 @@ fn flag(flag: Option<bool>) -> Value {
 impl Question for StandbyRequest {
     const NAME: &'static str = "standby";
     const ALIASES: &'static [&'static str] = &["drips"];
-    const SENTENCE: &'static str = "Stays in connected standby: how long, how deep, who woke the machine";
+    const SENTENCE: &'static str =
+        "Stays in connected standby: how long, how deep, who woke the machine";
 
     fn form(&self) -> Form<Self> {
-        Form::rows(&STAYS, self.sql()).needs(&STANDBY, true).top(self.top)
+        Form::rows(&STAYS, self.sql())
+            .needs(&STANDBY, true)
+            .top(self.top)
     }
 }
 
@@ -135,7 +161,9 @@ impl StandbyRequest {
         let mut conditions = Vec::new();
         if !self.time.is_unlimited() {
             let (a, b) = ends(self.time);
-            conditions.push(format!("coalesce(enter_ns, exit_ns) <= {b} AND coalesce(exit_ns, {b}) >= {a}"));
+            conditions.push(format!(
+                "coalesce(enter_ns, exit_ns) <= {b} AND coalesce(exit_ns, {b}) >= {a}"
+            ));
         }
         conditions.extend(known_condition("duration_ns", self.duration));
         let sort = self.sort.sql();

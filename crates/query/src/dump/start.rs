@@ -1,6 +1,8 @@
 //! What it costs to start and end processes: by program, or single ones.
 
-use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, text_condition, time_condition};
+use super::sql::{
+    PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, text_condition, time_condition,
+};
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Moment, ProcessLine, Whole, Word};
 use crate::question::{Column, Form, Question, Ranked, View, group, option};
@@ -88,46 +90,102 @@ type Sum = Column<StartRequest, StartRow>;
 const SUMS: View<StartRequest, StartRow> = View::new(
     &[
         Sum::new("Starts", "Starts", Whole, |_, row| row.starts.into()).sum(),
-        Sum::new("Cost", "Cost ms", FineMilliseconds, |_, row| row.start_cost_ns.into()).cost(),
-        Sum::new("Mean", "Mean ms", FineMilliseconds, |_, row| row.mean_start_cost_ns.into()),
-        Sum::new("Max", "Highest ms", FineMilliseconds, |_, row| row.max_start_cost_ns.into()).worst(),
-        Sum::new("Call", "Call ms", FineMilliseconds, |_, row| row.call_ns.into()).sum(),
-        Sum::new("Create", "Create ms", FineMilliseconds, |_, row| row.create_ns.into()).sum(),
-        Sum::new("Release", "Release ms", FineMilliseconds, |_, row| row.release_ns.into()).sum(),
-        Sum::new("Ready", "Ready ms", FineMilliseconds, |_, row| row.ready_ns.into()).cost(),
+        Sum::new("Cost", "Cost ms", FineMilliseconds, |_, row| {
+            row.start_cost_ns.into()
+        })
+        .cost(),
+        Sum::new("Mean", "Mean ms", FineMilliseconds, |_, row| {
+            row.mean_start_cost_ns.into()
+        }),
+        Sum::new("Max", "Highest ms", FineMilliseconds, |_, row| {
+            row.max_start_cost_ns.into()
+        })
+        .worst(),
+        Sum::new("Call", "Call ms", FineMilliseconds, |_, row| {
+            row.call_ns.into()
+        })
+        .sum(),
+        Sum::new("Create", "Create ms", FineMilliseconds, |_, row| {
+            row.create_ns.into()
+        })
+        .sum(),
+        Sum::new("Release", "Release ms", FineMilliseconds, |_, row| {
+            row.release_ns.into()
+        })
+        .sum(),
+        Sum::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
+            row.ready_ns.into()
+        })
+        .cost(),
         Sum::new("Ends", "Ends", Whole, |_, row| row.ends.into()).sum(),
-        Sum::new("Exit", "Exit ms", FineMilliseconds, |_, row| row.exit_duration_ns.into()).cost(),
-        Sum::new("MaxExit", "Longest ms", FineMilliseconds, |_, row| row.max_exit_duration_ns.into()).worst(),
+        Sum::new("Exit", "Exit ms", FineMilliseconds, |_, row| {
+            row.exit_duration_ns.into()
+        })
+        .cost(),
+        Sum::new("MaxExit", "Longest ms", FineMilliseconds, |_, row| {
+            row.max_exit_duration_ns.into()
+        })
+        .worst(),
         Sum::new("First", "First", Moment, |_, row| row.first_ns.into()).hidden(),
-        Sum::new("Program", "Program", Word, |_, row| row.program.clone().into()).or("(unknown)"),
+        Sum::new("Program", "Program", Word, |_, row| {
+            row.program.clone().into()
+        })
+        .or("(unknown)"),
     ],
     |row| row.sort_value,
 )
-.with_sums("Total: {Starts} starts, {Cost} ms; {Ends} ends, {Exit} ms", |asked, _| asked.with_total);
+.with_sums(
+    "Total: {Starts} starts, {Cost} ms; {Ends} ends, {Exit} ms",
+    |asked, _| asked.with_total,
+);
 
 type Single = Column<StartRequest, StartEvent>;
 
 const PROCESSES: View<StartRequest, StartEvent> = View::new(
     &[
         Single::new("Start", "Start", Moment, |_, row| row.start_ns.into()).or("before"),
-        Single::new("Cost", "Cost ms", FineMilliseconds, |_, row| row.start_cost_ns.into()).cost(),
-        Single::new("Call", "Call ms", FineMilliseconds, |_, row| row.call_ns.into()).sum(),
-        Single::new("Create", "Create ms", FineMilliseconds, |_, row| row.create_ns.into()).sum(),
-        Single::new("Release", "Release ms", FineMilliseconds, |_, row| row.release_ns.into()).sum(),
-        Single::new("Ready", "Ready ms", FineMilliseconds, |_, row| row.ready_ns.into()).cost(),
+        Single::new("Cost", "Cost ms", FineMilliseconds, |_, row| {
+            row.start_cost_ns.into()
+        })
+        .cost(),
+        Single::new("Call", "Call ms", FineMilliseconds, |_, row| {
+            row.call_ns.into()
+        })
+        .sum(),
+        Single::new("Create", "Create ms", FineMilliseconds, |_, row| {
+            row.create_ns.into()
+        })
+        .sum(),
+        Single::new("Release", "Release ms", FineMilliseconds, |_, row| {
+            row.release_ns.into()
+        })
+        .sum(),
+        Single::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
+            row.ready_ns.into()
+        })
+        .cost(),
         Single::new("Stop", "Stop", Moment, |_, row| row.stop_ns.into()).or("open"),
-        Single::new("Exit", "Exit ms", FineMilliseconds, |_, row| row.exit_duration_ns.into()).cost(),
-        Single::new("Creator", "Creator", Word, |_, row| row.creator.clone().into()),
+        Single::new("Exit", "Exit ms", FineMilliseconds, |_, row| {
+            row.exit_duration_ns.into()
+        })
+        .cost(),
+        Single::new("Creator", "Creator", Word, |_, row| {
+            row.creator.clone().into()
+        }),
         Single::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, StartSort::Count | StartSort::Time)))
-.with_sums("Total: {#} processes, start cost {Cost} ms, exit {Exit} ms", |asked, _| asked.with_total);
+.with_sums(
+    "Total: {#} processes, start cost {Cost} ms, exit {Exit} ms",
+    |asked, _| asked.with_total,
+);
 
 impl Question for StartRequest {
     const NAME: &'static str = "start";
-    const SENTENCE: &'static str = "What it costs to start and end processes, by program or single ones";
+    const SENTENCE: &'static str =
+        "What it costs to start and end processes, by program or single ones";
 
     fn form(&self) -> Form<Self> {
         let form = if self.details {
@@ -153,10 +211,14 @@ impl StartRequest {
         conditions.extend(text_condition("c.name", self.creator.as_deref()));
         conditions.extend(known_condition("p.start_cost_ns", self.cost));
         conditions.extend(known_condition("p.exit_duration_ns", self.exit));
-        conditions.extend(time_condition("coalesce(p.start_ns, p.stop_ns, p.terminate_ns)", self.time));
+        conditions.extend(time_condition(
+            "coalesce(p.start_ns, p.stop_ns, p.terminate_ns)",
+            self.time,
+        ));
         // Parts are shown only where the whole cost is known; otherwise they would not add up to anything.
-        let part =
-            |to: &str, from: &str| format!("CASE WHEN p.start_cost_ns IS NOT NULL THEN f.{to} - {from} END");
+        let part = |to: &str, from: &str| {
+            format!("CASE WHEN p.start_cost_ns IS NOT NULL THEN f.{to} - {from} END")
+        };
         format!(
             "SELECT p.process_key, {PROCESS_COLUMNS}, p.start_ns, p.start_cost_ns,
     CASE WHEN p.start_cost_ns IS NOT NULL THEN p.start_ns - p.create_call_ns END AS call_ns,

@@ -46,7 +46,10 @@ const PROPERTIES: View<StatsRequest, Property> = View::new(
 )
 .ranking(|_| Ranked::No)
 .with_total(|asked, rows, of_several| {
-    let all: Vec<String> = rows.iter().map(|row| format!("{}: {}", row.name, row.value)).collect();
+    let all: Vec<String> = rows
+        .iter()
+        .map(|row| format!("{}: {}", row.name, row.value))
+        .collect();
     let line = (asked.one_line && !of_several).then(|| Line::new(format!("  {}", all.join("; "))));
     line.into_iter().collect()
 });
@@ -63,11 +66,17 @@ impl Question for StatsRequest {
             let rows = asked.ask(session)?;
             let known = match &asked.properties {
                 // Whoever misspelt a name gets a list of those that there are.
-                Some(names) if rows.is_empty() && !is_known(names) => Self::default().ask(session)?,
+                Some(names) if rows.is_empty() && !is_known(names) => {
+                    Self::default().ask(session)?
+                }
                 _ => Vec::new(),
             };
             let known = known.into_iter().map(|property| property.name).collect();
-            let shows = if asked.one_line { Shows::Sums } else { Shows::Untitled };
+            let shows = if asked.one_line {
+                Shows::Sums
+            } else {
+                Shows::Untitled
+            };
             let answer = Answer::rows(asked, &PROPERTIES, rows).showing(shows);
             Ok(answer.with_sets(Sets::from([(KNOWN, known)])))
         })
@@ -82,13 +91,23 @@ impl Question for StatsRequest {
         if all.iter().any(|(_, answer)| !answer.is_empty()) {
             return Ok(None);
         }
-        let known = all.iter().flat_map(|(_, answer)| answer.sets.get(KNOWN)).flatten();
+        let known = all
+            .iter()
+            .flat_map(|(_, answer)| answer.sets.get(KNOWN))
+            .flatten();
         let known: BTreeSet<&str> = known.map(String::as_str).collect();
         if !known.is_empty() {
             let asked = self.properties.as_deref().unwrap_or_default();
             let known: Vec<&str> = known.into_iter().collect();
-            let problem = format!("no such property: {asked:?}; there are: {}", known.join(" "));
-            return Err(OptionError::Value { option: "properties", problem }.into());
+            let problem = format!(
+                "no such property: {asked:?}; there are: {}",
+                known.join(" ")
+            );
+            return Err(OptionError::Value {
+                option: "properties",
+                problem,
+            }
+            .into());
         }
         for (_, answer) in all {
             answer.above = Above::Nothing;
@@ -111,8 +130,14 @@ const OTHER_NAMES: [(&str, &str); 5] = [
 const OF_FILE_NAME: [&str; 4] = ["TestCase", "TestTimeMs", "PerformedAt", "TestStatus"];
 
 /// Properties of machines that only some recordings and extracts have, in any order.
-const OF_MACHINE: &[&str] =
-    &["UsedExtractOptions", "WinSatOSName", "IsDomainJoined", "MainModuleVersion", "Displays", "Network"];
+const OF_MACHINE: &[&str] = &[
+    "UsedExtractOptions",
+    "WinSatOSName",
+    "IsDomainJoined",
+    "MainModuleVersion",
+    "Displays",
+    "Network",
+];
 
 /// Whether a filter names a property that there is, whether an extract has it or not.
 #[must_use]
@@ -121,7 +146,10 @@ pub fn is_known(properties: &str) -> bool {
     // Names of disks, volumes and modules have a number or letter of the machine; one of each stands for all.
     let others = ["Source", "Disk0", "VolumeC:", "module_version1.name"];
     let of_trace = OF_TRACE.iter().map(|(name, _)| *name);
-    let all = of_trace.chain(OF_FILE_NAME).chain(others).chain(OF_MACHINE.iter().copied());
+    let all = of_trace
+        .chain(OF_FILE_NAME)
+        .chain(others)
+        .chain(OF_MACHINE.iter().copied());
     all.into_iter().any(|name| filter.matches(Some(name)))
 }
 
@@ -142,25 +170,43 @@ fn of_test(name: TestName) -> Vec<Property> {
     let all = [
         ("TestCase", Some(name.test_case)),
         ("TestTimeMs", Some(name.duration_ms.to_string())),
-        ("PerformedAt", name.performed_at.map(|at| at.format("%Y-%m-%dT%H:%M:%S").to_string())),
+        (
+            "PerformedAt",
+            name.performed_at
+                .map(|at| at.format("%Y-%m-%dT%H:%M:%S").to_string()),
+        ),
         ("TestStatus", status.map(str::to_owned)),
     ];
-    let property =
-        |(name, value): (&str, Option<String>)| Some(Property { name: name.to_owned(), value: value? });
+    let property = |(name, value): (&str, Option<String>)| {
+        Some(Property {
+            name: name.to_owned(),
+            value: value?,
+        })
+    };
     all.into_iter().filter_map(property).collect()
 }
 
 /// The names or patterns of a list of properties.
 fn entries(list: &str) -> impl Iterator<Item = &str> {
-    list.split([',', ' ', ';']).filter(|entry| !entry.is_empty())
+    list.split([',', ' ', ';'])
+        .filter(|entry| !entry.is_empty())
 }
 
 /// The patterns that an entry means among our names.
 fn of_our_names(entry: &str) -> String {
-    let (not, name) = entry.strip_prefix('!').map_or(("", entry), |name| ("!", name));
-    match OTHER_NAMES.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name)) {
+    let (not, name) = entry
+        .strip_prefix('!')
+        .map_or(("", entry), |name| ("!", name));
+    match OTHER_NAMES
+        .iter()
+        .find(|(theirs, _)| theirs.eq_ignore_ascii_case(name))
+    {
         None => entry.to_owned(),
-        Some((_, ours)) => ours.split(';').map(|one| format!("{not}{one}")).collect::<Vec<_>>().join(";"),
+        Some((_, ours)) => ours
+            .split(';')
+            .map(|one| format!("{not}{one}"))
+            .collect::<Vec<_>>()
+            .join(";"),
     }
 }
 
@@ -177,8 +223,13 @@ impl StatsRequest {
     /// The query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<Property>> {
         let mut all: Vec<Property> = ask(session, &self.sql())?;
-        let file = all.iter().find(|property| property.name == "SourceETLFileName");
-        let of_test = file.and_then(|file| TestName::parse(&file.value)).map(of_test).unwrap_or_default();
+        let file = all
+            .iter()
+            .find(|property| property.name == "SourceETLFileName");
+        let of_test = file
+            .and_then(|file| TestName::parse(&file.value))
+            .map(of_test)
+            .unwrap_or_default();
         all.splice(0..0, of_test);
         if let Some(filter) = &self.properties {
             let filter = filter_of(filter);

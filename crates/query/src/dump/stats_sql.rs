@@ -54,11 +54,9 @@ pub(super) const OF_TRACE: &[(&str, &str)] = &[
 ];
 
 /// Where the file does not say, 0 is no number.
-const LOST_EVENTS: &str =
-    "CASE WHEN (SELECT count(*) FROM diagnostic WHERE kind = 'loss_unknown') = 0 THEN lost_events END";
+const LOST_EVENTS: &str = "CASE WHEN (SELECT count(*) FROM diagnostic WHERE kind = 'loss_unknown') = 0 THEN lost_events END";
 
-const LOST_BUFFERS: &str =
-    "CASE WHEN (SELECT count(*) FROM diagnostic WHERE kind = 'loss_unknown') = 0 THEN lost_buffers END";
+const LOST_BUFFERS: &str = "CASE WHEN (SELECT count(*) FROM diagnostic WHERE kind = 'loss_unknown') = 0 THEN lost_buffers END";
 
 /// Facts of `system_config` under the names of properties. Those of traces and of imported extracts are
 /// called differently.

@@ -5,23 +5,39 @@ use super::syscall::{SyscallCall, function_name};
 /// A call as a line: process and thread, time of the entry, function, result and time between entry and exit.
 #[must_use]
 pub fn call_line(call: &SyscallCall) -> String {
-    let pid = call.pid.map_or_else(|| "?".to_owned(), |pid| pid.to_string());
-    let tid = call.tid.map_or_else(|| "?".to_owned(), |tid| tid.to_string());
-    let time = call.enter_ns.or(call.exit_ns).map_or_else(|| "?".to_owned(), seconds);
+    let pid = call
+        .pid
+        .map_or_else(|| "?".to_owned(), |pid| pid.to_string());
+    let tid = call
+        .tid
+        .map_or_else(|| "?".to_owned(), |tid| tid.to_string());
+    let time = call
+        .enter_ns
+        .or(call.exit_ns)
+        .map_or_else(|| "?".to_owned(), seconds);
     let name = function_name(call.module.as_deref(), call.function.as_deref());
     let text = match (call.enter_ns, call.exit_ns) {
         (Some(_), None) => format!("{name}({} <unfinished ...>", about(call)),
         (None, _) => format!("<... call resumed>) = {}", status(call)),
         (Some(_), Some(_)) => format!("{name}({}) = {}", about(call), status(call)),
     };
-    let took = call.duration_ns.map(|ns| format!(" <{}>", seconds(ns))).unwrap_or_default();
+    let took = call
+        .duration_ns
+        .map(|ns| format!(" <{}>", seconds(ns)))
+        .unwrap_or_default();
     format!("[pid {pid}/{tid}] {time} {text}{took}")
 }
 
 /// What other events say about the arguments: a file, a registry key, a handle.
 fn about(call: &SyscallCall) -> String {
-    let named = call.path.as_ref().or(call.key.as_ref()).map(|name| format!("\"{name}\""));
-    named.or_else(|| call.handle.map(|handle| format!("{handle:#x}"))).unwrap_or_default()
+    let named = call
+        .path
+        .as_ref()
+        .or(call.key.as_ref())
+        .map(|name| format!("\"{name}\""));
+    named
+        .or_else(|| call.handle.map(|handle| format!("{handle:#x}")))
+        .unwrap_or_default()
 }
 
 fn status(call: &SyscallCall) -> String {
@@ -37,7 +53,11 @@ fn status(call: &SyscallCall) -> String {
 #[must_use]
 pub fn seconds(ns: i64) -> String {
     let us = ns.div_euclid(1000);
-    format!("{}.{:06}", us.div_euclid(1_000_000), us.rem_euclid(1_000_000))
+    format!(
+        "{}.{:06}",
+        us.div_euclid(1_000_000),
+        us.rem_euclid(1_000_000)
+    )
 }
 
 #[cfg(test)]
@@ -61,17 +81,45 @@ mod tests {
             call_line(&call),
             "[pid 4/8] 1.500000 NtCreateFile() = 0xc0000022 ACCESS_DENIED <0.000044>"
         );
-        let named = SyscallCall { path: Some(r"C:\a.txt".into()), handle: Some(0x44), ..call.clone() };
+        let named = SyscallCall {
+            path: Some(r"C:\a.txt".into()),
+            handle: Some(0x44),
+            ..call.clone()
+        };
         assert!(
             call_line(&named).contains(r#"NtCreateFile("C:\a.txt") = 0xc0000022"#),
             "{}",
             call_line(&named)
         );
-        let closed = SyscallCall { handle: Some(0x44), ..call.clone() };
-        assert!(call_line(&closed).contains("NtCreateFile(0x44) = "), "{}", call_line(&closed));
-        let open = SyscallCall { exit_ns: None, duration_ns: None, status: None, ..call.clone() };
-        assert_eq!(call_line(&open), "[pid 4/8] 1.500000 NtCreateFile( <unfinished ...>");
-        let late = SyscallCall { enter_ns: None, duration_ns: None, function: None, pid: None, ..call };
-        assert_eq!(call_line(&late), "[pid ?/8] 1.500045 <... call resumed>) = 0xc0000022 ACCESS_DENIED");
+        let closed = SyscallCall {
+            handle: Some(0x44),
+            ..call.clone()
+        };
+        assert!(
+            call_line(&closed).contains("NtCreateFile(0x44) = "),
+            "{}",
+            call_line(&closed)
+        );
+        let open = SyscallCall {
+            exit_ns: None,
+            duration_ns: None,
+            status: None,
+            ..call.clone()
+        };
+        assert_eq!(
+            call_line(&open),
+            "[pid 4/8] 1.500000 NtCreateFile( <unfinished ...>"
+        );
+        let late = SyscallCall {
+            enter_ns: None,
+            duration_ns: None,
+            function: None,
+            pid: None,
+            ..call
+        };
+        assert_eq!(
+            call_line(&late),
+            "[pid ?/8] 1.500045 <... call resumed>) = 0xc0000022 ACCESS_DENIED"
+        );
     }
 }

@@ -6,11 +6,16 @@ use crate::Session;
 use crate::question::Format::{
     FineMilliseconds, Id, Microseconds, Moment, Process, ProcessLine, Whole, Word,
 };
-use crate::question::{Among, Answer, Column, Form, Question, Ranked, Value, View, frames, group, option};
+use crate::question::{
+    Among, Answer, Column, Form, Question, Ranked, Value, View, frames, group, option,
+};
 use crate::range::{Range, Unit};
 
-const FUNCTIONS: Among =
-    Among::Texts("function", "functions", "SELECT function AS text FROM syscall_function");
+const FUNCTIONS: Among = Among::Texts(
+    "function",
+    "functions",
+    "SELECT function AS text FROM syscall_function",
+);
 
 declare! {
     /// What a row is.
@@ -171,27 +176,38 @@ type Single = Column<SyscallRequest, SyscallCall>;
 
 const COLUMNS: &[Single] = &[
     Single::new("Time", "Time", Moment, |_, call| call.enter_ns.into()).or("before"),
-    Single::new("Duration", "us", Microseconds, |_, call| call.duration_ns.into()).cost().or("open"),
+    Single::new("Duration", "us", Microseconds, |_, call| {
+        call.duration_ns.into()
+    })
+    .cost()
+    .or("open"),
     Single::new("Process", "Process", Process, |_, call| call.into()),
     Single::new("Tid", "Tid", Id, |_, call| call.tid.into()),
     Single::new("Call", "Call", Word, |_, call| {
         let name = function_name(call.module.as_deref(), call.function.as_deref());
-        call.status_name.as_ref().map_or_else(|| name.clone(), |status| format!("{name} <- {status}")).into()
+        call.status_name
+            .as_ref()
+            .map_or_else(|| name.clone(), |status| format!("{name} <- {status}"))
+            .into()
     }),
-    Single::new("About", "About", Word, |_, call| call.path.clone().or_else(|| call.key.clone()).into())
-        .shown_if_known(|_| true),
+    Single::new("About", "About", Word, |_, call| {
+        call.path.clone().or_else(|| call.key.clone()).into()
+    })
+    .shown_if_known(|_| true),
     Single::new("EnterCpu", "CPU", Whole, |_, call| call.enter_cpu.into()).hidden(),
     Single::new("ExitCpu", "Exit CPU", Whole, |_, call| call.exit_cpu.into()).hidden(),
 ];
 
-const CALLS_BY_TIME: View<SyscallRequest, SyscallCall> =
-    View::new(COLUMNS, |call| call.enter_ns.or(call.exit_ns).map_or(0.0, |ns| ns as f64))
-        .ranking(|_| Ranked::No)
-        .with_below(|_, call| frames(call.stack.as_deref()));
+const CALLS_BY_TIME: View<SyscallRequest, SyscallCall> = View::new(COLUMNS, |call| {
+    call.enter_ns.or(call.exit_ns).map_or(0.0, |ns| ns as f64)
+})
+.ranking(|_| Ranked::No)
+.with_below(|_, call| frames(call.stack.as_deref()));
 
-const CALLS_BY_DURATION: View<SyscallRequest, SyscallCall> =
-    View::new(COLUMNS, |call| call.duration_ns.map_or(-1.0, |ns| ns as f64))
-        .with_below(|_, call| frames(call.stack.as_deref()));
+const CALLS_BY_DURATION: View<SyscallRequest, SyscallCall> = View::new(COLUMNS, |call| {
+    call.duration_ns.map_or(-1.0, |ns| ns as f64)
+})
+.with_below(|_, call| frames(call.stack.as_deref()));
 
 /// Name of a function; without a symbol the offset in its module.
 #[must_use]
@@ -206,17 +222,25 @@ pub fn function_name(module: Option<&str>, name: Option<&str>) -> String {
 
 impl Question for SyscallRequest {
     const NAME: &'static str = "syscall";
-    const SENTENCE: &'static str =
-        "System calls: sums by function, process, thread or result, or single calls with what they returned";
+    const SENTENCE: &'static str = "System calls: sums by function, process, thread or result, or single calls with what they returned";
 
     fn form(&self) -> Form<Self> {
         if !self.details {
-            let answer =
-                |asked: &Self, session: &Session| Ok(Answer::rows(asked, &SUMS, asked.sums(session)?));
-            return Form::made::<SyscallRow>(self.sql(), answer).shows(&SUMS).top(self.top);
+            let answer = |asked: &Self, session: &Session| {
+                Ok(Answer::rows(asked, &SUMS, asked.sums(session)?))
+            };
+            return Form::made::<SyscallRow>(self.sql(), answer)
+                .shows(&SUMS)
+                .top(self.top);
         }
-        let view = if self.is_by_time() { &CALLS_BY_TIME } else { &CALLS_BY_DURATION };
-        Form::rows(view, self.calls_sql()).needs(&SYSCALL, true).top(self.top)
+        let view = if self.is_by_time() {
+            &CALLS_BY_TIME
+        } else {
+            &CALLS_BY_DURATION
+        };
+        Form::rows(view, self.calls_sql())
+            .needs(&SYSCALL, true)
+            .top(self.top)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The SQL of system calls.
 
 use super::sql::{
-    PROCESS_COLUMNS, any_text_condition, filtered, known_condition, range_condition, status_condition,
-    time_condition,
+    PROCESS_COLUMNS, any_text_condition, filtered, known_condition, range_condition,
+    status_condition, time_condition,
 };
 use super::syscall::{SYSCALL, SyscallBy, SyscallRequest, SyscallRow, SyscallSort};
 use super::{Result, ask, has_rows};
@@ -24,9 +24,19 @@ impl SyscallRequest {
 
     fn conditions(&self) -> Vec<String> {
         let mut all = self.processes.conditions();
-        all.extend(any_text_condition(&["function", "full_name"], self.function.as_deref()));
-        all.extend(self.status.as_deref().and_then(|filter| status_condition("s.status", filter)));
-        all.extend(self.thread.map(|tid| format!("t.tid = {}", tid.cast_signed())));
+        all.extend(any_text_condition(
+            &["function", "full_name"],
+            self.function.as_deref(),
+        ));
+        all.extend(
+            self.status
+                .as_deref()
+                .and_then(|filter| status_condition("s.status", filter)),
+        );
+        all.extend(
+            self.thread
+                .map(|tid| format!("t.tid = {}", tid.cast_signed())),
+        );
         all.extend(known_condition("duration_ns", self.duration));
         all.extend(time_condition("coalesce(enter_ns, exit_ns)", self.time));
         all
@@ -59,7 +69,11 @@ impl SyscallRequest {
     fn keys(&self) -> String {
         let with_process = self.is_by_process();
         let column = |is_key: bool, name: &str, kind: &str| {
-            if is_key { name.to_owned() } else { format!("CAST(NULL AS {kind}) AS {name}") }
+            if is_key {
+                name.to_owned()
+            } else {
+                format!("CAST(NULL AS {kind}) AS {name}")
+            }
         };
         let is_function = self.by == SyscallBy::Function;
         let is_status = self.by == SyscallBy::Status;
@@ -90,7 +104,9 @@ impl SyscallRequest {
             // The value at (n - 1) * percent / 100, interpolated between two values. In whole numbers, so
             // that every machine computes the same.
             let at = |more: u32| {
-                format!("max(duration_ns) FILTER (WHERE place = (ended - 1) * {percent} / 100 + {more})")
+                format!(
+                    "max(duration_ns) FILTER (WHERE place = (ended - 1) * {percent} / 100 + {more})"
+                )
             };
             let (low, high) = (at(0), at(1));
             format!(
@@ -131,7 +147,10 @@ ORDER BY sort_value, duration_ns, count, module, function, status, process_key, 
     /// The question for sums of an extract that has no single calls.
     fn sums_sql(&self) -> String {
         let mut conditions = self.processes.conditions();
-        conditions.extend(any_text_condition(&["s.function", "s.full_name"], self.function.as_deref()));
+        conditions.extend(any_text_condition(
+            &["s.function", "s.full_name"],
+            self.function.as_deref(),
+        ));
         let with_process = self.by == SyscallBy::Process || self.per_process;
         let process = super::sql::process_columns("s", with_process);
         let function = if self.by == SyscallBy::Function {
@@ -171,7 +190,10 @@ ORDER BY sort_value, duration_ns, count, module, function, process_key",
     #[must_use]
     pub fn calls_sql(&self) -> String {
         let (stack, join) = if self.stacks {
-            ("x.text AS stack", "\nLEFT JOIN stack_text x ON x.stack_id = call.stack_id")
+            (
+                "x.text AS stack",
+                "\nLEFT JOIN stack_text x ON x.stack_id = call.stack_id",
+            )
         } else {
             ("CAST(NULL AS VARCHAR) AS stack", "")
         };
@@ -204,7 +226,11 @@ ORDER BY {order}, process_key, thread_key",
     /// No system calls were recorded; single calls are needed, and the extract has none; the query fails.
     pub fn sums(&self, session: &Session) -> Result<Vec<SyscallRow>> {
         SYSCALL.check(session, self.needs_calls())?;
-        let sql = if has_rows(session, SYSCALL.rows)? { self.sql() } else { self.sums_sql() };
+        let sql = if has_rows(session, SYSCALL.rows)? {
+            self.sql()
+        } else {
+            self.sums_sql()
+        };
         let mut rows = ask(session, &sql)?;
         self.top.cut(&mut rows);
         Ok(rows)

@@ -19,8 +19,9 @@ impl TagQuery {
     #[must_use]
     pub fn condition(&self, stack: &str) -> Option<String> {
         let sets = with_default(&self.sets);
-        let tags: Vec<String> =
-            sets.map(|set| format!("coalesce(stack_tag({stack}, {}), '')", quoted(set))).collect();
+        let tags: Vec<String> = sets
+            .map(|set| format!("coalesce(stack_tag({stack}, {}), '')", quoted(set)))
+            .collect();
         let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
         any_text_condition(&tags, self.tags.as_deref())
     }

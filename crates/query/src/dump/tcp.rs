@@ -20,7 +20,10 @@ declare! {
 }
 
 /// A single byte that is sent again is a keep-alive probe.
-pub const RETRANSMIT_BYTES: Range = Range { min: 2, max: i64::MAX };
+pub const RETRANSMIT_BYTES: Range = Range {
+    min: 2,
+    max: i64::MAX,
+};
 
 declare! {
     /// Which connections.
@@ -209,7 +212,11 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
 
     fn conditions_of_rows(&self) -> Vec<String> {
         let mut all = Vec::new();
-        if self.limits.iter().any(|(number, range)| number.is_of_system() && !range.is_unlimited()) {
+        if self
+            .limits
+            .iter()
+            .any(|(number, range)| number.is_of_system() && !range.is_unlimited())
+        {
             // A condition on a range takes a missing number for 0, but a connection about which the system
             // said nothing did not transfer 0 bytes.
             all.push("stat_in_bytes IS NOT NULL".to_owned());
@@ -217,7 +224,11 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
         if !self.retransmit_delay.is_unlimited() {
             all.push("retransmits > 0".to_owned());
         }
-        all.extend(self.limits.iter().filter_map(|(number, range)| range_condition(number.column(), *range)));
+        all.extend(
+            self.limits
+                .iter()
+                .filter_map(|(number, range)| range_condition(number.column(), *range)),
+        );
         all
     }
 
@@ -230,7 +241,8 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
         let mut rows: Vec<TcpRow> = ask(session, &self.sql())?;
         self.top.cut(&mut rows);
         // Retransmissions are read once for all rows and put to theirs, instead of one question for each row.
-        let places: HashMap<i64, usize> = rows.iter().map(|row| row.connection_id).zip(0..).collect();
+        let places: HashMap<i64, usize> =
+            rows.iter().map(|row| row.connection_id).zip(0..).collect();
         let mut retransmits = vec![Vec::new(); rows.len()];
         for row in ask::<TcpRetransmitRow>(session, &self.retransmits_sql())? {
             let place = places.get(&row.connection_id);
@@ -238,7 +250,11 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
                 list.push(row);
             }
         }
-        Ok(TcpAnswer { total: total(&rows), rows, retransmits })
+        Ok(TcpAnswer {
+            total: total(&rows),
+            rows,
+            retransmits,
+        })
     }
 }
 
@@ -254,13 +270,14 @@ pub(super) fn recorded(session: &Session) -> Result<()> {
 }
 
 pub(super) fn total<'r>(rows: impl IntoIterator<Item = &'r TcpRow>) -> TcpTotal {
-    rows.into_iter().fold(TcpTotal::default(), |sum, row| TcpTotal {
-        connections: sum.connections.saturating_add(row.connections),
-        received_packets: sum.received_packets.saturating_add(row.received_packets),
-        received_bytes: sum.received_bytes.saturating_add(row.received_bytes),
-        sent_packets: sum.sent_packets.saturating_add(row.sent_packets),
-        sent_bytes: sum.sent_bytes.saturating_add(row.sent_bytes),
-        retransmits: sum.retransmits.saturating_add(row.retransmits),
-        retransmit_ns: sum.retransmit_ns.saturating_add(row.retransmit_ns),
-    })
+    rows.into_iter()
+        .fold(TcpTotal::default(), |sum, row| TcpTotal {
+            connections: sum.connections.saturating_add(row.connections),
+            received_packets: sum.received_packets.saturating_add(row.received_packets),
+            received_bytes: sum.received_bytes.saturating_add(row.received_bytes),
+            sent_packets: sum.sent_packets.saturating_add(row.sent_packets),
+            sent_bytes: sum.sent_bytes.saturating_add(row.sent_bytes),
+            retransmits: sum.retransmits.saturating_add(row.retransmits),
+            retransmit_ns: sum.retransmit_ns.saturating_add(row.retransmit_ns),
+        })
 }

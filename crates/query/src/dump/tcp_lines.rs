@@ -15,19 +15,32 @@ pub(super) fn rate(bytes_per_s: Option<f64>) -> Value {
 }
 
 pub(super) fn retransmit_line(row: &TcpRetransmitRow) -> Line {
-    let client = if row.kind == "client" { " ClientRetransmission: True" } else { "" };
-    let probe = if row.kind == "tail_loss_probe" { " TailLossProbe: True" } else { "" };
+    let client = if row.kind == "client" {
+        " ClientRetransmission: True"
+    } else {
+        ""
+    };
+    let probe = if row.kind == "tail_loss_probe" {
+        " TailLossProbe: True"
+    } else {
+        ""
+    };
     Line::new(format!("    {} ms delay at ", milliseconds(row.delay_ns)))
         .value(Moment, row.ts_ns)
         .words(" ")
         .whole(row.size_bytes)
-        .words(format!(" bytes SequenceNr: {}{client}{probe}", row.sequence))
+        .words(format!(
+            " bytes SequenceNr: {}{client}{probe}",
+            row.sequence
+        ))
 }
 
 /// Whole milliseconds, rounded half to even.
 pub(super) fn milliseconds(ns: i64) -> i64 {
     let (whole, rest) = (ns.div_euclid(1_000_000), ns.rem_euclid(1_000_000));
-    whole.saturating_add(i64::from(rest > 500_000 || (rest == 500_000 && whole % 2 != 0)))
+    whole.saturating_add(i64::from(
+        rest > 500_000 || (rest == 500_000 && whole % 2 != 0),
+    ))
 }
 
 pub(super) fn total_line(total: &TcpTotal) -> Line {

@@ -137,45 +137,158 @@ impl TcpNumber {
 
 /// Limits as options: their words, what they limit, units and sentences of help.
 const LIMITS: &[(&str, TcpNumber, Unit, &str)] = &[
-    ("sent-bytes", TcpNumber::SentBytes, Unit::Bytes, "Bytes sent"),
-    ("received-bytes", TcpNumber::ReceivedBytes, Unit::Bytes, "Bytes received"),
-    ("bytes", TcpNumber::Bytes, Unit::Bytes, "Bytes sent and received"),
-    ("sent-packets", TcpNumber::SentPackets, Unit::Count, "Packets sent"),
-    ("received-packets", TcpNumber::ReceivedPackets, Unit::Count, "Packets received"),
-    ("packets", TcpNumber::Packets, Unit::Count, "Packets sent and received"),
+    (
+        "sent-bytes",
+        TcpNumber::SentBytes,
+        Unit::Bytes,
+        "Bytes sent",
+    ),
+    (
+        "received-bytes",
+        TcpNumber::ReceivedBytes,
+        Unit::Bytes,
+        "Bytes received",
+    ),
+    (
+        "bytes",
+        TcpNumber::Bytes,
+        Unit::Bytes,
+        "Bytes sent and received",
+    ),
+    (
+        "sent-packets",
+        TcpNumber::SentPackets,
+        Unit::Count,
+        "Packets sent",
+    ),
+    (
+        "received-packets",
+        TcpNumber::ReceivedPackets,
+        Unit::Count,
+        "Packets received",
+    ),
+    (
+        "packets",
+        TcpNumber::Packets,
+        Unit::Count,
+        "Packets sent and received",
+    ),
     (
         "stat-bytes",
         TcpNumber::StatBytes,
         Unit::Bytes,
         "Bytes over the whole life, as the system counted; without its numbers a connection fits none of these",
     ),
-    ("stat-bytes-in", TcpNumber::StatBytesIn, Unit::Bytes, "Bytes received over the whole life"),
-    ("stat-bytes-out", TcpNumber::StatBytesOut, Unit::Bytes, "Bytes sent over the whole life"),
-    ("stat-packets", TcpNumber::StatPackets, Unit::Count, "Packets over the whole life"),
-    ("stat-packets-in", TcpNumber::StatPacketsIn, Unit::Count, "Packets received over the whole life"),
-    ("stat-packets-out", TcpNumber::StatPacketsOut, Unit::Count, "Packets sent over the whole life"),
-    ("retransmit-count", TcpNumber::RetransmitCount, Unit::Count, "Retransmissions that remain"),
-    ("connect", TcpNumber::Connect, Unit::Seconds, "When it was opened (s; 0 if before the trace)"),
-    ("disconnect", TcpNumber::Disconnect, Unit::Seconds, "When it was closed (s; 0 if still open)"),
-    ("last-sent", TcpNumber::LastSent, Unit::Seconds, "Last packet sent (s; 0 if none)"),
-    ("last-received", TcpNumber::LastReceived, Unit::Seconds, "Last packet received (s; 0 if none)"),
-    ("client-reset", TcpNumber::ClientReset, Unit::Seconds, "When this side reset it (s; 0 if it did not)"),
+    (
+        "stat-bytes-in",
+        TcpNumber::StatBytesIn,
+        Unit::Bytes,
+        "Bytes received over the whole life",
+    ),
+    (
+        "stat-bytes-out",
+        TcpNumber::StatBytesOut,
+        Unit::Bytes,
+        "Bytes sent over the whole life",
+    ),
+    (
+        "stat-packets",
+        TcpNumber::StatPackets,
+        Unit::Count,
+        "Packets over the whole life",
+    ),
+    (
+        "stat-packets-in",
+        TcpNumber::StatPacketsIn,
+        Unit::Count,
+        "Packets received over the whole life",
+    ),
+    (
+        "stat-packets-out",
+        TcpNumber::StatPacketsOut,
+        Unit::Count,
+        "Packets sent over the whole life",
+    ),
+    (
+        "retransmit-count",
+        TcpNumber::RetransmitCount,
+        Unit::Count,
+        "Retransmissions that remain",
+    ),
+    (
+        "connect",
+        TcpNumber::Connect,
+        Unit::Seconds,
+        "When it was opened (s; 0 if before the trace)",
+    ),
+    (
+        "disconnect",
+        TcpNumber::Disconnect,
+        Unit::Seconds,
+        "When it was closed (s; 0 if still open)",
+    ),
+    (
+        "last-sent",
+        TcpNumber::LastSent,
+        Unit::Seconds,
+        "Last packet sent (s; 0 if none)",
+    ),
+    (
+        "last-received",
+        TcpNumber::LastReceived,
+        Unit::Seconds,
+        "Last packet received (s; 0 if none)",
+    ),
+    (
+        "client-reset",
+        TcpNumber::ClientReset,
+        Unit::Seconds,
+        "When this side reset it (s; 0 if it did not)",
+    ),
     (
         "connection-duration",
         TcpNumber::Duration,
         Unit::Seconds,
         "From opening to closing or the end of the trace (s); one that was open before is longer than any",
     ),
-    ("send-delay", TcpNumber::SendDelay, Unit::Seconds, "Longest time between two sends (s)"),
-    ("receive-delay", TcpNumber::ReceiveDelay, Unit::Seconds, "Longest time between two receipts (s)"),
-    ("send-rate", TcpNumber::SendRate, Unit::Mebibytes, "MiB sent for each second of bursts"),
-    ("receive-rate", TcpNumber::ReceiveRate, Unit::Mebibytes, "MiB received for each second of bursts"),
+    (
+        "send-delay",
+        TcpNumber::SendDelay,
+        Unit::Seconds,
+        "Longest time between two sends (s)",
+    ),
+    (
+        "receive-delay",
+        TcpNumber::ReceiveDelay,
+        Unit::Seconds,
+        "Longest time between two receipts (s)",
+    ),
+    (
+        "send-rate",
+        TcpNumber::SendRate,
+        Unit::Mebibytes,
+        "MiB sent for each second of bursts",
+    ),
+    (
+        "receive-rate",
+        TcpNumber::ReceiveRate,
+        Unit::Mebibytes,
+        "MiB received for each second of bursts",
+    ),
     ("post", TcpNumber::Post, Unit::Count, "Sends of programs"),
-    ("inject", TcpNumber::Inject, Unit::Count, "Sends that a filter held back"),
+    (
+        "inject",
+        TcpNumber::Inject,
+        Unit::Count,
+        "Sends that a filter held back",
+    ),
 ];
 
 const fn limit(name: &'static str, unit: Unit) -> Spec {
-    option("A..B").called(name).unit(unit).below("Ranges over rows")
+    option("A..B")
+        .called(name)
+        .unit(unit)
+        .below("Ranges over rows")
 }
 
 /// An option for each number.
@@ -191,7 +304,11 @@ impl OptionValue for Vec<(TcpNumber, Range)> {
         let mut all = Self::new();
         for (name, number, unit, _) in LIMITS {
             let range = Range::read(values, &limit(name, *unit))?;
-            all.extend(range.filter(|range| !range.is_unlimited()).map(|range| (*number, range)));
+            all.extend(
+                range
+                    .filter(|range| !range.is_unlimited())
+                    .map(|range| (*number, range)),
+            );
         }
         Ok(Some(all))
     }
@@ -199,7 +316,9 @@ impl OptionValue for Vec<(TcpNumber, Range)> {
     fn write(&self, _: &Spec, values: &mut Values) {
         for (number, range) in self {
             let known = LIMITS.iter().find(|(_, known, ..)| known == number);
-            known.into_iter().for_each(|(name, _, unit, _)| range.write(&limit(name, *unit), values));
+            known
+                .into_iter()
+                .for_each(|(name, _, unit, _)| range.write(&limit(name, *unit), values));
         }
     }
 }

@@ -68,11 +68,17 @@ pub(super) const ISSUES: View<TcpRequest, PostIssueRow> = View::new(
         Sent::new("EventTime", "Time", Moment, |_, row| row.ts_ns.into()),
         Sent::new("Bytes", "Bytes", Whole, |_, row| row.size_bytes.into()),
         Sent::new("SndNext", "SndNext", Id, |_, row| row.sequence.into()),
-        Sent::new("SequenceDiff", "SequenceNr Diff", Whole, |_, row| row.sequence_difference.into()),
-        Sent::new("Connection", "Source IP/Port -> Destination IP/Port", Word, |_, row| {
-            format!("{} -> {}", row.local, row.remote).into()
+        Sent::new("SequenceDiff", "SequenceNr Diff", Whole, |_, row| {
+            row.sequence_difference.into()
         }),
-        Sent::new("TCB", "TCB", Word, |_, row| tcb(&row.tcb).into()).shown_if(|asked| asked.details),
+        Sent::new(
+            "Connection",
+            "Source IP/Port -> Destination IP/Port",
+            Word,
+            |_, row| format!("{} -> {}", row.local, row.remote).into(),
+        ),
+        Sent::new("TCB", "TCB", Word, |_, row| tcb(&row.tcb).into())
+            .shown_if(|asked| asked.details),
         Sent::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.ts_ns as f64,
@@ -108,7 +114,9 @@ ORDER BY c.connection_id, e.ts_ns",
     pub fn ask_post_issues(&self, session: &Session) -> Result<Vec<PostIssueRow>> {
         recorded(session)?;
         if !has_rows(session, "tcp_event")? {
-            return Err(Error::NeedsRows { what: "events of TCP connections" });
+            return Err(Error::NeedsRows {
+                what: "events of TCP connections",
+            });
         }
         let rows: Vec<PostRow> = ask(session, &self.posts_sql())?;
         let mut found = Vec::new();
@@ -126,7 +134,15 @@ ORDER BY c.connection_id, e.ts_ns",
 }
 
 fn row(issue: i64, role: &str, post: &PostRow, sequence_difference: Option<i64>) -> PostIssueRow {
-    let PostRow { connection_id, process_key, pid, ts_ns, size_bytes, sequence, .. } = *post;
+    let PostRow {
+        connection_id,
+        process_key,
+        pid,
+        ts_ns,
+        size_bytes,
+        sequence,
+        ..
+    } = *post;
     PostIssueRow {
         issue,
         role: role.to_owned(),
@@ -164,7 +180,11 @@ fn issues(posts: &[PostRow]) -> Vec<(&PostRow, &PostRow, &PostRow)> {
     // another.
     let mut is_in_order = vec![false; posts.len()];
     let mut has_own = vec![false; posts.len()];
-    for (at, injected) in posts.iter().enumerate().filter(|(_, post)| post.kind == "inject") {
+    for (at, injected) in posts
+        .iter()
+        .enumerate()
+        .filter(|(_, post)| post.kind == "inject")
+    {
         let first = at.saturating_sub(WINDOW);
         // The latest one in front: a program may send the same bytes several times.
         let same = (first..at).rev().find(|before| {
@@ -175,13 +195,20 @@ fn issues(posts: &[PostRow]) -> Vec<(&PostRow, &PostRow, &PostRow)> {
             })
         });
         if let Some(same) = same {
-            is_in_order.get_mut(at).into_iter().for_each(|in_order| *in_order = true);
-            has_own.get_mut(same).into_iter().for_each(|own| *own = true);
+            is_in_order
+                .get_mut(at)
+                .into_iter()
+                .for_each(|in_order| *in_order = true);
+            has_own
+                .get_mut(same)
+                .into_iter()
+                .for_each(|own| *own = true);
         }
     }
     let late = posts.iter().enumerate().zip(&is_in_order);
     let late = late.filter(|((_, post), in_order)| post.kind == "inject" && !**in_order);
-    late.filter_map(|((at, injected), _)| overtaken(posts, &has_own, at, injected)).collect()
+    late.filter_map(|((at, injected), _)| overtaken(posts, &has_own, at, injected))
+        .collect()
 }
 
 fn overtaken<'p>(
@@ -228,12 +255,19 @@ mod tests {
     fn found(list: &[(i64, &str, i64, i64)]) -> Vec<[i64; 3]> {
         let rows = sends(list);
         let ms = |row: &PostRow| row.ts_ns / 1_000_000;
-        issues(&rows).into_iter().map(|(a, b, c)| [ms(a), ms(b), ms(c)]).collect()
+        issues(&rows)
+            .into_iter()
+            .map(|(a, b, c)| [ms(a), ms(b), ms(c)])
+            .collect()
     }
 
     #[test]
     fn a_send_that_is_let_go_behind_the_next_one_was_overtaken() {
-        let overtaken = [(0, "post", 100, 1000), (1, "post", 50, 1000), (2, "inject", 100, 1050)];
+        let overtaken = [
+            (0, "post", 100, 1000),
+            (1, "post", 50, 1000),
+            (2, "inject", 100, 1050),
+        ];
         assert_eq!(found(&overtaken), [[0, 1, 2]]);
         let rows = sends(&overtaken);
         assert_eq!(sequence_difference(rows[0].sequence, rows[2].sequence), 50);
@@ -265,7 +299,13 @@ mod tests {
 
     #[test]
     fn an_issue_lies_within_ten_milliseconds() {
-        let at = |ms| [(0, "post", 100, 1000), (1, "post", 50, 1000), (ms, "inject", 100, 1050)];
+        let at = |ms| {
+            [
+                (0, "post", 100, 1000),
+                (1, "post", 50, 1000),
+                (ms, "inject", 100, 1050),
+            ]
+        };
         assert_eq!((found(&at(10)).len(), found(&at(11)).len()), (1, 0));
     }
 }

@@ -26,19 +26,26 @@ impl TcpRequest {
         let mut of_process = self.processes.conditions();
         // A connection without a process fits no filter on processes, unless these are asked for as well.
         if self.unknown_process && !of_process.is_empty() {
-            of_process = vec![format!("(c.process_key IS NULL OR ({}))", of_process.join(" AND "))];
+            of_process = vec![format!(
+                "(c.process_key IS NULL OR ({}))",
+                of_process.join(" AND ")
+            )];
         }
         let (local, remote) = (end("local"), end("remote"));
         let mut all = of_process;
-        all.extend(
-            self.ip_port
-                .as_ref()
-                .map(|filter| format!("wildcard_match(concat({local}, {remote}), {})", quoted(filter))),
-        );
+        all.extend(self.ip_port.as_ref().map(|filter| {
+            format!(
+                "wildcard_match(concat({local}, {remote}), {})",
+                quoted(filter)
+            )
+        }));
         all.extend(text_condition(&local, self.source_ip_port.as_deref()));
         all.extend(text_condition(&remote, self.remote_ip_port.as_deref()));
         all.extend(text_condition("hex(c.tcb)", self.tcb.as_deref()));
-        all.extend(self.reset.then(|| "c.retransmit_timeout_ns IS NOT NULL".to_owned()));
+        all.extend(
+            self.reset
+                .then(|| "c.retransmit_timeout_ns IS NOT NULL".to_owned()),
+        );
         all.extend(self.keep_alive.then(|| "c.keep_alives > 0".to_owned()));
         all
     }
@@ -60,7 +67,10 @@ impl TcpRequest {
     /// meant.
     pub(super) fn with(&self) -> String {
         let mut retransmits = vec!["TRUE".to_owned()];
-        retransmits.extend(self.only_client_retransmit.then(|| "r.kind = 'client'".to_owned()));
+        retransmits.extend(
+            self.only_client_retransmit
+                .then(|| "r.kind = 'client'".to_owned()),
+        );
         retransmits.extend(range_condition("r.size_bytes", self.retransmit_bytes));
         retransmits.extend(range_condition("r.delay_ns", self.retransmit_delay));
         format!(
@@ -120,7 +130,8 @@ LEFT JOIN rate v ON v.row_id = g.row_id AND v.kind = 'receive'",
         };
         // Bytes are those of posts where these were recorded: a segment that is sent again carries no new
         // ones.
-        let moved = |column: &str| format!("{} AS {column}", self.zero.moved(&format!("g.{column}")));
+        let moved =
+            |column: &str| format!("{} AS {column}", self.zero.moved(&format!("g.{column}")));
         format!(
             "SELECT g.row_id AS connection_id, g.connections, g.process_key, g.processes, {process},
   g.kind, hex(g.tcb) AS tcb, g.local, g.remote, g.local_address, g.local_port, g.remote_address, g.remote_port,

@@ -46,103 +46,195 @@ type Each = Column<TcpRequest, Connection>;
 
 const CONNECTIONS: View<TcpRequest, Connection> = View::new(
     &[
-        Each::new("Connection", "Source IP/Port -> Destination IP/Port", Word, |_, one| {
-            let (local, remote) = (one.row.local.as_deref(), one.row.remote.as_deref());
-            format!("{} -> {}", local.unwrap_or("?"), remote.unwrap_or("?")).into()
-        }),
-        Each::new("ReceivedPackets", "Received packets", Whole, |_, one| one.row.received_packets.into())
-            .cost(),
-        Each::new("ReceivedBytes", "Received", PlainBytes, |_, one| one.row.received_bytes.into()).cost(),
-        Each::new("SentPackets", "Sent packets", Whole, |_, one| one.row.sent_packets.into()).cost(),
-        Each::new("SentBytes", "Sent", PlainBytes, |_, one| one.row.sent_bytes.into()).cost(),
-        Each::new("ReceiveRate", "Received MiB/s", Fixed(3), |_, one| rate(one.row.receive_bytes_per_s)),
-        Each::new("SendRate", "Sent MiB/s", Fixed(3), |_, one| rate(one.row.send_bytes_per_s)),
-        Each::new("StatPacketsIn", "Packets in", Whole, |_, one| one.row.stat_in_packets.into())
-            .cost()
-            .shown_if(|asked| asked.stats),
-        Each::new("StatBytesIn", "Bytes in", PlainBytes, |_, one| one.row.stat_in_bytes.into())
-            .cost()
-            .shown_if(|asked| asked.stats),
-        Each::new("StatPacketsOut", "Packets out", Whole, |_, one| one.row.stat_out_packets.into())
-            .cost()
-            .shown_if(|asked| asked.stats),
-        Each::new("StatBytesOut", "Bytes out", PlainBytes, |_, one| one.row.stat_out_bytes.into())
-            .cost()
-            .shown_if(|asked| asked.stats),
-        Each::new("Posted", "Posted packets", Whole, |_, one| one.row.posts.into())
-            .cost()
-            .shown_if(|asked| asked.stats),
-        Each::new("Injected", "Injected packets", Whole, |_, one| one.row.injects.into())
-            .cost()
-            .shown_if(|asked| asked.stats),
-        Each::new("Total", "", PlainBytes, |asked, one| {
-            if counts(asked) { one.row.total_packets } else { one.row.total_bytes }.into()
+        Each::new(
+            "Connection",
+            "Source IP/Port -> Destination IP/Port",
+            Word,
+            |_, one| {
+                let (local, remote) = (one.row.local.as_deref(), one.row.remote.as_deref());
+                format!("{} -> {}", local.unwrap_or("?"), remote.unwrap_or("?")).into()
+            },
+        ),
+        Each::new("ReceivedPackets", "Received packets", Whole, |_, one| {
+            one.row.received_packets.into()
         })
-        .titled(|asked| if counts(asked) { "Total packets" } else { "Total bytes" }.to_owned())
+        .cost(),
+        Each::new("ReceivedBytes", "Received", PlainBytes, |_, one| {
+            one.row.received_bytes.into()
+        })
+        .cost(),
+        Each::new("SentPackets", "Sent packets", Whole, |_, one| {
+            one.row.sent_packets.into()
+        })
+        .cost(),
+        Each::new("SentBytes", "Sent", PlainBytes, |_, one| {
+            one.row.sent_bytes.into()
+        })
+        .cost(),
+        Each::new("ReceiveRate", "Received MiB/s", Fixed(3), |_, one| {
+            rate(one.row.receive_bytes_per_s)
+        }),
+        Each::new("SendRate", "Sent MiB/s", Fixed(3), |_, one| {
+            rate(one.row.send_bytes_per_s)
+        }),
+        Each::new("StatPacketsIn", "Packets in", Whole, |_, one| {
+            one.row.stat_in_packets.into()
+        })
+        .cost()
+        .shown_if(|asked| asked.stats),
+        Each::new("StatBytesIn", "Bytes in", PlainBytes, |_, one| {
+            one.row.stat_in_bytes.into()
+        })
+        .cost()
+        .shown_if(|asked| asked.stats),
+        Each::new("StatPacketsOut", "Packets out", Whole, |_, one| {
+            one.row.stat_out_packets.into()
+        })
+        .cost()
+        .shown_if(|asked| asked.stats),
+        Each::new("StatBytesOut", "Bytes out", PlainBytes, |_, one| {
+            one.row.stat_out_bytes.into()
+        })
+        .cost()
+        .shown_if(|asked| asked.stats),
+        Each::new("Posted", "Posted packets", Whole, |_, one| {
+            one.row.posts.into()
+        })
+        .cost()
+        .shown_if(|asked| asked.stats),
+        Each::new("Injected", "Injected packets", Whole, |_, one| {
+            one.row.injects.into()
+        })
+        .cost()
+        .shown_if(|asked| asked.stats),
+        Each::new("Total", "", PlainBytes, |asked, one| {
+            if counts(asked) {
+                one.row.total_packets
+            } else {
+                one.row.total_bytes
+            }
+            .into()
+        })
+        .titled(|asked| {
+            if counts(asked) {
+                "Total packets"
+            } else {
+                "Total bytes"
+            }
+            .to_owned()
+        })
         .formatted(|asked| if counts(asked) { Whole } else { PlainBytes })
         .cost()
         .shown_if(|asked| matches!(asked.sort, TcpSort::TotalCount | TcpSort::TotalSize)),
         // Each side stands beside its own share; ETWAnalyzer has both sides in one number, and the share of
         // this one.
-        Each::new("RetransCount", "Retransmits", Whole, |_, one| one.row.retransmits.into())
-            .cost()
-            .in_style(Style::EtwAnalyzer),
-        Each::new("OwnRetransCount", "Sent again", Whole, |_, one| one.row.own_retransmits.into())
-            .cost()
-            .in_style(Style::Own),
-        Each::new("RetransPercent", "% of sent", Fixed(1), |_, one| one.row.retransmit_percent.into())
-            .worst()
-            .in_style(Style::Own),
-        Each::new("RetransPercent", "%", Fixed(0), |_, one| one.row.retransmit_percent.into())
-            .worst()
-            .in_style(Style::EtwAnalyzer),
-        Each::new("ClientRetransCount", "Received again", Whole, |_, one| one.row.client_retransmits.into())
-            .cost()
-            .in_style(Style::Own),
-        Each::new("RetransDelay", "Delay ms", Milliseconds, |_, one| one.row.retransmit_ns.into()).cost(),
-        Each::new("RetransMin", "Min ms", Milliseconds, |_, one| one.row.retransmit_min_ns.into())
-            .shown_if(|asked| asked.details),
-        Each::new("RetransMax", "Max ms", Milliseconds, |_, one| one.row.retransmit_max_ns.into())
-            .worst()
-            .shown_if(|asked| asked.details),
+        Each::new("RetransCount", "Retransmits", Whole, |_, one| {
+            one.row.retransmits.into()
+        })
+        .cost()
+        .in_style(Style::EtwAnalyzer),
+        Each::new("OwnRetransCount", "Sent again", Whole, |_, one| {
+            one.row.own_retransmits.into()
+        })
+        .cost()
+        .in_style(Style::Own),
+        Each::new("RetransPercent", "% of sent", Fixed(1), |_, one| {
+            one.row.retransmit_percent.into()
+        })
+        .worst()
+        .in_style(Style::Own),
+        Each::new("RetransPercent", "%", Fixed(0), |_, one| {
+            one.row.retransmit_percent.into()
+        })
+        .worst()
+        .in_style(Style::EtwAnalyzer),
+        Each::new("ClientRetransCount", "Received again", Whole, |_, one| {
+            one.row.client_retransmits.into()
+        })
+        .cost()
+        .in_style(Style::Own),
+        Each::new("RetransDelay", "Delay ms", Milliseconds, |_, one| {
+            one.row.retransmit_ns.into()
+        })
+        .cost(),
+        Each::new("RetransMin", "Min ms", Milliseconds, |_, one| {
+            one.row.retransmit_min_ns.into()
+        })
+        .shown_if(|asked| asked.details),
+        Each::new("RetransMax", "Max ms", Milliseconds, |_, one| {
+            one.row.retransmit_max_ns.into()
+        })
+        .worst()
+        .shown_if(|asked| asked.details),
         Each::new("RetransMedian", "Median ms", Fixed(0), |_, one| {
             one.row.retransmit_median_ns.map(|ns| ns / 1e6).into()
         })
         .worst()
         .shown_if(|asked| asked.details),
-        Each::new("Template", "Template", Word, |_, one| one.row.template.clone().into())
-            .shown_if(|asked| asked.details),
-        Each::new("ConnectTime", "Connect", Moment, |_, one| one.row.open_ns.into())
-            .shown_if(|asked| asked.details),
-        Each::new("DisconnectTime", "Disconnect", Moment, |_, one| one.row.close_ns.into())
-            .shown_if(|asked| asked.details),
-        Each::new("ResetTime", "Connection reset", Moment, |_, one| one.row.retransmit_timeout_ns.into())
-            .shown_if(|asked| asked.details),
-        Each::new("ClientResetTime", "Client RST", Moment, |_, one| one.row.abort_ns.into())
-            .shown_if(|asked| asked.details),
-        Each::new("RemoteResetTime", "Remote RST", Moment, |_, one| one.row.remote_reset_ns.into())
-            .shown_if(|asked| asked.details),
-        Each::new("LastSentTime", "Last sent", Moment, |_, one| one.row.last_send_ns.into())
-            .shown_if(|asked| asked.details),
-        Each::new("LastReceivedTime", "Last received", Moment, |_, one| one.row.last_receive_ns.into())
-            .shown_if(|asked| asked.details),
-        Each::new("KeepAlive", "KeepAlives", Whole, |_, one| one.row.keep_alives.into())
-            .sum()
-            .shown_if(|asked| asked.details),
-        Each::new("MaxSendDelay", "Max send delay s", Seconds(3), |_, one| one.row.max_send_gap_ns.into())
-            .worst()
-            .shown_if(|asked| asked.details),
-        Each::new("MaxReceiveDelay", "Max receive delay s", Seconds(3), |_, one| {
-            one.row.max_receive_gap_ns.into()
+        Each::new("Template", "Template", Word, |_, one| {
+            one.row.template.clone().into()
+        })
+        .shown_if(|asked| asked.details),
+        Each::new("ConnectTime", "Connect", Moment, |_, one| {
+            one.row.open_ns.into()
+        })
+        .shown_if(|asked| asked.details),
+        Each::new("DisconnectTime", "Disconnect", Moment, |_, one| {
+            one.row.close_ns.into()
+        })
+        .shown_if(|asked| asked.details),
+        Each::new("ResetTime", "Connection reset", Moment, |_, one| {
+            one.row.retransmit_timeout_ns.into()
+        })
+        .shown_if(|asked| asked.details),
+        Each::new("ClientResetTime", "Client RST", Moment, |_, one| {
+            one.row.abort_ns.into()
+        })
+        .shown_if(|asked| asked.details),
+        Each::new("RemoteResetTime", "Remote RST", Moment, |_, one| {
+            one.row.remote_reset_ns.into()
+        })
+        .shown_if(|asked| asked.details),
+        Each::new("LastSentTime", "Last sent", Moment, |_, one| {
+            one.row.last_send_ns.into()
+        })
+        .shown_if(|asked| asked.details),
+        Each::new("LastReceivedTime", "Last received", Moment, |_, one| {
+            one.row.last_receive_ns.into()
+        })
+        .shown_if(|asked| asked.details),
+        Each::new("KeepAlive", "KeepAlives", Whole, |_, one| {
+            one.row.keep_alives.into()
+        })
+        .sum()
+        .shown_if(|asked| asked.details),
+        Each::new("MaxSendDelay", "Max send delay s", Seconds(3), |_, one| {
+            one.row.max_send_gap_ns.into()
         })
         .worst()
         .shown_if(|asked| asked.details),
-        Each::new("RTT", "RTT ms", FineMilliseconds, |_, one| one.row.rtt_ns.into()).worst().hidden(),
-        Each::new("TCB", "TCB", Word, |_, one| one.row.tcb.as_deref().map(tcb).into())
-            .shown_if(|asked| asked.details),
-        Each::new("Process", "Process", ProcessLine, |_, one| match one.row.processes {
-            several if several > 1 => format!("Multiple ({several})").into(),
-            _ => (&one.row).into(),
+        Each::new(
+            "MaxReceiveDelay",
+            "Max receive delay s",
+            Seconds(3),
+            |_, one| one.row.max_receive_gap_ns.into(),
+        )
+        .worst()
+        .shown_if(|asked| asked.details),
+        Each::new("RTT", "RTT ms", FineMilliseconds, |_, one| {
+            one.row.rtt_ns.into()
+        })
+        .worst()
+        .hidden(),
+        Each::new("TCB", "TCB", Word, |_, one| {
+            one.row.tcb.as_deref().map(tcb).into()
+        })
+        .shown_if(|asked| asked.details),
+        Each::new("Process", "Process", ProcessLine, |_, one| {
+            match one.row.processes {
+                several if several > 1 => format!("Multiple ({several})").into(),
+                _ => (&one.row).into(),
+            }
         }),
     ],
     |one| one.row.sort_value,
@@ -170,26 +262,51 @@ impl Question for TcpRequest {
     fn form(&self) -> Form<Self> {
         if self.issue.is_some() {
             let answer = |asked: &Self, session: &Session| {
-                Answer::rows(asked, &ISSUES, asked.ask_post_issues(session)?).moved(&asked.zero, session)
+                Answer::rows(asked, &ISSUES, asked.ask_post_issues(session)?)
+                    .moved(&asked.zero, session)
             };
-            return Form::made::<PostIssueRow>(self.posts_sql(), answer).shows(&ISSUES).top(self.top);
+            return Form::made::<PostIssueRow>(self.posts_sql(), answer)
+                .shows(&ISSUES)
+                .top(self.top);
         }
-        let sql = if self.show_retransmit { self.retransmits_sql() } else { self.sql() };
+        let sql = if self.show_retransmit {
+            self.retransmits_sql()
+        } else {
+            self.sql()
+        };
         let form = Form::made::<TcpRow>(sql, Self::compute).top(self.top);
-        let form = form.shows_as(&CONNECTIONS, |row| Connection { row, retransmits: Vec::new() });
-        if self.show_retransmit { form.with_fields(fields::<RetransmissionColumns>()) } else { form }
+        let form = form.shows_as(&CONNECTIONS, |row| Connection {
+            row,
+            retransmits: Vec::new(),
+        });
+        if self.show_retransmit {
+            form.with_fields(fields::<RetransmissionColumns>())
+        } else {
+            form
+        }
     }
 }
 
 impl TcpRequest {
     /// Connections; with retransmissions machine output has these in place of the connections.
     fn compute(&self, session: &Session) -> Result<Answer> {
-        let TcpAnswer { rows, retransmits, .. } = self.ask(session)?;
+        let TcpAnswer {
+            rows, retransmits, ..
+        } = self.ask(session)?;
         let shown = retransmits.into_iter().map(|all| self.shown(all));
-        let all = rows.into_iter().zip(shown).map(|(row, retransmits)| Connection { row, retransmits });
+        let all = rows
+            .into_iter()
+            .zip(shown)
+            .map(|(row, retransmits)| Connection { row, retransmits });
         let all: Vec<Connection> = all.collect();
-        let records = self.show_retransmit.then(|| all.iter().flat_map(retransmissions).collect());
-        let shows = if self.show_total == TcpTotals::Total { Shows::Sums } else { Shows::Rows };
+        let records = self
+            .show_retransmit
+            .then(|| all.iter().flat_map(retransmissions).collect());
+        let shows = if self.show_total == TcpTotals::Total {
+            Shows::Sums
+        } else {
+            Shows::Rows
+        };
         let answer = Answer::rows(self, &CONNECTIONS, all).showing(shows);
         let answer = match records {
             Some(records) => answer.with_records::<Retransmission>(records),
@@ -206,7 +323,11 @@ impl TcpRequest {
         if self.by_delay {
             rows.sort_by_key(|row| row.delay_ns);
         }
-        Top { count: self.top_retransmits, skip: self.skip_retransmits }.cut(&mut rows);
+        Top {
+            count: self.top_retransmits,
+            skip: self.skip_retransmits,
+        }
+        .cut(&mut rows);
         rows
     }
 }
@@ -236,23 +357,41 @@ mod tests {
 
     #[test]
     fn the_default_of_retransmitted_bytes_is_written_as_it_is_read() {
-        let option = TcpRequest::options().into_iter().find(|option| option.name == "retransmit-bytes");
+        let option = TcpRequest::options()
+            .into_iter()
+            .find(|option| option.name == "retransmit-bytes");
         let default = option.and_then(|option| option.default).unwrap();
-        let values = [("retransmit-bytes".to_owned(), default.into())].into_iter().collect();
-        assert_eq!(TcpRequest::read(&values).unwrap().retransmit_bytes, RETRANSMIT_BYTES);
+        let values = [("retransmit-bytes".to_owned(), default.into())]
+            .into_iter()
+            .collect();
+        assert_eq!(
+            TcpRequest::read(&values).unwrap().retransmit_bytes,
+            RETRANSMIT_BYTES
+        );
     }
 
     #[test]
     fn limits_are_read_as_they_are_written() {
-        let values = [("bytes".to_owned(), "1kb..".into()), ("connect".to_owned(), "0..2".into())];
+        let values = [
+            ("bytes".to_owned(), "1kb..".into()),
+            ("connect".to_owned(), "0..2".into()),
+        ];
         let request = TcpRequest::from_json(&values.into_iter().collect()).unwrap();
         assert_eq!(request.limits.len(), 2);
-        assert_eq!(TcpRequest::from_json(&Request::write(&request)).unwrap(), request);
+        assert_eq!(
+            TcpRequest::from_json(&Request::write(&request)).unwrap(),
+            request
+        );
     }
 
     #[test]
     fn delays_are_rounded_half_to_even() {
-        for (ns, expected) in [(500_000, 0), (1_500_000, 2), (2_500_001, 3), (-1_500_000, -2)] {
+        for (ns, expected) in [
+            (500_000, 0),
+            (1_500_000, 2),
+            (2_500_001, 3),
+            (-1_500_000, -2),
+        ] {
             assert_eq!(milliseconds(ns), expected, "{ns}");
         }
     }

@@ -48,19 +48,29 @@ type Change = Column<ThreadPoolRequest, ThreadPoolRow>;
 const CHANGES: View<ThreadPoolRequest, ThreadPoolRow> = View::new(
     &[
         Change::time("Time", |_, row| row.ts_ns.into()),
-        Change::new("ThreadCount", "Threads", Whole, |_, row| row.worker_threads.into()),
-        Change::new("DiffSinceLast", "Since last s", Seconds(3), |_, row| row.since_last_ns.into()),
+        Change::new("ThreadCount", "Threads", Whole, |_, row| {
+            row.worker_threads.into()
+        }),
+        Change::new("DiffSinceLast", "Since last s", Seconds(3), |_, row| {
+            row.since_last_ns.into()
+        }),
         Change::new("Reason", "Reason", Word, |_, row| row.reason.clone().into()),
-        Change::new("Throughput", "Throughput", Fixed(3), |_, row| row.throughput.into()).hidden(),
+        Change::new("Throughput", "Throughput", Fixed(3), |_, row| {
+            row.throughput.into()
+        })
+        .hidden(),
         Change::new("Thread", "Thread", Id, |_, row| row.tid.into()).hidden(),
         // Where there are no headings to name it.
-        Change::new("Process", "Process", ProcessLine, |_, row| row.into()).shown_when_merged(|_| true),
+        Change::new("Process", "Process", ProcessLine, |_, row| row.into())
+            .shown_when_merged(|_| true),
     ],
     |row| row.ts_ns as f64,
 )
 .ranking(|_| Ranked::Groups)
 .with_headings(|_, rows| {
-    let of = Line::new("  ").value(ProcessLine, rows.first()?).words("  [");
+    let of = Line::new("  ")
+        .value(ProcessLine, rows.first()?)
+        .words("  [");
     Some(of.whole(rows.len() as i64).words(" changes]"))
 });
 
@@ -71,7 +81,11 @@ impl Question for ThreadPoolRequest {
 
     fn form(&self) -> Form<Self> {
         Form::made::<ThreadPoolRow>(self.sql(), |asked: &Self, session| {
-            let groups = asked.ask(session)?.into_iter().map(|group| group.rows).collect();
+            let groups = asked
+                .ask(session)?
+                .into_iter()
+                .map(|group| group.rows)
+                .collect();
             let none = match asked.reason {
                 None => "thread pools were recorded, and no starvation fits the question",
                 Some(_) => "no change of a thread pool fits the question",
@@ -92,7 +106,10 @@ impl ThreadPoolRequest {
     pub fn sql(&self) -> String {
         let mut conditions = vec!["e.kind = 'adjustment'".to_owned()];
         let reason = self.reason.as_deref().unwrap_or(STARVATION);
-        conditions.extend(text_condition("thread_pool_reason_name(e.reason)", Some(reason)));
+        conditions.extend(text_condition(
+            "thread_pool_reason_name(e.reason)",
+            Some(reason),
+        ));
         conditions.extend(self.processes.conditions());
         // Applied last: the first change of the range still has its distance to the one before.
         let time: Vec<String> = range_condition("ts_ns", self.time).into_iter().collect();
@@ -120,10 +137,19 @@ ORDER BY changes, process_key, ts_ns",
     pub fn ask(&self, session: &Session) -> Result<ThreadPoolAnswer> {
         if !has_rows(session, "thread_pool")? {
             // An imported extract has only starvations: without rows none happened, or nothing was recorded.
-            return if were_recorded(session)? { Ok(Vec::new()) } else { Err(missing(session)?) };
+            return if were_recorded(session)? {
+                Ok(Vec::new())
+            } else {
+                Err(missing(session)?)
+            };
         }
         let rows: Vec<ThreadPoolRow> = ask(session, &self.sql())?;
-        let mut groups = grouped(rows, |row| row.process_key, self.top, |rows| rows.len() as i64);
+        let mut groups = grouped(
+            rows,
+            |row| row.process_key,
+            self.top,
+            |rows| rows.len() as i64,
+        );
         groups.sort_by_key(|group| group.total);
         Ok(groups)
     }
@@ -133,7 +159,9 @@ ORDER BY changes, process_key, ts_ns",
 fn were_recorded(session: &Session) -> Result<bool> {
     let events = "SELECT count(*) AS rows FROM system_config
 WHERE topic = 'etwanalyzer' AND name = 'thread_pool_event_count' AND value <> '0'";
-    Ok(ask::<super::Count>(session, events)?.iter().any(|count| count.rows > 0))
+    Ok(ask::<super::Count>(session, events)?
+        .iter()
+        .any(|count| count.rows > 0))
 }
 
 /// Which recording is missing: that of thread pools, or of .NET as a whole.

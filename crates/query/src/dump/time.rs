@@ -3,7 +3,9 @@
 use super::Result;
 use super::clock::Written;
 use super::trace::{INFO, TraceInfo};
-use crate::question::{Above, Answer, Form, Line, OptionError, Question, Ranked, Shows, View, option};
+use crate::question::{
+    Above, Answer, Form, Line, OptionError, Question, Ranked, Shows, View, option,
+};
 use crate::time_format::{MAX_DIGITS, TimeFormat, TimeWriter, seconds};
 
 declare! {
@@ -30,13 +32,16 @@ const PLACES: View<TimeRequest, TimeRow> = View::new(&[], |_| 0.0).ranking(|_| R
 
 impl Question for TimeRequest {
     const NAME: &'static str = "time";
-    const SENTENCE: &'static str = "A time of a log or of another trace, as seconds and clock time of these";
+    const SENTENCE: &'static str =
+        "A time of a log or of another trace, as seconds and clock time of these";
 
     fn form(&self) -> Form<Self> {
         Form::made::<TimeRow>(INFO.to_owned(), |asked: &Self, session| {
             let info = TraceInfo::ask(session)?;
             let rows = asked.place(&info)?.into_iter().collect();
-            Ok(Answer::rows(asked, &PLACES, rows).showing(Shows::Sums).below(Above::Nothing))
+            Ok(Answer::rows(asked, &PLACES, rows)
+                .showing(Shows::Sums)
+                .below(Above::Nothing))
         })
     }
 
@@ -51,8 +56,10 @@ impl Question for TimeRequest {
     /// Only with all answers is it known what each trace is called, and whether one of them ran at that time.
     fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
         for (info, answer) in &mut *all {
-            let lines: Vec<Line> =
-                answer.rows_of::<Self, TimeRow>().map(|row| row.sentence(&info.file_name)).collect();
+            let lines: Vec<Line> = answer
+                .rows_of::<Self, TimeRow>()
+                .map(|row| row.sentence(&info.file_name))
+                .collect();
             if let Some(part) = answer.parts.last_mut() {
                 part.foot.extend(lines);
             }
@@ -61,14 +68,24 @@ impl Question for TimeRequest {
             return Ok(None);
         }
         let never = Line::new(format!("No recording ran at {}", self.text()));
-        Ok(Some(Answer::rows(self, &PLACES, Vec::<TimeRow>::new()).or_line(never)))
+        Ok(Some(
+            Answer::rows(self, &PLACES, Vec::<TimeRow>::new()).or_line(never),
+        ))
     }
 }
 
 impl TimeRow {
     fn sentence(&self, trace: &str) -> Line {
-        let note = if self.is_utc { ", where it was taken as UTC" } else { "" };
-        let (at, local, utc) = (seconds(self.ts_ns, MAX_DIGITS), &self.local_time, &self.utc_time);
+        let note = if self.is_utc {
+            ", where it was taken as UTC"
+        } else {
+            ""
+        };
+        let (at, local, utc) = (
+            seconds(self.ts_ns, MAX_DIGITS),
+            &self.local_time,
+            &self.utc_time,
+        );
         Line::new(format!("{at} s  {local} local  {utc} UTC  {trace}{note}"))
     }
 }
@@ -88,7 +105,9 @@ impl TimeRequest {
 
     /// Where the time lies in a trace; nothing if that did not run then.
     fn place(&self, info: &TraceInfo) -> Result<Option<TimeRow>> {
-        let Some(place) = self.written()?.place(info.clock(), info.duration_ns) else { return Ok(None) };
+        let Some(place) = self.written()?.place(info.clock(), info.duration_ns) else {
+            return Ok(None);
+        };
         let write = |format| TimeWriter::new(format, MAX_DIGITS, info.clock()).write(place.ts_ns);
         Ok(Some(TimeRow {
             ts_ns: place.ts_ns,

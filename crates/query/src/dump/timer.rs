@@ -57,17 +57,28 @@ type Of = Column<TimerRequest, TimerRow>;
 
 const REQUESTS: View<TimerRequest, TimerRow> = View::new(
     &[
-        Of::new("Tick", "Tick ms", Fixed(2), |_, row| (row.resolution_ns as f64 / 1e6).into()),
+        Of::new("Tick", "Tick ms", Fixed(2), |_, row| {
+            (row.resolution_ns as f64 / 1e6).into()
+        }),
         Of::new("Duration", "Held", Length, |_, row| row.duration_ns.into()).cost(),
-        Of::new("Share", "Share %", Fixed(1), |_, row| row.share_percent.into()),
-        Of::new("Count", "Requests", Whole, |_, row| row.count.into()).sum().shown_if(|asked| !asked.details),
+        Of::new("Share", "Share %", Fixed(1), |_, row| {
+            row.share_percent.into()
+        }),
+        Of::new("Count", "Requests", Whole, |_, row| row.count.into())
+            .sum()
+            .shown_if(|asked| !asked.details),
         Of::new("Start", "First", Moment, |_, row| row.start_ns.into()).or("before"),
         Of::new("End", "Until", Moment, |_, row| row.end_ns.into()).or("open"),
         Of::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
         Of::new("Ignored", "Ignored", Word, |_, row| {
-            row.is_ignored.map(|ignored| if ignored { "yes" } else { "no" }).into()
+            row.is_ignored
+                .map(|ignored| if ignored { "yes" } else { "no" })
+                .into()
         }),
-        Of::new("Application", "Application", Word, |_, row| row.application.clone().into()).hidden(),
+        Of::new("Application", "Application", Word, |_, row| {
+            row.application.clone().into()
+        })
+        .hidden(),
         Of::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
@@ -83,10 +94,13 @@ const TIMERS: Recorded = Recorded::rows(
 
 impl Question for TimerRequest {
     const NAME: &'static str = "timer";
-    const SENTENCE: &'static str = "Who asked for a finer tick of the system timer, and for how long";
+    const SENTENCE: &'static str =
+        "Who asked for a finer tick of the system timer, and for how long";
 
     fn form(&self) -> Form<Self> {
-        Form::rows(&REQUESTS, self.sql()).needs(&TIMERS, true).top(self.top)
+        Form::rows(&REQUESTS, self.sql())
+            .needs(&TIMERS, true)
+            .top(self.top)
     }
 }
 
@@ -94,7 +108,10 @@ impl TimerRequest {
     /// The question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let (start, end) = ("coalesce(r.start_ns, 0)", "coalesce(r.end_ns, t.duration_ns)");
+        let (start, end) = (
+            "coalesce(r.start_ns, 0)",
+            "coalesce(r.end_ns, t.duration_ns)",
+        );
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition("r.kind", self.kind.as_deref()));
         conditions.extend(overlap_condition(start, end, self.time));

@@ -35,7 +35,10 @@ impl TraceInfo {
     pub fn ask(session: &Session) -> Result<Self> {
         // The path is none of what extracts can be asked together.
         let info: Self = ask(session, INFO)?.into_iter().next().unwrap_or_default();
-        Ok(Self { extract_path: session.extract_path().map(str::to_owned), ..info })
+        Ok(Self {
+            extract_path: session.extract_path().map(str::to_owned),
+            ..info
+        })
     }
 
     /// Asks for the version of the main module of the product, which extracts of ETWAnalyzer can have.
@@ -45,13 +48,21 @@ impl TraceInfo {
     pub fn with_baseline(self, session: &Session) -> Result<Self> {
         let sql = "SELECT value FROM system_config WHERE topic = 'main_module_version' AND name = 'version'";
         let values: Vec<super::stats::Value> = ask(session, sql)?;
-        Ok(Self { baseline: values.into_iter().next().map(|value| value.value), ..self })
+        Ok(Self {
+            baseline: values.into_iter().next().map(|value| value.value),
+            ..self
+        })
     }
 
     /// Where its time starts.
     #[must_use]
     pub fn clock(&self) -> TraceClock {
-        let bias_minutes = self.time_zone_bias_minutes.and_then(|bias| i32::try_from(bias).ok());
-        TraceClock { start_filetime: self.start_filetime, bias_minutes }
+        let bias_minutes = self
+            .time_zone_bias_minutes
+            .and_then(|bias| i32::try_from(bias).ok());
+        TraceClock {
+            start_filetime: self.start_filetime,
+            bias_minutes,
+        }
     }
 }

@@ -10,7 +10,11 @@ use crate::Session;
 use crate::question::{Among, Answer, Descriptions, Form, Question, group, option};
 use crate::range::{Range, Unit};
 
-const NAMES: Among = Among::Texts("provider", "providers", "SELECT provider AS text FROM generic_event");
+const NAMES: Among = Among::Texts(
+    "provider",
+    "providers",
+    "SELECT provider AS text FROM generic_event",
+);
 
 declare! {
     /// Which events.
@@ -109,14 +113,17 @@ declare! {
 impl Question for TraceLogRequest {
     const NAME: &'static str = "tracelog";
     const ALIASES: &'static [&'static str] = &["trace-log"];
-    const SENTENCE: &'static str = "Events that describe themselves: TraceLogging, and EventSource of .NET";
+    const SENTENCE: &'static str =
+        "Events that describe themselves: TraceLogging, and EventSource of .NET";
 
     fn form(&self) -> Form<Self> {
         let form = match self.rows_by() {
             TraceLogBy::Provider => {
                 Form::made::<ProviderRow>(self.providers_sql(), Self::with_stacks).shows(&PROVIDERS)
             }
-            TraceLogBy::Kind => Form::made::<KindRow>(self.kinds_sql(), Self::with_stacks).shows(&KINDS),
+            TraceLogBy::Kind => {
+                Form::made::<KindRow>(self.kinds_sql(), Self::with_stacks).shows(&KINDS)
+            }
             TraceLogBy::Event => {
                 Form::made::<EventRow>(self.list_sql(), Self::with_stacks).with_fields(vec![STACK])
             }
@@ -129,7 +136,9 @@ impl Question for TraceLogRequest {
             TraceLogBy::Provider => Answer::rows(self, &PROVIDERS, self.of_providers(session)?),
             TraceLogBy::Kind => Answer::rows(self, &KINDS, self.of_kinds(session)?),
             TraceLogBy::Event => {
-                let rows = with_stacks(session, self.list(session)?, self.stacks, |row| row.stack_id)?;
+                let rows = with_stacks(session, self.list(session)?, self.stacks, |row| {
+                    row.stack_id
+                })?;
                 Answer::rows(self, &EVENTS, rows)
             }
         })

@@ -22,7 +22,11 @@ pub(super) fn message(prefix: &str) -> String {
 impl TraceLogRequest {
     /// The answer with stacks, since machine output always has them.
     pub(super) fn with_stacks(&self, session: &Session) -> Result<Answer> {
-        Self { stacks: true, ..self.clone() }.answer_for_people(session)
+        Self {
+            stacks: true,
+            ..self.clone()
+        }
+        .answer_for_people(session)
     }
 
     /// What a row is.
@@ -42,16 +46,26 @@ impl TraceLogRequest {
             conditions.push(format!("e.described_by IN ({OWN})"));
         }
         conditions.extend(self.processes.conditions());
-        conditions.extend(self.providers.as_deref().map(Providers::parse).and_then(|all| all.condition()));
+        conditions.extend(
+            self.providers
+                .as_deref()
+                .map(Providers::parse)
+                .and_then(|all| all.condition()),
+        );
         conditions.extend(range_condition("e.ts_ns", self.time));
-        conditions.extend(text_condition("CAST(t.tid AS VARCHAR)", self.tid.as_deref()));
+        conditions.extend(text_condition(
+            "CAST(t.tid AS VARCHAR)",
+            self.tid.as_deref(),
+        ));
         conditions.extend(
             self.message
                 .as_deref()
                 .map(|filter| format!("wildcard_match({}, {})", message("e."), quoted(filter))),
         );
         // Within the rows that sums are made of, so that sums count only the first events as well.
-        let limit = self.max_count.map(|count| format!("\nORDER BY e.ts_ns, e.cpu\nLIMIT {count}"));
+        let limit = self
+            .max_count
+            .map(|count| format!("\nORDER BY e.ts_ns, e.cpu\nLIMIT {count}"));
         format!(
             "SELECT e.ts_ns, e.cpu, e.process_key, {PROCESS_COLUMNS}, t.tid, e.provider, e.provider_guid, e.name AS event, e.event_id,
   e.level, e.opcode, e.keyword, e.described_by, e.message, e.fields, e.stack_id
@@ -68,7 +82,9 @@ LEFT JOIN thread t ON t.thread_key = e.thread_key{}{}",
     pub fn providers_sql(&self) -> String {
         let order = match self.sort {
             TraceLogSort::Name => "lower(provider), provider_guid, count",
-            TraceLogSort::Count | TraceLogSort::Id => "provider_count, provider, provider_guid, count",
+            TraceLogSort::Count | TraceLogSort::Id => {
+                "provider_count, provider, provider_guid, count"
+            }
         };
         format!(
             "SELECT *, sum(count) OVER (PARTITION BY provider_guid, provider) AS provider_count
@@ -142,9 +158,15 @@ ORDER BY {order}, provider_guid",
     fn rows<R: super::FromRows>(&self, session: &Session, sql: &str) -> Result<Vec<R>> {
         // Counted apart from the filters: events that no filter passes are an empty answer, and not a trace
         // without such events.
-        let own = if self.all_events { String::new() } else { format!(" WHERE described_by IN ({OWN})") };
-        let counts: Vec<super::Count> =
-            ask(session, &format!("SELECT count(*) AS rows FROM generic_event{own}"))?;
+        let own = if self.all_events {
+            String::new()
+        } else {
+            format!(" WHERE described_by IN ({OWN})")
+        };
+        let counts: Vec<super::Count> = ask(
+            session,
+            &format!("SELECT count(*) AS rows FROM generic_event{own}"),
+        )?;
         if counts.iter().all(|count| count.rows == 0) {
             return Err(Error::NotRecorded {
                 what: "events that describe themselves (TraceLogging, EventSource)",

@@ -14,21 +14,37 @@ pub(super) const PROVIDERS: View<TraceLogRequest, ProviderRow> = View::new(
     &[
         OfProvider::new("Count", "Events", Whole, |_, row| row.count.into()).sum(),
         OfProvider::new("Kinds", "Kinds", Whole, |_, row| row.kinds.into()),
-        OfProvider::new("ProviderCount", "Of provider", Whole, |_, row| row.provider_count.into()),
+        OfProvider::new("ProviderCount", "Of provider", Whole, |_, row| {
+            row.provider_count.into()
+        }),
         OfProvider::new("Provider", "Provider", Word, |_, row| {
             provider(row.provider.as_deref(), &row.provider_guid)
         }),
-        OfProvider::new("Guid", "GUID", Word, |_, row| row.provider_guid.clone().into()).hidden(),
+        OfProvider::new("Guid", "GUID", Word, |_, row| {
+            row.provider_guid.clone().into()
+        })
+        .hidden(),
         OfProvider::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.count as f64,
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort == TraceLogSort::Name))
 .with_total(|_, rows, _| {
-    let of: BTreeSet<_> = rows.iter().map(|row| (&row.provider_guid, &row.provider)).collect();
+    let of: BTreeSet<_> = rows
+        .iter()
+        .map(|row| (&row.provider_guid, &row.provider))
+        .collect();
     let processes: BTreeSet<_> = rows.iter().map(|row| row.process_key).collect();
-    let behind = format!(" events, providers: {}, processes: {}", of.len(), processes.len());
-    vec![Line::new("Total ").whole(all(rows.iter().map(|row| row.count))).words(behind)]
+    let behind = format!(
+        " events, providers: {}, processes: {}",
+        of.len(),
+        processes.len()
+    );
+    vec![
+        Line::new("Total ")
+            .whole(all(rows.iter().map(|row| row.count)))
+            .words(behind),
+    ]
 });
 
 type OfKind = Column<TraceLogRequest, KindRow>;
@@ -37,22 +53,36 @@ pub(super) const KINDS: View<TraceLogRequest, KindRow> = View::new(
     &[
         OfKind::new("Count", "Events", Whole, |_, row| row.count.into()).sum(),
         OfKind::new("Id", "Id", Id, |_, row| row.event_id.into()),
-        OfKind::new("EventName", "Event", Word, |_, row| row.event.clone().into()),
+        OfKind::new("EventName", "Event", Word, |_, row| {
+            row.event.clone().into()
+        }),
         OfKind::new("Provider", "Provider", Word, |_, row| {
             provider(row.provider.as_deref(), &row.provider_guid)
         }),
-        OfKind::new("Guid", "GUID", Word, |_, row| row.provider_guid.clone().into()).hidden(),
-        OfKind::new("Processes", "Processes", Whole, |_, row| row.processes.into()),
+        OfKind::new("Guid", "GUID", Word, |_, row| {
+            row.provider_guid.clone().into()
+        })
+        .hidden(),
+        OfKind::new("Processes", "Processes", Whole, |_, row| {
+            row.processes.into()
+        }),
         OfKind::new("First", "First", Moment, |_, row| row.first_ns.into()).hidden(),
         OfKind::new("Last", "Last", Moment, |_, row| row.last_ns.into()).hidden(),
-        OfKind::new("DescribedBy", "Described by", Word, |_, row| row.described_by.clone().into()).hidden(),
+        OfKind::new("DescribedBy", "Described by", Word, |_, row| {
+            row.described_by.clone().into()
+        })
+        .hidden(),
     ],
     |row| row.count as f64,
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort != TraceLogSort::Count))
 .with_total(|_, rows, _| {
     let behind = format!(" events of {} kinds", rows.len());
-    vec![Line::new("Total ").whole(all(rows.iter().map(|row| row.count))).words(behind)]
+    vec![
+        Line::new("Total ")
+            .whole(all(rows.iter().map(|row| row.count)))
+            .words(behind),
+    ]
 });
 
 type Each = Column<TraceLogRequest, Stacked<EventRow>>;
@@ -62,24 +92,46 @@ pub(super) const EVENTS: View<TraceLogRequest, Stacked<EventRow>> = View::new(
         Each::time("Time", |_, it| it.row.ts_ns.into()),
         Each::new("Pid", "Pid", Id, |_, it| it.row.pid.into()),
         Each::new("Tid", "Tid", Id, |_, it| it.row.tid.into()),
-        Each::new("ProcessName", "Process", Word, |_, it| it.row.process.clone().into()).hidden(),
+        Each::new("ProcessName", "Process", Word, |_, it| {
+            it.row.process.clone().into()
+        })
+        .hidden(),
         Each::new("Provider", "Provider", Word, |_, it| {
             provider(it.row.provider.as_deref(), &it.row.provider_guid)
         }),
-        Each::new("Guid", "GUID", Word, |_, it| it.row.provider_guid.clone().into()).hidden(),
-        Each::new("EventName", "Event", Word, |_, it| it.row.event.clone().into()),
+        Each::new("Guid", "GUID", Word, |_, it| {
+            it.row.provider_guid.clone().into()
+        })
+        .hidden(),
+        Each::new("EventName", "Event", Word, |_, it| {
+            it.row.event.clone().into()
+        }),
         Each::new("Id", "Id", Id, |_, it| it.row.event_id.into()),
         Each::new("Level", "Level", Id, |_, it| it.row.level.into()).hidden(),
         Each::new("Opcode", "Opcode", Id, |_, it| it.row.opcode.into()).hidden(),
         // A number of bits, so that it stands at the right as numbers do.
-        Each::new("Keyword", "Keyword", Id, |_, it| format!("{:#x}", it.row.keyword).into()).hidden(),
-        Each::new("DescribedBy", "Described by", Word, |_, it| it.row.described_by.clone().into()).hidden(),
-        Each::new("Message", "Message", Word, |_, it| it.row.message.clone().into()),
+        Each::new("Keyword", "Keyword", Id, |_, it| {
+            format!("{:#x}", it.row.keyword).into()
+        })
+        .hidden(),
+        Each::new("DescribedBy", "Described by", Word, |_, it| {
+            it.row.described_by.clone().into()
+        })
+        .hidden(),
+        Each::new("Message", "Message", Word, |_, it| {
+            it.row.message.clone().into()
+        }),
     ],
     |it| it.row.ts_ns as f64,
 )
 .ranking(|_| Ranked::No)
-.with_below(|asked, it| if asked.stacks { lines(&it.stack, asked.cut_stack) } else { Vec::new() });
+.with_below(|asked, it| {
+    if asked.stacks {
+        lines(&it.stack, asked.cut_stack)
+    } else {
+        Vec::new()
+    }
+});
 
 fn provider(name: Option<&str>, guid: &str) -> Value {
     name.unwrap_or(guid).into()

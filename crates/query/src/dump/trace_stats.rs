@@ -82,11 +82,17 @@ const fn by_kind(asked: &TraceStatsRequest) -> bool {
 const KINDS: View<TraceStatsRequest, TraceStatsRow> = View::new(
     &[
         Kind::new("Bytes", "MB", Megabytes, |_, row| row.record_bytes.into()).cost(),
-        Kind::new("Percent", "%", Fixed(1), |_, row| row.bytes_ratio.map(|ratio| ratio * 100.0).into()),
+        Kind::new("Percent", "%", Fixed(1), |_, row| {
+            row.bytes_ratio.map(|ratio| ratio * 100.0).into()
+        }),
         Kind::new("Events", "Events", Whole, |_, row| row.events.into()).cost(),
-        Kind::new("Peak", "In a second", Whole, |_, row| row.peak_events.into()).worst(),
+        Kind::new("Peak", "In a second", Whole, |_, row| {
+            row.peak_events.into()
+        })
+        .worst(),
         Kind::new("Stacks", "With stack", Whole, |_, row| row.stacks.into()).sum(),
-        Kind::new("Kinds", "Kinds", Whole, |_, row| row.kinds.into()).shown_if(|asked| !by_kind(asked)),
+        Kind::new("Kinds", "Kinds", Whole, |_, row| row.kinds.into())
+            .shown_if(|asked| !by_kind(asked)),
         Kind::new("First", "From s", Id, |_, row| row.first_second.into()),
         Kind::new("Last", "To s", Id, |_, row| row.last_second.into()),
         Kind::new("Id", "Id", Id, |_, row| row.event_id.into()).shown_if(by_kind),
@@ -94,15 +100,24 @@ const KINDS: View<TraceStatsRequest, TraceStatsRow> = View::new(
         Kind::new("Version", "Version", Id, |_, row| row.version.into()).shown_if(by_kind),
         Kind::new("Event", "Event", Word, |_, row| row.event.clone().into()).shown_if(by_kind),
         Kind::new("Provider", "Provider", Word, |_, row| {
-            row.provider.clone().or_else(|| row.provider_guid.clone()).into()
+            row.provider
+                .clone()
+                .or_else(|| row.provider_guid.clone())
+                .into()
         })
         .or("(other kinds)"),
-        Kind::new("Guid", "GUID", Word, |_, row| row.provider_guid.clone().into()).hidden(),
+        Kind::new("Guid", "GUID", Word, |_, row| {
+            row.provider_guid.clone().into()
+        })
+        .hidden(),
     ],
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort == Some(TraceStatsSort::Time)))
-.with_sums("Total {} rows: {Events} events, {Bytes} MB, {Stacks} with a stack", |_, rows| rows > 1);
+.with_sums(
+    "Total {} rows: {Events} events, {Bytes} MB, {Stacks} with a stack",
+    |_, rows| rows > 1,
+);
 
 type Second = Column<TraceStatsRequest, TraceStatsSecond>;
 
@@ -117,12 +132,14 @@ const SECONDS: View<TraceStatsRequest, TraceStatsSecond> = View::new(
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort.is_none_or(|sort| sort == TraceStatsSort::Time)))
-.with_sums("Total {} seconds: {Events} events, {Bytes} MB, {Stacks} with a stack", |_, rows| rows > 1);
+.with_sums(
+    "Total {} seconds: {Events} events, {Bytes} MB, {Stacks} with a stack",
+    |_, rows| rows > 1,
+);
 
 impl Question for TraceStatsRequest {
     const NAME: &'static str = "trace-stats";
-    const SENTENCE: &'static str =
-        "What fills the trace: events and bytes by provider, kind or second, loss, what tracing cost";
+    const SENTENCE: &'static str = "What fills the trace: events and bytes by provider, kind or second, loss, what tracing cost";
 
     fn form(&self) -> Form<Self> {
         let form = match self.by {
@@ -210,5 +227,4 @@ ORDER BY sort_value, second",
 }
 
 /// What makes a kind, as one text.
-const KIND: &str =
-    "concat_ws('/', coalesce(provider_guid, CAST(kernel_group AS VARCHAR)), event_id, opcode, version)";
+const KIND: &str = "concat_ws('/', coalesce(provider_guid, CAST(kernel_group AS VARCHAR)), event_id, opcode, version)";

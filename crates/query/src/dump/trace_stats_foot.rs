@@ -35,12 +35,17 @@ CROSS JOIN (SELECT coalesce(sum(cpu_ns) FILTER (WHERE {TRACING}), 0) AS tracing_
   FROM cpu_tag WHERE tag_set = 'default') g"
     );
     let whole: Vec<OfTrace> = ask(session, &sql)?;
-    let Some(whole) = whole.into_iter().next() else { return Ok(answer) };
+    let Some(whole) = whole.into_iter().next() else {
+        return Ok(answer);
+    };
     Ok(answer.with_foot(lines(&whole)))
 }
 
 fn lines(whole: &OfTrace) -> Vec<Line> {
-    let (events, bytes) = (whole.events.unwrap_or_default(), whole.record_bytes.unwrap_or_default());
+    let (events, bytes) = (
+        whole.events.unwrap_or_default(),
+        whole.record_bytes.unwrap_or_default(),
+    );
     // A trace of a single event has no length.
     let per_second = |number: i64| (number as f64 / whole.seconds.max(1e-9)).round() as i64;
     let mut all = vec![
@@ -54,13 +59,24 @@ fn lines(whole: &OfTrace) -> Vec<Line> {
             .value(Bytes, per_second(bytes))
             .words(" a second"),
     ];
-    let lost = Line::new("Lost: ").whole(whole.lost_events).words(" events, ").whole(whole.lost_buffers);
+    let lost = Line::new("Lost: ")
+        .whole(whole.lost_events)
+        .words(" events, ")
+        .whole(whole.lost_buffers);
     let silent = whole.silent_seconds.unwrap_or_default();
-    all.push(lost.words(" buffers; seconds without any event: ").whole(silent));
+    all.push(
+        lost.words(" buffers; seconds without any event: ")
+            .whole(silent),
+    );
     if let Some((cost, cpu)) = whole.tracing_ns.zip(whole.cpu_ns.filter(|cpu| *cpu > 0)) {
-        let line = Line::new("Tracing cost: ").value(Milliseconds, cost).words(" ms of sampled CPU, ");
+        let line = Line::new("Tracing cost: ")
+            .value(Milliseconds, cost)
+            .words(" ms of sampled CPU, ");
         let percent = cost as f64 * 100.0 / cpu as f64;
-        all.push(line.value(Fixed(2), percent).words(" % of all (code that is named)"));
+        all.push(
+            line.value(Fixed(2), percent)
+                .words(" % of all (code that is named)"),
+        );
     }
     all
 }

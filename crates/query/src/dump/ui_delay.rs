@@ -1,8 +1,8 @@
 //! Delays of programs with windows that the system noticed: sums by process and kind, or single ones.
 
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, overlap_condition, quoted, range_condition,
-    stack_text,
+    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, overlap_condition, quoted,
+    range_condition, stack_text,
 };
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Milliseconds, Moment, Process, ProcessLine, Whole, Word};
@@ -84,9 +84,19 @@ type Sum = Column<UiDelayRequest, UiDelayRow>;
 
 const SUMS: View<UiDelayRequest, UiDelayRow> = View::new(
     &[
-        Sum::new("Time", "Time ms", Milliseconds, |_, row| row.union_ns.into()).cost(),
-        Sum::new("Sum", "Sum ms", Milliseconds, |_, row| row.duration_ns.into()).cost().hidden(),
-        Sum::new("Max", "Longest ms", Milliseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("Time", "Time ms", Milliseconds, |_, row| {
+            row.union_ns.into()
+        })
+        .cost(),
+        Sum::new("Sum", "Sum ms", Milliseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost()
+        .hidden(),
+        Sum::new("Max", "Longest ms", Milliseconds, |_, row| {
+            row.max_duration_ns.into()
+        })
+        .worst(),
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
         Sum::new("Kind", "Kind", Word, |_, row| word_of(&row.kind).into()),
         Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
@@ -100,30 +110,53 @@ const DELAYS: View<UiDelayRequest, UiDelayEvent> = View::new(
     &[
         Single::new("Start", "Start", Moment, |_, row| row.start_ns.into()),
         Single::new("End", "End", Moment, |_, row| row.ts_ns.into()).hidden(),
-        Single::new("Duration", "Duration ms", Milliseconds, |_, row| row.duration_ns.into()).cost(),
+        Single::new("Duration", "Duration ms", Milliseconds, |_, row| {
+            row.duration_ns.into()
+        })
+        .cost(),
         Single::new("Kind", "Kind", Word, |_, row| word_of(&row.kind).into()),
-        Single::new("SinceInputRemove", "Since input ms", Milliseconds, |_, row| {
-            row.since_input_remove_ns.into()
-        })
+        Single::new(
+            "SinceInputRemove",
+            "Since input ms",
+            Milliseconds,
+            |_, row| row.since_input_remove_ns.into(),
+        )
         .hidden(),
-        Single::new("SinceOldestInput", "Oldest input ms", Milliseconds, |_, row| {
-            row.since_oldest_input_ns.into()
-        })
+        Single::new(
+            "SinceOldestInput",
+            "Oldest input ms",
+            Milliseconds,
+            |_, row| row.since_oldest_input_ns.into(),
+        )
         .worst()
         .hidden(),
         Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
         Single::new("Process", "Process", Process, |_, row| row.into()),
-        Single::new("Class", "Class", Word, |_, row| row.class_name.clone().into()),
+        Single::new("Class", "Class", Word, |_, row| {
+            row.class_name.clone().into()
+        }),
         Single::new("TopLevelClass", "Top-level class", Word, |_, row| {
             row.top_level_class_name.clone().into()
         }),
         Single::new("Message", "Message", Word, |_, row| {
             row.message_id.map(|id| format!("{id:#06x}")).into()
         }),
-        Single::new("WParam", "WParam", Word, |_, row| row.wparam.map(hexadecimal).into()).hidden(),
-        Single::new("Flags", "Flags", Word, |_, row| row.flags.map(hexadecimal).into()).hidden(),
-        Single::new("ImagePath", "Image path", Word, |_, row| row.image_path.clone().into()).hidden(),
-        Single::new("Package", "Package", Word, |_, row| row.package.clone().into()).hidden(),
+        Single::new("WParam", "WParam", Word, |_, row| {
+            row.wparam.map(hexadecimal).into()
+        })
+        .hidden(),
+        Single::new("Flags", "Flags", Word, |_, row| {
+            row.flags.map(hexadecimal).into()
+        })
+        .hidden(),
+        Single::new("ImagePath", "Image path", Word, |_, row| {
+            row.image_path.clone().into()
+        })
+        .hidden(),
+        Single::new("Package", "Package", Word, |_, row| {
+            row.package.clone().into()
+        })
+        .hidden(),
     ],
     |row| row.sort_value,
 )
@@ -146,9 +179,13 @@ impl Question for UiDelayRequest {
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            Form::rows(&DELAYS, self.events_sql()).needs(&UI_DELAY, true).top(self.top)
+            Form::rows(&DELAYS, self.events_sql())
+                .needs(&UI_DELAY, true)
+                .top(self.top)
         } else {
-            Form::rows(&SUMS, self.sql()).needs(&UI_DELAY, false).top(self.top)
+            Form::rows(&SUMS, self.sql())
+                .needs(&UI_DELAY, false)
+                .top(self.top)
         }
     }
 }
@@ -159,7 +196,10 @@ impl UiDelayRequest {
         // Words of options have dashes.
         let kind = self.kind.as_deref().map(|kind| kind.replace('-', "_"));
         all.extend(kind.map(|kind| format!("d.kind = {}", quoted(&kind))));
-        all.extend(any_text_condition(&["d.class_name", "d.top_level_class_name"], self.class.as_deref()));
+        all.extend(any_text_condition(
+            &["d.class_name", "d.top_level_class_name"],
+            self.class.as_deref(),
+        ));
         all.extend(range_condition("d.duration_ns", self.duration));
         all.extend(overlap_condition("d.start_ns", "d.ts_ns", self.time));
         filtered(&all)
@@ -169,8 +209,7 @@ impl UiDelayRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let sort = self.sort.sql();
-        let keys =
-            "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, kind";
+        let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, kind";
         // Several threads of a program can be late at the same time: their union is how long the user waited.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value

@@ -95,12 +95,28 @@ type Sum = Column<UserLockRequest, UserLockRow>;
 
 const SUMS: View<UserLockRequest, UserLockRow> = View::new(
     &[
-        Sum::new("Wait", "Wait ms", FineMilliseconds, |_, row| row.wait_ns.into()).cost(),
-        Sum::new("MaxWait", "Longest ms", FineMilliseconds, |_, row| row.max_wait_ns.into()).worst(),
-        Sum::new("Hold", "Hold ms", FineMilliseconds, |_, row| row.hold_ns.into()).cost(),
-        Sum::new("MaxHold", "Longest ms", FineMilliseconds, |_, row| row.max_hold_ns.into()).worst(),
+        Sum::new("Wait", "Wait ms", FineMilliseconds, |_, row| {
+            row.wait_ns.into()
+        })
+        .cost(),
+        Sum::new("MaxWait", "Longest ms", FineMilliseconds, |_, row| {
+            row.max_wait_ns.into()
+        })
+        .worst(),
+        Sum::new("Hold", "Hold ms", FineMilliseconds, |_, row| {
+            row.hold_ns.into()
+        })
+        .cost(),
+        Sum::new("MaxHold", "Longest ms", FineMilliseconds, |_, row| {
+            row.max_hold_ns.into()
+        })
+        .worst(),
         Sum::new("Count", "Count", Whole, |_, row| row.acquisitions.into()).sum(),
-        Sum::new("Exclusive", "Exclusive", Whole, |_, row| row.exclusive.into()).sum().hidden(),
+        Sum::new("Exclusive", "Exclusive", Whole, |_, row| {
+            row.exclusive.into()
+        })
+        .sum()
+        .hidden(),
         Sum::new("Shared", "Shared", Whole, |_, row| row.shared.into()).sum(),
         Sum::new("Slow", "Slow", Whole, |_, row| row.slow.into()).cost(),
         Sum::new("NotReleased", "Not released", Whole, |_, row| {
@@ -108,15 +124,20 @@ const SUMS: View<UserLockRequest, UserLockRow> = View::new(
         })
         .sum()
         .hidden(),
-        Sum::new("OnlyReleased", "Only released", Whole, |_, row| row.only_released.into()).sum().hidden(),
+        Sum::new("OnlyReleased", "Only released", Whole, |_, row| {
+            row.only_released.into()
+        })
+        .sum()
+        .hidden(),
         Sum::new("Tid", "Tid", Id, |_, row| row.tid.into()).shown_if(|asked| asked.by_thread),
         Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )
-.with_sums("Total: {Count} acquisitions, {Slow} of them slow, wait {Wait} ms, hold {Hold} ms", |asked, _| {
-    asked.with_total
-});
+.with_sums(
+    "Total: {Count} acquisitions, {Slow} of them slow, wait {Wait} ms, hold {Hold} ms",
+    |asked, _| asked.with_total,
+);
 
 type Single = Column<UserLockRequest, UserLockEvent>;
 
@@ -124,29 +145,52 @@ const ACQUISITIONS: View<UserLockRequest, UserLockEvent> = View::new(
     &[
         Single::time("Time", |_, row| row.acquire_ns.or(row.release_ns).into()),
         Single::new("Mode", "Mode", Word, |_, row| row.mode.clone().into()).or("(release)"),
-        Single::new("Wait", "Wait ms", FineMilliseconds, |_, row| row.wait_ns.into()).cost(),
-        Single::new("Hold", "Hold ms", FineMilliseconds, |_, row| row.hold_ns.into()).cost(),
-        Single::new("ToldHold", "Reported hold ms", FineMilliseconds, |_, row| row.told_hold_ns.into())
-            .cost()
-            .hidden(),
-        Single::new("Slow", "Slow", Word, |_, row| row.is_slow.then_some("slow").into()),
+        Single::new("Wait", "Wait ms", FineMilliseconds, |_, row| {
+            row.wait_ns.into()
+        })
+        .cost(),
+        Single::new("Hold", "Hold ms", FineMilliseconds, |_, row| {
+            row.hold_ns.into()
+        })
+        .cost(),
+        Single::new(
+            "ToldHold",
+            "Reported hold ms",
+            FineMilliseconds,
+            |_, row| row.told_hold_ns.into(),
+        )
+        .cost()
+        .hidden(),
+        Single::new("Slow", "Slow", Word, |_, row| {
+            row.is_slow.then_some("slow").into()
+        }),
         Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
         Single::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )
-.ranking(|asked| Ranked::rows_unless(matches!(asked.sort, UserLockSort::Count | UserLockSort::Time)))
+.ranking(|asked| {
+    Ranked::rows_unless(matches!(
+        asked.sort,
+        UserLockSort::Count | UserLockSort::Time
+    ))
+})
 .with_below(|_, row| frames(row.stack.as_deref()));
 
 impl Question for UserLockRequest {
     const NAME: &'static str = "user-lock";
-    const SENTENCE: &'static str = "The global lock of the window manager: who waited for it, who had it";
+    const SENTENCE: &'static str =
+        "The global lock of the window manager: who waited for it, who had it";
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            Form::rows(&ACQUISITIONS, self.events_sql()).needs(&LOCK, true).top(self.top)
+            Form::rows(&ACQUISITIONS, self.events_sql())
+                .needs(&LOCK, true)
+                .top(self.top)
         } else {
-            Form::rows(&SUMS, self.sql()).needs(&LOCK, self.needs_rows()).top(self.top)
+            Form::rows(&SUMS, self.sql())
+                .needs(&LOCK, self.needs_rows())
+                .top(self.top)
         }
     }
 }
@@ -156,7 +200,10 @@ impl UserLockRequest {
     fn limits(&self) -> Vec<String> {
         let mut all = known_condition("l.wait_ns", self.wait);
         all.extend(known_condition("l.hold_ns", self.hold));
-        all.extend(time_condition("coalesce(l.acquire_ns, l.release_ns)", self.time));
+        all.extend(time_condition(
+            "coalesce(l.acquire_ns, l.release_ns)",
+            self.time,
+        ));
         all.extend(stack_condition("l.stack_id", self.stack.as_deref()));
         all
     }
@@ -167,7 +214,11 @@ impl UserLockRequest {
 
     fn conditions(&self) -> Vec<String> {
         let mut all = self.processes.conditions();
-        all.extend(self.mode.as_deref().map(|mode| format!("l.mode = {}", quoted(mode))));
+        all.extend(
+            self.mode
+                .as_deref()
+                .map(|mode| format!("l.mode = {}", quoted(mode))),
+        );
         all
     }
 

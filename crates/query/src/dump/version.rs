@@ -60,13 +60,26 @@ type Module = Column<VersionRequest, ModuleRow>;
 const MODULES: View<VersionRequest, ModuleRow> = View::new(
     &[
         Module::new("Module", "Module", Word, |_, row| row.module.clone().into()),
-        Module::new("FileVersion", "File version", Word, |_, row| row.file_version.clone().into()),
-        Module::new("ProductVersion", "Product version", Word, |_, row| row.product_version.clone().into()),
-        Module::new("ProductName", "Product", Word, |_, row| row.product_name.clone().into()),
-        Module::new("Company", "Company", Word, |_, row| row.company.clone().into()).hidden(),
-        Module::new("Description", "Description", Word, |_, row| row.description.clone().into()).hidden(),
+        Module::new("FileVersion", "File version", Word, |_, row| {
+            row.file_version.clone().into()
+        }),
+        Module::new("ProductVersion", "Product version", Word, |_, row| {
+            row.product_version.clone().into()
+        }),
+        Module::new("ProductName", "Product", Word, |_, row| {
+            row.product_name.clone().into()
+        }),
+        Module::new("Company", "Company", Word, |_, row| {
+            row.company.clone().into()
+        })
+        .hidden(),
+        Module::new("Description", "Description", Word, |_, row| {
+            row.description.clone().into()
+        })
+        .hidden(),
         Module::new("Path", "Path", Word, |_, row| row.path.clone().into()),
-        Module::new("Process", "Process", ProcessLine, |_, row| owner(row)).shown_when_merged(|_| true),
+        Module::new("Process", "Process", ProcessLine, |_, row| owner(row))
+            .shown_when_merged(|_| true),
     ],
     // Modules are by process, and these by name.
     |_| 0.0,
@@ -78,20 +91,31 @@ const MODULES: View<VersionRequest, ModuleRow> = View::new(
     if asked.show_total.as_deref() == Some("none") {
         return Some(line);
     }
-    let line = line.words("  [").value(Id, rows.len() as i64).words(" of ").value(Id, row.all_modules);
+    let line = line
+        .words("  [")
+        .value(Id, rows.len() as i64)
+        .words(" of ")
+        .value(Id, row.all_modules);
     Some(line.words(" modules]"))
 });
 
 /// The process that mapped a module.
 fn owner(row: &ModuleRow) -> Value {
-    if row.process_key.is_none() { "kernel and drivers".into() } else { row.into() }
+    if row.process_key.is_none() {
+        "kernel and drivers".into()
+    } else {
+        row.into()
+    }
 }
 
 type Missing = Column<VersionRequest, MissingPdb>;
 
 const MISSING: View<VersionRequest, MissingPdb> = View::new(
     &[
-        Missing::new("Cpu", "CPU ms up to", Milliseconds, |_, row| row.cpu_ns.into()).worst(),
+        Missing::new("Cpu", "CPU ms up to", Milliseconds, |_, row| {
+            row.cpu_ns.into()
+        })
+        .worst(),
         Missing::new("Pdb", "Symbol file", Word, |_, row| row.pdb.clone().into()),
         Missing::new("Age", "Age", Whole, |_, row| row.pdb_age.into()),
         Missing::new("Id", "Id", Word, |_, row| row.pdb_guid.clone().into()),
@@ -111,13 +135,21 @@ impl Question for VersionRequest {
                 let foot = found.sentence();
                 Ok(Answer::rows(asked, &MISSING, found.rows).with_foot([foot]))
             };
-            return Form::made::<MissingPdb>(missing_pdbs_sql(Some(filter)), answer).shows(&MISSING);
+            return Form::made::<MissingPdb>(missing_pdbs_sql(Some(filter)), answer)
+                .shows(&MISSING);
         }
         // `top` counts processes, not rows.
         Form::made::<ModuleRow>(self.sql(), |asked: &Self, session| {
-            let groups = asked.ask(session)?.into_iter().map(|group| group.rows).collect();
-            let shows =
-                if asked.show_total.as_deref() == Some("total") { Shows::Headings } else { Shows::Rows };
+            let groups = asked
+                .ask(session)?
+                .into_iter()
+                .map(|group| group.rows)
+                .collect();
+            let shows = if asked.show_total.as_deref() == Some("total") {
+                Shows::Headings
+            } else {
+                Shows::Rows
+            };
             Ok(Answer::groups(asked, &MODULES, groups).showing(shows))
         })
         .shows(&MODULES)
@@ -150,8 +182,12 @@ ORDER BY lower(p.name) NULLS FIRST, p.pid, m.process_key, lower(m.name), m.path,
     pub fn ask(&self, session: &Session) -> Result<Vec<Group<ModuleRow, i64>>> {
         MODULE.check(session, true)?;
         let all = |rows: &[ModuleRow]| rows.first().map_or(0, |row| row.all_modules);
-        let mut groups =
-            grouped(ask(session, &self.sql())?, |row: &ModuleRow| row.process_key, Top::default(), all);
+        let mut groups = grouped(
+            ask(session, &self.sql())?,
+            |row: &ModuleRow| row.process_key,
+            Top::default(),
+            all,
+        );
         self.top.cut(&mut groups);
         Ok(groups)
     }
@@ -192,7 +228,11 @@ pub struct MissingPdbs {
 impl MissingPdbs {
     /// How many symbol files are missing, as far as the extract knows.
     fn sentence(&self) -> Line {
-        let Self { rows, all_pdbs, is_imported } = self;
+        let Self {
+            rows,
+            all_pdbs,
+            is_imported,
+        } = self;
         let count = Line::default().whole(rows.len() as i64);
         match (is_imported, all_pdbs) {
             (false, _) => count
@@ -228,7 +268,11 @@ FROM module WHERE pdb_name IS NOT NULL";
             counts.first().map_or(0, |count| count.rows)
         }
     };
-    Ok(MissingPdbs { rows, all_pdbs, is_imported: session.is_imported() })
+    Ok(MissingPdbs {
+        rows,
+        all_pdbs,
+        is_imported: session.is_imported(),
+    })
 }
 
 const MODULE: Recorded = Recorded::rows(

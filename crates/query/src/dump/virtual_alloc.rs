@@ -7,7 +7,9 @@ use super::virtual_alloc_view::{ALLOCATIONS, STACKS, of_process};
 use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{Bytes, ProcessLine, Whole};
-use crate::question::{Answer, Column, Form, OptionError, Question, Scalar, Spec, View, group, option};
+use crate::question::{
+    Answer, Column, Form, OptionError, Question, Scalar, Spec, View, group, option,
+};
 use crate::range::{Range, Unit};
 
 pub use super::virtual_alloc_rows::{
@@ -37,10 +39,16 @@ impl Scalar for StackNumbers {
     fn parse(text: &str, spec: &Spec) -> std::result::Result<Self, OptionError> {
         let parts = text.split([';', ' ', ',']).filter(|part| !part.is_empty());
         let numbers = parts.map(str::parse).collect::<std::result::Result<_, _>>();
-        numbers.map(Self).map_err(|_| spec.wrong(format!("expected numbers with ; between, found {text:?}")))
+        numbers
+            .map(Self)
+            .map_err(|_| spec.wrong(format!("expected numbers with ; between, found {text:?}")))
     }
     fn text(&self, _: &Spec) -> String {
-        self.0.iter().map(i32::to_string).collect::<Vec<_>>().join(";")
+        self.0
+            .iter()
+            .map(i32::to_string)
+            .collect::<Vec<_>>()
+            .join(";")
     }
 }
 
@@ -106,16 +114,31 @@ type OfProcess = Column<VirtualAllocRequest, VirtualAllocRow>;
 
 const PROCESSES: View<VirtualAllocRequest, VirtualAllocRow> = View::new(
     &[
-        OfProcess::new("NotReleasedSize", "Not released", Bytes, |_, row| row.outstanding_bytes.into())
-            .cost(),
-        OfProcess::new("NotReleasedCount", "Count", Whole, |_, row| row.outstanding_commits.into()).cost(),
-        OfProcess::new("CommitSize", "Committed", Bytes, |_, row| row.commit_bytes.into()).cost(),
+        OfProcess::new("NotReleasedSize", "Not released", Bytes, |_, row| {
+            row.outstanding_bytes.into()
+        })
+        .cost(),
+        OfProcess::new("NotReleasedCount", "Count", Whole, |_, row| {
+            row.outstanding_commits.into()
+        })
+        .cost(),
+        OfProcess::new("CommitSize", "Committed", Bytes, |_, row| {
+            row.commit_bytes.into()
+        })
+        .cost(),
         OfProcess::new("CommitCount", "Count", Whole, |_, row| row.commits.into()).cost(),
         OfProcess::new("FreedSize", "Freed", Bytes, |_, row| row.freed_bytes.into()).sum(),
         OfProcess::new("FreedCount", "Count", Whole, |_, row| row.frees.into()).sum(),
-        OfProcess::new("MaxCommitSize", "Largest", Bytes, |_, row| row.max_commit_bytes.into()).worst(),
+        OfProcess::new("MaxCommitSize", "Largest", Bytes, |_, row| {
+            row.max_commit_bytes.into()
+        })
+        .worst(),
         OfProcess::new("PeakSize", "Peak", Bytes, |_, row| row.peak_bytes.into()).worst(),
-        OfProcess::new("ReserveCount", "Reserves", Whole, |_, row| row.reserves.into()).sum().hidden(),
+        OfProcess::new("ReserveCount", "Reserves", Whole, |_, row| {
+            row.reserves.into()
+        })
+        .sum()
+        .hidden(),
         OfProcess::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
@@ -135,14 +158,17 @@ impl Question for VirtualAllocRequest {
             List::Processes => {
                 Form::rows(&PROCESSES, self.sql()).needs(&VIRTUAL_ALLOC, !self.limits().is_empty())
             }
-            List::Events(stacks) => {
-                Form::rows(&ALLOCATIONS, self.events_sql(&stacks, self.stacks)).needs(&VIRTUAL_ALLOC, true)
-            }
+            List::Events(stacks) => Form::rows(&ALLOCATIONS, self.events_sql(&stacks, self.stacks))
+                .needs(&VIRTUAL_ALLOC, true),
             List::Stacks(by) => {
                 let sql = self.of_what_is_left().stacks_sql(&by);
                 Form::made::<VirtualStackRow>(sql, move |asked: &Self, session| {
                     let groups = asked.of_what_is_left().ask_stacks(session, &by)?;
-                    Ok(Answer::headed(asked, &STACKS, groups.into_iter().map(of_process).collect()))
+                    Ok(Answer::headed(
+                        asked,
+                        &STACKS,
+                        groups.into_iter().map(of_process).collect(),
+                    ))
                 })
                 .shows(&STACKS)
             }
@@ -178,8 +204,10 @@ impl VirtualAllocRequest {
     /// not given back.
     fn of_what_is_left(&self) -> Self {
         let mut asked = self.clone();
-        let is_of_rest =
-            matches!(self.sort, VirtualAllocSort::NotReleasedSize | VirtualAllocSort::NotReleasedCount);
+        let is_of_rest = matches!(
+            self.sort,
+            VirtualAllocSort::NotReleasedSize | VirtualAllocSort::NotReleasedCount
+        );
         if is_of_rest && self.not_released_size.is_unlimited() {
             asked.not_released_size.min = 1;
         }
@@ -195,8 +223,16 @@ impl VirtualAllocRequest {
         let rows: Vec<VirtualStackRow> = ask(session, &self.stacks_sql(by))?;
         let is_method = matches!(by, StackBy::Method(_));
         // Sums count all stacks, whichever are shown.
-        let mut groups = grouped(rows, |row| row.process_key, Top::default(), |rows| total(rows, is_method));
-        let top = Top { count: Some(self.top_stacks.count), skip: self.top_stacks.skip };
+        let mut groups = grouped(
+            rows,
+            |row| row.process_key,
+            Top::default(),
+            |rows| total(rows, is_method),
+        );
+        let top = Top {
+            count: Some(self.top_stacks.count),
+            skip: self.top_stacks.skip,
+        };
         groups.iter_mut().for_each(|group| top.cut(&mut group.rows));
         groups.retain(|group| !group.rows.is_empty());
         groups.sort_by(|a, b| a.total.sort_value.total_cmp(&b.total.sort_value));

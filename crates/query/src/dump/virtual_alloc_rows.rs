@@ -78,7 +78,9 @@ pub(super) fn total(rows: &[VirtualStackRow], is_method: bool) -> VirtualAllocTo
         }
         VirtualAllocTotal {
             outstanding_bytes: sum.outstanding_bytes.saturating_add(row.outstanding_bytes),
-            outstanding_commits: sum.outstanding_commits.saturating_add(row.outstanding_commits),
+            outstanding_commits: sum
+                .outstanding_commits
+                .saturating_add(row.outstanding_commits),
             sort_value: sum.sort_value + row.sort_value,
         }
     })

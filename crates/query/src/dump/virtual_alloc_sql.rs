@@ -98,14 +98,21 @@ ORDER BY sort_value, outstanding_bytes, commit_bytes, process_key",
         let (columns, from) = match by {
             StackBy::Stack { text } => {
                 let (text, join) = if *text {
-                    ("x.text AS stack", "\nLEFT JOIN stack_text x ON x.stack_id = a.stack_id")
+                    (
+                        "x.text AS stack",
+                        "\nLEFT JOIN stack_text x ON x.stack_id = a.stack_id",
+                    )
                 } else {
                     ("CAST(NULL AS VARCHAR) AS stack", "")
                 };
-                (format!("a.stack_id, {text}, CAST(NULL AS VARCHAR) AS method"), format!("by_stack a{join}"))
+                (
+                    format!("a.stack_id, {text}, CAST(NULL AS VARCHAR) AS method"),
+                    format!("by_stack a{join}"),
+                )
             }
             StackBy::Method(filter) => {
-                let filter = text_condition("name", Some(filter)).unwrap_or_else(|| "TRUE".to_owned());
+                let filter =
+                    text_condition("name", Some(filter)).unwrap_or_else(|| "TRUE".to_owned());
                 (
                     "CAST(NULL AS INT) AS stack_id, CAST(NULL AS VARCHAR) AS stack, a.name AS method".to_owned(),
                     format!(
@@ -155,7 +162,10 @@ ORDER BY sort_value, commit_bytes, process_key, stack_id, method",
             conditions.push(format!("a.stack_id IN ({})", list.join(", ")));
         }
         let (text, join) = if text {
-            ("x.text AS stack", "\nLEFT JOIN stack_text x ON x.stack_id = a.stack_id")
+            (
+                "x.text AS stack",
+                "\nLEFT JOIN stack_text x ON x.stack_id = a.stack_id",
+            )
         } else {
             ("CAST(NULL AS VARCHAR) AS stack", "")
         };

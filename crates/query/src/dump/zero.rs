@@ -30,7 +30,10 @@ pub struct ZeroTime {
 
 /// The words of the options.
 const MODE: Spec = option("MODE[:FILTER]").called("zero-time").output();
-const PROCESS: Spec = option("NAMES").called("zero-process").requires("zero-time").output();
+const PROCESS: Spec = option("NAMES")
+    .called("zero-process")
+    .requires("zero-time")
+    .output();
 
 /// Two options: mode and filter with a colon between, and the processes.
 impl OptionValue for ZeroTime {
@@ -45,24 +48,46 @@ impl OptionValue for ZeroTime {
         let text = Option::<String>::read(values, &MODE)?.flatten();
         let process = Option::<String>::read(values, &PROCESS)?.flatten();
         let Some(text) = text else {
-            return Ok(process.map(|process| Self { process: Some(process), ..Self::default() }));
+            return Ok(process.map(|process| Self {
+                process: Some(process),
+                ..Self::default()
+            }));
         };
-        let (word, filter) =
-            text.split_once(':').map_or((text.as_str(), None), |(word, filter)| (word, Some(filter)));
+        let (word, filter) = text
+            .split_once(':')
+            .map_or((text.as_str(), None), |(word, filter)| (word, Some(filter)));
         // Also without hyphens and in any case, as command lines of ETWAnalyzer have these words.
         let plain = |word: &str| word.to_ascii_lowercase().replace('-', "");
-        let found = ZeroMode::WORDS.iter().find(|(known, _)| plain(known) == plain(word));
+        let found = ZeroMode::WORDS
+            .iter()
+            .find(|(known, _)| plain(known) == plain(word));
         if found.is_none() && plain(word) != "none" {
-            let problem = "expected none, marker, first, last, process-start or process-end".to_owned();
-            return Err(OptionError::Value { option: "zero-time", problem });
+            let problem =
+                "expected none, marker, first, last, process-start or process-end".to_owned();
+            return Err(OptionError::Value {
+                option: "zero-time",
+                problem,
+            });
         }
-        let filter = filter.filter(|filter| !filter.is_empty()).map(str::to_owned);
-        Ok(Some(Self { mode: found.map(|(_, mode)| *mode), filter, process }))
+        let filter = filter
+            .filter(|filter| !filter.is_empty())
+            .map(str::to_owned);
+        Ok(Some(Self {
+            mode: found.map(|(_, mode)| *mode),
+            filter,
+            process,
+        }))
     }
 
     fn write(&self, _: &Spec, values: &mut Values) {
-        let filter = self.filter.as_ref().map(|filter| format!(":{filter}")).unwrap_or_default();
-        self.mode.map(|mode| format!("{}{filter}", mode.word())).write(&MODE, values);
+        let filter = self
+            .filter
+            .as_ref()
+            .map(|filter| format!(":{filter}"))
+            .unwrap_or_default();
+        self.mode
+            .map(|mode| format!("{}{filter}", mode.word()))
+            .write(&MODE, values);
         self.process.write(&PROCESS, values);
     }
 }
@@ -82,13 +107,21 @@ const CLOSE_NS: i64 = 10_000_000;
 impl ZeroTime {
     /// A time column with the zero subtracted.
     pub(super) fn moved(&self, column: &str) -> String {
-        if self.mode.is_some() { format!("{column} - z.zero_ns") } else { column.to_owned() }
+        if self.mode.is_some() {
+            format!("{column} - z.zero_ns")
+        } else {
+            column.to_owned()
+        }
     }
 
     /// A column under its own name.
     pub(super) fn column(&self, table: &str, column: &str) -> String {
         let full = format!("{table}.{column}");
-        if self.mode.is_some() { self.column_as(&full, column) } else { full }
+        if self.mode.is_some() {
+            self.column_as(&full, column)
+        } else {
+            full
+        }
     }
 
     /// A moved time under a name.
@@ -98,7 +131,9 @@ impl ZeroTime {
 
     /// Joins the zero of the trace, which is one row.
     pub(super) fn join(&self) -> String {
-        let Some(mode) = self.mode else { return String::new() };
+        let Some(mode) = self.mode else {
+            return String::new();
+        };
         let sources = self.sources(mode);
         let all: Vec<String> = sources
             .iter()
@@ -113,13 +148,19 @@ impl ZeroTime {
             })
             .collect();
         // Where nothing fits, 0 leaves the times as they are.
-        format!("\nCROSS JOIN (SELECT coalesce({}, 0) AS zero_ns) z", all.join(", "))
+        format!(
+            "\nCROSS JOIN (SELECT coalesce({}, 0) AS zero_ns) z",
+            all.join(", ")
+        )
     }
 
     /// Where fitting times are; the second source counts only if the first one has none.
     fn sources(&self, mode: ZeroMode) -> Vec<Source> {
-        let of_process =
-            ProcessQuery { process: self.process.clone(), ..ProcessQuery::default() }.conditions();
+        let of_process = ProcessQuery {
+            process: self.process.clone(),
+            ..ProcessQuery::default()
+        }
+        .conditions();
         let with = |column: &str| {
             let mut conditions = of_process.clone();
             conditions.extend(text_condition(column, self.filter.as_deref()));
@@ -131,14 +172,29 @@ impl ZeroTime {
             conditions: with(name),
         };
         // Stored sums know when a method or tag was first and last seen, so that no single events are needed.
-        let of_methods =
-            |time| vec![summed("cpu_method", "m.method", time), summed("cpu_tag", "m.tag", time)];
-        let process =
-            |time| vec![Source { time, table: "process p".to_owned(), conditions: with("p.command_line") }];
+        let of_methods = |time| {
+            vec![
+                summed("cpu_method", "m.method", time),
+                summed("cpu_tag", "m.tag", time),
+            ]
+        };
+        let process = |time| {
+            vec![Source {
+                time,
+                table: "process p".to_owned(),
+                conditions: with("p.command_line"),
+            }]
+        };
         match mode {
             ZeroMode::Marker => {
-                let conditions = text_condition("text", self.filter.as_deref()).into_iter().collect();
-                vec![Source { time: "ts_ns", table: "mark".to_owned(), conditions }]
+                let conditions = text_condition("text", self.filter.as_deref())
+                    .into_iter()
+                    .collect();
+                vec![Source {
+                    time: "ts_ns",
+                    table: "mark".to_owned(),
+                    conditions,
+                }]
             }
             ZeroMode::First => of_methods("m.first_ns"),
             ZeroMode::Last => of_methods("m.last_ns"),
@@ -153,15 +209,26 @@ impl ZeroTime {
     /// # Errors
     /// The query fails.
     pub fn warning(&self, session: &Session) -> Result<Option<String>> {
-        let Some(mode) = self.mode else { return Ok(None) };
+        let Some(mode) = self.mode else {
+            return Ok(None);
+        };
         for source in self.sources(mode) {
-            let Source { time, table, conditions } = &source;
+            let Source {
+                time,
+                table,
+                conditions,
+            } = &source;
             let sql = format!(
                 "SELECT count({time}) AS count, min({time}) AS first_ns, max({time}) AS last_ns FROM {table}{}",
                 filtered(conditions)
             );
             let found: Vec<Fitting> = ask(session, &sql)?;
-            let Some(Fitting { count, first_ns: Some(first), last_ns: Some(last) }) = found.first() else {
+            let Some(Fitting {
+                count,
+                first_ns: Some(first),
+                last_ns: Some(last),
+            }) = found.first()
+            else {
                 continue;
             };
             let seconds = |ns: i64| crate::time_format::seconds(ns, 3);
@@ -177,7 +244,9 @@ impl ZeroTime {
                 )
             }));
         }
-        Ok(Some("nothing fits the zero time: times are not moved".to_owned()))
+        Ok(Some(
+            "nothing fits the zero time: times are not moved".to_owned(),
+        ))
     }
 }
 

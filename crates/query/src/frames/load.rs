@@ -25,7 +25,10 @@ pub(crate) struct Loader {
 /// The tables that are read: declaration and columns.
 const TABLES: [(&Table, &[&str]); 4] = [
     (table::Stack::TABLE, &["stack_id", "parent_id", "frame_id"]),
-    (table::Frame::TABLE, &["frame_id", "module_id", "method_id", "rva", "address"]),
+    (
+        table::Frame::TABLE,
+        &["frame_id", "module_id", "method_id", "rva", "address"],
+    ),
     (table::Module::TABLE, &["module_id", "name", "path"]),
     (table::Method::TABLE, &["method_id", "name", "module_id"]),
 ];
@@ -33,7 +36,11 @@ const TABLES: [(&Table, &[&str]); 4] = [
 impl Loader {
     /// `find` gives the tables of the session, which has so many traces.
     pub(crate) fn new(traces: usize, find: impl Fn(&'static Table) -> Arc<DeclaredTable>) -> Self {
-        Self { traces, tables: TABLES.map(|(table, _)| find(table)), frames: OnceCell::new() }
+        Self {
+            traces,
+            tables: TABLES.map(|(table, _)| find(table)),
+            frames: OnceCell::new(),
+        }
     }
 
     /// The frames, if they were read already.
@@ -43,13 +50,17 @@ impl Loader {
 
     /// The frames, read by the first one that asks.
     pub(crate) async fn frames(&self, session: &dyn Session) -> Result<Arc<Frames>> {
-        self.frames.get_or_try_init(|| self.load(session)).await.cloned()
+        self.frames
+            .get_or_try_init(|| self.load(session))
+            .await
+            .cloned()
     }
 
     async fn load(&self, session: &dyn Session) -> Result<Arc<Frames>> {
         let mut frames = Frames::default();
         frames.traces.resize_with(self.traces, TraceFrames::default);
-        for (fill, (provider, (_, columns))) in FILL.into_iter().zip(self.tables.iter().zip(TABLES)) {
+        for (fill, (provider, (_, columns))) in FILL.into_iter().zip(self.tables.iter().zip(TABLES))
+        {
             let batches = read(session, provider, columns).await?;
             // Numbers are below the number of rows; so is the memory that they can ask for.
             for trace_id in 0..self.traces {
@@ -70,7 +81,11 @@ type Fill = fn(&mut TraceFrames, usize, &RecordBatch, usize);
 const FILL: [Fill; 4] = [fill_stacks, fill_frames, fill_modules, fill_methods];
 
 /// Reads columns of a table, in that order, the number of the extract behind them if there are several.
-async fn read(session: &dyn Session, table: &DeclaredTable, columns: &[&str]) -> Result<Vec<RecordBatch>> {
+async fn read(
+    session: &dyn Session,
+    table: &DeclaredTable,
+    columns: &[&str],
+) -> Result<Vec<RecordBatch>> {
     let schema = table.schema();
     let trace_id = schema.index_of(TRACE_ID).ok();
     let columns: std::result::Result<Vec<usize>, _> =
@@ -79,15 +94,20 @@ async fn read(session: &dyn Session, table: &DeclaredTable, columns: &[&str]) ->
     // The number of the extract goes last, so that the positions of the other columns do not depend on it.
     columns.extend(trace_id);
     let plan = table.scan(session, Some(&columns), &[], None).await?;
-    execute_stream(plan, session.task_ctx())?.try_collect().await
+    execute_stream(plan, session.task_ctx())?
+        .try_collect()
+        .await
 }
 
 /// The rows of an extract in a batch.
 fn rows_of(batch: &RecordBatch, trace_id: usize) -> impl Iterator<Item = usize> + '_ {
-    let traces =
-        batch.column_by_name(TRACE_ID).map(|column| column.as_primitive::<Int32Type>().values().clone());
+    let traces = batch
+        .column_by_name(TRACE_ID)
+        .map(|column| column.as_primitive::<Int32Type>().values().clone());
     let is_there = move |row: &usize| match &traces {
-        Some(traces) => traces.get(*row).is_some_and(|id| usize::try_from(*id) == Ok(trace_id)),
+        Some(traces) => traces
+            .get(*row)
+            .is_some_and(|id| usize::try_from(*id) == Ok(trace_id)),
         None => true,
     };
     (0..batch.num_rows()).filter(is_there)
@@ -98,12 +118,18 @@ fn of_trace(batch: &RecordBatch, trace_id: usize) -> usize {
 }
 
 fn int32(batch: &RecordBatch, column: usize, row: usize) -> Option<i32> {
-    let column = batch.columns().get(column)?.as_primitive_opt::<Int32Type>()?;
+    let column = batch
+        .columns()
+        .get(column)?
+        .as_primitive_opt::<Int32Type>()?;
     column.is_valid(row).then(|| column.value(row))
 }
 
 fn int64(batch: &RecordBatch, column: usize, row: usize) -> Option<i64> {
-    let column = batch.columns().get(column)?.as_primitive_opt::<Int64Type>()?;
+    let column = batch
+        .columns()
+        .get(column)?
+        .as_primitive_opt::<Int64Type>()?;
     column.is_valid(row).then(|| column.value(row))
 }
 
@@ -138,7 +164,13 @@ fn fill_stacks(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace_
 }
 
 fn fill_frames(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace_id: usize) {
-    let empty = || Frame { module: -1, method: -1, rva: None, address: 0, identity: 0 };
+    let empty = || Frame {
+        module: -1,
+        method: -1,
+        rva: None,
+        address: 0,
+        identity: 0,
+    };
     for row in rows_of(batch, trace_id) {
         if let Some(frame) = place(&mut trace.frames, rows, batch, row, empty) {
             *frame = Frame {
@@ -155,7 +187,12 @@ fn fill_frames(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace_
 fn fill_modules(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace_id: usize) {
     for row in rows_of(batch, trace_id) {
         // A module without a name or a path is damage, and counts as missing.
-        let read = || Some(Module { name: text(batch, 1, row)?, path: text(batch, 2, row)? });
+        let read = || {
+            Some(Module {
+                name: text(batch, 1, row)?,
+                path: text(batch, 2, row)?,
+            })
+        };
         if let Some(module) = place(&mut trace.modules, rows, batch, row, || None) {
             *module = read();
         }
@@ -164,7 +201,12 @@ fn fill_modules(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace
 
 fn fill_methods(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace_id: usize) {
     for row in rows_of(batch, trace_id) {
-        let read = || Some(Method { name: text(batch, 1, row)?, module: int32(batch, 2, row).unwrap_or(-1) });
+        let read = || {
+            Some(Method {
+                name: text(batch, 1, row)?,
+                module: int32(batch, 2, row).unwrap_or(-1),
+            })
+        };
         if let Some(method) = place(&mut trace.methods, rows, batch, row, || None) {
             *method = read();
         }

@@ -30,7 +30,9 @@ impl Rooted {
     /// The number of frames of a stack; `None` for a stack that does not exist or has none.
     #[must_use]
     pub fn depth(&self, stack_id: i32) -> Option<u32> {
-        at(&self.stacks, stack_id).filter(|stack| stack.way >= 0).map(|stack| stack.depth)
+        at(&self.stacks, stack_id)
+            .filter(|stack| stack.way >= 0)
+            .map(|stack| stack.depth)
     }
 
     /// The given number of outermost frames of a stack, as the number of a way. A stack that has no more is
@@ -54,8 +56,8 @@ impl Rooted {
         let (first, second) = (jump(parent), jump(jump(parent)));
         // Two jumps of one length become one of double length, as in a skew-binary list: that keeps one jump
         // per stack and needs no table of ancestors.
-        let is_even =
-            depth(parent).saturating_sub(depth(first)) == depth(first).saturating_sub(depth(second));
+        let is_even = depth(parent).saturating_sub(depth(first))
+            == depth(first).saturating_sub(depth(second));
         if is_even { second } else { parent }
     }
 }
@@ -69,19 +71,29 @@ impl TraceFrames {
             let mut known: HashMap<(i32, u32), i32> = HashMap::new();
             for (number, node) in (0_i32..).zip(&self.nodes) {
                 // A caller that does not come first is damage and counts as none.
-                let parent = if node.parent < number { node.parent } else { -1 };
+                let parent = if node.parent < number {
+                    node.parent
+                } else {
+                    -1
+                };
                 let (outer, depth) =
                     at(&rooted.stacks, parent).map_or((-1, 0), |stack| (stack.way, stack.depth));
                 // A node whose frame is missing is damage: it does not count as a frame.
                 let (way, depth) = match self.identity(node.frame) {
-                    Some(method) => {
-                        (*known.entry((outer, method)).or_insert(number), depth.saturating_add(1))
-                    }
+                    Some(method) => (
+                        *known.entry((outer, method)).or_insert(number),
+                        depth.saturating_add(1),
+                    ),
                     None => (outer, depth),
                 };
                 // Parents come first, so that their jumps are known.
                 let jump = rooted.jump(parent);
-                rooted.stacks.push(Stack { way, depth, parent, jump });
+                rooted.stacks.push(Stack {
+                    way,
+                    depth,
+                    parent,
+                    jump,
+                });
             }
             rooted
         })

@@ -15,7 +15,8 @@ impl TraceFrames {
     /// The tag of every stack by the set `default`, found once.
     #[must_use]
     pub fn tagged_by_default(&self) -> &Arc<Tagged> {
-        self.by_default.get_or_init(|| Arc::new(self.tag(default_tags())))
+        self.by_default
+            .get_or_init(|| Arc::new(self.tag(default_tags())))
     }
 
     /// The tag of every stack by the rules of a set, the same as in the table `cpu_tag`. Tags by the set
@@ -33,8 +34,12 @@ impl TraceFrames {
         let (mut names, mut known) = (Vec::new(), HashMap::new());
         let number = |frame: &super::Frame| {
             // As for `cpu_tag`, code that no file holds has no module, even if its method names one.
-            let module = at(&self.modules, frame.module).and_then(Option::as_ref).map(|module| &*module.name);
-            let method = at(&self.methods, frame.method).and_then(Option::as_ref).map(|method| &*method.name);
+            let module = at(&self.modules, frame.module)
+                .and_then(Option::as_ref)
+                .map(|module| &*module.name);
+            let method = at(&self.methods, frame.method)
+                .and_then(Option::as_ref)
+                .map(|method| &*method.name);
             *known.entry((module, method)).or_insert_with(|| {
                 names.push((module, method));
                 u32::try_from(names.len() - 1).unwrap_or(NO_NAME)
@@ -42,7 +47,11 @@ impl TraceFrames {
         };
         let of_frame: Vec<u32> = self.frames.iter().map(number).collect();
         Tagged::new(set, names.as_slice(), self.nodes.len(), |node| {
-            let node = self.nodes.get(node as usize).copied().unwrap_or(Node::MISSING);
+            let node = self
+                .nodes
+                .get(node as usize)
+                .copied()
+                .unwrap_or(Node::MISSING);
             let name = at(&of_frame, node.frame).copied().unwrap_or(NO_NAME);
             (u32::try_from(node.parent).ok(), name)
         })

@@ -27,7 +27,11 @@ type Size = fn(&[ArrayRef]) -> u128;
 
 /// The functions, and what they make.
 pub(super) const FUNCTIONS: [(&str, Size); 9] = [
-    ("repeat", |arguments| sum(arguments, |row| length(arguments, 0, row) * count(arguments, 1, row))),
+    ("repeat", |arguments| {
+        sum(arguments, |row| {
+            length(arguments, 0, row) * count(arguments, 1, row)
+        })
+    }),
     ("lpad", padded),
     ("rpad", padded),
     ("replace", |arguments| {
@@ -39,13 +43,19 @@ pub(super) const FUNCTIONS: [(&str, Size); 9] = [
     }),
     ("regexp_replace", |arguments| {
         // A pattern may match between all bytes of the text.
-        sum(arguments, |row| (length(arguments, 0, row) + 1) * length(arguments, 2, row))
+        sum(arguments, |row| {
+            (length(arguments, 0, row) + 1) * length(arguments, 2, row)
+        })
     }),
     ("array_repeat", |arguments| {
-        sum(arguments, |row| (length(arguments, 0, row) + ITEM) * count(arguments, 1, row))
+        sum(arguments, |row| {
+            (length(arguments, 0, row) + ITEM) * count(arguments, 1, row)
+        })
     }),
     ("array_resize", |arguments| {
-        sum(arguments, |row| (length(arguments, 2, row) + ITEM) * count(arguments, 1, row))
+        sum(arguments, |row| {
+            (length(arguments, 2, row) + ITEM) * count(arguments, 1, row)
+        })
     }),
     ("range", series),
     ("generate_series", series),
@@ -57,7 +67,8 @@ fn padded(arguments: &[ArrayRef]) -> u128 {
 
 /// Numbers from one to another; of other types nothing is known.
 fn series(arguments: &[ArrayRef]) -> u128 {
-    let number = |argument: usize, row: usize| integers(arguments, argument).map(|column| column.value(row));
+    let number =
+        |argument: usize, row: usize| integers(arguments, argument).map(|column| column.value(row));
     sum(arguments, |row| {
         let (start, stop) = match arguments.len() {
             1 => (Some(0), number(0, row)),
@@ -67,7 +78,9 @@ fn series(arguments: &[ArrayRef]) -> u128 {
         let step = number(2, row).unwrap_or(1).unsigned_abs().max(1);
         // The distance of two numbers of 64 bits may need all 64 bits unsigned, so that plain subtraction
         // could overflow.
-        let steps = start.zip(stop).map_or(0, |(start, stop)| start.abs_diff(stop) / step);
+        let steps = start
+            .zip(stop)
+            .map_or(0, |(start, stop)| start.abs_diff(stop) / step);
         u128::from(steps) * ITEM
     })
 }
@@ -77,25 +90,45 @@ fn sum(arguments: &[ArrayRef], of_row: impl Fn(usize) -> u128) -> u128 {
     (0..rows).map(of_row).fold(0, u128::saturating_add)
 }
 
-fn integers(arguments: &[ArrayRef], argument: usize) -> Option<datafusion::arrow::array::Int64Array> {
-    let column = arguments.get(argument).filter(|column| column.data_type().is_integer())?;
-    Some(cast(column, &DataType::Int64).ok()?.as_primitive::<Int64Type>().clone())
+fn integers(
+    arguments: &[ArrayRef],
+    argument: usize,
+) -> Option<datafusion::arrow::array::Int64Array> {
+    let column = arguments
+        .get(argument)
+        .filter(|column| column.data_type().is_integer())?;
+    Some(
+        cast(column, &DataType::Int64)
+            .ok()?
+            .as_primitive::<Int64Type>()
+            .clone(),
+    )
 }
 
 /// A number of times; none for a missing one.
 fn count(arguments: &[ArrayRef], argument: usize, row: usize) -> u128 {
-    let Some(column) = arguments.get(argument) else { return 0 };
-    let value = match column.data_type() {
-        DataType::Int64 if column.is_valid(row) => Some(column.as_primitive::<Int64Type>().value(row)),
-        DataType::Int64 => None,
-        _ => integers(&[column.slice(row, 1)], 0).filter(|one| one.is_valid(0)).map(|one| one.value(0)),
+    let Some(column) = arguments.get(argument) else {
+        return 0;
     };
-    value.and_then(|value| u128::try_from(value).ok()).unwrap_or(0)
+    let value = match column.data_type() {
+        DataType::Int64 if column.is_valid(row) => {
+            Some(column.as_primitive::<Int64Type>().value(row))
+        }
+        DataType::Int64 => None,
+        _ => integers(&[column.slice(row, 1)], 0)
+            .filter(|one| one.is_valid(0))
+            .map(|one| one.value(0)),
+    };
+    value
+        .and_then(|value| u128::try_from(value).ok())
+        .unwrap_or(0)
 }
 
 /// Bytes of a text; of a value of another type what its column takes for each on average.
 fn length(arguments: &[ArrayRef], argument: usize, row: usize) -> u128 {
-    let Some(column) = arguments.get(argument) else { return 0 };
+    let Some(column) = arguments.get(argument) else {
+        return 0;
+    };
     let bytes = match column.data_type() {
         _ if column.is_null(row) => 0,
         DataType::Utf8 => column.as_string::<i32>().value(row).len(),

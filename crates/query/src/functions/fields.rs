@@ -19,14 +19,19 @@ pub(super) static FUNCTIONS: &[Function] = &[Function {
     returns: DataType::Utf8,
     compute: |columns| {
         let [fields] = arguments(columns)?;
-        let texts = fields.as_string::<i32>().iter().map(|fields| fields.map(text));
+        let texts = fields
+            .as_string::<i32>()
+            .iter()
+            .map(|fields| fields.map(text));
         Ok(Arc::new(texts.collect::<StringArray>()) as ArrayRef)
     },
 }];
 
 /// What is no object stays as it is.
 fn text(fields: &str) -> String {
-    let Ok(Value::Object(fields)) = serde_json::from_str(fields) else { return fields.to_owned() };
+    let Ok(Value::Object(fields)) = serde_json::from_str(fields) else {
+        return fields.to_owned();
+    };
     let mut text = String::new();
     push_object(&mut text, "", &fields);
     // Each field leaves a blank behind it, which the last one does not need.
@@ -87,7 +92,10 @@ mod tests {
     fn fields_are_written_one_behind_the_other() {
         for (fields, expected) in [
             ("{}", ""),
-            (r#"{"a":{"b":"Hello","c":"World!"}}"#, "a.b=Hello a.c=World!"),
+            (
+                r#"{"a":{"b":"Hello","c":"World!"}}"#,
+                "a.b=Hello a.c=World!",
+            ),
             (
                 r#"{"list":[{"Key":"k","Value":1},{"Key":"l","Value":null}],"n":[]}"#,
                 "list=[Key=k Value=1; Key=l]",

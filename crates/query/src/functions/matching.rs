@@ -20,9 +20,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
         compute: |columns| {
             let [texts, patterns] = arguments(columns)?;
             let mut parsed = Latest::new(TextFilter::parse);
-            let rows = texts.as_string::<i32>().iter().zip(patterns.as_string::<i32>());
-            let matches =
-                rows.map(|(text, pattern)| Some(parsed.get(pattern.unwrap_or_default()).matches(text)));
+            let rows = texts
+                .as_string::<i32>()
+                .iter()
+                .zip(patterns.as_string::<i32>());
+            let matches = rows
+                .map(|(text, pattern)| Some(parsed.get(pattern.unwrap_or_default()).matches(text)));
             Ok(Arc::new(matches.collect::<BooleanArray>()) as ArrayRef)
         },
     },
@@ -37,10 +40,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
         compute: |columns| {
             let [names, pids, patterns] = arguments(columns)?;
             let mut parsed = Latest::new(ProcessFilter::parse);
-            let rows = names.as_string::<i32>().iter().zip(pids.as_primitive::<Int32Type>());
-            let matches = rows.zip(patterns.as_string::<i32>()).map(|((name, pid), pattern)| {
-                Some(parsed.get(pattern.unwrap_or_default()).matches(name, pid))
-            });
+            let rows = names
+                .as_string::<i32>()
+                .iter()
+                .zip(pids.as_primitive::<Int32Type>());
+            let matches = rows
+                .zip(patterns.as_string::<i32>())
+                .map(|((name, pid), pattern)| {
+                    Some(parsed.get(pattern.unwrap_or_default()).matches(name, pid))
+                });
             Ok(Arc::new(matches.collect::<BooleanArray>()) as ArrayRef)
         },
     },
@@ -54,11 +62,17 @@ pub(super) struct Latest<F> {
 
 impl<F> Latest<F> {
     pub(super) fn new(parse: fn(&str) -> F) -> Self {
-        Self { parse, latest: None }
+        Self {
+            parse,
+            latest: None,
+        }
     }
 
     pub(super) fn get(&mut self, pattern: &str) -> &F {
         let latest = self.latest.take().filter(|(known, _)| known == pattern);
-        &self.latest.insert(latest.unwrap_or_else(|| (pattern.to_owned(), (self.parse)(pattern)))).1
+        &self
+            .latest
+            .insert(latest.unwrap_or_else(|| (pattern.to_owned(), (self.parse)(pattern))))
+            .1
     }
 }

@@ -24,7 +24,8 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{
-    AggregateUDF, ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    AggregateUDF, ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
 
 use crate::frames::Loader;
@@ -62,11 +63,20 @@ const UNION_DURATION: Reference = Reference {
 pub fn references() -> Vec<Reference> {
     let scalar = groups().flatten().map(Function::reference);
     let of_stacks = [stacks::REFERENCE, stack_root::REFERENCE, tags::REFERENCE];
-    std::iter::once(UNION_DURATION).chain(scalar).chain(of_stacks).collect()
+    std::iter::once(UNION_DURATION)
+        .chain(scalar)
+        .chain(of_stacks)
+        .collect()
 }
 
 fn groups() -> impl Iterator<Item = &'static [Function]> {
-    [matching::FUNCTIONS, times::FUNCTIONS, names::FUNCTIONS, fields::FUNCTIONS].into_iter()
+    [
+        matching::FUNCTIONS,
+        times::FUNCTIONS,
+        names::FUNCTIONS,
+        fields::FUNCTIONS,
+    ]
+    .into_iter()
 }
 
 /// The functions of one value for each row. Those of stacks look frames up in the session.
@@ -74,7 +84,12 @@ pub(crate) fn scalar(loader: &Arc<Loader>, is_several: bool) -> Vec<ScalarUDF> {
     let pure = groups().flatten().map(Function::scalar);
     let contains = stacks::contains(loader.clone(), is_several);
     let root = stack_root::root(loader.clone(), is_several);
-    pure.chain([contains, root, tag(loader.clone(), is_several, Arc::new([]))]).collect()
+    pure.chain([
+        contains,
+        root,
+        tag(loader.clone(), is_several, Arc::new([])),
+    ])
+    .collect()
 }
 
 /// Functions of the engine that make no more than they may; `find` gives those of the engine.
@@ -111,17 +126,32 @@ struct Function {
 
 impl Function {
     fn name(&self) -> &'static str {
-        self.call.split_once('(').map_or(self.call, |(name, _)| name)
+        self.call
+            .split_once('(')
+            .map_or(self.call, |(name, _)| name)
     }
 
     fn reference(&self) -> Reference {
-        let Self { call, doc, example, answer, .. } = *self;
+        let Self {
+            call,
+            doc,
+            example,
+            answer,
+            ..
+        } = *self;
         let returns = match self.returns {
             DataType::Boolean => "Boolean",
             DataType::Float64 => "Float64",
             _ => "Utf8",
         };
-        Reference { name: self.name(), call, returns, doc, example, answer }
+        Reference {
+            name: self.name(),
+            call,
+            returns,
+            doc,
+            example,
+            answer,
+        }
     }
 
     fn scalar(&'static self) -> ScalarUDF {
@@ -159,13 +189,23 @@ impl Scalar {
         compute: impl Fn(&[ArrayRef]) -> Result<ArrayRef> + Send + Sync + 'static,
     ) -> Self {
         let signature = Signature::user_defined(Volatility::Immutable);
-        Self { name, returns, place, signature, coerce: Box::new(coerce), compute: Box::new(compute) }
+        Self {
+            name,
+            returns,
+            place,
+            signature,
+            coerce: Box::new(coerce),
+            compute: Box::new(compute),
+        }
     }
 
     /// This function, for tables that stay the same while a question is answered, and that were read before
     /// the first call.
     fn stable(self) -> Self {
-        Self { signature: Signature::user_defined(Volatility::Stable), ..self }
+        Self {
+            signature: Signature::user_defined(Volatility::Stable),
+            ..self
+        }
     }
 }
 
@@ -191,7 +231,9 @@ impl ScalarUDFImpl for Scalar {
         let (columns, is_one) = columns(&args)?;
         let column = (self.compute)(&columns)?;
         if is_one {
-            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&column, 0)?));
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
+                &column, 0,
+            )?));
         }
         Ok(ColumnarValue::Array(column))
     }
@@ -225,7 +267,8 @@ fn coerce(call: &str, declared: &[DataType], found: &[DataType]) -> Result<Vec<D
         found.is_null()
             || match declared {
                 DataType::Utf8 => {
-                    found.is_string() || matches!(found, DataType::Dictionary(_, value) if value.is_string())
+                    found.is_string()
+                        || matches!(found, DataType::Dictionary(_, value) if value.is_string())
                 }
                 DataType::Float64 => found.is_numeric(),
                 _ => found.is_integer(),
@@ -234,20 +277,39 @@ fn coerce(call: &str, declared: &[DataType], found: &[DataType]) -> Result<Vec<D
     if declared.len() == found.len() && declared.iter().zip(found).all(fits) {
         return Ok(declared.to_vec());
     }
-    let types = |types: &[DataType]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    Err(DataFusionError::Plan(format!("{call} expects ({}), found ({})", types(declared), types(found))))
+    let types = |types: &[DataType]| {
+        types
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    Err(DataFusionError::Plan(format!(
+        "{call} expects ({}), found ({})",
+        types(declared),
+        types(found)
+    )))
 }
 
 /// The arguments as columns of the same length, and whether that is one row for all, since each argument is
 /// the same for all rows.
 fn columns(args: &ScalarFunctionArgs) -> Result<(Vec<ArrayRef>, bool)> {
-    let is_one = args.args.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
+    let is_one = args
+        .args
+        .iter()
+        .all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
     let rows = if is_one { 1 } else { args.number_rows };
-    let columns = args.args.iter().map(|argument| argument.to_array(rows)).collect::<Result<_>>()?;
+    let columns = args
+        .args
+        .iter()
+        .map(|argument| argument.to_array(rows))
+        .collect::<Result<_>>()?;
     Ok((columns, is_one))
 }
 
 /// The columns as arguments of known number.
 pub(crate) fn arguments<const N: usize>(columns: &[ArrayRef]) -> Result<&[ArrayRef; N]> {
-    columns.try_into().map_err(|_| DataFusionError::Internal(format!("expected {N} arguments")))
+    columns
+        .try_into()
+        .map_err(|_| DataFusionError::Internal(format!("expected {N} arguments")))
 }

@@ -78,7 +78,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
         returns: DataType::Utf8,
         compute: |columns| {
             let [keys] = arguments(columns)?;
-            let names = keys.as_string::<i32>().iter().map(|key| key.map(registry_key_name));
+            let names = keys
+                .as_string::<i32>()
+                .iter()
+                .map(|key| key.map(registry_key_name));
             Ok(Arc::new(names.collect::<StringArray>()))
         },
     },
@@ -90,7 +93,8 @@ fn registry_key_name(key: &str) -> String {
     let named = ROOTS.iter().find_map(|(root, name)| {
         // A root is followed by a separator or the end: `\REGISTRY\MACHINES` only begins like one.
         let (start, rest) = key.split_at_checked(root.len())?;
-        let is_root = start.eq_ignore_ascii_case(root) && (rest.is_empty() || rest.starts_with('\\'));
+        let is_root =
+            start.eq_ignore_ascii_case(root) && (rest.is_empty() || rest.starts_with('\\'));
         is_root.then(|| format!("{name}{rest}"))
     });
     named.unwrap_or_else(|| key.to_owned())
@@ -104,7 +108,10 @@ pub fn wait_reason_name(reason: i32) -> String {
 
 fn texts(columns: &[ArrayRef], text: impl Fn(i32) -> String) -> Result<ArrayRef> {
     let [numbers] = arguments(columns)?;
-    let texts = numbers.as_primitive::<Int32Type>().iter().map(|number| number.map(&text));
+    let texts = numbers
+        .as_primitive::<Int32Type>()
+        .iter()
+        .map(|number| number.map(&text));
     Ok(Arc::new(texts.collect::<StringArray>()))
 }
 
@@ -114,7 +121,9 @@ fn named(columns: &[ArrayRef], names: &[&str]) -> Result<ArrayRef> {
 
 /// The name with that number; the number itself if it has none.
 fn name_of(number: i32, names: &[&str]) -> String {
-    let name = usize::try_from(number).ok().and_then(|number| names.get(number));
+    let name = usize::try_from(number)
+        .ok()
+        .and_then(|number| names.get(number));
     name.map_or_else(|| number.to_string(), |name| (*name).to_owned())
 }
 

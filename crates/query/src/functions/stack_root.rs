@@ -26,17 +26,27 @@ pub(super) const REFERENCE: Reference = Reference {
 
 pub(super) fn root(loader: Arc<Loader>, is_several: bool) -> ScalarUDF {
     let last = ("frames", DataType::Int64);
-    of_stacks(ROOT, last, DataType::Int32, loader, is_several, 0, |frames, arguments| {
-        Ok(Arc::new(roots(frames, arguments)) as ArrayRef)
-    })
+    of_stacks(
+        ROOT,
+        last,
+        DataType::Int32,
+        loader,
+        is_several,
+        0,
+        |frames, arguments| Ok(Arc::new(roots(frames, arguments)) as ArrayRef),
+    )
 }
 
 /// The outermost frames of the stack of each row.
 fn roots(frames: &Frames, arguments: &StackArguments<'_>) -> Int32Array {
-    let rows = arguments.stacks().zip(arguments.last.as_primitive::<Int64Type>());
+    let rows = arguments
+        .stacks()
+        .zip(arguments.last.as_primitive::<Int64Type>());
     rows.map(|((trace_id, stack_id), count)| {
         // Numbers above the range of depths mean the whole stack, so that they are clamped and not refused.
-        let count = u32::try_from(count?.clamp(0, u32::MAX.into())).ok().filter(|count| *count > 0)?;
+        let count = u32::try_from(count?.clamp(0, u32::MAX.into()))
+            .ok()
+            .filter(|count| *count > 0)?;
         frames.trace(trace_id?)?.rooted().root(stack_id?, count)
     })
     .collect()

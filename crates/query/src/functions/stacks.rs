@@ -33,9 +33,15 @@ pub(super) const REFERENCE: Reference = Reference {
 pub(super) fn contains(loader: Arc<Loader>, is_several: bool) -> ScalarUDF {
     let known = Mutex::default();
     let last = ("pattern", DataType::Utf8);
-    of_stacks(CONTAINS, last, DataType::Boolean, loader, is_several, 0, move |frames, arguments| {
-        fits(&known, frames, arguments)
-    })
+    of_stacks(
+        CONTAINS,
+        last,
+        DataType::Boolean,
+        loader,
+        is_several,
+        0,
+        move |frames, arguments| fits(&known, frames, arguments),
+    )
 }
 
 /// A function of a stack and a second argument, whose name in the reference and type are `last`. `place` is
@@ -50,11 +56,16 @@ pub(super) fn of_stacks(
     compute: impl Fn(&Frames, &StackArguments<'_>) -> Result<ArrayRef> + Send + Sync + 'static,
 ) -> ScalarUDF {
     // Tables of two sessions have different stacks: the address of its stacks identifies a function.
-    let place = if place == 0 { Arc::as_ptr(&loader).addr() } else { place };
+    let place = if place == 0 {
+        Arc::as_ptr(&loader).addr()
+    } else {
+        place
+    };
     let coerce = move |found: &[DataType]| coerce_stack(name, &last, is_several, found);
     let compute = move |columns: &[ArrayRef]| {
         let frames = loader.loaded();
-        let frames = frames.ok_or_else(|| DataFusionError::Internal("stacks were not read".to_owned()))?;
+        let frames =
+            frames.ok_or_else(|| DataFusionError::Internal("stacks were not read".to_owned()))?;
         compute(&frames, &StackArguments::of(columns)?)
     };
     ScalarUDF::new_from_impl(Scalar::new(name, returns, place, coerce, compute).stable())
@@ -73,10 +84,20 @@ impl<'a> StackArguments<'a> {
     fn of(columns: &'a [ArrayRef]) -> Result<Self> {
         let (trace_ids, stack_ids, last) = match columns {
             [stack_ids, last] => (None, stack_ids, last),
-            [trace_ids, stack_ids, last] => (Some(trace_ids.as_primitive::<Int32Type>()), stack_ids, last),
-            _ => return Err(DataFusionError::Internal("expected 2 or 3 arguments".to_owned())),
+            [trace_ids, stack_ids, last] => {
+                (Some(trace_ids.as_primitive::<Int32Type>()), stack_ids, last)
+            }
+            _ => {
+                return Err(DataFusionError::Internal(
+                    "expected 2 or 3 arguments".to_owned(),
+                ));
+            }
         };
-        Ok(Self { trace_ids, stack_ids: stack_ids.as_primitive::<Int32Type>(), last })
+        Ok(Self {
+            trace_ids,
+            stack_ids: stack_ids.as_primitive::<Int32Type>(),
+            last,
+        })
     }
 
     /// Extract and stack of each row.
@@ -86,7 +107,10 @@ impl<'a> StackArguments<'a> {
             // Without the argument there is one extract, whose number is 0.
             None => Some(0),
         };
-        self.stack_ids.iter().enumerate().map(move |(row, stack_id)| (trace_id(row), stack_id))
+        self.stack_ids
+            .iter()
+            .enumerate()
+            .map(move |(row, stack_id)| (trace_id(row), stack_id))
     }
 }
 
@@ -101,16 +125,29 @@ fn coerce_stack(
     // A session over one extract takes the number of the extract too, so that SQL written for several runs
     // there.
     if is_several || found.len() == several.len() {
-        return coerce(&format!("{function}(trace_id, stack_id, {last})"), &several, found);
+        return coerce(
+            &format!("{function}(trace_id, stack_id, {last})"),
+            &several,
+            found,
+        );
     }
-    coerce(&format!("{function}(stack_id, {last})"), &[DataType::Int32, kind.clone()], found)
+    coerce(
+        &format!("{function}(stack_id, {last})"),
+        &[DataType::Int32, kind.clone()],
+        found,
+    )
 }
 
 /// For each stack whether it fits, by extract and pattern.
 type FitsByPattern = HashMap<(i32, String), Arc<Vec<bool>>>;
 
 /// For each stack of an extract whether it fits a pattern.
-fn stacks(known: &Mutex<FitsByPattern>, frames: &Frames, trace_id: i32, pattern: &str) -> Arc<Vec<bool>> {
+fn stacks(
+    known: &Mutex<FitsByPattern>,
+    frames: &Frames,
+    trace_id: i32,
+    pattern: &str,
+) -> Arc<Vec<bool>> {
     // Parallel parts of a question have the same patterns: the others wait for the first.
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
     // Patterns may come from a column with millions of texts. All are forgotten at once, since which ones are
@@ -118,20 +155,35 @@ fn stacks(known: &Mutex<FitsByPattern>, frames: &Frames, trace_id: i32, pattern:
     if known.len() >= REMEMBERED && !known.contains_key(&(trace_id, pattern.to_owned())) {
         known.clear();
     }
-    let fitting =
-        || Arc::new(frames.trace(trace_id).map(|trace| fitting(trace, pattern)).unwrap_or_default());
-    known.entry((trace_id, pattern.to_owned())).or_insert_with(fitting).clone()
+    let fitting = || {
+        Arc::new(
+            frames
+                .trace(trace_id)
+                .map(|trace| fitting(trace, pattern))
+                .unwrap_or_default(),
+        )
+    };
+    known
+        .entry((trace_id, pattern.to_owned()))
+        .or_insert_with(fitting)
+        .clone()
 }
 
 /// Whether the stack of each row fits its pattern.
-fn fits(known: &Mutex<FitsByPattern>, frames: &Frames, arguments: &StackArguments<'_>) -> Result<ArrayRef> {
+fn fits(
+    known: &Mutex<FitsByPattern>,
+    frames: &Frames,
+    arguments: &StackArguments<'_>,
+) -> Result<ArrayRef> {
     let mut latest: Option<(i32, &str, Arc<Vec<bool>>)> = None;
     let rows = arguments.stacks().zip(arguments.last.as_string::<i32>());
     let answers = rows.map(|((trace_id, stack_id), pattern)| {
         let (trace_id, stack_id, pattern) = (trace_id?, usize::try_from(stack_id?).ok()?, pattern?);
         let fitting = match &latest {
             // Neighbouring rows mostly have the same pattern: then neither the lock nor the table is needed.
-            Some((trace, known, stacks)) if *trace == trace_id && *known == pattern => stacks.clone(),
+            Some((trace, known, stacks)) if *trace == trace_id && *known == pattern => {
+                stacks.clone()
+            }
             _ => stacks(known, frames, trace_id, pattern),
         };
         let fits = fitting.get(stack_id).copied();
@@ -146,6 +198,8 @@ fn fitting(trace: &TraceFrames, pattern: &str) -> Vec<bool> {
     let filter = TextFilter::parse(pattern);
     trace.stacks_with(|frame_id| {
         filter.matches(Some(&trace.text(frame_id)))
-            || trace.method(frame_id).is_some_and(|method| filter.matches(Some(method)))
+            || trace
+                .method(frame_id)
+                .is_some_and(|method| filter.matches(Some(method)))
     })
 }

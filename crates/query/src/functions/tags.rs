@@ -41,9 +41,15 @@ pub(crate) fn tag(loader: Arc<Loader>, is_several: bool, sets: Arc<[TagSet]>) ->
     let (place, known) = (Arc::as_ptr(&sets).addr(), Mutex::default());
     let tags = StackTags { sets, known };
     let last = ("tag_set", DataType::Utf8);
-    of_stacks(TAG, last, DataType::Utf8, loader, is_several, place, move |frames, arguments| {
-        tags.compute(frames, arguments)
-    })
+    of_stacks(
+        TAG,
+        last,
+        DataType::Utf8,
+        loader,
+        is_several,
+        place,
+        move |frames, arguments| tags.compute(frames, arguments),
+    )
 }
 
 /// The tags of all stacks, by extract and set.
@@ -58,10 +64,14 @@ struct StackTags {
 impl StackTags {
     fn set(&self, name: &str) -> Result<&TagSet> {
         let named = self.sets.iter().find(|set| set.name() == name);
-        named.or_else(|| (name == DEFAULT_SET).then(default_tags)).ok_or_else(|| {
-            let message = format!("{TAG}: there is no set '{name}'; --stack-tag-file adds one for a file");
-            DataFusionError::Execution(message)
-        })
+        named
+            .or_else(|| (name == DEFAULT_SET).then(default_tags))
+            .ok_or_else(|| {
+                let message = format!(
+                    "{TAG}: there is no set '{name}'; --stack-tag-file adds one for a file"
+                );
+                DataFusionError::Execution(message)
+            })
     }
 
     fn tagged(&self, frames: &Frames, trace_id: i32, set: &str) -> Result<Arc<Tagged>> {
@@ -84,17 +94,22 @@ impl StackTags {
     fn compute(&self, frames: &Frames, arguments: &StackArguments<'_>) -> Result<ArrayRef> {
         let mut latest: Option<(i32, &str, Arc<Tagged>)> = None;
         let sets = arguments.last.as_string::<i32>();
-        let tags = arguments.stacks().zip(sets).map(|((trace_id, stack_id), set)| {
-            let Some((trace_id, set)) = trace_id.zip(set) else { return Ok(None) };
-            let tagged = match latest.take() {
-                Some((trace, known, tagged)) if trace == trace_id && known == set => tagged,
-                _ => self.tagged(frames, trace_id, set)?,
-            };
-            let tag = tagged.tag(stack_id.unwrap_or(-1));
-            let name = tag.and_then(|tag| tagged.name(tag)).map(str::to_owned);
-            latest = Some((trace_id, set, tagged));
-            Ok(name)
-        });
+        let tags = arguments
+            .stacks()
+            .zip(sets)
+            .map(|((trace_id, stack_id), set)| {
+                let Some((trace_id, set)) = trace_id.zip(set) else {
+                    return Ok(None);
+                };
+                let tagged = match latest.take() {
+                    Some((trace, known, tagged)) if trace == trace_id && known == set => tagged,
+                    _ => self.tagged(frames, trace_id, set)?,
+                };
+                let tag = tagged.tag(stack_id.unwrap_or(-1));
+                let name = tag.and_then(|tag| tagged.name(tag)).map(str::to_owned);
+                latest = Some((trace_id, set, tagged));
+                Ok(name)
+            });
         Ok(Arc::new(tags.collect::<Result<StringArray>>()?))
     }
 }

@@ -76,7 +76,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
         returns: DataType::Utf8,
         compute: |columns| {
             let [starts, biases, times] = arguments(columns)?;
-            clock_times(TimeFormat::Local, starts, biases.as_primitive::<Int32Type>().iter(), times)
+            clock_times(
+                TimeFormat::Local,
+                starts,
+                biases.as_primitive::<Int32Type>().iter(),
+                times,
+            )
         },
     },
 ];
@@ -93,9 +98,16 @@ fn clock_times(
     biases: impl Iterator<Item = Option<i32>>,
     times: &ArrayRef,
 ) -> Result<ArrayRef> {
-    let rows = starts.as_primitive::<Int64Type>().iter().zip(biases).zip(times.as_primitive::<Int64Type>());
+    let rows = starts
+        .as_primitive::<Int64Type>()
+        .iter()
+        .zip(biases)
+        .zip(times.as_primitive::<Int64Type>());
     let texts = rows.map(|((start_filetime, bias_minutes), time)| {
-        let clock = TraceClock { start_filetime: start_filetime?, bias_minutes };
+        let clock = TraceClock {
+            start_filetime: start_filetime?,
+            bias_minutes,
+        };
         Some(TimeWriter::new(format, MAX_DIGITS, clock).write(time?))
     });
     Ok(Arc::new(texts.collect::<StringArray>()))

@@ -15,7 +15,10 @@ use datafusion::logical_expr::{
 /// The aggregate.
 pub(crate) fn udaf() -> AggregateUDF {
     AggregateUDF::new_from_impl(UnionDuration {
-        signature: Signature::exact(vec![DataType::Int64, DataType::Int64], Volatility::Immutable),
+        signature: Signature::exact(
+            vec![DataType::Int64, DataType::Int64],
+            Volatility::Immutable,
+        ),
     })
 }
 
@@ -43,7 +46,11 @@ impl AggregateUDFImpl for UnionDuration {
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        Ok(vec![Arc::new(Field::new(format!("{}[intervals]", args.name), state_type(), true))])
+        Ok(vec![Arc::new(Field::new(
+            format!("{}[intervals]", args.name),
+            state_type(),
+            true,
+        ))])
     }
 
     fn accumulator(&self, _args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
@@ -54,7 +61,10 @@ impl AggregateUDFImpl for UnionDuration {
         true
     }
 
-    fn create_groups_accumulator(&self, _args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
+    fn create_groups_accumulator(
+        &self,
+        _args: AccumulatorArgs<'_>,
+    ) -> Result<Box<dyn GroupsAccumulator>> {
         Ok(Box::new(Groups::default()))
     }
 }
@@ -131,10 +141,17 @@ fn each_interval(
     filter: Option<&BooleanArray>,
     mut add: impl FnMut(usize, i64, i64),
 ) -> Result<()> {
-    let [starts, ends] = values else { return Err(internal("two columns")) };
-    let (starts, ends) = (starts.as_primitive::<Int64Type>(), ends.as_primitive::<Int64Type>());
+    let [starts, ends] = values else {
+        return Err(internal("two columns"));
+    };
+    let (starts, ends) = (
+        starts.as_primitive::<Int64Type>(),
+        ends.as_primitive::<Int64Type>(),
+    );
     for (row, pair) in starts.iter().zip(ends).enumerate() {
-        let (Some(start), Some(end)) = pair else { continue };
+        let (Some(start), Some(end)) = pair else {
+            continue;
+        };
         if filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row)) {
             add(row, start, end);
         }
@@ -144,7 +161,9 @@ fn each_interval(
 
 /// Calls `add` with row, start and end of each interval in lists of intervals.
 fn each_listed(values: &[ArrayRef], mut add: impl FnMut(usize, i64, i64)) -> Result<()> {
-    let [lists] = values else { return Err(internal("one column")) };
+    let [lists] = values else {
+        return Err(internal("one column"));
+    };
     for (row, list) in lists.as_list::<i32>().iter().enumerate() {
         let Some(list) = list else { continue };
         let numbers: &Int64Array = list.as_primitive();
@@ -189,7 +208,9 @@ impl Accumulator for One {
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
         self.0.merge();
-        Ok(vec![ScalarValue::List(Arc::new(lists(std::iter::once(self.0.all.as_slice()))))])
+        Ok(vec![ScalarValue::List(Arc::new(lists(std::iter::once(
+            self.0.all.as_slice(),
+        ))))])
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
@@ -211,7 +232,9 @@ struct Groups {
 
 impl Groups {
     fn add(&mut self, group: Option<&usize>, start: i64, end: i64) {
-        let Some(group) = group.and_then(|&group| self.groups.get_mut(group)) else { return };
+        let Some(group) = group.and_then(|&group| self.groups.get_mut(group)) else {
+            return;
+        };
         // Added up as it changes: asking all groups for their size after each batch would be quadratic.
         let before = group.bytes();
         group.add(start, end);
@@ -236,8 +259,11 @@ impl GroupsAccumulator for Groups {
         total_num_groups: usize,
     ) -> Result<()> {
         // Groups only ever grow in number; those without an interval answer null.
-        self.groups.resize_with(total_num_groups, Intervals::default);
-        each_interval(values, opt_filter, |row, start, end| self.add(group_indices.get(row), start, end))
+        self.groups
+            .resize_with(total_num_groups, Intervals::default);
+        each_interval(values, opt_filter, |row, start, end| {
+            self.add(group_indices.get(row), start, end)
+        })
     }
 
     fn merge_batch(
@@ -246,18 +272,28 @@ impl GroupsAccumulator for Groups {
         group_indices: &[usize],
         total_num_groups: usize,
     ) -> Result<()> {
-        self.groups.resize_with(total_num_groups, Intervals::default);
-        each_listed(values, |row, start, end| self.add(group_indices.get(row), start, end))
+        self.groups
+            .resize_with(total_num_groups, Intervals::default);
+        each_listed(values, |row, start, end| {
+            self.add(group_indices.get(row), start, end)
+        })
     }
 
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
         let mut taken = self.take(emit_to);
-        Ok(Arc::new(taken.iter_mut().map(Intervals::length).collect::<Int64Array>()))
+        Ok(Arc::new(
+            taken
+                .iter_mut()
+                .map(Intervals::length)
+                .collect::<Int64Array>(),
+        ))
     }
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
         let taken = self.take(emit_to);
-        Ok(vec![Arc::new(lists(taken.iter().map(|group| group.all.as_slice())))])
+        Ok(vec![Arc::new(lists(
+            taken.iter().map(|group| group.all.as_slice()),
+        ))])
     }
 
     fn convert_to_state(
@@ -273,7 +309,9 @@ impl GroupsAccumulator for Groups {
                 *interval = Some((start, end));
             }
         })?;
-        Ok(vec![Arc::new(lists(intervals.iter().map(Option::as_slice)))])
+        Ok(vec![Arc::new(lists(
+            intervals.iter().map(Option::as_slice),
+        ))])
     }
 
     fn size(&self) -> usize {

@@ -110,7 +110,10 @@ impl Part {
     /// A number that JSON does not have.
     pub fn record(&self, row: usize) -> Result<Map<String, Json>, serde_json::Error> {
         let name = (!self.name.is_empty()).then(|| ("table".to_owned(), Json::from(self.name)));
-        Ok(name.into_iter().chain(self.records().record(row)?).collect())
+        Ok(name
+            .into_iter()
+            .chain(self.records().record(row)?)
+            .collect())
     }
 
     fn new(table: Box<dyn Table>) -> Self {
@@ -171,13 +174,19 @@ impl Answer {
         R: Serialize + Send + 'static,
     {
         let (headings, groups) = groups.into_iter().unzip();
-        Self::new(Box::new(Rows::new(request.clone(), view, groups).with_headings(headings)))
+        Self::new(Box::new(
+            Rows::new(request.clone(), view, groups).with_headings(headings),
+        ))
     }
 
     /// A report: the tables of several answers, each with its name and title.
     pub fn report(tables: impl IntoIterator<Item = (&'static str, String, Self)>) -> Self {
         let named = |(name, title, answer): (&'static str, String, Self)| {
-            answer.parts.into_iter().map(move |part| Part { name, title: title.clone(), ..part })
+            answer.parts.into_iter().map(move |part| Part {
+                name,
+                title: title.clone(),
+                ..part
+            })
         };
         Self::of(tables.into_iter().flat_map(named).collect())
     }
@@ -186,7 +195,9 @@ impl Answer {
     pub fn largest_first(mut self, is_first: bool) -> Self {
         for part in &mut self.parts {
             part.table.put_largest_first(is_first);
-            part.records.iter_mut().for_each(|records| records.put_largest_first(is_first));
+            part.records
+                .iter_mut()
+                .for_each(|records| records.put_largest_first(is_first));
         }
         self
     }
@@ -245,7 +256,10 @@ impl Answer {
 
     /// Gives numbers that are summed up over all extracts.
     pub fn with_sums(self, sums: impl IntoIterator<Item = (&'static str, i64)>) -> Self {
-        Self { sums: sums.into_iter().collect(), ..self }
+        Self {
+            sums: sums.into_iter().collect(),
+            ..self
+        }
     }
 
     /// Puts it below something else than start and name of the trace.
@@ -276,14 +290,21 @@ impl Answer {
 
     /// Its rows of this type.
     pub fn rows_of<Q: 'static, R: 'static>(&self) -> impl Iterator<Item = &R> {
-        let tables = self.parts.iter().filter_map(|part| part.table.as_any().downcast_ref::<Rows<Q, R>>());
+        let tables = self
+            .parts
+            .iter()
+            .filter_map(|part| part.table.as_any().downcast_ref::<Rows<Q, R>>());
         tables.flat_map(Rows::as_slice)
     }
 
     /// The number of rows of all tables, as machines get them.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.parts.iter().filter(|part| !part.is_aside).map(|part| part.records().len()).sum()
+        self.parts
+            .iter()
+            .filter(|part| !part.is_aside)
+            .map(|part| part.records().len())
+            .sum()
     }
 
     /// Whether there are no rows.
@@ -295,13 +316,25 @@ impl Answer {
     /// The largest rows of several answers to the same request in one table without groups, and of which
     /// answer each row is; `recordings` are those of the answers. Reports have no such list.
     #[must_use]
-    pub fn merged(answers: Vec<Self>, recordings: &[TraceInfo], top: Top) -> Option<(Self, Vec<usize>)> {
+    pub fn merged(
+        answers: Vec<Self>,
+        recordings: &[TraceInfo],
+        top: Top,
+    ) -> Option<(Self, Vec<usize>)> {
         let table = |answer: Self| {
-            let asked: Vec<Part> = answer.parts.into_iter().filter(|part| !part.is_aside).collect();
+            let asked: Vec<Part> = answer
+                .parts
+                .into_iter()
+                .filter(|part| !part.is_aside)
+                .collect();
             let [part] = <[Part; 1]>::try_from(asked).ok()?;
             Some(part.table)
         };
-        let mut tables = answers.into_iter().map(table).collect::<Option<Vec<_>>>()?.into_iter();
+        let mut tables = answers
+            .into_iter()
+            .map(table)
+            .collect::<Option<Vec<_>>>()?
+            .into_iter();
         let first = tables.next()?;
         let (table, of) = first.merged(tables.map(Table::into_any).collect(), recordings, top);
         Some((Self::new(table), of))

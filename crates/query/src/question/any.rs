@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use super::options::by_name;
 use super::places::{Places, with_marks};
 use super::{
-    Answer, Descriptions, Files, FilesError, Line, OfNames, Opt, OptionError, Question, Request, Sums,
-    Tagging, Values,
+    Answer, Descriptions, Files, FilesError, Line, OfNames, Opt, OptionError, Question, Request,
+    Sums, Tagging, Values,
 };
 use crate::Session;
 use crate::dump::rows::Field;

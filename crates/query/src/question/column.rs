@@ -113,23 +113,37 @@ impl<Q, R> Column<Q, R> {
     /// A moment of the trace, under the name of the format.
     pub const fn time(name: &'static str, value: fn(&Q, &R) -> Value) -> Self {
         let column = Self::new(name, "", Format::Moment, value);
-        Self { title: Title::Time, ..column }
+        Self {
+            title: Title::Time,
+            ..column
+        }
     }
 
     /// Puts words above it that depend on the request.
     pub const fn titled(self, title: fn(&Q) -> String) -> Self {
-        Self { title: Title::Of(title), ..self }
+        Self {
+            title: Title::Of(title),
+            ..self
+        }
     }
 
     /// A moment of the trace under these words, in a format of its own.
     pub const fn time_in(self, format: fn(&Q) -> Option<TimeFormat>) -> Self {
-        let Title::Is(words) = self.title else { return self };
-        Self { title: Title::TimeIn(words, format), ..self }
+        let Title::Is(words) = self.title else {
+            return self;
+        };
+        Self {
+            title: Title::TimeIn(words, format),
+            ..self
+        }
     }
 
     /// Writes values in a format that depends on the request.
     pub const fn formatted(self, format: fn(&Q) -> Format) -> Self {
-        Self { format_of: Some(format), ..self }
+        Self {
+            format_of: Some(format),
+            ..self
+        }
     }
 
     /// Shows it in one kind of text alone.
@@ -139,37 +153,60 @@ impl<Q, R> Column<Q, R> {
 
     /// Shows it only if `--column` names it.
     pub const fn hidden(self) -> Self {
-        Self { shown: Shown::No, ..self }
+        Self {
+            shown: Shown::No,
+            ..self
+        }
     }
 
     /// Shows it if the request wants it.
     pub const fn shown_if(self, shown: fn(&Q) -> bool) -> Self {
-        Self { shown: Shown::If(shown), ..self }
+        Self {
+            shown: Shown::If(shown),
+            ..self
+        }
     }
 
     /// Shows it if a row has a value there and the request wants it.
     pub const fn shown_if_known(self, shown: fn(&Q) -> bool) -> Self {
-        Self { shown: Shown::Known(shown), ..self }
+        Self {
+            shown: Shown::Known(shown),
+            ..self
+        }
     }
 
     /// Shows it in one list over several extracts, if the request wants it.
     pub const fn shown_when_merged(self, shown: fn(&Q) -> bool) -> Self {
-        Self { shown: Shown::Merged(shown), ..self }
+        Self {
+            shown: Shown::Merged(shown),
+            ..self
+        }
     }
 
     /// It is a cost: values add up, and less is better.
     pub const fn cost(self) -> Self {
-        Self { total: Total::Sum, better: Better::Less, ..self }
+        Self {
+            total: Total::Sum,
+            better: Better::Less,
+            ..self
+        }
     }
 
     /// It is a cost that does not add up: the largest counts, and less is better.
     pub const fn worst(self) -> Self {
-        Self { total: Total::Max, better: Better::Less, ..self }
+        Self {
+            total: Total::Max,
+            better: Better::Less,
+            ..self
+        }
     }
 
     /// Its values add up.
     pub const fn sum(self) -> Self {
-        Self { total: Total::Sum, ..self }
+        Self {
+            total: Total::Sum,
+            ..self
+        }
     }
 
     /// Writes these words for what is not known.

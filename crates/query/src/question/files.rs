@@ -73,13 +73,19 @@ pub struct NamedFile<T> {
 
 impl<T> Default for NamedFile<T> {
     fn default() -> Self {
-        Self { name: None, content: None }
+        Self {
+            name: None,
+            content: None,
+        }
     }
 }
 
 impl<T> From<T> for NamedFile<T> {
     fn from(content: T) -> Self {
-        Self { name: None, content: Some(Arc::new(content)) }
+        Self {
+            name: None,
+            content: Some(Arc::new(content)),
+        }
     }
 }
 
@@ -98,12 +104,19 @@ impl<T> NamedFile<T> {
         if self.name.as_deref() == Some(DEFAULT)
             && let Some(variable) = variable
         {
-            let Some(file) = files.named_by(variable) else { return Ok(()) };
+            let Some(file) = files.named_by(variable) else {
+                return Ok(());
+            };
             self.name = Some(file);
         }
-        let Some(name) = &self.name else { return Ok(()) };
+        let Some(name) = &self.name else {
+            return Ok(());
+        };
         let bytes = files.read(name);
-        let bytes = bytes.map_err(|source| FilesError::Unreadable { name: name.clone(), source })?;
+        let bytes = bytes.map_err(|source| FilesError::Unreadable {
+            name: name.clone(),
+            source,
+        })?;
         self.content = Some(Arc::new(parse(name, &bytes)?));
         Ok(())
     }
@@ -114,10 +127,17 @@ impl<T> OptionValue for NamedFile<T> {
         vec![spec.opt(Kind::Text, None)]
     }
     fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        Ok(spec.text(values)?.map(|name| Self { name: Some(name), content: None }))
+        Ok(spec.text(values)?.map(|name| Self {
+            name: Some(name),
+            content: None,
+        }))
     }
     fn write(&self, spec: &Spec, values: &mut Values) {
-        values.extend(self.name.clone().map(|name| (spec.name.to_owned(), Value::from(name))));
+        values.extend(
+            self.name
+                .clone()
+                .map(|name| (spec.name.to_owned(), Value::from(name))),
+        );
     }
 }
 
@@ -144,11 +164,11 @@ mod tests {
     impl Files for RuleFiles {
         fn read(&self, name: &str) -> io::Result<Vec<u8>> {
             match name {
-                "rules.xml" | "usual.xml" => {
-                    Ok(b"<ExceptionFilters><Filters><ExceptionFilterItem><Message>x</Message>\
+                "rules.xml" | "usual.xml" => Ok(
+                    b"<ExceptionFilters><Filters><ExceptionFilterItem><Message>x</Message>\
                     </ExceptionFilterItem></Filters></ExceptionFilters>"
-                        .to_vec())
-                }
+                        .to_vec(),
+                ),
                 "other.xml" => Ok(b"<Other/>".to_vec()),
                 _ => Err(io::ErrorKind::NotFound.into()),
             }
@@ -160,7 +180,10 @@ mod tests {
     }
 
     fn loaded(name: Option<&str>, variable: &str) -> Result<(Option<String>, usize), FilesError> {
-        let mut file = NamedFile { name: name.map(str::to_owned), content: None };
+        let mut file = NamedFile {
+            name: name.map(str::to_owned),
+            content: None,
+        };
         file.load(&RuleFiles, Some(variable), ExceptionFilters::parse)?;
         Ok((file.name, file.content.map_or(0, |rules| rules.len())))
     }
@@ -169,16 +192,31 @@ mod tests {
     fn a_file_is_read_by_its_name_or_by_that_of_a_variable() {
         let named = |name: &str| Some(name.to_owned());
         assert_eq!(loaded(None, "USUAL").unwrap(), (None, 0));
-        assert_eq!(loaded(Some("rules.xml"), "USUAL").unwrap(), (named("rules.xml"), 1));
-        assert_eq!(loaded(Some("default"), "USUAL").unwrap(), (named("usual.xml"), 1));
-        assert_eq!(loaded(Some("default"), "NOT_SET").unwrap(), (named("default"), 0));
+        assert_eq!(
+            loaded(Some("rules.xml"), "USUAL").unwrap(),
+            (named("rules.xml"), 1)
+        );
+        assert_eq!(
+            loaded(Some("default"), "USUAL").unwrap(),
+            (named("usual.xml"), 1)
+        );
+        assert_eq!(
+            loaded(Some("default"), "NOT_SET").unwrap(),
+            (named("default"), 0)
+        );
     }
 
     #[test]
     fn what_is_wrong_with_a_file_is_reported() {
         let error = loaded(Some("no.xml"), "USUAL").unwrap_err();
-        assert_eq!((error.to_string().as_str(), error.hint()), ("cannot read no.xml", None));
+        assert_eq!(
+            (error.to_string().as_str(), error.hint()),
+            ("cannot read no.xml", None)
+        );
         let error = loaded(Some("other.xml"), "USUAL").unwrap_err();
-        assert!(error.to_string().starts_with("other.xml:1:1: ") && error.hint().is_some(), "{error}");
+        assert!(
+            error.to_string().starts_with("other.xml:1:1: ") && error.hint().is_some(),
+            "{error}"
+        );
     }
 }

@@ -34,8 +34,14 @@ pub struct Form<Q> {
 
 impl<Q: Clone + Send + Sync + 'static> Form<Q> {
     /// The largest rows of the SQL, as a view shows them.
-    pub fn rows<R: FromRows + Serialize + Send + 'static>(view: &'static View<Q, R>, sql: String) -> Self {
-        Self::of(sql, move |asked, _, rows| Ok(Answer::rows(asked, view, rows))).shows(view)
+    pub fn rows<R: FromRows + Serialize + Send + 'static>(
+        view: &'static View<Q, R>,
+        sql: String,
+    ) -> Self {
+        Self::of(sql, move |asked, _, rows| {
+            Ok(Answer::rows(asked, view, rows))
+        })
+        .shows(view)
     }
 
     /// What becomes of the largest rows of the SQL.
@@ -44,13 +50,18 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         answer: impl Fn(&Q, &Session, Vec<R>) -> Result<Answer> + 'static,
     ) -> Self {
         Self {
-            answer: Box::new(move |form, asked, session| answer(asked, session, form.ask(session)?)),
+            answer: Box::new(move |form, asked, session| {
+                answer(asked, session, form.ask(session)?)
+            }),
             ..Self::made::<R>(sql, |_, _| Ok(Answer::report([])))
         }
     }
 
     /// An answer with rows of this type that takes more than one query.
-    pub fn made<R: FromRows>(sql: String, answer: impl Fn(&Q, &Session) -> Result<Answer> + 'static) -> Self {
+    pub fn made<R: FromRows>(
+        sql: String,
+        answer: impl Fn(&Q, &Session) -> Result<Answer> + 'static,
+    ) -> Self {
         Self::asking(sql, fields::<R>(), answer)
     }
 
@@ -63,7 +74,14 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
             form.check(session)?;
             answer(asked, session)
         });
-        Self { sql, fields, top: Top::default(), recorded: None, describe: Vec::new(), answer }
+        Self {
+            sql,
+            fields,
+            top: Top::default(),
+            recorded: None,
+            describe: Vec::new(),
+            answer,
+        }
     }
 
     /// A report of several tables with rows of different types: the columns of all of them, each once, behind
@@ -95,7 +113,11 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
     }
 
     /// A view of something that is made of its rows.
-    pub fn shows_as<F: FromRows + 'static, R>(self, view: &'static View<Q, R>, shown: fn(F) -> R) -> Self {
+    pub fn shows_as<F: FromRows + 'static, R>(
+        self,
+        view: &'static View<Q, R>,
+        shown: fn(F) -> R,
+    ) -> Self {
         self.describing(move |asked, fields| view.describe(asked, shown, fields))
     }
 
@@ -109,13 +131,18 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
     #[must_use]
     pub fn fields_of(self, asked: &Q) -> Vec<Field> {
         let mut fields = self.fields;
-        self.describe.iter().for_each(|describe| describe(asked, &mut fields));
+        self.describe
+            .iter()
+            .for_each(|describe| describe(asked, &mut fields));
         fields
     }
 
     /// What has to be recorded, and whether single rows of it are needed.
     pub fn needs(self, recorded: &'static Recorded, single_rows: bool) -> Self {
-        Self { recorded: Some((recorded, single_rows)), ..self }
+        Self {
+            recorded: Some((recorded, single_rows)),
+            ..self
+        }
     }
 
     /// How many of the largest rows are asked for; without it all are.
@@ -128,7 +155,9 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
     /// # Errors
     /// It was not; single rows are needed, and the extract has none.
     pub fn check(&self, session: &Session) -> Result<()> {
-        self.recorded.map_or(Ok(()), |(recorded, single_rows)| recorded.check(session, single_rows))
+        self.recorded.map_or(Ok(()), |(recorded, single_rows)| {
+            recorded.check(session, single_rows)
+        })
     }
 
     /// The largest rows of the SQL.

@@ -56,7 +56,10 @@ impl Tagging<'_> {
     /// The name of the set that a file makes: its own without folders.
     #[must_use]
     pub fn name(file: &Path) -> String {
-        file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        file.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
     }
 
     /// Names of the sets that files make.
@@ -77,7 +80,10 @@ pub struct OfNames<'a> {
 /// The columns of a row type as machines get them.
 #[must_use]
 pub fn fields<R: FromRows>() -> Vec<Field> {
-    R::fields().into_iter().filter(|field| field.name != table::SORT_VALUE).collect()
+    R::fields()
+        .into_iter()
+        .filter(|field| field.name != table::SORT_VALUE)
+        .collect()
 }
 
 /// A question to one extract, or to several together.

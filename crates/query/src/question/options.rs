@@ -48,11 +48,15 @@ pub enum Among {
 
 impl Among {
     /// Threads by their ids.
-    pub const THREADS: Self =
-        Self::Texts("thread", "threads", "SELECT CAST(tid AS VARCHAR) AS text FROM thread");
+    pub const THREADS: Self = Self::Texts(
+        "thread",
+        "threads",
+        "SELECT CAST(tid AS VARCHAR) AS text FROM thread",
+    );
 
     /// Stack tags.
-    pub const TAGS: Self = Self::Texts("stack tag", "stack tags", "SELECT tag AS text FROM cpu_tag");
+    pub const TAGS: Self =
+        Self::Texts("stack tag", "stack tags", "SELECT tag AS text FROM cpu_tag");
 }
 
 /// What an option changes.
@@ -161,89 +165,146 @@ impl Spec {
 
     /// Bounds of a whole number.
     pub const fn between(self, least: i64, most: i64) -> Self {
-        Self { between: (least, most), ..self }
+        Self {
+            between: (least, most),
+            ..self
+        }
     }
 
     /// Words of a flag: not set, set.
     pub const fn either(self, no: &'static str, yes: &'static str) -> Self {
-        Self { either: Some([no, yes]), ..self }
+        Self {
+            either: Some([no, yes]),
+            ..self
+        }
     }
 
     /// The words that a text can be.
     pub const fn among(self, words: &'static [&'static str]) -> Self {
-        Self { among: words, ..self }
+        Self {
+            among: words,
+            ..self
+        }
     }
 
     /// It may stand without a value, which is this one then.
     pub const fn alone(self, value: &'static str) -> Self {
-        Self { alone: Some(value), ..self }
+        Self {
+            alone: Some(value),
+            ..self
+        }
     }
 
     /// A value may stand behind a blank even where it may stand alone.
     pub const fn apart(self) -> Self {
-        Self { is_apart: true, ..self }
+        Self {
+            is_apart: true,
+            ..self
+        }
     }
 
     /// `all` is a word, too, which chooses nothing.
     pub const fn or_all(self) -> Self {
-        Self { all: Some("all"), ..self }
+        Self {
+            all: Some("all"),
+            ..self
+        }
     }
 
     /// `none` is a word, too, which chooses nothing.
     pub const fn or_none(self) -> Self {
-        Self { all: Some("none"), ..self }
+        Self {
+            all: Some("none"),
+            ..self
+        }
     }
 
     /// What its value is compared with.
     pub const fn of(self, of: Among) -> Self {
-        Self { of: Some(of), ..self }
+        Self {
+            of: Some(of),
+            ..self
+        }
     }
 
     /// Options that it cannot stand with.
     pub const fn excludes(self, options: &'static [&'static str]) -> Self {
-        Self { excludes: options, ..self }
+        Self {
+            excludes: options,
+            ..self
+        }
     }
 
     /// The option that it needs.
     pub const fn requires(self, option: &'static str) -> Self {
-        Self { requires: Some(option), ..self }
+        Self {
+            requires: Some(option),
+            ..self
+        }
     }
 
     /// There is no answer without it.
     pub const fn required(self) -> Self {
-        Self { is_required: true, ..self }
+        Self {
+            is_required: true,
+            ..self
+        }
     }
 
     /// Other words for it.
     pub const fn also(self, words: &'static [&'static str]) -> Self {
-        Self { also: words, ..self }
+        Self {
+            also: words,
+            ..self
+        }
     }
 
     /// It stands below this heading in help.
     pub const fn below(self, heading: &'static str) -> Self {
-        Self { heading: Some(heading), ..self }
+        Self {
+            heading: Some(heading),
+            ..self
+        }
     }
 
     /// It changes how rows are put together, sorted or cut.
     pub const fn shape(self) -> Self {
-        Self { group: Group::Shape, ..self }
+        Self {
+            group: Group::Shape,
+            ..self
+        }
     }
 
     /// It changes how an answer is printed.
     pub const fn output(self) -> Self {
-        Self { group: Group::Output, ..self }
+        Self {
+            group: Group::Output,
+            ..self
+        }
     }
 
     /// Names it after a field, with its documentation as sentence.
     pub fn of_field(self, field: &'static str, sentence: &'static str) -> Self {
-        let name = if self.name.is_empty() { field } else { self.name };
-        Self { name, sentence: sentence.trim_start(), ..self }
+        let name = if self.name.is_empty() {
+            field
+        } else {
+            self.name
+        };
+        Self {
+            name,
+            sentence: sentence.trim_start(),
+            ..self
+        }
     }
 
     /// The option that takes this.
     #[must_use]
     pub const fn opt(self, kind: Kind, default: Option<String>) -> Opt {
-        Opt { spec: self, kind, default }
+        Opt {
+            spec: self,
+            kind,
+            default,
+        }
     }
 
     /// Whether it changes how an answer is printed, and nothing else.
@@ -253,7 +314,10 @@ impl Spec {
     }
 
     pub(crate) fn wrong(&self, problem: impl Into<String>) -> OptionError {
-        OptionError::Value { option: self.name, problem: problem.into() }
+        OptionError::Value {
+            option: self.name,
+            problem: problem.into(),
+        }
     }
 
     /// The text of a value.
@@ -267,7 +331,10 @@ impl Spec {
     }
 
     pub(super) fn none_of(&self, text: &str, words: &[&str]) -> OptionError {
-        self.wrong(format!("expected one of {}, found {text:?}", words.join(", ")))
+        self.wrong(format!(
+            "expected one of {}, found {text:?}",
+            words.join(", ")
+        ))
     }
 
     /// The word of the declaration that a text is.
@@ -278,18 +345,22 @@ impl Spec {
 
     /// What a text means, for types whose parser says what is wrong with it.
     pub(crate) fn parsed<P: FromStr<Err = String>>(&self, text: &str) -> Result<P, OptionError> {
-        text.parse().map_err(|problem| self.wrong(format!("{text:?}: {problem}")))
+        text.parse()
+            .map_err(|problem| self.wrong(format!("{text:?}: {problem}")))
     }
 
     pub(super) fn number<N: FromStr>(&self, text: &str, what: &str) -> Result<N, OptionError> {
-        text.parse().map_err(|_| self.wrong(format!("expected {what}, found {text:?}")))
+        text.parse()
+            .map_err(|_| self.wrong(format!("expected {what}, found {text:?}")))
     }
 
     pub(super) fn whole(&self, text: &str) -> Result<i64, OptionError> {
         let number = self.number(text, "a whole number")?;
         match self.between {
             (least, most) if (least..=most).contains(&number) => Ok(number),
-            (least, i64::MAX) => Err(self.wrong(format!("expected {least} or more, found {number}"))),
+            (least, i64::MAX) => {
+                Err(self.wrong(format!("expected {least} or more, found {number}")))
+            }
             (least, most) => Err(self.wrong(format!("expected {least} to {most}, found {number}"))),
         }
     }
@@ -331,12 +402,21 @@ pub(super) fn by_name(options: &[Opt], values: &Values) -> Result<Values, Option
         let is_it = |option: &&Opt| option.name == *word || option.also.contains(&word.as_str());
         let Some(option) = options.iter().find(is_it) else {
             let known = options.iter().map(|option| option.name).collect();
-            return Err(OptionError::Unknown { word: word.clone(), known });
+            return Err(OptionError::Unknown {
+                word: word.clone(),
+                known,
+            });
         };
         // Two words for one option could have two values, and neither is more right than the other.
-        if known.insert(option.name.to_owned(), value.clone()).is_some() {
+        if known
+            .insert(option.name.to_owned(), value.clone())
+            .is_some()
+        {
             let problem = format!("it is given twice, as {word}, too");
-            return Err(OptionError::Value { option: option.name, problem });
+            return Err(OptionError::Value {
+                option: option.name,
+                problem,
+            });
         }
     }
     Ok(known)

@@ -20,11 +20,16 @@ const RANGE: &str = "range";
 
 /// The options of a question, with the one for marks where it has one for times.
 pub(super) fn with_marks(mut options: Vec<Opt>) -> Vec<Opt> {
-    let at = options.iter().position(|o| o.name == RANGE && o.kind == Kind::Range(Unit::Moment));
+    let at = options
+        .iter()
+        .position(|o| o.name == RANGE && o.kind == Kind::Range(Unit::Moment));
     if let Some(at) = at {
         let sentence = "Only the part of the trace between two marks: the first one with the first text, and \
                         the next one behind it with the second (*, ?)";
-        let between = option("MARK").excludes(&[RANGE]).of_field(BETWEEN, sentence).opt(Kind::Two, None);
+        let between = option("MARK")
+            .excludes(&[RANGE])
+            .of_field(BETWEEN, sentence)
+            .opt(Kind::Two, None);
         options.insert(at + 1, between);
     }
     options
@@ -47,21 +52,34 @@ struct ClockPart {
 
 impl Places {
     /// The parts among values, and the other values.
-    pub(super) fn of(options: &[Opt], values: &Values) -> std::result::Result<(Self, Values), OptionError> {
+    pub(super) fn of(
+        options: &[Opt],
+        values: &Values,
+    ) -> std::result::Result<(Self, Values), OptionError> {
         let (mut clock, mut others) = (Vec::new(), values.clone());
         // With `--zero-time` times count from another zero and cannot be clock times. `--range` still counts
         // from the start of the trace, so that it may be one.
-        let counts_from_start = |option: &&Opt| option.name == RANGE || !values.contains_key("zero-time");
-        let parts_of = options.iter().filter(|option| option.kind == Kind::Range(Unit::Moment));
+        let counts_from_start =
+            |option: &&Opt| option.name == RANGE || !values.contains_key("zero-time");
+        let parts_of = options
+            .iter()
+            .filter(|option| option.kind == Kind::Range(Unit::Moment));
         for option in parts_of.filter(counts_from_start) {
             let text = values.get(option.name).and_then(Value::as_str);
             let part = text.and_then(|text| Some((text, Part::parse(text).ok()?)));
             if let Some((text, part @ Part::Clock(..))) = part {
-                clock.push(ClockPart { option: option.name, text: text.to_owned(), part });
+                clock.push(ClockPart {
+                    option: option.name,
+                    text: text.to_owned(),
+                    part,
+                });
                 others.remove(option.name);
             }
         }
-        let marks = others.remove(BETWEEN).map(|marks| two(&marks)).transpose()?;
+        let marks = others
+            .remove(BETWEEN)
+            .map(|marks| two(&marks))
+            .transpose()?;
         if marks.is_some() && values.contains_key(RANGE) {
             return Err(wrong("it names the part that --range names, too"));
         }
@@ -70,8 +88,14 @@ impl Places {
 
     /// The parts as values.
     pub(super) fn written(&self) -> impl Iterator<Item = (String, Value)> {
-        let clock = self.clock.iter().map(|part| (part.option.to_owned(), part.text.as_str().into()));
-        let marks = self.marks.iter().map(|marks| (BETWEEN.to_owned(), marks.to_vec().into()));
+        let clock = self
+            .clock
+            .iter()
+            .map(|part| (part.option.to_owned(), part.text.as_str().into()));
+        let marks = self
+            .marks
+            .iter()
+            .map(|marks| (BETWEEN.to_owned(), marks.to_vec().into()));
         clock.chain(marks)
     }
 
@@ -110,7 +134,10 @@ impl Places {
             let min = moment(session, begin, None)?;
             // Marks repeat: the end is the first one behind the start, not the first one of the trace.
             let max = moment(session, end, Some(min))?;
-            places.insert(RANGE.to_owned(), Range { min, max }.with_unit(Unit::Moment).into());
+            places.insert(
+                RANGE.to_owned(),
+                Range { min, max }.with_unit(Unit::Moment).into(),
+            );
         }
         let mut placed = request.clone();
         placed.place(&places);
@@ -120,13 +147,20 @@ impl Places {
 
 /// The texts of two marks.
 fn two(marks: &Value) -> std::result::Result<[String; 2], OptionError> {
-    let texts = marks.as_array().map(|marks| marks.iter().map(Value::as_str).collect::<Vec<_>>());
+    let texts = marks
+        .as_array()
+        .map(|marks| marks.iter().map(Value::as_str).collect::<Vec<_>>());
     match texts.as_deref() {
         Some([Some(begin), Some(end)]) => Ok([(*begin).to_owned(), (*end).to_owned()]),
-        _ => Err(wrong(&format!("two texts of marks were expected, not {marks}"))),
+        _ => Err(wrong(&format!(
+            "two texts of marks were expected, not {marks}"
+        ))),
     }
 }
 
 fn wrong(problem: &str) -> OptionError {
-    OptionError::Value { option: BETWEEN, problem: problem.to_owned() }
+    OptionError::Value {
+        option: BETWEEN,
+        problem: problem.to_owned(),
+    }
 }

@@ -16,10 +16,15 @@ use crate::range::Unit;
 #[must_use]
 pub fn request_schema(question: &dyn AnyQuestion) -> Value {
     let options = question.options();
-    let properties: Map<String, Value> =
-        options.iter().map(|option| (option.name.to_owned(), property(option))).collect();
-    let required: Vec<&str> =
-        options.iter().filter(|option| option.is_required).map(|option| option.name).collect();
+    let properties: Map<String, Value> = options
+        .iter()
+        .map(|option| (option.name.to_owned(), property(option)))
+        .collect();
+    let required: Vec<&str> = options
+        .iter()
+        .filter(|option| option.is_required)
+        .map(|option| option.name)
+        .collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": question.name(),
@@ -37,16 +42,25 @@ fn property(option: &Opt) -> Value {
         Kind::Text => json!({"type": "string"}),
         Kind::Words(words) => json!({"type": "string", "enum": words}),
         Kind::Several(words) => json!({"type": "string", "words": words, "separator": ","}),
-        Kind::Range(unit) => json!({"type": "string", "pattern": "[0-9]", "unit": unit_name(*unit)}),
+        Kind::Range(unit) => {
+            json!({"type": "string", "pattern": "[0-9]", "unit": unit_name(*unit)})
+        }
         Kind::Whole(least, i64::MAX) => json!({"type": "integer", "minimum": least}),
         Kind::Whole(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
         Kind::Number => json!({"type": "number"}),
         Kind::Files | Kind::List => json!({"type": "array", "items": {"type": "string"}}),
-        Kind::Two => json!({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}),
+        Kind::Two => {
+            json!({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2})
+        }
     };
     if let Some(schema) = schema.as_object_mut() {
         schema.insert("description".into(), option.sentence.into());
-        schema.extend(option.default.as_ref().map(|default| ("default".to_owned(), value(option, default))));
+        schema.extend(
+            option
+                .default
+                .as_ref()
+                .map(|default| ("default".to_owned(), value(option, default))),
+        );
     }
     schema
 }
@@ -54,7 +68,9 @@ fn property(option: &Opt) -> Value {
 /// A default, which is kept as text, as JSON has it.
 fn value(option: &Opt, text: &str) -> Value {
     match option.kind {
-        Kind::Whole(..) | Kind::Number => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+        Kind::Whole(..) | Kind::Number => {
+            serde_json::from_str(text).unwrap_or_else(|_| text.into())
+        }
         _ => text.into(),
     }
 }
@@ -114,8 +130,12 @@ impl<Q, R> View<Q, R> {
     /// so that declarations need not name it; columns that compute something give nothing.
     pub fn describe<F: FromRows>(&self, request: &Q, shown: fn(F) -> R, fields: &mut [Field]) {
         let own = F::fields();
-        let Some(row) = numbered(&own).map(shown) else { return };
-        let says = |column: &&Column<Q, R>| (column.total, column.better) != (Total::None, Better::Neither);
+        let Some(row) = numbered(&own).map(shown) else {
+            return;
+        };
+        let says = |column: &&Column<Q, R>| {
+            (column.total, column.better) != (Total::None, Better::Neither)
+        };
         for column in self.columns.iter().filter(says) {
             let number = match (column.value)(request, &row) {
                 Cell::Number(number) => number,
@@ -123,10 +143,20 @@ impl<Q, R> View<Q, R> {
                 _ => continue,
             };
             let at = usize::try_from(number.saturating_sub(FIRST)).ok();
-            let Some(name) = at.and_then(|at| own.get(at)).map(|field| field.name) else { continue };
+            let Some(name) = at.and_then(|at| own.get(at)).map(|field| field.name) else {
+                continue;
+            };
             for field in fields.iter_mut().filter(|field| field.name == name) {
-                field.total = if field.total == Total::None { column.total } else { field.total };
-                field.better = if field.better == Better::Neither { column.better } else { field.better };
+                field.total = if field.total == Total::None {
+                    column.total
+                } else {
+                    field.total
+                };
+                field.better = if field.better == Better::Neither {
+                    column.better
+                } else {
+                    field.better
+                };
             }
         }
     }
@@ -138,16 +168,31 @@ impl<Q, R> View<Q, R> {
 #[must_use]
 pub fn row_schema(fields: &[Field]) -> Value {
     let column = |field: &Field| {
-        let kind = if field.is_optional { json!([field.kind, "null"]) } else { json!(field.kind) };
+        let kind = if field.is_optional {
+            json!([field.kind, "null"])
+        } else {
+            json!(field.kind)
+        };
         let always = [("type", kind), ("description", field.sentence.into())];
-        let said = [("total", total_word(field.total)), ("better", better_word(field.better))];
+        let said = [
+            ("total", total_word(field.total)),
+            ("better", better_word(field.better)),
+        ];
         let said = said.into_iter().filter(|(_, word)| !word.is_empty());
         let said = said.map(|(key, word)| (key, Value::from(word)));
-        let schema: Map<String, Value> =
-            always.into_iter().chain(said).map(|(key, value)| (key.to_owned(), value)).collect();
+        let schema: Map<String, Value> = always
+            .into_iter()
+            .chain(said)
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect();
         (field.name.to_owned(), Value::from(schema))
     };
-    let trace = ("trace".to_owned(), json!({"type": "string", "description": "File name of the trace."}));
-    let properties: Map<String, Value> = std::iter::once(trace).chain(fields.iter().map(column)).collect();
+    let trace = (
+        "trace".to_owned(),
+        json!({"type": "string", "description": "File name of the trace."}),
+    );
+    let properties: Map<String, Value> = std::iter::once(trace)
+        .chain(fields.iter().map(column))
+        .collect();
     json!({"type": "object", "properties": properties})
 }

@@ -177,19 +177,27 @@ impl<Q, R> Rows<Q, R> {
     fn sums(&self, mut words: &str) -> Line {
         let rows = Value::Number(i64::try_from(self.rows.len()).unwrap_or(i64::MAX));
         let mut line = Line::default();
-        while let Some((before, (name, behind))) =
-            words.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+        while let Some((before, (name, behind))) = words
+            .split_once('{')
+            .and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
         {
             let column = self.view.columns.iter().find(|column| column.name == name);
             let (format, value) = match (name, column) {
                 ("", _) => (Format::Whole, rows.clone()),
                 ("#", _) => (Format::Id, rows.clone()),
-                (_, Some(column)) => (column.format, column.total_of(&self.request, self.rows.iter())),
+                (_, Some(column)) => (
+                    column.format,
+                    column.total_of(&self.request, self.rows.iter()),
+                ),
                 (_, None) => (Format::Word, Value::Missing),
             };
             (line, words) = (line.words(before).value(format, value), behind);
         }
-        if words.is_empty() { line } else { line.words(words) }
+        if words.is_empty() {
+            line
+        } else {
+            line.words(words)
+        }
     }
 }
 
@@ -203,7 +211,9 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
                 Title::Time => Heading::Time,
                 Title::TimeIn(words, format) => Heading::TimeIn(words, format(&self.request)),
             },
-            format: column.format_of.map_or(column.format, |format| format(&self.request)),
+            format: column
+                .format_of
+                .map_or(column.format, |format| format(&self.request)),
             style: column.style,
             is_shown: match column.shown {
                 Shown::Yes => true,
@@ -221,16 +231,18 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
         };
         // Cells stand behind all columns: `value` takes numbers beyond those of the columns for them.
         let cells = self.view.cells.iter().flat_map(|cells| {
-            (cells.titles)(&self.request).into_iter().map(|title| AnyColumn {
-                name: cells.name,
-                title: Heading::Line(title),
-                format: Format::Word,
-                style: Style::Both,
-                is_shown: true,
-                missing: "",
-                total: Total::None,
-                better: Better::Neither,
-            })
+            (cells.titles)(&self.request)
+                .into_iter()
+                .map(|title| AnyColumn {
+                    name: cells.name,
+                    title: Heading::Line(title),
+                    format: Format::Word,
+                    style: Style::Both,
+                    is_shown: true,
+                    missing: "",
+                    total: Total::None,
+                    better: Better::Neither,
+                })
         });
         self.view.columns.iter().map(column).chain(cells).collect()
     }
@@ -240,7 +252,9 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
     }
 
     fn value(&self, row: usize, column: usize) -> Value {
-        let Some(row) = self.rows.get(row) else { return Value::Missing };
+        let Some(row) = self.rows.get(row) else {
+            return Value::Missing;
+        };
         let cell = column.checked_sub(self.view.columns.len());
         match (self.column(column), &self.view.cells, cell) {
             (Some(column), ..) => (column.value)(&self.request, row),
@@ -258,17 +272,24 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
     }
 
     fn subheading(&self, group: usize) -> Vec<Line> {
-        let rows = self.groups.get(group).and_then(|rows| self.rows.get(rows.clone()));
+        let rows = self
+            .groups
+            .get(group)
+            .and_then(|rows| self.rows.get(rows.clone()));
         rows.map_or_else(Vec::new, |rows| (self.view.subheading)(&self.request, rows))
     }
 
     fn above(&self, row: usize) -> Vec<Line> {
         let before = row.checked_sub(1).and_then(|before| self.rows.get(before));
-        self.rows.get(row).map_or_else(Vec::new, |row| (self.view.above)(&self.request, row, before))
+        self.rows.get(row).map_or_else(Vec::new, |row| {
+            (self.view.above)(&self.request, row, before)
+        })
     }
 
     fn below(&self, row: usize) -> Vec<Line> {
-        self.rows.get(row).map_or_else(Vec::new, |row| (self.view.below)(&self.request, row))
+        self.rows
+            .get(row)
+            .map_or_else(Vec::new, |row| (self.view.below)(&self.request, row))
     }
 
     fn is_listed(&self, row: usize) -> bool {
@@ -285,9 +306,13 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
 
     fn total(&self) -> Vec<Line> {
         let rows: Vec<&R> = self.rows.iter().collect();
-        let shown = self.view.sums.filter(|(_, is_shown)| is_shown(&self.request, rows.len()));
+        let shown = self
+            .view
+            .sums
+            .filter(|(_, is_shown)| is_shown(&self.request, rows.len()));
         let sums = shown.map(|(words, _)| self.sums(words)).into_iter();
-        sums.chain((self.view.total)(&self.request, &rows, self.is_merged)).collect()
+        sums.chain((self.view.total)(&self.request, &rows, self.is_merged))
+            .collect()
     }
 
     fn record(&self, row: usize) -> Result<Map<String, Json>, serde_json::Error> {
@@ -304,8 +329,15 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
         // again afterwards.
         let is_largest_first = self.is_largest_first;
         self.put_largest_first(false);
-        let Self { request, view, rows, .. } = *self;
-        let others = others.into_iter().filter_map(|other| other.downcast::<Self>().ok());
+        let Self {
+            request,
+            view,
+            rows,
+            ..
+        } = *self;
+        let others = others
+            .into_iter()
+            .filter_map(|other| other.downcast::<Self>().ok());
         let tables = std::iter::once(rows).chain(others.map(|mut other| {
             other.put_largest_first(false);
             other.rows
@@ -321,7 +353,10 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             None => largest(sources, top, view.order),
         };
         let (mut of, rows): (Vec<usize>, Vec<R>) = all.into_iter().unzip();
-        let mut table = Self { is_merged: true, ..Self::new(request, view, vec![rows]) };
+        let mut table = Self {
+            is_merged: true,
+            ..Self::new(request, view, vec![rows])
+        };
         table.put_largest_first(is_largest_first);
         // The numbers of the extracts have to follow their rows, which were turned with the table.
         if is_largest_first && table.ranked() == Ranked::Rows {
@@ -338,7 +373,10 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             *group = start..end;
         }
         let numbered = (0..).zip(std::mem::take(&mut self.rows));
-        self.rows = numbered.filter(|(row, _)| keep(*row)).map(|(_, row)| row).collect();
+        self.rows = numbered
+            .filter(|(row, _)| keep(*row))
+            .map(|(_, row)| row)
+            .collect();
     }
 
     fn joins_extracts(&self) -> bool {
@@ -388,7 +426,8 @@ mod tests {
         size: i64,
     }
 
-    const SIZES: View<Ranked, Row> = View::new(&[], |row: &Row| row.size as f64).ranking(|ranked| *ranked);
+    const SIZES: View<Ranked, Row> =
+        View::new(&[], |row: &Row| row.size as f64).ranking(|ranked| *ranked);
 
     fn table(ranked: Ranked, groups: &[&[i64]]) -> Box<Rows<Ranked, Row>> {
         let rows = |sizes: &&[i64]| sizes.iter().map(|size| Row { size: *size }).collect();
@@ -396,7 +435,10 @@ mod tests {
     }
 
     fn sizes(table: &Rows<Ranked, Row>) -> (Vec<i64>, Vec<usize>) {
-        (table.rows.iter().map(|row| row.size).collect(), table.groups())
+        (
+            table.rows.iter().map(|row| row.size).collect(),
+            table.groups(),
+        )
     }
 
     /// What a front end that compares answers has to know of columns.
@@ -405,9 +447,15 @@ mod tests {
         type Size = Column<(), Row>;
         const SIZE: Size = Size::new("Size", "size", Format::Bytes, |(), row| row.size.into());
         const ALL: View<(), Row> =
-            View::new(&[SIZE.cost(), SIZE.worst(), SIZE.sum(), SIZE], |row| row.size as f64);
+            View::new(&[SIZE.cost(), SIZE.worst(), SIZE.sum(), SIZE], |row| {
+                row.size as f64
+            });
         let rows = Rows::new((), &ALL, vec![vec![Row { size: 2 }, Row { size: 3 }]]);
-        let found: Vec<_> = rows.columns().iter().map(|column| (column.total, column.better)).collect();
+        let found: Vec<_> = rows
+            .columns()
+            .iter()
+            .map(|column| (column.total, column.better))
+            .collect();
         let none = (Total::None, Better::Neither);
         let (sum, max) = ((Total::Sum, Better::Less), (Total::Max, Better::Less));
         assert_eq!(found, [sum, max, (Total::Sum, Better::Neither), none]);
@@ -432,11 +480,17 @@ mod tests {
 
     #[test]
     fn the_largest_of_several_lists_are_kept_whichever_way_these_stand() {
-        let (mut one, mut other) = (table(Ranked::Rows, &[&[1, 4]]), table(Ranked::Rows, &[&[2, 3]]));
+        let (mut one, mut other) = (
+            table(Ranked::Rows, &[&[1, 4]]),
+            table(Ranked::Rows, &[&[2, 3]]),
+        );
         one.put_largest_first(true);
         other.put_largest_first(true);
         let infos = [TraceInfo::default(), TraceInfo::default()];
-        let top = Top { count: Some(3), skip: 0 };
+        let top = Top {
+            count: Some(3),
+            skip: 0,
+        };
         let (all, of) = one.merged(vec![other.into_any()], &infos, top);
         let all = all.into_any().downcast::<Rows<Ranked, Row>>().unwrap();
         assert_eq!((sizes(&all).0, of), (vec![4, 3, 2], vec![0, 1, 1]));

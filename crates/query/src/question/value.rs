@@ -183,7 +183,10 @@ impl Line {
 
     /// A heading that begins with these words.
     pub fn heading(words: impl Into<String>) -> Self {
-        Self { is_heading: true, ..Self::new(words) }
+        Self {
+            is_heading: true,
+            ..Self::new(words)
+        }
     }
 
     /// Adds words.
@@ -207,5 +210,9 @@ impl Line {
 /// The frames of a stack, which is a text with a line for each, below a row.
 #[must_use]
 pub fn frames(stack: Option<&str>) -> Vec<Line> {
-    stack.into_iter().flat_map(str::lines).map(|frame| Line::new(format!("      {frame}"))).collect()
+    stack
+        .into_iter()
+        .flat_map(str::lines)
+        .map(|frame| Line::new(format!("      {frame}")))
+        .collect()
 }

@@ -51,7 +51,9 @@ pub trait Scalar: Sized {
     /// # Errors
     /// What stands there is no such value.
     fn value(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        spec.text(values)?.map(|text| Self::parse(&text, spec)).transpose()
+        spec.text(values)?
+            .map(|text| Self::parse(&text, spec))
+            .transpose()
     }
 }
 
@@ -99,7 +101,10 @@ pub trait Words: Sized + Copy + PartialEq + 'static {
     /// The word of a variant.
     #[must_use]
     fn word(self) -> &'static str {
-        Self::WORDS.iter().find(|(_, value)| *value == self).map_or("", |(word, _)| word)
+        Self::WORDS
+            .iter()
+            .find(|(_, value)| *value == self)
+            .map_or("", |(word, _)| word)
     }
 }
 
@@ -112,7 +117,10 @@ impl<W: Words> Scalar for W {
         Kind::Words(words::<W>())
     }
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
-        let found = W::WORDS.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+        let found = W::WORDS
+            .iter()
+            .find(|(word, _)| *word == text)
+            .map(|(_, value)| *value);
         found.ok_or_else(|| spec.none_of(text, &words::<W>()))
     }
     fn text(&self, _: &Spec) -> String {
@@ -123,7 +131,8 @@ impl<W: Words> Scalar for W {
 /// A flag, or one of two words.
 impl Scalar for bool {
     fn kind(spec: &Spec) -> Kind {
-        spec.either.map_or(Kind::Flag, |words| Kind::Words(words.to_vec()))
+        spec.either
+            .map_or(Kind::Flag, |words| Kind::Words(words.to_vec()))
     }
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
         let words = spec.either.unwrap_or(["false", "true"]);
@@ -137,14 +146,23 @@ impl Scalar for bool {
         if *self { yes } else { no }.to_owned()
     }
     fn json(&self, spec: &Spec) -> Value {
-        if spec.either.is_some() { self.text(spec).into() } else { Value::Bool(*self) }
+        if spec.either.is_some() {
+            self.text(spec).into()
+        } else {
+            Value::Bool(*self)
+        }
     }
     fn value(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
         match (values.get(spec.name), spec.either) {
-            (_, Some(_)) => spec.text(values)?.map(|text| Self::parse(&text, spec)).transpose(),
+            (_, Some(_)) => spec
+                .text(values)?
+                .map(|text| Self::parse(&text, spec))
+                .transpose(),
             (None | Some(Value::Null), None) => Ok(None),
             (Some(Value::Bool(flag)), None) => Ok(Some(*flag)),
-            (Some(other), None) => Err(spec.wrong(format!("expected true or false, found {other}"))),
+            (Some(other), None) => {
+                Err(spec.wrong(format!("expected true or false, found {other}")))
+            }
         }
     }
 }
@@ -164,10 +182,18 @@ impl Scalar for u64 {
 /// Any text, or one of the words that the declaration names.
 impl Scalar for String {
     fn kind(spec: &Spec) -> Kind {
-        if spec.among.is_empty() { Kind::Text } else { Kind::Words(spec.among.to_vec()) }
+        if spec.among.is_empty() {
+            Kind::Text
+        } else {
+            Kind::Words(spec.among.to_vec())
+        }
     }
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
-        if spec.among.is_empty() { Ok(text.to_owned()) } else { spec.one_of(text).map(str::to_owned) }
+        if spec.among.is_empty() {
+            Ok(text.to_owned())
+        } else {
+            spec.one_of(text).map(str::to_owned)
+        }
     }
     fn text(&self, _: &Spec) -> String {
         self.clone()
@@ -193,9 +219,17 @@ impl Scalar for Vec<&'static str> {
         Kind::Several(spec.among.to_vec())
     }
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
-        let given = text.split(',').map(|word| spec.one_of(word)).collect::<Result<Vec<_>, _>>()?;
+        let given = text
+            .split(',')
+            .map(|word| spec.one_of(word))
+            .collect::<Result<Vec<_>, _>>()?;
         // In the order of the declaration and each once, so that equal requests have equal values.
-        Ok(spec.among.iter().copied().filter(|word| given.contains(word)).collect())
+        Ok(spec
+            .among
+            .iter()
+            .copied()
+            .filter(|word| given.contains(word))
+            .collect())
     }
     fn text(&self, _: &Spec) -> String {
         self.join(",")
@@ -244,12 +278,18 @@ impl Scalar for Vec<Range> {
         text.split(';').map(|part| range(part, spec)).collect()
     }
     fn text(&self, spec: &Spec) -> String {
-        self.iter().map(|range| range.with_unit(spec.unit)).collect::<Vec<_>>().join(";")
+        self.iter()
+            .map(|range| range.with_unit(spec.unit))
+            .collect::<Vec<_>>()
+            .join(";")
     }
 }
 
 fn range(text: &str, spec: &Spec) -> Result<Range, OptionError> {
-    Range::parse(text, spec.unit).map_err(|source| OptionError::Range { option: spec.name, source })
+    Range::parse(text, spec.unit).map_err(|source| OptionError::Range {
+        option: spec.name,
+        source,
+    })
 }
 
 /// Files by their names.
@@ -261,8 +301,13 @@ impl OptionValue for Vec<String> {
         let Some(Value::Array(list)) = values.get(spec.name) else {
             return Ok(spec.text(values)?.map(|file| vec![file]));
         };
-        let files = list.iter().map(|file| file.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>();
-        files.map(Some).ok_or_else(|| spec.wrong("expected names of files"))
+        let files = list
+            .iter()
+            .map(|file| file.as_str().map(str::to_owned))
+            .collect::<Option<Vec<_>>>();
+        files
+            .map(Some)
+            .ok_or_else(|| spec.wrong("expected names of files"))
     }
     fn write(&self, spec: &Spec, values: &mut Values) {
         values.insert(spec.name.into(), self.clone().into());
@@ -275,7 +320,9 @@ impl OptionValue for Range {
         vec![spec.opt(Kind::Range(spec.unit), default)]
     }
     fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        spec.text(values)?.map(|text| range(&text, spec)).transpose()
+        spec.text(values)?
+            .map(|text| range(&text, spec))
+            .transpose()
     }
     fn write(&self, spec: &Spec, values: &mut Values) {
         values.insert(spec.name.into(), self.with_unit(spec.unit).into());

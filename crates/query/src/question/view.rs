@@ -19,8 +19,9 @@ pub type Merge<Q, R> = fn(&Q, Vec<Source<R>>, Top) -> Vec<(usize, R)>;
 
 /// The largest rows of several extracts, ascending, each with the number of its extract.
 pub fn largest<R>(sources: Vec<Source<R>>, top: Top, order: fn(&R) -> f64) -> Vec<(usize, R)> {
-    let numbered =
-        (0..).zip(sources).flat_map(|(of, source)| source.rows.into_iter().map(move |row| (of, row)));
+    let numbered = (0..)
+        .zip(sources)
+        .flat_map(|(of, source)| source.rows.into_iter().map(move |row| (of, row)));
     let mut all: Vec<(usize, R)> = numbered.collect();
     all.sort_by(|(_, a), (_, b)| order(a).total_cmp(&order(b)));
     top.cut(&mut all);
@@ -119,7 +120,10 @@ impl<Q, R> View<Q, R> {
 
     /// Adds columns whose number depends on the answer.
     pub const fn with_cells(self, cells: Cells<Q, R>) -> Self {
-        Self { cells: Some(cells), ..self }
+        Self {
+            cells: Some(cells),
+            ..self
+        }
     }
 
     /// Ranks something else than rows.
@@ -149,7 +153,11 @@ impl<Q, R> View<Q, R> {
 
     /// Lists only such rows in text, each behind this indent.
     pub const fn listing(self, indent: &'static str, listed: fn(&R) -> bool) -> Self {
-        Self { listed, indent, ..self }
+        Self {
+            listed,
+            indent,
+            ..self
+        }
     }
 
     /// Prints such rows in the colour of warnings.
@@ -159,12 +167,19 @@ impl<Q, R> View<Q, R> {
 
     /// Makes one list of rows of several extracts in another way.
     pub const fn with_merge(self, merge: Merge<Q, R>) -> Self {
-        Self { merge: Some(merge), ..self }
+        Self {
+            merge: Some(merge),
+            ..self
+        }
     }
 
     /// Makes one list of rows of several extracts, in which a row can be made of several.
     pub const fn with_join(self, merge: Merge<Q, R>) -> Self {
-        Self { merge: Some(merge), joins_extracts: true, ..self }
+        Self {
+            merge: Some(merge),
+            joins_extracts: true,
+            ..self
+        }
     }
 
     /// Puts lines of sums behind all rows.
@@ -176,6 +191,9 @@ impl<Q, R> View<Q, R> {
     /// declaration adds it up, `{}` for the number of rows, `{#}` for this number without groups of digits.
     /// `is_shown` says whether the request wants the line behind so many rows.
     pub const fn with_sums(self, words: &'static str, is_shown: fn(&Q, usize) -> bool) -> Self {
-        Self { sums: Some((words, is_shown)), ..self }
+        Self {
+            sums: Some((words, is_shown)),
+            ..self
+        }
     }
 }

@@ -40,7 +40,16 @@ pub struct TestName {
 }
 
 /// Endings of traces, archives and extracts.
-const ENDINGS: [&str; 8] = [".etwx.zip", ".etwx", ".etl", ".7z", ".zip", ".diagsession", ".json7z", ".json"];
+const ENDINGS: [&str; 8] = [
+    ".etwx.zip",
+    ".etwx",
+    ".etl",
+    ".7z",
+    ".zip",
+    ".diagsession",
+    ".json7z",
+    ".json",
+];
 
 /// A file name without the ending of a trace, archive or extract; `None` for other files.
 #[must_use]
@@ -48,7 +57,9 @@ pub fn stem(file_name: &str) -> Option<&str> {
     let lower = file_name.to_ascii_lowercase();
     // Longer endings stand first, so that `.etwx.zip` is not taken for `.zip`.
     let ending = ENDINGS.iter().find(|ending| lower.ends_with(**ending))?;
-    file_name.get(..file_name.len() - ending.len()).filter(|stem| !stem.is_empty())
+    file_name
+        .get(..file_name.len() - ending.len())
+        .filter(|stem| !stem.is_empty())
 }
 
 impl TestName {
@@ -57,7 +68,10 @@ impl TestName {
     pub fn parse(file_name: &str) -> Option<Self> {
         let stem = stem(file_name)?;
         // A test case may have such a part itself: the last one that fits counts.
-        let places = stem.match_indices('_').map(|(at, _)| at).collect::<Vec<_>>();
+        let places = stem
+            .match_indices('_')
+            .map(|(at, _)| at)
+            .collect::<Vec<_>>();
         places.into_iter().rev().find_map(|at| {
             let (test_case, rest) = (stem.get(..at)?, stem.get(at + 1..)?);
             let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -71,13 +85,19 @@ impl TestName {
                 status: None,
                 performed_at: None,
             };
-            if test_case.is_empty() { None } else { name.of_rest(rest) }
+            if test_case.is_empty() {
+                None
+            } else {
+                name.of_rest(rest)
+            }
         })
     }
 
     fn of_rest(&self, rest: &str) -> Option<Self> {
         // The forms with a date first: the last one takes any word that can be the name of a machine.
-        self.long(rest).or_else(|| self.short(rest)).or_else(|| self.undated(rest))
+        self.long(rest)
+            .or_else(|| self.short(rest))
+            .or_else(|| self.undated(rest))
     }
 
     /// `_MACHINE_CLT_TestStatus-Passed_20200717-124447`.
@@ -99,7 +119,13 @@ impl TestName {
         };
         let performed_at = Some(date_time(date)?);
         let machine = Some(machine.to_owned()).filter(|machine| !machine.is_empty())?;
-        Some(Self { machine, generated_at: Some(generated_at), status, performed_at, ..self.clone() })
+        Some(Self {
+            machine,
+            generated_at: Some(generated_at),
+            status,
+            performed_at,
+            ..self.clone()
+        })
     }
 
     /// `MACHINE.20200717-124447`, or with a dash in front of the date.
@@ -108,12 +134,18 @@ impl TestName {
         let performed_at = Some(date_time(rest.get(at..)?)?);
         let machine = rest.get(..at)?;
         // A point, a dash, or a point and a dash stand between the machine and the date.
-        let end = machine.strip_suffix('-').map_or(machine, |machine| machine.trim_end_matches('.'));
+        let end = machine
+            .strip_suffix('-')
+            .map_or(machine, |machine| machine.trim_end_matches('.'));
         let end = end.strip_suffix('.').unwrap_or(end);
         if end.len() == machine.len() || end.is_empty() || end.starts_with('_') {
             return None;
         }
-        Some(Self { machine: end.to_owned(), performed_at, ..self.clone() })
+        Some(Self {
+            machine: end.to_owned(),
+            performed_at,
+            ..self.clone()
+        })
     }
 
     /// `MACHINE`, as in names from which the date was removed: letters, digits and dashes.
@@ -123,14 +155,18 @@ impl TestName {
         // A date behind the machine without a dot between is none of the forms.
         let at = rest.len().saturating_sub("20200717-124447".len());
         let has_date = rest.get(at..).and_then(date_time).is_some();
-        (is_name && !has_date).then(|| Self { machine: rest.to_owned(), ..self.clone() })
+        (is_name && !has_date).then(|| Self {
+            machine: rest.to_owned(),
+            ..self.clone()
+        })
     }
 }
 
 /// `20200717-124447`.
 fn date_time(text: &str) -> Option<NaiveDateTime> {
     let (date, time) = text.split_once('-')?;
-    let is_number = |text: &str, length| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
+    let is_number =
+        |text: &str, length| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
     if !is_number(date, 8) || !is_number(time, 6) {
         return None;
     }
@@ -147,17 +183,31 @@ mod tests {
     #[test]
     fn short_names() {
         let name =
-            TestName::parse("CallupAdhocWarmReadingCT_3117msFO9DE01T0162PC.20200717-124447.7z").unwrap();
-        assert_eq!((&*name.test_case, name.duration_ms), ("CallupAdhocWarmReadingCT", 3117));
-        assert_eq!((&*name.machine, name.generated_at, name.status), ("FO9DE01T0162PC", None, None));
-        assert_eq!(name.performed_at.unwrap().to_string(), "2020-07-17 12:44:47");
+            TestName::parse("CallupAdhocWarmReadingCT_3117msFO9DE01T0162PC.20200717-124447.7z")
+                .unwrap();
+        assert_eq!(
+            (&*name.test_case, name.duration_ms),
+            ("CallupAdhocWarmReadingCT", 3117)
+        );
+        assert_eq!(
+            (&*name.machine, name.generated_at, name.status),
+            ("FO9DE01T0162PC", None, None)
+        );
+        assert_eq!(
+            name.performed_at.unwrap().to_string(),
+            "2020-07-17 12:44:47"
+        );
         for other in [
             "Case_5msPC-20200717-124447.etl",
             "Case_5msPC.-20200717-124447.ETWX",
             "Case_5msPC.20200717-124447.etwx.zip",
         ] {
             let name = TestName::parse(other).unwrap();
-            assert_eq!((&*name.test_case, &*name.machine, name.duration_ms), ("Case", "PC", 5), "{other}");
+            assert_eq!(
+                (&*name.test_case, &*name.machine, name.duration_ms),
+                ("Case", "PC", 5),
+                "{other}"
+            );
         }
     }
 
@@ -165,10 +215,20 @@ mod tests {
     fn long_names() {
         let text = "Open_My_Case_3117ms_MY_PC-1_SRV_TestStatus-Failed_20200717-124447.etl";
         let name = TestName::parse(text).unwrap();
-        assert_eq!((&*name.test_case, name.duration_ms, &*name.machine), ("Open_My_Case", 3117, "MY_PC-1"));
-        assert_eq!((name.generated_at, name.status), (Some(GeneratedAt::Server), Some(TestStatus::Failed)));
-        let unknown = TestName::parse("A_1ms_PC_SINGLE_TestStatus-Unknown_20200717-124447.zip").unwrap();
-        assert_eq!((unknown.generated_at, unknown.status), (Some(GeneratedAt::Single), None));
+        assert_eq!(
+            (&*name.test_case, name.duration_ms, &*name.machine),
+            ("Open_My_Case", 3117, "MY_PC-1")
+        );
+        assert_eq!(
+            (name.generated_at, name.status),
+            (Some(GeneratedAt::Server), Some(TestStatus::Failed))
+        );
+        let unknown =
+            TestName::parse("A_1ms_PC_SINGLE_TestStatus-Unknown_20200717-124447.zip").unwrap();
+        assert_eq!(
+            (unknown.generated_at, unknown.status),
+            (Some(GeneratedAt::Single), None)
+        );
         // A test case that looks like a duration.
         let name = TestName::parse("Wait_5ms_7msPC.20200717-124447.etl").unwrap();
         assert_eq!((&*name.test_case, name.duration_ms), ("Wait_5ms", 7));
@@ -178,11 +238,23 @@ mod tests {
     fn names_without_a_date() {
         for (text, case, duration_ms, machine) in [
             ("Case_11341msPC.json7z", "Case", 11341, "PC"),
-            ("Open_Case_7ms_9msFO9DE01-PC.etl", "Open_Case_7ms", 9, "FO9DE01-PC"),
+            (
+                "Open_Case_7ms_9msFO9DE01-PC.etl",
+                "Open_Case_7ms",
+                9,
+                "FO9DE01-PC",
+            ),
         ] {
             let name = TestName::parse(text).unwrap();
-            assert_eq!((&*name.test_case, name.duration_ms, &*name.machine), (case, duration_ms, machine));
-            assert_eq!((name.performed_at, name.generated_at), (None, None), "{text}");
+            assert_eq!(
+                (&*name.test_case, name.duration_ms, &*name.machine),
+                (case, duration_ms, machine)
+            );
+            assert_eq!(
+                (name.performed_at, name.generated_at),
+                (None, None),
+                "{text}"
+            );
         }
     }
 

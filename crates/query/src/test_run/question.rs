@@ -28,27 +28,47 @@ type TestColumn = Column<TestRunRequest, TestRow>;
 
 const RECORDINGS: View<TestRunRequest, TestRow> = View::new(
     &[
-        TestColumn::new("Time", "Time", Word, |_, row| row.performed_at.replace('T', " ").into()),
-        TestColumn::new("Duration", "Took ms", Whole, |_, row| row.duration_ms.into()),
-        TestColumn::new("TestCase", "Test case", Word, |_, row| row.test_case.clone().into()),
-        TestColumn::new("Machine", "Machine", Word, |_, row| row.machine.clone().into()).or("?"),
+        TestColumn::new("Time", "Time", Word, |_, row| {
+            row.performed_at.replace('T', " ").into()
+        }),
+        TestColumn::new("Duration", "Took ms", Whole, |_, row| {
+            row.duration_ms.into()
+        }),
+        TestColumn::new("TestCase", "Test case", Word, |_, row| {
+            row.test_case.clone().into()
+        }),
+        TestColumn::new("Machine", "Machine", Word, |_, row| {
+            row.machine.clone().into()
+        })
+        .or("?"),
         TestColumn::new("Status", "Status", Word, |_, row| row.status.clone().into())
             .shown_if_known(|_| true),
         TestColumn::new("Trace", "Trace", Word, |_, row| row.trace.clone().into()).hidden(),
-        TestColumn::new("Extract", "Extract", Word, |_, row| row.extract.clone().into()).hidden(),
+        TestColumn::new("Extract", "Extract", Word, |_, row| {
+            row.extract.clone().into()
+        })
+        .hidden(),
         TestColumn::new("Bar", "", Word, |_, row| bar(row).into()).shown_if(|asked| asked.verbose),
     ],
     |_| 0.0,
 )
 .ranking(|_| Ranked::No)
 .with_below(|asked, row| {
-    let files = row.trace.iter().chain(&row.extract).filter(|_| asked.print_files);
+    let files = row
+        .trace
+        .iter()
+        .chain(&row.extract)
+        .filter(|_| asked.print_files);
     files.map(|file| Line::new(format!("    {file}"))).collect()
 });
 
 /// One x for each 200 ms, as far as a line goes on.
 fn bar(row: &TestRow) -> String {
-    "x".repeat(usize::try_from(row.duration_ms / 200).unwrap_or_default().min(500))
+    "x".repeat(
+        usize::try_from(row.duration_ms / 200)
+            .unwrap_or_default()
+            .min(500),
+    )
 }
 
 /// `dd hh:mm:ss`.
@@ -58,7 +78,12 @@ fn length(seconds: i64) -> String {
 }
 
 fn heading(run: &TestRun) -> Line {
-    let RunSums { seconds, test_cases, tests, .. } = RunSums::of(std::slice::from_ref(run));
+    let RunSums {
+        seconds,
+        test_cases,
+        tests,
+        ..
+    } = RunSums::of(std::slice::from_ref(run));
     Line::heading(format!(
         "Run {} starts at {}, duration {}, {test_cases} test cases, {tests} tests",
         run.index,
@@ -69,7 +94,13 @@ fn heading(run: &TestRun) -> Line {
 
 fn total(runs: &[TestRun]) -> Option<Line> {
     let (first, last) = runs.first().zip(runs.last())?;
-    let RunSums { tests, recordings, extracted, machines, .. } = RunSums::of(runs);
+    let RunSums {
+        tests,
+        recordings,
+        extracted,
+        machines,
+        ..
+    } = RunSums::of(runs);
     Some(Line::new(format!(
         "{} runs from {} to {}: {tests} tests, {recordings} recordings, {extracted} of them extracted, \
          machines: {}",
@@ -84,7 +115,10 @@ impl TestRunRequest {
     /// The answer to the names of these recordings.
     pub fn answer_for(&self, files: Vec<TestFile>, now: SystemTime) -> Answer {
         let runs = self.selection.of(files, now);
-        let groups = runs.iter().map(|run| (heading(run), TestRow::of(run))).collect();
+        let groups = runs
+            .iter()
+            .map(|run| (heading(run), TestRow::of(run)))
+            .collect();
         let lists = self.verbose || self.print_files;
         Answer::headed(self, &RECORDINGS, groups)
             .showing(if lists { Shows::Rows } else { Shows::Headings })
@@ -106,6 +140,9 @@ impl Question for TestRunRequest {
 
     fn of_names(&self) -> Option<OfNames<'_>> {
         let answer = Box::new(|files, now| self.answer_for(files, now));
-        Some(OfNames { recursive: self.recursive, answer })
+        Some(OfNames {
+            recursive: self.recursive,
+            answer,
+        })
     }
 }

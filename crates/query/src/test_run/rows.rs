@@ -25,15 +25,24 @@ impl TestRow {
     /// The recordings of a run, in the order of time.
     #[must_use]
     pub fn of(run: &TestRun) -> Vec<Self> {
-        let files = run.tests.iter().flat_map(|test| test.files.iter().map(move |file| (test, file)));
-        files.map(|(test, file)| Self::of_file(run, test, file)).collect()
+        let files = run
+            .tests
+            .iter()
+            .flat_map(|test| test.files.iter().map(move |file| (test, file)));
+        files
+            .map(|(test, file)| Self::of_file(run, test, file))
+            .collect()
     }
 
     fn of_file(run: &TestRun, test: &Test, file: &TestFile) -> Self {
-        let status = file.name.as_ref().and_then(|name| name.status).map(|status| match status {
-            TestStatus::Passed => "passed",
-            TestStatus::Failed => "failed",
-        });
+        let status = file
+            .name
+            .as_ref()
+            .and_then(|name| name.status)
+            .map(|status| match status {
+                TestStatus::Passed => "passed",
+                TestStatus::Failed => "failed",
+            });
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         Self {
             run: count(run.index),
@@ -104,7 +113,10 @@ mod tests {
                 stem: stem(name).unwrap().to_owned(),
                 trace: Some(name.into()),
                 extract: name.contains("CLIENT").then(|| "x.etwx".into()),
-                performed_at: known.as_ref().and_then(|name| name.performed_at).unwrap_or_default(),
+                performed_at: known
+                    .as_ref()
+                    .and_then(|name| name.performed_at)
+                    .unwrap_or_default(),
                 name: known,
             }
         };
@@ -117,13 +129,28 @@ mod tests {
             false,
         );
         let sums = RunSums::of(&runs);
-        assert_eq!((sums.test_cases, sums.tests, sums.recordings, sums.extracted), (2, 2, 3, 2));
-        assert_eq!((sums.machines.as_str(), sums.seconds), ("CLIENT SERVER", 600));
+        assert_eq!(
+            (sums.test_cases, sums.tests, sums.recordings, sums.extracted),
+            (2, 2, 3, 2)
+        );
+        assert_eq!(
+            (sums.machines.as_str(), sums.seconds),
+            ("CLIENT SERVER", 600)
+        );
         assert_eq!(RunSums::of(&[]), RunSums::default());
         let rows: Vec<TestRow> = runs.iter().flat_map(TestRow::of).collect();
-        let found: Vec<_> = rows.iter().map(|row| (row.test_case.as_str(), row.status.as_deref())).collect();
-        assert_eq!(found, [("Open", None), ("Open", None), ("Close", Some("failed"))]);
-        assert_eq!((rows[1].performed_at.as_str(), rows[1].duration_ms), ("2020-07-17T12:01:00", 100));
+        let found: Vec<_> = rows
+            .iter()
+            .map(|row| (row.test_case.as_str(), row.status.as_deref()))
+            .collect();
+        assert_eq!(
+            found,
+            [("Open", None), ("Open", None), ("Close", Some("failed"))]
+        );
+        assert_eq!(
+            (rows[1].performed_at.as_str(), rows[1].duration_ms),
+            ("2020-07-17T12:01:00", 100)
+        );
         assert_eq!((rows[1].extract.as_deref(), rows[1].is_valid), (None, true));
     }
 }

@@ -35,7 +35,9 @@ impl TestFile {
     /// The test case; the whole name where it has none of the known forms.
     #[must_use]
     pub fn test_case(&self) -> &str {
-        self.name.as_ref().map_or(&self.stem, |name| &name.test_case)
+        self.name
+            .as_ref()
+            .map_or(&self.stem, |name| &name.test_case)
     }
 
     /// How long the test took; 0 if the name does not say.
@@ -84,7 +86,10 @@ impl Test {
     /// When it was: the time of its first file.
     #[must_use]
     pub fn performed_at(&self) -> NaiveDateTime {
-        self.files.first().map(|file| file.performed_at).unwrap_or_default()
+        self.files
+            .first()
+            .map(|file| file.performed_at)
+            .unwrap_or_default()
     }
 
     /// Whether a file is of this test: the same case and duration on another machine at nearly the same time.
@@ -111,13 +116,19 @@ impl TestRun {
     /// When the first test was.
     #[must_use]
     pub fn start(&self) -> NaiveDateTime {
-        self.tests.first().map(Test::performed_at).unwrap_or_default()
+        self.tests
+            .first()
+            .map(Test::performed_at)
+            .unwrap_or_default()
     }
 
     /// When the last test was.
     #[must_use]
     pub fn end(&self) -> NaiveDateTime {
-        self.tests.last().map(Test::performed_at).unwrap_or_default()
+        self.tests
+            .last()
+            .map(Test::performed_at)
+            .unwrap_or_default()
     }
 }
 
@@ -158,10 +169,9 @@ pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
     let mut tests: Vec<Test> = Vec::new();
     for file in files {
         // Tests are sorted by time: those that are too old for the file need no look.
-        let near = tests
-            .iter_mut()
-            .rev()
-            .take_while(|test| file.performed_at.signed_duration_since(test.performed_at()) < ONE_TEST);
+        let near = tests.iter_mut().rev().take_while(|test| {
+            file.performed_at.signed_duration_since(test.performed_at()) < ONE_TEST
+        });
         // The earliest of the tests that fit, which the walk backwards meets last: files of one test follow
         // each other.
         match near.filter(|test| test.has(&file)).last() {
@@ -171,10 +181,15 @@ pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
     }
     let mut runs: Vec<TestRun> = Vec::new();
     for test in tests {
-        let gap = runs.last().map(|run| test.performed_at().signed_duration_since(run.end()));
+        let gap = runs
+            .last()
+            .map(|run| test.performed_at().signed_duration_since(run.end()));
         match runs.last_mut() {
             Some(run) if one_run || gap.is_some_and(|gap| gap <= GAP) => run.tests.push(test),
-            _ => runs.push(TestRun { index: runs.len(), tests: vec![test] }),
+            _ => runs.push(TestRun {
+                index: runs.len(),
+                tests: vec![test],
+            }),
         }
     }
     runs
@@ -187,8 +202,16 @@ impl Selection {
     pub fn of(&self, mut files: Vec<TestFile>, now: SystemTime) -> Vec<TestRun> {
         files.retain(|file| !self.valid_only || file.name.is_some());
         let first = self.run_index.unwrap_or(0);
-        let count = if self.run_count == 0 { usize::MAX } else { self.run_count };
-        let mut runs: Vec<TestRun> = runs(files, self.one_run).into_iter().skip(first).take(count).collect();
+        let count = if self.run_count == 0 {
+            usize::MAX
+        } else {
+            self.run_count
+        };
+        let mut runs: Vec<TestRun> = runs(files, self.one_run)
+            .into_iter()
+            .skip(first)
+            .take(count)
+            .collect();
         let oldest = self.last_days.and_then(|days| {
             // A number of days that no calendar reaches back is no limit at all.
             let length = TimeDelta::try_milliseconds((days * 86_400_000.0) as i64)?;
@@ -197,13 +220,19 @@ impl Selection {
         let case = self.test_case.as_deref().map(TextFilter::parse);
         let machine = self.machine.as_deref().map(TextFilter::parse);
         for run in &mut runs {
-            run.tests.retain(|test| case.as_ref().is_none_or(|case| case.matches(Some(test.test_case()))));
+            run.tests.retain(|test| {
+                case.as_ref()
+                    .is_none_or(|case| case.matches(Some(test.test_case())))
+            });
             if let Some(machine) = &machine {
                 let fits = |file: &TestFile| machine.matches(file.machine());
-                run.tests.iter_mut().for_each(|test| test.files.retain(fits));
+                run.tests
+                    .iter_mut()
+                    .for_each(|test| test.files.retain(fits));
                 run.tests.retain(|test| !test.files.is_empty());
             }
-            run.tests.retain(|test| oldest.is_none_or(|oldest| test.performed_at() >= oldest));
+            run.tests
+                .retain(|test| oldest.is_none_or(|oldest| test.performed_at() >= oldest));
             run.tests.retain(|test| self.takes_long_enough(test));
             // Last, so that it counts only tests that the other options leave.
             self.cut(&mut run.tests);
@@ -215,12 +244,19 @@ impl Selection {
     fn takes_long_enough(&self, test: &Test) -> bool {
         let ns = i64::try_from(test.duration_ms().saturating_mul(1_000_000)).unwrap_or(i64::MAX);
         self.test_times.is_empty()
-            || self.test_times.iter().any(|range| (range.min..=range.max).contains(&ns))
+            || self
+                .test_times
+                .iter()
+                .any(|range| (range.min..=range.max).contains(&ns))
     }
 
     /// Leaves out the first tests of each test case, and those beyond the number that is wanted.
     fn cut(&self, tests: &mut Vec<Test>) {
-        let most = if self.tests_per_run == 0 { usize::MAX } else { self.tests_per_run };
+        let most = if self.tests_per_run == 0 {
+            usize::MAX
+        } else {
+            self.tests_per_run
+        };
         let end = self.skip_tests.saturating_add(most);
         let mut seen: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
         tests.retain(|test| {
@@ -241,7 +277,10 @@ mod tests {
             stem: super::super::stem(name).unwrap().to_owned(),
             trace: Some(name.into()),
             extract: None,
-            performed_at: parsed.as_ref().and_then(|name| name.performed_at).unwrap_or_default(),
+            performed_at: parsed
+                .as_ref()
+                .and_then(|name| name.performed_at)
+                .unwrap_or_default(),
             name: parsed,
         }
     }
@@ -265,7 +304,9 @@ mod tests {
 
     /// Numbers of the runs with the durations of their tests.
     fn shown(runs: &[TestRun]) -> Vec<(usize, Vec<u64>)> {
-        runs.iter().map(|run| (run.index, run.tests.iter().map(Test::duration_ms).collect())).collect()
+        runs.iter()
+            .map(|run| (run.index, run.tests.iter().map(Test::duration_ms).collect()))
+            .collect()
     }
 
     fn select(selection: &Selection) -> Vec<(usize, Vec<u64>)> {
@@ -275,7 +316,10 @@ mod tests {
     #[test]
     fn files_of_two_machines_are_one_test_and_gaps_part_runs() {
         let all = runs(files(), false);
-        assert_eq!(shown(&all), [(0, vec![100, 120, 120, 50]), (1, vec![200]), (2, vec![300])]);
+        assert_eq!(
+            shown(&all),
+            [(0, vec![100, 120, 120, 50]), (1, vec![200]), (2, vec![300])]
+        );
         assert_eq!(all[0].tests[0].files.len(), 2);
         assert_eq!(runs(files(), true).len(), 1);
         assert!(runs(Vec::new(), false).is_empty());
@@ -286,25 +330,79 @@ mod tests {
         let all = Selection::default();
         let time = |text: &str| Range::parse(text, Unit::Milliseconds).unwrap();
         for (selection, expected) in [
-            (Selection { run_index: Some(1), ..all.clone() }, vec![(1, vec![200]), (2, vec![300])]),
-            (Selection { run_index: Some(1), run_count: 1, ..all.clone() }, vec![(1, vec![200])]),
-            (Selection { run_index: Some(9), ..all.clone() }, vec![]),
             (
-                Selection { tests_per_run: 1, ..all.clone() },
+                Selection {
+                    run_index: Some(1),
+                    ..all.clone()
+                },
+                vec![(1, vec![200]), (2, vec![300])],
+            ),
+            (
+                Selection {
+                    run_index: Some(1),
+                    run_count: 1,
+                    ..all.clone()
+                },
+                vec![(1, vec![200])],
+            ),
+            (
+                Selection {
+                    run_index: Some(9),
+                    ..all.clone()
+                },
+                vec![],
+            ),
+            (
+                Selection {
+                    tests_per_run: 1,
+                    ..all.clone()
+                },
                 vec![(0, vec![100, 50]), (1, vec![200]), (2, vec![300])],
             ),
-            (Selection { skip_tests: 1, tests_per_run: 1, ..all.clone() }, vec![(0, vec![120])]),
             (
-                Selection { test_times: vec![time("..60"), time("110..200")], ..all.clone() },
+                Selection {
+                    skip_tests: 1,
+                    tests_per_run: 1,
+                    ..all.clone()
+                },
+                vec![(0, vec![120])],
+            ),
+            (
+                Selection {
+                    test_times: vec![time("..60"), time("110..200")],
+                    ..all.clone()
+                },
                 vec![(0, vec![120, 120, 50]), (1, vec![200])],
             ),
-            (Selection { last_days: Some(0.5), ..all.clone() }, vec![]),
             (
-                Selection { test_case: Some("open".to_owned()), run_count: 2, ..all.clone() },
+                Selection {
+                    last_days: Some(0.5),
+                    ..all.clone()
+                },
+                vec![],
+            ),
+            (
+                Selection {
+                    test_case: Some("open".to_owned()),
+                    run_count: 2,
+                    ..all.clone()
+                },
                 vec![(0, vec![100, 120, 120]), (1, vec![200])],
             ),
-            (Selection { test_case: Some("!O*;C*".to_owned()), ..all.clone() }, vec![(0, vec![50])]),
-            (Selection { machine: Some("serv*".to_owned()), ..all.clone() }, vec![(0, vec![100])]),
+            (
+                Selection {
+                    test_case: Some("!O*;C*".to_owned()),
+                    ..all.clone()
+                },
+                vec![(0, vec![50])],
+            ),
+            (
+                Selection {
+                    machine: Some("serv*".to_owned()),
+                    ..all.clone()
+                },
+                vec![(0, vec![100])],
+            ),
         ] {
             assert_eq!(select(&selection), expected, "{selection:?}");
         }
@@ -312,9 +410,16 @@ mod tests {
 
     #[test]
     fn of_a_test_the_files_of_a_machine_are_left() {
-        let selection = Selection { machine: Some("!SERVER".to_owned()), ..Selection::default() };
+        let selection = Selection {
+            machine: Some("!SERVER".to_owned()),
+            ..Selection::default()
+        };
         let runs = selection.of(files(), SystemTime::now());
-        let names: Vec<&str> = runs[0].tests[0].files.iter().map(|file| &*file.stem).collect();
+        let names: Vec<&str> = runs[0].tests[0]
+            .files
+            .iter()
+            .map(|file| &*file.stem)
+            .collect();
         assert_eq!(names, ["Open_100msCLIENT.20200717-120000"]);
     }
 
@@ -325,6 +430,14 @@ mod tests {
         let now = SystemTime::now();
         let all = Selection::default().of(with_other.clone(), now);
         assert_eq!((all.len(), all[0].tests[0].test_case()), (4, "trace"));
-        assert_eq!(Selection { valid_only: true, ..Selection::default() }.of(with_other, now).len(), 3);
+        assert_eq!(
+            Selection {
+                valid_only: true,
+                ..Selection::default()
+            }
+            .of(with_other, now)
+            .len(),
+            3
+        );
     }
 }

@@ -30,7 +30,11 @@ fn processes(names: &[&str]) -> Vec<Process> {
 
 /// Three extracts: keys mean other processes in each, the last one has no rows of most tables.
 fn sources() -> Vec<Source> {
-    let mark = |text: &str| Mark { ts_ns: 5, text: text.into(), ..Mark::default() };
+    let mark = |text: &str| Mark {
+        ts_ns: 5,
+        text: text.into(),
+        ..Mark::default()
+    };
     vec![
         Source::batches(
             "a",
@@ -42,7 +46,10 @@ fn sources() -> Vec<Source> {
         ),
         Source::batches(
             "b",
-            vec![rows(&samples(&[(1, 10), (0, 30), (1, 20)])), rows(&processes(&["y.exe", "z.exe"]))],
+            vec![
+                rows(&samples(&[(1, 10), (0, 30), (1, 20)])),
+                rows(&processes(&["y.exe", "z.exe"])),
+            ],
         ),
         Source::batches("c", vec![rows(&processes(&["w.exe"]))]),
     ]
@@ -65,7 +72,10 @@ fn both(sql: &str) -> (Vec<String>, Vec<String>, bool) {
         answered(session.sql(sql), sql);
     }
     let together = known.sessions(sources(), &Options::default());
-    let together: Vec<String> = together.iter().map(|session| answered(session.sql(sql), sql)).collect();
+    let together: Vec<String> = together
+        .iter()
+        .map(|session| answered(session.sql(sql), sql))
+        .collect();
     (alone.collect(), together, known.asked_alone().is_empty())
 }
 
@@ -93,8 +103,16 @@ fn rows_filters_and_orders() {
 #[test]
 fn joins_stay_inside_an_extract() {
     let sql = "SELECT p.name, s.weight_ns FROM process p LEFT JOIN cpu_sample s ON s.process_key = p.process_key ORDER BY p.name, s.ts_ns";
-    same(sql, ["x.exe|1\ny.exe|2\ny.exe|4", "y.exe|30\nz.exe|10\nz.exe|20", "w.exe|-"]);
-    let sql = "SELECT p.name, m.text FROM process p CROSS JOIN mark m WHERE p.pid = 0 ORDER BY m.text";
+    same(
+        sql,
+        [
+            "x.exe|1\ny.exe|2\ny.exe|4",
+            "y.exe|30\nz.exe|10\nz.exe|20",
+            "w.exe|-",
+        ],
+    );
+    let sql =
+        "SELECT p.name, m.text FROM process p CROSS JOIN mark m WHERE p.pid = 0 ORDER BY m.text";
     same(sql, ["x.exe|begin\nx.exe|end", "", ""]);
     let sql = "SELECT s.weight_ns, p.name FROM process p RIGHT JOIN cpu_sample s ON s.process_key = p.process_key AND p.name <> 'y.exe' ORDER BY 1";
     same(sql, ["1|x.exe\n2|-\n4|-", "10|z.exe\n20|z.exe\n30|-", ""]);
@@ -105,20 +123,39 @@ fn groups_and_windows_stay_inside_an_extract() {
     let sql = "SELECT process_key, sum(weight_ns) AS ns, count(*) AS samples FROM cpu_sample GROUP BY process_key ORDER BY ns, process_key";
     same(sql, ["0|1|1\n1|6|2", "0|30|1\n1|30|2", ""]);
     let sql = "SELECT name, row_number() OVER (ORDER BY name) AS at, count(*) OVER () AS all FROM process ORDER BY name";
-    same(sql, ["x.exe|1|2\ny.exe|2|2", "y.exe|1|2\nz.exe|2|2", "w.exe|1|1"]);
+    same(
+        sql,
+        ["x.exe|1|2\ny.exe|2|2", "y.exe|1|2\nz.exe|2|2", "w.exe|1|1"],
+    );
 }
 
 #[test]
 fn what_is_computed_from_all_rows_is_there_without_rows() {
-    same("SELECT count(*) AS n, sum(weight_ns) AS ns FROM cpu_sample", ["3|7", "3|60", "0|-"]);
-    same("SELECT coalesce(max(ts_ns), -1) + count(text) FROM mark", ["7", "-1", "-1"]);
-    same("SELECT count(*) FROM cpu_sample WHERE weight_ns > 5", ["0", "3", "0"]);
+    same(
+        "SELECT count(*) AS n, sum(weight_ns) AS ns FROM cpu_sample",
+        ["3|7", "3|60", "0|-"],
+    );
+    same(
+        "SELECT coalesce(max(ts_ns), -1) + count(text) FROM mark",
+        ["7", "-1", "-1"],
+    );
+    same(
+        "SELECT count(*) FROM cpu_sample WHERE weight_ns > 5",
+        ["0", "3", "0"],
+    );
 }
 
 #[test]
 fn inner_questions_have_a_value_for_each_extract() {
     let sql = "SELECT name, CASE WHEN (SELECT coalesce(sum(weight_ns), 0) FROM cpu_sample) > 7 THEN 'much' ELSE 'little' END AS cpu FROM process ORDER BY name";
-    same(sql, ["x.exe|little\ny.exe|little", "y.exe|much\nz.exe|much", "w.exe|little"]);
+    same(
+        sql,
+        [
+            "x.exe|little\ny.exe|little",
+            "y.exe|much\nz.exe|much",
+            "w.exe|little",
+        ],
+    );
     let sql = "SELECT pid FROM process WHERE pid * 3 >= (SELECT max(weight_ns) FROM cpu_sample) ORDER BY 1";
     same(sql, ["10", "10", ""]);
 }
@@ -127,11 +164,26 @@ fn inner_questions_have_a_value_for_each_extract() {
 fn unions_and_values() {
     let sql = "SELECT * FROM (SELECT name AS t FROM process UNION ALL SELECT text FROM mark) u ORDER BY t";
     same(sql, ["begin\nend\nx.exe\ny.exe", "y.exe\nz.exe", "w.exe"]);
-    let sql = "SELECT * FROM (SELECT name AS t FROM process UNION ALL SELECT 'always') u ORDER BY t";
-    same(sql, ["always\nx.exe\ny.exe", "always\ny.exe\nz.exe", "always\nw.exe"]);
+    let sql =
+        "SELECT * FROM (SELECT name AS t FROM process UNION ALL SELECT 'always') u ORDER BY t";
+    same(
+        sql,
+        [
+            "always\nx.exe\ny.exe",
+            "always\ny.exe\nz.exe",
+            "always\nw.exe",
+        ],
+    );
     same("SELECT 1 + 1", ["2", "2", "2"]);
     let sql = "SELECT p.name, v.n FROM process p JOIN (VALUES (0, 'null'), (10, 'ten')) AS v(pid, n) ON v.pid = p.pid ORDER BY p.pid";
-    same(sql, ["x.exe|null\ny.exe|ten", "y.exe|null\nz.exe|ten", "w.exe|null"]);
+    same(
+        sql,
+        [
+            "x.exe|null\ny.exe|ten",
+            "y.exe|null\nz.exe|ten",
+            "w.exe|null",
+        ],
+    );
 }
 
 #[test]
@@ -152,7 +204,11 @@ fn one_extract_by_itself_leaves_the_others_together() {
     let (known, options) = (Arc::new(KnownQuestions::default()), Options::default());
     let sql = "SELECT name FROM process ORDER BY name";
     let ask = |sources: Vec<Source>| -> Vec<String> {
-        known.sessions(sources, &options).iter().map(|one| answered(one.sql(sql), sql)).collect()
+        known
+            .sessions(sources, &options)
+            .iter()
+            .map(|one| answered(one.sql(sql), sql))
+            .collect()
     };
     for _ in 0..2 {
         // The second time it is known what is asked.
@@ -169,7 +225,10 @@ fn headings_are_asked_together() {
     let known = Arc::new(KnownQuestions::default());
     for _ in 0..2 {
         for session in known.sessions(sources(), &Options::default()) {
-            assert_eq!(TraceInfo::ask(&session).unwrap().extract_path.as_deref(), Some(""));
+            assert_eq!(
+                TraceInfo::ask(&session).unwrap().extract_path.as_deref(),
+                Some("")
+            );
         }
     }
     assert!(known.asked_alone().is_empty());
@@ -187,7 +246,10 @@ fn an_error_is_that_of_the_extract() {
             .all(|one| ask(one).is_ok())
     );
     let together = known.sessions(sources(), &Options::default());
-    let failed: Vec<bool> = together.iter().map(|session| ask(session).is_err()).collect();
+    let failed: Vec<bool> = together
+        .iter()
+        .map(|session| ask(session).is_err())
+        .collect();
     assert_eq!(failed, [true, true, false], "pid 10 is in the first two");
 }
 
@@ -230,9 +292,17 @@ fn questions_of_dumps_are_asked_together() {
 #[test]
 fn the_table_of_extracts_has_the_row_of_each() {
     same("SELECT name FROM extract", ["a", "b", "c"]);
-    let sql = "SELECT name, value FROM (SELECT -1 AS at, 'Source' AS name, name AS value FROM extract
+    let sql =
+        "SELECT name, value FROM (SELECT -1 AS at, 'Source' AS name, name AS value FROM extract
         UNION ALL SELECT 1, 'marks', CAST(count(*) AS VARCHAR) FROM mark) ORDER BY at";
-    same(sql, ["Source|a\nmarks|2", "Source|b\nmarks|0", "Source|c\nmarks|0"]);
+    same(
+        sql,
+        [
+            "Source|a\nmarks|2",
+            "Source|b\nmarks|0",
+            "Source|c\nmarks|0",
+        ],
+    );
 }
 
 #[test]

@@ -26,22 +26,45 @@ fn write_of(
     tables: Vec<(&'static Table, Vec<etwkit_query::arrow::array::RecordBatch>)>,
 ) -> PathBuf {
     let path = folder.join(name);
-    let options = WriterOptions { run_id: run_id(hash), ..WriterOptions::default() };
+    let options = WriterOptions {
+        run_id: run_id(hash),
+        ..WriterOptions::default()
+    };
     let mut writer = Writer::create(&path, options).unwrap();
     for (table, batches) in tables {
-        batches.into_iter().for_each(|batch| writer.write(table, batch).unwrap());
+        batches
+            .into_iter()
+            .for_each(|batch| writer.write(table, batch).unwrap());
     }
     let start_filetime = 133_590_312_001_234_567;
-    let clock = Clock { kind: "qpc".into(), frequency: 1, start_utc: String::new(), start_filetime };
-    let machine = Machine { computer: Some("PC".to_owned()), os_version: None, processors: 1 };
-    let source = TraceSource { files: Vec::new(), hash: hash.to_owned() };
-    writer.finish(Manifest::new(Detail::Full, source, clock, machine)).unwrap();
+    let clock = Clock {
+        kind: "qpc".into(),
+        frequency: 1,
+        start_utc: String::new(),
+        start_filetime,
+    };
+    let machine = Machine {
+        computer: Some("PC".to_owned()),
+        os_version: None,
+        processors: 1,
+    };
+    let source = TraceSource {
+        files: Vec::new(),
+        hash: hash.to_owned(),
+    };
+    writer
+        .finish(Manifest::new(Detail::Full, source, clock, machine))
+        .unwrap();
     path
 }
 
 fn samples(count: i64) -> Vec<CpuSample> {
-    let sample =
-        |n| CpuSample { ts_ns: n, weight_ns: 1, process_key: Some((n % 3) as i32), ..CpuSample::default() };
+    let sample = |n| CpuSample {
+        ts_ns: n,
+        weight_ns: 1,
+        process_key: Some((n % 3) as i32),
+        ..CpuSample::default()
+    };
     (0..count).map(sample).collect()
 }
 
@@ -60,19 +83,34 @@ fn one_extract() {
     let path = write(
         folder.path(),
         "a b'ü.etwx",
-        vec![rows(&samples(200_000)), rows(&processes(&["x.exe", "y.exe", "z.exe"]))],
+        vec![
+            rows(&samples(200_000)),
+            rows(&processes(&["x.exe", "y.exe", "z.exe"])),
+        ],
     );
     let session = Session::open(&[&path]).unwrap();
     assert_eq!(
-        ask(&session, "SELECT count(*), sum(weight_ns), max(ts_ns) FROM cpu_sample"),
+        ask(
+            &session,
+            "SELECT count(*), sum(weight_ns), max(ts_ns) FROM cpu_sample"
+        ),
         "200000|200000|199999"
     );
-    assert_eq!(ask(&session, "SELECT name, path = '' FROM extract"), "a b'ü|false");
+    assert_eq!(
+        ask(&session, "SELECT name, path = '' FROM extract"),
+        "a b'ü|false"
+    );
     let sql = "SELECT name, count(*) FROM cpu_sample JOIN process USING (process_key) WHERE ts_ns BETWEEN 10 AND 20 GROUP BY 1 ORDER BY 1";
     assert_eq!(ask(&session, sql), "x.exe|3\ny.exe|4\nz.exe|4");
     assert_eq!(ask(&session, "SELECT count(*) FROM disk_io"), "0");
-    let plan = ask(&session, "EXPLAIN SELECT ts_ns FROM cpu_sample ORDER BY ts_ns LIMIT 3");
-    assert!(!plan.contains("SortExec"), "the order of the file is known: {plan}");
+    let plan = ask(
+        &session,
+        "EXPLAIN SELECT ts_ns FROM cpu_sample ORDER BY ts_ns LIMIT 3",
+    );
+    assert!(
+        !plan.contains("SortExec"),
+        "the order of the file is known: {plan}"
+    );
 }
 
 #[test]
@@ -82,7 +120,8 @@ fn a_false_order_of_rows_is_an_error() {
     all.swap(100, 4000);
     let path = write(folder.path(), "a.etwx", vec![rows(&all)]);
     let manifest = path.join("manifest.json");
-    let mut json: serde_json::Value = serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
+    let mut json: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
     let sql = "SELECT ts_ns FROM cpu_sample ORDER BY ts_ns LIMIT 1 OFFSET 99";
     assert_eq!(ask(&Session::open(&[&path]).unwrap(), sql), "99");
     json["tables"]["cpu_sample"]["sorted_by"] = serde_json::json!(["ts_ns"]);
@@ -104,23 +143,42 @@ fn a_false_order_of_rows_is_an_error() {
 #[test]
 fn three_extracts() {
     let folder = tempfile::tempdir().unwrap();
-    let one = write(folder.path(), "one.etwx", vec![rows(&samples(10)), rows(&processes(&["a", "b", "c"]))]);
+    let one = write(
+        folder.path(),
+        "one.etwx",
+        vec![rows(&samples(10)), rows(&processes(&["a", "b", "c"]))],
+    );
     let two = write(folder.path(), "two.etwx", vec![rows(&processes(&["d"]))]);
-    let three =
-        write(folder.path(), "three.etwx", vec![rows(&samples(5)), rows(&processes(&["e", "f", "g"]))]);
+    let three = write(
+        folder.path(),
+        "three.etwx",
+        vec![rows(&samples(5)), rows(&processes(&["e", "f", "g"]))],
+    );
     let session = Session::open(&[one, two, three]).unwrap();
     let sql = "SELECT e.name, p.name, sum(s.weight_ns) FROM cpu_sample s JOIN process p USING (trace_id, process_key)
         JOIN extract e USING (trace_id) WHERE s.ts_ns < 4 GROUP BY 1, 2 ORDER BY 1, 2";
-    assert_eq!(ask(&session, sql), "one|a|2\none|b|1\none|c|1\nthree|e|2\nthree|f|1\nthree|g|1");
     assert_eq!(
-        ask(&session, "SELECT trace_id, count(*) FROM process GROUP BY 1 ORDER BY 1"),
+        ask(&session, sql),
+        "one|a|2\none|b|1\none|c|1\nthree|e|2\nthree|f|1\nthree|g|1"
+    );
+    assert_eq!(
+        ask(
+            &session,
+            "SELECT trace_id, count(*) FROM process GROUP BY 1 ORDER BY 1"
+        ),
         "0|3\n1|1\n2|3"
     );
     assert_eq!(
-        ask(&session, "SELECT trace_id, process_key, pid, name, stop_ns FROM process WHERE trace_id = 1"),
+        ask(
+            &session,
+            "SELECT trace_id, process_key, pid, name, stop_ns FROM process WHERE trace_id = 1"
+        ),
         "1|0|0|d|-"
     );
-    assert_eq!(ask(&session, "SELECT max(trace_id), count(*) FROM cpu_sample"), "2|15");
+    assert_eq!(
+        ask(&session, "SELECT max(trace_id), count(*) FROM cpu_sample"),
+        "2|15"
+    );
 }
 
 #[test]
@@ -128,8 +186,15 @@ fn files_and_rows_in_memory_together() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "one.etwx", vec![rows(&processes(&["a"]))]);
     let memory = Source::batches("memory", vec![rows(&processes(&["b"]))]);
-    let session = Session::new(vec![Source::open(&path).unwrap(), memory], &Options::default()).unwrap();
-    assert_eq!(ask(&session, "SELECT trace_id, name FROM process ORDER BY 1"), "0|a\n1|b");
+    let session = Session::new(
+        vec![Source::open(&path).unwrap(), memory],
+        &Options::default(),
+    )
+    .unwrap();
+    assert_eq!(
+        ask(&session, "SELECT trace_id, name FROM process ORDER BY 1"),
+        "0|a\n1|b"
+    );
 }
 
 #[test]
@@ -137,21 +202,34 @@ fn sorting_more_than_memory_goes_to_temporary_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "one.etwx", vec![rows(&samples(600_000))]);
     let temp_dir = Some(folder.path().to_owned());
-    let options = Options { memory_bytes: 24 << 20, partitions: 2, temp_dir, ..Options::default() };
+    let options = Options {
+        memory_bytes: 24 << 20,
+        partitions: 2,
+        temp_dir,
+        ..Options::default()
+    };
     let session = Session::new(vec![Source::open(&path).unwrap()], &options).unwrap();
     let sql = "SELECT * FROM cpu_sample ORDER BY process_key, ts_ns DESC";
     let mut count = 0;
     for batch in session.sql(sql).unwrap() {
         count += batch.unwrap().num_rows();
         // They have no name: nothing would be left of them, even if this ended here.
-        let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let names = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
         assert_eq!(names.collect::<Vec<_>>(), ["one.etwx"]);
     }
     assert_eq!(count, 600_000);
-    let nowhere = Options { temp_dir: Some(folder.path().join("gone")), ..options };
+    let nowhere = Options {
+        temp_dir: Some(folder.path().join("gone")),
+        ..options
+    };
     let session = Session::new(vec![Source::open(&path).unwrap()], &nowhere).unwrap();
     let said = error(&session, sql).to_string();
-    assert!(said.contains("cannot write a temporary file in ") && said.contains("gone"), "{said}");
+    assert!(
+        said.contains("cannot write a temporary file in ") && said.contains("gone"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -165,24 +243,40 @@ fn damaged_pages_are_an_error() {
     bytes[4..middle].fill(0xA5);
     std::fs::write(&file, bytes).unwrap();
     let sql = "SELECT sum(ts_ns), sum(weight_ns) FROM cpu_sample";
-    let named = format!("damaged extract: cpu_sample.parquet of {}: expected ", path.display());
+    let named = format!(
+        "damaged extract: cpu_sample.parquet of {}: expected ",
+        path.display()
+    );
     // Checksums reveal damage when the bytes are read; small files are read when the
     // extract is opened.
     let opened = Session::open(&[&path]).map_err(|error| error.to_string());
     let said = opened.map_or_else(|error| error, |session| error(&session, sql).to_string());
-    assert!(said.starts_with(&named) && said.contains("with the checksum"), "{said}");
+    assert!(
+        said.starts_with(&named) && said.contains("with the checksum"),
+        "{said}"
+    );
     // Without checksums, as in extracts of older versions: the decoder fails somewhere, and the file is found
     // afterwards, whichever of several it is.
     let manifest = path.join("manifest.json");
-    let mut json: serde_json::Value = serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
-    json["tables"]["cpu_sample"].as_object_mut().unwrap().remove("crc32").unwrap();
+    let mut json: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
+    json["tables"]["cpu_sample"]
+        .as_object_mut()
+        .unwrap()
+        .remove("crc32")
+        .unwrap();
     std::fs::write(&manifest, json.to_string()).unwrap();
     for paths in [vec![&path], vec![&other, &path]] {
         let session = Session::open(&paths).unwrap();
         let error = error(&session, sql);
         assert!(error.to_string().starts_with(&named), "{error}");
-        let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-        assert!(format!("{error} {cause}").contains("(column "), "{error} {cause}");
+        let cause = std::error::Error::source(&error)
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        assert!(
+            format!("{error} {cause}").contains("(column "),
+            "{error} {cause}"
+        );
         assert_eq!(error.hint(), Some("extract the trace again"));
         assert_eq!(ask(&session, "SELECT 1"), "1");
     }
@@ -192,7 +286,11 @@ fn damaged_pages_are_an_error() {
 fn numbers_that_no_recording_has_are_named_by_dumps() {
     let folder = tempfile::tempdir().unwrap();
     let mut all = samples(10);
-    all.extend([7, 8].map(|ts_ns| CpuSample { ts_ns, weight_ns: i64::MAX, ..CpuSample::default() }));
+    all.extend([7, 8].map(|ts_ns| CpuSample {
+        ts_ns,
+        weight_ns: i64::MAX,
+        ..CpuSample::default()
+    }));
     let path = write(folder.path(), "one.etwx", vec![rows(&all)]);
     let session = Session::open(&[&path]).unwrap();
     let sql = "SELECT CAST(power(CAST(weight_ns AS DOUBLE), 2) AS BIGINT) AS more FROM cpu_sample";
@@ -202,7 +300,10 @@ fn numbers_that_no_recording_has_are_named_by_dumps() {
          found 9223372036854775807",
         path.display()
     );
-    assert_eq!((error.to_string(), error.hint()), (said, Some("extract the trace again")));
+    assert_eq!(
+        (error.to_string(), error.hint()),
+        (said, Some("extract the trace again"))
+    );
 }
 
 etwkit_query::declare! {
@@ -215,13 +316,29 @@ etwkit_query::declare! {
 #[test]
 fn one_extract_has_its_number_too() {
     let folder = tempfile::tempdir().unwrap();
-    let path = write(folder.path(), "a.etwx", vec![rows(&samples(6)), rows(&processes(&["x", "y", "z"]))]);
+    let path = write(
+        folder.path(),
+        "a.etwx",
+        vec![rows(&samples(6)), rows(&processes(&["x", "y", "z"]))],
+    );
     let session = Session::open(&[&path]).unwrap();
     let sql = "SELECT e.name, trace_id, p.name, sum(s.weight_ns) FROM cpu_sample s JOIN process p USING (trace_id, process_key)
         JOIN extract e USING (trace_id) WHERE trace_id = 0 GROUP BY 1, 2, 3 ORDER BY 3";
     assert_eq!(ask(&session, sql), "a|0|x|2\na|0|y|2\na|0|z|2");
-    assert_eq!(ask(&session, "SELECT count(*) FROM cpu_sample JOIN process USING (process_key)"), "6");
-    assert_eq!(ask(&session, "SELECT trace_id FROM mark UNION SELECT trace_id FROM extract"), "0");
+    assert_eq!(
+        ask(
+            &session,
+            "SELECT count(*) FROM cpu_sample JOIN process USING (process_key)"
+        ),
+        "6"
+    );
+    assert_eq!(
+        ask(
+            &session,
+            "SELECT trace_id FROM mark UNION SELECT trace_id FROM extract"
+        ),
+        "0"
+    );
 }
 
 #[test]
@@ -352,7 +469,12 @@ fn run_id_is_that_of_the_files_and_distinguishes_traces_as_trace_id_does() {
         "SELECT count(*) FROM cpu_sample s JOIN process p USING (process_key) WHERE s.run_id = 16 AND p.trace_id = 16",
         "SELECT count(*) FROM cpu_sample s JOIN process p ON s.process_key = p.process_key AND s.run_id = p.trace_id",
     ] {
-        assert!(error(&session, sql).to_string().contains("would mix the extracts"), "{sql}");
+        assert!(
+            error(&session, sql)
+                .to_string()
+                .contains("would mix the extracts"),
+            "{sql}"
+        );
     }
     // Two extracts of one trace have the same number.
     let session = Session::open(&[&one, &again]).unwrap();
@@ -361,7 +483,12 @@ fn run_id_is_that_of_the_files_and_distinguishes_traces_as_trace_id_does() {
         "SELECT run_id, process_key, sum(weight_ns) FROM cpu_sample GROUP BY 1, 2",
         "SELECT process_key, count(*) FROM process WHERE run_id = 16 GROUP BY process_key",
     ] {
-        assert!(error(&session, sql).to_string().contains("would mix the extracts"), "{sql}");
+        assert!(
+            error(&session, sql)
+                .to_string()
+                .contains("would mix the extracts"),
+            "{sql}"
+        );
     }
     let sql = "SELECT count(*) FROM cpu_sample JOIN process USING (trace_id, run_id, process_key)";
     assert_eq!(ask(&session, sql), "12");
@@ -381,15 +508,24 @@ fn functions_of_single_rows_make_no_more_than_they_may() {
         "SELECT array_length(array_resize([1], 1000000000, 0))",
     ] {
         let said = error(&session, sql).to_string();
-        assert!(said.contains(" would make ") && said.contains(" 256 MiB is the limit"), "{sql}: {said}");
+        assert!(
+            said.contains(" would make ") && said.contains(" 256 MiB is the limit"),
+            "{sql}: {said}"
+        );
     }
     for (sql, answer) in [
-        ("SELECT repeat('ab', 3), lpad('x', 3, 'y'), replace('abab', 'a', 'c')", "ababab|yyx|cbcb"),
+        (
+            "SELECT repeat('ab', 3), lpad('x', 3, 'y'), replace('abab', 'a', 'c')",
+            "ababab|yyx|cbcb",
+        ),
         (
             "SELECT array_repeat(1, 2), range(0, 3), generate_series(3), regexp_replace('aa', 'a', 'b', 'g')",
             "[1, 1]|[0, 1, 2]|[0, 1, 2, 3]|bb",
         ),
-        ("SELECT sum(length(repeat('x', 100))) FROM cpu_sample", "1000000"),
+        (
+            "SELECT sum(length(repeat('x', 100))) FROM cpu_sample",
+            "1000000",
+        ),
     ] {
         assert_eq!(ask(&session, sql), answer, "{sql}");
     }
@@ -401,10 +537,18 @@ fn answers_that_are_kept_are_bounded_by_their_bytes() {
     // Two GB of text, of which a batch of 8192 rows has less than a function may make.
     let sql = "SELECT concat(a, a, a, a, a) AS text FROM (SELECT repeat('x', 20000) AS a FROM cpu_sample)";
     let error = etwkit_query::dump::ask::<Text>(&session, sql).unwrap_err();
-    assert_eq!(error.to_string(), "the rows of the answer take more than 1024 MiB of memory");
+    assert_eq!(
+        error.to_string(),
+        "the rows of the answer take more than 1024 MiB of memory"
+    );
     assert!(error.hint().unwrap().starts_with("ask for fewer rows"));
     let sql = sql.replace("20000", "2");
-    assert_eq!(etwkit_query::dump::ask::<Text>(&session, &sql).unwrap().len(), 20_000);
+    assert_eq!(
+        etwkit_query::dump::ask::<Text>(&session, &sql)
+            .unwrap()
+            .len(),
+        20_000
+    );
 }
 
 etwkit_query::declare! {

@@ -15,9 +15,22 @@ fn empty() -> Session {
 fn examples_of_the_reference_hold() {
     let session = empty();
     for function in functions::references() {
-        assert_eq!(ask(&session, function.example), function.answer, "{}", function.name);
-        assert!(function.call.starts_with(&format!("{}(", function.name)), "{}", function.name);
-        assert!(function.example.contains(function.name) && function.doc.ends_with('.'), "{}", function.name);
+        assert_eq!(
+            ask(&session, function.example),
+            function.answer,
+            "{}",
+            function.name
+        );
+        assert!(
+            function.call.starts_with(&format!("{}(", function.name)),
+            "{}",
+            function.name
+        );
+        assert!(
+            function.example.contains(function.name) && function.doc.ends_with('.'),
+            "{}",
+            function.name
+        );
     }
 }
 
@@ -34,7 +47,10 @@ fn values_that_are_missing_and_columns_of_other_types() {
         ("SELECT wildcard_match(s, NULL)", "true\ntrue"),
         ("SELECT wildcard_match(s, s)", "true\ntrue"),
         ("SELECT process_match(s, n, '1')", "true\nfalse"),
-        ("SELECT process_match('cmd.exe', 4711, 'x;cmd(4711)')", "true\ntrue"),
+        (
+            "SELECT process_match('cmd.exe', 4711, 'x;cmd(4711)')",
+            "true\ntrue",
+        ),
         (
             "SELECT ntstatus_name(n), wait_reason_name(n), thread_state_name(n), gc_reason_name(n)",
             "0x00000001|FreePage|Ready|Induced\n-|-|-|-",
@@ -48,14 +64,23 @@ fn values_that_are_missing_and_columns_of_other_types() {
         ("SELECT union_duration(NULL, n)", "-"),
         ("SELECT union_duration(n, n - 1)", "-"),
         ("SELECT union_duration(0, n) FILTER (WHERE n > 1)", "-"),
-        ("SELECT union_duration(-9223372036854775807, 9223372036854775807)", "9223372036854775807"),
+        (
+            "SELECT union_duration(-9223372036854775807, 9223372036854775807)",
+            "9223372036854775807",
+        ),
     ] {
         assert_eq!(ask(&session, &format!("{sql} {from}")), want, "{sql}");
     }
     let refused = error(&session, "SELECT hex('a')").to_string();
-    assert!(refused.contains("hex(number) expects (Int64), found (Utf8)"), "{refused}");
+    assert!(
+        refused.contains("hex(number) expects (Int64), found (Utf8)"),
+        "{refused}"
+    );
     let refused = error(&session, "SELECT process_match('cmd', 1)").to_string();
-    assert!(refused.contains("process_match(name, pid, pattern) expects"), "{refused}");
+    assert!(
+        refused.contains("process_match(name, pid, pattern) expects"),
+        "{refused}"
+    );
 }
 
 /// Nanoseconds in `0..100` that an interval covers.
@@ -65,7 +90,9 @@ fn counted(intervals: &[(i32, Option<i64>, Option<i64>)], group: i32) -> Option<
         .filter_map(|(_, start, end)| Some(((*start)?, (*end)?)))
         .filter(|(start, end)| start <= end)
         .collect();
-    let covered = (0..100).filter(|ns| valid.iter().any(|(start, end)| start <= ns && ns < end)).count();
+    let covered = (0..100)
+        .filter(|ns| valid.iter().any(|(start, end)| start <= ns && ns < end))
+        .count();
     (!valid.is_empty()).then_some(covered as i64)
 }
 
@@ -112,5 +139,11 @@ fn many_groups_and_many_gaps() {
     let session = Session::new(vec![Source::batches("x", parts)], &Options::default()).unwrap();
     let sql = "SELECT count(*), min(d), max(d) FROM (SELECT union_duration(in_ns, out_ns) d FROM context_switch GROUP BY thread_key)";
     assert_eq!(ask(&session, sql), "20000|6|6");
-    assert_eq!(ask(&session, "SELECT union_duration(in_ns, out_ns) FROM context_switch"), "120000");
+    assert_eq!(
+        ask(
+            &session,
+            "SELECT union_duration(in_ns, out_ns) FROM context_switch"
+        ),
+        "120000"
+    );
 }

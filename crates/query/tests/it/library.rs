@@ -2,8 +2,8 @@
 
 use etwkit_query::{Options, Parameter, Session, Source, library, reference};
 use etwkit_trace::table::{
-    ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, DiskFile, EventCount, Frame, Gc, Module,
-    NetIo, Process, Stack, Thread, Trace,
+    ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, DiskFile, EventCount, Frame, Gc,
+    Module, NetIo, Process, Stack, Thread, Trace,
 };
 
 use crate::support::{rows, text};
@@ -47,11 +47,30 @@ fn source() -> Source {
         size_bytes,
         ..NetIo::default()
     };
-    let counted =
-        |second, events, record_bytes| EventCount { second, events, record_bytes, ..EventCount::default() };
-    let frame = |frame_id, module_id| Frame { frame_id, module_id, address: 9, ..Frame::default() };
-    let stack = |stack_id, parent_id, frame_id| Stack { stack_id, parent_id, frame_id, ..Stack::default() };
-    let cpu_stack = |stack_id, cpu_ns| CpuStack { process_key: Some(1), stack_id, cpu_ns, samples: 1 };
+    let counted = |second, events, record_bytes| EventCount {
+        second,
+        events,
+        record_bytes,
+        ..EventCount::default()
+    };
+    let frame = |frame_id, module_id| Frame {
+        frame_id,
+        module_id,
+        address: 9,
+        ..Frame::default()
+    };
+    let stack = |stack_id, parent_id, frame_id| Stack {
+        stack_id,
+        parent_id,
+        frame_id,
+        ..Stack::default()
+    };
+    let cpu_stack = |stack_id, cpu_ns| CpuStack {
+        process_key: Some(1),
+        stack_id,
+        cpu_ns,
+        samples: 1,
+    };
     Source::batches(
         "x",
         vec![
@@ -63,10 +82,18 @@ fn source() -> Source {
                 duration_ns: 2_000_000_000,
                 ..Trace::default()
             }]),
-            rows(&[counted(0, 30, 2_000_000), counted(0, 10, 1_000_000), counted(1, 20, 1_000_000)]),
+            rows(&[
+                counted(0, 30, 2_000_000),
+                counted(0, 10, 1_000_000),
+                counted(1, 20, 1_000_000),
+            ]),
             rows(&[process(0, 0, "Idle"), process(1, 42, "app.exe")]),
             rows(&[thread(0, 0, 0), thread(1, 7, 1), thread(2, 8, 1)]),
-            rows(&[sample(0, 0, 50, true), sample(1, 0, 20, false), sample(1, 1, 5, false)]),
+            rows(&[
+                sample(0, 0, 50, true),
+                sample(1, 0, 20, false),
+                sample(1, 1, 5, false),
+            ]),
             rows(&[
                 wait(1, 0, Some(10), 6),
                 wait(2, 5, Some(10), 6),
@@ -89,12 +116,32 @@ fn source() -> Source {
                 ..CpuMethod::default()
             }]),
             rows(&[
-                Module { module_id: 0, name: "a.dll".into(), path: "a.dll".into(), ..Module::default() },
-                Module { module_id: 1, name: "b.dll".into(), path: "b.dll".into(), ..Module::default() },
+                Module {
+                    module_id: 0,
+                    name: "a.dll".into(),
+                    path: "a.dll".into(),
+                    ..Module::default()
+                },
+                Module {
+                    module_id: 1,
+                    name: "b.dll".into(),
+                    path: "b.dll".into(),
+                    ..Module::default()
+                },
             ]),
             rows(&[frame(0, Some(0)), frame(1, Some(1)), frame(2, None)]),
-            rows(&[stack(0, None, 0), stack(1, Some(0), 1), stack(2, Some(1), 0), stack(3, None, 2)]),
-            rows(&[cpu_stack(0, 1), cpu_stack(1, 10), cpu_stack(2, 100), cpu_stack(3, 1000)]),
+            rows(&[
+                stack(0, None, 0),
+                stack(1, Some(0), 1),
+                stack(2, Some(1), 0),
+                stack(3, None, 2),
+            ]),
+            rows(&[
+                cpu_stack(0, 1),
+                cpu_stack(1, 10),
+                cpu_stack(2, 100),
+                cpu_stack(3, 1000),
+            ]),
             rows(&[DiskFile {
                 path: Some(r"C:\a".into()),
                 process_key: Some(1),
@@ -103,7 +150,12 @@ fn source() -> Source {
                 read_service_ns: 7,
                 ..DiskFile::default()
             }]),
-            rows(&[net("send", 10), net("send", 5), net("receive", 7), net("connect", 0)]),
+            rows(&[
+                net("send", 10),
+                net("send", 5),
+                net("receive", 7),
+                net("connect", 0),
+            ]),
             rows(&[Gc {
                 process_key: Some(1),
                 generation: Some(2),
@@ -117,7 +169,10 @@ fn source() -> Source {
 }
 
 fn ask(session: &Session, name: &str, params: &[(&str, &str)]) -> String {
-    let params: Vec<Parameter> = params.iter().map(|(name, value)| Parameter::new(name, value)).collect();
+    let params: Vec<Parameter> = params
+        .iter()
+        .map(|(name, value)| Parameter::new(name, value))
+        .collect();
     let answer = session.ask(library::find(name).unwrap(), &params);
     text(answer.unwrap_or_else(|error| panic!("{name}: {error} ({:?})", error.hint())))
 }
@@ -126,21 +181,53 @@ fn ask(session: &Session, name: &str, params: &[(&str, &str)]) -> String {
 fn answers_of_the_library() {
     let session = Session::new(vec![source()], &Options::default()).unwrap();
     for (name, params, want) in [
-        ("cpu/processes", &[] as &[(&str, &str)], "app.exe|42|25|12|-|-|-|-|-|2|0-1|0|0|-"),
+        (
+            "cpu/processes",
+            &[] as &[(&str, &str)],
+            "app.exe|42|25|12|-|-|-|-|-|2|0-1|0|0|-",
+        ),
         ("cpu/processes", &[("process", "cmd;41")], ""),
         ("cpu/processes", &[("top", "0")], ""),
-        ("cpu/methods", &[("method", "m*")], "app.exe|42|-|Main|25|0|-|-|-|-|-|0|0|0"),
+        (
+            "cpu/methods",
+            &[("method", "m*")],
+            "app.exe|42|-|Main|25|0|-|-|-|-|-|0|0|0",
+        ),
         ("cpu/methods", &[("method", "x' OR '1'='1")], ""),
-        ("cpu/modules", &[], "-|1000|1000\na.dll|111|101\nb.dll|110|10"),
-        ("cpu/threads", &[], "app.exe|42|7|7|25|14|-|2|false|-|-\napp.exe|42|8|5|-|10|-|1|true|-|-"),
-        ("cpu/wait_reasons", &[], "app.exe|42|UserRequest|2|20|15|10|1\napp.exe|42|WrQueue|1|4|4|4|0"),
+        (
+            "cpu/modules",
+            &[],
+            "-|1000|1000\na.dll|111|101\nb.dll|110|10",
+        ),
+        (
+            "cpu/threads",
+            &[],
+            "app.exe|42|7|7|25|14|-|2|false|-|-\napp.exe|42|8|5|-|10|-|1|true|-|-",
+        ),
+        (
+            "cpu/wait_reasons",
+            &[],
+            "app.exe|42|UserRequest|2|20|15|10|1\napp.exe|42|WrQueue|1|4|4|4|0",
+        ),
         ("cpu/busy_per_processor", &[], "0|20|0|50|2\n1|5|0|0|1"),
-        ("disk/files", &[("path", "c:*")], r"C:\a|0|2|10|7|0|0|0|0|0|0"),
+        (
+            "disk/files",
+            &[("path", "c:*")],
+            r"C:\a|0|2|10|7|0|0|0|0|0|0",
+        ),
         ("disk/processes", &[], "app.exe|42|0|2|10|7|0|0|0|0|0|0"),
         ("net/processes", &[], "app.exe|42|tcp|2|15|1|7|1|0|0"),
-        ("dotnet/gc", &[("process", "app")], "app.exe|42|2|Induced|1|8|8|9|9"),
+        (
+            "dotnet/gc",
+            &[("process", "app")],
+            "app.exe|42|2|Induced|1|8|8|9|9",
+        ),
         // 4 MB and 60 events in two seconds: 4000 MB of memory keep 2000 s of them.
-        ("trace/rate", &[("disk_mb", "100")], "2.0|3.0|30.0|2000.0|50.0"),
+        (
+            "trace/rate",
+            &[("disk_mb", "100")],
+            "2.0|3.0|30.0|2000.0|50.0",
+        ),
         (
             "trace/health",
             &[],
@@ -149,7 +236,9 @@ fn answers_of_the_library() {
     ] {
         assert_eq!(ask(&session, name, params), want, "{name}");
     }
-    assert!(ask(&session, "trace/machine", &[("topic", "trace")]).starts_with("trace|0|computer|PC\n"));
+    assert!(
+        ask(&session, "trace/machine", &[("topic", "trace")]).starts_with("trace|0|computer|PC\n")
+    );
 }
 
 #[test]
@@ -160,9 +249,16 @@ fn every_question_works_with_one_and_with_several_extracts() {
     for query in library::all() {
         assert_eq!(ask(&one, &query.name, &[]), "", "{}", query.name);
         let answer = ask(&several, &query.name, &[]);
-        assert!(answer.lines().all(|line| line.starts_with("1|")), "{}: {answer}", query.name);
+        assert!(
+            answer.lines().all(|line| line.starts_with("1|")),
+            "{}: {answer}",
+            query.name
+        );
     }
-    assert_eq!(ask(&several, "cpu/modules", &[]), "1|-|1000|1000\n1|a.dll|111|101\n1|b.dll|110|10");
+    assert_eq!(
+        ask(&several, "cpu/modules", &[]),
+        "1|-|1000|1000\n1|a.dll|111|101\n1|b.dll|110|10"
+    );
 }
 
 #[test]
@@ -170,6 +266,14 @@ fn questions_of_the_reference_are_understood() {
     let session = Session::from_batches(Vec::new()).unwrap();
     assert!(reference::QUESTIONS.len() >= 6);
     for (title, sql) in reference::QUESTIONS {
-        assert_eq!(text(session.sql(sql).unwrap_or_else(|error| panic!("{title}: {error}"))), "", "{title}");
+        assert_eq!(
+            text(
+                session
+                    .sql(sql)
+                    .unwrap_or_else(|error| panic!("{title}: {error}"))
+            ),
+            "",
+            "{title}"
+        );
     }
 }

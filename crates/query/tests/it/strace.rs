@@ -35,6 +35,10 @@ fn every_call_of_the_truth_is_a_line() {
                 }
             }
         }
-        assert_eq!(lines(&folder.join(format!("made/{name}.etl"))), want, "{name}");
+        assert_eq!(
+            lines(&folder.join(format!("made/{name}.etl"))),
+            want,
+            "{name}"
+        );
     }
 }

@@ -15,7 +15,11 @@ pub(crate) fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
 /// The answer to the question as text.
 #[track_caller]
 pub(crate) fn ask(session: &Session, sql: &str) -> String {
-    text(session.sql(sql).unwrap_or_else(|error| panic!("{sql}: {error} (hint: {:?})", error.hint())))
+    text(
+        session
+            .sql(sql)
+            .unwrap_or_else(|error| panic!("{sql}: {error} (hint: {:?})", error.hint())),
+    )
 }
 
 /// Values of a row with `|` between, rows with line breaks; nulls are `-`.
@@ -25,8 +29,11 @@ pub(crate) fn text(answer: Answer) -> String {
     let mut lines = Vec::new();
     for batch in answer {
         let batch = batch.unwrap_or_else(|error| panic!("{error}"));
-        let columns: Vec<ArrayFormatter<'_>> =
-            batch.columns().iter().map(|c| ArrayFormatter::try_new(c, &options).unwrap()).collect();
+        let columns: Vec<ArrayFormatter<'_>> = batch
+            .columns()
+            .iter()
+            .map(|c| ArrayFormatter::try_new(c, &options).unwrap())
+            .collect();
         for row in 0..batch.num_rows() {
             let cells: Vec<String> = columns.iter().map(|c| c.value(row).to_string()).collect();
             lines.push(cells.join("|"));

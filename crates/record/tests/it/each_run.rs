@@ -11,20 +11,34 @@ use crate::rotate::At;
 use crate::stand_in::StandIn;
 
 /// Runs what a line says, recorded; also what is said of the recordings.
-fn run(wpr: &mut StandIn, is_windows: bool, line: &[&str]) -> (anyhow::Result<Outcome>, Vec<String>) {
+fn run(
+    wpr: &mut StandIn,
+    is_windows: bool,
+    line: &[&str],
+) -> (anyhow::Result<Outcome>, Vec<String>) {
     let command = RunArgs::augment_args(clap::Command::new("run"));
-    let matches = command.try_get_matches_from(["run"].iter().chain(line)).unwrap();
+    let matches = command
+        .try_get_matches_from(["run"].iter().chain(line))
+        .unwrap();
     let args = RunArgs::from_arg_matches(&matches).unwrap();
     let folder = wpr.folder.join("etwkit");
     let aside = wpr.folder.join("aside");
     let clock = &At::default();
-    let mut machine =
-        Machine { runner: wpr, is_windows, name: "MAGNON".into(), clock, written: None, folder };
+    let mut machine = Machine {
+        runner: wpr,
+        is_windows,
+        name: "MAGNON".into(),
+        clock,
+        written: None,
+        folder,
+    };
     let mut recorder = match EachRun::new(&mut machine, args.record.clone(), aside) {
         Ok(recorder) => recorder,
         Err(error) => return (Err(error), Vec::new()),
     };
-    let outcome = etwkit_run::run(&args.plan().unwrap(), &mut recorder, &|| false, &mut |_| Ok(()));
+    let outcome = etwkit_run::run(&args.plan().unwrap(), &mut recorder, &|| false, &mut |_| {
+        Ok(())
+    });
     (outcome, recorder.notes())
 }
 
@@ -32,7 +46,9 @@ fn wpr(folder: &Path) -> StandIn {
     for name in ["out", "aside"] {
         fs::create_dir(folder.join(name)).unwrap();
     }
-    StandIn { folder: folder.to_owned() }
+    StandIn {
+        folder: folder.to_owned(),
+    }
 }
 
 #[test]
@@ -40,9 +56,24 @@ fn each_run_has_its_recording() {
     let folder = tempfile::tempdir().unwrap();
     let (mut wpr, out) = (wpr(folder.path()), folder.path().join("out"));
     let to = out.display().to_string();
-    let line =
-        ["Copy", "--record", "file", "--record", "disk", "--repeat", "5", "--cool-down", "0", "--to", &to];
-    let (outcome, notes) = run(&mut wpr, true, &[&line[..], &["--", "cargo", "--version"]].concat());
+    let line = [
+        "Copy",
+        "--record",
+        "file",
+        "--record",
+        "disk",
+        "--repeat",
+        "5",
+        "--cool-down",
+        "0",
+        "--to",
+        &to,
+    ];
+    let (outcome, notes) = run(
+        &mut wpr,
+        true,
+        &[&line[..], &["--", "cargo", "--version"]].concat(),
+    );
     let rows = outcome.unwrap().rows;
     assert_eq!((rows.len(), notes.len(), wpr.is_recording()), (5, 0, false));
     for row in &rows {
@@ -50,13 +81,23 @@ fn each_run_has_its_recording() {
         assert_eq!(row.status, Status::Passed, "{row:?}");
         let begins = format!("Copy_{}ms", row.duration_ms.unwrap());
         assert!(file.starts_with(&out) && file.exists(), "{row:?}");
-        assert!(file.file_name().unwrap().to_str().unwrap().starts_with(&begins), "{row:?}");
+        assert!(
+            file.file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .starts_with(&begins),
+            "{row:?}"
+        );
         let facts = fs::read_to_string(file.with_added_extension("facts.json")).unwrap();
         assert!(facts.contains("Balanced"), "{facts}");
     }
     let lines = wpr.lines();
     assert_eq!(lines.len(), 10, "{lines:?}");
-    assert!(lines[0].contains("!file") && lines[0].contains("!disk"), "{lines:?}");
+    assert!(
+        lines[0].contains("!file") && lines[0].contains("!disk"),
+        "{lines:?}"
+    );
     assert!(lines[1].ends_with("-skipPdbGen"), "{lines:?}");
 }
 
@@ -65,20 +106,43 @@ fn nothing_stays_recording_where_a_command_or_a_disk_fails() {
     let folder = tempfile::tempdir().unwrap();
     let mut wpr = wpr(folder.path());
     let to = folder.path().join("out").display().to_string();
-    let missing = ["Copy", "--record", "cpu", "--to", &to, "--", "no-such-program-anywhere"];
+    let missing = [
+        "Copy",
+        "--record",
+        "cpu",
+        "--to",
+        &to,
+        "--",
+        "no-such-program-anywhere",
+    ];
     let (outcome, notes) = run(&mut wpr, true, &missing);
     assert!(outcome.is_err() && notes.is_empty() && !wpr.is_recording());
-    let fine = ["Copy", "--record", "cpu", "--to", &to, "--", "cargo", "--version"];
+    let fine = [
+        "Copy",
+        "--record",
+        "cpu",
+        "--to",
+        &to,
+        "--",
+        "cargo",
+        "--version",
+    ];
     wpr.plant("full");
     let (outcome, notes) = run(&mut wpr, true, &fine);
     let error = format!("{:#}", outcome.unwrap_err());
-    assert!(error.contains("could not be written") && error.contains("disk"), "{error}");
+    assert!(
+        error.contains("could not be written") && error.contains("disk"),
+        "{error}"
+    );
     assert!(notes.is_empty() && !wpr.is_recording());
     wpr.heal("full");
     wpr.plant("crash -stop");
     wpr.plant("crash -cancel");
     let (outcome, notes) = run(&mut wpr, true, &fine);
-    assert!(outcome.is_err() && notes[0].contains("`etwkit record cancel` tries again"), "{notes:?}");
+    assert!(
+        outcome.is_err() && notes[0].contains("`etwkit record cancel` tries again"),
+        "{notes:?}"
+    );
 }
 
 #[test]
@@ -106,7 +170,10 @@ fn a_recording_that_does_not_fit_is_written_where_there_is_space() {
     assert_eq!(rows.len(), 2, "the runs go on");
     for (row, note) in rows.iter().zip(&notes) {
         let file = Path::new(row.recording.as_ref().unwrap());
-        assert!(file.starts_with(folder.path().join("aside")) && file.exists(), "{row:?}");
+        assert!(
+            file.starts_with(folder.path().join("aside")) && file.exists(),
+            "{row:?}"
+        );
         assert!(
             note.contains(row.recording.as_ref().unwrap()) && note.contains("no space is left"),
             "{note}"
@@ -125,7 +192,10 @@ fn a_recording_that_somebody_ends_needs_no_end() {
     let line = ["Copy", "--record", "cpu", "--to", &to, "--", "rm", &state];
     let (outcome, notes) = run(&mut wpr, true, &line);
     let error = format!("{:#}", outcome.unwrap_err());
-    assert!(error.contains("nothing is being recorded") && notes.is_empty(), "{error} {notes:?}");
+    assert!(
+        error.contains("nothing is being recorded") && notes.is_empty(),
+        "{error} {notes:?}"
+    );
 }
 
 #[cfg(unix)]
@@ -134,7 +204,17 @@ fn a_command_that_crashes_has_its_recording() {
     let folder = tempfile::tempdir().unwrap();
     let mut wpr = wpr(folder.path());
     let to = folder.path().join("out").display().to_string();
-    let crash = ["Crash", "--record", "cpu", "--to", &to, "--", "sh", "-c", "kill -SEGV $$"];
+    let crash = [
+        "Crash",
+        "--record",
+        "cpu",
+        "--to",
+        &to,
+        "--",
+        "sh",
+        "-c",
+        "kill -SEGV $$",
+    ];
     let (outcome, notes) = run(&mut wpr, true, &crash);
     let rows = outcome.unwrap().rows;
     assert_eq!(
@@ -142,7 +222,10 @@ fn a_command_that_crashes_has_its_recording() {
         (Status::Failed, Some("it ended without an exit code"))
     );
     let file = rows[0].recording.as_ref().unwrap();
-    assert!(file.contains("_TestStatus-Failed") && Path::new(file).exists(), "{file}");
+    assert!(
+        file.contains("_TestStatus-Failed") && Path::new(file).exists(),
+        "{file}"
+    );
     assert!(notes.is_empty() && !wpr.is_recording());
 }
 
@@ -150,7 +233,14 @@ fn a_command_that_crashes_has_its_recording() {
 fn elsewhere_than_on_windows_nothing_is_begun() {
     let folder = tempfile::tempdir().unwrap();
     let mut wpr = wpr(folder.path());
-    let (outcome, _) = run(&mut wpr, false, &["Copy", "--record", "cpu", "--", "cargo", "--version"]);
-    assert_eq!(outcome.unwrap_err().to_string(), "runs are recorded on Windows machines only");
+    let (outcome, _) = run(
+        &mut wpr,
+        false,
+        &["Copy", "--record", "cpu", "--", "cargo", "--version"],
+    );
+    assert_eq!(
+        outcome.unwrap_err().to_string(),
+        "runs are recorded on Windows machines only"
+    );
     assert!(wpr.lines().is_empty());
 }

@@ -1,6 +1,12 @@
 //! Tests of the recorder.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::string_slice, clippy::panic, clippy::exit)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic,
+    clippy::exit
+)]
 
 mod each_run;
 mod listen;

@@ -16,7 +16,11 @@ use crate::rotate::At;
 use crate::stand_in::StandIn;
 
 /// What a command prints; of an error all that it says, and its hint.
-pub(crate) fn record(stand_in: &mut StandIn, is_windows: bool, words: &[&str]) -> Result<String, String> {
+pub(crate) fn record(
+    stand_in: &mut StandIn,
+    is_windows: bool,
+    words: &[&str],
+) -> Result<String, String> {
     record_at(&At::default(), stand_in, is_windows, words)
 }
 
@@ -29,16 +33,26 @@ pub(crate) fn record_at(
 ) -> Result<String, String> {
     let command = RecordArgs::augment_args(clap::Command::new("record"));
     let words = ["record"].iter().chain(words).map(OsString::from);
-    let matches = command.try_get_matches_from(words).map_err(|error| error.to_string())?;
+    let matches = command
+        .try_get_matches_from(words)
+        .map_err(|error| error.to_string())?;
     let args = RecordArgs::from_arg_matches(&matches).unwrap();
     let folder = stand_in.folder.join("etwkit");
-    let mut machine =
-        Machine { runner: stand_in, is_windows, name: "MAGNON".into(), clock, written: None, folder };
+    let mut machine = Machine {
+        runner: stand_in,
+        is_windows,
+        name: "MAGNON".into(),
+        clock,
+        written: None,
+        folder,
+    };
     let mut out = Vec::new();
     match run(&args, &mut machine, &mut Lines::new(&mut out)) {
         Ok(_) => Ok(String::from_utf8(out).unwrap()),
         Err(error) => {
-            let hint = error.downcast_ref::<Advised>().map(|advised| advised.hint.clone());
+            let hint = error
+                .downcast_ref::<Advised>()
+                .map(|advised| advised.hint.clone());
             Err(format!("{error:#}\n{}", hint.unwrap_or_default()))
         }
     }
@@ -46,7 +60,9 @@ pub(crate) fn record_at(
 
 fn machine() -> (tempfile::TempDir, StandIn) {
     let folder = tempfile::tempdir().unwrap();
-    let stand_in = StandIn { folder: folder.path().to_owned() };
+    let stand_in = StandIn {
+        folder: folder.path().to_owned(),
+    };
     (folder, stand_in)
 }
 
@@ -58,12 +74,29 @@ fn path(folder: &Path, name: &str) -> String {
 fn a_recording_is_written_and_the_interval_is_what_it_was() {
     let (folder, mut wpr) = machine();
     fs::write(folder.path().join("interval"), "20000").unwrap();
-    record(&mut wpr, true, &["start", "cswitch", "FILE", "Registry.Light", "--sample-every", "0.5"]).unwrap();
+    record(
+        &mut wpr,
+        true,
+        &[
+            "start",
+            "cswitch",
+            "FILE",
+            "Registry.Light",
+            "--sample-every",
+            "0.5",
+        ],
+    )
+    .unwrap();
     assert!(wpr.is_recording());
     assert_eq!(wpr.interval(), "5000");
     record(&mut wpr, true, &["mark", "slow now"]).unwrap();
     let etl = path(folder.path(), "slow.etl");
-    let said = record(&mut wpr, true, &["stop", &etl, "--no-native-pdb", "--no-facts"]).unwrap();
+    let said = record(
+        &mut wpr,
+        true,
+        &["stop", &etl, "--no-native-pdb", "--no-facts"],
+    )
+    .unwrap();
     assert_eq!(said, format!("Recorded {etl}\n"));
     assert!(!wpr.is_recording() && Path::new(&etl).exists());
     assert_eq!(wpr.interval(), "20000");
@@ -88,9 +121,12 @@ fn a_name_becomes_the_name_of_a_file_and_the_archive_replaces_it() {
     let beside = "Beside it are 18 facts about the machine, which `etwkit extract` takes in";
     assert_eq!(said, format!("Recorded {etl}.zip\n{beside}\n"));
     let facts = fs::read_to_string(format!("{etl}.facts.json")).unwrap();
-    for fact in
-        ["Acme Scan, altitude 328010", "Wi-Fi 2: index 10, metric 25, connected", "Balanced", "Acme Shield"]
-    {
+    for fact in [
+        "Acme Scan, altitude 328010",
+        "Wi-Fi 2: index 10, metric 25, connected",
+        "Balanced",
+        "Acme Shield",
+    ] {
         assert!(facts.contains(&format!("\"value\": \"{fact}\"")), "{facts}");
     }
     let kernel = "System Keywords : CSwitch Loader SampledProfile";
@@ -104,10 +140,16 @@ fn a_name_becomes_the_name_of_a_file_and_the_archive_replaces_it() {
         let fact = format!("\"name\": \"{name}\",\n      \"value\": \"{value}\"");
         assert_eq!(facts.matches(&fact).count(), 1, "{fact}: {facts}");
     }
-    assert!(!facts.contains("The command completed"), "the line that logman closes with is no session");
+    assert!(
+        !facts.contains("The command completed"),
+        "the line that logman closes with is no session"
+    );
     assert!(!Path::new(&etl).exists());
     let mut archive = zip::ZipArchive::new(fs::File::open(format!("{etl}.zip")).unwrap()).unwrap();
-    assert!(archive.by_index(0).unwrap().size() > 100_000, "it holds the trace");
+    assert!(
+        archive.by_index(0).unwrap().size() > 100_000,
+        "it holds the trace"
+    );
 }
 
 #[test]
@@ -117,7 +159,10 @@ fn a_file_is_never_replaced_and_the_recording_goes_on() {
     let etl = path(folder.path(), "old.etl");
     fs::write(&etl, "old").unwrap();
     let error = record(&mut wpr, true, &["stop", &etl]).unwrap_err();
-    assert!(error.contains("exists already") && wpr.is_recording(), "{error}");
+    assert!(
+        error.contains("exists already") && wpr.is_recording(),
+        "{error}"
+    );
     assert_eq!(fs::read_to_string(&etl).unwrap(), "old");
 }
 
@@ -126,7 +171,10 @@ fn recordings_of_others_are_left_alone() {
     let (_folder, mut wpr) = machine();
     wpr.plant("recording");
     let error = record(&mut wpr, true, &["start", "cpu"]).unwrap_err();
-    assert!(error.contains("wpr is recording already") && error.contains("record stop NAME"), "{error}");
+    assert!(
+        error.contains("wpr is recording already") && error.contains("record stop NAME"),
+        "{error}"
+    );
     wpr.heal("recording");
     assert_eq!(wpr.lines(), [""; 0]);
 }
@@ -142,7 +190,10 @@ fn where_somebody_has_the_session_of_the_kernel_our_profiles_use_another_one() {
     record(&mut wpr, true, &["cancel"]).unwrap();
     // Profiles of others name that session themselves.
     let error = record(&mut wpr, true, &["start", "cpu", "GeneralProfile"]).unwrap_err();
-    assert!(error.contains("which GeneralProfile needs") && error.contains("logman stop"), "{error}");
+    assert!(
+        error.contains("which GeneralProfile needs") && error.contains("logman stop"),
+        "{error}"
+    );
     assert!(!wpr.is_recording());
 }
 
@@ -170,15 +221,24 @@ fn pictures_with_marks_lie_beside_the_recording() {
     assert!(said.starts_with("Marked: slow now\nPicture "), "{said}");
     wpr.plant("no screen");
     let error = record(&mut wpr, true, &["mark", "again", "--picture"]).unwrap_err();
-    assert!(error.contains("there is no picture") && error.contains("a desktop that is seen"), "{error}");
+    assert!(
+        error.contains("there is no picture") && error.contains("a desktop that is seen"),
+        "{error}"
+    );
     assert_eq!(
-        wpr.lines().iter().filter(|line| line.starts_with("wpr -marker")).count(),
+        wpr.lines()
+            .iter()
+            .filter(|line| line.starts_with("wpr -marker"))
+            .count(),
         2,
         "both are marked"
     );
     let etl = path(folder.path(), "slow.etl");
     let said = record(&mut wpr, true, &["stop", &etl, "--no-facts"]).unwrap();
-    assert_eq!(said, format!("Recorded {etl}\nPictures of the screen beside it: 1\n"));
+    assert_eq!(
+        said,
+        format!("Recorded {etl}\nPictures of the screen beside it: 1\n")
+    );
     let picture = format!("{etl}.Screenshots/Screenshot_Forced_23.21.41.000.jpg");
     assert_eq!(fs::read_to_string(picture).unwrap(), "picture");
     // They belong to one recording.
@@ -187,7 +247,12 @@ fn pictures_with_marks_lie_beside_the_recording() {
     record(&mut wpr, true, &["mark", "slow now", "--picture"]).unwrap();
     record(&mut wpr, true, &["cancel"]).unwrap();
     record(&mut wpr, true, &["start", "cpu"]).unwrap();
-    let said = record(&mut wpr, true, &["stop", &path(folder.path(), "next.etl"), "--no-facts"]).unwrap();
+    let said = record(
+        &mut wpr,
+        true,
+        &["stop", &path(folder.path(), "next.etl"), "--no-facts"],
+    )
+    .unwrap();
     assert!(!said.contains("Pictures"), "{said}");
 }
 
@@ -195,9 +260,22 @@ fn pictures_with_marks_lie_beside_the_recording() {
 fn ctrl_c_while_a_recording_begins_leaves_none() {
     let (_folder, mut wpr) = machine();
     for pauses in [0, 1] {
-        let said = record_at(&Pauses(Cell::new(pauses)), &mut wpr, true, &["start", "cpu"]).unwrap();
-        assert_eq!(said.contains("it was ended again and thrown away"), pauses == 1, "{said}");
-        assert!(!said.contains("Recording\n") && !wpr.is_recording(), "{said}");
+        let said = record_at(
+            &Pauses(Cell::new(pauses)),
+            &mut wpr,
+            true,
+            &["start", "cpu"],
+        )
+        .unwrap();
+        assert_eq!(
+            said.contains("it was ended again and thrown away"),
+            pauses == 1,
+            "{said}"
+        );
+        assert!(
+            !said.contains("Recording\n") && !wpr.is_recording(),
+            "{said}"
+        );
     }
     assert_eq!(wpr.lines().len(), 2, "{:?}", wpr.lines());
 }
@@ -222,8 +300,14 @@ fn a_full_disk_loses_nothing() {
     wpr.plant("full");
     let etl = path(folder.path(), "slow.etl");
     let error = record(&mut wpr, true, &["stop", &etl]).unwrap_err();
-    assert!(error.contains("the recording goes on") && error.contains("no space is left"), "{error}");
-    assert!(error.contains("stop again") && wpr.is_recording() && !Path::new(&etl).exists(), "{error}");
+    assert!(
+        error.contains("the recording goes on") && error.contains("no space is left"),
+        "{error}"
+    );
+    assert!(
+        error.contains("stop again") && wpr.is_recording() && !Path::new(&etl).exists(),
+        "{error}"
+    );
     wpr.heal("full");
     record(&mut wpr, true, &["stop", &etl]).unwrap();
     assert!(Path::new(&etl).exists());
@@ -235,12 +319,18 @@ fn when_a_program_crashes_behind_the_start_nothing_stays_recording() {
     wpr.plant("crash -setprofint");
     let error = record(&mut wpr, true, &["start", "cpu", "--sample-every", "2"]).unwrap_err();
     // The crash also meets the line that restores the interval, which is said.
-    assert!(error.contains("-setprofint") && !wpr.is_recording(), "{error}");
+    assert!(
+        error.contains("-setprofint") && !wpr.is_recording(),
+        "{error}"
+    );
     wpr.heal("crash -setprofint");
     record(&mut wpr, true, &["start", "cpu"]).unwrap();
     wpr.plant("crash -stop");
     let error = record(&mut wpr, true, &["stop", "x"]).unwrap_err();
-    assert!(error.contains("the recording goes on") && wpr.is_recording(), "{error}");
+    assert!(
+        error.contains("the recording goes on") && wpr.is_recording(),
+        "{error}"
+    );
 }
 
 #[test]
@@ -248,17 +338,26 @@ fn missing_rights_counters_and_recordings_are_reported() {
     let (_folder, mut wpr) = machine();
     wpr.plant("no counters");
     let error = record(&mut wpr, true, &["start", "pmc"]).unwrap_err();
-    assert!(error.contains("pmc needs counters") && error.contains("Hyper-V"), "{error}");
+    assert!(
+        error.contains("pmc needs counters") && error.contains("Hyper-V"),
+        "{error}"
+    );
     wpr.heal("no counters");
     record(&mut wpr, true, &["start", "pmc"]).unwrap();
     record(&mut wpr, true, &["cancel"]).unwrap();
     for line in [&["stop", "x"][..], &["cancel"]] {
         let error = record(&mut wpr, true, line).unwrap_err();
-        assert!(error.contains("nothing is being recorded") && error.contains("record start"), "{error}");
+        assert!(
+            error.contains("nothing is being recorded") && error.contains("record start"),
+            "{error}"
+        );
     }
     wpr.plant("denied");
     let error = record(&mut wpr, true, &["start", "cpu"]).unwrap_err();
-    assert!(error.contains("administrator") && !wpr.is_recording(), "{error}");
+    assert!(
+        error.contains("administrator") && !wpr.is_recording(),
+        "{error}"
+    );
 }
 
 /// Ctrl-C meets all programs of a terminal. Whoever waits ends, the recorder writes its file.
@@ -274,8 +373,14 @@ fn the_recorder_writes_its_file_when_ctrl_c_ends_the_one_who_waits() {
     wpr.plant("slow");
     let etl = folder.path().join("slow.etl");
     let mut waiting = Command::new(std::env::current_exe().unwrap());
-    waiting.args(["--exact", "recording::stop_of_its_own", "--ignored"]).process_group(0);
-    let mut waiting = waiting.env("STOP_IN", folder.path()).env("STOP_TO", &etl).spawn().unwrap();
+    waiting
+        .args(["--exact", "recording::stop_of_its_own", "--ignored"])
+        .process_group(0);
+    let mut waiting = waiting
+        .env("STOP_IN", folder.path())
+        .env("STOP_TO", &etl)
+        .spawn()
+        .unwrap();
     let until = |is_there: &dyn Fn() -> bool| {
         let begun = Instant::now();
         while !is_there() {
@@ -286,17 +391,41 @@ fn the_recorder_writes_its_file_when_ctrl_c_ends_the_one_who_waits() {
     until(&|| folder.path().join("stopping").exists());
     let group = format!("-{}", waiting.id());
     // In place of the signal of Ctrl-C, which shells make programs in the background ignore.
-    assert!(Command::new("kill").args(["-TERM", "--", &group]).status().unwrap().success());
-    assert_eq!(waiting.wait().unwrap().code(), None, "it was to be ended by the signal");
-    assert!(wpr.is_recording() && !etl.exists(), "the stop was over too soon to show anything");
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", "--", &group])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(
+        waiting.wait().unwrap().code(),
+        None,
+        "it was to be ended by the signal"
+    );
+    assert!(
+        wpr.is_recording() && !etl.exists(),
+        "the stop was over too soon to show anything"
+    );
     until(&|| !wpr.is_recording());
-    assert!(fs::metadata(&etl).unwrap().len() > 100_000, "it holds the trace");
+    assert!(
+        fs::metadata(&etl).unwrap().len() > 100_000,
+        "it holds the trace"
+    );
 }
 
 #[cfg(unix)]
 #[test]
 #[ignore = "no test: it stops a recording and is interrupted by one"]
 fn stop_of_its_own() {
-    let (Some(folder), Ok(to)) = (std::env::var_os("STOP_IN"), std::env::var("STOP_TO")) else { return };
-    let _ = record(&mut StandIn { folder: folder.into() }, true, &["stop", &to]);
+    let (Some(folder), Ok(to)) = (std::env::var_os("STOP_IN"), std::env::var("STOP_TO")) else {
+        return;
+    };
+    let _ = record(
+        &mut StandIn {
+            folder: folder.into(),
+        },
+        true,
+        &["stop", &to],
+    );
 }

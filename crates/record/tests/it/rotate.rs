@@ -23,7 +23,11 @@ pub(crate) struct At<'a> {
 
 impl Default for At<'_> {
     fn default() -> Self {
-        Self { seconds: Cell::default(), end: i64::MAX, deeds: RefCell::default() }
+        Self {
+            seconds: Cell::default(),
+            end: i64::MAX,
+            deeds: RefCell::default(),
+        }
     }
 }
 
@@ -54,22 +58,42 @@ fn day(
     more: &[&str],
     deeds: Vec<Deed<'_>>,
 ) -> (Result<String, String>, Vec<String>) {
-    let mut wpr = StandIn { folder: folder.to_owned() };
+    let mut wpr = StandIn {
+        folder: folder.to_owned(),
+    };
     let into = folder.join("day").display().to_string();
-    let clock = At { end, deeds: RefCell::new(deeds), ..At::default() };
-    let words = [&["start", "cpu", "--rotate", "5m", "--into", &into][..], more].concat();
+    let clock = At {
+        end,
+        deeds: RefCell::new(deeds),
+        ..At::default()
+    };
+    let words = [
+        &["start", "cpu", "--rotate", "5m", "--into", &into][..],
+        more,
+    ]
+    .concat();
     let said = record_at(&clock, &mut wpr, true, &words);
-    let mut files: Vec<String> =
-        fs::read_dir(into).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let mut files: Vec<String> = fs::read_dir(into)
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
     files.sort();
-    (said.map(|said| said.replace(folder.to_str().unwrap(), "")), files)
+    (
+        said.map(|said| said.replace(folder.to_str().unwrap(), "")),
+        files,
+    )
 }
 
 #[test]
 fn every_five_minutes_there_is_a_file_and_the_oldest_make_room() {
     let folder = tempfile::tempdir().unwrap();
     // A file of the stand-in has 1.1 MB.
-    let (said, files) = day(folder.path(), 1000, &["--keep", "3MB", "--name", "Mail"], Vec::new());
+    let (said, files) = day(
+        folder.path(),
+        1000,
+        &["--keep", "3MB", "--name", "Mail"],
+        Vec::new(),
+    );
     let said = said.unwrap();
     let of = |at: &str| format!("Mail_MAGNON.03-07-2023.{at}.etl");
     assert_eq!(files, [of("23-36-41"), of("23-38-21")]);
@@ -79,7 +103,10 @@ fn every_five_minutes_there_is_a_file_and_the_oldest_make_room() {
          Recording since 23:26:41; Ctrl-C ends it and writes the file\n"
     );
     assert!(said.starts_with(&begin), "{said}");
-    assert!(said.ends_with(&format!("Removed /day/{}\n", of("23-31-41"))), "{said}");
+    assert!(
+        said.ends_with(&format!("Removed /day/{}\n", of("23-31-41"))),
+        "{said}"
+    );
     assert_eq!(said.matches("\nRecorded ").count(), 4, "{said}");
 }
 
@@ -92,20 +119,32 @@ fn a_recording_that_somebody_ends_is_reported_and_starts_again() {
     let lost = "warning: somebody ended the recording: what happened from 23:21:41 to 23:22:16 is lost\n\
                 Recording since 23:22:16; Ctrl-C ends it and writes the file\n";
     assert!(said.contains(lost), "{said}");
-    assert_eq!(files, ["Day_MAGNON.03-07-2023.23-27-16.etl", "Day_MAGNON.03-07-2023.23-28-21.etl"]);
+    assert_eq!(
+        files,
+        [
+            "Day_MAGNON.03-07-2023.23-27-16.etl",
+            "Day_MAGNON.03-07-2023.23-28-21.etl"
+        ]
+    );
     // When the user wants no more at that time, no other one begins.
     let folder = tempfile::tempdir().unwrap();
     let ends = || fs::remove_file(folder.path().join("recording")).unwrap();
     let (said, files) = day(folder.path(), 35, &[], vec![(33, Box::new(ends))]);
     let said = said.unwrap();
     assert_eq!(said.matches("Recording since").count(), 1, "{said}");
-    assert!(said.contains("warning: somebody ended the recording") && files.is_empty(), "{said}");
+    assert!(
+        said.contains("warning: somebody ended the recording") && files.is_empty(),
+        "{said}"
+    );
     assert!(!folder.path().join("recording").exists());
     // Who ends it each time does not want it.
     let folder = tempfile::tempdir().unwrap();
     let each = (1..=3).map(|time| {
         let path = folder.path().join("recording");
-        (5 * time, Box::new(move || fs::remove_file(&path).unwrap()) as Box<dyn Fn()>)
+        (
+            5 * time,
+            Box::new(move || fs::remove_file(&path).unwrap()) as Box<dyn Fn()>,
+        )
     });
     let (said, files) = day(folder.path(), 400, &[], each.collect());
     let said = said.unwrap_err();
@@ -123,7 +162,8 @@ fn who_changes_the_recording_is_noticed_once() {
     let (said, files) = day(folder.path(), 290, &[], vec![(33, Box::new(changes))]);
     let said = said.unwrap();
     assert_eq!(
-        said.matches("warning: somebody has changed the recording: it was System Keywords").count(),
+        said.matches("warning: somebody has changed the recording: it was System Keywords")
+            .count(),
         1,
         "{said}"
     );
@@ -139,9 +179,15 @@ fn a_full_disk_takes_the_oldest_file_if_it_may_and_nothing_else_is_lost() {
         let (said, files) = day(folder.path(), 2000, more, vec![(310, Box::new(fills))]);
         let said = said.unwrap_err();
         let goes_on = "the file could not be written; the recording goes on and nothing is lost";
-        assert!(said.contains(goes_on) && said.contains("no space is left on the disk"), "{said}");
+        assert!(
+            said.contains(goes_on) && said.contains("no space is left on the disk"),
+            "{said}"
+        );
         assert_eq!(files.len(), left, "{files:?}");
-        assert!(folder.path().join("recording").exists(), "the last minutes can still be written");
+        assert!(
+            folder.path().join("recording").exists(),
+            "the last minutes can still be written"
+        );
     }
 }
 
@@ -150,14 +196,19 @@ fn nothing_stays_recording_when_the_day_ends() {
     let folder = tempfile::tempdir().unwrap();
     day(folder.path(), 7, &[], Vec::new()).0.unwrap();
     assert!(!folder.path().join("recording").exists());
-    let mut wpr = StandIn { folder: folder.path().to_owned() };
+    let mut wpr = StandIn {
+        folder: folder.path().to_owned(),
+    };
     let clock = At::default();
     let said = record_at(&clock, &mut wpr, false, &["start", "cpu", "--rotate", "5m"]).unwrap_err();
     assert!(said.starts_with("--rotate is no line of Windows"), "{said}");
-    for (wrong, expected) in
-        [("5", "expected 10s to 24h"), ("1s", "expected 10s to 24h"), ("99999999999999999999h", "10s")]
-    {
-        let said = record_at(&clock, &mut wpr, true, &["start", "cpu", "--rotate", wrong]).unwrap_err();
+    for (wrong, expected) in [
+        ("5", "expected 10s to 24h"),
+        ("1s", "expected 10s to 24h"),
+        ("99999999999999999999h", "10s"),
+    ] {
+        let said =
+            record_at(&clock, &mut wpr, true, &["start", "cpu", "--rotate", wrong]).unwrap_err();
         assert!(said.contains(expected), "{said}");
     }
 }

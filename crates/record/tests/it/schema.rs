@@ -18,7 +18,10 @@ impl Element {
     fn of(start: &BytesStart<'_>) -> Self {
         let attributes = start.attributes().map(|attribute| {
             let attribute = attribute.unwrap();
-            (attribute.key.as_ref().to_owned(), attribute.value.to_string())
+            (
+                attribute.key.as_ref().to_owned(),
+                attribute.value.to_string(),
+            )
         });
         Self {
             name: start.name().as_ref().to_owned(),
@@ -39,7 +42,10 @@ impl Element {
 
     /// The values of all elements with that name.
     pub(crate) fn values(&self, name: &str) -> Vec<&str> {
-        self.all(name).into_iter().map(|element| element.get("Value")).collect()
+        self.all(name)
+            .into_iter()
+            .map(|element| element.get("Value"))
+            .collect()
     }
 }
 
@@ -80,14 +86,22 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
         "SystemCollector EventCollector HeapEventCollector SystemProvider EventProvider HeapEventProvider \
          HardwareCounter Profile",
     ),
-    ("SystemCollector", "Id Base Name Realtime", "BufferSize Buffers StackCaching MaximumFileSize FileName"),
+    (
+        "SystemCollector",
+        "Id Base Name Realtime",
+        "BufferSize Buffers StackCaching MaximumFileSize FileName",
+    ),
     (
         "EventCollector",
         "Id Base Name Realtime Private",
         "BufferSize Buffers StackCaching MaximumFileSize FileName",
     ),
     ("BufferSize", "Value Operation", ""),
-    ("Buffers", "Value PercentageOfTotalMemory MaximumBufferSpace Operation", ""),
+    (
+        "Buffers",
+        "Value PercentageOfTotalMemory MaximumBufferSpace Operation",
+        "",
+    ),
     ("SystemProvider", "Id Base", "Keywords Stacks PoolTags"),
     (
         "EventProvider",
@@ -102,7 +116,11 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
     ("CaptureStateOnSave", "", "Keyword"),
     ("StackFilters", "FilterIn", "EventId"),
     ("EventId", "Value", ""),
-    ("HardwareCounter", "Id Base Strict", "SampledCounters Counters Events LastBranch ProcessorTrace"),
+    (
+        "HardwareCounter",
+        "Id Base Strict",
+        "SampledCounters Counters Events LastBranch ProcessorTrace",
+    ),
     ("Counters", "", "Counter"),
     ("Counter", "Value", ""),
     ("Events", "", "Event"),
@@ -113,9 +131,21 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
         "Id Name Description DetailLevel LoggingMode Base Internal Default Strict",
         "ProblemCategories Collectors",
     ),
-    ("Collectors", "Operation", "SystemCollectorId EventCollectorId HeapEventCollectorId"),
-    ("SystemCollectorId", "Value", "BufferSize Buffers SystemProviderId HardwareCounterId"),
-    ("EventCollectorId", "Value", "BufferSize Buffers EventProviders"),
+    (
+        "Collectors",
+        "Operation",
+        "SystemCollectorId EventCollectorId HeapEventCollectorId",
+    ),
+    (
+        "SystemCollectorId",
+        "Value",
+        "BufferSize Buffers SystemProviderId HardwareCounterId",
+    ),
+    (
+        "EventCollectorId",
+        "Value",
+        "BufferSize Buffers EventProviders",
+    ),
     ("EventProviders", "Operation", "EventProviderId"),
     ("SystemProviderId", "Value", ""),
     ("HardwareCounterId", "Value", ""),
@@ -149,7 +179,10 @@ const STACKS: &[(&str, &str)] = &[
     ),
     ("MiniFilterPreOpInit MiniFilterPostOpInit", "FilterIOInit"),
     ("HardFault", "HardFaults"),
-    ("PagefaultDemandZero PagefaultCopyOnWrite PagefaultHard", "AllFaults"),
+    (
+        "PagefaultDemandZero PagefaultCopyOnWrite PagefaultHard",
+        "AllFaults",
+    ),
     ("VirtualAllocation VirtualFree", "VirtualAllocation"),
     ("HandleCreate HandleClose HandleDuplicate", "Handle"),
     ("ObjectCreate ObjectDelete", "Object"),
@@ -176,10 +209,16 @@ pub(crate) fn faults(root: &Element) -> Vec<String> {
     }
     for provider in root.all("EventProvider") {
         let masks = provider.values("Keyword");
-        let is_mask =
-            |text: &str| text.strip_prefix("0x").is_some_and(|hex| u64::from_str_radix(hex, 16).is_ok());
-        found
-            .extend(masks.into_iter().filter(|mask| !is_mask(mask)).map(|mask| format!("{mask} is no mask")));
+        let is_mask = |text: &str| {
+            text.strip_prefix("0x")
+                .is_some_and(|hex| u64::from_str_radix(hex, 16).is_ok())
+        };
+        found.extend(
+            masks
+                .into_iter()
+                .filter(|mask| !is_mask(mask))
+                .map(|mask| format!("{mask} is no mask")),
+        );
     }
     for counter in root.values("Counter") {
         if !words(COUNTERS, counter) {
@@ -195,15 +234,23 @@ fn words(list: &str, word: &str) -> bool {
 }
 
 fn nesting(element: &Element, found: &mut Vec<String>) {
-    let Some((_, attributes, children)) = ELEMENTS.iter().find(|(name, ..)| *name == element.name) else {
+    let Some((_, attributes, children)) = ELEMENTS.iter().find(|(name, ..)| *name == element.name)
+    else {
         return found.push(format!("no element is called {}", element.name));
     };
-    for attribute in element.attributes.keys().filter(|attribute| !words(attributes, attribute)) {
+    for attribute in element
+        .attributes
+        .keys()
+        .filter(|attribute| !words(attributes, attribute))
+    {
         found.push(format!("{} has no attribute {attribute}", element.name));
     }
     for child in &element.children {
         if !words(children, &child.name) {
-            found.push(format!("{} does not belong into {}", child.name, element.name));
+            found.push(format!(
+                "{} does not belong into {}",
+                child.name, element.name
+            ));
         }
         nesting(child, found);
     }
@@ -219,19 +266,43 @@ fn order(root: &Element, found: &mut Vec<String>) {
         "EventProvider",
         "SystemCollectorId",
     ] {
-        let allowed = ELEMENTS.iter().find(|(name, ..)| *name == element).unwrap().2;
-        let place = |child: &Element| allowed.split_whitespace().position(|name| name == child.name);
-        for parent in root.all(element).into_iter().filter(|parent| !parent.children.is_sorted_by_key(place))
+        let allowed = ELEMENTS
+            .iter()
+            .find(|(name, ..)| *name == element)
+            .unwrap()
+            .2;
+        let place = |child: &Element| {
+            allowed
+                .split_whitespace()
+                .position(|name| name == child.name)
+        };
+        for parent in root
+            .all(element)
+            .into_iter()
+            .filter(|parent| !parent.children.is_sorted_by_key(place))
         {
-            found.push(format!("children of {element} {} are out of order", parent.get("Id")));
+            found.push(format!(
+                "children of {element} {} are out of order",
+                parent.get("Id")
+            ));
         }
     }
 }
 
 /// Each id is declared once, whatever is referred to is declared, and whatever is declared is used.
 fn identities(root: &Element, found: &mut Vec<String>) {
-    for kind in ["SystemCollector", "EventCollector", "SystemProvider", "EventProvider", "HardwareCounter"] {
-        let declared: Vec<&str> = root.all(kind).into_iter().map(|element| element.get("Id")).collect();
+    for kind in [
+        "SystemCollector",
+        "EventCollector",
+        "SystemProvider",
+        "EventProvider",
+        "HardwareCounter",
+    ] {
+        let declared: Vec<&str> = root
+            .all(kind)
+            .into_iter()
+            .map(|element| element.get("Id"))
+            .collect();
         let reference = format!("{kind}Id");
         let used = root.values(&reference);
         for (at, id) in declared.iter().enumerate() {
@@ -245,11 +316,21 @@ fn identities(root: &Element, found: &mut Vec<String>) {
         let missing = used.into_iter().filter(|id| !declared.contains(id));
         found.extend(missing.map(|id| format!("{kind} {id} is not declared")));
     }
-    for based in ["SystemCollector", "EventCollector", "SystemProvider", "EventProvider", "Profile"] {
+    for based in [
+        "SystemCollector",
+        "EventCollector",
+        "SystemProvider",
+        "EventProvider",
+        "Profile",
+    ] {
         let all = root.all(based);
-        let lacks = |base: &&str| !base.is_empty() && !all.iter().any(|element| element.get("Id") == *base);
+        let lacks =
+            |base: &&str| !base.is_empty() && !all.iter().any(|element| element.get("Id") == *base);
         found.extend(
-            all.iter().map(|element| element.get("Base")).filter(lacks).map(|id| format!("no base {id}")),
+            all.iter()
+                .map(|element| element.get("Base"))
+                .filter(lacks)
+                .map(|id| format!("no base {id}")),
         );
     }
 }
@@ -268,13 +349,21 @@ fn system_provider(provider: &Element, found: &mut Vec<String>) {
     let named = provider.values("Stack").into_iter();
     let named = named.map(|stack| (stack, STACKS.iter().find(|(names, _)| words(names, stack))));
     let hooks = provider.values("CustomStack").into_iter();
-    let hooks = hooks
-        .map(|stack| (stack, HOOKS.iter().find(|(group, _)| stack.len() == 6 && stack.starts_with(group))));
+    let hooks = hooks.map(|stack| {
+        (
+            stack,
+            HOOKS
+                .iter()
+                .find(|(group, _)| stack.len() == 6 && stack.starts_with(group)),
+        )
+    });
     for (stack, known) in named.chain(hooks) {
         match known {
             None => found.push(format!("{id}: no stack is called {stack}")),
             Some((_, keyword)) if !keywords.contains(keyword) => {
-                found.push(format!("{id}: the stack {stack} needs the keyword {keyword}"));
+                found.push(format!(
+                    "{id}: the stack {stack} needs the keyword {keyword}"
+                ));
             }
             Some(_) => {}
         }
@@ -284,14 +373,20 @@ fn system_provider(provider: &Element, found: &mut Vec<String>) {
 /// Buffers hold the largest event (64 KB) and no more than wpr takes; a ring has a bound in megabytes.
 fn buffers(root: &Element, found: &mut Vec<String>) {
     for size in root.values("BufferSize") {
-        if !size.parse().is_ok_and(|kilobytes: u32| (64..=16_384).contains(&kilobytes)) {
+        if !size
+            .parse()
+            .is_ok_and(|kilobytes: u32| (64..=16_384).contains(&kilobytes))
+        {
             found.push(format!("buffers of {size} KB"));
         }
     }
     for buffers in root.all("Buffers") {
         let value: u32 = buffers.get("Value").parse().unwrap_or_default();
         let is_share = buffers.get("PercentageOfTotalMemory") == "true";
-        let is_bounded = buffers.get("MaximumBufferSpace").parse().is_ok_and(|megabytes: u32| megabytes > 0);
+        let is_bounded = buffers
+            .get("MaximumBufferSpace")
+            .parse()
+            .is_ok_and(|megabytes: u32| megabytes > 0);
         if value == 0 || is_share && (value > 50 || !is_bounded) {
             found.push(format!("buffers {:?}", buffers.attributes));
         }
@@ -308,22 +403,53 @@ fn what_wpr_refuses_is_found() {
             "<Keyword Value=\"ContextSwitch\"/>",
             "no keyword is called ContextSwitch",
         ),
-        ("<Keyword Value=\"SystemCall\"/>", "", "needs the keyword SystemCall"),
+        (
+            "<Keyword Value=\"SystemCall\"/>",
+            "",
+            "needs the keyword SystemCall",
+        ),
         (
             "<Stack Value=\"DiskReadInit\"/>",
             "<Stack Value=\"DiskReadStart\"/>",
             "no stack is called DiskReadStart",
         ),
-        ("<CustomStack Value=\"0x090B\"/>", "<CustomStack Value=\"0x0A0B\"/>", "no stack is called 0x0A0B"),
-        ("Id=\"EP_dns\"", "Id=\"EP_names\"", "EventProvider EP_dns is not declared"),
-        ("<BufferSize Value=\"1024\"/>", "<BufferSize Value=\"16\"/>", "buffers of 16 KB"),
-        ("NonPagedMemory", "NonPaged", "EventProvider has no attribute NonPaged"),
-        ("<Profiles>", "<Profiles><Profile Id=\"x\"/>", "children of Profiles  are out of order"),
-        ("Value=\"LLCMisses\"", "Value=\"L3Misses\"", "counter L3Misses"),
+        (
+            "<CustomStack Value=\"0x090B\"/>",
+            "<CustomStack Value=\"0x0A0B\"/>",
+            "no stack is called 0x0A0B",
+        ),
+        (
+            "Id=\"EP_dns\"",
+            "Id=\"EP_names\"",
+            "EventProvider EP_dns is not declared",
+        ),
+        (
+            "<BufferSize Value=\"1024\"/>",
+            "<BufferSize Value=\"16\"/>",
+            "buffers of 16 KB",
+        ),
+        (
+            "NonPagedMemory",
+            "NonPaged",
+            "EventProvider has no attribute NonPaged",
+        ),
+        (
+            "<Profiles>",
+            "<Profiles><Profile Id=\"x\"/>",
+            "children of Profiles  are out of order",
+        ),
+        (
+            "Value=\"LLCMisses\"",
+            "Value=\"L3Misses\"",
+            "counter L3Misses",
+        ),
         ("Value=\"0x42000\"", "Value=\"Focus\"", "Focus is no mask"),
     ] {
         assert!(ours.contains(from), "{from}");
         let found = faults(&parse(&ours.replace(from, to)));
-        assert!(found.iter().any(|fault| fault.contains(want)), "{want}: {found:?}");
+        assert!(
+            found.iter().any(|fault| fault.contains(want)),
+            "{want}: {found:?}"
+        );
     }
 }

@@ -8,9 +8,15 @@ use crate::stand_in::StandIn;
 /// What is printed on another system; nothing may be run.
 fn printed(words: &[&str]) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();
-    let mut wpr = StandIn { folder: folder.path().to_owned() };
+    let mut wpr = StandIn {
+        folder: folder.path().to_owned(),
+    };
     let said = record(&mut wpr, false, words);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "something was run or written");
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        0,
+        "something was run or written"
+    );
     said
 }
 
@@ -23,13 +29,26 @@ fn acts(text: &str) -> Vec<&str> {
 
 #[test]
 fn elsewhere_the_script_for_windows_is_printed() {
-    let script = printed(&["start", "cswitch", "FILE", "--file", "--to", r"D:\my traces"]).unwrap();
-    let start =
-        r#"wpr -start etwkit.wprp!cswitch -start etwkit.wprp!file -filemode -recordtempto "D:\my traces""#;
+    let script = printed(&[
+        "start",
+        "cswitch",
+        "FILE",
+        "--file",
+        "--to",
+        r"D:\my traces",
+    ])
+    .unwrap();
+    let start = r#"wpr -start etwkit.wprp!cswitch -start etwkit.wprp!file -filemode -recordtempto "D:\my traces""#;
     assert_eq!(acts(&script), [format!("{start} || exit /b 1")]);
-    assert!(script.contains("rem etwkit.wprp has to lie beside it"), "{script}");
+    assert!(
+        script.contains("rem etwkit.wprp has to lie beside it"),
+        "{script}"
+    );
     let script = printed(&["start", "boot", "--boot"]).unwrap();
-    assert_eq!(acts(&script), ["wpr -boottrace -addboot etwkit.wprp!boot -filemode || exit /b 1"]);
+    assert_eq!(
+        acts(&script),
+        ["wpr -boottrace -addboot etwkit.wprp!boot -filemode || exit /b 1"]
+    );
     let script = printed(&["stop", "SlowBrowsing", "--zip"]).unwrap();
     let want = [
         "wpr -stop SlowBrowsing_%COMPUTERNAME%.etl || exit /b 1",
@@ -42,12 +61,17 @@ fn elsewhere_the_script_for_windows_is_printed() {
     assert!(acts(&script)[1].contains("CopyFromScreen"), "{script}");
     let script = printed(&["start", "CPU"]).unwrap();
     assert!(
-        script.contains("rem stop also makes symbol files of precompiled .NET code: 10 to 60 minutes"),
+        script.contains(
+            "rem stop also makes symbol files of precompiled .NET code: 10 to 60 minutes"
+        ),
         "{script}"
     );
     assert_eq!(
         acts(&printed(&["start", "CPU", "--sample-every", "0.5"]).unwrap())[1..],
-        ["wpr -setprofint 5000 || exit /b 1", "wpr -profint || exit /b 1"]
+        [
+            "wpr -setprofint 5000 || exit /b 1",
+            "wpr -profint || exit /b 1"
+        ]
     );
 }
 
@@ -55,12 +79,27 @@ fn elsewhere_the_script_for_windows_is_printed() {
 fn names_that_are_wrong_say_what_is_right() {
     for (words, want) in [
         (&["start", "cpuu"][..], "no profile is called \"cpuu\""),
-        (&["start", "slow.etl"], "did you mean `etwkit record stop slow.etl`?"),
-        (&["start", "MultiProfile!File"], "MultiProfile.wprp!File would have this form"),
-        (&["start", "boot"], "boot cannot keep the last events in memory"),
-        (&["start", "cpu", "--sample-every", "0.1"], "milliseconds between 0.1221 and 1000"),
+        (
+            &["start", "slow.etl"],
+            "did you mean `etwkit record stop slow.etl`?",
+        ),
+        (
+            &["start", "MultiProfile!File"],
+            "MultiProfile.wprp!File would have this form",
+        ),
+        (
+            &["start", "boot"],
+            "boot cannot keep the last events in memory",
+        ),
+        (
+            &["start", "cpu", "--sample-every", "0.1"],
+            "milliseconds between 0.1221 and 1000",
+        ),
         (&["profiles", "--topic", "heaps"], "heap tracing"),
-        (&["profiles", "--topic", "disks"], "topics are .NET, ALPC messages"),
+        (
+            &["profiles", "--topic", "disks"],
+            "topics are .NET, ALPC messages",
+        ),
         (&["wpr", "-startt", "CPU"], "did you mean -start?"),
         (&["wpr", "-satrt", "CPU"], "did you mean -start?"),
         (&["wpr", "-markr", "CPU"], "did you mean -marker?"),
@@ -69,7 +108,10 @@ fn names_that_are_wrong_say_what_is_right() {
         assert!(error.contains(want), "{words:?}: {error}");
     }
     let found = printed(&["profiles", "--topic", "DNS queries"]).unwrap();
-    assert!(found.contains("dns") && !found.contains("cswitch"), "{found}");
+    assert!(
+        found.contains("dns") && !found.contains("cswitch"),
+        "{found}"
+    );
 }
 
 #[test]
@@ -82,13 +124,19 @@ fn lines_that_people_have_are_explained() {
         ("wpr", "-start MultiProfile.wprp!SysCall"),
         ("wpr", r"-stop c:\temp\Wpr_SysCall.etl"),
         ("wpr", r"-start c:\temp\MultiProfile.wprp!Network"),
-        ("wpr", "-start MultiProfile!File -start MultiProfile.wprp!CSWitch -start MultiProfile.wprp!PMCLLC"),
+        (
+            "wpr",
+            "-start MultiProfile!File -start MultiProfile.wprp!CSWitch -start MultiProfile.wprp!PMCLLC",
+        ),
         ("wpr", "-pmcsources"),
         ("wpr", "-profiles MultiProfile.wprp"),
         ("wpr", "-start Handle"),
         ("wpr", "-start VirtualAllocation"),
         ("wpr", "-start CPU -start DiskIO -start FileIO"),
-        ("wpr", r"-start C:\temp\MultiProfile.wprp!CSwitch -start C:\temp\MultiProfile.wprp!File"),
+        (
+            "wpr",
+            r"-start C:\temp\MultiProfile.wprp!CSwitch -start C:\temp\MultiProfile.wprp!File",
+        ),
         ("xperf", "-on base+syscall+CSWITCH -stackwalk SyscallEnter"),
         ("xperf", "-stop"),
         ("xperf", r"-merge c:\kernel.etl SyscallTracing.etl"),
@@ -103,20 +151,36 @@ fn lines_that_people_have_are_explained() {
         let script = line(program, rest).unwrap();
         assert_eq!(acts(&script), [format!("{program} {rest}")]);
         let options = rest.split(' ').filter(|word| word.starts_with('-')).count();
-        assert_eq!(script.lines().filter(|line| line.starts_with("rem -")).count(), options, "{script}");
+        assert_eq!(
+            script
+                .lines()
+                .filter(|line| line.starts_with("rem -"))
+                .count(),
+            options,
+            "{script}"
+        );
     }
     let newer = line("wpr", "-start CPU -fromtomorrow").unwrap();
     assert_eq!(acts(&newer), ["wpr -start CPU -fromtomorrow"]);
-    assert!(newer.contains("note: -fromtomorrow is not known here and passed on as it is"), "{newer}");
+    assert!(
+        newer.contains("note: -fromtomorrow is not known here and passed on as it is"),
+        "{newer}"
+    );
     let slash = line("wpr", "/start CPU").unwrap();
     assert_eq!(acts(&slash), ["wpr -start CPU"]);
     let help = line("xperf", "–help start").unwrap();
     assert_eq!(acts(&help), ["xperf -help start"]);
     assert!(help.contains("note: –help is read as -help"), "{help}");
     let missing = line("wpr", "-start MultiProfile!File").unwrap();
-    assert!(missing.contains("MultiProfile.wprp!File may be meant"), "{missing}");
+    assert!(
+        missing.contains("MultiProfile.wprp!File may be meant"),
+        "{missing}"
+    );
     let batch = line("wpr", "-start !ScriptLocation!MultiProfile.wprp^^!File").unwrap();
-    assert_eq!(acts(&batch), ["wpr -start !ScriptLocation!MultiProfile.wprp!File"]);
+    assert_eq!(
+        acts(&batch),
+        ["wpr -start !ScriptLocation!MultiProfile.wprp!File"]
+    );
     let slip = line("wpr", r"-start c:\temp\SlowBrowsing_%ComputerName%.etl").unwrap_err();
     let want = r"did you mean -stop? `wpr -stop c:\temp\SlowBrowsing_%ComputerName%.etl`";
     assert!(slip.contains(want), "{slip}");

@@ -35,17 +35,24 @@ impl StandIn {
     pub(crate) fn lines(&self) -> Vec<String> {
         let text = fs::read_to_string(self.folder.join("lines")).unwrap_or_default();
         let asks = ["-status", "-profint", "-pmcsources"];
-        let is_act = |line: &&str| line.starts_with("wpr ") && !asks.iter().any(|asks| line.contains(asks));
+        let is_act =
+            |line: &&str| line.starts_with("wpr ") && !asks.iter().any(|asks| line.contains(asks));
         text.lines().filter(is_act).map(str::to_owned).collect()
     }
 }
 
 impl Runner for StandIn {
     fn run(&mut self, step: &Step) -> io::Result<Outcome> {
-        let line = [vec![step.program.to_owned()], step.args.clone()].concat().join("\n");
+        let line = [vec![step.program.to_owned()], step.args.clone()]
+            .concat()
+            .join("\n");
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["--exact", "stand_in::program", "--ignored", "--nocapture"]);
-        wait(command.env("STAND_IN_LINE", line).env("STAND_IN_FOLDER", &self.folder))
+        wait(
+            command
+                .env("STAND_IN_LINE", line)
+                .env("STAND_IN_FOLDER", &self.folder),
+        )
     }
 }
 
@@ -53,13 +60,19 @@ impl Runner for StandIn {
 #[test]
 #[ignore = "no test: the stand-in for wpr and logman, which tests start"]
 fn program() {
-    let (Ok(line), Some(folder)) = (std::env::var("STAND_IN_LINE"), std::env::var_os("STAND_IN_FOLDER"))
-    else {
+    let (Ok(line), Some(folder)) = (
+        std::env::var("STAND_IN_LINE"),
+        std::env::var_os("STAND_IN_FOLDER"),
+    ) else {
         return;
     };
     let words: Vec<&str> = line.split('\n').collect();
     let (code, said) = etwkit_stand_in::noted(Path::new(&folder), &words);
     println!("\n{said}");
     // Other systems keep eight bits of a code, of which all can be zero.
-    std::process::exit(if cfg!(windows) { code } else { i32::from(code != 0) });
+    std::process::exit(if cfg!(windows) {
+        code
+    } else {
+        i32::from(code != 0)
+    });
 }

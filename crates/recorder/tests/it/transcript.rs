@@ -29,11 +29,18 @@ impl Windows {
         let name = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let (Some(programs), Some(wine)) = (name("ETWKIT_WINDOWS"), name("ETWKIT_WINE")) else {
             let test = std::thread::current().name().unwrap_or("a test").to_owned();
-            etwkit_testkit::skip(&format!("{test}: ETWKIT_WINDOWS and ETWKIT_WINE name no programs"));
+            etwkit_testkit::skip(&format!(
+                "{test}: ETWKIT_WINDOWS and ETWKIT_WINE name no programs"
+            ));
             return None;
         };
         let [folder, streams] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-        Some(Self { programs: programs.into(), wine, folder, streams })
+        Some(Self {
+            programs: programs.into(),
+            wine,
+            folder,
+            streams,
+        })
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -43,7 +50,9 @@ impl Windows {
     /// Runs a transcript and compares.
     pub(crate) fn check(&self, name: &str) {
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/windows").join(name);
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/windows")
+            .join(name);
         let wanted = fs::read_to_string(&file).unwrap();
         let mut is = String::new();
         for line in wanted.lines() {
@@ -73,7 +82,9 @@ impl Windows {
     /// What a command prints, both streams, and its exit code unless it is 0.
     fn said(&self, command: &str) -> String {
         let folder = format!("Z:{}", self.folder().display()).replace('/', "\\");
-        let words = command.split_whitespace().map(|word| word.replace("FOLDER", &folder));
+        let words = command
+            .split_whitespace()
+            .map(|word| word.replace("FOLDER", &folder));
         let words: Vec<String> = words.collect();
         // Not pipes: what Wine starts beside the program holds them for a while.
         let [out, err] = ["out.txt", "err.txt"].map(|name| self.streams.path().join(name));
@@ -89,7 +100,9 @@ impl Windows {
             .stderr(File::create(&err).unwrap())
             .status()
             .unwrap();
-        let text: String = [out, err].map(|file| fs::read_to_string(file).unwrap()).concat();
+        let text: String = [out, err]
+            .map(|file| fs::read_to_string(file).unwrap())
+            .concat();
         let text = text.replace('\r', "").replace(&folder, "FOLDER");
         let mut said: String = text.lines().map(|line| masked(line) + "\n").collect();
         if !status.success() {
@@ -103,7 +116,10 @@ impl Windows {
 fn masked(line: &str) -> String {
     let is_process = line.contains(" pid is ");
     let words = line.split_whitespace().map(|word| {
-        let is_measured = word.split('.').skip(1).any(|part| part.starts_with(|c: char| c.is_ascii_digit()));
+        let is_measured = word
+            .split('.')
+            .skip(1)
+            .any(|part| part.starts_with(|c: char| c.is_ascii_digit()));
         if word.contains(".etl") {
             recording(word)
         } else if is_process || is_measured {
@@ -130,7 +146,9 @@ fn digits(word: &str) -> String {
 
 /// `Copy_12msHOST.20240506-103000.etl` without machine and time.
 fn recording(word: &str) -> String {
-    let Some((case, rest)) = word.split_once("ms") else { return word.to_owned() };
+    let Some((case, rest)) = word.split_once("ms") else {
+        return word.to_owned();
+    };
     match rest.split_once('.') {
         Some((_, time)) => format!("{case}msMACHINE.{}", digits(time)),
         None => word.to_owned(),

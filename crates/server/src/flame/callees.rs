@@ -16,8 +16,11 @@ pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Nam
     let mut places: Vec<u32> = vec![NONE; used.len()];
     for at in 0..used.len() {
         // `used` is ascending, so that the caller of a node has got its place before.
-        let Some((_, parent, frame)) = used.get(at).copied() else { continue };
-        let of_parent = match parent.and_then(|parent| used.binary_search_by_key(&parent, |node| node.0).ok())
+        let Some((_, parent, frame)) = used.get(at).copied() else {
+            continue;
+        };
+        let of_parent = match parent
+            .and_then(|parent| used.binary_search_by_key(&parent, |node| node.0).ok())
         {
             Some(parent) => places.get(parent).copied().unwrap_or(NONE),
             None if names.has_focus() => NONE,
@@ -62,7 +65,9 @@ fn used(leaves: &[Leaf], names: &mut Names<'_>) -> Vec<(i32, Option<i32>, i32)> 
             if !names.is_first(stack) {
                 break;
             }
-            let Some((parent, frame)) = names.frames.node(stack) else { break };
+            let Some((parent, frame)) = names.frames.node(stack) else {
+                break;
+            };
             all.push((stack, parent, frame));
             next = parent;
         }

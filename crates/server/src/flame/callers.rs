@@ -27,20 +27,34 @@ pub(super) fn fold(
     names: &mut Names<'_>,
     (least_share, max_nodes): (f64, u32),
 ) {
-    let begin: Vec<_> =
-        leaves.iter().filter_map(|leaf| Some((begin(leaf, names)?, leaf.weight, leaf.count))).collect();
+    let begin: Vec<_> = leaves
+        .iter()
+        .filter_map(|leaf| Some((begin(leaf, names)?, leaf.weight, leaf.count)))
+        .collect();
     let total = weight(&begin);
     let least = total as f64 * least_share;
-    let most = usize::try_from(max_nodes).unwrap_or(usize::MAX).saturating_add(tree.nodes.len());
+    let most = usize::try_from(max_nodes)
+        .unwrap_or(usize::MAX)
+        .saturating_add(tree.nodes.len());
     // For each group anew: a process with many stacks must not leave the others without nodes. What is too
     // much in the end is pruned.
-    let mut folded = BinaryHeap::from([Folded { total, earlier: std::cmp::Reverse(below), leaves: begin }]);
-    while let Some(Folded { earlier, leaves, .. }) = folded.pop() {
+    let mut folded = BinaryHeap::from([Folded {
+        total,
+        earlier: std::cmp::Reverse(below),
+        leaves: begin,
+    }]);
+    while let Some(Folded {
+        earlier, leaves, ..
+    }) = folded.pop()
+    {
         let at = earlier.0;
         let mut children: BTreeMap<u32, Vec<_>> = BTreeMap::new();
         for (stack, weight, count) in leaves {
             match frame(stack, names) {
-                Some((name, caller)) => children.entry(name).or_default().push((caller, weight, count)),
+                Some((name, caller)) => children
+                    .entry(name)
+                    .or_default()
+                    .push((caller, weight, count)),
                 None => tree.add(at, weight, count),
             }
         }
@@ -48,7 +62,11 @@ pub(super) fn fold(
             let total = weight(&leaves);
             if total as f64 >= least && tree.nodes.len() < most {
                 let earlier = std::cmp::Reverse(tree.child(at, name));
-                folded.push(Folded { total, earlier, leaves });
+                folded.push(Folded {
+                    total,
+                    earlier,
+                    leaves,
+                });
             } else {
                 // The weight stays in the totals of all nodes above, so that a node is as wide as what goes
                 // through it.
@@ -59,7 +77,9 @@ pub(super) fn fold(
 }
 
 fn weight(leaves: &[(Option<i32>, i64, u64)]) -> i64 {
-    leaves.iter().fold(0, |sum, leaf| sum.saturating_add(leaf.1))
+    leaves
+        .iter()
+        .fold(0, |sum, leaf| sum.saturating_add(leaf.1))
 }
 
 /// Where a stack begins; nothing if it is left out.

@@ -60,7 +60,9 @@ pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnsw
     let session = call.session(&ready)?;
     let (name, column, only, unit) = measured(request.weight);
     if session.has_rows(name) != Some(true) {
-        return Err(Problem::not_recorded(format!("the extract has no rows of {name}")));
+        return Err(Problem::not_recorded(format!(
+            "the extract has no rows of {name}"
+        )));
     }
     let table = tables::table(name)?;
     let mut selected = select(&session, table, &request.selection)?;
@@ -75,10 +77,16 @@ pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnsw
         selected.sql()
     );
     let frames = session.frames()?;
-    let frames = frames.trace(0).ok_or_else(|| Problem::internal("the extract has no stacks"))?;
+    let frames = frames
+        .trace(0)
+        .ok_or_else(|| Problem::internal("the extract has no stacks"))?;
     let (groups, rows_read) = groups(&session, &sql, frames, request)?;
     // Only asked where names of processes are shown: a trace may have hundreds of thousands of them.
-    let labels = if request.by_process { labels(&session)? } else { BTreeMap::new() };
+    let labels = if request.by_process {
+        labels(&session)?
+    } else {
+        BTreeMap::new()
+    };
     let mut names = Names::new(frames, request.focus.as_deref());
     let built = build(groups, &labels, &mut names, request);
     let without_stack = built.without_stack;
@@ -119,22 +127,35 @@ fn groups(
     let tagged = request.by_tag.then(|| frames.tagged_by_default());
     let (mut groups, mut rows) = (Groups::new(), 0_u64);
     for batch in batches(session, sql)? {
-        let [stacks, processes, weights, counts] = batch.columns() else { continue };
+        let [stacks, processes, weights, counts] = batch.columns() else {
+            continue;
+        };
         let stacks = stacks.as_primitive::<Int32Type>().iter();
         let processes = processes.as_primitive::<Int32Type>().iter();
-        let (weights, counts) = (weights.as_primitive::<Int64Type>(), counts.as_primitive::<Int64Type>());
+        let (weights, counts) = (
+            weights.as_primitive::<Int64Type>(),
+            counts.as_primitive::<Int64Type>(),
+        );
         for (((stack, process), weight), count) in stacks.zip(processes).zip(weights).zip(counts) {
             let (weight, count) = (weight.unwrap_or_default(), count.unwrap_or_default());
             let count = u64::try_from(count).unwrap_or_default();
             rows = rows.saturating_add(count);
             let tag = tagged.as_ref().map(|tagged| {
-                let tag = tagged.tag(stack.unwrap_or(-1)).and_then(|tag| tagged.name(tag));
+                let tag = tagged
+                    .tag(stack.unwrap_or(-1))
+                    .and_then(|tag| tagged.name(tag));
                 // Stacks without a tag have the name that the default set gives to whatever no rule fits.
                 tag.unwrap_or("Other").to_owned()
             });
-            let group = groups.entry((request.by_process.then_some(process), tag)).or_default();
+            let group = groups
+                .entry((request.by_process.then_some(process), tag))
+                .or_default();
             match stack {
-                Some(stack) => group.leaves.push(Leaf { stack, weight, count }),
+                Some(stack) => group.leaves.push(Leaf {
+                    stack,
+                    weight,
+                    count,
+                }),
                 None => {
                     group.without_stack = group.without_stack.saturating_add(weight);
                     group.without_stack_count = group.without_stack_count.saturating_add(count);
@@ -143,16 +164,24 @@ fn groups(
         }
     }
     // Equal questions have equal answers, whatever the order of groups.
-    groups.values_mut().for_each(|group| group.leaves.sort_by_key(|leaf| leaf.stack));
+    groups
+        .values_mut()
+        .for_each(|group| group.leaves.sort_by_key(|leaf| leaf.stack));
     Ok((groups, rows))
 }
 
 /// What processes are called.
 fn labels(session: &Session) -> Result<BTreeMap<i32, String>> {
-    let sql = format!("SELECT p.process_key, {} FROM process p", tables::process_label("p"));
+    let sql = format!(
+        "SELECT p.process_key, {} FROM process p",
+        tables::process_label("p")
+    );
     let rows = asked(session, &sql, 1_000_000)?.rows;
     let label = |row: &Vec<crate::wire::Cell>| {
-        Some((row.first().and_then(key)?, row.get(1).and_then(text)?.to_owned()))
+        Some((
+            row.first().and_then(key)?,
+            row.get(1).and_then(text)?.to_owned(),
+        ))
     };
     Ok(rows.iter().filter_map(label).collect())
 }
@@ -176,7 +205,9 @@ fn build(
     for ((process, tag), group) in groups {
         let mut at = tree.root();
         if let Some(process) = process.filter(|_| has_processes) {
-            let label = process.and_then(|key| labels.get(&key)).map_or(NO_PROCESS, String::as_str);
+            let label = process
+                .and_then(|key| labels.get(&key))
+                .map_or(NO_PROCESS, String::as_str);
             at = tree.child(at, names.text(label, Kinds::PROCESS));
         }
         if let Some(tag) = tag {

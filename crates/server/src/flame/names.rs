@@ -34,7 +34,17 @@ impl<'f> Names<'f> {
         let first = first(frames);
         let focus = focus.map(|focus| called(frames, &first, focus));
         let seen = vec![0; frames.stacks()];
-        Self { frames, texts, by_text, by_identity, first, focus, focused, seen, round: 0 }
+        Self {
+            frames,
+            texts,
+            by_text,
+            by_identity,
+            first,
+            focus,
+            focused,
+            seen,
+            round: 0,
+        }
     }
 
     /// Begins a round, in which each node of the tree of stacks is seen once.
@@ -47,20 +57,31 @@ impl<'f> Names<'f> {
     /// Whether a node is seen for the first time in the round.
     pub(super) fn is_first(&mut self, stack: i32) -> bool {
         let round = self.round;
-        let known = usize::try_from(stack).ok().and_then(|at| self.seen.get_mut(at));
+        let known = usize::try_from(stack)
+            .ok()
+            .and_then(|at| self.seen.get_mut(at));
         known.is_some_and(|known| std::mem::replace(known, round) != round)
     }
 
     /// Number of a text.
     pub(super) fn text(&mut self, text: &str, kind: u8) -> u32 {
         let next = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
-        *self.by_text.entry((text.to_owned(), kind)).or_insert_with(|| {
-            let is_frame = kind >= Kinds::METHOD;
-            // Only frames can be the focus: a process or tag may have the same text as a method.
-            self.focused.push(is_frame && self.focus.as_ref().is_some_and(|focus| focus.contains(text)));
-            self.texts.push((text.to_owned(), kind));
-            next
-        })
+        *self
+            .by_text
+            .entry((text.to_owned(), kind))
+            .or_insert_with(|| {
+                let is_frame = kind >= Kinds::METHOD;
+                // Only frames can be the focus: a process or tag may have the same text as a method.
+                self.focused.push(
+                    is_frame
+                        && self
+                            .focus
+                            .as_ref()
+                            .is_some_and(|focus| focus.contains(text)),
+                );
+                self.texts.push((text.to_owned(), kind));
+                next
+            })
     }
 
     /// Number of the name of a frame.
@@ -86,7 +107,11 @@ impl<'f> Names<'f> {
     }
 
     pub(super) fn is_focus(&self, name: u32) -> bool {
-        usize::try_from(name).ok().and_then(|at| self.focused.get(at)).copied().unwrap_or(false)
+        usize::try_from(name)
+            .ok()
+            .and_then(|at| self.focused.get(at))
+            .copied()
+            .unwrap_or(false)
     }
 
     /// Nodes as they are sent, and the texts that they use.
@@ -101,8 +126,21 @@ impl<'f> Names<'f> {
                 texts.push(text.to_owned());
                 u32::try_from(texts.len().saturating_sub(1)).unwrap_or(u32::MAX)
             });
-            let Node { parent, total, own, count, .. } = *node;
-            FlameNode { parent, name, total, own, count, kind }
+            let Node {
+                parent,
+                total,
+                own,
+                count,
+                ..
+            } = *node;
+            FlameNode {
+                parent,
+                name,
+                total,
+                own,
+                count,
+                kind,
+            }
         });
         let sent = sent.collect();
         (sent, texts)
@@ -113,7 +151,9 @@ impl<'f> Names<'f> {
 pub(crate) fn first(frames: &TraceFrames) -> Vec<i32> {
     let mut first = Vec::new();
     for frame in (0..).take(frames.frames()) {
-        let place = frames.identity(frame).and_then(|identity| usize::try_from(identity).ok());
+        let place = frames
+            .identity(frame)
+            .and_then(|identity| usize::try_from(identity).ok());
         // Methods are numbered in the order of their frames.
         if place == Some(first.len()) {
             first.push(frame);
@@ -124,8 +164,13 @@ pub(crate) fn first(frames: &TraceFrames) -> Vec<i32> {
 
 /// The frame that a frame is called by.
 pub(crate) fn representative(frames: &TraceFrames, first: &[i32], frame: i32) -> i32 {
-    let place = frames.identity(frame).and_then(|identity| usize::try_from(identity).ok());
-    place.and_then(|place| first.get(place)).copied().unwrap_or(frame)
+    let place = frames
+        .identity(frame)
+        .and_then(|identity| usize::try_from(identity).ok());
+    place
+        .and_then(|place| first.get(place))
+        .copied()
+        .unwrap_or(frame)
 }
 
 /// What methods are called of which a frame has this text, or that have this name.

@@ -16,8 +16,11 @@ pub(super) fn prune(tree: Tree, least_share: f64, max_nodes: u32) -> Pruned {
     let total = all.first().map_or(0, |root| root.total);
     let least = total as f64 * least_share;
     // No node is heavier than its parent, which has the smaller number: whatever is kept, its parent is.
-    let mut kept: Vec<u32> =
-        (0..).zip(&all).filter(|(_, node)| node.total as f64 >= least).map(|(at, _)| at).collect();
+    let mut kept: Vec<u32> = (0..)
+        .zip(&all)
+        .filter(|(_, node)| node.total as f64 >= least)
+        .map(|(at, _)| at)
+        .collect();
     let total_of = |at: u32| node(&all, at).map_or(0, |node| node.total);
     // Among equal weights the smaller number comes first, which keeps a parent in front of its children.
     kept.sort_by_key(|at| (std::cmp::Reverse(total_of(*at)), *at));
@@ -29,7 +32,13 @@ pub(super) fn prune(tree: Tree, least_share: f64, max_nodes: u32) -> Pruned {
             *known = true;
         }
     }
-    let is_kept = |at: u32| usize::try_from(at).ok().and_then(|at| is_kept.get(at)).copied().unwrap_or(false);
+    let is_kept = |at: u32| {
+        usize::try_from(at)
+            .ok()
+            .and_then(|at| is_kept.get(at))
+            .copied()
+            .unwrap_or(false)
+    };
     let (mut children, mut left_out) = (vec![Vec::new(); all.len()], tree.left_out);
     // Lists of children have the heaviest first, since `kept` has.
     for at in kept.iter().copied().filter(|at| *at != 0) {
@@ -44,7 +53,10 @@ pub(super) fn prune(tree: Tree, least_share: f64, max_nodes: u32) -> Pruned {
             left_out = left_out.saturating_add(node.total);
         }
     }
-    Pruned { nodes: in_order(&all, &children), left_out }
+    Pruned {
+        nodes: in_order(&all, &children),
+        left_out,
+    }
 }
 
 fn node(all: &[Node], at: u32) -> Option<&Node> {
@@ -60,7 +72,13 @@ fn in_order(all: &[Node], children: &[Vec<u32>]) -> Vec<Node> {
         nodes.push(Node { parent, ..*node });
         let below = usize::try_from(at).ok().and_then(|at| children.get(at));
         // The last one that is put there is the next one that is taken.
-        next.extend(below.into_iter().flatten().rev().map(|child| (*child, place)));
+        next.extend(
+            below
+                .into_iter()
+                .flatten()
+                .rev()
+                .map(|child| (*child, place)),
+        );
     }
     nodes
 }

@@ -77,12 +77,18 @@ fn begins(request: &FlameRequest) -> String {
 /// The first frame of each stack, as `s`.
 fn frames(request: &FlameRequest) -> String {
     let side = match (&request.focus, request.direction) {
-        (None, Direction::BottomUp) => return " LEFT JOIN stack s ON s.stack_id = l.stack_id".to_owned(),
+        (None, Direction::BottomUp) => {
+            return " LEFT JOIN stack s ON s.stack_id = l.stack_id".to_owned();
+        }
         (_, Direction::TopDown) => "b.depth - 1",
         (_, Direction::BottomUp) => "b.depth + 1",
     };
     // Stacks without the focus are not in the tree; rows without a stack are in that of all.
-    let join = if request.focus.is_some() { "JOIN" } else { "LEFT JOIN" };
+    let join = if request.focus.is_some() {
+        "JOIN"
+    } else {
+        "LEFT JOIN"
+    };
     format!(
         " {join} b ON b.stack_id = l.stack_id
   LEFT JOIN stack_frame s ON s.stack_id = b.stack_id AND s.depth = {side}"

@@ -25,12 +25,26 @@ fn session() -> Session {
         ..Method::default()
     };
     let methods = [method(0, "main"), method(1, "f"), method(2, "g")];
-    let frame =
-        |id| Frame { frame_id: id, module_id: Some(0), method_id: Some(id), address: 1, ..Frame::default() };
+    let frame = |id| Frame {
+        frame_id: id,
+        module_id: Some(0),
+        method_id: Some(id),
+        address: 1,
+        ..Frame::default()
+    };
     // `f` once more, in a process that writes the name of the module in another way.
-    let again = Frame { frame_id: 3, module_id: Some(1), ..frame(1) };
+    let again = Frame {
+        frame_id: 3,
+        module_id: Some(1),
+        ..frame(1)
+    };
     let frames = [frame(0), frame(1), frame(2), again];
-    let stack = |stack_id, parent_id, frame_id| Stack { stack_id, parent_id, frame_id, ..Stack::default() };
+    let stack = |stack_id, parent_id, frame_id| Stack {
+        stack_id,
+        parent_id,
+        frame_id,
+        ..Stack::default()
+    };
     let stacks = [
         stack(0, None, 0),
         stack(1, Some(0), 1),
@@ -39,17 +53,36 @@ fn session() -> Session {
         stack(4, Some(0), 2),
     ];
     let modules = [module(0, "a.exe"), module(1, "A.EXE")];
-    Session::from_batches(vec![rows(&modules), rows(&methods), rows(&frames), rows(&stacks)]).unwrap()
+    Session::from_batches(vec![
+        rows(&modules),
+        rows(&methods),
+        rows(&frames),
+        rows(&stacks),
+    ])
+    .unwrap()
 }
 
 /// Names with total, own and rows, indented by depth.
-fn drawn(direction: Direction, focus: Option<&str>, least_share: f64, max_nodes: u32) -> (Vec<String>, i64) {
+fn drawn(
+    direction: Direction,
+    focus: Option<&str>,
+    least_share: f64,
+    max_nodes: u32,
+) -> (Vec<String>, i64) {
     let session = session();
     let all = session.frames().unwrap();
     let mut names = Names::new(all.trace(0).unwrap(), focus);
-    let leaf = |stack, weight| Leaf { stack, weight, count: 1 };
+    let leaf = |stack, weight| Leaf {
+        stack,
+        weight,
+        count: 1,
+    };
     let leaves = vec![leaf(0, 5), leaf(1, 10), leaf(3, 20), leaf(4, 1)];
-    let group = Group { leaves, without_stack: 4, without_stack_count: 1 };
+    let group = Group {
+        leaves,
+        without_stack: 4,
+        without_stack_count: 1,
+    };
     let request = FlameRequest {
         trace: 0,
         selection: crate::wire::Selection::default(),
@@ -61,19 +94,33 @@ fn drawn(direction: Direction, focus: Option<&str>, least_share: f64, max_nodes:
         least_share,
         max_nodes,
     };
-    let tree = build([((None, None), group)].into(), &BTreeMap::new(), &mut names, &request);
+    let tree = build(
+        [((None, None), group)].into(),
+        &BTreeMap::new(),
+        &mut names,
+        &request,
+    );
     let pruned = prune::prune(tree, least_share, max_nodes);
     let (nodes, texts) = names.used(&pruned.nodes);
     let mut depths = vec![0];
     let mut lines = Vec::new();
     for (at, node) in nodes.iter().enumerate() {
         let parent = node.parent as usize;
-        assert!(at == 0 || parent < at, "parents stand in front of their children");
+        assert!(
+            at == 0 || parent < at,
+            "parents stand in front of their children"
+        );
         if at > 0 {
             depths.push(depths[parent] + 1);
         }
         let text = &texts[node.name as usize];
-        lines.push(format!("{}{text} {} {} {}", " ".repeat(depths[at]), node.total, node.own, node.count));
+        lines.push(format!(
+            "{}{text} {} {} {}",
+            " ".repeat(depths[at]),
+            node.total,
+            node.own,
+            node.count
+        ));
     }
     (lines, pruned.left_out)
 }
@@ -114,12 +161,22 @@ fn callers_stand_below_callees() {
 fn a_butterfly_has_each_stack_once() {
     for focus in ["a.exe!f", "f"] {
         let (callees, _) = drawn(Direction::TopDown, Some(focus), 0.0, 100);
-        let expected = [format!("{focus} 30 10 2"), " a.exe!f 20 0 1".into(), "  a.exe!g 20 20 1".into()];
+        let expected = [
+            format!("{focus} 30 10 2"),
+            " a.exe!f 20 0 1".into(),
+            "  a.exe!g 20 20 1".into(),
+        ];
         assert_eq!(callees, expected);
         let (callers, _) = drawn(Direction::BottomUp, Some(focus), 0.0, 100);
-        assert_eq!(callers, [format!("{focus} 30 0 2"), " a.exe!main 30 30 2".into()]);
+        assert_eq!(
+            callers,
+            [format!("{focus} 30 0 2"), " a.exe!main 30 30 2".into()]
+        );
     }
-    assert_eq!(drawn(Direction::TopDown, Some("h"), 0.0, 100).0, ["h 0 0 0"]);
+    assert_eq!(
+        drawn(Direction::TopDown, Some("h"), 0.0, 100).0,
+        ["h 0 0 0"]
+    );
 }
 
 #[test]
@@ -127,13 +184,22 @@ fn a_method_is_called_as_its_first_frame_whichever_is_seen_first() {
     let session = session();
     let all = session.frames().unwrap();
     let frames = all.trace(0).unwrap();
-    assert_eq!((frames.text(1), frames.text(3)), ("a.exe!f".to_owned(), "A.EXE!f".to_owned()));
+    assert_eq!(
+        (frames.text(1), frames.text(3)),
+        ("a.exe!f".to_owned(), "A.EXE!f".to_owned())
+    );
     for focus in ["f", "a.exe!f", "A.EXE!f"] {
         let mut names = Names::new(frames, Some(focus));
         let name = names.frame(3);
         assert_eq!(name, names.frame(1));
         assert!(names.is_focus(name), "{focus}");
-        let node = tree::Node { parent: 0, name, total: 0, own: 0, count: 0 };
+        let node = tree::Node {
+            parent: 0,
+            name,
+            total: 0,
+            own: 0,
+            count: 0,
+        };
         assert_eq!(names.used(&[node]).1, ["a.exe!f"]);
     }
 }
@@ -141,8 +207,13 @@ fn a_method_is_called_as_its_first_frame_whichever_is_seen_first() {
 #[test]
 fn what_is_small_is_left_out_and_counted() {
     let (lines, left_out) = drawn(Direction::TopDown, None, 0.5, 100);
-    let expected =
-        ["all 40 4 5", " a.exe!main 36 5 4", "  a.exe!f 30 10 2", "   a.exe!f 20 0 1", "    a.exe!g 20 20 1"];
+    let expected = [
+        "all 40 4 5",
+        " a.exe!main 36 5 4",
+        "  a.exe!f 30 10 2",
+        "   a.exe!f 20 0 1",
+        "    a.exe!g 20 20 1",
+    ];
     assert_eq!((lines, left_out), (expected.map(str::to_owned).to_vec(), 1));
     let (lines, left_out) = drawn(Direction::TopDown, None, 0.0, 2);
     assert_eq!((lines.len(), left_out), (2, 31));

@@ -40,8 +40,20 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn new(name: u32) -> Self {
-        let root = Node { parent: 0, name, total: 0, own: 0, count: 0 };
-        Self { nodes: vec![root], known: HashMap::new(), without_stack: 0, left_out: 0, folded: Vec::new() }
+        let root = Node {
+            parent: 0,
+            name,
+            total: 0,
+            own: 0,
+            count: 0,
+        };
+        Self {
+            nodes: vec![root],
+            known: HashMap::new(),
+            without_stack: 0,
+            left_out: 0,
+            folded: Vec::new(),
+        }
     }
 
     pub(super) const fn root(&self) -> u32 {
@@ -53,14 +65,23 @@ impl Tree {
         let next = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let nodes = &mut self.nodes;
         *self.known.entry((parent, name)).or_insert_with(|| {
-            nodes.push(Node { parent, name, total: 0, own: 0, count: 0 });
+            nodes.push(Node {
+                parent,
+                name,
+                total: 0,
+                own: 0,
+                count: 0,
+            });
             next
         })
     }
 
     /// Adds rows that end in a node.
     pub(super) fn add(&mut self, at: u32, weight: i64, count: u64) {
-        if let Some(node) = usize::try_from(at).ok().and_then(|at| self.nodes.get_mut(at)) {
+        if let Some(node) = usize::try_from(at)
+            .ok()
+            .and_then(|at| self.nodes.get_mut(at))
+        {
             node.own = node.own.saturating_add(weight);
             node.count = node.count.saturating_add(count);
         }
@@ -78,7 +99,10 @@ impl Tree {
             node.total = node.own;
         }
         for (at, weight, count) in std::mem::take(&mut self.folded) {
-            if let Some(node) = usize::try_from(at).ok().and_then(|at| self.nodes.get_mut(at)) {
+            if let Some(node) = usize::try_from(at)
+                .ok()
+                .and_then(|at| self.nodes.get_mut(at))
+            {
                 node.total = node.total.saturating_add(weight);
                 node.count = node.count.saturating_add(count);
             }
@@ -86,8 +110,18 @@ impl Tree {
         // Children have larger numbers than their parents: backwards, each total is complete when it is added
         // to that of the parent.
         for at in (1..self.nodes.len()).rev() {
-            let Some(Node { parent, total, count, .. }) = self.nodes.get(at).copied() else { continue };
-            let parent = usize::try_from(parent).ok().and_then(|parent| self.nodes.get_mut(parent));
+            let Some(Node {
+                parent,
+                total,
+                count,
+                ..
+            }) = self.nodes.get(at).copied()
+            else {
+                continue;
+            };
+            let parent = usize::try_from(parent)
+                .ok()
+                .and_then(|parent| self.nodes.get_mut(parent));
             if let Some(parent) = parent {
                 parent.total = parent.total.saturating_add(total);
                 parent.count = parent.count.saturating_add(count);

@@ -16,7 +16,13 @@ pub(super) fn timeline(
     origin: Origin,
     request: &TimelineRequest,
     chosen: &Chosen,
-    Buckets { range: Range { from_ns: from, to_ns: to }, count }: Buckets,
+    Buckets {
+        range: Range {
+            from_ns: from,
+            to_ns: to,
+        },
+        count,
+    }: Buckets,
 ) -> String {
     let width = (to.saturating_sub(from) / i64::from(count.max(1))).max(1);
     let (key, states, columns) = match request.kind {
@@ -35,8 +41,9 @@ pub(super) fn timeline(
             )
         }));
         let at = bucket("in_ns");
-        moments
-            .push(format!("SELECT {key}, 'switch', {at}, 1 FROM t WHERE in_ns >= {from} AND in_ns < {to}"));
+        moments.push(format!(
+            "SELECT {key}, 'switch', {at}, 1 FROM t WHERE in_ns >= {from} AND in_ns < {to}"
+        ));
     } else {
         let at = bucket("ts_ns");
         moments.push(format!(
@@ -54,7 +61,9 @@ pub(super) fn timeline(
     }
     let sums: Vec<String> = columns
         .split(", ")
-        .map(|state| format!("coalesce(sum(amount) FILTER (WHERE state = '{state}'), 0) AS {state}_ns"))
+        .map(|state| {
+            format!("coalesce(sum(amount) FILTER (WHERE state = '{state}'), 0) AS {state}_ns")
+        })
         .collect();
     format!(
         "WITH {}, stretch AS (
@@ -107,7 +116,10 @@ fn conditions(request: &TimelineRequest, chosen: &Chosen) -> Vec<String> {
 
 /// Own time of DPCs and interrupts, which no process narrows.
 fn dpcs(request: &TimelineRequest, chosen: &Chosen) -> String {
-    let mut all = vec!["kind <> 'threaded_dpc'".to_owned(), is_one_of("cpu", &request.keys)];
+    let mut all = vec![
+        "kind <> 'threaded_dpc'".to_owned(),
+        is_one_of("cpu", &request.keys),
+    ];
     all.extend(chosen.of_core("cpu"));
     format!(
         "SELECT cpu AS key, 'dpc' AS state, end_ns - (duration_ns - nested_ns) AS from_ns, end_ns AS to_ns \

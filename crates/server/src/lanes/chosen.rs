@@ -40,7 +40,11 @@ impl Condition {
 /// The condition that a value is one of these keys.
 pub(super) fn is_one_of(value: &str, keys: &[i32]) -> String {
     let keys: Vec<String> = keys.iter().map(i32::to_string).collect();
-    if keys.is_empty() { "false".to_owned() } else { format!("{value} IN ({})", keys.join(", ")) }
+    if keys.is_empty() {
+        "false".to_owned()
+    } else {
+        format!("{value} IN ({})", keys.join(", "))
+    }
 }
 
 /// What the chips of a selection mean for a pyramid.
@@ -48,11 +52,21 @@ pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen>
     let mut chosen = Chosen::default();
     for chip in &selection.chips {
         let (list, of, named) = match chip.field {
-            Field::Process => (&mut chosen.keys.processes, LaneKind::Process, keys(&chip.values)?),
-            Field::ProcessName => {
-                (&mut chosen.keys.processes, LaneKind::Process, processes(session, &chip.values)?)
-            }
-            Field::Thread => (&mut chosen.keys.threads, LaneKind::Thread, keys(&chip.values)?),
+            Field::Process => (
+                &mut chosen.keys.processes,
+                LaneKind::Process,
+                keys(&chip.values)?,
+            ),
+            Field::ProcessName => (
+                &mut chosen.keys.processes,
+                LaneKind::Process,
+                processes(session, &chip.values)?,
+            ),
+            Field::Thread => (
+                &mut chosen.keys.threads,
+                LaneKind::Thread,
+                keys(&chip.values)?,
+            ),
             Field::Core => (&mut chosen.keys.cores, LaneKind::Core, keys(&chip.values)?),
             other => {
                 if !chosen.not_applied.contains(&other) {
@@ -63,16 +77,25 @@ pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen>
         };
         // A pyramid takes lists of what counts and nothing else, so leaving out becomes taking all others.
         let taken = if chip.exclude {
-            all(session, of)?.into_iter().filter(|key| !named.contains(key)).collect()
+            all(session, of)?
+                .into_iter()
+                .filter(|key| !named.contains(key))
+                .collect()
         } else {
             named.clone()
         };
         // Chips hold together, hence only what each of them lets through.
         *list = Some(match list.take() {
-            Some(before) => before.into_iter().filter(|key| taken.contains(key)).collect(),
+            Some(before) => before
+                .into_iter()
+                .filter(|key| taken.contains(key))
+                .collect(),
             None => taken,
         });
-        let condition = Condition { keys: named, exclude: chip.exclude };
+        let condition = Condition {
+            keys: named,
+            exclude: chip.exclude,
+        };
         match of {
             LaneKind::Process => chosen.processes.push(condition),
             LaneKind::Thread => chosen.threads.push(condition),
@@ -85,12 +108,18 @@ pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen>
 impl Chosen {
     /// The conditions of processes, given what their key is called.
     pub(super) fn of_process(&self, key: &str) -> Vec<String> {
-        self.processes.iter().map(|condition| condition.sql(key)).collect()
+        self.processes
+            .iter()
+            .map(|condition| condition.sql(key))
+            .collect()
     }
 
     /// The conditions of threads.
     pub(super) fn of_thread(&self, key: &str) -> Vec<String> {
-        self.threads.iter().map(|condition| condition.sql(key)).collect()
+        self.threads
+            .iter()
+            .map(|condition| condition.sql(key))
+            .collect()
     }
 
     /// The condition of processors, if there is one.
@@ -105,7 +134,10 @@ fn all(session: &Session, of: LaneKind) -> Result<Vec<i32>> {
     let keys = |sql| cells::keys(session, sql, 1_000_000).map_err(Problem::from);
     match of {
         LaneKind::Core => {
-            let count = keys("SELECT processors FROM trace")?.first().copied().unwrap_or_default();
+            let count = keys("SELECT processors FROM trace")?
+                .first()
+                .copied()
+                .unwrap_or_default();
             Ok((0..count).collect())
         }
         LaneKind::Process => {

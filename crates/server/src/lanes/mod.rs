@@ -20,8 +20,8 @@ use crate::problem::{Problem, Result};
 use crate::stack;
 use crate::state::Ready;
 use crate::wire::{
-    Field, Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Range, Series, SeriesAnswer,
-    SeriesKind, SeriesRequest, Slice, Source, TimelineHeader, TimelineRequest,
+    Field, Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Range, Series,
+    SeriesAnswer, SeriesKind, SeriesRequest, Slice, Source, TimelineHeader, TimelineRequest,
 };
 use buckets::Buckets;
 use chosen::{Chosen, chosen};
@@ -59,22 +59,40 @@ const fn kind(kind: LaneKind) -> pyramid::LaneKind {
 }
 
 const fn range(range: Range) -> pyramid::Range {
-    pyramid::Range { from_ns: range.from_ns, to_ns: range.to_ns }
+    pyramid::Range {
+        from_ns: range.from_ns,
+        to_ns: range.to_ns,
+    }
 }
 
 const fn sent(range: pyramid::Range) -> Range {
-    Range { from_ns: range.from_ns, to_ns: range.to_ns }
+    Range {
+        from_ns: range.from_ns,
+        to_ns: range.to_ns,
+    }
 }
 
 /// A part of the trace as a pyramid reads it: an empty one has a nanosecond.
 fn bounds(Range { from_ns, to_ns }: Range) -> Range {
     let from_ns = from_ns.clamp(-FARTHEST, FARTHEST);
-    Range { from_ns, to_ns: to_ns.clamp(-FARTHEST, FARTHEST).max(from_ns.saturating_add(1)) }
+    Range {
+        from_ns,
+        to_ns: to_ns
+            .clamp(-FARTHEST, FARTHEST)
+            .max(from_ns.saturating_add(1)),
+    }
 }
 
 fn origin(pyramid: &pyramid::Pyramid) -> Origin {
-    let pyramid::Bounds { has_switches, processors, .. } = pyramid.bounds();
-    Origin { has_switches, processors }
+    let pyramid::Bounds {
+        has_switches,
+        processors,
+        ..
+    } = pyramid.bounds();
+    Origin {
+        has_switches,
+        processors,
+    }
 }
 
 /// How an answer of a pyramid came about, with the statement that gives the same numbers.
@@ -94,14 +112,24 @@ fn source(
     let notes = of.notes.into_iter().map(str::to_owned).collect();
     let asked = match sql {
         Some(sql) => call.of_sql(ready, sql, of.rows_read),
-        None => Source { rows_read: of.rows_read, took_ms: call.took_ms(), ..Source::default() },
+        None => Source {
+            rows_read: of.rows_read,
+            took_ms: call.took_ms(),
+            ..Source::default()
+        },
     };
-    Source { not_applied, notes, ..asked }
+    Source {
+        not_applied,
+        notes,
+        ..asked
+    }
 }
 
 pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnswer> {
     if request.limit > MOST_LANES {
-        return Err(Problem::bad(format!("at most {MOST_LANES} lanes are asked at once")));
+        return Err(Problem::bad(format!(
+            "at most {MOST_LANES} lanes are asked at once"
+        )));
     }
     let ready = call.ready(request.trace)?;
     let pyramid = ready.pyramid()?;
@@ -118,7 +146,12 @@ pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnsw
     let keys: Vec<i32> = answer.lanes.iter().map(|lane| lane.key).collect();
     let names = named(&session, request.kind, &keys)?;
     let lane = |lane: &pyramid::Lane| {
-        let Named { label, detail, start_ns, stop_ns } = names.get(&lane.key).cloned().unwrap_or_default();
+        let Named {
+            label,
+            detail,
+            start_ns,
+            stop_ns,
+        } = names.get(&lane.key).cloned().unwrap_or_default();
         Lane {
             key: lane.key,
             label,
@@ -136,7 +169,11 @@ pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnsw
     // check them.
     let sql = origin(pyramid).lanes(request, &chosen, part);
     let source = source(call, &ready, answer.source, chosen.not_applied, Some(sql));
-    Ok(LanesAnswer { lanes, total: u32::try_from(answer.total).unwrap_or(u32::MAX), source })
+    Ok(LanesAnswer {
+        lanes,
+        total: u32::try_from(answer.total).unwrap_or(u32::MAX),
+        source,
+    })
 }
 
 pub(crate) fn timeline(call: &Call<'_>, request: &TimelineRequest) -> Result<Vec<u8>> {
@@ -155,7 +192,10 @@ pub(crate) fn timeline(call: &Call<'_>, request: &TimelineRequest) -> Result<Vec
         buckets: request.buckets,
         selection: chosen.keys.clone(),
     })?;
-    let drawn = Buckets { range: sent(answer.header.range), count: answer.header.buckets };
+    let drawn = Buckets {
+        range: sent(answer.header.range),
+        count: answer.header.buckets,
+    };
     let sql = buckets::timeline(origin(pyramid), request, &chosen, drawn);
     let header = TimelineHeader {
         range: drawn.range,
@@ -174,10 +214,14 @@ fn arrow(
     // The columns are nothing but bytes of the picture; everything else travels with the schema of the
     // stream.
     let metadata = [("header".to_owned(), serde_json::to_string(header)?)].into();
-    let fields: Vec<ArrowField> =
-        columns.iter().map(|(name, _)| ArrowField::new(*name, DataType::UInt8, false)).collect();
+    let fields: Vec<ArrowField> = columns
+        .iter()
+        .map(|(name, _)| ArrowField::new(*name, DataType::UInt8, false))
+        .collect();
     let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
-    let arrays = columns.into_iter().map(|(_, values)| Arc::new(UInt8Array::from(values)) as ArrayRef);
+    let arrays = columns
+        .into_iter()
+        .map(|(_, values)| Arc::new(UInt8Array::from(values)) as ArrayRef);
     let batch = RecordBatch::try_new(schema.clone(), arrays.collect())?;
     let mut writer = etwkit_query::arrow::ipc::writer::StreamWriter::try_new(Vec::new(), &schema)?;
     writer.write(&batch)?;
@@ -209,23 +253,43 @@ pub(crate) fn series(call: &Call<'_>, request: &SeriesRequest) -> Result<SeriesA
         top: request.top,
         selection: chosen.keys.clone(),
     })?;
-    let keys: Vec<i32> = answer.series.iter().filter_map(|series| series.key).collect();
+    let keys: Vec<i32> = answer
+        .series
+        .iter()
+        .filter_map(|series| series.key)
+        .collect();
     let names = match request.kind {
         SeriesKind::DiskBusy => {
-            let disk = |key: &i32| (*key, Named { label: format!("disk {key}"), ..Named::default() });
+            let disk = |key: &i32| {
+                (
+                    *key,
+                    Named {
+                        label: format!("disk {key}"),
+                        ..Named::default()
+                    },
+                )
+            };
             keys.iter().map(disk).collect()
         }
         _ => named(&session, LaneKind::Process, &keys)?,
     };
     let one = |series: pyramid::Series| {
-        let label = series.key.and_then(|key| names.get(&key)).map(|named| named.label.clone());
+        let label = series
+            .key
+            .and_then(|key| names.get(&key))
+            .map(|named| named.label.clone());
         let unnamed = match request.kind {
             SeriesKind::Events => "events",
             SeriesKind::Marks => "marks",
             _ => "others",
         };
         let label = label.unwrap_or_else(|| unnamed.to_owned());
-        Series { key: series.key, label, total: series.total, values: series.values }
+        Series {
+            key: series.key,
+            label,
+            total: series.total,
+            values: series.values,
+        }
     };
     let sums = Sums {
         origin: origin(pyramid),
@@ -260,18 +324,27 @@ pub(crate) fn moment(call: &Call<'_>, request: &MomentRequest) -> Result<Moment>
         within_ns: request.within_ns,
     })?;
     let session = call.session(&ready)?;
-    let slice = found.slice.map(|slice| slice_of(&session, &slice)).transpose()?;
+    let slice = found
+        .slice
+        .map(|slice| slice_of(&session, &slice))
+        .transpose()?;
     let sql = origin(pyramid).moment(&request);
-    Ok(Moment { slice, source: source(call, &ready, found.source, Vec::new(), sql) })
+    Ok(Moment {
+        slice,
+        source: source(call, &ready, found.source, Vec::new(), sql),
+    })
 }
 
 fn slice_of(session: &Session, slice: &pyramid::Slice) -> Result<Slice> {
-    let threads: Vec<i32> =
-        [Some(slice.thread_key), slice.readying_thread_key].into_iter().flatten().collect();
+    let threads: Vec<i32> = [Some(slice.thread_key), slice.readying_thread_key]
+        .into_iter()
+        .flatten()
+        .collect();
     let threads = named(session, LaneKind::Thread, &threads)?;
     let processes = named(session, LaneKind::Process, slice.process_key.as_slice())?;
     let label = |names: &BTreeMap<i32, Named>, key: Option<i32>| {
-        key.and_then(|key| names.get(&key)).map(|named| named.label.clone())
+        key.and_then(|key| names.get(&key))
+            .map(|named| named.label.clone())
     };
     let frames = session.frames()?;
     let stack = |id: Option<i32>| match (id, frames.trace(0)) {
@@ -284,7 +357,8 @@ fn slice_of(session: &Session, slice: &pyramid::Slice) -> Result<Slice> {
         thread_key: slice.thread_key,
         thread: label(&threads, Some(slice.thread_key)).unwrap_or_default(),
         process_key: slice.process_key.unwrap_or(-1),
-        process: label(&processes, slice.process_key).unwrap_or_else(|| "unknown process".to_owned()),
+        process: label(&processes, slice.process_key)
+            .unwrap_or_else(|| "unknown process".to_owned()),
         core: slice.core,
         wait_reason: slice.wait_reason.map(wait_reason_name),
         stack: stack(slice.stack_id),

@@ -23,7 +23,11 @@ pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTr
     if keys.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let list = keys.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
+    let list = keys
+        .iter()
+        .map(i32::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
     let sql = match of {
         LaneKind::Core => format!(
             "SELECT cpu, concat('CPU ', cpu),
@@ -49,7 +53,15 @@ pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTr
         let words = |at: usize| row.get(at).and_then(text).unwrap_or_default().to_owned();
         let (start_ns, stop_ns) = (row.get(3).and_then(whole), row.get(4).and_then(whole));
         if let Some(key) = row.first().and_then(key) {
-            all.insert(key, Named { label: words(1), detail: words(2), start_ns, stop_ns });
+            all.insert(
+                key,
+                Named {
+                    label: words(1),
+                    detail: words(2),
+                    start_ns,
+                    stop_ns,
+                },
+            );
         }
     }
     // A damaged extract may lack the row of a key, and a lane without a name could not be distinguished from
@@ -60,7 +72,10 @@ pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTr
             LaneKind::Process => "unknown process".to_owned(),
             LaneKind::Thread => "unknown thread".to_owned(),
         };
-        all.entry(*key).or_insert(Named { label: unknown, ..Named::default() });
+        all.entry(*key).or_insert(Named {
+            label: unknown,
+            ..Named::default()
+        });
     }
     Ok(all)
 }

@@ -56,7 +56,10 @@ impl Origin {
     /// The expressions `t` and `part`: what of each state of a row lies in a part of the trace.
     pub(super) fn parts(self, conditions: &[String], part: Range) -> String {
         let rows = self.rows(conditions, "");
-        let Range { from_ns: a, to_ns: b } = bounds(part);
+        let Range {
+            from_ns: a,
+            to_ns: b,
+        } = bounds(part);
         if !self.has_switches {
             return format!(
                 "WITH {rows}, part AS (
@@ -99,7 +102,11 @@ impl Origin {
             }
         };
         let conditions = [process, chosen.of_thread("s.thread_key")].concat();
-        let order = if request.kind == LaneKind::Thread { ", process_key NULLS FIRST" } else { "" };
+        let order = if request.kind == LaneKind::Thread {
+            ", process_key NULLS FIRST"
+        } else {
+            ""
+        };
         format!(
             "{}
 SELECT {keys}, sum(running_ns) AS running_ns, sum(ready_ns) AS ready_ns, sum(waiting_ns) AS waiting_ns
@@ -114,7 +121,9 @@ ORDER BY running_ns DESC, key{order}
 
     /// Sums of processors, with those on which nothing ran.
     fn cores(self, process: &[String], chosen: &Chosen, part: Range, limit: &str) -> String {
-        let only = chosen.of_core("key").map_or_else(String::new, |only| format!("\nWHERE {only}"));
+        let only = chosen
+            .of_core("key")
+            .map_or_else(String::new, |only| format!("\nWHERE {only}"));
         format!(
             "{}
 SELECT key, sum(running_ns) AS running_ns

@@ -23,9 +23,14 @@ pub(super) struct Sums<'c> {
 impl Sums<'_> {
     /// The sum of each series, in the order of the answer; one without anything has no row.
     pub(super) fn sql(self, kind: SeriesKind) -> String {
-        let Range { from_ns: a, to_ns: b } = bounds(self.range);
+        let Range {
+            from_ns: a,
+            to_ns: b,
+        } = bounds(self.range);
         let rows = match kind {
-            SeriesKind::Cpu => return self.banded(&format!("{}, r AS (\n  {CPU})", self.cpu_parts())),
+            SeriesKind::Cpu => {
+                return self.banded(&format!("{}, r AS (\n  {CPU})", self.cpu_parts()));
+            }
             SeriesKind::Events => {
                 return format!(
                     // Events are counted by whole seconds of the trace, so that a part has those of all
@@ -42,9 +47,13 @@ impl Sums<'_> {
   FROM disk_io s
   WHERE s.service_ns > 0"
             ),
-            SeriesKind::Disk => {
-                self.at(OWNER, "s.size_bytes", "disk_io s", "s.complete_ns", " AND s.size_bytes > 0")
-            }
+            SeriesKind::Disk => self.at(
+                OWNER,
+                "s.size_bytes",
+                "disk_io s",
+                "s.complete_ns",
+                " AND s.size_bytes > 0",
+            ),
             SeriesKind::File => {
                 let only = " AND s.kind IN ('read', 'write') AND s.result_bytes > 0";
                 self.at(OWNER, "s.result_bytes", "file_io s", "s.end_ns", only)
@@ -53,8 +62,15 @@ impl Sums<'_> {
                 self.at(OWNER, "s.size_bytes", "net_io s", "s.ts_ns", TRANSFERS)
             }
             SeriesKind::Net => {
-                let table = "tcp_event s LEFT JOIN tcp_connection c ON c.connection_id = s.connection_id";
-                self.at("coalesce(c.process_key, -1)", "s.size_bytes", table, "s.ts_ns", TRANSFERS)
+                let table =
+                    "tcp_event s LEFT JOIN tcp_connection c ON c.connection_id = s.connection_id";
+                self.at(
+                    "coalesce(c.process_key, -1)",
+                    "s.size_bytes",
+                    table,
+                    "s.ts_ns",
+                    TRANSFERS,
+                )
             }
             SeriesKind::Marks => {
                 let marks = self.at(OWNER, "1", "mark s", "s.ts_ns", "");
@@ -66,10 +82,16 @@ impl Sums<'_> {
 
     /// Amounts of rows at a moment, with the process that each is of; `only` are more conditions, with `AND`.
     fn at(self, owner: &str, amount: &str, table: &str, time: &str, only: &str) -> String {
-        let Range { from_ns: a, to_ns: b } = bounds(self.range);
+        let Range {
+            from_ns: a,
+            to_ns: b,
+        } = bounds(self.range);
         let mut all = vec![format!("{time} >= {a} AND {time} < {b}{only}")];
         all.extend(self.chosen.of_process(owner));
-        format!("SELECT {owner} AS owner, {amount} AS amount\n  FROM {table}\n  WHERE {}", all.join(" AND "))
+        format!(
+            "SELECT {owner} AS owner, {amount} AS amount\n  FROM {table}\n  WHERE {}",
+            all.join(" AND ")
+        )
     }
 
     /// What of running lies in the part. A condition of threads makes one of processors void, as in the

@@ -19,15 +19,17 @@ pub use asking::{
 pub use findings::{Evidence, Finding, FindingsAnswer, FindingsRequest, RuleState};
 pub use info::{Info, OpenRequest, Opening, Recent, State, TableCount, TopicInfo, TraceInfo};
 pub use lanes::{
-    Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Series, SeriesAnswer, SeriesKind,
-    SeriesRequest, Slice, TimelineHeader, TimelineRequest, WAITS,
+    Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Series, SeriesAnswer,
+    SeriesKind, SeriesRequest, Slice, TimelineHeader, TimelineRequest, WAITS,
 };
 pub use over_time::{
-    DiskCellAnswer, DiskCellFile, DiskCellRequest, DiskMapAnswer, DiskMapRequest, DiskOnMap, ModuleOn,
-    ModuleOwner, ModulesAnswer, ModulesOf, ModulesRequest, PivotSeries, PivotSeriesAnswer,
-    PivotSeriesRequest,
+    DiskCellAnswer, DiskCellFile, DiskCellRequest, DiskMapAnswer, DiskMapRequest, DiskOnMap,
+    ModuleOn, ModuleOwner, ModulesAnswer, ModulesOf, ModulesRequest, PivotSeries,
+    PivotSeriesAnswer, PivotSeriesRequest,
 };
-pub use stacks::{Direction, FlameAnswer, FlameNode, FlameRequest, Frame, StackAnswer, StackRequest, Weight};
+pub use stacks::{
+    Direction, FlameAnswer, FlameNode, FlameRequest, Frame, StackAnswer, StackRequest, Weight,
+};
 pub use tables::{
     Cell, ColumnInfo, Hit, Measure, PivotAnswer, PivotRequest, PivotRow, RowsAnswer, RowsRequest,
     SearchAnswer, SearchRequest, Sort, TableInfo,

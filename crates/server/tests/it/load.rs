@@ -46,7 +46,10 @@ fn a_flood_leaves_the_server_answering() {
         std::thread::sleep(Duration::from_millis(20));
         reply = full();
     }
-    assert_eq!((reply.status, reply.header("retry-after")), (503, Some("1")));
+    assert_eq!(
+        (reply.status, reply.header("retry-after")),
+        (503, Some("1"))
+    );
     for _ in 0..300 {
         assert_eq!(place.get("info").status, 200);
     }
@@ -78,18 +81,33 @@ fn more_connections_than_places_leave_the_server_answering() {
         assert_eq!(place.get("info").status, 200);
     }
     // Clients that were refused keep their connection until it has been idle for some time.
-    assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(40),
+        "{:?}",
+        begun.elapsed()
+    );
     drop(asked);
-    assert!(place.until(Duration::from_secs(60), |_| place.post("sql", &one()).status == 200));
+    assert!(place.until(
+        Duration::from_secs(60),
+        |_| place.post("sql", &one()).status == 200
+    ));
 }
 
 /// A connection with a small buffer in the system, which is tens of megabytes for others.
 fn narrow(place: &Place) -> TcpStream {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+        .unwrap();
     let stream = runtime.block_on(async {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(64 << 10).unwrap();
-        socket.connect(place.running.address).await.unwrap().into_std().unwrap()
+        socket
+            .connect(place.running.address)
+            .await
+            .unwrap()
+            .into_std()
+            .unwrap()
     });
     stream.set_nonblocking(false).unwrap();
     stream
@@ -98,12 +116,21 @@ fn narrow(place: &Place) -> TcpStream {
 /// Asks for an answer that is larger than what the system keeps for a client.
 fn much(place: &Place) -> TcpStream {
     let sql = "SELECT repeat('x', 60000) FROM cpu_sample LIMIT 200";
-    let (lines, body) =
-        (place.lines().join("\r\n"), json!({"trace": 0, "sql": sql, "limit": 200}).to_string());
-    let head = format!("POST /api/v1/sql HTTP/1.1\r\n{lines}\r\nContent-Length: {}\r\n\r\n", body.len());
+    let (lines, body) = (
+        place.lines().join("\r\n"),
+        json!({"trace": 0, "sql": sql, "limit": 200}).to_string(),
+    );
+    let head = format!(
+        "POST /api/v1/sql HTTP/1.1\r\n{lines}\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
     let mut stream = narrow(place);
-    stream.set_read_timeout(Some(Duration::from_secs(90))).unwrap();
-    stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(90)))
+        .unwrap();
+    stream
+        .write_all(&[head.as_bytes(), body.as_bytes()].concat())
+        .unwrap();
     stream
 }
 
@@ -111,15 +138,24 @@ fn much(place: &Place) -> TcpStream {
 fn rest(stream: &mut TcpStream, mut bytes: Vec<u8>) -> (usize, usize) {
     // A connection that was ended may also be an error.
     let _ = stream.read_to_end(&mut bytes);
-    let head = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+    let head = bytes
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .unwrap();
     let text = String::from_utf8_lossy(&bytes[..head]).to_lowercase();
-    let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+    let length = text
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "))
+        .unwrap();
     (bytes.len() - head - 4, length.parse().unwrap())
 }
 
 #[test]
 fn who_does_not_take_an_answer_is_sent_away() {
-    let place = limited(Limits { receiving_time: Duration::from_secs(1), ..Limits::default() });
+    let place = limited(Limits {
+        receiving_time: Duration::from_secs(1),
+        ..Limits::default()
+    });
     // More than are answered at a time: an answer that nobody takes holds no place of a question.
     let mut silent: Vec<_> = (0..8).map(|_| much(&place)).collect();
     let mut slow = much(&place);
@@ -144,34 +180,58 @@ fn who_does_not_take_an_answer_is_sent_away() {
     }
     // A client that reads its answer gets all of it.
     let reply = answered(&mut much(&place));
-    assert!(reply.status == 200 && reply.body.len() > 12_000_000, "{}", reply.body.len());
+    assert!(
+        reply.status == 200 && reply.body.len() > 12_000_000,
+        "{}",
+        reply.body.len()
+    );
 }
 
 #[test]
 fn a_question_that_takes_too_long_is_given_up() {
-    let place = limited(Limits { question_time: Duration::from_secs(1), ..Limits::default() });
+    let place = limited(Limits {
+        question_time: Duration::from_secs(1),
+        ..Limits::default()
+    });
     let begun = Instant::now();
     let reply = answered(&mut place.say(&place.endless()));
-    assert_eq!((reply.status, reply.json()["code"].clone()), (422, json!("limit")));
+    assert_eq!(
+        (reply.status, reply.json()["code"].clone()),
+        (422, json!("limit"))
+    );
     assert!(begun.elapsed() < Duration::from_secs(10) && place.running.given_up() == 1);
     assert_eq!(place.post("sql", &one()).status, 200);
 }
 
 #[test]
 fn a_diagnosis_has_a_time_of_its_own() {
-    let place = limited(Limits { question_time: Duration::ZERO, ..Limits::default() });
+    let place = limited(Limits {
+        question_time: Duration::ZERO,
+        ..Limits::default()
+    });
     assert_eq!(place.post("sql", &one()).status, 422);
     assert_eq!(place.post("findings", &json!({"trace": 0})).status, 200);
-    let place = limited(Limits { diagnosis_time: Duration::ZERO, ..Limits::default() });
+    let place = limited(Limits {
+        diagnosis_time: Duration::ZERO,
+        ..Limits::default()
+    });
     assert_eq!(place.post("findings", &json!({"trace": 0})).status, 422);
 }
 
 #[test]
 fn a_question_that_needs_too_much_memory_is_refused() {
-    let place = limited(Limits { question_bytes: 16 << 20, ..Limits::default() });
+    let place = limited(Limits {
+        question_bytes: 16 << 20,
+        ..Limits::default()
+    });
     let sql = "SELECT cardinality(array_agg(a.ts_ns + b.ts_ns)) FROM cpu_sample a, cpu_sample b";
     let reply = place.post("sql", &json!({"trace": 0, "sql": sql, "limit": 1}));
-    assert_eq!((reply.status, reply.json()["code"].clone()), (422, json!("limit")), "{}", reply.json());
+    assert_eq!(
+        (reply.status, reply.json()["code"].clone()),
+        (422, json!("limit")),
+        "{}",
+        reply.json()
+    );
     assert!(reply.json()["hint"].is_string());
     assert_eq!(place.post("sql", &one()).status, 200);
 }
@@ -184,6 +244,10 @@ fn answers_of_long_texts_are_cut() {
     let answer = place.answer("sql", &json!({"trace": 0, "sql": sql, "limit": 10_000}));
     let table = &answer["tables"][0];
     let rows = table["rows"].as_array().unwrap();
-    assert!(rows.len() > 100 && rows.len() < 600 && table["is_cut"] == true, "{} rows", rows.len());
+    assert!(
+        rows.len() > 100 && rows.len() < 600 && table["is_cut"] == true,
+        "{} rows",
+        rows.len()
+    );
     assert!(rows[0][0].as_str().unwrap().len() < 70_000);
 }

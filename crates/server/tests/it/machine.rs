@@ -6,8 +6,8 @@ use std::path::Path;
 use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
 use etwkit_extract::{Manifest, Writer, WriterOptions};
 use etwkit_trace::table::{
-    Columns, ContextSwitch, CpuSample, DiskIo, DpcIsr, EventCount, FileIo, Frame, Mark, Method, Module,
-    NetIo, Process, Row, Stack, TcpConnection, TcpEvent, Thread, Trace,
+    Columns, ContextSwitch, CpuSample, DiskIo, DpcIsr, EventCount, FileIo, Frame, Mark, Method,
+    Module, NetIo, Process, Row, Stack, TcpConnection, TcpEvent, Thread, Trace,
 };
 
 use crate::numbers::Draw;
@@ -54,7 +54,10 @@ pub(crate) fn write(path: &Path, has_switches: bool) {
         process_key: of_thread(thread_key),
         ..Thread::default()
     };
-    tables.write([trace]).write((0..).zip(names).map(process)).write((0..THREADS).map(thread));
+    tables
+        .write([trace])
+        .write((0..).zip(names).map(process))
+        .write((0..THREADS).map(thread));
     stacks(&mut tables, &mut draw);
     if has_switches {
         tables.write(switches(&mut draw));
@@ -62,10 +65,28 @@ pub(crate) fn write(path: &Path, has_switches: bool) {
         tables.write(samples(&mut draw));
     }
     transfers(&mut tables, &mut draw, has_switches);
-    let machine = Machine { processors: 3, ..Machine::default() };
-    let hash = if has_switches { "00112233445566aa" } else { "00112233445566bb" };
-    let source = TraceSource { hash: hash.to_owned(), ..TraceSource::default() };
-    tables.0.finish(Manifest::new(Detail::Full, source, Clock::default(), machine)).unwrap();
+    let machine = Machine {
+        processors: 3,
+        ..Machine::default()
+    };
+    let hash = if has_switches {
+        "00112233445566aa"
+    } else {
+        "00112233445566bb"
+    };
+    let source = TraceSource {
+        hash: hash.to_owned(),
+        ..TraceSource::default()
+    };
+    tables
+        .0
+        .finish(Manifest::new(
+            Detail::Full,
+            source,
+            Clock::default(),
+            machine,
+        ))
+        .unwrap();
 }
 
 /// Threads 0 and 1 are idle, the last one is of no known process.
@@ -101,11 +122,22 @@ fn stacks(tables: &mut Tables, draw: &mut Draw) {
         let parent_id = (stack_id > 2).then(|| draw.below(stack_id.into()) as i32);
         let depth = parent_id.map_or(0, |parent| depths[parent as usize] + 1);
         depths.push(depth);
-        let frame_id = if stack_id < 2 { 0 } else { draw.below(i64::from(2 * places) + 4) as i32 };
-        Stack { stack_id, parent_id, frame_id, depth }
+        let frame_id = if stack_id < 2 {
+            0
+        } else {
+            draw.below(i64::from(2 * places) + 4) as i32
+        };
+        Stack {
+            stack_id,
+            parent_id,
+            frame_id,
+            depth,
+        }
     };
     let stacks: Vec<Stack> = (0..STACKS).map(stack).collect();
-    tables.write((0..).zip(["a.exe", "b.dll", "c.sys"]).map(module)).write((0..).zip(METHODS).map(method));
+    tables
+        .write((0..).zip(["a.exe", "b.dll", "c.sys"]).map(module))
+        .write((0..).zip(METHODS).map(method));
     tables.write((0..2 * places + 4).map(frame)).write(stacks);
 }
 
@@ -113,17 +145,33 @@ fn stacks(tables: &mut Tables, draw: &mut Draw) {
 fn switches(draw: &mut Draw) -> Vec<ContextSwitch> {
     let mut all = Vec::new();
     for thread_key in 0..THREADS {
-        let row =
-            || ContextSwitch { thread_key, process_key: of_thread(thread_key), ..ContextSwitch::default() };
+        let row = || ContextSwitch {
+            thread_key,
+            process_key: of_thread(thread_key),
+            ..ContextSwitch::default()
+        };
         if thread_key == 5 {
             // The thread ran from the beginning of the trace to its end.
-            all.push(ContextSwitch { cpu: Some(2), run_ns: Some(END - 71_000), ..row() });
+            all.push(ContextSwitch {
+                cpu: Some(2),
+                run_ns: Some(END - 71_000),
+                ..row()
+            });
             continue;
         }
         let mut at = 1_000 + draw.below(900_000);
-        all.push(ContextSwitch { cpu: Some(1), out_ns: Some(at), run_ns: Some(at - 1_000), ..row() });
+        all.push(ContextSwitch {
+            cpu: Some(1),
+            out_ns: Some(at),
+            run_ns: Some(at - 1_000),
+            ..row()
+        });
         for slice in 0..60 {
-            let (wait, ready, run) = (draw.below(40_000_000), draw.below(90_000), draw.below(2_000_000) + 1);
+            let (wait, ready, run) = (
+                draw.below(40_000_000),
+                draw.below(90_000),
+                draw.below(2_000_000) + 1,
+            );
             let in_ns = at + wait + ready;
             if in_ns + run > END - 100_000 {
                 break;
@@ -186,7 +234,13 @@ fn samples(draw: &mut Draw) -> Vec<CpuSample> {
 fn transfers(tables: &mut Tables, draw: &mut Draw, has_connections: bool) {
     let mut times: Vec<i64> = (0..300).map(|_| draw.below(END)).collect();
     times.sort_unstable();
-    let mut process = |_: i64| (draw.below(6) as i32 % 5, draw.below(3) as usize, draw.below(9_000));
+    let mut process = |_: i64| {
+        (
+            draw.below(6) as i32 % 5,
+            draw.below(3) as usize,
+            draw.below(9_000),
+        )
+    };
     let moved: Vec<(i64, Option<i32>, usize, i64)> = times
         .iter()
         .map(|at| {
@@ -226,7 +280,11 @@ fn transfers(tables: &mut Tables, draw: &mut Draw, has_connections: bool) {
         nested_ns: bytes / 3,
         ..DpcIsr::default()
     }));
-    tables.write((-1..5).map(|second| EventCount { second, events: 7 + second, ..EventCount::default() }));
+    tables.write((-1..5).map(|second| EventCount {
+        second,
+        events: 7 + second,
+        ..EventCount::default()
+    }));
     let kinds = ["send", "receive", "connect"];
     if has_connections {
         let connection = |connection_id: i32| TcpConnection {
@@ -235,13 +293,17 @@ fn transfers(tables: &mut Tables, draw: &mut Draw, has_connections: bool) {
             ..TcpConnection::default()
         };
         tables.write((0..5).map(connection));
-        tables.write(moved.iter().map(|(ts_ns, process_key, kind, bytes)| TcpEvent {
-            ts_ns: *ts_ns,
-            connection_id: process_key.unwrap_or(0),
-            kind: kinds[*kind],
-            size_bytes: Some(*bytes),
-            ..TcpEvent::default()
-        }));
+        tables.write(
+            moved
+                .iter()
+                .map(|(ts_ns, process_key, kind, bytes)| TcpEvent {
+                    ts_ns: *ts_ns,
+                    connection_id: process_key.unwrap_or(0),
+                    kind: kinds[*kind],
+                    size_bytes: Some(*bytes),
+                    ..TcpEvent::default()
+                }),
+        );
     } else {
         tables.write(moved.iter().map(|(ts_ns, process_key, kind, bytes)| NetIo {
             ts_ns: *ts_ns,

@@ -13,7 +13,10 @@ pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
     pub(crate) fn below(&mut self, most: i64) -> i64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as i64) % most.max(1)
     }
 }
@@ -21,12 +24,19 @@ impl Draw {
 /// The whole numbers of the rows of a statement.
 pub(crate) fn numbers(session: &Session, sql: &str) -> Vec<Vec<i64>> {
     let mut all = Vec::new();
-    for batch in session.sql(sql).unwrap_or_else(|error| panic!("{error}: {sql}")) {
+    for batch in session
+        .sql(sql)
+        .unwrap_or_else(|error| panic!("{error}: {sql}"))
+    {
         let batch = batch.unwrap();
         for row in 0..batch.num_rows() {
             let number = |column: &etwkit_query::arrow::array::ArrayRef| {
                 let column = column.as_primitive_opt::<Int64Type>()?;
-                Some(if column.is_null(row) { 0 } else { column.value(row) })
+                Some(if column.is_null(row) {
+                    0
+                } else {
+                    column.value(row)
+                })
             };
             all.push(batch.columns().iter().filter_map(number).collect());
         }
@@ -42,11 +52,18 @@ fn sum(cells: &Value) -> i64 {
 fn twenty_selections_have_the_numbers_of_sql() {
     let place = Place::with_trace();
     let info = place.get("info").json();
-    let end = info["traces"][0]["opening"]["range"]["to_ns"].as_i64().unwrap();
+    let end = info["traces"][0]["opening"]["range"]["to_ns"]
+        .as_i64()
+        .unwrap();
     let trace = place.folder.path().join("office.etl");
-    let session = place.engine.open(&Asking::default(), &[trace], &mut Vec::new()).unwrap();
-    let processes =
-        numbers(&session, "SELECT CAST(process_key AS BIGINT) AS key FROM process ORDER BY process_key");
+    let session = place
+        .engine
+        .open(&Asking::default(), &[trace], &mut Vec::new())
+        .unwrap();
+    let processes = numbers(
+        &session,
+        "SELECT CAST(process_key AS BIGINT) AS key FROM process ORDER BY process_key",
+    );
     let mut draw = Draw(7);
     for turn in 0..20 {
         let (a, b) = (draw.below(end), draw.below(end));
@@ -64,7 +81,12 @@ fn twenty_selections_have_the_numbers_of_sql() {
             ),
         };
         let selection = json!({"range": {"from_ns": a, "to_ns": b}, "chips": chips});
-        samples(&place, &session, &selection, &format!("ts_ns >= {a} AND ts_ns < {b}{only}"));
+        samples(
+            &place,
+            &session,
+            &selection,
+            &format!("ts_ns >= {a} AND ts_ns < {b}{only}"),
+        );
         waits(&place, &session, &selection, (a, b), &only);
     }
 }
@@ -77,31 +99,59 @@ fn samples(place: &Place, session: &Session, selection: &Value, only: &str) {
         "sort": {"by": "1", "descending": true},
     });
     let pivot = place.answer("pivot", &request);
-    let expected = numbers(session, &format!("SELECT count(*), sum(weight_ns) FROM cpu_sample WHERE {only}"));
+    let expected = numbers(
+        session,
+        &format!("SELECT count(*), sum(weight_ns) FROM cpu_sample WHERE {only}"),
+    );
     for measure in 0..2 {
-        let mut all: i64 =
-            pivot["rows"].as_array().unwrap().iter().map(|row| sum(&row["measures"][measure])).sum();
+        let mut all: i64 = pivot["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| sum(&row["measures"][measure]))
+            .sum();
         all += sum(&pivot["others"]["measures"][measure]);
         assert_eq!(all, expected[0][measure], "{only}");
-        assert_eq!(sum(&pivot["total"]["measures"][measure]), expected[0][measure], "{only}");
+        assert_eq!(
+            sum(&pivot["total"]["measures"][measure]),
+            expected[0][measure],
+            "{only}"
+        );
     }
     // The statement that the panel shows gives the rows that it shows.
     let shown = numbers(session, pivot["source"]["sql"].as_str().unwrap());
     let rows = pivot["rows"].as_array().unwrap();
-    let rows: Vec<Vec<i64>> =
-        rows.iter().map(|row| row["measures"].as_array().unwrap().iter().map(sum).collect()).collect();
+    let rows: Vec<Vec<i64>> = rows
+        .iter()
+        .map(|row| {
+            row["measures"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(sum)
+                .collect()
+        })
+        .collect();
     assert_eq!(shown, rows);
-    let busy =
-        numbers(session, &format!("SELECT sum(weight_ns) FROM cpu_sample WHERE NOT is_idle AND {only}"));
-    for (direction, by_tag) in [("top_down", false), ("top_down", true), ("bottom_up", false)] {
+    let busy = numbers(
+        session,
+        &format!("SELECT sum(weight_ns) FROM cpu_sample WHERE NOT is_idle AND {only}"),
+    );
+    for (direction, by_tag) in [
+        ("top_down", false),
+        ("top_down", true),
+        ("bottom_up", false),
+    ] {
         let request = json!({
             "trace": 0, "selection": selection, "weight": "cpu", "direction": direction, "by_process": true,
             "by_tag": by_tag, "focus": null, "least_share": 0.001, "max_nodes": 2000,
         });
         let flame = place.answer("flame", &request);
         assert_eq!(sum(&flame["nodes"][0]["total"]), busy[0][0], "{only}");
-        let of_sql: i64 =
-            numbers(session, flame["source"]["sql"].as_str().unwrap()).iter().map(|row| row[0]).sum();
+        let of_sql: i64 = numbers(session, flame["source"]["sql"].as_str().unwrap())
+            .iter()
+            .map(|row| row[0])
+            .sum();
         assert_eq!(of_sql, busy[0][0]);
     }
 }
@@ -128,15 +178,27 @@ fn waits(place: &Place, session: &Session, selection: &Value, (a, b): (i64, i64)
     let pivot = place.answer("pivot", &request);
     assert_eq!(sum(&pivot["total"]["measures"][0]), expected[0][0], "{sql}");
     assert_eq!(sum(&pivot["total"]["measures"][1]), expected[0][1], "{sql}");
-    let request = json!({"trace": 0, "kind": "thread", "selection": selection, "limit": 1000, "offset": 0});
+    let request =
+        json!({"trace": 0, "kind": "thread", "selection": selection, "limit": 1000, "offset": 0});
     let lanes = place.answer("lanes", &request);
-    let of = |name: &str| lanes["lanes"].as_array().unwrap().iter().map(|lane| sum(&lane[name])).sum::<i64>();
+    let of = |name: &str| {
+        lanes["lanes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|lane| sum(&lane[name]))
+            .sum::<i64>()
+    };
     // Lanes leave the process Idle out.
     let busy = format!(
         "{sql} AND coalesce(process_key NOT IN (SELECT process_key FROM process WHERE pid = 0), true)"
     );
     let expected = numbers(session, &busy);
-    assert_eq!(of("running_ns"), expected[0][0], "running of lanes in {a}..{b}{only}");
+    assert_eq!(
+        of("running_ns"),
+        expected[0][0],
+        "running of lanes in {a}..{b}{only}"
+    );
 }
 
 #[test]
@@ -152,5 +214,8 @@ fn what_no_thread_did_has_no_name() {
     let missing: Vec<&Value> = rows.iter().filter(|row| row["value"].is_null()).collect();
     assert_eq!(missing.len(), 1, "{pivot}");
     assert_eq!(missing[0]["label"], "");
-    assert!(rows.iter().all(|row| row["value"].is_null() || row["label"].as_str().unwrap().contains(" (")));
+    assert!(
+        rows.iter()
+            .all(|row| row["value"].is_null() || row["label"].as_str().unwrap().contains(" ("))
+    );
 }

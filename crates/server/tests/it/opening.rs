@@ -18,20 +18,39 @@ fn a_trace_is_opened_in_the_background() {
     assert_eq!(seen.last().unwrap(), &json!({"is": "ready"}));
     for state in &seen[..seen.len() - 1] {
         assert!(!state["step"].as_str().unwrap().is_empty());
-        assert!(state["done"].as_f64().is_none_or(|done| (0.0..=1.0).contains(&done)));
+        assert!(
+            state["done"]
+                .as_f64()
+                .is_none_or(|done| (0.0..=1.0).contains(&done))
+        );
     }
     let info = place.get("info").json();
     let opening = &info["traces"][0]["opening"];
     assert_eq!(opening["hash"].as_str().unwrap().len(), 16);
     assert!(opening["range"]["to_ns"].as_i64().unwrap() > 0);
-    assert!(opening["tables"].as_array().unwrap().iter().any(|table| table["name"] == "cpu_sample"));
+    assert!(
+        opening["tables"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|table| table["name"] == "cpu_sample")
+    );
     let questions = opening["questions"].as_array().unwrap();
-    let all = place.get("schema").json()["questions"].as_array().unwrap().len();
-    assert!(questions.contains(&json!("cpu")) && questions.len() < all, "{questions:?}");
+    let all = place.get("schema").json()["questions"]
+        .as_array()
+        .unwrap()
+        .len();
+    assert!(
+        questions.contains(&json!("cpu")) && questions.len() < all,
+        "{questions:?}"
+    );
     assert_eq!(info["recent"][0]["name"], "office.etl");
     // Opening it again opens nothing.
     place.open(&trace);
-    assert_eq!(place.get("info").json()["traces"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        place.get("info").json()["traces"].as_array().unwrap().len(),
+        1
+    );
 }
 
 #[test]
@@ -42,10 +61,16 @@ fn what_cannot_be_opened_says_why_and_the_server_goes_on() {
     for path in [broken, place.folder.path().join("none.etl")] {
         let last = place.open(&path).pop().unwrap();
         assert_eq!(last["is"], "failed");
-        assert!(!last["message"].as_str().unwrap().is_empty() && last["hint"].is_string(), "{last}");
+        assert!(
+            !last["message"].as_str().unwrap().is_empty() && last["hint"].is_string(),
+            "{last}"
+        );
     }
     let reply = place.post("sql", &json!({"trace": 0, "sql": "SELECT 1", "limit": 1}));
-    assert_eq!((reply.status, reply.json()["code"].clone()), (404, json!("not_found")));
+    assert_eq!(
+        (reply.status, reply.json()["code"].clone()),
+        (404, json!("not_found"))
+    );
     let trace = place.trace("office.etl");
     assert_eq!(place.open(&trace).pop().unwrap()["is"], "ready");
 }
@@ -63,7 +88,11 @@ fn two_traces_answer_for_themselves() {
     assert_eq!(info["traces"].as_array().unwrap().len(), 3);
     let ready = |_: &etwkit_server::Running| {
         let info = place.get("info").json();
-        info["traces"].as_array().unwrap().iter().all(|one| one["state"]["is"] == "ready")
+        info["traces"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|one| one["state"]["is"] == "ready")
     };
     assert!(place.until(Duration::from_secs(120), ready));
     for trace in 0..3 {
@@ -72,5 +101,8 @@ fn two_traces_answer_for_themselves() {
         assert_eq!(answer["tables"][0]["rows"], json!([[true]]));
     }
     let recent = place.get("info").json()["recent"].to_string();
-    assert!(!recent.contains("sent one"), "what was sent goes with the server");
+    assert!(
+        !recent.contains("sent one"),
+        "what was sent goes with the server"
+    );
 }

@@ -10,9 +10,14 @@ use crate::support::Place;
 fn opened() -> (Place, Session, i64) {
     let place = Place::with_trace();
     let info = place.get("info").json();
-    let end = info["traces"][0]["opening"]["range"]["to_ns"].as_i64().unwrap();
+    let end = info["traces"][0]["opening"]["range"]["to_ns"]
+        .as_i64()
+        .unwrap();
     let trace = place.folder.path().join("office.etl");
-    let session = place.engine.open(&Asking::default(), &[trace], &mut Vec::new()).unwrap();
+    let session = place
+        .engine
+        .open(&Asking::default(), &[trace], &mut Vec::new())
+        .unwrap();
     (place, session, end)
 }
 
@@ -30,7 +35,9 @@ fn together(answer: &Value) -> Vec<i64> {
     for series in answer["series"].as_array().unwrap() {
         let values = list(&series["values"]);
         all.resize(values.len(), 0);
-        all.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        all.iter_mut()
+            .zip(values)
+            .for_each(|(sum, value)| *sum += value);
     }
     all
 }
@@ -55,10 +62,18 @@ fn groups_over_time_add_up_to_the_groups_of_the_table() {
         let mut totals = 0;
         for series in answer["series"].as_array().unwrap() {
             let sum: i64 = list(&series["values"]).iter().sum();
-            assert_eq!(sum, whole(&series["total"]), "{table} by {group}: {}", series["label"]);
+            assert_eq!(
+                sum,
+                whole(&series["total"]),
+                "{table} by {group}: {}",
+                series["label"]
+            );
             totals += sum;
         }
-        assert!(answer["series"].as_array().unwrap().len() <= 3, "two and the others");
+        assert!(
+            answer["series"].as_array().unwrap().len() <= 3,
+            "two and the others"
+        );
         let selection = json!({"range": answer["range"], "chips": chips});
         let pivot = place.answer(
             "pivot",
@@ -67,12 +82,25 @@ fn groups_over_time_add_up_to_the_groups_of_the_table() {
                 "selection": selection, "sort": {"by": "0", "descending": true}, "limit": 2,
             }),
         );
-        assert_eq!(totals, whole(&pivot["total"]["measures"][0]), "{table} by {group}");
+        assert_eq!(
+            totals,
+            whole(&pivot["total"]["measures"][0]),
+            "{table} by {group}"
+        );
         assert!(totals > 0, "{table} has something to compare");
         let labels = |rows: &Value| -> Vec<Value> {
-            rows.as_array().unwrap().iter().take(2).map(|row| row["label"].clone()).collect()
+            rows.as_array()
+                .unwrap()
+                .iter()
+                .take(2)
+                .map(|row| row["label"].clone())
+                .collect()
         };
-        assert_eq!(labels(&answer["series"]), labels(&pivot["rows"]), "{table} by {group}");
+        assert_eq!(
+            labels(&answer["series"]),
+            labels(&pivot["rows"]),
+            "{table} by {group}"
+        );
     }
 }
 
@@ -94,7 +122,11 @@ fn a_length_of_time_is_in_the_buckets_in_which_it_passed() {
              {a}), 0)), 0) \
              FROM context_switch WHERE last_out_ns IS NOT NULL AND wait_ns IS NOT NULL"
         );
-        assert_eq!(all[bucket as usize], numbers(&session, &sql)[0][0], "bucket {bucket}");
+        assert_eq!(
+            all[bucket as usize],
+            numbers(&session, &sql)[0][0],
+            "bucket {bucket}"
+        );
     }
     // The statement that is shown gives what is drawn: place, bucket, value.
     let rows = numbers(&session, answer["source"]["sql"].as_str().unwrap());
@@ -125,9 +157,16 @@ fn extremes_and_counts_stand_at_the_moment_of_their_rows() {
             ),
         );
         for row in &expected {
-            assert_eq!(values[row[0] as usize], row[1], "{function} in bucket {}", row[0]);
+            assert_eq!(
+                values[row[0] as usize], row[1],
+                "{function} in bucket {}",
+                row[0]
+            );
         }
-        assert_eq!(values.iter().filter(|value| **value != 0).count(), expected.len());
+        assert_eq!(
+            values.iter().filter(|value| **value != 0).count(),
+            expected.len()
+        );
     }
 }
 
@@ -141,24 +180,54 @@ fn series_of_tables_are_bounded_and_refused_where_rows_do_not_lie_in_time() {
             "selection": {"range": null, "chips": []},
         })
     };
-    assert_eq!(place.post("pivot_series", &request("cpu_process", "process", 10, 5)).status, 400);
-    assert_eq!(place.post("pivot_series", &request("cpu_sample", "process", 601, 5)).status, 400);
-    assert_eq!(place.post("pivot_series", &request("cpu_sample", "process", 600, 13)).status, 400);
-    assert_eq!(place.post("pivot_series", &request("cpu_sample", "ts_ns", 600, 12)).status, 400);
-    let answer = place.answer("pivot_series", &request("context_switch", "thread", 600, 12));
+    assert_eq!(
+        place
+            .post("pivot_series", &request("cpu_process", "process", 10, 5))
+            .status,
+        400
+    );
+    assert_eq!(
+        place
+            .post("pivot_series", &request("cpu_sample", "process", 601, 5))
+            .status,
+        400
+    );
+    assert_eq!(
+        place
+            .post("pivot_series", &request("cpu_sample", "process", 600, 13))
+            .status,
+        400
+    );
+    assert_eq!(
+        place
+            .post("pivot_series", &request("cpu_sample", "ts_ns", 600, 12))
+            .status,
+        400
+    );
+    let answer = place.answer(
+        "pivot_series",
+        &request("context_switch", "thread", 600, 12),
+    );
     assert!(answer["series"].as_array().unwrap().len() <= 13);
     let schema = place.get("schema").json();
     let has_time = |name: &str| {
         let tables = schema["tables"].as_array().unwrap();
         tables.iter().find(|table| table["name"] == name).unwrap()["has_time"].clone()
     };
-    assert_eq!((has_time("cpu_sample"), has_time("cpu_process")), (json!(true), json!(false)));
+    assert_eq!(
+        (has_time("cpu_sample"), has_time("cpu_process")),
+        (json!(true), json!(false))
+    );
 }
 
 #[test]
 fn a_picture_of_a_disk_has_each_operation_once() {
     let (place, session, end) = opened();
-    for (columns, rows, from, to) in [(100, 100, 0, end + 1), (13, 7, end / 5, end / 2), (1, 1, 0, end + 1)] {
+    for (columns, rows, from, to) in [
+        (100, 100, 0, end + 1),
+        (13, 7, end / 5, end / 2),
+        (1, 1, 0, end + 1),
+    ] {
         let request = json!({
             "trace": 0, "disk": null, "range": {"from_ns": from, "to_ns": to}, "columns": columns,
             "rows": rows, "selection": {"range": null, "chips": []},
@@ -166,17 +235,26 @@ fn a_picture_of_a_disk_has_each_operation_once() {
         let reply = place.post("disk_map", &request);
         assert!(reply.body.len() <= 200_000, "{} bytes", reply.body.len());
         let map = reply.json();
-        let (a, b) = (whole(&map["range"]["from_ns"]), whole(&map["range"]["to_ns"]));
+        let (a, b) = (
+            whole(&map["range"]["from_ns"]),
+            whole(&map["range"]["to_ns"]),
+        );
         let (low, high) = (whole(&map["offset_from"]), whole(&map["offset_to"]));
         let (columns, rows) = (whole(&map["columns"]), whole(&map["rows"]));
         let (wide, tall) = ((b - a) / columns, (high - low) / rows);
-        let of_disk =
-            format!("FROM disk_io WHERE disk = {} AND complete_ns >= {a} AND complete_ns < {b}", map["disk"]);
+        let of_disk = format!(
+            "FROM disk_io WHERE disk = {} AND complete_ns >= {a} AND complete_ns < {b}",
+            map["disk"]
+        );
         let kinds = "count(*) FILTER (WHERE kind = 'read'), count(*) FILTER (WHERE kind = 'write')";
         let sql = format!("SELECT {kinds}, count(*) FILTER (WHERE offset_bytes IS NULL) {of_disk}");
         let expected = numbers(&session, &sql);
         let (reads, writes) = (list(&map["reads"]), list(&map["writes"]));
-        let sums: Vec<i64> = vec![reads.iter().sum(), writes.iter().sum(), whole(&map["without_offset"])];
+        let sums: Vec<i64> = vec![
+            reads.iter().sum(),
+            writes.iter().sum(),
+            whole(&map["without_offset"]),
+        ];
         assert_eq!(sums, expected[0]);
         assert!(sums[0] > 0, "there is something to compare");
         for (at, cell) in list(&map["cells"]).iter().enumerate() {
@@ -188,8 +266,17 @@ fn a_picture_of_a_disk_has_each_operation_once() {
                     "offset_from": y, "offset_to": y + tall, "selection": selection, "limit": 20,
                 });
                 let answer = place.answer("disk_cell", &request);
-                assert_eq!((whole(&answer["reads"]), whole(&answer["writes"])), (reads[at], writes[at]));
-                one_cell(&session, &answer, &map["disk"], (x, x + wide), (y, y + tall));
+                assert_eq!(
+                    (whole(&answer["reads"]), whole(&answer["writes"])),
+                    (reads[at], writes[at])
+                );
+                one_cell(
+                    &session,
+                    &answer,
+                    &map["disk"],
+                    (x, x + wide),
+                    (y, y + tall),
+                );
             }
         }
     }
@@ -208,11 +295,21 @@ fn one_cell(session: &Session, answer: &Value, disk: &Value, time: (i64, i64), p
     );
     let expected = &numbers(session, &steps)[0];
     let bytes = whole(&answer["read_bytes"]) + whole(&answer["write_bytes"]);
-    assert_eq!(&vec![bytes, whole(&answer["in_sequence"]), whole(&answer["seeks"])], expected);
+    assert_eq!(
+        &vec![
+            bytes,
+            whole(&answer["in_sequence"]),
+            whole(&answer["seeks"])
+        ],
+        expected
+    );
     let files = answer["files"].as_array().unwrap();
     assert_eq!(files.len() as i64, whole(&answer["total"]).min(20));
     let of_files: i64 = files.iter().map(|file| whole(&file["bytes"])).sum();
-    assert!(of_files == bytes || (of_files < bytes && whole(&answer["total"]) > 20), "{of_files} of {bytes}");
+    assert!(
+        of_files == bytes || (of_files < bytes && whole(&answer["total"]) > 20),
+        "{of_files} of {bytes}"
+    );
     assert!(files.iter().all(|file| file["process"].is_string()));
 }
 
@@ -225,10 +322,26 @@ fn a_picture_of_a_disk_is_bounded() {
             "selection": {"range": null, "chips": []},
         })
     };
-    assert_eq!(place.post("disk_map", &request(101, 100, Value::Null)).status, 400);
-    assert_eq!(place.post("disk_map", &request(u32::MAX, u32::MAX, Value::Null)).status, 400);
-    assert_eq!(place.post("disk_map", &request(0, 10, Value::Null)).status, 400);
-    assert_eq!(place.post("disk_map", &request(10, 10, json!(99))).status, 404);
+    assert_eq!(
+        place
+            .post("disk_map", &request(101, 100, Value::Null))
+            .status,
+        400
+    );
+    assert_eq!(
+        place
+            .post("disk_map", &request(u32::MAX, u32::MAX, Value::Null))
+            .status,
+        400
+    );
+    assert_eq!(
+        place.post("disk_map", &request(0, 10, Value::Null)).status,
+        400
+    );
+    assert_eq!(
+        place.post("disk_map", &request(10, 10, json!(99))).status,
+        404
+    );
 }
 
 #[test]
@@ -236,7 +349,8 @@ fn processes_unfold_to_their_modules() {
     let (place, session, _) = opened();
     let ask_with = |chips: Value, of: Value, find: &str, limit: u32| {
         let selection = json!({"range": null, "chips": chips});
-        let request = json!({"trace": 0, "of": of, "find": find, "selection": selection, "limit": limit});
+        let request =
+            json!({"trace": 0, "of": of, "find": find, "selection": selection, "limit": limit});
         place.answer("modules", &request)
     };
     let ask = |of: Value, find: &str, limit: u32| ask_with(json!([]), of, find, limit);
@@ -250,23 +364,37 @@ fn processes_unfold_to_their_modules() {
     );
     let sum = |name: &str| owners.iter().map(|owner| whole(&owner[name])).sum::<i64>();
     assert_eq!(
-        vec![sum("modules"), sum("size_bytes"), whole(&all["total"]), sum("with_symbols")],
+        vec![
+            sum("modules"),
+            sum("size_bytes"),
+            whole(&all["total"]),
+            sum("with_symbols")
+        ],
         expected[0]
     );
     for owner in owners {
         let of = ask(json!({"process_key": owner["process_key"]}), "", 1000);
-        assert_eq!(of["modules"].as_array().unwrap().len() as i64, whole(&owner["modules"]), "{owner}");
+        assert_eq!(
+            of["modules"].as_array().unwrap().len() as i64,
+            whole(&owner["modules"]),
+            "{owner}"
+        );
         assert_eq!(of["total"], owner["modules"]);
     }
-    let name = ask(json!({"process_key": owners[0]["process_key"]}), "", 1)["modules"][0]["name"].clone();
+    let name =
+        ask(json!({"process_key": owners[0]["process_key"]}), "", 1)["modules"][0]["name"].clone();
     let name = name.as_str().unwrap().to_uppercase();
     let found = ask(Value::Null, &name, 1000);
     let sql = format!(
         "SELECT count(*) FROM module WHERE lower(path) LIKE '%{}%'",
         name.to_lowercase().replace('_', "\\_")
     );
-    let of_found: i64 =
-        found["owners"].as_array().unwrap().iter().map(|owner| whole(&owner["modules"])).sum();
+    let of_found: i64 = found["owners"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|owner| whole(&owner["modules"]))
+        .sum();
     assert_eq!(of_found, numbers(&session, &sql)[0][0]);
     assert!(of_found > 0);
     assert_eq!(ask(Value::Null, "%", 1000)["total"], 0);
@@ -274,7 +402,12 @@ fn processes_unfold_to_their_modules() {
         let chips = json!([{"field": "module", "values": [name], "exclude": exclude}]);
         let found = ask_with(chips, Value::Null, "", 1000);
         assert_eq!(found["source"]["not_applied"], json!([]));
-        found["owners"].as_array().unwrap().iter().map(|owner| whole(&owner["modules"])).sum::<i64>()
+        found["owners"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|owner| whole(&owner["modules"]))
+            .sum::<i64>()
     };
     assert_eq!(with(false) + with(true), expected[0][0]);
     assert!(with(false) > 0);

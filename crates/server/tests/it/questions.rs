@@ -13,16 +13,34 @@ fn the_schema_names_tables_and_questions() {
     let place = Place::new();
     let schema = place.get("schema").json();
     let tables = schema["tables"].as_array().unwrap();
-    let samples = tables.iter().find(|table| table["name"] == "cpu_sample").unwrap();
+    let samples = tables
+        .iter()
+        .find(|table| table["name"] == "cpu_sample")
+        .unwrap();
     let column = |name: &str| {
-        samples["columns"].as_array().unwrap().iter().find(|column| column["name"] == name).unwrap().clone()
+        samples["columns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|column| column["name"] == name)
+            .unwrap()
+            .clone()
     };
     assert_eq!(
-        (column("ts_ns")["unit"].clone(), column("weight_ns")["unit"].clone()),
+        (
+            column("ts_ns")["unit"].clone(),
+            column("weight_ns")["unit"].clone()
+        ),
         (json!("time"), json!("ns"))
     );
     assert_eq!(column("process")["unit"], "text");
-    assert!(schema["questions"].as_array().unwrap().iter().any(|question| question["name"] == "wait"));
+    assert!(
+        schema["questions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|question| question["name"] == "wait")
+    );
 }
 
 #[test]
@@ -31,12 +49,31 @@ fn the_schema_is_packed_for_who_takes_it_so() {
     let plain = place.get("schema");
     assert_eq!(plain.header("content-encoding"), None);
     let [host, origin, token] = place.lines();
-    let lines = [host.as_str(), origin.as_str(), token.as_str(), "Accept-Encoding: gzip, br, zstd"];
+    let lines = [
+        host.as_str(),
+        origin.as_str(),
+        token.as_str(),
+        "Accept-Encoding: gzip, br, zstd",
+    ];
     let packed = place.raw("GET /api/v1/schema", &lines, b"");
-    assert_eq!((packed.status, packed.header("content-encoding")), (200, Some("zstd")));
-    assert!(packed.body.len() * 6 < plain.body.len(), "{} {}", packed.body.len(), plain.body.len());
-    assert_eq!(zstd::bulk::decompress(&packed.body, plain.body.len()).unwrap(), plain.body);
-    assert_eq!(place.raw("GET /api/v1/schema", &lines[..2], b"").status, 401);
+    assert_eq!(
+        (packed.status, packed.header("content-encoding")),
+        (200, Some("zstd"))
+    );
+    assert!(
+        packed.body.len() * 6 < plain.body.len(),
+        "{} {}",
+        packed.body.len(),
+        plain.body.len()
+    );
+    assert_eq!(
+        zstd::bulk::decompress(&packed.body, plain.body.len()).unwrap(),
+        plain.body
+    );
+    assert_eq!(
+        place.raw("GET /api/v1/schema", &lines[..2], b"").status,
+        401
+    );
 }
 
 #[test]
@@ -45,18 +82,40 @@ fn every_question_that_has_something_is_answered() {
     let info = place.get("info").json();
     let questions = info["traces"][0]["opening"]["questions"].clone();
     for question in questions.as_array().unwrap() {
-        let reply = place.post("ask", &json!({"trace": 0, "question": question, "options": {}}));
+        let reply = place.post(
+            "ask",
+            &json!({"trace": 0, "question": question, "options": {}}),
+        );
         let body = reply.json();
         let is_understood = reply.status == 200 || matches!(reply.status, 400 | 422);
-        assert!(is_understood && !body.to_string().contains("defect"), "{question}: {body}");
+        assert!(
+            is_understood && !body.to_string().contains("defect"),
+            "{question}: {body}"
+        );
     }
-    let answer = place.answer("ask", &json!({"trace": 0, "question": "cpu", "options": {"top": 3}}));
+    let answer = place.answer(
+        "ask",
+        &json!({"trace": 0, "question": "cpu", "options": {"top": 3}}),
+    );
     let table = &answer["tables"][0];
     assert_eq!(table["rows"].as_array().unwrap().len(), 3, "{answer}");
     let columns = table["columns"].as_array().unwrap();
-    assert!(columns.iter().any(|column| column["unit"] == "ns"), "{columns:?}");
-    assert!(answer["source"]["command"].as_str().unwrap().starts_with("etwkit dump cpu --top 3 "));
-    assert_eq!(place.post("ask", &json!({"trace": 0, "question": "x", "options": {}})).status, 404);
+    assert!(
+        columns.iter().any(|column| column["unit"] == "ns"),
+        "{columns:?}"
+    );
+    assert!(
+        answer["source"]["command"]
+            .as_str()
+            .unwrap()
+            .starts_with("etwkit dump cpu --top 3 ")
+    );
+    assert_eq!(
+        place
+            .post("ask", &json!({"trace": 0, "question": "x", "options": {}}))
+            .status,
+        404
+    );
 }
 
 #[test]
@@ -69,9 +128,18 @@ fn rows_come_with_names_and_in_order() {
     let answer = place.answer("rows", &request);
     let rows = answer["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 20);
-    assert!(rows.windows(2).all(|two| two[0][0].as_i64() >= two[1][0].as_i64()));
-    assert!(rows.iter().any(|row| row[1].as_str().is_some_and(|name| name.ends_with(')'))));
-    for (name, value) in [("table", json!("x; DROP")), ("columns", json!(["ts_ns\" FROM process --"]))] {
+    assert!(
+        rows.windows(2)
+            .all(|two| two[0][0].as_i64() >= two[1][0].as_i64())
+    );
+    assert!(
+        rows.iter()
+            .any(|row| row[1].as_str().is_some_and(|name| name.ends_with(')')))
+    );
+    for (name, value) in [
+        ("table", json!("x; DROP")),
+        ("columns", json!(["ts_ns\" FROM process --"])),
+    ] {
         let mut bad = request.clone();
         bad[name] = value;
         assert!(matches!(place.post("rows", &bad).status, 400 | 404));
@@ -84,22 +152,62 @@ fn searches_find_names_and_nothing_is_a_pattern() {
     let find = |text: &str| place.answer("search", &json!({"trace": 0, "text": text, "limit": 5}));
     let sql = "SELECT name FROM process WHERE length(name) > 4 LIMIT 1";
     let name = place.answer("sql", &json!({"trace": 0, "sql": sql, "limit": 1}));
-    let name = name["tables"][0]["rows"][0][0].as_str().unwrap().to_uppercase();
+    let name = name["tables"][0]["rows"][0][0]
+        .as_str()
+        .unwrap()
+        .to_uppercase();
     let hits = find(&name)["hits"].clone();
-    assert!(hits.as_array().unwrap().iter().any(|hit| hit["kind"] == "process"), "{hits}");
+    assert!(
+        hits.as_array()
+            .unwrap()
+            .iter()
+            .any(|hit| hit["kind"] == "process"),
+        "{hits}"
+    );
     for nothing in ["%%%", "____", "' OR ''='", r"\"] {
         let hits = find(nothing)["hits"].clone();
-        let processes = hits.as_array().unwrap().iter().filter(|hit| hit["kind"] == "process");
-        assert!(nothing == r"\" || processes.count() == 0, "{nothing}: {hits}");
+        let processes = hits
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|hit| hit["kind"] == "process");
+        assert!(
+            nothing == r"\" || processes.count() == 0,
+            "{nothing}: {hits}"
+        );
     }
 }
 
 /// What is looked for in which trace; the kind of its first hit, what it is called and what is said of it.
 const FOUND: [(&str, &str, &str, &str, &str); 4] = [
-    ("dns-5.etl", "FILES.corp", "dns", "files.corp.example", "queries: 17"),
-    ("tcp-5.etl", "10.1.1.188", "remote", "10.1.1.188", "TCP connections: 1"),
-    ("dotnet-5.etl", "argumentexc", "exception", "System.ArgumentException", "thrown: 10"),
-    ("calls.etl", r"software\classes", "registry", r"\REGISTRY\MACHINE\SOFTWARE\Classes", "operations: 226"),
+    (
+        "dns-5.etl",
+        "FILES.corp",
+        "dns",
+        "files.corp.example",
+        "queries: 17",
+    ),
+    (
+        "tcp-5.etl",
+        "10.1.1.188",
+        "remote",
+        "10.1.1.188",
+        "TCP connections: 1",
+    ),
+    (
+        "dotnet-5.etl",
+        "argumentexc",
+        "exception",
+        "System.ArgumentException",
+        "thrown: 10",
+    ),
+    (
+        "calls.etl",
+        r"software\classes",
+        "registry",
+        r"\REGISTRY\MACHINE\SOFTWARE\Classes",
+        "operations: 226",
+    ),
 ];
 
 #[test]
@@ -108,18 +216,44 @@ fn searches_find_hosts_keys_of_the_registry_and_exceptions() {
     let made = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made");
     let calls = place.folder.path().join("calls.etl");
     let scenario = etwkit_synth::find("system-calls").unwrap();
-    scenario.write(std::fs::File::create(&calls).unwrap(), &etwkit_synth::Options::default()).unwrap();
+    scenario
+        .write(
+            std::fs::File::create(&calls).unwrap(),
+            &etwkit_synth::Options::default(),
+        )
+        .unwrap();
     for (trace, (name, text, kind, label, detail)) in FOUND.into_iter().enumerate() {
-        let path = if name == "calls.etl" { calls.clone() } else { made.join(name) };
+        let path = if name == "calls.etl" {
+            calls.clone()
+        } else {
+            made.join(name)
+        };
         place.open(&path);
-        let hits = place.answer("search", &json!({"trace": trace, "text": text, "limit": 5}))["hits"].clone();
-        let hit = hits.as_array().unwrap().iter().find(|hit| hit["kind"] == kind);
+        let hits =
+            place.answer("search", &json!({"trace": trace, "text": text, "limit": 5}))["hits"]
+                .clone();
+        let hit = hits
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|hit| hit["kind"] == kind);
         let hit = hit.unwrap_or_else(|| panic!("{text} in {name}: {hits}"));
-        assert_eq!((&hit["label"], &hit["detail"]), (&json!(label), &json!(detail)), "{name}");
+        assert_eq!(
+            (&hit["label"], &hit["detail"]),
+            (&json!(label), &json!(detail)),
+            "{name}"
+        );
         // No table is narrowed by it: a hit leads to the moment at which it is first seen.
-        assert!(hit["chip"].is_null() && hit["at_ns"].as_i64().unwrap() > 0, "{hit}");
+        assert!(
+            hit["chip"].is_null() && hit["at_ns"].as_i64().unwrap() > 0,
+            "{hit}"
+        );
         let nothing = json!({"trace": trace, "text": "nobody is called so", "limit": 5});
-        assert_eq!(place.answer("search", &nothing)["hits"], json!([]), "{name}");
+        assert_eq!(
+            place.answer("search", &nothing)["hits"],
+            json!([]),
+            "{name}"
+        );
     }
 }
 
@@ -129,9 +263,16 @@ fn timelines_are_arrow_and_moments_have_stacks() {
     let range = place.get("info").json()["traces"][0]["opening"]["range"].clone();
     let request = json!({"trace": 0, "kind": "thread", "selection": {"range": range, "chips": []}, "limit": 5, "offset": 0});
     let lanes = place.answer("lanes", &request);
-    let keys: Vec<i64> =
-        lanes["lanes"].as_array().unwrap().iter().map(|lane| lane["key"].as_i64().unwrap()).collect();
-    assert!(!keys.is_empty() && lanes["lanes"][0]["label"].as_str().unwrap().ends_with(')'), "{lanes}");
+    let keys: Vec<i64> = lanes["lanes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|lane| lane["key"].as_i64().unwrap())
+        .collect();
+    assert!(
+        !keys.is_empty() && lanes["lanes"][0]["label"].as_str().unwrap().ends_with(')'),
+        "{lanes}"
+    );
     let request = json!({"trace": 0, "kind": "thread", "keys": keys, "range": range, "buckets": 100, "selection": whole()});
     let reply = place.post("timeline", &request);
     assert_eq!(
@@ -139,22 +280,31 @@ fn timelines_are_arrow_and_moments_have_stacks() {
         (200, Some("application/vnd.apache.arrow.stream"))
     );
     let reader =
-        etwkit_query::arrow::ipc::reader::StreamReader::try_new(reply.body.as_slice(), None).unwrap();
+        etwkit_query::arrow::ipc::reader::StreamReader::try_new(reply.body.as_slice(), None)
+            .unwrap();
     let header: Value = serde_json::from_str(&reader.schema().metadata()["header"]).unwrap();
     let batches: Vec<_> = reader.map(Result::unwrap).collect();
     assert_eq!(batches.len(), 1);
-    assert_eq!(batches[0].num_rows() as u64, header["buckets"].as_u64().unwrap() * keys.len() as u64);
+    assert_eq!(
+        batches[0].num_rows() as u64,
+        header["buckets"].as_u64().unwrap() * keys.len() as u64
+    );
     let kinds = ["cpu", "disk", "events"];
     for kind in kinds {
-        let request =
-            json!({"trace": 0, "kind": kind, "range": range, "buckets": 50, "top": 3, "selection": whole()});
+        let request = json!({"trace": 0, "kind": kind, "range": range, "buckets": 50, "top": 3, "selection": whole()});
         let reply = place.post("series", &request);
-        assert!(matches!(reply.status, 200 | 422), "{kind}: {}", String::from_utf8_lossy(&reply.body));
+        assert!(
+            matches!(reply.status, 200 | 422),
+            "{kind}: {}",
+            String::from_utf8_lossy(&reply.body)
+        );
     }
-    let sql =
-        "SELECT thread_key, in_ns + 1 FROM context_switch WHERE in_ns IS NOT NULL AND run_ns > 10 LIMIT 1";
+    let sql = "SELECT thread_key, in_ns + 1 FROM context_switch WHERE in_ns IS NOT NULL AND run_ns > 10 LIMIT 1";
     let found = place.answer("sql", &json!({"trace": 0, "sql": sql, "limit": 1}));
-    let (thread, at) = (&found["tables"][0]["rows"][0][0], &found["tables"][0]["rows"][0][1]);
+    let (thread, at) = (
+        &found["tables"][0]["rows"][0][0],
+        &found["tables"][0]["rows"][0][1],
+    );
     let request = json!({"trace": 0, "kind": "thread", "key": thread, "at_ns": at, "within_ns": 0});
     let moment = place.answer("moment", &request);
     assert_eq!(

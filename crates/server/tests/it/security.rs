@@ -21,14 +21,26 @@ fn only_the_page_of_this_server_may_ask() {
     assert_eq!(info(&[&host]), 401);
     assert_eq!(info(&[&host, "Authorization: Bearer 0"]), 401);
     assert_eq!(info(&[&host, &format!("{token}0")]), 401);
-    for wrong in
-        ["Host: evil.example", "Host: 127.0.0.1", "Host: 127.0.0.1:1", "Host: localhost.evil.example"]
-    {
+    for wrong in [
+        "Host: evil.example",
+        "Host: 127.0.0.1",
+        "Host: 127.0.0.1:1",
+        "Host: localhost.evil.example",
+    ] {
         assert_eq!(info(&[wrong, &token]), 403, "{wrong}");
     }
     assert_eq!(info(&[&host, "Host: evil.example", &token]), 403);
-    for wrong in ["http://evil.example", "null", &format!("https://127.0.0.1:{port}"), "http://127.0.0.1:1"] {
-        assert_eq!(info(&[&host, &format!("Origin: {wrong}"), &token]), 403, "{wrong}");
+    for wrong in [
+        "http://evil.example",
+        "null",
+        &format!("https://127.0.0.1:{port}"),
+        "http://127.0.0.1:1",
+    ] {
+        assert_eq!(
+            info(&[&host, &format!("Origin: {wrong}"), &token]),
+            403,
+            "{wrong}"
+        );
     }
     // The page itself is no secret, but it is answered only under a name of this server.
     assert_eq!(place.raw("GET /", &[&host], b"").status, 200);
@@ -42,11 +54,17 @@ fn answers_forbid_what_the_page_does_not_need() {
     for path in ["GET /", "GET /api/v1/info", "GET /none", "GET /api/none"] {
         let reply = place.raw(path, &[&host, &token], b"");
         let policy = reply.header("content-security-policy").unwrap();
-        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{path}");
+        assert!(
+            policy.starts_with("default-src 'none'") && !policy.contains("unsafe"),
+            "{path}"
+        );
         assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(reply.header("referrer-policy"), Some("no-referrer"));
         assert_eq!(reply.header("access-control-allow-origin"), None);
-        assert!(!path.contains("api") || reply.header("cache-control") == Some("no-store"), "{path}");
+        assert!(
+            !path.contains("api") || reply.header("cache-control") == Some("no-store"),
+            "{path}"
+        );
     }
     let reply = place.raw("GET /api/v1/info", &[&host], b"");
     assert_eq!(reply.json()["code"], "unauthorized");
@@ -64,11 +82,20 @@ fn no_path_leads_out_of_the_page() {
         "/api/v1/../../x",
         "/api/v1/x",
     ] {
-        assert_eq!(place.raw(&format!("GET {path}"), &[&host, &token], b"").status, 404, "{path}");
+        assert_eq!(
+            place
+                .raw(&format!("GET {path}"), &[&host, &token], b"")
+                .status,
+            404,
+            "{path}"
+        );
     }
     assert_eq!(place.raw("POST /", &[&host], b"").status, 405);
     let reply = place.send("upload?name=..%2F..%2Fx.exe", b"x");
-    assert_eq!((reply.status, reply.json()["code"].clone()), (400, json!("bad_request")));
+    assert_eq!(
+        (reply.status, reply.json()["code"].clone()),
+        (400, json!("bad_request"))
+    );
 }
 
 #[test]
@@ -80,7 +107,10 @@ fn requests_have_a_size_and_a_form() {
         "POST /api/v1/sql HTTP/1.1\r\n{lines}\r\nConnection: close\r\nContent-Length: 2000000\r\n\r\n"
     );
     let reply = read(&mut place.say(head.as_bytes()));
-    assert_eq!((reply.status, reply.json()["code"].clone()), (413, json!("limit")));
+    assert_eq!(
+        (reply.status, reply.json()["code"].clone()),
+        (413, json!("limit"))
+    );
     assert_eq!(place.send("sql", b"{").status, 400);
     assert_eq!(place.post("sql", &json!({"trace": 0})).status, 400);
 }
@@ -115,7 +145,11 @@ fn statements_only_read() {
         "INSERT INTO process SELECT * FROM process",
     ] {
         let reply = ask(sql);
-        assert_eq!((reply.status, reply.json()["code"].clone()), (400, json!("bad_request")), "{sql}");
+        assert_eq!(
+            (reply.status, reply.json()["code"].clone()),
+            (400, json!("bad_request")),
+            "{sql}"
+        );
     }
     let reply = ask("SELECT * FROM '/etc/passwd'");
     assert_eq!(reply.status, 400);
@@ -124,12 +158,29 @@ fn statements_only_read() {
     let answer = place.answer("sql", &json!({"trace": 0, "sql": hostile, "limit": 10}));
     assert_eq!(
         answer["tables"][0]["rows"][0],
-        json!(["</script><img src=x onerror=alert(1)>", "\u{1b}", "\u{202e}"])
+        json!([
+            "</script><img src=x onerror=alert(1)>",
+            "\u{1b}",
+            "\u{202e}"
+        ])
     );
     let many = "SELECT ts_ns FROM cpu_sample";
     let answer = place.answer("sql", &json!({"trace": 0, "sql": many, "limit": 10}));
     let table = &answer["tables"][0];
-    assert_eq!((table["rows"].as_array().unwrap().len(), &table["is_cut"]), (10, &json!(true)));
-    assert_eq!(place.post("sql", &json!({"trace": 0, "sql": many, "limit": 10_001})).status, 400);
-    assert_eq!(place.post("sql", &json!({"trace": 7, "sql": many, "limit": 1})).status, 404);
+    assert_eq!(
+        (table["rows"].as_array().unwrap().len(), &table["is_cut"]),
+        (10, &json!(true))
+    );
+    assert_eq!(
+        place
+            .post("sql", &json!({"trace": 0, "sql": many, "limit": 10_001}))
+            .status,
+        400
+    );
+    assert_eq!(
+        place
+            .post("sql", &json!({"trace": 7, "sql": many, "limit": 1}))
+            .status,
+        404
+    );
 }

@@ -44,12 +44,16 @@ impl Open {
         // The trace is not needed any more, and large.
         std::fs::remove_file(trace).unwrap();
         let info = place.get("info").json();
-        let end = info["traces"][0]["opening"]["range"]["to_ns"].as_i64().unwrap();
+        let end = info["traces"][0]["opening"]["range"]["to_ns"]
+            .as_i64()
+            .unwrap();
         Self { place, end }
     }
 
     fn count(&self, sql: &str) -> i64 {
-        let answer = self.place.answer("sql", &json!({"trace": 0, "sql": sql, "limit": 1}));
+        let answer = self
+            .place
+            .answer("sql", &json!({"trace": 0, "sql": sql, "limit": 1}));
         answer["tables"][0]["rows"][0][0].as_i64().unwrap()
     }
 
@@ -58,9 +62,17 @@ impl Open {
     fn ask(&self, question: &str, request: &Value) -> (Value, u64, usize) {
         let reply = self.place.post(question, request);
         let bytes = reply.body.len();
-        assert_eq!(reply.status, 200, "{question} {request}: {}", String::from_utf8_lossy(&reply.body));
+        assert_eq!(
+            reply.status,
+            200,
+            "{question} {request}: {}",
+            String::from_utf8_lossy(&reply.body)
+        );
         let answer = if question == "timeline" {
-            let read = etwkit_query::arrow::ipc::reader::StreamReader::try_new(reply.body.as_slice(), None);
+            let read = etwkit_query::arrow::ipc::reader::StreamReader::try_new(
+                reply.body.as_slice(),
+                None,
+            );
             serde_json::from_str(&read.unwrap().schema().metadata()["header"]).unwrap()
         } else {
             reply.json()
@@ -70,10 +82,19 @@ impl Open {
     }
 
     fn lanes(&self, kind: &str, selection: &Value) -> (Vec<i64>, u64, usize) {
-        let request = json!({"trace": 0, "kind": kind, "selection": selection, "limit": LISTED, "offset": 0});
+        let request =
+            json!({"trace": 0, "kind": kind, "selection": selection, "limit": LISTED, "offset": 0});
         let (answer, rows, bytes) = self.ask("lanes", &request);
         let lanes = answer["lanes"].as_array().unwrap();
-        (lanes.iter().map(|lane| lane["key"].as_i64().unwrap()).take(SEEN).collect(), rows, bytes)
+        (
+            lanes
+                .iter()
+                .map(|lane| lane["key"].as_i64().unwrap())
+                .take(SEEN)
+                .collect(),
+            rows,
+            bytes,
+        )
     }
 
     /// All that the graphs of the page ask when they show a window, with the lanes of a selection.
@@ -83,7 +104,11 @@ impl Open {
         let mut costs = Vec::new();
         let mut add = |question: String, (rows, bytes): (u64, usize), most: u64| {
             assert!(rows <= most, "{name}, {question}: {rows} rows");
-            costs.push(Cost { name: format!("{name}, {question}"), rows, bytes });
+            costs.push(Cost {
+                name: format!("{name}, {question}"),
+                rows,
+                bytes,
+            });
         };
         for kind in ["core", "process", "thread"] {
             let (keys, rows, bytes) = self.lanes(kind, selection);
@@ -110,21 +135,29 @@ impl Open {
         // Graphs ask for another window alone when they are zoomed; the lanes stay.
         for power in (10..=32).rev() {
             let half = 1_i64 << (power - 1);
-            costs.extend(self.frame(&format!("2^{power} ns"), (middle - half, middle + half), &whole));
+            costs.extend(self.frame(
+                &format!("2^{power} ns"),
+                (middle - half, middle + half),
+                &whole,
+            ));
         }
         costs.extend(self.frame("move", (middle + (1 << 28), middle + (1 << 29)), &whole));
-        let selected = json!({"range": {"from_ns": 1_234_567_890, "to_ns": 5_678_901_234_i64}, "chips": []});
+        let selected =
+            json!({"range": {"from_ns": 1_234_567_890, "to_ns": 5_678_901_234_i64}, "chips": []});
         costs.extend(self.frame("select", (0, self.end), &selected));
         let process = self.lanes("process", &whole).0[0].to_string();
         let chip = json!({"field": "process", "exclude": false, "values": [process]});
         let filtered = json!({"range": selected["range"], "chips": [chip]});
         costs.extend(self.frame("filter", (0, self.end), &filtered));
         let thread = self.lanes("thread", &whole).0[0];
-        let request =
-            json!({"trace": 0, "kind": "thread", "key": thread, "at_ns": middle, "within_ns": 1_000_000});
+        let request = json!({"trace": 0, "kind": "thread", "key": thread, "at_ns": middle, "within_ns": 1_000_000});
         let (_, rows, bytes) = self.ask("moment", &request);
         assert!(rows <= PICTURE_ROWS, "a moment: {rows} rows");
-        costs.push(Cost { name: "moment".to_owned(), rows, bytes });
+        costs.push(Cost {
+            name: "moment".to_owned(),
+            rows,
+            bytes,
+        });
         costs
     }
 }
@@ -135,15 +168,25 @@ fn gestures_in_a_million_switches_read_what_those_in_a_tenth_read() {
     let (small, large) = (Open::new(8), Open::new(75));
     let switches = "SELECT count(*) FROM context_switch";
     let (few, many) = (small.count(switches), large.count(switches));
-    assert!(few > 100_000 && many > 1_000_000 && many > few * 9, "{few} {many}");
+    assert!(
+        few > 100_000 && many > 1_000_000 && many > few * 9,
+        "{few} {many}"
+    );
     let mut grown = Vec::new();
     for (small, large) in small.gestures().into_iter().zip(large.gestures()) {
         assert_eq!(small.name, large.name);
         // The table of the disk is shorter than a segment in both traces; one is read at each end and
         // between.
-        let least = if large.name.ends_with("sums of disk") { 3 * SEGMENT_ROWS } else { 25_000 };
+        let least = if large.name.ends_with("sums of disk") {
+            3 * SEGMENT_ROWS
+        } else {
+            25_000
+        };
         if large.rows > small.rows * 2 + least {
-            grown.push(format!("{}: {} rows, of a tenth {}", large.name, large.rows, small.rows));
+            grown.push(format!(
+                "{}: {} rows, of a tenth {}",
+                large.name, large.rows, small.rows
+            ));
         }
     }
     assert!(grown.is_empty(), "{grown:#?}");
@@ -153,7 +196,8 @@ fn gestures_in_a_million_switches_read_what_those_in_a_tenth_read() {
 /// Views count rows, however many there are: their answers are bounded all the same.
 fn of_views(open: &Open) {
     let selection = json!({"range": null, "chips": []});
-    let measures = json!([{"function": "sum", "column": "wait_ns"}, {"function": "count", "column": ""}]);
+    let measures =
+        json!([{"function": "sum", "column": "wait_ns"}, {"function": "count", "column": ""}]);
     let sort = json!({"by": "0", "descending": true});
     let pivot = json!({
         "trace": 0, "table": "context_switch", "group_by": ["process"],

@@ -29,13 +29,20 @@ pub(crate) struct Reply {
 
 impl Reply {
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.body)
-            .unwrap_or_else(|error| panic!("{error}: {} {}", self.head, String::from_utf8_lossy(&self.body)))
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| {
+            panic!(
+                "{error}: {} {}",
+                self.head,
+                String::from_utf8_lossy(&self.body)
+            )
+        })
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
-        lines.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        lines
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
     }
 }
 
@@ -49,11 +56,16 @@ impl Place {
     pub(crate) fn limited(limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let cache = folder.path().join("cache");
-        let engine = Engine::new(Settings { cache: Some(cache.clone()), temp_dir: None, is_offline: true });
+        let engine = Engine::new(Settings {
+            cache: Some(cache.clone()),
+            temp_dir: None,
+            is_offline: true,
+        });
         let (demo_trace, demo_options) = (folder.path().join("demo.etl"), Options::default());
         let demo = move || {
             let demo = etwkit_synth::find("office").unwrap();
-            demo.write(File::create(&demo_trace)?, &demo_options).map_err(std::io::Error::other)?;
+            demo.write(File::create(&demo_trace)?, &demo_options)
+                .map_err(std::io::Error::other)?;
             Ok(demo_trace.clone())
         };
         let options = ServerOptions {
@@ -63,7 +75,11 @@ impl Place {
             demo: Some(std::sync::Arc::new(demo)),
             limits,
         };
-        Self { running: Server::start(options).unwrap(), folder, engine }
+        Self {
+            running: Server::start(options).unwrap(),
+            folder,
+            engine,
+        }
     }
 
     /// A server with a trace that is ready.
@@ -83,8 +99,13 @@ impl Place {
     pub(crate) fn long_trace(&self, name: &str, scale: u32) -> PathBuf {
         let trace = self.folder.path().join(name);
         let office = etwkit_synth::find("office").unwrap();
-        let options = Options { scale, ..Options::default() };
-        office.write(File::create(&trace).unwrap(), &options).unwrap();
+        let options = Options {
+            scale,
+            ..Options::default()
+        };
+        office
+            .write(File::create(&trace).unwrap(), &options)
+            .unwrap();
         trace
     }
 
@@ -99,8 +120,12 @@ impl Place {
         loop {
             let info = self.get("info").json();
             let path = path.display().to_string();
-            let one =
-                info["traces"].as_array().unwrap().iter().find(|one| one["path"] == path.as_str()).cloned();
+            let one = info["traces"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .find(|one| one["path"] == path.as_str())
+                .cloned();
             let state = one.unwrap()["state"].clone();
             let is_over = state["is"] != "opening";
             seen.push(state);
@@ -115,15 +140,19 @@ impl Place {
     /// Connects, and says this.
     pub(crate) fn say(&self, request: &[u8]) -> TcpStream {
         let mut stream = TcpStream::connect(self.running.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(90))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(90)))
+            .unwrap();
         stream.write_all(request).unwrap();
         stream
     }
 
     /// A request with these lines behind the first one.
     pub(crate) fn raw(&self, first: &str, lines: &[&str], body: &[u8]) -> Reply {
-        let mut request =
-            format!("{first} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+        let mut request = format!(
+            "{first} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n",
+            body.len()
+        );
         for line in lines {
             request += &format!("{line}\r\n");
         }
@@ -151,7 +180,10 @@ impl Place {
     }
 
     pub(crate) fn post(&self, question: &str, request: &Value) -> Reply {
-        self.own(&format!("POST /api/v1/{question}"), request.to_string().as_bytes())
+        self.own(
+            &format!("POST /api/v1/{question}"),
+            request.to_string().as_bytes(),
+        )
     }
 
     pub(crate) fn send(&self, question: &str, body: &[u8]) -> Reply {
@@ -161,7 +193,12 @@ impl Place {
     /// The answer to a question that is answered.
     pub(crate) fn answer(&self, question: &str, request: &Value) -> Value {
         let reply = self.post(question, request);
-        assert_eq!(reply.status, 200, "{question} {request}: {}", String::from_utf8_lossy(&reply.body));
+        assert_eq!(
+            reply.status,
+            200,
+            "{question} {request}: {}",
+            String::from_utf8_lossy(&reply.body)
+        );
         reply.json()
     }
 
@@ -171,8 +208,11 @@ impl Place {
                    WHERE a.ts_ns + b.ts_ns < c.ts_ns - d.ts_ns";
         let body = json!({"trace": 0, "sql": sql, "limit": 1}).to_string();
         let lines = self.lines().join("\r\n");
-        format!("POST /api/v1/sql HTTP/1.1\r\n{lines}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
-            .into_bytes()
+        format!(
+            "POST /api/v1/sql HTTP/1.1\r\n{lines}\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .into_bytes()
     }
 
     /// Waits until something is so.
@@ -193,10 +233,17 @@ pub(crate) fn read(stream: &mut TcpStream) -> Reply {
     let mut bytes = Vec::new();
     // A server that refuses a long body closes before all of it was sent.
     let _ = stream.read_to_end(&mut bytes);
-    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a reply has a head");
+    let end = bytes
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .expect("a reply has a head");
     let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Reply { status, head, body: bytes[end + 4..].to_vec() }
+    Reply {
+        status,
+        head,
+        body: bytes[end + 4..].to_vec(),
+    }
 }
 
 /// The reply on a connection that stays open: its length stands in its head.
@@ -205,13 +252,21 @@ pub(crate) fn answered(stream: &mut TcpStream) -> Reply {
     loop {
         let count = stream.read(&mut piece).unwrap();
         bytes.extend_from_slice(&piece[..count]);
-        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
+            continue;
+        };
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-        let reply =
-            Reply { status: head.split(' ').nth(1).unwrap().parse().unwrap(), head, body: Vec::new() };
+        let reply = Reply {
+            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
+            head,
+            body: Vec::new(),
+        };
         let length: usize = reply.header("content-length").unwrap().parse().unwrap();
         if count == 0 || bytes.len() >= end + 4 + length {
-            return Reply { body: bytes[end + 4..].to_vec(), ..reply };
+            return Reply {
+                body: bytes[end + 4..].to_vec(),
+                ..reply
+            };
         }
     }
 }

@@ -29,8 +29,11 @@ const MAX_SITES: usize = 1 << 20;
 
 pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> {
     let dbi = Dbi::read(&mut pdb.msf)?;
-    let mut found =
-        CompilandSymbols { functions: Vec::new(), publics: Vec::new(), writer: Writer::default() };
+    let mut found = CompilandSymbols {
+        functions: Vec::new(),
+        publics: Vec::new(),
+        writer: Writer::default(),
+    };
     // Public symbols come first: functions take their decorated names from those at the same address.
     publics(&mut pdb.msf, &dbi, &mut found)?;
     let types = Names::open(&mut pdb.msf)?;
@@ -46,12 +49,18 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
     let mut seen = BTreeSet::new();
     let needed = wanted.map(|rvas| needed(&dbi, rvas));
     for (number, compiland) in dbi.compilands.iter().enumerate() {
-        let is_needed = needed.as_ref().is_none_or(|needed| needed.get(number) == Some(&true));
+        let is_needed = needed
+            .as_ref()
+            .is_none_or(|needed| needed.get(number) == Some(&true));
         if is_needed && seen.insert(compiland.stream) {
             reader.compiland(&mut pdb.msf, number, compiland)?;
         }
     }
-    let CompilandSymbols { functions, publics, writer } = reader.found;
+    let CompilandSymbols {
+        functions,
+        publics,
+        writer,
+    } = reader.found;
     let functions = merge(&dbi, functions, &publics);
     let bytes = writer.finish(pdb.guid, pdb.age, &functions)?;
     Table::open(bytes)
@@ -84,16 +93,34 @@ fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Re
         let mut whole = 0;
         while let Some(record) = records.next() {
             whole = records.0.position();
-            let Record::Public { section, offset, name } = record else { continue };
-            let Some(start) = dbi.code_rva(section, offset) else { continue };
+            let Record::Public {
+                section,
+                offset,
+                name,
+            } = record
+            else {
+                continue;
+            };
+            let Some(start) = dbi.code_rva(section, offset) else {
+                continue;
+            };
             let name = String::from_utf8_lossy(name);
             let plain = undecorate::name(&name, Decorated { is_x86: dbi.is_x86 });
             let decorated = (plain != name).then(|| found.writer.string(&name));
             let name = found.writer.string(&plain);
-            found.publics.push(Named { start, len: 0, name, decorated, rows: None, is_preferred: false });
+            found.publics.push(Named {
+                start,
+                len: 0,
+                name,
+                decorated,
+                rows: None,
+                is_preferred: false,
+            });
         }
         // A record that is longer than a piece cannot be: there is no way behind it.
-        let Some(whole) = u32::try_from(whole).ok().filter(|whole| *whole > 0) else { break };
+        let Some(whole) = u32::try_from(whole).ok().filter(|whole| *whole > 0) else {
+            break;
+        };
         at = at.saturating_add(whole);
     }
     found.publics.sort_by_key(|public| public.start);
@@ -113,25 +140,52 @@ struct Reader<'d> {
 }
 
 impl Reader<'_> {
-    fn compiland(&mut self, msf: &mut Streams<'_>, number: usize, compiland: &Compiland) -> Result<()> {
+    fn compiland(
+        &mut self,
+        msf: &mut Streams<'_>,
+        number: usize,
+        compiland: &Compiland,
+    ) -> Result<()> {
         let bytes = msf.stream(compiland.stream)?;
         let usize_of = |len: u32| usize::try_from(len).unwrap_or(usize::MAX);
-        let symbols = bytes.get(..usize_of(compiland.symbols_len)).unwrap_or(&bytes);
-        let lines_at = usize_of(compiland.symbols_len).saturating_add(usize_of(compiland.old_lines_len));
+        let symbols = bytes
+            .get(..usize_of(compiland.symbols_len))
+            .unwrap_or(&bytes);
+        let lines_at =
+            usize_of(compiland.symbols_len).saturating_add(usize_of(compiland.old_lines_len));
         let lines = bytes.get(lines_at..).unwrap_or_default();
         let lines = Lines::read(lines.get(..usize_of(compiland.lines_len)).unwrap_or(lines));
         let budget = bytes.len().saturating_mul(FRAMES_PER_BYTE);
-        let mut names = Inlinees { msf, reader: self, lines: &lines, known: FxHashMap::default(), budget };
+        let mut names = Inlinees {
+            msf,
+            reader: self,
+            lines: &lines,
+            known: FxHashMap::default(),
+            budget,
+        };
         let mut last: Option<(u32, u32, Option<u32>)> = None;
-        let mut records = Records(Cursor::new(symbols.get(SIGNATURE_LEN..).unwrap_or_default()));
+        let mut records = Records(Cursor::new(
+            symbols.get(SIGNATURE_LEN..).unwrap_or_default(),
+        ));
         while let Some(record) = records.next() {
             match record {
                 Record::Function(function) => last = names.function(number, function, &mut records),
-                Record::Separated { section, offset, len } => {
-                    let Some((name, decorated)) = last.map(|(_, name, decorated)| (name, decorated)) else {
+                Record::Separated {
+                    section,
+                    offset,
+                    len,
+                } => {
+                    let Some((name, decorated)) =
+                        last.map(|(_, name, decorated)| (name, decorated))
+                    else {
                         continue;
                     };
-                    let function = records::Function { section, offset, len, name: b"" };
+                    let function = records::Function {
+                        section,
+                        offset,
+                        len,
+                        name: b"",
+                    };
                     names.body(number, function, name, decorated, &mut records);
                 }
                 _ => {}
@@ -162,11 +216,18 @@ impl Inlinees<'_, '_, '_> {
     ) -> Option<(u32, u32, Option<u32>)> {
         let text = String::from_utf8_lossy(function.name);
         let found = &mut self.reader.found;
-        let start = self.reader.dbi.code_rva(function.section, function.offset).filter(|_| function.len > 0);
+        let start = self
+            .reader
+            .dbi
+            .code_rva(function.section, function.offset)
+            .filter(|_| function.len > 0);
         // The public symbol at the same address has the decorated name of this one.
         let public = start.and_then(|start| {
             let nth = found.publics.partition_point(|public| public.start < start);
-            found.publics.get(nth).filter(|public| public.start == start)
+            found
+                .publics
+                .get(nth)
+                .filter(|public| public.start == start)
         });
         let plain = undecorate::name(&text, Decorated { is_x86: false });
         let own = (plain != text).then(|| found.writer.string(&text));
@@ -196,14 +257,23 @@ impl Inlinees<'_, '_, '_> {
                 }
                 // Functions in functions are not made by compilers of our time; what is in them belongs to
                 // the outer one.
-                Record::Scope | Record::Function(_) | Record::Separated { .. } => scopes.push(inside),
-                Record::InlineSite { inlinee, annotations } => {
+                Record::Scope | Record::Function(_) | Record::Separated { .. } => {
+                    scopes.push(inside)
+                }
+                Record::InlineSite {
+                    inlinee,
+                    annotations,
+                } => {
                     let depth = inside
                         .and_then(|site| sites.get(usize::try_from(site).ok()?))
                         .map_or(0, |site| site.depth.saturating_add(1));
                     let number = u32::try_from(sites.len()).unwrap_or(u32::MAX);
                     if sites.len() < MAX_SITES {
-                        sites.push(Site { parent: inside, inlinee, depth });
+                        sites.push(Site {
+                            parent: inside,
+                            inlinee,
+                            depth,
+                        });
                         add_ranges(annotations, number, inlinee, self.lines, &mut ranges);
                     }
                     scopes.push(Some(number));
@@ -214,45 +284,77 @@ impl Inlinees<'_, '_, '_> {
                 break;
             }
         }
-        let Some(start) =
-            self.reader.dbi.code_rva(function.section, function.offset).filter(|_| function.len > 0)
+        let Some(start) = self
+            .reader
+            .dbi
+            .code_rva(function.section, function.offset)
+            .filter(|_| function.len > 0)
         else {
             return;
         };
         let end = function.offset.saturating_add(function.len);
         let lines = self.lines.within(function.section, function.offset, end);
         // A function without lines is still named, which matters more than where its lines are.
-        let lines = if lines.len() > self.budget { &[] } else { lines };
+        let lines = if lines.len() > self.budget {
+            &[]
+        } else {
+            lines
+        };
         let budget = self.budget - lines.len();
         let mut rows: Vec<(u32, std::ops::Range<usize>)> = Vec::new();
         let mut frames = Vec::new();
-        sweep(function.offset, function.len, lines, &sites, &mut ranges, self, &mut |offset, chain| {
-            let first = frames.len();
-            if first + chain.len() <= budget {
-                frames.extend_from_slice(chain);
-                rows.push((offset, first..frames.len()));
-            }
-        });
+        sweep(
+            function.offset,
+            function.len,
+            lines,
+            &sites,
+            &mut ranges,
+            self,
+            &mut |offset, chain| {
+                let first = frames.len();
+                if first + chain.len() <= budget {
+                    frames.extend_from_slice(chain);
+                    rows.push((offset, first..frames.len()));
+                }
+            },
+        );
         self.budget = budget - frames.len();
         let found = &mut self.reader.found;
-        let rows = rows.into_iter().map(|(offset, range)| (offset, frames.get(range).unwrap_or_default()));
+        let rows = rows
+            .into_iter()
+            .map(|(offset, range)| (offset, frames.get(range).unwrap_or_default()));
         let rows = found.writer.rows(rows);
         let contribution = self.reader.dbi.contribution(start);
         // Where the linker folded several functions into one, the one of the object file that it kept is
         // preferred.
         let is_preferred = contribution.is_some_and(|it| usize::from(it.compiland) == compiland);
-        found.functions.push(Named { start, len: function.len, name, decorated, rows, is_preferred });
+        found.functions.push(Named {
+            start,
+            len: function.len,
+            name,
+            decorated,
+            rows,
+            is_preferred,
+        });
     }
 }
 
 impl Naming for Inlinees<'_, '_, '_> {
     fn place(&mut self, place: Option<FileLine>) -> (Option<u32>, u32) {
         let Some(place) = place else { return (None, 0) };
-        let Some(at) = self.lines.file_name(place.file) else { return (None, place.line) };
+        let Some(at) = self.lines.file_name(place.file) else {
+            return (None, place.line);
+        };
         let reader = &mut *self.reader;
         let number = reader.files.entry(at).or_insert_with(|| {
-            let rest = usize::try_from(at).ok().and_then(|at| reader.dbi.names.get(at..)).unwrap_or_default();
-            reader.found.writer.string(&String::from_utf8_lossy(Cursor::new(rest).ansi()))
+            let rest = usize::try_from(at)
+                .ok()
+                .and_then(|at| reader.dbi.names.get(at..))
+                .unwrap_or_default();
+            reader
+                .found
+                .writer
+                .string(&String::from_utf8_lossy(Cursor::new(rest).ansi()))
         });
         (Some(*number), place.line)
     }
@@ -261,7 +363,9 @@ impl Naming for Inlinees<'_, '_, '_> {
         if let Some(number) = self.known.get(&id) {
             return *number;
         }
-        let name = self.name_of(id).unwrap_or_else(|| "<unnamed inlined function>".to_owned());
+        let name = self
+            .name_of(id)
+            .unwrap_or_else(|| "<unnamed inlined function>".to_owned());
         let number = self.reader.found.writer.string(&name);
         self.known.insert(id, number);
         number
@@ -273,7 +377,11 @@ const FOREIGN: u32 = 0x8000_0000;
 
 impl Inlinees<'_, '_, '_> {
     fn name_of(&mut self, id: u32) -> Option<String> {
-        let id = if id & FOREIGN == 0 { id } else { self.foreign(id)? };
+        let id = if id & FOREIGN == 0 {
+            id
+        } else {
+            self.foreign(id)?
+        };
         let name = self.reader.types.function(self.msf, id).ok()??;
         Some(undecorate::name(&name, Decorated { is_x86: false }).into_owned())
     }
@@ -298,15 +406,22 @@ impl Inlinees<'_, '_, '_> {
         let by_name = self.reader.by_name.get_or_insert_with(|| {
             // In reverse, so that of several compilands with one name the first stays in the map.
             let names = dbi.compilands.iter().enumerate().rev();
-            names.map(|(number, compiland)| (compiland.name.to_ascii_lowercase(), number)).collect()
+            names
+                .map(|(number, compiland)| (compiland.name.to_ascii_lowercase(), number))
+                .collect()
         });
-        by_name.get(&String::from_utf8_lossy(text).to_ascii_lowercase()).copied()
+        by_name
+            .get(&String::from_utf8_lossy(text).to_ascii_lowercase())
+            .copied()
     }
 
     fn exports_of(&mut self, compiland: usize) -> Option<HashMap<u32, u32>> {
         let compiland = self.reader.dbi.compilands.get(compiland)?;
         let start = compiland.symbols_len.checked_add(compiland.old_lines_len)?;
-        let bytes = self.msf.part(compiland.stream, start, compiland.lines_len).ok()?;
+        let bytes = self
+            .msf
+            .part(compiland.stream, start, compiland.lines_len)
+            .ok()?;
         Some(Lines::read(&bytes).exports)
     }
 }
@@ -318,7 +433,9 @@ fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
         let section_end = dbi.section_end(named.start)?;
         // A public symbol has no length. It reaches no further than the object file that it came from, or
         // padding and code without a name behind it would get its name.
-        let contribution = (named.len == 0).then(|| dbi.contribution(named.start)).flatten();
+        let contribution = (named.len == 0)
+            .then(|| dbi.contribution(named.start))
+            .flatten();
         Some(contribution.map_or(section_end, |it| it.end_rva.min(section_end)))
     };
     let mut merged = lay_out(functions, publics, limit);
@@ -328,14 +445,20 @@ fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
     // What was rearranged keeps its order inside a piece only: pieces of a function behind its first have no
     // name.
     merged.retain_mut(|function| {
-        let Some(start) = moved(&dbi.from_source, function.start) else { return false };
+        let Some(start) = moved(&dbi.from_source, function.start) else {
+            return false;
+        };
         function.end = start.saturating_add(function.end - function.start);
         function.start = start;
         true
     });
     merged.sort_by_key(|function| function.start);
     merged.dedup_by_key(|function| function.start);
-    let nexts: Vec<u32> = merged.iter().skip(1).map(|function| function.start).collect();
+    let nexts: Vec<u32> = merged
+        .iter()
+        .skip(1)
+        .map(|function| function.start)
+        .collect();
     for (function, next) in merged.iter_mut().zip(nexts) {
         function.end = function.end.min(next);
     }

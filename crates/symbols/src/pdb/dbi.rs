@@ -31,7 +31,11 @@ pub(super) fn identity(msf: &mut Streams<'_>) -> Result<(Guid, u32)> {
     let info = msf.part(INFO_STREAM, 0, 28)?;
     let mut cursor = Cursor::new(info.get(8..).unwrap_or_default());
     let (Some(age), Some(guid)) = (cursor.u32(), cursor.guid()) else {
-        return Err(Error::damaged("PDB information", info.len(), "it is cut off"));
+        return Err(Error::damaged(
+            "PDB information",
+            info.len(),
+            "it is cut off",
+        ));
     };
     let header = msf.part(DBI_STREAM, 0, 12)?;
     Ok((guid, u32_at(&header, 8).unwrap_or(age)))
@@ -85,7 +89,10 @@ impl Dbi {
         let Some(header) = bytes.get(..DBI_HEADER_LEN) else {
             return Err(Error::Unsupported("it has no debug information"));
         };
-        let mut parts = Parts { header, rest: bytes.get(DBI_HEADER_LEN..).unwrap_or_default() };
+        let mut parts = Parts {
+            header,
+            rest: bytes.get(DBI_HEADER_LEN..).unwrap_or_default(),
+        };
         let compilands = parts.take(24)?;
         let contributions = parts.take(28)?;
         let section_map = parts.take(32)?;
@@ -101,12 +108,15 @@ impl Dbi {
         // Symbols of a rearranged image still count from the sections that it had before, which are kept in
         // another stream.
         let is_rearranged = !omap_to_source.is_empty();
-        let mut sections = sections(&msf.stream(debug_stream(if is_rearranged { 10 } else { 5 }))?);
+        let mut sections =
+            sections(&msf.stream(debug_stream(if is_rearranged { 10 } else { 5 }))?);
         if sections.is_empty() && !is_rearranged {
             sections = sections_of_native_image(section_map);
         }
         if sections.is_empty() {
-            return Err(Error::Unsupported("it does not say which sections its module has"));
+            return Err(Error::Unsupported(
+                "it does not say which sections its module has",
+            ));
         }
         Ok(Self {
             compilands: self::compilands(compilands),
@@ -128,15 +138,26 @@ impl Dbi {
 
     /// First address behind the section that `rva` is in.
     pub(super) fn section_end(&self, rva: u32) -> Option<u32> {
-        let holds =
-            |section: &&Section| rva.checked_sub(section.rva).is_some_and(|offset| offset < section.len);
-        self.sections.iter().find(holds).map(|section| section.rva.saturating_add(section.len))
+        let holds = |section: &&Section| {
+            rva.checked_sub(section.rva)
+                .is_some_and(|offset| offset < section.len)
+        };
+        self.sections
+            .iter()
+            .find(holds)
+            .map(|section| section.rva.saturating_add(section.len))
     }
 
     /// The contribution that the linker placed at the address.
     pub(super) fn contribution(&self, rva: u32) -> Option<Contribution> {
-        let below = self.contributions.partition_point(|it| it.start_rva <= rva).checked_sub(1)?;
-        self.contributions.get(below).filter(|it| rva < it.end_rva).copied()
+        let below = self
+            .contributions
+            .partition_point(|it| it.start_rva <= rva)
+            .checked_sub(1)?;
+        self.contributions
+            .get(below)
+            .filter(|it| rva < it.end_rva)
+            .copied()
     }
 }
 
@@ -150,7 +171,11 @@ impl<'a> Parts<'a> {
     fn take(&mut self, size_at: usize) -> Result<&'a [u8]> {
         let len = u32_at(self.header, size_at).and_then(|len| usize::try_from(len).ok());
         let Some((part, rest)) = len.and_then(|len| self.rest.split_at_checked(len)) else {
-            return Err(Error::damaged("debug information", size_at, "a part is larger than all"));
+            return Err(Error::damaged(
+                "debug information",
+                size_at,
+                "a part is larger than all",
+            ));
         };
         self.rest = rest;
         Ok(part)
@@ -187,12 +212,22 @@ fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
     let one = |entry: &[u8]| {
         let (section, compiland) = (u16_at(entry, 0)?, u16_at(entry, 16)?);
         let (offset, size) = (u32_at(entry, 4)?, u32_at(entry, 8)?);
-        let section = sections.get(usize::from(section).checked_sub(1)?).filter(|section| section.is_code)?;
+        let section = sections
+            .get(usize::from(section).checked_sub(1)?)
+            .filter(|section| section.is_code)?;
         let start_rva = section.rva.checked_add(offset)?;
-        (size > 0).then_some(Contribution { start_rva, end_rva: start_rva.checked_add(size)?, compiland })
+        (size > 0).then_some(Contribution {
+            start_rva,
+            end_rva: start_rva.checked_add(size)?,
+            compiland,
+        })
     };
-    let mut found: Vec<Contribution> =
-        bytes.get(4..).unwrap_or_default().chunks_exact(len).filter_map(one).collect();
+    let mut found: Vec<Contribution> = bytes
+        .get(4..)
+        .unwrap_or_default()
+        .chunks_exact(len)
+        .filter_map(one)
+        .collect();
     found.sort_by_key(|it| it.start_rva);
     // Binary search needs disjoint pieces; in a damaged file they may overlap.
     found.dedup_by_key(|it| it.start_rva);
@@ -206,9 +241,19 @@ fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
 fn sections(bytes: &[u8]) -> Vec<Section> {
     let one = |header: &[u8; 40]| {
         let number = |at| u32_at(header, at).unwrap_or_default();
-        Section { rva: number(12), len: number(8), is_code: number(36) & EXECUTABLE != 0 }
+        Section {
+            rva: number(12),
+            len: number(8),
+            is_code: number(36) & EXECUTABLE != 0,
+        }
     };
-    bytes.as_chunks::<40>().0.iter().take(MAX_SECTIONS).map(one).collect()
+    bytes
+        .as_chunks::<40>()
+        .0
+        .iter()
+        .take(MAX_SECTIONS)
+        .map(one)
+        .collect()
 }
 
 /// The sections of a native image of .NET, whose PDB has no section headers: only the section map has
@@ -230,13 +275,22 @@ fn sections_of_native_image(map: &[u8]) -> Vec<Section> {
         if flags & ABSOLUTE != 0 {
             break;
         }
-        let (offset, len) = (u32_at(entry, 12).unwrap_or_default(), u32_at(entry, 16).unwrap_or_default());
-        let next = len.checked_next_multiple_of(PAGE).and_then(|pages| rva.checked_add(pages));
+        let (offset, len) = (
+            u32_at(entry, 12).unwrap_or_default(),
+            u32_at(entry, 16).unwrap_or_default(),
+        );
+        let next = len
+            .checked_next_multiple_of(PAGE)
+            .and_then(|pages| rva.checked_add(pages));
         let next = next.filter(|end| *end <= MAX_IMAGE);
         let (Some(next), true) = (next, u16_at(entry, 6) == Some(number) && offset == 0) else {
             return Vec::new();
         };
-        sections.push(Section { rva, len, is_code: flags & EXECUTE != 0 });
+        sections.push(Section {
+            rva,
+            len,
+            is_code: flags & EXECUTE != 0,
+        });
         if sections.len() > MAX_SECTIONS {
             return Vec::new();
         }
@@ -247,8 +301,10 @@ fn sections_of_native_image(map: &[u8]) -> Vec<Section> {
 
 fn omap(bytes: &[u8]) -> Vec<(u32, u32)> {
     let (pairs, _) = bytes.as_chunks::<8>();
-    let mut pairs: Vec<(u32, u32)> =
-        pairs.iter().filter_map(|pair| Some((u32_at(pair, 0)?, u32_at(pair, 4)?))).collect();
+    let mut pairs: Vec<(u32, u32)> = pairs
+        .iter()
+        .filter_map(|pair| Some((u32_at(pair, 0)?, u32_at(pair, 4)?)))
+        .collect();
     pairs.sort_by_key(|(from, _)| *from);
     pairs
 }
@@ -258,7 +314,10 @@ pub(super) fn moved(map: &[(u32, u32)], rva: u32) -> Option<u32> {
     if map.is_empty() {
         return Some(rva);
     }
-    let (from, to) = *map.get(map.partition_point(|(from, _)| *from <= rva).checked_sub(1)?)?;
+    let (from, to) = *map.get(
+        map.partition_point(|(from, _)| *from <= rva)
+            .checked_sub(1)?,
+    )?;
     (to != 0).then(|| to.checked_add(rva - from))?
 }
 
@@ -269,9 +328,14 @@ fn names(msf: &mut Streams<'_>) -> Result<Vec<u8>> {
         return Ok(Vec::new());
     };
     let table = msf.stream(stream)?;
-    let len = u32_at(&table, 8).and_then(|len| usize::try_from(len).ok()).unwrap_or_default();
+    let len = u32_at(&table, 8)
+        .and_then(|len| usize::try_from(len).ok())
+        .unwrap_or_default();
     let strings = table.get(12..).unwrap_or_default();
-    Ok(strings.get(..len.min(strings.len())).unwrap_or_default().to_vec())
+    Ok(strings
+        .get(..len.min(strings.len()))
+        .unwrap_or_default()
+        .to_vec())
 }
 
 /// A hash table as the linker wrote it: names in one buffer, then the slots that are used as bits, then
@@ -287,7 +351,10 @@ fn named_stream(bytes: &[u8], name: &[u8]) -> Option<u16> {
     }
     for _ in 0..count {
         let (at, stream) = (usize::try_from(cursor.u32()?).ok()?, cursor.u32()?);
-        if names.get(at..).is_some_and(|rest| Cursor::new(rest).ansi() == name) {
+        if names
+            .get(at..)
+            .is_some_and(|rest| Cursor::new(rest).ansi() == name)
+        {
             return u16::try_from(stream).ok();
         }
     }

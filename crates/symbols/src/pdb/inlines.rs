@@ -37,12 +37,20 @@ pub(super) fn add_ranges(
     ranges: &mut Vec<Range>,
 ) {
     let begin = lines.inlinees.get(&inlinee);
-    let (mut file, mut line) = (begin.map(|place| place.file), begin.map_or(0, |place| place.line));
+    let (mut file, mut line) = (
+        begin.map(|place| place.file),
+        begin.map_or(0, |place| place.line),
+    );
     let (mut base, mut offset, mut open) = (0_u32, 0_u32, None::<(u32, Option<FileLine>)>);
     let mut operations = Operations(Cursor::new(annotations));
     let mut close = |open: &mut Option<(u32, Option<FileLine>)>, end: u32| {
         if let Some((start, place)) = open.take().filter(|(start, _)| *start < end) {
-            ranges.push(Range { start, end, site, place });
+            ranges.push(Range {
+                start,
+                end,
+                site,
+                place,
+            });
         }
     };
     while let Some(operation) = operations.next() {
@@ -73,7 +81,11 @@ pub(super) fn add_ranges(
                 continue;
             }
             Operation::Other => continue,
-            Operation::Move { code, line: delta, len: own } => {
+            Operation::Move {
+                code,
+                line: delta,
+                len: own,
+            } => {
                 offset = offset.wrapping_add(code);
                 line = line.wrapping_add_signed(delta);
                 len = own.or(len);
@@ -113,7 +125,11 @@ impl Operations<'_> {
         Some(match self.number()? {
             1 => Operation::Offset(self.number()?),
             2 => Operation::Base(self.number()?),
-            3 => Operation::Move { code: self.number()?, line: 0, len: None },
+            3 => Operation::Move {
+                code: self.number()?,
+                line: 0,
+                len: None,
+            },
             4 => Operation::Len(self.number()?),
             5 => Operation::File(self.number()?),
             6 => Operation::Line(signed(self.number()?)),
@@ -123,11 +139,19 @@ impl Operations<'_> {
             }
             11 => {
                 let both = self.number()?;
-                Operation::Move { code: both & 15, line: signed(both >> 4), len: None }
+                Operation::Move {
+                    code: both & 15,
+                    line: signed(both >> 4),
+                    len: None,
+                }
             }
             12 => {
                 let (len, code) = (self.number()?, self.number()?);
-                Operation::Move { code, line: 0, len: Some(len) }
+                Operation::Move {
+                    code,
+                    line: 0,
+                    len: Some(len),
+                }
             }
             // 0 fills up the record.
             _ => return None,

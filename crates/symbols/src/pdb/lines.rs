@@ -77,7 +77,8 @@ impl<'a> Lines<'a> {
 
     fn add_lines(&mut self, part: &[u8]) -> Option<()> {
         let mut cursor = Cursor::new(part);
-        let (start, section, flags, _len) = (cursor.u32()?, cursor.u16()?, cursor.u16()?, cursor.u32()?);
+        let (start, section, flags, _len) =
+            (cursor.u32()?, cursor.u16()?, cursor.u16()?, cursor.u32()?);
         let has_columns = flags & 1 != 0;
         loop {
             let (file, count, _len) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
@@ -88,7 +89,11 @@ impl<'a> Lines<'a> {
                 let line = bits & 0xFF_FFFF;
                 // A hidden line still ends the one before it, so it is kept as code without a line.
                 let place = (!HIDDEN.contains(&line)).then_some(FileLine { file, line });
-                self.lines.push(LineRecord { section, offset: start.checked_add(offset)?, place });
+                self.lines.push(LineRecord {
+                    section,
+                    offset: start.checked_add(offset)?,
+                    place,
+                });
             }
             if has_columns {
                 cursor.take(count.checked_mul(4)?)?;
@@ -114,7 +119,8 @@ impl<'a> Lines<'a> {
         loop {
             let (name, count) = (cursor.u32()?, usize::try_from(cursor.u32()?).ok()?);
             let (ids, _) = cursor.take(count.checked_mul(4)?)?.as_chunks::<4>();
-            self.imports.push((name, ids.iter().map(|id| u32::from_le_bytes(*id)).collect()));
+            self.imports
+                .push((name, ids.iter().map(|id| u32::from_le_bytes(*id)).collect()));
         }
     }
 
@@ -128,12 +134,17 @@ impl<'a> Lines<'a> {
 
     /// Lines that begin in a range of code, whose end does not belong to it.
     pub(super) fn within(&self, section: u16, start: u32, end: u32) -> &[LineRecord] {
-        let place =
-            |offset: u32| self.lines.partition_point(|line| (line.section, line.offset) < (section, offset));
+        let place = |offset: u32| {
+            self.lines
+                .partition_point(|line| (line.section, line.offset) < (section, offset))
+        };
         self.lines.get(place(start)..place(end)).unwrap_or_default()
     }
 }
 
 fn pairs(part: &[u8]) -> impl Iterator<Item = (u32, u32)> {
-    part.as_chunks::<8>().0.iter().filter_map(|pair| Some((u32_at(pair, 0)?, u32_at(pair, 4)?)))
+    part.as_chunks::<8>()
+        .0
+        .iter()
+        .filter_map(|pair| Some((u32_at(pair, 0)?, u32_at(pair, 4)?)))
 }

@@ -35,12 +35,20 @@ struct Stream {
 impl<'f> Msf<'f> {
     pub(super) fn open(mut file: Box<dyn ReadSeek + 'f>) -> Result<Self> {
         let file_len = file.seek(SeekFrom::End(0))?;
-        let mut block = vec![0; SUPER_BLOCK_LEN.min(usize::try_from(file_len).unwrap_or(SUPER_BLOCK_LEN))];
+        let mut block =
+            vec![0; SUPER_BLOCK_LEN.min(usize::try_from(file_len).unwrap_or(SUPER_BLOCK_LEN))];
         read_at(&mut *file, 0, &mut block)?;
         let number = |at| u32_at(&block, at).unwrap_or_default();
         if !block.starts_with(MAGIC) {
-            let found = block.get(..block.len().min(16)).unwrap_or_default().escape_ascii().to_string();
-            return Err(Error::OtherFile { expected: "a PDB", found: format!("\"{found}\"") });
+            let found = block
+                .get(..block.len().min(16))
+                .unwrap_or_default()
+                .escape_ascii()
+                .to_string();
+            return Err(Error::OtherFile {
+                expected: "a PDB",
+                found: format!("\"{found}\""),
+            });
         }
         let (page_len, page_count, directory_len) =
             (u64::from(number(32)), u64::from(number(40)), number(44));
@@ -54,7 +62,11 @@ impl<'f> Msf<'f> {
                 "the file is cut off: it has fewer pages than it claims",
             ));
         }
-        let mut msf = Self { file, page_len, streams: Vec::new() };
+        let mut msf = Self {
+            file,
+            page_len,
+            streams: Vec::new(),
+        };
         let directory = msf.directory(directory_len, page_count)?;
         msf.streams = streams(&directory, page_len, page_count)?;
         Ok(msf)
@@ -84,7 +96,9 @@ impl<'f> Msf<'f> {
 
     /// Bytes of a stream; 0 if there is none.
     pub(super) fn len(&self, stream: u16) -> u32 {
-        self.streams.get(usize::from(stream)).map_or(0, |stream| stream.len)
+        self.streams
+            .get(usize::from(stream))
+            .map_or(0, |stream| stream.len)
     }
 
     /// A part of a stream, cut at its end.
@@ -108,8 +122,13 @@ impl<'f> Msf<'f> {
         let (mut at, mut rest) = (u64::from(start), bytes.as_mut_slice());
         while !rest.is_empty() {
             let index = usize::try_from(at / self.page_len).unwrap_or(usize::MAX);
-            let Some((first, more)) = stream.pages.get(index..).and_then(<[u32]>::split_first) else {
-                return Err(Error::damaged(PART, at, "a stream has fewer pages than bytes"));
+            let Some((first, more)) = stream.pages.get(index..).and_then(<[u32]>::split_first)
+            else {
+                return Err(Error::damaged(
+                    PART,
+                    at,
+                    "a stream has fewer pages than bytes",
+                ));
             };
             // Pages that follow each other in the file are read at once.
             let run = 1
@@ -120,7 +139,11 @@ impl<'f> Msf<'f> {
             let inside = at % self.page_len;
             let here = (run * self.page_len - inside).min(rest.len() as u64);
             let (head, tail) = rest.split_at_mut(usize::try_from(here).unwrap_or_default());
-            read_at(&mut *self.file, u64::from(*first) * self.page_len + inside, head)?;
+            read_at(
+                &mut *self.file,
+                u64::from(*first) * self.page_len + inside,
+                head,
+            )?;
             (at, rest) = (at + here, tail);
         }
         Ok(bytes)
@@ -134,9 +157,18 @@ impl Stream {
         let Some(list) = numbers.take(count.saturating_mul(4)) else {
             return Err(Error::damaged(PART, at, "it ends inside a list of pages"));
         };
-        let pages: Vec<u32> = list.as_chunks::<4>().0.iter().map(|page| u32::from_le_bytes(*page)).collect();
+        let pages: Vec<u32> = list
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|page| u32::from_le_bytes(*page))
+            .collect();
         if pages.iter().any(|page| u64::from(*page) >= page_count) {
-            return Err(Error::damaged(PART, at, "a page lies behind the end of the file"));
+            return Err(Error::damaged(
+                PART,
+                at,
+                "a page lies behind the end of the file",
+            ));
         }
         Ok(Self { len, pages })
     }
@@ -144,9 +176,16 @@ impl Stream {
 
 fn streams(directory: &[u8], page_len: u64, page_count: u64) -> Result<Vec<Stream>> {
     let mut numbers = Cursor::new(directory);
-    let count = numbers.u32().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
+    let count = numbers
+        .u32()
+        .and_then(|count| usize::try_from(count).ok())
+        .unwrap_or_default();
     let Some(lens) = numbers.take(count.saturating_mul(4)) else {
-        return Err(Error::damaged(PART, 0_u64, "more streams than it has room for"));
+        return Err(Error::damaged(
+            PART,
+            0_u64,
+            "more streams than it has room for",
+        ));
     };
     // A stream that was removed has a size of −1.
     let lens: Vec<u32> = lens
@@ -157,9 +196,15 @@ fn streams(directory: &[u8], page_len: u64, page_count: u64) -> Result<Vec<Strea
         .map(|len| if len == u32::MAX { 0 } else { len })
         .collect();
     if lens.iter().map(|len| u64::from(*len)).sum::<u64>() > page_count * page_len {
-        return Err(Error::damaged(PART, 4_u64, "streams are larger than the file"));
+        return Err(Error::damaged(
+            PART,
+            4_u64,
+            "streams are larger than the file",
+        ));
     }
-    lens.into_iter().map(|len| Stream::of(&mut numbers, len, page_len, page_count)).collect()
+    lens.into_iter()
+        .map(|len| Stream::of(&mut numbers, len, page_len, page_count))
+        .collect()
 }
 
 pub(super) fn read_at(file: &mut dyn ReadSeek, at: u64, bytes: &mut [u8]) -> Result<()> {

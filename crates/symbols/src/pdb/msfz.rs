@@ -103,22 +103,40 @@ impl<'f> Msfz<'f> {
             ));
         }
         let chunks = chunks(&mut *file, long(48), number(72), number(76), file_len)?;
-        let packed = Packed { at: long(40), len: number(64), unpacked_len: number(68), method: number(60) };
+        let packed = Packed {
+            at: long(40),
+            len: number(64),
+            unpacked_len: number(68),
+            method: number(60),
+        };
         if packed.unpacked_len > MAX_DIRECTORY || !packed.is_inside(file_len) {
             return Err(Error::damaged(PART, 64_u64, "it is larger than the file"));
         }
         let mut directory = Vec::new();
         packed.unpack(&mut *file, &mut directory)?;
-        let mut msfz = Self { file, chunks, fragments: Vec::new(), streams: Vec::new(), unpacked: None };
+        let mut msfz = Self {
+            file,
+            chunks,
+            fragments: Vec::new(),
+            streams: Vec::new(),
+            unpacked: None,
+        };
         msfz.read_directory(&directory, number(56), file_len)?;
         Ok(msfz)
     }
 
     fn read_directory(&mut self, directory: &[u8], count: u32, file_len: u64) -> Result<()> {
         if count > MAX_STREAMS {
-            return Err(Error::damaged(PART, 56_u64, "more streams than there are numbers"));
+            return Err(Error::damaged(
+                PART,
+                56_u64,
+                "more streams than there are numbers",
+            ));
         }
-        let in_chunks = self.chunks.last().map_or(0, |last| last.unpacked_at + u64::from(last.unpacked_len));
+        let in_chunks = self
+            .chunks
+            .last()
+            .map_or(0, |last| last.unpacked_at + u64::from(last.unpacked_len));
         // Fragments may point at the same bytes again and again. What all streams take together is limited by
         // what there is once.
         let mut left = in_chunks.saturating_add(file_len);
@@ -133,10 +151,16 @@ impl<'f> Msfz<'f> {
                 if len == 0 || (len == NIL && self.fragments.len() == first) {
                     break;
                 }
-                let location =
-                    numbers.take(FRAGMENT_LEN - 4).and_then(|it| u64_at(it, 0)).ok_or_else(ends)?;
+                let location = numbers
+                    .take(FRAGMENT_LEN - 4)
+                    .and_then(|it| u64_at(it, 0))
+                    .ok_or_else(ends)?;
                 let (place, end, limit) = if location & IN_CHUNK == 0 {
-                    (FragmentAt::File(location), location.checked_add(u64::from(len)), file_len)
+                    (
+                        FragmentAt::File(location),
+                        location.checked_add(u64::from(len)),
+                        file_len,
+                    )
                 } else {
                     let chunk = usize::try_from((location & !IN_CHUNK) >> 32).unwrap_or(usize::MAX);
                     let base = self.chunks.get(chunk).map(|chunk| chunk.unpacked_at);
@@ -148,42 +172,66 @@ impl<'f> Msfz<'f> {
                     )
                 };
                 if end.is_none_or(|end| end > limit) {
-                    return Err(Error::damaged(PART, at, "a fragment lies behind the end of what there is"));
+                    return Err(Error::damaged(
+                        PART,
+                        at,
+                        "a fragment lies behind the end of what there is",
+                    ));
                 }
                 let Some(rest) = left.checked_sub(u64::from(len)) else {
                     return Err(Error::damaged(PART, at, "streams are larger than the file"));
                 };
                 left = rest;
-                self.fragments.push(Fragment { start: stream_len, len, place });
+                self.fragments.push(Fragment {
+                    start: stream_len,
+                    len,
+                    place,
+                });
                 stream_len += u64::from(len);
             }
-            let len = u32::try_from(stream_len)
-                .map_err(|_| Error::TooLarge { size: stream_len, limit: u64::from(u32::MAX) })?;
-            self.streams.push(Stream { len, fragments: first..self.fragments.len() });
+            let len = u32::try_from(stream_len).map_err(|_| Error::TooLarge {
+                size: stream_len,
+                limit: u64::from(u32::MAX),
+            })?;
+            self.streams.push(Stream {
+                len,
+                fragments: first..self.fragments.len(),
+            });
         }
         Ok(())
     }
 
     /// Bytes of a stream; 0 if there is none.
     pub(super) fn len(&self, stream: u16) -> u32 {
-        self.streams.get(usize::from(stream)).map_or(0, |stream| stream.len)
+        self.streams
+            .get(usize::from(stream))
+            .map_or(0, |stream| stream.len)
     }
 
     /// A part of a stream, cut at its end.
     pub(super) fn part(&mut self, stream: u16, start: u32, len: u32) -> Result<Vec<u8>> {
-        let Some(stream) = self.streams.get(usize::from(stream)) else { return Ok(Vec::new()) };
+        let Some(stream) = self.streams.get(usize::from(stream)) else {
+            return Ok(Vec::new());
+        };
         let start = start.min(stream.len);
         let mut bytes = vec![0; usize::try_from(len.min(stream.len - start)).unwrap_or_default()];
         let (mut at, mut rest) = (u64::from(start), bytes.as_mut_slice());
-        let fragments = self.fragments.get(stream.fragments.clone()).unwrap_or_default();
-        let first = fragments.partition_point(|fragment| fragment.start + u64::from(fragment.len) <= at);
+        let fragments = self
+            .fragments
+            .get(stream.fragments.clone())
+            .unwrap_or_default();
+        let first =
+            fragments.partition_point(|fragment| fragment.start + u64::from(fragment.len) <= at);
         for index in stream.fragments.clone().skip(first) {
-            let Some(Fragment { start, len, place }) = self.fragments.get(index).filter(|_| !rest.is_empty())
+            let Some(Fragment { start, len, place }) =
+                self.fragments.get(index).filter(|_| !rest.is_empty())
             else {
                 break;
             };
             let (skipped, place) = (at - start, *place);
-            let here = usize::try_from(u64::from(*len) - skipped).unwrap_or(usize::MAX).min(rest.len());
+            let here = usize::try_from(u64::from(*len) - skipped)
+                .unwrap_or(usize::MAX)
+                .min(rest.len());
             let (head, tail) = std::mem::take(&mut rest).split_at_mut(here);
             match place {
                 FragmentAt::File(begin) => read_at(&mut *self.file, begin + skipped, head)?,
@@ -216,8 +264,13 @@ fn read_chunks(
     bytes: &mut [u8],
 ) -> Result<()> {
     let end = at + bytes.len() as u64;
-    let first = chunks.partition_point(|chunk| chunk.unpacked_at + u64::from(chunk.unpacked_len) <= at);
-    for chunk in chunks.iter_mut().skip(first).take_while(|chunk| chunk.unpacked_at < end) {
+    let first =
+        chunks.partition_point(|chunk| chunk.unpacked_at + u64::from(chunk.unpacked_len) <= at);
+    for chunk in chunks
+        .iter_mut()
+        .skip(first)
+        .take_while(|chunk| chunk.unpacked_at < end)
+    {
         if !chunk.is_unpacked {
             unpacked.seek(SeekFrom::Start(chunk.unpacked_at))?;
             chunk.packed().unpack(file, unpacked)?;
@@ -231,19 +284,48 @@ fn read_chunks(
 
 impl Chunk {
     fn packed(&self) -> Packed {
-        let Self { packed_at, packed_len, unpacked_len, method, .. } = *self;
-        Packed { at: packed_at, len: packed_len, unpacked_len, method }
+        let Self {
+            packed_at,
+            packed_len,
+            unpacked_len,
+            method,
+            ..
+        } = *self;
+        Packed {
+            at: packed_at,
+            len: packed_len,
+            unpacked_len,
+            method,
+        }
     }
 }
 
 /// The table of chunks, which is not packed itself.
-fn chunks(file: &mut dyn ReadSeek, at: u64, count: u32, len: u32, file_len: u64) -> Result<Vec<Chunk>> {
+fn chunks(
+    file: &mut dyn ReadSeek,
+    at: u64,
+    count: u32,
+    len: u32,
+    file_len: u64,
+) -> Result<Vec<Chunk>> {
     const TABLE: &str = "table of compressed chunks";
     if u64::from(count) * CHUNK_LEN as u64 != u64::from(len) {
-        return Err(Error::damaged(TABLE, 76_u64, "its length does not fit the number of chunks"));
+        return Err(Error::damaged(
+            TABLE,
+            76_u64,
+            "its length does not fit the number of chunks",
+        ));
     }
-    if at.checked_add(u64::from(len)).is_none_or(|end| end > file_len) && len > 0 {
-        return Err(Error::damaged(TABLE, 48_u64, "it lies behind the end of the file"));
+    if at
+        .checked_add(u64::from(len))
+        .is_none_or(|end| end > file_len)
+        && len > 0
+    {
+        return Err(Error::damaged(
+            TABLE,
+            48_u64,
+            "it lies behind the end of the file",
+        ));
     }
     let mut table = vec![0; usize::try_from(len).unwrap_or_default()];
     if len > 0 {
@@ -263,11 +345,18 @@ fn chunks(file: &mut dyn ReadSeek, at: u64, count: u32, len: u32, file_len: u64)
             is_unpacked: false,
         };
         if !chunk.packed().is_inside(file_len) {
-            return Err(Error::damaged(TABLE, nth * CHUNK_LEN, "a chunk lies behind the end of the file"));
+            return Err(Error::damaged(
+                TABLE,
+                nth * CHUNK_LEN,
+                "a chunk lies behind the end of the file",
+            ));
         }
         unpacked_at += u64::from(chunk.unpacked_len);
         if unpacked_at > limit {
-            return Err(Error::TooLarge { size: unpacked_at, limit });
+            return Err(Error::TooLarge {
+                size: unpacked_at,
+                limit,
+            });
         }
         chunks.push(chunk);
     }
@@ -284,7 +373,9 @@ struct Packed {
 
 impl Packed {
     fn is_inside(&self, file_len: u64) -> bool {
-        self.at.checked_add(u64::from(self.len)).is_some_and(|end| end <= file_len)
+        self.at
+            .checked_add(u64::from(self.len))
+            .is_some_and(|end| end <= file_len)
     }
 
     /// Memory and time grow with what really comes out, not with what is claimed.
@@ -304,7 +395,11 @@ impl Packed {
                 let unpacked = unpacked.map_err(|error| Error::Decoder(error.to_string()))?;
                 out.write_all(&unpacked).map(|()| unpacked.len() as u64)
             }
-            _ => return Err(Error::Unsupported("it is packed by a method that is not supported")),
+            _ => {
+                return Err(Error::Unsupported(
+                    "it is packed by a method that is not supported",
+                ));
+            }
         };
         // The decoder says what it misses; what the file system says is not damage.
         let copied = copied.map_err(|error| match error.kind() {

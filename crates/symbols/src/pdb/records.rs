@@ -76,7 +76,11 @@ fn record<'a>(kind: u16, mut cursor: Cursor<'a>) -> Option<Record<'a>> {
         S_BLOCK | S_WITH => Record::Scope,
         S_PUBLIC => {
             let (_flags, offset, section) = (cursor.u32()?, cursor.u32()?, cursor.u16()?);
-            Record::Public { section, offset, name: cursor.ansi() }
+            Record::Public {
+                section,
+                offset,
+                name: cursor.ansi(),
+            }
         }
         S_INLINE_SITE | S_INLINE_SITE_2 => {
             cursor.take(8)?;
@@ -84,18 +88,36 @@ fn record<'a>(kind: u16, mut cursor: Cursor<'a>) -> Option<Record<'a>> {
             if kind == S_INLINE_SITE_2 {
                 cursor.take(4)?;
             }
-            Record::InlineSite { inlinee, annotations: cursor.rest() }
+            Record::InlineSite {
+                inlinee,
+                annotations: cursor.rest(),
+            }
         }
         S_SEPARATED_CODE => {
             cursor.take(8)?;
-            let (len, _flags, offset, _of_parent, section) =
-                (cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u16()?);
-            Record::Separated { section, offset, len }
+            let (len, _flags, offset, _of_parent, section) = (
+                cursor.u32()?,
+                cursor.u32()?,
+                cursor.u32()?,
+                cursor.u32()?,
+                cursor.u16()?,
+            );
+            Record::Separated {
+                section,
+                offset,
+                len,
+            }
         }
         S_THUNK => {
             cursor.take(12)?;
-            let (offset, section, len, _kind) = (cursor.u32()?, cursor.u16()?, cursor.u16()?, cursor.u8()?);
-            Record::Function(Function { section, offset, len: u32::from(len), name: cursor.ansi() })
+            let (offset, section, len, _kind) =
+                (cursor.u32()?, cursor.u16()?, cursor.u16()?, cursor.u8()?);
+            Record::Function(Function {
+                section,
+                offset,
+                len: u32::from(len),
+                name: cursor.ansi(),
+            })
         }
         _ if S_FUNCTIONS.contains(&kind) || S_MANAGED.contains(&kind) => {
             cursor.take(12)?;
@@ -105,7 +127,12 @@ fn record<'a>(kind: u16, mut cursor: Cursor<'a>) -> Option<Record<'a>> {
             if S_MANAGED.contains(&kind) {
                 cursor.take(2)?;
             }
-            Record::Function(Function { section, offset, len, name: cursor.ansi() })
+            Record::Function(Function {
+                section,
+                offset,
+                len,
+                name: cursor.ansi(),
+            })
         }
         _ => return None,
     })

@@ -30,7 +30,10 @@ pub(super) fn sweep(
     // place of the one before it.
     ranges.sort_by_key(|range| (range.start, depth(sites, range.site)));
     let inside = |offset: &u32| *offset < len;
-    let mut offsets: Vec<u32> = lines.iter().map(|line| line.offset.wrapping_sub(start)).collect();
+    let mut offsets: Vec<u32> = lines
+        .iter()
+        .map(|line| line.offset.wrapping_sub(start))
+        .collect();
     offsets.extend(ranges.iter().flat_map(|range| [range.start, range.end]));
     offsets.retain(inside);
     offsets.sort_unstable();
@@ -54,7 +57,11 @@ pub(super) fn sweep(
         }
         frames.clear();
         let (file, line) = naming.place(outer);
-        frames.push(Frame { name: 0, file, line });
+        frames.push(Frame {
+            name: 0,
+            file,
+            line,
+        });
         // Ranges that ended stay in the list until another one of their depth begins, so that their ends are
         // compared here.
         let innermost = open.iter().flatten().rfind(|range| range.end > offset);
@@ -82,7 +89,11 @@ fn inlined(
         let range = open.get(usize::from(site.depth)).copied().flatten();
         let range = range.filter(|range| range.site == number && range.end > offset);
         let (file, line) = naming.place(range.and_then(|range| range.place));
-        frames.push(Frame { name: naming.inlinee(site.inlinee), file, line });
+        frames.push(Frame {
+            name: naming.inlinee(site.inlinee),
+            file,
+            line,
+        });
         next = site.parent;
     }
     if let Some(chain) = frames.get_mut(first..) {
@@ -91,5 +102,8 @@ fn inlined(
 }
 
 fn depth(sites: &[Site], site: u32) -> u16 {
-    usize::try_from(site).ok().and_then(|site| sites.get(site)).map_or(0, |site| site.depth)
+    usize::try_from(site)
+        .ok()
+        .and_then(|site| sites.get(site))
+        .map_or(0, |site| site.depth)
 }

@@ -18,7 +18,12 @@ impl<'f> Streams<'f> {
     /// Reads the directory.
     pub(super) fn open(mut file: Box<dyn ReadSeek + 'f>) -> Result<Self> {
         let len = file.seek(SeekFrom::End(0))?;
-        let mut begin = vec![0; msfz::MAGIC.len().min(usize::try_from(len).unwrap_or(msfz::MAGIC.len()))];
+        let mut begin = vec![
+            0;
+            msfz::MAGIC
+                .len()
+                .min(usize::try_from(len).unwrap_or(msfz::MAGIC.len()))
+        ];
         read_at(&mut *file, 0, &mut begin)?;
         if msfz::is_msfz(&begin) {
             Msfz::open(file).map(Self::Chunks)

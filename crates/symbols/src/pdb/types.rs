@@ -36,7 +36,10 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn open(msf: &mut Streams<'_>) -> Result<Self> {
-        Ok(Self { ids: Numbered::open(msf, ID_STREAM)?, types: Numbered::open(msf, TYPE_STREAM)? })
+        Ok(Self {
+            ids: Numbered::open(msf, ID_STREAM)?,
+            types: Numbered::open(msf, TYPE_STREAM)?,
+        })
     }
 
     /// Name of the function with that id, as `Scope::name`.
@@ -45,9 +48,13 @@ impl Names {
     }
 
     fn of_id(&mut self, msf: &mut Streams<'_>, id: u32, depth: u32) -> Result<Option<String>> {
-        let Some((kind, content)) = self.ids.record(msf, id)? else { return Ok(None) };
+        let Some((kind, content)) = self.ids.record(msf, id)? else {
+            return Ok(None);
+        };
         let mut cursor = Cursor::new(&content);
-        let (Some(scope), Some(deeper)) = (cursor.u32(), depth.checked_sub(1)) else { return Ok(None) };
+        let (Some(scope), Some(deeper)) = (cursor.u32(), depth.checked_sub(1)) else {
+            return Ok(None);
+        };
         if kind == LF_STRING_ID {
             return Ok(Some(text(cursor.ansi())));
         }
@@ -59,11 +66,16 @@ impl Names {
             LF_MFUNC_ID => self.of_type(msf, scope)?,
             _ => return Ok(None),
         };
-        Ok(Some(scope.map_or_else(|| name.clone(), |scope| format!("{scope}::{name}"))))
+        Ok(Some(scope.map_or_else(
+            || name.clone(),
+            |scope| format!("{scope}::{name}"),
+        )))
     }
 
     fn of_type(&mut self, msf: &mut Streams<'_>, index: u32) -> Result<Option<String>> {
-        let Some((kind, content)) = self.types.record(msf, index)? else { return Ok(None) };
+        let Some((kind, content)) = self.types.record(msf, index)? else {
+            return Ok(None);
+        };
         Ok(name_of_type(kind, &content).map(text))
     }
 }
@@ -116,16 +128,32 @@ impl Numbered {
         let (start, first, end) = (number(4), number(8), number(12));
         let stop = start.saturating_add(number(16)).min(msf.len(stream));
         let hash_stream = u16_at(&header, 20).unwrap_or(u16::MAX);
-        let mut numbered =
-            Self { stream, first, end, steps: Vec::new(), stop, pieces: BTreeMap::new(), kept: 0 };
+        let mut numbered = Self {
+            stream,
+            first,
+            end,
+            steps: Vec::new(),
+            stop,
+            pieces: BTreeMap::new(),
+            kept: 0,
+        };
         let list = msf.part(hash_stream, number(40), number(44))?;
         let pairs = list.as_chunks::<8>().0.iter();
-        let pairs = pairs.filter_map(|pair| Some((u32_at(pair, 0)?, start.checked_add(u32_at(pair, 4)?)?)));
+        let pairs =
+            pairs.filter_map(|pair| Some((u32_at(pair, 0)?, start.checked_add(u32_at(pair, 4)?)?)));
         numbered.steps = pairs.collect();
         // Steps that lie far apart would mean long walks, so the list of such a file is not used.
-        let ends = numbered.steps.iter().skip(1).map(|(_, at)| *at).chain([stop]);
-        let is_near =
-            numbered.steps.iter().zip(ends).all(|((_, at), end)| end.saturating_sub(*at) <= FARTHEST);
+        let ends = numbered
+            .steps
+            .iter()
+            .skip(1)
+            .map(|(_, at)| *at)
+            .chain([stop]);
+        let is_near = numbered
+            .steps
+            .iter()
+            .zip(ends)
+            .all(|((_, at), end)| end.saturating_sub(*at) <= FARTHEST);
         let is_rising = is_near && numbered.steps.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1);
         if numbered.steps.first() != Some(&(first, start)) || !is_rising {
             numbered.steps = numbered.walk(msf, start)?;
@@ -142,7 +170,9 @@ impl Numbered {
             let piece = msf.part(self.stream, at, STEP + (1 << 16))?;
             let mut cursor = Cursor::new(&piece);
             while cursor.position() < STEP as usize && number < self.end {
-                let Some(len) = cursor.u16() else { return Ok(steps) };
+                let Some(len) = cursor.u16() else {
+                    return Ok(steps);
+                };
                 if cursor.take(usize::from(len)).is_none() {
                     return Ok(steps);
                 }
@@ -158,12 +188,21 @@ impl Numbered {
         if !(self.first..self.end).contains(&number) {
             return Ok(None);
         }
-        let Some(step) = self.steps.partition_point(|(first, _)| *first <= number).checked_sub(1) else {
+        let Some(step) = self
+            .steps
+            .partition_point(|(first, _)| *first <= number)
+            .checked_sub(1)
+        else {
             return Ok(None);
         };
-        let Some((first, start)) = self.steps.get(step).copied() else { return Ok(None) };
+        let Some((first, start)) = self.steps.get(step).copied() else {
+            return Ok(None);
+        };
         if !self.pieces.contains_key(&step) {
-            let stop = self.steps.get(step + 1).map_or(self.stop, |(_, next)| (*next).min(self.stop));
+            let stop = self
+                .steps
+                .get(step + 1)
+                .map_or(self.stop, |(_, next)| (*next).min(self.stop));
             let piece = msf.part(self.stream, start, stop.saturating_sub(start))?;
             if self.kept + piece.len() > KEPT {
                 self.pieces.clear();
@@ -172,16 +211,22 @@ impl Numbered {
             self.kept += piece.len();
             self.pieces.insert(step, piece);
         }
-        let Some(piece) = self.pieces.get(&step) else { return Ok(None) };
+        let Some(piece) = self.pieces.get(&step) else {
+            return Ok(None);
+        };
         let mut cursor = Cursor::new(piece);
         for _ in first..number {
-            let Some(len) = cursor.u16() else { return Ok(None) };
+            let Some(len) = cursor.u16() else {
+                return Ok(None);
+            };
             if cursor.take(usize::from(len)).is_none() {
                 return Ok(None);
             }
         }
         let content = cursor.u16().and_then(|len| cursor.take(usize::from(len)));
-        let Some((kind, content)) = content.and_then(<[u8]>::split_first_chunk::<2>) else { return Ok(None) };
+        let Some((kind, content)) = content.and_then(<[u8]>::split_first_chunk::<2>) else {
+            return Ok(None);
+        };
         Ok(Some((u16::from_le_bytes(*kind), content.to_vec())))
     }
 }

@@ -14,14 +14,19 @@ const MAGIC: &[u8] = b"MPDB";
 /// # Errors
 /// If it carries one that cannot be unpacked.
 pub fn embedded(image: &[u8]) -> Result<Option<Vec<u8>>> {
-    let Some(packed) = entry(image) else { return Ok(None) };
+    let Some(packed) = entry(image) else {
+        return Ok(None);
+    };
     let mut cursor = Cursor::new(packed);
     let magic = cursor.take(MAGIC.len());
     let (Some(MAGIC), Some(size)) = (magic, cursor.u32()) else {
         return Err(Error::damaged(PART, 0_u64, "it does not begin as one"));
     };
     if u64::from(size) >= MAX_LEN {
-        return Err(Error::TooLarge { size: u64::from(size), limit: MAX_LEN });
+        return Err(Error::TooLarge {
+            size: u64::from(size),
+            limit: MAX_LEN,
+        });
     }
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     match miniz_oxide::inflate::decompress_to_vec_with_limit(cursor.rest(), size) {
@@ -37,9 +42,17 @@ fn entry(image: &[u8]) -> Option<&[u8]> {
     if image.get(header..header.checked_add(4)?)? != b"PE\0\0" {
         return None;
     }
-    let (sections, optional_len) = (u16_at(image, header + 6)?, usize::from(u16_at(image, header + 20)?));
+    let (sections, optional_len) = (
+        u16_at(image, header + 6)?,
+        usize::from(u16_at(image, header + 20)?),
+    );
     let optional = header + 24;
-    let directories = optional + if u16_at(image, optional)? == 0x20B { 112 } else { 96 };
+    let directories = optional
+        + if u16_at(image, optional)? == 0x20B {
+            112
+        } else {
+            96
+        };
     // The seventh is that of debug information.
     let (rva, len) = (number(directories + 48)?, number(directories + 52)?);
     let offset = (0..usize::from(sections)).find_map(|nth| {
@@ -48,7 +61,14 @@ fn entry(image: &[u8]) -> Option<&[u8]> {
         (inside < number(section + 16)?).then(|| number(section + 20)?.checked_add(inside))?
     })?;
     let entries = image.get(offset..offset.checked_add(len)?)?;
-    let found = entries.as_chunks::<28>().0.iter().find(|entry| u32_at(*entry, 12) == Some(KIND))?;
-    let (len, at) = (usize::try_from(u32_at(found, 16)?).ok()?, usize::try_from(u32_at(found, 24)?).ok()?);
+    let found = entries
+        .as_chunks::<28>()
+        .0
+        .iter()
+        .find(|entry| u32_at(*entry, 12) == Some(KIND))?;
+    let (len, at) = (
+        usize::try_from(u32_at(found, 16)?).ok()?,
+        usize::try_from(u32_at(found, 24)?).ok()?,
+    );
     image.get(at..at.checked_add(len)?)
 }

@@ -24,19 +24,24 @@ pub(super) struct Metadata {
 
 impl Metadata {
     pub(super) fn read(bytes: &[u8]) -> Result<Self> {
-        Self::try_read(bytes).ok_or_else(|| Error::damaged(PART, 0_u64, "its directory cannot be read"))
+        Self::try_read(bytes)
+            .ok_or_else(|| Error::damaged(PART, 0_u64, "its directory cannot be read"))
     }
 
     fn try_read(bytes: &[u8]) -> Option<Self> {
         let mut root = Cursor::new(bytes);
-        root.take(super::MAGIC.len()).filter(|magic| *magic == super::MAGIC)?;
+        root.take(super::MAGIC.len())
+            .filter(|magic| *magic == super::MAGIC)?;
         root.take(8)?;
         let version_len = usize::try_from(root.u32()?).ok()?;
         root.take(version_len.checked_next_multiple_of(4)?)?;
         root.u16()?;
         let (mut ids, mut tables, mut blobs) = (None, None, None);
         for _ in 0..root.u16()? {
-            let (at, len) = (usize::try_from(root.u32()?).ok()?, usize::try_from(root.u32()?).ok()?);
+            let (at, len) = (
+                usize::try_from(root.u32()?).ok()?,
+                usize::try_from(root.u32()?).ok()?,
+            );
             let name = root.ansi();
             root.take((name.len() + 1).wrapping_neg() % 4)?;
             bytes.get(at..at.checked_add(len)?)?;
@@ -69,7 +74,9 @@ impl Metadata {
             is_blob_wide: heaps & 4 != 0,
             is_guid_wide: heaps & 2 != 0,
         };
-        let documents_len = usize::try_from(document_rows).ok()?.checked_mul(metadata.document_len())?;
+        let documents_len = usize::try_from(document_rows)
+            .ok()?
+            .checked_mul(metadata.document_len())?;
         metadata.methods.0 = metadata.documents.0.checked_add(documents_len)?;
         Some(metadata)
     }
@@ -86,7 +93,10 @@ impl Metadata {
         // ECMA-335 makes the index of a table wide if the table has more rows than 16 bits can name.
         let is_wide = self.documents.1 >= 1 << 16;
         let at = at.checked_add(index.checked_mul(width(is_wide) + width(self.is_blob_wide))?)?;
-        Some((index_at(bytes, at, is_wide)?, index_at(bytes, at + width(is_wide), self.is_blob_wide)?))
+        Some((
+            index_at(bytes, at, is_wide)?,
+            index_at(bytes, at + width(is_wide), self.is_blob_wide)?,
+        ))
     }
 
     /// Path of the document in that row, counted from 1.
@@ -120,7 +130,11 @@ const fn width(is_wide: bool) -> usize {
 }
 
 fn index_at(bytes: &[u8], at: usize, is_wide: bool) -> Option<u32> {
-    if is_wide { u32_at(bytes, at) } else { u16_at(bytes, at).map(u32::from) }
+    if is_wide {
+        u32_at(bytes, at)
+    } else {
+        u16_at(bytes, at).map(u32::from)
+    }
 }
 
 /// A number of one, two or four bytes, whose first bits say which.
@@ -145,5 +159,9 @@ pub(super) fn compressed_signed(cursor: &mut Cursor<'_>) -> Option<i32> {
         _ => 28,
     };
     let size = i32::try_from(number >> 1).ok()?;
-    Some(if number & 1 == 0 { size } else { size - (1 << bits) })
+    Some(if number & 1 == 0 {
+        size
+    } else {
+        size - (1 << bits)
+    })
 }

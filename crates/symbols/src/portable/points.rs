@@ -8,7 +8,11 @@ use super::metadata::{compressed, compressed_signed};
 pub(super) fn line_at(blob: &[u8], document: u32, il_offset: u32) -> Option<(u32, u32)> {
     let mut cursor = Cursor::new(blob);
     let _local_signature = compressed(&mut cursor)?;
-    let mut document = if document == 0 { compressed(&mut cursor)? } else { document };
+    let mut document = if document == 0 {
+        compressed(&mut cursor)?
+    } else {
+        document
+    };
     let (mut offset, mut line, mut found) = (0_u32, None::<u32>, None);
     let mut is_first = true;
     while let Some(delta) = compressed(&mut cursor) {
@@ -38,7 +42,10 @@ pub(super) fn line_at(blob: &[u8], document: u32, il_offset: u32) -> Option<(u32
                 start
             }
             Some(last) => {
-                let (delta, _column) = (compressed_signed(&mut cursor)?, compressed_signed(&mut cursor)?);
+                let (delta, _column) = (
+                    compressed_signed(&mut cursor)?,
+                    compressed_signed(&mut cursor)?,
+                );
                 last.checked_add_signed(delta)?
             }
         };

@@ -42,10 +42,21 @@ pub(super) fn symbols(path: &Path, identity: &Identity) -> Result<Kind> {
         identity.check(guid, age)?;
         return Ok(Kind::Breakpad);
     }
-    let kind = if pdb::is_msfz(&begin) { Kind::CompressedPdb } else { Kind::Pdb };
+    let kind = if pdb::is_msfz(&begin) {
+        Kind::CompressedPdb
+    } else {
+        Kind::Pdb
+    };
     if kind == Kind::Pdb && !begin.starts_with(pdb::MAGIC.get(..24).unwrap_or_default()) {
-        let found = begin.get(..begin.len().min(24)).unwrap_or_default().escape_ascii().to_string();
-        return Err(Error::OtherFile { expected: "a symbol file", found: format!("\"{found}\"") });
+        let found = begin
+            .get(..begin.len().min(24))
+            .unwrap_or_default()
+            .escape_ascii()
+            .to_string();
+        return Err(Error::OtherFile {
+            expected: "a symbol file",
+            found: format!("\"{found}\""),
+        });
     }
     let (guid, age) = Pdb::open(file)?.identity();
     identity.check(guid, age)?;
@@ -57,7 +68,9 @@ pub(super) fn symbols(path: &Path, identity: &Identity) -> Result<Kind> {
 /// # Errors
 /// If it is none, is damaged, or belongs to another build.
 pub(super) fn image(path: &Path, wanted: &ImageIdentity) -> Result<Kind> {
-    wanted.check(&Image::open(open(path)?)?).map(|()| Kind::Image)
+    wanted
+        .check(&Image::open(open(path)?)?)
+        .map(|()| Kind::Image)
 }
 
 fn open(path: &Path) -> Result<File> {

@@ -88,7 +88,13 @@ impl Client {
             .timeout_global(Some(limits.total))
             .build();
         let (missing, down, two_tier) = Default::default();
-        Self { agent: config.new_agent(), limits, missing, down, two_tier }
+        Self {
+            agent: config.new_agent(),
+            limits,
+            missing,
+            down,
+            two_tier,
+        }
     }
 
     pub(super) const fn limits(&self) -> Limits {
@@ -100,8 +106,14 @@ impl Client {
         if let Some(known) = locked(&self.two_tier).get(server) {
             return *known;
         }
-        let is_there =
-            self.get(server, &["index2.txt".to_owned()], &mut std::io::sink(), &mut |_, _| {}).is_ok();
+        let is_there = self
+            .get(
+                server,
+                &["index2.txt".to_owned()],
+                &mut std::io::sink(),
+                &mut |_, _| {},
+            )
+            .is_ok();
         locked(&self.two_tier).insert(server.to_owned(), is_there);
         is_there
     }
@@ -132,7 +144,9 @@ impl Client {
         };
         match &outcome {
             Err(Refusal::Missing) => drop(locked(&self.missing).insert(url)),
-            Err(Refusal::Down(reason)) => drop(locked(&self.down).insert(server.to_owned(), reason.clone())),
+            Err(Refusal::Down(reason)) => {
+                drop(locked(&self.down).insert(server.to_owned(), reason.clone()))
+            }
             _ => {}
         }
         outcome
@@ -141,22 +155,41 @@ impl Client {
     /// The start of the answer, or why there is none and whether to ask once more.
     fn answer(&self, url: &str) -> Result<ureq::http::Response<ureq::Body>, (Refusal, bool)> {
         // A request by https is not redirected to a place without encryption.
-        let is_https = url.get(..8).is_some_and(|begin| begin.eq_ignore_ascii_case("https://"));
-        let request = self.agent.get(url).header("Accept", ACCEPT).config().https_only(is_https).build();
+        let is_https = url
+            .get(..8)
+            .is_some_and(|begin| begin.eq_ignore_ascii_case("https://"));
+        let request = self
+            .agent
+            .get(url)
+            .header("Accept", ACCEPT)
+            .config()
+            .https_only(is_https)
+            .build();
         let response = request.call().map_err(|error| match error {
-            ureq::Error::Timeout(_) => (Refusal::Down(format!("no answer in time ({error})")), false),
-            ureq::Error::TooManyRedirects => (Refusal::Failed("it redirects without end".to_owned()), false),
+            ureq::Error::Timeout(_) => {
+                (Refusal::Down(format!("no answer in time ({error})")), false)
+            }
+            ureq::Error::TooManyRedirects => (
+                Refusal::Failed("it redirects without end".to_owned()),
+                false,
+            ),
             ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::RequireHttpsOnly(_) => {
                 (Refusal::Failed(error.to_string()), false)
             }
-            ureq::Error::Protocol(_) => (Refusal::Failed(format!("it does not speak HTTP: {error}")), false),
+            ureq::Error::Protocol(_) => (
+                Refusal::Failed(format!("it does not speak HTTP: {error}")),
+                false,
+            ),
             error => (Refusal::Down(error.to_string()), true),
         })?;
         match response.status().as_u16() {
             200 => Ok(response),
             404 | 410 => Err((Refusal::Missing, false)),
             // Errors of the server itself often pass; those that blame the request would come again.
-            status => Err((Refusal::Failed(format!("the server answers {status}")), status >= 500)),
+            status => Err((
+                Refusal::Failed(format!("the server answers {status}")),
+                status >= 500,
+            )),
         }
     }
 
@@ -169,7 +202,9 @@ impl Client {
         let limit = self.limits.bytes;
         let total = response.body().content_length();
         if let Some(total) = total.filter(|total| *total > limit) {
-            return Err(Refusal::Failed(format!("{total} bytes are more than the limit of {limit}")));
+            return Err(Refusal::Failed(format!(
+                "{total} bytes are more than the limit of {limit}"
+            )));
         }
         let mut reader = response.body_mut().with_config().limit(u64::MAX).reader();
         let (mut buffer, mut len) = (vec![0; BUFFER], 0_u64);
@@ -179,26 +214,35 @@ impl Client {
                 Ok(0) => break,
                 Ok(count) => buffer.get(..count).unwrap_or_default(),
                 Err(error) => {
-                    return Err(Refusal::Failed(format!("the file did not come as a whole: {error}")));
+                    return Err(Refusal::Failed(format!(
+                        "the file did not come as a whole: {error}"
+                    )));
                 }
             };
             len += piece.len() as u64;
             if len > limit {
-                return Err(Refusal::Failed(format!("more bytes than the limit of {limit}")));
+                return Err(Refusal::Failed(format!(
+                    "more bytes than the limit of {limit}"
+                )));
             }
             let elapsed = begin.elapsed();
-            let is_slow =
-                elapsed > self.limits.silence && len < elapsed.as_secs().saturating_mul(self.limits.slowest);
+            let is_slow = elapsed > self.limits.silence
+                && len < elapsed.as_secs().saturating_mul(self.limits.slowest);
             // If the last piece has come, a complete file need not be thrown away for having been slow.
             if is_slow && total != Some(len) {
                 let seconds = elapsed.as_secs();
-                return Err(Refusal::Down(format!("it is too slow: {len} bytes in {seconds} seconds")));
+                return Err(Refusal::Down(format!(
+                    "it is too slow: {len} bytes in {seconds} seconds"
+                )));
             }
-            out.write_all(piece).map_err(|error| Refusal::Failed(format!("it cannot be kept: {error}")))?;
+            out.write_all(piece)
+                .map_err(|error| Refusal::Failed(format!("it cannot be kept: {error}")))?;
             received(len, total);
         }
         if total.is_some_and(|total| total != len) {
-            return Err(Refusal::Failed("the file did not come as a whole".to_owned()));
+            return Err(Refusal::Failed(
+                "the file did not come as a whole".to_owned(),
+            ));
         }
         Ok(len)
     }

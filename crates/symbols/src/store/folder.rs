@@ -94,7 +94,10 @@ pub(super) fn find_in_store(
 }
 
 pub(super) fn attempt(place: &Path, error: &Error) -> Attempt {
-    Attempt { place: place.display().to_string(), reason: error.to_string() }
+    Attempt {
+        place: place.display().to_string(),
+        reason: error.to_string(),
+    }
 }
 
 /// Looks for a file of that name in a folder, without the folders of a store.
@@ -108,9 +111,10 @@ pub(super) fn find_flat(
         let found = entry(folder, origin, &name).map(|path| path.filter(|path| path.is_file()));
         let checked = match found {
             Ok(None) => continue,
-            Ok(Some(path)) => {
-                sought.check(&path).map(|kind| (path.clone(), kind)).map_err(|it| attempt(&path, &it))
-            }
+            Ok(Some(path)) => sought
+                .check(&path)
+                .map(|kind| (path.clone(), kind))
+                .map_err(|it| attempt(&path, &it)),
             Err(error) => Err(attempt(&folder.join(&name), &error)),
         };
         match checked {
@@ -143,10 +147,15 @@ fn entry(folder: &Path, origin: Origin, name: &str) -> Result<Option<PathBuf>> {
     if exact.is_some() || cfg!(windows) {
         return Ok(exact);
     }
-    let Ok(entries) = fs::read_dir(folder) else { return Ok(None) };
-    let same = entries
-        .filter_map(io::Result::ok)
-        .filter(|entry| entry.file_name().to_string_lossy().eq_ignore_ascii_case(name));
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Ok(None);
+    };
+    let same = entries.filter_map(io::Result::ok).filter(|entry| {
+        entry
+            .file_name()
+            .to_string_lossy()
+            .eq_ignore_ascii_case(name)
+    });
     // File systems list folders in any order; the smallest name makes the choice the same everywhere.
     match same.map(|entry| entry.path()).min() {
         Some(path) => origin.path(path),
@@ -157,34 +166,55 @@ fn entry(folder: &Path, origin: Origin, name: &str) -> Result<Option<PathBuf>> {
 /// Follows a pointer of a store that is a folder: `PATH:` and a path. Servers are not believed that much.
 fn pointed(pointer: &Path, store: &Path, sought: Sought<'_>) -> Result<(PathBuf, Kind)> {
     let mut text = String::new();
-    fs::File::open(pointer)?.take(POINTER_LEN).read_to_string(&mut text)?;
+    fs::File::open(pointer)?
+        .take(POINTER_LEN)
+        .read_to_string(&mut text)?;
     let text = text.trim();
     let path = match text.get(..5) {
-        Some(prefix) if prefix.eq_ignore_ascii_case("PATH:") => text.get(5..).unwrap_or_default().trim(),
+        Some(prefix) if prefix.eq_ignore_ascii_case("PATH:") => {
+            text.get(5..).unwrap_or_default().trim()
+        }
         Some(prefix) if prefix.to_ascii_uppercase().starts_with("MSG:") => {
-            return Err(Error::Unsupported("the store says why it does not have the file, in file.ptr"));
+            return Err(Error::Unsupported(
+                "the store says why it does not have the file, in file.ptr",
+            ));
         }
         _ => text,
     };
     if !cfg!(windows) && (path.contains('\\') || path.get(1..2) == Some(":")) {
-        return Err(Error::Unsupported("it points to a path of Windows, which this system has not"));
+        return Err(Error::Unsupported(
+            "it points to a path of Windows, which this system has not",
+        ));
     }
     let path = store.join(path);
     sought.check(&path).map(|kind| (path, kind))
 }
 
-fn unpacked(packed: &Path, sought: Sought<'_>, unpacking: &Unpacking<'_>) -> Result<(PathBuf, Kind)> {
+fn unpacked(
+    packed: &Path,
+    sought: Sought<'_>,
+    unpacking: &Unpacking<'_>,
+) -> Result<(PathBuf, Kind)> {
     let Some(store) = unpacking.store else {
-        return Err(Error::Unsupported("it is packed, and there is no cache folder to unpack it in"));
+        return Err(Error::Unsupported(
+            "it is packed, and there is no cache folder to unpack it in",
+        ));
     };
-    keep(store, sought, sought.name(), |file| unpack(fs::File::open(packed)?, file, unpacking.limit))
+    keep(store, sought, sought.name(), |file| {
+        unpack(fs::File::open(packed)?, file, unpacking.limit)
+    })
 }
 
 /// Copies a symbol file into a store.
 pub(super) fn copy(from: &Path, store: &Path, sought: Sought<'_>, kind: Kind) -> Result<PathBuf> {
-    let name = if kind == Kind::Breakpad { breakpad(sought.name()) } else { sought.name().to_owned() };
-    let (path, _) =
-        keep(store, sought, &name, |file| Ok(io::copy(&mut fs::File::open(from)?, file).map(drop)?))?;
+    let name = if kind == Kind::Breakpad {
+        breakpad(sought.name())
+    } else {
+        sought.name().to_owned()
+    };
+    let (path, _) = keep(store, sought, &name, |file| {
+        Ok(io::copy(&mut fs::File::open(from)?, file).map(drop)?)
+    })?;
     Ok(path)
 }
 
@@ -229,11 +259,19 @@ pub(super) fn keep(
 /// Removes what killed programs left of files that they did not finish. What fails is left for the next time.
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_ours = entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes());
+        let is_ours = entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(UNFINISHED.as_bytes());
         let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
-        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_file()) && age() > Some(ABANDONED) {
+        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_file()) && age() > Some(ABANDONED)
+        {
             let path = entry.path();
-            if fs::File::options().write(true).open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+            if fs::File::options()
+                .write(true)
+                .open(&path)
+                .is_ok_and(|file| file.try_lock().is_ok())
+            {
                 let _ = fs::remove_file(path);
             }
         }
@@ -249,14 +287,24 @@ pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) 
             .folder_entries()
             .flat_map(|folder| folder.file_entries().map(|file| file.name().to_owned()))
             .next();
-        let Some(name) = name else { return Err(Error::Unsupported("the cabinet is empty")) };
-        let size = u64::from(cabinet.get_file_entry(&name).map_or(0, cab::FileEntry::uncompressed_size));
+        let Some(name) = name else {
+            return Err(Error::Unsupported("the cabinet is empty"));
+        };
+        let size = u64::from(
+            cabinet
+                .get_file_entry(&name)
+                .map_or(0, cab::FileEntry::uncompressed_size),
+        );
         if size > limit {
             return Err(Error::TooLarge { size, limit });
         }
         // The header may claim less than comes out, so the limit is applied while data is unpacked as well.
         let copied = io::copy(&mut cabinet.read_file(&name)?.take(limit), into)?;
-        if copied == size { Ok(()) } else { Err(Error::damaged("cabinet", copied, "it is cut off")) }
+        if copied == size {
+            Ok(())
+        } else {
+            Err(Error::damaged("cabinet", copied, "it is cut off"))
+        }
     });
     std::panic::catch_unwind(unpack).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -280,14 +328,20 @@ mod tests {
             }
             file
         };
-        for (name, is_old) in [(".etwkit-left", true), (".etwkit-new", false), ("kernel.pdb", true)] {
+        for (name, is_old) in [
+            (".etwkit-left", true),
+            (".etwkit-new", false),
+            ("kernel.pdb", true),
+        ] {
             make(name, is_old);
         }
         let held = make(".etwkit-held", true);
         held.lock().unwrap();
         sweep(folder.path());
-        let mut left: Vec<_> =
-            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let mut left: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         left.sort();
         assert_eq!(left, [".etwkit-held", ".etwkit-new", "kernel.pdb"]);
     }

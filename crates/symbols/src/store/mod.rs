@@ -52,7 +52,10 @@ impl StorePath {
 pub(crate) fn places_in_folder(sought: Sought<'_>, is_two_tier: bool) -> Vec<StorePath> {
     let mut places = sought.places(is_two_tier);
     if let (Sought::Symbols(_), Some(mut compressed)) = (sought, places.first().cloned()) {
-        compressed.parts.insert(compressed.parts.len().saturating_sub(1), COMPRESSED.to_owned());
+        compressed.parts.insert(
+            compressed.parts.len().saturating_sub(1),
+            COMPRESSED.to_owned(),
+        );
         places.insert(1, compressed);
     }
     places
@@ -71,8 +74,9 @@ fn packed(name: &str) -> String {
 
 /// `ntdll.pdb` → `ntdll.sym`.
 pub(crate) fn breakpad(name: &str) -> String {
-    let stem =
-        name.get(..name.len().saturating_sub(4)).filter(|_| name.to_ascii_lowercase().ends_with(".pdb"));
+    let stem = name
+        .get(..name.len().saturating_sub(4))
+        .filter(|_| name.to_ascii_lowercase().ends_with(".pdb"));
     format!("{}.sym", stem.unwrap_or(name))
 }
 
@@ -89,7 +93,11 @@ mod tests {
         let guid = Guid::literal("497b72f6-390a-44fc-878e-5a2d63b6cc4b");
         let paths = |age, is_two_tier| -> Vec<String> {
             let identity = Identity::new("Ntdll.pdb", guid, age).unwrap();
-            Sought::from(&identity).places(is_two_tier).iter().map(|place| place.parts.join("/")).collect()
+            Sought::from(&identity)
+                .places(is_two_tier)
+                .iter()
+                .map(|place| place.parts.join("/"))
+                .collect()
         };
         assert_eq!(
             paths(2, false),
@@ -100,7 +108,10 @@ mod tests {
                 "Ntdll.pdb/497B72F6390A44FC878E5A2D63B6CC4B2/Ntdll.sym",
             ]
         );
-        assert_eq!(paths(1, true)[3], "Nt/Ntdll.pdb/497B72F6390A44FC878E5A2D63B6CC4BFFFFFFFF/Ntdll.pdb");
+        assert_eq!(
+            paths(1, true)[3],
+            "Nt/Ntdll.pdb/497B72F6390A44FC878E5A2D63B6CC4BFFFFFFFF/Ntdll.pdb"
+        );
         let identity = Identity::new("Ntdll.pdb", guid, 2).unwrap();
         let in_folder = places_in_folder(Sought::from(&identity), false);
         assert_eq!(in_folder.len(), 5);

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::check::Kind;
 use super::fetch::{Client, Refusal};
-use super::folder::{Origin, Unpacking, attempt, copy, find_flat, find_in_store, folder_in, keep, unpack};
+use super::folder::{
+    Origin, Unpacking, attempt, copy, find_flat, find_in_store, folder_in, keep, unpack,
+};
 use super::sought::Sought;
 use super::{Attempt, StorePath, breakpad};
 use crate::search_path::{Element, Store};
@@ -36,15 +38,21 @@ impl Search<'_> {
         progress: &mut dyn Progress,
         tried: &mut Vec<Attempt>,
     ) -> Option<Found> {
-        self.path.elements().iter().find_map(|element| match element {
-            Element::Folder(folder) => self.in_folder(folder, Origin::User, sought, tried),
-            Element::Beside(folder) => self.in_folder(folder, Origin::Trace, sought, tried),
-            Element::Chain(stores) => self.in_chain(stores, sought, progress, tried),
-            Element::Unusable { text, reason } => {
-                tried.push(Attempt { place: text.clone(), reason: reason.clone() });
-                None
-            }
-        })
+        self.path
+            .elements()
+            .iter()
+            .find_map(|element| match element {
+                Element::Folder(folder) => self.in_folder(folder, Origin::User, sought, tried),
+                Element::Beside(folder) => self.in_folder(folder, Origin::Trace, sought, tried),
+                Element::Chain(stores) => self.in_chain(stores, sought, progress, tried),
+                Element::Unusable { text, reason } => {
+                    tried.push(Attempt {
+                        place: text.clone(),
+                        reason: reason.clone(),
+                    });
+                    None
+                }
+            })
     }
 
     fn in_folder(
@@ -65,7 +73,11 @@ impl Search<'_> {
         if found.is_none() && tried.len() == before {
             tried.push(missing_in(folder));
         }
-        found.map(|(path, kind)| Found { source: path.display().to_string(), path, kind })
+        found.map(|(path, kind)| Found {
+            source: path.display().to_string(),
+            path,
+            kind,
+        })
     }
 
     fn in_chain(
@@ -76,7 +88,12 @@ impl Search<'_> {
         tried: &mut Vec<Attempt>,
     ) -> Option<Found> {
         for (far, store) in stores.iter().enumerate() {
-            let nearer: Vec<&Path> = stores.iter().take(far).rev().filter_map(folder_of).collect();
+            let nearer: Vec<&Path> = stores
+                .iter()
+                .take(far)
+                .rev()
+                .filter_map(folder_of)
+                .collect();
             match store {
                 Store::Folder(folder) => {
                     let nearest = nearer.last().copied().or(Some(folder));
@@ -86,7 +103,10 @@ impl Search<'_> {
                         .or_else(|| find_flat(folder, Origin::User, sought, tried));
                     if let Some((path, kind)) = found {
                         let source = path.display().to_string();
-                        return Some(Found { source, ..bring_nearer(path, kind, &nearer, sought, tried) });
+                        return Some(Found {
+                            source,
+                            ..bring_nearer(path, kind, &nearer, sought, tried)
+                        });
                     }
                     // A cache that does not have the file yet is not reported: only the last store of a chain
                     // is.
@@ -104,7 +124,10 @@ impl Search<'_> {
                     };
                     let found = self.at_server(server, first, sought, progress, tried);
                     if let Some((path, kind, source)) = found {
-                        return Some(Found { source, ..bring_nearer(path, kind, rest, sought, tried) });
+                        return Some(Found {
+                            source,
+                            ..bring_nearer(path, kind, rest, sought, tried)
+                        });
                     }
                 }
             }
@@ -113,7 +136,10 @@ impl Search<'_> {
     }
 
     fn unpacking<'p>(&self, store: Option<&'p Path>) -> Unpacking<'p> {
-        Unpacking { store, limit: self.client.limits().bytes }
+        Unpacking {
+            store,
+            limit: self.client.limits().bytes,
+        }
     }
 
     /// Asks a server for all places until it has one of them, and keeps that in `store`.
@@ -137,13 +163,19 @@ impl Search<'_> {
                 Ok(None) => {}
                 Err(Stop::Place(reason)) => tried.push(Attempt { place: url, reason }),
                 Err(Stop::Server(reason)) => {
-                    tried.push(Attempt { place: server.to_owned(), reason });
+                    tried.push(Attempt {
+                        place: server.to_owned(),
+                        reason,
+                    });
                     return None;
                 }
             }
         }
         if tried.len() == before {
-            tried.push(Attempt { place: server.to_owned(), reason: "does not have it".to_owned() });
+            tried.push(Attempt {
+                place: server.to_owned(),
+                reason: "does not have it".to_owned(),
+            });
         }
         None
     }
@@ -159,26 +191,45 @@ impl Search<'_> {
         let limits = self.client.limits();
         let mut refusal = None;
         let mut receive = |file: &mut std::fs::File| -> Result<()> {
-            let mut received =
-                |bytes, total| progress.event(sought.name(), Event::Received { server, bytes, total });
-            self.client.get(server, &place.parts, file, &mut received).map(drop).map_err(|why| {
-                refusal = Some(why);
-                // The caller reads the reason from `refusal`; this error is dropped.
-                Error::Unsupported("it did not come")
-            })
+            let mut received = |bytes, total| {
+                progress.event(
+                    sought.name(),
+                    Event::Received {
+                        server,
+                        bytes,
+                        total,
+                    },
+                )
+            };
+            self.client
+                .get(server, &place.parts, file, &mut received)
+                .map(drop)
+                .map_err(|why| {
+                    refusal = Some(why);
+                    // The caller reads the reason from `refusal`; this error is dropped.
+                    Error::Unsupported("it did not come")
+                })
         };
         if place.is_pointer {
             // A server must not decide which file of this system is opened.
-            return match receive(&mut tempfile::tempfile().map_err(|error| Stop::Place(error.to_string()))?) {
+            return match receive(
+                &mut tempfile::tempfile().map_err(|error| Stop::Place(error.to_string()))?,
+            ) {
                 Ok(()) => Err(Stop::Place(
                     "a pointer to another place; those of servers are not followed".to_owned(),
                 )),
                 Err(_) => stop(refusal),
             };
         }
-        let is_breakpad =
-            place.parts.last().is_some_and(|file| *file == breakpad(sought.name()) && file != sought.name());
-        let name = if is_breakpad { breakpad(sought.name()) } else { sought.name().to_owned() };
+        let is_breakpad = place
+            .parts
+            .last()
+            .is_some_and(|file| *file == breakpad(sought.name()) && file != sought.name());
+        let name = if is_breakpad {
+            breakpad(sought.name())
+        } else {
+            sought.name().to_owned()
+        };
         let folder = folder_in(store, sought);
         let kept = keep(store, sought, &name, |file| {
             if !place.is_packed {
@@ -235,7 +286,11 @@ fn bring_nearer(
     sought: Sought<'_>,
     tried: &mut Vec<Attempt>,
 ) -> Found {
-    let mut found = Found { source: path.display().to_string(), path, kind };
+    let mut found = Found {
+        source: path.display().to_string(),
+        path,
+        kind,
+    };
     for store in nearer {
         match copy(&found.path, store, sought, kind) {
             Ok(path) => found.path = path,
@@ -258,6 +313,13 @@ fn folder_of(store: &Store) -> Option<&Path> {
 }
 
 fn missing_in(folder: &Path) -> Attempt {
-    let reason = if folder.is_dir() { "does not have it" } else { "is no folder" };
-    Attempt { place: folder.display().to_string(), reason: reason.to_owned() }
+    let reason = if folder.is_dir() {
+        "does not have it"
+    } else {
+        "is no folder"
+    };
+    Attempt {
+        place: folder.display().to_string(),
+        reason: reason.to_owned(),
+    }
 }

@@ -64,19 +64,28 @@ impl<'a> Sought<'a> {
             let is_pointer = file == POINTER;
             let tier = is_two_tier.then(|| prefix.clone());
             StorePath {
-                parts: tier.into_iter().chain([name.to_owned(), key.to_owned(), file]).collect(),
+                parts: tier
+                    .into_iter()
+                    .chain([name.to_owned(), key.to_owned(), file])
+                    .collect(),
                 is_packed,
                 is_pointer,
             }
         };
         let key = self.key();
-        let mut places =
-            vec![place(&key, name.to_owned()), place(&key, packed(name)), place(&key, POINTER.to_owned())];
+        let mut places = vec![
+            place(&key, name.to_owned()),
+            place(&key, packed(name)),
+            place(&key, POINTER.to_owned()),
+        ];
         if let Self::Symbols(identity) = self {
             // Portable symbol files have no age; the record in the image says 1. They are small and new:
             // nobody packs them or points to them.
             if identity.age() == 1 {
-                places.push(place(&self::key(identity.guid(), PORTABLE_AGE), name.to_owned()));
+                places.push(place(
+                    &self::key(identity.guid(), PORTABLE_AGE),
+                    name.to_owned(),
+                ));
             }
             // Last, since a PDB says more than text symbols.
             places.push(place(&key, breakpad(name)));

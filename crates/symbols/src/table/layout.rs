@@ -36,22 +36,51 @@ pub(crate) fn lay_out(
                 all.push(*public);
             }
         }
-        while open.next_if(|public| public.start == function.start).is_some() {}
+        while open
+            .next_if(|public| public.start == function.start)
+            .is_some()
+        {}
         all.push(*function);
         covered = covered.max(function.start.saturating_add(function.len));
     }
     all.extend(open.filter(|public| public.start >= covered));
     all.dedup_by_key(|named| named.start);
-    let nexts: Vec<u32> = all.iter().skip(1).map(|named| named.start).chain([u32::MAX]).collect();
+    let nexts: Vec<u32> = all
+        .iter()
+        .skip(1)
+        .map(|named| named.start)
+        .chain([u32::MAX])
+        .collect();
     let end = |named: &Named| {
         let limit = limit(named)?;
-        Some(if named.len == 0 { limit } else { limit.min(named.start.saturating_add(named.len)) })
+        Some(if named.len == 0 {
+            limit
+        } else {
+            limit.min(named.start.saturating_add(named.len))
+        })
     };
-    let ended = all.iter().zip(nexts).filter_map(|(named, next)| Some((named, end(named)?.min(next))));
+    let ended = all
+        .iter()
+        .zip(nexts)
+        .filter_map(|(named, next)| Some((named, end(named)?.min(next))));
     ended
         .map(|(named, end)| {
-            let Named { start, len, name, decorated, rows, .. } = *named;
-            Function { start, end, name, decorated, rows, is_public: len == 0 }
+            let Named {
+                start,
+                len,
+                name,
+                decorated,
+                rows,
+                ..
+            } = *named;
+            Function {
+                start,
+                end,
+                name,
+                decorated,
+                rows,
+                is_public: len == 0,
+            }
         })
         .collect()
 }

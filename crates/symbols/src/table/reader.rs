@@ -3,7 +3,9 @@
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, guid_at, u32_at};
 
-use super::{CHECKSUM_AT, FUNCTION_LEN, Frame, HEADER_LEN, MAGIC, MAX_DEPTH, NONE, PUBLIC, VERSION};
+use super::{
+    CHECKSUM_AT, FUNCTION_LEN, Frame, HEADER_LEN, MAGIC, MAX_DEPTH, NONE, PUBLIC, VERSION,
+};
 use crate::symbol::{Inlined, Symbol};
 use crate::{Error, Result};
 
@@ -50,15 +52,20 @@ impl Table {
         else {
             return Err(damaged(0, "it is cut off"));
         };
-        let text_at = functions
-            .checked_mul(FUNCTION_LEN)
-            .and_then(|len| len.checked_add(strings.checked_mul(4)?)?.checked_add(HEADER_LEN));
+        let text_at = functions.checked_mul(FUNCTION_LEN).and_then(|len| {
+            len.checked_add(strings.checked_mul(4)?)?
+                .checked_add(HEADER_LEN)
+        });
         let rows_at = text_at.and_then(|at| at.checked_add(text_len));
         let end = rows_at.and_then(|at| at.checked_add(rows_len));
         match (text_at, rows_at) {
-            (Some(text_at), Some(rows_at)) if end == Some(bytes.len()) => {
-                Ok(Self { functions, strings, text_at, rows_at, bytes })
-            }
+            (Some(text_at), Some(rows_at)) if end == Some(bytes.len()) => Ok(Self {
+                functions,
+                strings,
+                text_at,
+                rows_at,
+                bytes,
+            }),
             _ => Err(damaged(36, "its sizes do not fit")),
         }
     }
@@ -66,7 +73,10 @@ impl Table {
     /// GUID and age of the build that it is for.
     #[must_use]
     pub fn identity(&self) -> (Guid, u32) {
-        (guid_at(&self.bytes, 16).unwrap_or_default(), u32_at(&self.bytes, 32).unwrap_or_default())
+        (
+            guid_at(&self.bytes, 16).unwrap_or_default(),
+            u32_at(&self.bytes, 32).unwrap_or_default(),
+        )
     }
 
     /// Functions and public symbols.
@@ -117,11 +127,13 @@ impl Table {
     /// All functions and public symbols, in the order of their addresses, each as if asked for its first
     /// byte.
     pub fn functions(&self) -> impl Iterator<Item = Symbol> {
-        (0..self.functions).filter_map(|nth| self.entry(nth)).filter_map(|entry| {
-            let mut rows = self.rows(entry);
-            rows.advance(0);
-            self.symbol(entry, &rows.frames)
-        })
+        (0..self.functions)
+            .filter_map(|nth| self.entry(nth))
+            .filter_map(|entry| {
+                let mut rows = self.rows(entry);
+                rows.advance(0);
+                self.symbol(entry, &rows.frames)
+            })
     }
 
     /// Position of the last function that begins at or before the address.
@@ -129,27 +141,49 @@ impl Table {
         let (mut low, mut high) = (0, self.functions);
         while low < high {
             let middle = low.midpoint(high);
-            if self.entry(middle)?.start <= rva { low = middle + 1 } else { high = middle }
+            if self.entry(middle)?.start <= rva {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         low.checked_sub(1)
     }
 
     fn entry(&self, nth: usize) -> Option<Entry> {
-        let mut cursor = Cursor::new(self.bytes.get(HEADER_LEN + nth.checked_mul(FUNCTION_LEN)?..)?);
+        let mut cursor = Cursor::new(
+            self.bytes
+                .get(HEADER_LEN + nth.checked_mul(FUNCTION_LEN)?..)?,
+        );
         let mut next = || cursor.u32();
         let (start, end, name, decorated, rows, flags) =
             (next()?, next()?, next()?, next()?, next()?, next()?);
-        Some(Entry { start, end, name, decorated, rows, flags })
+        Some(Entry {
+            start,
+            end,
+            name,
+            decorated,
+            rows,
+            flags,
+        })
     }
 
     fn symbol(&self, entry: Entry, frames: &[Frame]) -> Option<Symbol> {
         let mut frames = frames.iter();
         let outer = frames.next().copied().unwrap_or_default();
-        let text = |number: Option<u32>| number.and_then(|number| self.string(number)).map(str::to_owned);
+        let text = |number: Option<u32>| {
+            number
+                .and_then(|number| self.string(number))
+                .map(str::to_owned)
+        };
         let line = |frame: &Frame| (frame.line != 0).then_some(frame.line);
         let mut inlined: Vec<Inlined> = frames
             .filter_map(|frame| {
-                Some(Inlined { name: text(Some(frame.name))?, file: text(frame.file), line: line(frame) })
+                Some(Inlined {
+                    name: text(Some(frame.name))?,
+                    file: text(frame.file),
+                    line: line(frame),
+                })
             })
             .collect();
         // Rows are stored from the outermost frame on; answers give inlined functions innermost first.
@@ -159,7 +193,11 @@ impl Table {
             name: text(Some(entry.name))?,
             decorated: text((entry.decorated != NONE).then_some(entry.decorated)),
             start_rva: entry.start,
-            size: if is_public { None } else { entry.end.checked_sub(entry.start) },
+            size: if is_public {
+                None
+            } else {
+                entry.end.checked_sub(entry.start)
+            },
             is_public,
             file: text(outer.file),
             line: line(&outer),
@@ -169,21 +207,33 @@ impl Table {
 
     /// The rows of a function, of which it may have none.
     fn rows(&self, entry: Entry) -> Rows<'_> {
-        let at = usize::try_from(entry.rows).ok().filter(|_| entry.rows != NONE);
-        let bytes = at.and_then(|at| self.bytes.get(self.rows_at..)?.get(at..)).unwrap_or_default();
-        let mut rows =
-            Rows { numbers: Numbers(Cursor::new(bytes)), next: None, start: 0, frames: Vec::new() };
+        let at = usize::try_from(entry.rows)
+            .ok()
+            .filter(|_| entry.rows != NONE);
+        let bytes = at
+            .and_then(|at| self.bytes.get(self.rows_at..)?.get(at..))
+            .unwrap_or_default();
+        let mut rows = Rows {
+            numbers: Numbers(Cursor::new(bytes)),
+            next: None,
+            start: 0,
+            frames: Vec::new(),
+        };
         rows.next = rows.head();
         rows
     }
 
     fn string(&self, number: u32) -> Option<&str> {
-        let number = usize::try_from(number).ok().filter(|number| *number < self.strings)?;
-        let offsets = self.bytes.get(HEADER_LEN + self.functions * FUNCTION_LEN..self.text_at)?;
+        let number = usize::try_from(number)
+            .ok()
+            .filter(|number| *number < self.strings)?;
+        let offsets = self
+            .bytes
+            .get(HEADER_LEN + self.functions * FUNCTION_LEN..self.text_at)?;
         let start = usize::try_from(u32_at(offsets, number * 4)?).ok()?;
         let text = self.bytes.get(self.text_at..self.rows_at)?;
-        let end =
-            u32_at(offsets, number * 4 + 4).map_or(Some(text.len()), |end| usize::try_from(end).ok())?;
+        let end = u32_at(offsets, number * 4 + 4)
+            .map_or(Some(text.len()), |end| usize::try_from(end).ok())?;
         std::str::from_utf8(text.get(start..end)?).ok()
     }
 }
@@ -204,7 +254,11 @@ impl Rows<'_> {
     fn advance(&mut self, wanted: u32) {
         while let Some((count, start)) = self.next.filter(|(_, start)| *start <= wanted) {
             self.start = start;
-            self.next = if self.read(count).is_some() { self.head() } else { None };
+            self.next = if self.read(count).is_some() {
+                self.head()
+            } else {
+                None
+            };
         }
     }
 
@@ -224,7 +278,11 @@ impl Rows<'_> {
         for depth in same..count {
             let name = if depth == 0 { 0 } else { self.numbers.next()? };
             let file = self.numbers.next()?.checked_sub(1);
-            self.frames.push(Frame { name, file, line: self.numbers.next()? });
+            self.frames.push(Frame {
+                name,
+                file,
+                line: self.numbers.next()?,
+            });
         }
         Some(())
     }

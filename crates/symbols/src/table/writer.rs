@@ -47,7 +47,8 @@ impl Writer {
             return *number;
         }
         let number = u32::try_from(self.offsets.len()).unwrap_or(NONE);
-        self.offsets.push(u32::try_from(self.strings.len()).unwrap_or(NONE));
+        self.offsets
+            .push(u32::try_from(self.strings.len()).unwrap_or(NONE));
         self.strings.extend_from_slice(text.as_bytes());
         self.numbers.insert(text.into(), number);
         number
@@ -55,19 +56,29 @@ impl Writer {
 
     /// Writes the rows of a function: (offset from its begin, frames from the outermost to the innermost).
     /// Rows that say the same as the one before are left out.
-    pub(crate) fn rows<'a>(&mut self, rows: impl Iterator<Item = (u32, &'a [Frame])>) -> Option<u32> {
+    pub(crate) fn rows<'a>(
+        &mut self,
+        rows: impl Iterator<Item = (u32, &'a [Frame])>,
+    ) -> Option<u32> {
         let at = u32::try_from(self.rows.len()).unwrap_or(NONE);
         let mut before = 0;
         self.last.clear();
         let mut is_first = true;
         for (offset, frames) in rows {
-            let frames = frames.get(..frames.len().min(MAX_DEPTH)).unwrap_or_default();
+            let frames = frames
+                .get(..frames.len().min(MAX_DEPTH))
+                .unwrap_or_default();
             if !is_first && self.last == frames {
                 continue;
             }
             is_first = false;
             // Neighbouring rows mostly share their outer frames, so only the frames that differ are written.
-            let same = self.last.iter().zip(frames).take_while(|(a, b)| a == b).count();
+            let same = self
+                .last
+                .iter()
+                .zip(frames)
+                .take_while(|(a, b)| a == b)
+                .count();
             // 0 is the end, so that a row begins with its number of frames plus 1.
             number(&mut self.rows, frames.len() as u64 + 1);
             number(&mut self.rows, u64::from(offset.wrapping_sub(before)));
@@ -76,7 +87,10 @@ impl Writer {
                 if depth > 0 {
                     number(&mut self.rows, u64::from(frame.name));
                 }
-                number(&mut self.rows, frame.file.map_or(0, |file| u64::from(file) + 1));
+                number(
+                    &mut self.rows,
+                    frame.file.map_or(0, |file| u64::from(file) + 1),
+                );
                 number(&mut self.rows, u64::from(frame.line));
             }
             before = offset;
@@ -96,7 +110,10 @@ impl Writer {
     /// If a part has 4 GiB.
     pub(crate) fn finish(self, guid: Guid, age: u32, functions: &[Function]) -> Result<Vec<u8>> {
         let len = |len: usize| {
-            u32::try_from(len).map_err(|_| Error::TooLarge { size: len as u64, limit: u64::from(u32::MAX) })
+            u32::try_from(len).map_err(|_| Error::TooLarge {
+                size: len as u64,
+                limit: u64::from(u32::MAX),
+            })
         };
         let header = [
             len(functions.len())?,
@@ -105,23 +122,41 @@ impl Writer {
             len(self.rows.len())?,
         ];
         let mut bytes = Vec::with_capacity(
-            HEADER_LEN + 24 * functions.len() + 4 * self.offsets.len() + self.strings.len() + self.rows.len(),
+            HEADER_LEN
+                + 24 * functions.len()
+                + 4 * self.offsets.len()
+                + self.strings.len()
+                + self.rows.len(),
         );
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&guid.to_bytes());
         bytes.extend_from_slice(&age.to_le_bytes());
-        header.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+        header
+            .iter()
+            .for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
         bytes.resize(HEADER_LEN, 0);
         for function in functions {
             let flags = if function.is_public { PUBLIC } else { 0 };
-            let (decorated, rows) = (function.decorated.unwrap_or(NONE), function.rows.unwrap_or(NONE));
-            for number in [function.start, function.end, function.name, decorated, rows, flags] {
+            let (decorated, rows) = (
+                function.decorated.unwrap_or(NONE),
+                function.rows.unwrap_or(NONE),
+            );
+            for number in [
+                function.start,
+                function.end,
+                function.name,
+                decorated,
+                rows,
+                flags,
+            ] {
                 bytes.extend_from_slice(&number.to_le_bytes());
             }
         }
-        self.offsets.iter().for_each(|offset| bytes.extend_from_slice(&offset.to_le_bytes()));
+        self.offsets
+            .iter()
+            .for_each(|offset| bytes.extend_from_slice(&offset.to_le_bytes()));
         bytes.extend_from_slice(&self.strings);
         bytes.extend_from_slice(&self.rows);
         let sum = crc32fast::hash(bytes.get(CHECKSUM_AT + 4..).unwrap_or_default());

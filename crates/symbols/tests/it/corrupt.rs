@@ -32,7 +32,8 @@ pub(crate) fn corrupt(bytes: &mut Vec<u8>, numbers: &mut Numbers) {
             0 => bytes[at] ^= 1 << numbers.below(8),
             1 => bytes[at] = u8::try_from(numbers.below(256)).unwrap(),
             2 => {
-                let word = [u32::MAX, 0, 1, 0x7FFF_FFFF, 0x8000_0000][numbers.below(5)].to_le_bytes();
+                let word =
+                    [u32::MAX, 0, 1, 0x7FFF_FFFF, 0x8000_0000][numbers.below(5)].to_le_bytes();
                 let end = (at + 4).min(bytes.len());
                 bytes[at..end].copy_from_slice(&word[..end - at]);
             }
@@ -62,7 +63,8 @@ fn a_corrupted_pdb_is_an_error_or_a_table() {
                     let symbols = table.resolve_sorted(&rvas);
                     for (rva, symbol) in rvas.iter().zip(&symbols) {
                         let holds = |it: &Symbol| {
-                            it.start_rva <= *rva && it.size.is_none_or(|size| rva - it.start_rva < size)
+                            it.start_rva <= *rva
+                                && it.size.is_none_or(|size| rva - it.start_rva < size)
                         };
                         assert!(symbol.as_ref().is_none_or(holds), "{symbol:?}");
                     }
@@ -85,20 +87,33 @@ fn a_corrupted_pdb_is_an_error_or_a_table() {
 #[test]
 fn names_whose_records_are_not_touched_stay_right() {
     let whole = fixture("shapes-x86_64.pdb");
-    let names: Vec<(u32, String)> =
-        table("shapes-x86_64.pdb").functions().map(|it| (it.start_rva, it.name)).collect();
+    let names: Vec<(u32, String)> = table("shapes-x86_64.pdb")
+        .functions()
+        .map(|it| (it.start_rva, it.name))
+        .collect();
     let text = b"geometry::Shape::area\0";
     let mut touched = 0;
     for at in (0..whole.len() - text.len()).filter(|at| whole[*at..].starts_with(text)) {
         for bit in 0..8 {
             let mut bytes = whole.clone();
             bytes[at + 3] ^= 1 << bit;
-            let Ok(damaged) = Pdb::open(Cursor::new(bytes)).and_then(|mut pdb| pdb.table()) else { continue };
-            for (rva, name) in names.iter().filter(|(_, name)| name != "geometry::Shape::area") {
-                assert_eq!(damaged.resolve(*rva).map(|it| it.name).as_deref(), Some(name.as_str()));
+            let Ok(damaged) = Pdb::open(Cursor::new(bytes)).and_then(|mut pdb| pdb.table()) else {
+                continue;
+            };
+            for (rva, name) in names
+                .iter()
+                .filter(|(_, name)| name != "geometry::Shape::area")
+            {
+                assert_eq!(
+                    damaged.resolve(*rva).map(|it| it.name).as_deref(),
+                    Some(name.as_str())
+                );
             }
-            touched +=
-                usize::from(damaged.resolve(0x1000).is_some_and(|it| it.name != "geometry::Shape::area"));
+            touched += usize::from(
+                damaged
+                    .resolve(0x1000)
+                    .is_some_and(|it| it.name != "geometry::Shape::area"),
+            );
         }
     }
     assert!(touched > 0, "the record was not found");
@@ -125,7 +140,10 @@ fn a_corrupted_table_is_an_error_or_answers() {
         if bytes == whole {
             continue;
         }
-        assert!(Table::open(bytes.clone()).is_err(), "the checksum does not match");
+        assert!(
+            Table::open(bytes.clone()).is_err(),
+            "the checksum does not match"
+        );
         if bytes.len() > 16 && nth % 2 == 0 {
             let sum = crc32fast::hash(&bytes[16..]).to_le_bytes();
             bytes[12..16].copy_from_slice(&sum);

@@ -63,14 +63,28 @@ fn image(is_wide: bool, entries: &[Entry]) -> Vec<u8> {
 /// The record of an image that names a symbol file.
 fn code_view(path: &str, identity: &Identity) -> Entry {
     let guid = identity.guid().to_bytes();
-    let record = [b"RSDS", &guid[..], &identity.age().to_le_bytes(), path.as_bytes(), b"\0"].concat();
+    let record = [
+        b"RSDS",
+        &guid[..],
+        &identity.age().to_le_bytes(),
+        path.as_bytes(),
+        b"\0",
+    ]
+    .concat();
     (2, record)
 }
 
 /// As linkers write it: other entries in front, the path of the machine that built it.
 fn usual(is_wide: bool) -> Vec<u8> {
     let path = format!("D:\\build\\{PDB}");
-    image(is_wide, &[(13, vec![1; 40]), code_view(&path, &identity_of(PDB)), (16, vec![0; 36])])
+    image(
+        is_wide,
+        &[
+            (13, vec![1; 40]),
+            code_view(&path, &identity_of(PDB)),
+            (16, vec![0; 36]),
+        ],
+    )
 }
 
 fn wanted() -> ImageIdentity {
@@ -78,12 +92,19 @@ fn wanted() -> ImageIdentity {
 }
 
 fn symbols(path: &str, cache: &Path) -> Symbols {
-    let defaults = Defaults { cache: Some(cache.to_owned()), ..Defaults::default() };
+    let defaults = Defaults {
+        cache: Some(cache.to_owned()),
+        ..Defaults::default()
+    };
     Symbols::new(SearchPath::parse([path], &defaults), Options::default())
 }
 
 fn reasons(search: &ImageSearch) -> String {
-    search.tried.iter().map(|attempt| format!("{}; ", attempt.reason)).collect()
+    search
+        .tried
+        .iter()
+        .map(|attempt| format!("{}; ", attempt.reason))
+        .collect()
 }
 
 #[test]
@@ -97,36 +118,65 @@ fn an_image_names_its_symbol_file() {
     }
     let named = |entries: &[Entry]| Image::open(Cursor::new(image(true, entries))).unwrap().pdb;
     assert_eq!(named(&[]), None, "without a debug directory");
-    assert_eq!(named(&[(2, b"NB10 and numbers of another kind".to_vec())]), None);
+    assert_eq!(
+        named(&[(2, b"NB10 and numbers of another kind".to_vec())]),
+        None
+    );
     let cut = code_view("a.pdb", &identity_of(PDB)).1[..22].to_vec();
     assert_eq!(named(&[(2, cut)]), None, "the record ends in the age");
     // Native images of .NET name their own symbol file, then that of the code they were made from.
     let il = Identity::with_key("a.pdb", "11111111222233334444555555555555FF").unwrap();
-    let both = [code_view("a.ni.pdb", &identity_of(PDB)), code_view("a.pdb", &il)];
+    let both = [
+        code_view("a.ni.pdb", &identity_of(PDB)),
+        code_view("a.pdb", &il),
+    ];
     assert_eq!(named(&both).unwrap().path, "a.ni.pdb");
 }
 
 #[test]
 fn from_a_store_a_plain_folder_and_a_server() {
     let folder = tempfile::tempdir().unwrap();
-    let (store, flat, cache) =
-        (folder.path().join("store"), folder.path().join("flat"), folder.path().join("cache"));
+    let (store, flat, cache) = (
+        folder.path().join("store"),
+        folder.path().join("flat"),
+        folder.path().join("cache"),
+    );
     let place = format!("{NAME}/0D9F641E4000/{NAME}");
     write(store.join(&place), &usual(true));
     // What Windows wrote may be copied to a system that distinguishes letters by case.
     write(flat.join("shapes.DLL"), &usual(true));
     let server = Server::start([(format!("/{place}"), Answer::File(usual(true)))]);
     for (path, source) in [
-        (store.display().to_string(), store.join(&place).display().to_string()),
-        (flat.display().to_string(), flat.join("shapes.DLL").display().to_string()),
+        (
+            store.display().to_string(),
+            store.join(&place).display().to_string(),
+        ),
+        (
+            flat.display().to_string(),
+            flat.join("shapes.DLL").display().to_string(),
+        ),
         (server.url.clone(), format!("{}/{place}", server.url)),
     ] {
         let found = symbols(&path, &cache).image(&wanted(), &mut ());
-        assert_eq!(found.source.as_deref(), Some(source.as_str()), "{}", reasons(&found));
+        assert_eq!(
+            found.source.as_deref(),
+            Some(source.as_str()),
+            "{}",
+            reasons(&found)
+        );
         assert_eq!(found.pdb.unwrap().identity, identity_of(PDB));
     }
-    assert_eq!(std::fs::read(cache.join(&place)).unwrap(), usual(true), "what a server sent is kept");
-    assert!(symbols(&server.url, &cache).image(&wanted(), &mut ()).pdb.is_some());
+    assert_eq!(
+        std::fs::read(cache.join(&place)).unwrap(),
+        usual(true),
+        "what a server sent is kept"
+    );
+    assert!(
+        symbols(&server.url, &cache)
+            .image(&wanted(), &mut ())
+            .pdb
+            .is_some()
+    );
     assert_eq!(server.files_asked().len(), 1, "the cache answers");
 }
 
@@ -136,15 +186,27 @@ fn an_image_leads_to_names() {
     let (server, cache) = {
         let identity = identity_of(PDB);
         let answers = [
-            (format!("/{NAME}/0D9F641E4000/{NAME}"), Answer::File(usual(true))),
-            (format!("/{PDB}/{}/{PDB}", identity.key()), Answer::File(fixture(PDB))),
+            (
+                format!("/{NAME}/0D9F641E4000/{NAME}"),
+                Answer::File(usual(true)),
+            ),
+            (
+                format!("/{PDB}/{}/{PDB}", identity.key()),
+                Answer::File(fixture(PDB)),
+            ),
         ];
         (Server::start(answers), tempfile::tempdir().unwrap())
     };
     let symbols = symbols(&server.url, cache.path());
     let identity = symbols.image(&wanted(), &mut ()).pdb.unwrap().identity;
-    let Outcome::Loaded(module) = symbols.load(&identity, &mut ()) else { panic!() };
-    let name = module.resolve_sorted(&[0x1000]).unwrap()[0].as_ref().unwrap().name.clone();
+    let Outcome::Loaded(module) = symbols.load(&identity, &mut ()) else {
+        panic!()
+    };
+    let name = module.resolve_sorted(&[0x1000]).unwrap()[0]
+        .as_ref()
+        .unwrap()
+        .name
+        .clone();
     assert_eq!(name, "geometry::Shape::area");
     assert!(module.function_count().unwrap() > 3);
 }
@@ -160,7 +222,10 @@ fn another_build_and_what_is_no_image_are_neither_used_nor_kept() {
     let mut directory = usual(true);
     directory[0x98 + 112 + 48..][..4].copy_from_slice(&0x9000_u32.to_le_bytes());
     for (bytes, reason) in [
-        (of_another_build, "belongs to another build: it is 0D9F641F4000, wanted is 0D9F641E4000"),
+        (
+            of_another_build,
+            "belongs to another build: it is 0D9F641F4000, wanted is 0D9F641E4000",
+        ),
         (
             b"<html>no such file</html>, said the server with status 200 and many words".to_vec(),
             "expected an image",
@@ -174,10 +239,18 @@ fn another_build_and_what_is_no_image_are_neither_used_nor_kept() {
         let flat = folder.path().join("flat");
         write(flat.join(NAME), &bytes);
         let found = symbols(flat.to_str().unwrap(), &cache).image(&wanted(), &mut ());
-        assert!(found.source.is_none() && reasons(&found).contains(reason), "{}", reasons(&found));
+        assert!(
+            found.source.is_none() && reasons(&found).contains(reason),
+            "{}",
+            reasons(&found)
+        );
         let server = Server::start([(format!("/{NAME}/0D9F641E4000/{NAME}"), Answer::File(bytes))]);
         let found = symbols(&server.url, &cache).image(&wanted(), &mut ());
-        assert!(found.source.is_none() && reasons(&found).contains(reason), "{}", reasons(&found));
+        assert!(
+            found.source.is_none() && reasons(&found).contains(reason),
+            "{}",
+            reasons(&found)
+        );
         assert!(!cache.join(NAME).exists(), "nothing is kept");
     }
     // A symbol file is not asked for where its image names none.
@@ -202,5 +275,8 @@ fn a_corrupted_image_is_an_error_or_an_image() {
         }
     }
     assert_eq!(images + errors, 4000);
-    assert!(images > 500 && errors > 500, "{images} images, {errors} errors");
+    assert!(
+        images > 500 && errors > 500,
+        "{images} images, {errors} errors"
+    );
 }

@@ -64,7 +64,13 @@ fn pdb(streams: &[Vec<u8>]) -> Vec<u8> {
     bytes.resize(bytes.len().next_multiple_of(PAGE), 0);
     let page_count = u32::try_from(bytes.len() / PAGE).unwrap();
     bytes[..32].copy_from_slice(b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0");
-    for (at, number) in [(32, PAGE as u32), (36, 1), (40, page_count), (44, directory_len), (52, 2)] {
+    for (at, number) in [
+        (32, PAGE as u32),
+        (36, 1),
+        (40, page_count),
+        (44, directory_len),
+        (52, 2),
+    ] {
         bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
     }
     bytes[2 * PAGE..2 * PAGE + 4].copy_from_slice(&directory_page.to_le_bytes());
@@ -72,7 +78,10 @@ fn pdb(streams: &[Vec<u8>]) -> Vec<u8> {
 }
 
 fn table(streams: &[Vec<u8>]) -> Table {
-    Pdb::open(Cursor::new(pdb(streams))).unwrap().table().unwrap()
+    Pdb::open(Cursor::new(pdb(streams)))
+        .unwrap()
+        .table()
+        .unwrap()
 }
 
 fn name(table: &Table, rva: u32) -> String {
@@ -81,13 +90,19 @@ fn name(table: &Table, rva: u32) -> String {
 
 /// Offset of the numbers of the debug streams in the debug information.
 fn debug_streams_at(dbi: &[u8]) -> usize {
-    64 + [24, 28, 32, 36, 40, 52].map(|at| u32_at(dbi, at)).iter().sum::<usize>()
+    64 + [24, 28, 32, 36, 40, 52]
+        .map(|at| u32_at(dbi, at))
+        .iter()
+        .sum::<usize>()
 }
 
 #[test]
 fn taken_apart_and_put_together_it_says_the_same() {
     let streams = streams(&fixture(NAME));
-    assert_eq!(table(&streams).as_bytes(), crate::pdb::table(NAME).as_bytes());
+    assert_eq!(
+        table(&streams).as_bytes(),
+        crate::pdb::table(NAME).as_bytes()
+    );
 }
 
 #[test]
@@ -101,7 +116,11 @@ fn the_age_is_that_of_the_debug_information() {
     assert_eq!(age(&streams), 3);
     streams[DBI].clear();
     assert_eq!(age(&streams), 7, "no debug information");
-    let error = Pdb::open(Cursor::new(pdb(&streams))).unwrap().table().err().unwrap();
+    let error = Pdb::open(Cursor::new(pdb(&streams)))
+        .unwrap()
+        .table()
+        .err()
+        .unwrap();
     assert!(matches!(error, Error::Unsupported(_)), "{error}");
 }
 
@@ -110,7 +129,10 @@ fn the_age_is_that_of_the_debug_information() {
 fn modules_that_were_rearranged_are_followed() {
     let mut streams = streams(&fixture(NAME));
     let pairs = |pairs: &[(u32, u32)]| -> Vec<u8> {
-        pairs.iter().flat_map(|(from, to)| [from.to_le_bytes(), to.to_le_bytes()].concat()).collect()
+        pairs
+            .iter()
+            .flat_map(|(from, to)| [from.to_le_bytes(), to.to_le_bytes()].concat())
+            .collect()
     };
     let to_source = pairs(&[
         (0x1000, 0x1000),
@@ -142,8 +164,14 @@ fn modules_that_were_rearranged_are_followed() {
     assert_eq!(name(&table, 0x1411), "-");
     assert_eq!(name(&table, 0x1030), "-");
     assert_eq!(name(&table, 0x1060), "-");
-    assert_eq!(name(&table, 0x1050), "geometry::`anonymous namespace'::hidden shapes.cpp:42");
-    let part = Pdb::open(Cursor::new(pdb(&streams))).unwrap().table_of(&[0x1400]).unwrap();
+    assert_eq!(
+        name(&table, 0x1050),
+        "geometry::`anonymous namespace'::hidden shapes.cpp:42"
+    );
+    let part = Pdb::open(Cursor::new(pdb(&streams)))
+        .unwrap()
+        .table_of(&[0x1400])
+        .unwrap();
     assert_eq!(name(&part, 0x1400), "plain_c shapes.cpp:50");
 }
 
@@ -159,8 +187,15 @@ fn sections_of_native_images_come_from_the_section_map() {
     let sections = whole[headers].len() / 40;
     let mut rva = 0x1000;
     for nth in 0..sections {
-        let (header, entry) = (&whole[headers][40 * nth..], &whole[DBI][map_at + 4 + 20 * nth..]);
-        assert_eq!((u32_at(header, 12), u32_at(header, 8)), (rva, u32_at(entry, 16)), "section {nth}");
+        let (header, entry) = (
+            &whole[headers][40 * nth..],
+            &whole[DBI][map_at + 4 + 20 * nth..],
+        );
+        assert_eq!(
+            (u32_at(header, 12), u32_at(header, 8)),
+            (rva, u32_at(entry, 16)),
+            "section {nth}"
+        );
         rva += u32_at(entry, 16).next_multiple_of(0x1000);
     }
     let mut native = whole.clone();
@@ -168,11 +203,22 @@ fn sections_of_native_images_come_from_the_section_map() {
     assert_eq!(table(&native).as_bytes(), table(&whole).as_bytes());
 
     // A map that does not count its sections, or cuts pieces out of them, is none of a native image.
-    for (at, value) in [(map_at + 4 + 6, 3), (map_at + 4 + 12, 0x10), (map_at + 4 + 19, 0xFF)] {
+    for (at, value) in [
+        (map_at + 4 + 6, 3),
+        (map_at + 4 + 12, 0x10),
+        (map_at + 4 + 19, 0xFF),
+    ] {
         let mut other = native.clone();
         other[DBI][at] = value;
-        let error = Pdb::open(Cursor::new(pdb(&other))).unwrap().table().err().unwrap();
-        assert!(error.to_string().contains("does not say which sections"), "{error}");
+        let error = Pdb::open(Cursor::new(pdb(&other)))
+            .unwrap()
+            .table()
+            .err()
+            .unwrap();
+        assert!(
+            error.to_string().contains("does not say which sections"),
+            "{error}"
+        );
     }
 }
 
@@ -200,33 +246,54 @@ fn commands_of_source_servers_are_not_read() {
     for _ in 0..2 {
         at += 4 + 4 * u32_at(&whole[INFO], at);
     }
-    let pairs = whole[INFO][at..].chunks_exact(8).map(|pair| (u32_at(pair, 0), u32_at(pair, 4)));
+    let pairs = whole[INFO][at..]
+        .chunks_exact(8)
+        .map(|pair| (u32_at(pair, 0), u32_at(pair, 4)));
     let (_, stream) = pairs.clone().find(|(of, _)| *of == name).unwrap();
     streams[stream] = commands.into_bytes();
     let changed = table(&streams);
     assert_eq!(changed.as_bytes(), table(&whole).as_bytes());
     assert!(!touched.exists());
     let files: Vec<_> = changed.functions().filter_map(|it| it.file).collect();
-    assert!(!files.is_empty() && files.iter().all(|file| file == "c:\\src\\shapes.cpp"), "{files:?}");
+    assert!(
+        !files.is_empty() && files.iter().all(|file| file == "c:\\src\\shapes.cpp"),
+        "{files:?}"
+    );
 }
 
 /// Scopes that lead back to themselves, ids that are no functions, and no list of positions in the stream.
 #[test]
 fn ids_that_make_no_sense() {
     let whole = streams(&fixture(NAME));
-    let scaled = |streams: &[Vec<u8>]| table(streams).resolve(0x1014).unwrap().inlined[0].name.clone();
+    let scaled = |streams: &[Vec<u8>]| {
+        table(streams).resolve(0x1014).unwrap().inlined[0]
+            .name
+            .clone()
+    };
     assert_eq!(scaled(&whole), "geometry::scaled");
     // The second record: kind LF_FUNC_ID, then its scope, which is the first record, 0x1000.
     let header = u32_at(&whole[IDS], 4);
     let second = header + 2 + usize::from(u16_at(&whole[IDS], header));
-    assert_eq!((u16_at(&whole[IDS], second + 2), u32_at(&whole[IDS], second + 4)), (0x1601, 0x1000));
-    for (scope, expected) in
-        [(0_u32, "scaled"), (0x1001, "scaled"), (0x9999_9999, "scaled"), (0x1004, "scaled")]
-    {
+    assert_eq!(
+        (
+            u16_at(&whole[IDS], second + 2),
+            u32_at(&whole[IDS], second + 4)
+        ),
+        (0x1601, 0x1000)
+    );
+    for (scope, expected) in [
+        (0_u32, "scaled"),
+        (0x1001, "scaled"),
+        (0x9999_9999, "scaled"),
+        (0x1004, "scaled"),
+    ] {
         let mut streams = whole.clone();
         streams[IDS][second + 4..second + 8].copy_from_slice(&scope.to_le_bytes());
         let name = scaled(&streams);
-        assert!(name.ends_with(expected) && name.len() < 500, "{scope:#x}: {name}");
+        assert!(
+            name.ends_with(expected) && name.len() < 500,
+            "{scope:#x}: {name}"
+        );
     }
     let mut streams = whole.clone();
     streams[IDS][second + 2] = 9;
@@ -242,14 +309,25 @@ fn ids_that_make_no_sense() {
 fn inlined_functions_of_other_object_files() {
     let mut streams = streams(&fixture(NAME));
     let object = usize::from(u16_at(&streams[DBI], 64 + 34));
-    let (symbols_len, lines_len) = (u32_at(&streams[DBI], 64 + 36), u32_at(&streams[DBI], 64 + 44));
-    let site = (4..symbols_len).find(|at| streams[object][*at..].starts_with(&[0x4D, 0x11])).unwrap();
+    let (symbols_len, lines_len) = (
+        u32_at(&streams[DBI], 64 + 36),
+        u32_at(&streams[DBI], 64 + 44),
+    );
+    let site = (4..symbols_len)
+        .find(|at| streams[object][*at..].starts_with(&[0x4D, 0x11]))
+        .unwrap();
     // Inlinee 0x1001 of the first site becomes the second import from the first object file.
     assert_eq!(u32_at(&streams[object], site + 10), 0x1001);
     streams[object][site + 10..site + 14].copy_from_slice(&0x8000_0001_u32.to_le_bytes());
     // Its name is in the string table: that of this object file itself, put at the end of it.
-    let file = String::from_utf8_lossy(&streams[DBI][64 + 64..]).split('\0').next().unwrap().to_owned();
-    let names = (0..streams.len()).find(|nth| streams[*nth].starts_with(&[0xFE, 0xEF, 0xFE, 0xEF])).unwrap();
+    let file = String::from_utf8_lossy(&streams[DBI][64 + 64..])
+        .split('\0')
+        .next()
+        .unwrap()
+        .to_owned();
+    let names = (0..streams.len())
+        .find(|nth| streams[*nth].starts_with(&[0xFE, 0xEF, 0xFE, 0xEF]))
+        .unwrap();
     let len = u32_at(&streams[names], 8);
     let mut text = file.into_bytes();
     text.push(0);
@@ -258,8 +336,13 @@ fn inlined_functions_of_other_object_files() {
     streams[names].splice(12 + len..12 + len, text);
     let name_at = u32::try_from(len).unwrap();
     let mut more = Vec::new();
-    for words in [vec![0xF7, 16, name_at, 2, 77, 78], vec![0xF8, 8, 78, 0x1001]] {
-        words.into_iter().for_each(|word: u32| more.extend(word.to_le_bytes()));
+    for words in [
+        vec![0xF7, 16, name_at, 2, 77, 78],
+        vec![0xF8, 8, 78, 0x1001],
+    ] {
+        words
+            .into_iter()
+            .for_each(|word: u32| more.extend(word.to_le_bytes()));
     }
     let grown = u32::try_from(lines_len + more.len()).unwrap();
     streams[DBI][64 + 44..64 + 48].copy_from_slice(&grown.to_le_bytes());
@@ -282,7 +365,9 @@ fn functions_that_overlap_have_bounded_lines() {
         // and name.
         symbols.extend([42, 0, 0x10, 0x11]);
         let numbers = [0, 0, 0, 0x100, 0, 0, 0, nth % 0x100];
-        numbers.iter().for_each(|number: &u32| symbols.extend(number.to_le_bytes()));
+        numbers
+            .iter()
+            .for_each(|number: &u32| symbols.extend(number.to_le_bytes()));
         symbols.extend([1, 0, 0]);
         symbols.extend(b"f\0\0\0\0");
         symbols.extend([2, 0, 6, 0]);
@@ -298,11 +383,16 @@ fn functions_that_overlap_have_bounded_lines() {
         lines.extend((nth + 1).to_le_bytes());
     }
     for (at, len) in [(36, symbols.len()), (44, lines.len())] {
-        streams[DBI][64 + at..64 + at + 4].copy_from_slice(&u32::try_from(len).unwrap().to_le_bytes());
+        streams[DBI][64 + at..64 + at + 4]
+            .copy_from_slice(&u32::try_from(len).unwrap().to_le_bytes());
     }
     symbols.extend(lines);
     streams[object] = symbols;
     let table = table(&streams);
     assert_eq!(table.resolve(0x1000).unwrap().name, "f");
-    assert!(table.as_bytes().len() < 8 << 20, "{}", table.as_bytes().len());
+    assert!(
+        table.as_bytes().len() < 8 << 20,
+        "{}",
+        table.as_bytes().len()
+    );
 }

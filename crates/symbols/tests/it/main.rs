@@ -28,7 +28,12 @@ use etwkit_symbols::pdb::Pdb;
 
 /// A file of this folder.
 fn fixture(name: &str) -> Vec<u8> {
-    std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)).unwrap()
+    std::fs::read(
+        PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures")
+            .join(name),
+    )
+    .unwrap()
 }
 
 /// Its identity.
@@ -40,7 +45,12 @@ fn identity_of(name: &str) -> Identity {
 
 /// The identity that a file of that name has in another build.
 fn of_another_build(name: &str) -> Identity {
-    Identity::new(name, Guid::literal("11111111-2222-3333-4444-555555555555"), 1).unwrap()
+    Identity::new(
+        name,
+        Guid::literal("11111111-2222-3333-4444-555555555555"),
+        1,
+    )
+    .unwrap()
 }
 
 /// Writes a file and the folders that it needs.

@@ -29,7 +29,10 @@ impl Made {
     fn new() -> Self {
         let mut bytes = b"Microsoft MSFZ Container\r\n\x1aALD\0\0".to_vec();
         bytes.resize(80, 0);
-        Self { bytes, chunks: Vec::new() }
+        Self {
+            bytes,
+            chunks: Vec::new(),
+        }
     }
 
     /// Packs a chunk; `len` is what is claimed of it.
@@ -47,7 +50,10 @@ impl Made {
 
     fn finish(mut self, streams: &[Fragments]) -> Vec<u8> {
         let mut directory = Vec::new();
-        for (len, location) in streams.iter().flat_map(|stream| stream.iter().copied().chain([(0, 0)])) {
+        for (len, location) in streams
+            .iter()
+            .flat_map(|stream| stream.iter().copied().chain([(0, 0)]))
+        {
             directory.extend(u32::to_le_bytes(len));
             if len > 0 {
                 directory.extend(location.to_le_bytes());
@@ -61,8 +67,14 @@ impl Made {
         for (field, number) in [(DIRECTORY_AT, at), (CHUNKS_AT, chunks_at)] {
             self.bytes[field..field + 8].copy_from_slice(&number.to_le_bytes());
         }
-        let lens =
-            [streams.len(), 1, packed.len(), directory.len(), self.chunks.len() / 20, self.chunks.len()];
+        let lens = [
+            streams.len(),
+            1,
+            packed.len(),
+            directory.len(),
+            self.chunks.len() / 20,
+            self.chunks.len(),
+        ];
         for (nth, number) in lens.into_iter().enumerate() {
             let field = STREAMS + 4 * nth;
             self.bytes[field..field + 4].copy_from_slice(&(number as u32).to_le_bytes());
@@ -96,7 +108,11 @@ pub(crate) fn compressed(streams: &[Vec<u8>], chunk_len: usize) -> Vec<u8> {
     for (nth, chunk) in all.chunks(chunk_len).enumerate() {
         match nth % 4 {
             2 => made.chunk_by(0, chunk.to_vec(), chunk.len() as u32),
-            3 => made.chunk_by(2, miniz_oxide::deflate::compress_to_vec(chunk, 6), chunk.len() as u32),
+            3 => made.chunk_by(
+                2,
+                miniz_oxide::deflate::compress_to_vec(chunk, 6),
+                chunk.len() as u32,
+            ),
             _ => made.chunk(chunk, chunk.len() as u32),
         }
     }
@@ -110,7 +126,11 @@ fn a_compressed_file_says_the_same() {
         for chunk_len in [500, 5000, 1 << 20] {
             let packed = compressed(&whole, chunk_len);
             let table_of = Pdb::open(Cursor::new(packed)).unwrap().table().unwrap();
-            assert_eq!(table_of.as_bytes(), table(name).as_bytes(), "{name}, chunks of {chunk_len}");
+            assert_eq!(
+                table_of.as_bytes(),
+                table(name).as_bytes(),
+                "{name}, chunks of {chunk_len}"
+            );
         }
     }
 }
@@ -118,7 +138,10 @@ fn a_compressed_file_says_the_same() {
 /// `compressed-x86_64.pdb` was made of the plain file by Microsoft's own library.
 #[test]
 fn a_file_of_another_writer_says_the_same() {
-    assert_eq!(table("compressed-x86_64.pdb").as_bytes(), table(NAME).as_bytes());
+    assert_eq!(
+        table("compressed-x86_64.pdb").as_bytes(),
+        table(NAME).as_bytes()
+    );
     assert!(fixture("compressed-x86_64.pdb").starts_with(b"Microsoft MSFZ Container"));
 }
 
@@ -163,12 +186,18 @@ fn what_is_claimed_takes_no_memory() {
 fn a_damaged_chunk_names_nothing_wrong() {
     let whole = compressed(&streams(&fixture(NAME)), 500);
     let names = |table: &etwkit_symbols::table::Table| -> Vec<(u32, String)> {
-        table.functions().map(|it| (it.start_rva, it.name)).collect()
+        table
+            .functions()
+            .map(|it| (it.start_rva, it.name))
+            .collect()
     };
     let right = names(&table(NAME));
     let number = |at: usize| u32::from_le_bytes(whole[at..at + 4].try_into().unwrap()) as usize;
     let (table_at, mut errors) = (number(CHUNKS_AT), 0);
-    for chunk in (0..number(CHUNKS)).map(|nth| table_at + 20 * nth).filter(|chunk| number(chunk + 8) == 1) {
+    for chunk in (0..number(CHUNKS))
+        .map(|nth| table_at + 20 * nth)
+        .filter(|chunk| number(chunk + 8) == 1)
+    {
         let mut bytes = whole.clone();
         // No frame of zstd begins like this.
         bytes[number(chunk)] ^= 0xFF;
@@ -191,7 +220,9 @@ fn a_directory_that_goes_to_and_fro_costs_no_more_than_an_honest_one() {
     let to_and_fro = |count: u64, len: u32| {
         let mut made = Made::new();
         (0..4).for_each(|_| made.chunk(&chunk, chunk.len() as u32));
-        let fragments = (0..count).map(|nth| (len, IN_CHUNK | (nth % 4) << 32)).collect();
+        let fragments = (0..count)
+            .map(|nth| (len, IN_CHUNK | (nth % 4) << 32))
+            .collect();
         // The debug information, which is read as a whole.
         made.finish(&[Vec::new(), vec![(28, IN_CHUNK)], Vec::new(), fragments])
     };
@@ -199,6 +230,10 @@ fn a_directory_that_goes_to_and_fro_costs_no_more_than_an_honest_one() {
     // 28 MB of the 32 MB that the chunks have, in two million fragments.
     let bytes = to_and_fro(2_000_000, 14);
     assert!(error(bytes).contains("does not say which sections"));
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        start.elapsed()
+    );
     assert!(error(to_and_fro(1000, 1 << 20)).contains("streams are larger than the file"));
 }

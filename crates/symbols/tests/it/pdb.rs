@@ -9,16 +9,26 @@ use etwkit_symbols::table::Table;
 use crate::fixture;
 
 pub(crate) fn table(name: &str) -> Table {
-    Pdb::open(Cursor::new(fixture(name))).unwrap().table().unwrap()
+    Pdb::open(Cursor::new(fixture(name)))
+        .unwrap()
+        .table()
+        .unwrap()
 }
 
 /// `innermost line < … < outermost line`.
 pub(crate) fn shown(symbol: Option<&Symbol>) -> String {
-    let Some(symbol) = symbol else { return "-".to_owned() };
-    let inlined = symbol.inlined.iter().map(|it| (&it.name, &it.file, it.line));
+    let Some(symbol) = symbol else {
+        return "-".to_owned();
+    };
+    let inlined = symbol
+        .inlined
+        .iter()
+        .map(|it| (&it.name, &it.file, it.line));
     let all = inlined.chain([(&symbol.name, &symbol.file, symbol.line)]);
     let one = |(name, file, line): (&String, &Option<String>, Option<u32>)| match (file, line) {
-        (Some(file), Some(line)) => format!("{name} {}:{line}", file.rsplit(['\\', '/']).next().unwrap()),
+        (Some(file), Some(line)) => {
+            format!("{name} {}:{line}", file.rsplit(['\\', '/']).next().unwrap())
+        }
         _ => name.clone(),
     };
     all.map(one).collect::<Vec<_>>().join(" < ")
@@ -40,17 +50,29 @@ fn functions_lines_and_inlined_calls() {
             0x1013,
             "geometry::square shapes.cpp:26 < geometry::scaled shapes.cpp:30 < geometry::Shape::area shapes.cpp:37",
         ),
-        (0x1014, "geometry::scaled shapes.cpp:31 < geometry::Shape::area shapes.cpp:37"),
-        (0x1020, "geometry::scaled shapes.cpp:32 < geometry::Shape::area shapes.cpp:37"),
+        (
+            0x1014,
+            "geometry::scaled shapes.cpp:31 < geometry::Shape::area shapes.cpp:37",
+        ),
+        (
+            0x1020,
+            "geometry::scaled shapes.cpp:32 < geometry::Shape::area shapes.cpp:37",
+        ),
         (0x1021, "geometry::Shape::area shapes.cpp:38"),
         (0x102E, "geometry::Shape::area shapes.cpp:38"),
         // Between functions, although a public symbol lies below.
         (0x102F, "-"),
         (0x1030, "plain_c shapes.cpp:50"),
-        (0x1050, "geometry::`anonymous namespace'::hidden shapes.cpp:42"),
+        (
+            0x1050,
+            "geometry::`anonymous namespace'::hidden shapes.cpp:42",
+        ),
         (0x1060, "with_arguments shapes.cpp:54"),
         (0x1070, "operator delete shapes.cpp:59"),
-        (0x10C0, "geometry::Vector<int>::at shapes.cpp:13 < entry shapes.cpp:69"),
+        (
+            0x10C0,
+            "geometry::Vector<int>::at shapes.cpp:13 < entry shapes.cpp:69",
+        ),
         (0x1120, "geometry::Vector<int>::push_back shapes.cpp:10"),
         (0x1136, "-"),
         (u32::MAX, "-"),
@@ -62,10 +84,19 @@ fn functions_lines_and_inlined_calls() {
 #[test]
 fn a_function_has_its_size_and_its_decorated_name() {
     let symbol = table("shapes-x86_64.pdb").resolve(0x1025).unwrap();
-    assert_eq!((symbol.start_rva, symbol.size, symbol.is_public), (0x1000, Some(47), false));
-    assert_eq!(symbol.decorated.as_deref(), Some("?area@Shape@geometry@@UEAAII@Z"));
+    assert_eq!(
+        (symbol.start_rva, symbol.size, symbol.is_public),
+        (0x1000, Some(47), false)
+    );
+    assert_eq!(
+        symbol.decorated.as_deref(),
+        Some("?area@Shape@geometry@@UEAAII@Z")
+    );
     let signature = symbol.signature().unwrap();
-    assert_eq!(signature, "public: virtual unsigned int __cdecl geometry::Shape::area(unsigned int)");
+    assert_eq!(
+        signature,
+        "public: virtual unsigned int __cdecl geometry::Shape::area(unsigned int)"
+    );
     assert_eq!(symbol.file.as_deref(), Some("c:\\src\\shapes.cpp"));
 }
 
@@ -73,9 +104,18 @@ fn a_function_has_its_size_and_its_decorated_name() {
 fn files_without_private_symbols_name_by_the_nearest_public_one() {
     let table = table("public-x86_64.pdb");
     let symbol = table.resolve(0x1014).unwrap();
-    assert_eq!((symbol.name.as_str(), symbol.size, symbol.is_public), ("geometry::Shape::area", None, true));
-    assert_eq!((symbol.file, symbol.line, symbol.inlined.len()), (None, None, 0));
-    assert_eq!(shown(table.resolve(0x1120).as_ref()), "geometry::Vector<int>::push_back");
+    assert_eq!(
+        (symbol.name.as_str(), symbol.size, symbol.is_public),
+        ("geometry::Shape::area", None, true)
+    );
+    assert_eq!(
+        (symbol.file, symbol.line, symbol.inlined.len()),
+        (None, None, 0)
+    );
+    assert_eq!(
+        shown(table.resolve(0x1120).as_ref()),
+        "geometry::Vector<int>::push_back"
+    );
     // Behind the code of the last function, and in a section without code.
     assert_eq!(table.resolve(0x1137), None);
     assert_eq!(table.resolve(0x2000), None);
@@ -85,12 +125,21 @@ fn files_without_private_symbols_name_by_the_nearest_public_one() {
 
 #[test]
 fn c_names_of_32_bit_code() {
-    let names: Vec<String> = table("shapes-i686.pdb").functions().map(|symbol| symbol.name).collect();
+    let names: Vec<String> = table("shapes-i686.pdb")
+        .functions()
+        .map(|symbol| symbol.name)
+        .collect();
     for name in ["entry", "plain_c", "with_arguments"] {
         assert!(names.iter().any(|it| it == name), "{name}: {names:?}");
     }
-    let with_arguments = table("shapes-i686.pdb").functions().find(|it| it.name == "with_arguments").unwrap();
-    assert_eq!(with_arguments.decorated.as_deref(), Some("_with_arguments@4"));
+    let with_arguments = table("shapes-i686.pdb")
+        .functions()
+        .find(|it| it.name == "with_arguments")
+        .unwrap();
+    assert_eq!(
+        with_arguments.decorated.as_deref(),
+        Some("_with_arguments@4")
+    );
 }
 
 #[test]
@@ -98,8 +147,15 @@ fn a_table_of_a_part_says_the_same() {
     for name in ["shapes-x86_64.pdb", "shapes-i686.pdb", "public-x86_64.pdb"] {
         let whole = table(name);
         let rvas: Vec<u32> = (0xFF0..0x1200).collect();
-        let part = Pdb::open(Cursor::new(fixture(name))).unwrap().table_of(&rvas).unwrap();
-        assert_eq!(whole.resolve_sorted(&rvas), part.resolve_sorted(&rvas), "{name}");
+        let part = Pdb::open(Cursor::new(fixture(name)))
+            .unwrap()
+            .table_of(&rvas)
+            .unwrap();
+        assert_eq!(
+            whole.resolve_sorted(&rvas),
+            part.resolve_sorted(&rvas),
+            "{name}"
+        );
         let one_by_one: Vec<_> = rvas.iter().map(|rva| whole.resolve(*rva)).collect();
         assert_eq!(whole.resolve_sorted(&rvas), one_by_one, "{name}");
         // Unsorted addresses are only slower.
@@ -113,7 +169,13 @@ fn a_table_of_a_part_says_the_same() {
 
 #[test]
 fn the_same_file_gives_the_same_table() {
-    assert_eq!(table("shapes-x86_64.pdb").as_bytes(), table("shapes-x86_64.pdb").as_bytes());
+    assert_eq!(
+        table("shapes-x86_64.pdb").as_bytes(),
+        table("shapes-x86_64.pdb").as_bytes()
+    );
     let copy = Table::open(table("shapes-x86_64.pdb").as_bytes().to_vec()).unwrap();
-    assert_eq!(copy.resolve(0x1014), table("shapes-x86_64.pdb").resolve(0x1014));
+    assert_eq!(
+        copy.resolve(0x1014),
+        table("shapes-x86_64.pdb").resolve(0x1014)
+    );
 }

@@ -18,13 +18,17 @@ fn file() -> Vec<u8> {
         blobs.extend(bytes);
         at
     };
-    let parts: Vec<u8> =
-        ["src", "a.cs", "b.cs"].iter().map(|part| u8::try_from(blob(part.as_bytes())).unwrap()).collect();
+    let parts: Vec<u8> = ["src", "a.cs", "b.cs"]
+        .iter()
+        .map(|part| u8::try_from(blob(part.as_bytes())).unwrap())
+        .collect();
     let a = blob(&[b'/', 0, parts[0], parts[1]]);
     let b = blob(&[b'/', parts[0], parts[2]]);
     // Signature 0; (IL 0, 10:5-10:6), (+1, hidden), (+6, 2 lines, columns back by 3, from 2 lines on), (+200,
     // the line before).
-    let one = blob(&[0, 0, 0, 1, 10, 5, 1, 0, 0, 6, 2, 0x7B, 4, 0, 0x80, 200, 1, 0, 0x7F, 0]);
+    let one = blob(&[
+        0, 0, 0, 1, 10, 5, 1, 0, 0, 6, 2, 0x7B, 4, 0, 0x80, 200, 1, 0, 0x7F, 0,
+    ]);
     // Signature 0, document 2 first; (IL 0, 7), then document 1, (+3, line 300).
     let two = blob(&[0, 2, 0, 0, 9, 7, 1, 0, 1, 3, 0, 9, 0x82, 0x4A, 0]);
     let mut tables = vec![0, 0, 0, 0, 2, 0, 0, 1];
@@ -45,7 +49,11 @@ fn file() -> Vec<u8> {
     ids.extend([0; 16]);
     let mut bytes = b"BSJB\x01\0\x01\0\0\0\0\0\x0c\0\0\0PDB v1.0\0\0\0\0\0\0\x03\0".to_vec();
     let mut at = u32::try_from(bytes.len() + 16 + 12 + 16).unwrap();
-    for (name, stream) in [(&b"#Pdb\0\0\0\0"[..], &ids), (b"#~\0\0", &tables), (b"#Blob\0\0\0", &blobs)] {
+    for (name, stream) in [
+        (&b"#Pdb\0\0\0\0"[..], &ids),
+        (b"#~\0\0", &tables),
+        (b"#Blob\0\0\0", &blobs),
+    ] {
         let len = u32::try_from(stream.len()).unwrap();
         bytes.extend(at.to_le_bytes());
         bytes.extend(len.to_le_bytes());
@@ -59,7 +67,9 @@ fn file() -> Vec<u8> {
 }
 
 fn line(token: u32, il_offset: u32) -> Option<(String, u32)> {
-    let found = Portable::open(file()).unwrap().source_line(token, il_offset);
+    let found = Portable::open(file())
+        .unwrap()
+        .source_line(token, il_offset);
     found.map(|SourceLine { file, line }| (file, line))
 }
 
@@ -87,20 +97,37 @@ fn it_is_found_by_its_guid() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path().join("a.pdb"), &file());
     let store_key = GUID.to_string().replace('-', "").to_uppercase() + "FFFFFFFF";
-    write(folder.path().join("store/a.pdb").join(store_key).join("a.pdb"), &file());
+    write(
+        folder
+            .path()
+            .join("store/a.pdb")
+            .join(store_key)
+            .join("a.pdb"),
+        &file(),
+    );
     for place in [folder.path().to_owned(), folder.path().join("store")] {
         let symbols = Symbols::new(
             SearchPath::parse([place.to_str().unwrap()], &Defaults::default()),
             Options::default(),
         );
-        let Outcome::Loaded(module) = symbols.load(&Identity::new("a.pdb", GUID, 1).unwrap(), &mut ()) else {
+        let Outcome::Loaded(module) =
+            symbols.load(&Identity::new("a.pdb", GUID, 1).unwrap(), &mut ())
+        else {
             panic!()
         };
         assert!(module.is_portable());
         assert_eq!(module.source_line(0x0600_0001, 8).unwrap().line, 12);
         assert_eq!(module.resolve_sorted(&[1, 2]).unwrap(), [None, None]);
-        let other = Identity::new("a.pdb", Guid::literal("11111111-1f04-4bd4-9e69-73e6a6f2c1a3"), 1).unwrap();
-        assert!(matches!(symbols.load(&other, &mut ()), Outcome::Missing { .. }));
+        let other = Identity::new(
+            "a.pdb",
+            Guid::literal("11111111-1f04-4bd4-9e69-73e6a6f2c1a3"),
+            1,
+        )
+        .unwrap();
+        assert!(matches!(
+            symbols.load(&other, &mut ()),
+            Outcome::Missing { .. }
+        ));
     }
 }
 
@@ -122,7 +149,10 @@ fn assembly(packed: &[u8]) -> Vec<u8> {
     put(section + 20, &0x200_u32.to_le_bytes());
     let entry = 0x210 + 28;
     put(entry + 12, &17_u32.to_le_bytes());
-    put(entry + 16, &u32::try_from(packed.len()).unwrap().to_le_bytes());
+    put(
+        entry + 16,
+        &u32::try_from(packed.len()).unwrap().to_le_bytes(),
+    );
     put(entry + 24, &0x400_u32.to_le_bytes());
     image.extend(packed);
     image
@@ -141,9 +171,13 @@ fn an_assembly_may_carry_it() {
     assert_eq!(embedded(&assembly(&packed(len))).unwrap().unwrap(), file());
     assert_eq!(embedded(b"MZ").unwrap(), None);
     assert_eq!(embedded(&assembly(&packed(len))[..0x3F0]).unwrap(), None);
-    for damaged in
-        [packed(len - 1), packed(len + 1), packed(len)[..40].to_vec(), b"MPDX".to_vec(), packed(0xFFFF_FFFF)]
-    {
+    for damaged in [
+        packed(len - 1),
+        packed(len + 1),
+        packed(len)[..40].to_vec(),
+        b"MPDX".to_vec(),
+        packed(0xFFFF_FFFF),
+    ] {
         assert!(embedded(&assembly(&damaged)).is_err());
     }
 }
@@ -155,7 +189,9 @@ fn damaged_ones_are_errors_or_have_no_lines() {
         for flip in [1, 0x80, 0xFF] {
             let mut damaged = whole.clone();
             damaged[at] ^= flip;
-            let Ok(portable) = Portable::open(damaged) else { continue };
+            let Ok(portable) = Portable::open(damaged) else {
+                continue;
+            };
             for token in 0x0600_0000..0x0600_0006 {
                 for il_offset in [0, 3, 7, 300] {
                     drop(portable.source_line(token, il_offset));
@@ -180,7 +216,10 @@ fn a_file_of_another_writer() {
         let token = u32::from_str_radix(words.next().unwrap(), 16).unwrap();
         let mut number = || words.next().unwrap().parse::<u32>().unwrap();
         let (il_offset, line) = (number(), number());
-        let expected = SourceLine { file: "c:\\src\\methods.cs".to_owned(), line };
+        let expected = SourceLine {
+            file: "c:\\src\\methods.cs".to_owned(),
+            line,
+        };
         for file in [&plain, &carried] {
             assert_eq!(
                 file.source_line(token, il_offset),

@@ -58,7 +58,10 @@ impl Server {
 
     /// Requests but those for `index2.txt`.
     pub(crate) fn files_asked(&self) -> Vec<String> {
-        self.asked().into_iter().filter(|path| !path.ends_with("index2.txt")).collect()
+        self.asked()
+            .into_iter()
+            .filter(|path| !path.ends_with("index2.txt"))
+            .collect()
     }
 }
 
@@ -90,7 +93,9 @@ fn serve(
         match answers.get(&path) {
             None => write!(out, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?,
             Some(Answer::File(bytes)) => file(&mut out, bytes)?,
-            Some(Answer::IfAccepted(kind, bytes)) if accepts.contains(kind) => file(&mut out, bytes)?,
+            Some(Answer::IfAccepted(kind, bytes)) if accepts.contains(kind) => {
+                file(&mut out, bytes)?
+            }
             Some(Answer::IfAccepted(..)) => {
                 write!(out, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?;
             }
@@ -99,7 +104,10 @@ fn serve(
                 write!(out, "HTTP/1.1 {status} Odd\r\nContent-Length: 0\r\n\r\n")?;
             }
             Some(Answer::Redirect(to)) => {
-                write!(out, "HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n")?;
+                write!(
+                    out,
+                    "HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n"
+                )?;
             }
             Some(Answer::Silence) => thread::sleep(Duration::from_secs(60)),
             Some(Answer::Drip(len)) => {
@@ -110,7 +118,11 @@ fn serve(
                 }
             }
             Some(Answer::CutOff(bytes)) => {
-                write!(out, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", bytes.len() + 1)?;
+                write!(
+                    out,
+                    "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n",
+                    bytes.len() + 1
+                )?;
                 out.write_all(bytes)?;
                 return Ok(());
             }
@@ -123,6 +135,10 @@ fn serve(
 }
 
 fn file(out: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
-    write!(out, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", bytes.len())?;
+    write!(
+        out,
+        "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n",
+        bytes.len()
+    )?;
     out.write_all(bytes)
 }

@@ -25,8 +25,17 @@ fn limits() -> Limits {
 }
 
 fn symbols(path: &str, folder: &Path) -> Symbols {
-    let defaults = Defaults { cache: Some(folder.join("cache")), ..Defaults::default() };
-    Symbols::new(SearchPath::parse([path], &defaults), Options { limits: limits(), ..Options::default() })
+    let defaults = Defaults {
+        cache: Some(folder.join("cache")),
+        ..Defaults::default()
+    };
+    Symbols::new(
+        SearchPath::parse([path], &defaults),
+        Options {
+            limits: limits(),
+            ..Options::default()
+        },
+    )
 }
 
 fn place(identity: &Identity, file: &str) -> String {
@@ -38,12 +47,21 @@ fn reasons(outcome: &Outcome) -> String {
         Outcome::Missing { tried } => tried,
         Outcome::Loaded(module) => &module.tried,
     };
-    tried.iter().map(|attempt| format!("{}: {}\n", attempt.place, attempt.reason)).collect()
+    tried
+        .iter()
+        .map(|attempt| format!("{}: {}\n", attempt.place, attempt.reason))
+        .collect()
 }
 
 fn is_loaded(outcome: &Outcome) -> bool {
-    let Outcome::Loaded(module) = outcome else { return false };
-    module.resolve_sorted(&[0x1000]).unwrap()[0].as_ref().unwrap().name == "geometry::Shape::area"
+    let Outcome::Loaded(module) = outcome else {
+        return false;
+    };
+    module.resolve_sorted(&[0x1000]).unwrap()[0]
+        .as_ref()
+        .unwrap()
+        .name
+        == "geometry::Shape::area"
 }
 
 /// All files below a folder.
@@ -68,7 +86,12 @@ fn what_a_server_has_is_kept_and_not_asked_for_again() {
     let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
     let server = Server::start([(place(&identity, NAME), Answer::File(fixture(NAME)))]);
     let near = folder.path().join("near");
-    let path = format!("srv*{}*{}*{}", near.display(), folder.path().join("far").display(), server.url);
+    let path = format!(
+        "srv*{}*{}*{}",
+        near.display(),
+        folder.path().join("far").display(),
+        server.url
+    );
     let seen = Mutex::new(Vec::new());
     let mut progress = |_: &str, event: Event<'_>| {
         seen.lock().unwrap().push(match event {
@@ -82,11 +105,22 @@ fn what_a_server_has_is_kept_and_not_asked_for_again() {
     assert!(is_loaded(&outcome), "{outcome:?}");
     let len = fixture(NAME).len();
     let seen = seen.into_inner().unwrap();
-    assert_eq!((seen[0].as_str(), seen.last().unwrap().as_str()), ("started", "finished true"));
+    assert_eq!(
+        (seen[0].as_str(), seen.last().unwrap().as_str()),
+        ("started", "finished true")
+    );
     assert!(seen.contains(&format!("{len} of Some({len})")), "{seen:?}");
-    assert_eq!(server.asked(), ["/index2.txt".to_owned(), place(&identity, NAME)]);
+    assert_eq!(
+        server.asked(),
+        ["/index2.txt".to_owned(), place(&identity, NAME)]
+    );
     for store in ["near", "far"] {
-        let kept = folder.path().join(store).join(NAME).join(identity.key()).join(NAME);
+        let kept = folder
+            .path()
+            .join(store)
+            .join(NAME)
+            .join(identity.key())
+            .join(NAME);
         assert_eq!(std::fs::read(kept).unwrap(), fixture(NAME));
     }
     let again = symbols(&path, folder.path()).load(&identity, &mut ());
@@ -101,17 +135,26 @@ fn a_file_that_nobody_has_is_asked_for_once() {
     let symbols = symbols(&server.url, folder.path());
     for _ in 0..2 {
         let outcome = symbols.load(&identity, &mut ());
-        assert_eq!(reasons(&outcome), format!("{}: does not have it\n", server.url));
+        assert_eq!(
+            reasons(&outcome),
+            format!("{}: does not have it\n", server.url)
+        );
     }
     let key = identity.key();
     let portable = format!("{}FFFFFFFF", &key[..32]);
-    let asked =
-        ["shapes-x86_64.pdb", "shapes-x86_64.pd_", "file.ptr"].map(|file| format!("/{NAME}/{key}/{file}"));
+    let asked = ["shapes-x86_64.pdb", "shapes-x86_64.pd_", "file.ptr"]
+        .map(|file| format!("/{NAME}/{key}/{file}"));
     let mut asked = asked.to_vec();
-    asked.extend([format!("/{NAME}/{portable}/{NAME}"), format!("/{NAME}/{key}/shapes-x86_64.sym")]);
+    asked.extend([
+        format!("/{NAME}/{portable}/{NAME}"),
+        format!("/{NAME}/{key}/shapes-x86_64.sym"),
+    ]);
     assert_eq!(server.files_asked(), asked);
     assert_eq!(files(folder.path()), Vec::<String>::new());
-    assert!(!folder.path().join("cache").join(NAME).exists(), "no empty folders are left");
+    assert!(
+        !folder.path().join("cache").join(NAME).exists(),
+        "no empty folders are left"
+    );
 }
 
 #[test]
@@ -122,9 +165,19 @@ fn a_server_with_two_tiers() {
         ("/index2.txt".to_owned(), Answer::File(Vec::new())),
         (path, Answer::File(fixture(NAME))),
     ]);
-    assert!(is_loaded(&symbols(&server.url, folder.path()).load(&identity, &mut ())));
+    assert!(is_loaded(
+        &symbols(&server.url, folder.path()).load(&identity, &mut ())
+    ));
     // A store of this program is plain, whatever that of the server.
-    assert!(folder.path().join("cache").join(NAME).join(identity.key()).join(NAME).is_file());
+    assert!(
+        folder
+            .path()
+            .join("cache")
+            .join(NAME)
+            .join(identity.key())
+            .join(NAME)
+            .is_file()
+    );
 }
 
 /// Loads with one answer for the plain file; what came of it and what was kept.
@@ -132,29 +185,58 @@ fn with(answer: Answer) -> (Outcome, Vec<String>, usize) {
     let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
     let server = Server::start([(place(&identity, NAME), answer)]);
     let outcome = symbols(&server.url, folder.path()).load(&identity, &mut ());
-    let times = server.asked().iter().filter(|path| **path == place(&identity, NAME)).count();
+    let times = server
+        .asked()
+        .iter()
+        .filter(|path| **path == place(&identity, NAME))
+        .count();
     (outcome, files(folder.path()), times)
 }
 
 #[test]
 fn what_is_not_the_file_is_neither_used_nor_kept() {
     let whole = fixture(NAME);
-    let bombed = whole.iter().copied().cycle().take(2 << 20).collect::<Vec<u8>>();
+    let bombed = whole
+        .iter()
+        .copied()
+        .cycle()
+        .take(2 << 20)
+        .collect::<Vec<u8>>();
     for (answer, reason, times) in [
         (
             Answer::File(b"<html>Not found, but 200</html>".to_vec()),
             "expected a symbol file, found \"<html>",
             1,
         ),
-        (Answer::File(Vec::new()), "expected a symbol file, found \"\"", 1),
-        (Answer::File(fixture("shapes-i686.pdb")), "belongs to another build: it is ", 1),
-        (Answer::File(whole[..whole.len() / 2].to_vec()), "the file is cut off", 1),
-        (Answer::File(bombed), "2097152 bytes are more than the limit of 1048576", 1),
+        (
+            Answer::File(Vec::new()),
+            "expected a symbol file, found \"\"",
+            1,
+        ),
+        (
+            Answer::File(fixture("shapes-i686.pdb")),
+            "belongs to another build: it is ",
+            1,
+        ),
+        (
+            Answer::File(whole[..whole.len() / 2].to_vec()),
+            "the file is cut off",
+            1,
+        ),
+        (
+            Answer::File(bombed),
+            "2097152 bytes are more than the limit of 1048576",
+            1,
+        ),
         (Answer::CutOff(whole.clone()), "did not come as a whole", 1),
         (Answer::Status(500), "the server answers 500", 2),
         (Answer::Status(403), "the server answers 403", 1),
         (Answer::Drip(1 << 16), "it is too slow: ", 1),
-        (Answer::Noise(b"\0\x01\x02 what?\r\n\r\n".to_vec()), "does not speak HTTP", 1),
+        (
+            Answer::Noise(b"\0\x01\x02 what?\r\n\r\n".to_vec()),
+            "does not speak HTTP",
+            1,
+        ),
     ] {
         let (outcome, kept, asked) = with(answer);
         let reasons = reasons(&outcome);
@@ -182,7 +264,10 @@ fn a_server_that_does_not_answer_is_left_alone() {
     let symbols = symbols(&format!("{};{}", server.url, other.url), folder.path());
     for nth in 0..3 {
         let outcome = symbols.load(&of_another_build(&format!("other{nth}.pdb")), &mut ());
-        assert!(reasons(&outcome).contains("no answer in time"), "{outcome:?}");
+        assert!(
+            reasons(&outcome).contains("no answer in time"),
+            "{outcome:?}"
+        );
     }
     assert!(is_loaded(&symbols.load(&identity, &mut ())));
     assert_eq!(server.asked(), ["/index2.txt"], "one wait is enough");
@@ -193,16 +278,25 @@ fn a_server_that_does_not_answer_is_left_alone() {
 fn a_server_that_drips_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["one.pdb", "two.pdb", "three.pdb"].map(of_another_build);
-    let drips = names.each_ref().map(|identity| (place(identity, identity.name()), Answer::Drip(1 << 16)));
+    let drips = names
+        .each_ref()
+        .map(|identity| (place(identity, identity.name()), Answer::Drip(1 << 16)));
     let server = Server::start(drips);
     let symbols = symbols(&server.url, folder.path());
     let begin = std::time::Instant::now();
     for identity in &names {
         let outcome = symbols.load(identity, &mut ());
-        assert!(reasons(&outcome).contains("it is too slow: "), "{outcome:?}");
+        assert!(
+            reasons(&outcome).contains("it is too slow: "),
+            "{outcome:?}"
+        );
     }
     assert_eq!(server.files_asked().len(), 1, "one slow file is enough");
-    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
+    assert!(
+        begin.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        begin.elapsed()
+    );
     assert_eq!(files(folder.path()), Vec::<String>::new());
 }
 
@@ -217,11 +311,19 @@ fn compressed_files_are_asked_for_and_kept_apart() {
     let server = Server::start([(place(&identity, NAME), answer)]);
     let outcome = symbols(&server.url, folder.path()).load(&identity, &mut ());
     assert!(is_loaded(&outcome), "{outcome:?}");
-    let kept = folder.path().join("cache").join(NAME).join(identity.key()).join("msfz0").join(NAME);
+    let kept = folder
+        .path()
+        .join("cache")
+        .join(NAME)
+        .join(identity.key())
+        .join("msfz0")
+        .join(NAME);
     assert_eq!(std::fs::read(kept).unwrap(), packed);
     assert_eq!(files(folder.path()), [NAME]);
     let asked = server.asked().len();
-    assert!(is_loaded(&symbols(&server.url, folder.path()).load(&identity, &mut ())));
+    assert!(is_loaded(
+        &symbols(&server.url, folder.path()).load(&identity, &mut ())
+    ));
     assert_eq!(server.asked().len(), asked, "the cache answers");
 
     // One that cannot be read is neither kept nor passed over in silence.
@@ -241,9 +343,15 @@ fn compressed_files_are_asked_for_and_kept_apart() {
 fn a_server_that_is_not_there() {
     let folder = tempfile::tempdir().unwrap();
     // A port that was free a moment ago.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let outcome = symbols(&format!("http://{port}"), folder.path()).load(&identity_of(NAME), &mut ());
-    let Outcome::Missing { tried } = &outcome else { panic!("{outcome:?}") };
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let outcome =
+        symbols(&format!("http://{port}"), folder.path()).load(&identity_of(NAME), &mut ());
+    let Outcome::Missing { tried } = &outcome else {
+        panic!("{outcome:?}")
+    };
     assert_eq!(tried.len(), 1, "{tried:?}");
     assert_eq!(tried[0].place, format!("http://{port}"));
 }
@@ -252,10 +360,18 @@ fn a_server_that_is_not_there() {
 fn redirects_are_followed_but_not_for_ever() {
     let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
     let behind = Server::start([("/blob".to_owned(), Answer::File(fixture(NAME)))]);
-    let server = Server::start([(place(&identity, NAME), Answer::Redirect(format!("{}/blob", behind.url)))]);
-    assert!(is_loaded(&symbols(&server.url, folder.path()).load(&identity, &mut ())));
+    let server = Server::start([(
+        place(&identity, NAME),
+        Answer::Redirect(format!("{}/blob", behind.url)),
+    )]);
+    assert!(is_loaded(
+        &symbols(&server.url, folder.path()).load(&identity, &mut ())
+    ));
     let (outcome, ..) = with(Answer::Redirect(place(&identity, NAME)));
-    assert!(reasons(&outcome).contains("redirects without end"), "{outcome:?}");
+    assert!(
+        reasons(&outcome).contains("redirects without end"),
+        "{outcome:?}"
+    );
     let (outcome, ..) = with(Answer::Redirect("file:///etc/passwd".to_owned()));
     assert!(matches!(outcome, Outcome::Missing { .. }), "{outcome:?}");
 }
@@ -274,10 +390,16 @@ fn pointers_of_servers_are_not_followed() {
 #[test]
 fn packed_files_and_text_symbols() {
     let identity = identity_of(NAME);
-    let sym =
-        format!("MODULE windows x86_64 {} {NAME}\nFUNC 1000 10 0 geometry::Shape::area\n", identity.key());
+    let sym = format!(
+        "MODULE windows x86_64 {} {NAME}\nFUNC 1000 10 0 geometry::Shape::area\n",
+        identity.key()
+    );
     for (file, bytes, kept) in [
-        ("shapes-x86_64.pd_", crate::stores::packed(&fixture(NAME)), NAME),
+        (
+            "shapes-x86_64.pd_",
+            crate::stores::packed(&fixture(NAME)),
+            NAME,
+        ),
         ("shapes-x86_64.sym", sym.into_bytes(), "shapes-x86_64.sym"),
     ] {
         let folder = tempfile::tempdir().unwrap();
@@ -286,8 +408,11 @@ fn packed_files_and_text_symbols() {
         assert!(is_loaded(&outcome), "{file}: {outcome:?}");
         assert_eq!(files(folder.path()), [kept]);
         assert!(is_loaded(
-            &symbols(&folder.path().join("cache").display().to_string(), folder.path())
-                .load(&identity, &mut ())
+            &symbols(
+                &folder.path().join("cache").display().to_string(),
+                folder.path()
+            )
+            .load(&identity, &mut ())
         ));
     }
 }
@@ -301,7 +426,12 @@ fn several_modules_are_loaded_at_a_time() {
     let symbols = &symbols(&server.url, folder.path());
     std::thread::scope(|scope| {
         let load = |name| {
-            scope.spawn(move || matches!(symbols.load(&identity_of(name), &mut ()), Outcome::Loaded(_)))
+            scope.spawn(move || {
+                matches!(
+                    symbols.load(&identity_of(name), &mut ()),
+                    Outcome::Loaded(_)
+                )
+            })
         };
         let threads: Vec<_> = names.into_iter().chain(names).map(load).collect();
         assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
@@ -313,7 +443,11 @@ fn several_modules_are_loaded_at_a_time() {
 fn nothing_is_asked_that_is_not_configured() {
     let (folder, identity) = (tempfile::tempdir().unwrap(), of_another_build(NAME));
     let server = Server::start([]);
-    let defaults = Defaults { cache: None, nt_symbol_path: Some(server.url.clone()), is_windows: false };
+    let defaults = Defaults {
+        cache: None,
+        nt_symbol_path: Some(server.url.clone()),
+        is_windows: false,
+    };
     let path = SearchPath::parse([folder.path().to_str().unwrap()], &defaults);
     assert!(!path.has_server());
     let outcome = Symbols::new(path, Options::default()).load(&identity, &mut ());

@@ -69,7 +69,10 @@ pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
 fn a_store_and_a_plain_folder() {
     let identity = identity_of(NAME);
     let (store, flat) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    write(store.path().join(NAME).join(identity.key()).join(NAME), &fixture(NAME));
+    write(
+        store.path().join(NAME).join(identity.key()).join(NAME),
+        &fixture(NAME),
+    );
     write(flat.path().join(NAME), &fixture(NAME));
     assert!(
         source(&load(store.path(), Options::default(), &identity))
@@ -77,10 +80,21 @@ fn a_store_and_a_plain_folder() {
     );
     assert!(source(&load(flat.path(), Options::default(), &identity)).ends_with(NAME));
     assert_eq!(
-        reason(&load(flat.path(), Options::default(), &of_another_build("else.pdb"))),
+        reason(&load(
+            flat.path(),
+            Options::default(),
+            &of_another_build("else.pdb")
+        )),
         "does not have it; "
     );
-    assert_eq!(reason(&load(&flat.path().join("no"), Options::default(), &identity)), "is no folder; ");
+    assert_eq!(
+        reason(&load(
+            &flat.path().join("no"),
+            Options::default(),
+            &identity
+        )),
+        "is no folder; "
+    );
 }
 
 #[test]
@@ -91,17 +105,36 @@ fn a_file_of_another_build_is_not_used() {
         folder.path().join(NAME).with_extension("sym"),
         b"MODULE windows x86_64 000000000000000000000000000000011 x.pdb\n",
     );
-    write(folder.path().join("store").join(NAME).join(identity.key()).join(NAME), &fixture(NAME));
+    write(
+        folder
+            .path()
+            .join("store")
+            .join(NAME)
+            .join(identity.key())
+            .join(NAME),
+        &fixture(NAME),
+    );
     let outcome = load(folder.path(), Options::default(), &identity);
-    assert_eq!(reason(&outcome).matches("belongs to another build").count(), 2, "{outcome:?}");
+    assert_eq!(
+        reason(&outcome).matches("belongs to another build").count(),
+        2,
+        "{outcome:?}"
+    );
     assert!(
-        reason(&load(&folder.path().join("store"), Options::default(), &identity))
-            .contains("belongs to another build")
+        reason(&load(
+            &folder.path().join("store"),
+            Options::default(),
+            &identity
+        ))
+        .contains("belongs to another build")
     );
     // The same GUID with another age is another build, too.
     let right = identity_of(NAME);
     let older = Identity::new(NAME, right.guid(), right.age() + 1).unwrap();
-    assert!(reason(&load(folder.path(), Options::default(), &older)).contains("belongs to another build"));
+    assert!(
+        reason(&load(folder.path(), Options::default(), &older))
+            .contains("belongs to another build")
+    );
 }
 
 #[cfg(not(windows))]
@@ -109,7 +142,11 @@ fn a_file_of_another_build_is_not_used() {
 fn letters_of_a_store_from_windows_may_have_another_case() {
     let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
     write(
-        folder.path().join("Shapes-X86_64.PDB").join(identity.key().to_lowercase()).join("SHAPES-x86_64.pdb"),
+        folder
+            .path()
+            .join("Shapes-X86_64.PDB")
+            .join(identity.key().to_lowercase())
+            .join("SHAPES-x86_64.pdb"),
         &fixture(NAME),
     );
     source(&load(folder.path(), Options::default(), &identity));
@@ -121,28 +158,51 @@ fn two_tiers_pointers_and_packed_files() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path();
     write(base.join("two/index2.txt"), b"");
-    write(base.join("two/sh").join(NAME).join(identity.key()).join(NAME), &fixture(NAME));
+    write(
+        base.join("two/sh")
+            .join(NAME)
+            .join(identity.key())
+            .join(NAME),
+        &fixture(NAME),
+    );
     source(&load(&base.join("two"), Options::default(), &identity));
 
     write(base.join("elsewhere/build.pdb"), &fixture(NAME));
     let pointer = format!("PATH:{}\r\n", base.join("elsewhere/build.pdb").display());
-    write(base.join("ptr").join(NAME).join(identity.key()).join("file.ptr"), pointer.as_bytes());
+    write(
+        base.join("ptr")
+            .join(NAME)
+            .join(identity.key())
+            .join("file.ptr"),
+        pointer.as_bytes(),
+    );
     assert!(source(&load(&base.join("ptr"), Options::default(), &identity)).ends_with("build.pdb"));
 
-    let packed_at = base.join("packed").join(NAME).join(identity.key()).join("shapes-x86_64.pd_");
+    let packed_at = base
+        .join("packed")
+        .join(NAME)
+        .join(identity.key())
+        .join("shapes-x86_64.pd_");
     write(&packed_at, &packed(&fixture(NAME)));
     assert!(
         reason(&load(&base.join("packed"), Options::default(), &identity))
             .contains("no cache folder to unpack")
     );
-    let options = Options { cache: Some(base.join("cache")), ..Options::default() };
+    let options = Options {
+        cache: Some(base.join("cache")),
+        ..Options::default()
+    };
     let path = source(&load(&base.join("packed"), options, &identity));
     assert!(Path::new(&path).starts_with(base.join("cache")), "{path}");
 }
 
 /// Loads from a folder that came with a trace.
 fn load_beside(folder: &Path, identity: &Identity) -> Outcome {
-    Symbols::new(SearchPath::default().with_folder(folder), Options::default()).load(identity, &mut ())
+    Symbols::new(
+        SearchPath::default().with_folder(folder),
+        Options::default(),
+    )
+    .load(identity, &mut ())
 }
 
 #[test]
@@ -154,13 +214,17 @@ fn nothing_in_a_folder_that_came_with_a_trace_leads_elsewhere() {
     let pointer = format!("PATH:{}", base.join("elsewhere/build.pdb").display());
     write(place("pointer").join("file.ptr"), pointer.as_bytes());
     assert!(
-        reason(&load_beside(&base.join("pointer"), &identity)).starts_with("a pointer to another place; ")
+        reason(&load_beside(&base.join("pointer"), &identity))
+            .starts_with("a pointer to another place; ")
     );
     source(&load(&base.join("pointer"), Options::default(), &identity));
     // What lies in it is used.
     write(place("real").join(NAME), &fixture(NAME));
     source(&load_beside(&base.join("real"), &identity));
-    source(&load_beside(&base.join("real").join(NAME).join(identity.key()), &identity));
+    source(&load_beside(
+        &base.join("real").join(NAME).join(identity.key()),
+        &identity,
+    ));
 }
 
 #[cfg(unix)]
@@ -173,7 +237,11 @@ fn links_and_pipes_of_strangers_are_not_opened() {
     let real = base.join("real").join(NAME).join(identity.key()).join(NAME);
     write(&real, &fixture(NAME));
     std::fs::create_dir_all(base.join("file").join(NAME).join(identity.key())).unwrap();
-    symlink(&real, base.join("file").join(NAME).join(identity.key()).join(NAME)).unwrap();
+    symlink(
+        &real,
+        base.join("file").join(NAME).join(identity.key()).join(NAME),
+    )
+    .unwrap();
     std::fs::create_dir_all(base.join("folder")).unwrap();
     symlink(base.join("real").join(NAME), base.join("folder").join(NAME)).unwrap();
     symlink(base.join("real"), base.join("store")).unwrap();
@@ -188,11 +256,24 @@ fn links_and_pipes_of_strangers_are_not_opened() {
     }
     // A pointer of the user's own store to a pipe is an error, and not a wait without end.
     let pipe = base.join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let pointer = format!("PATH:{}", pipe.display());
-    write(base.join("ptr").join(NAME).join(identity.key()).join("file.ptr"), pointer.as_bytes());
     assert!(
-        reason(&load(&base.join("ptr"), Options::default(), &identity)).contains("it is no regular file")
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let pointer = format!("PATH:{}", pipe.display());
+    write(
+        base.join("ptr")
+            .join(NAME)
+            .join(identity.key())
+            .join("file.ptr"),
+        pointer.as_bytes(),
+    );
+    assert!(
+        reason(&load(&base.join("ptr"), Options::default(), &identity))
+            .contains("it is no regular file")
     );
 }
 
@@ -218,10 +299,18 @@ fn paths_in_traces_lead_nowhere() {
         let outcome = load(&base.join("store"), Options::default(), &identity);
         assert_eq!(reason(&outcome), "does not have it; ", "{path}");
     }
-    for path in ["\\\\host\\share\\..", "C:shapes.pdb", "a\\b:c.pdb", "\\\\.\\pipe\\con", "x/PATH:\\\\host"] {
+    for path in [
+        "\\\\host\\share\\..",
+        "C:shapes.pdb",
+        "a\\b:c.pdb",
+        "\\\\.\\pipe\\con",
+        "x/PATH:\\\\host",
+    ] {
         let identity = Identity::new(path, known.guid(), known.age());
         assert!(
-            identity.as_ref().is_none_or(|it| !it.name().contains([':', '\\', '/'])),
+            identity
+                .as_ref()
+                .is_none_or(|it| !it.name().contains([':', '\\', '/'])),
             "{path}: {identity:?}"
         );
     }
@@ -231,11 +320,24 @@ fn paths_in_traces_lead_nowhere() {
 fn damaged_cabinets_are_errors() {
     let (identity, whole) = (identity_of(NAME), packed(&fixture(NAME)));
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(NAME).join(identity.key()).join("shapes-x86_64.pd_");
-    let options = Options { cache: Some(folder.path().join("cache")), ..Options::default() };
-    for at in (0..whole.len()).step_by(97).chain([whole.len() / 2, whole.len() - 1]) {
+    let path = folder
+        .path()
+        .join(NAME)
+        .join(identity.key())
+        .join("shapes-x86_64.pd_");
+    let options = Options {
+        cache: Some(folder.path().join("cache")),
+        ..Options::default()
+    };
+    for at in (0..whole.len())
+        .step_by(97)
+        .chain([whole.len() / 2, whole.len() - 1])
+    {
         write(&path, &whole[..at]);
-        assert!(!reason(&load(folder.path(), options.clone(), &identity)).is_empty(), "cut at {at}");
+        assert!(
+            !reason(&load(folder.path(), options.clone(), &identity)).is_empty(),
+            "cut at {at}"
+        );
     }
 }
 
@@ -244,11 +346,17 @@ fn a_second_run_opens_no_symbol_file() {
     let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
     let (store, tables) = (folder.path().join("store"), folder.path().join("tables"));
     write(store.join(NAME), &fixture(NAME));
-    let options = || Options { tables: Some(tables.clone()), ..Options::default() };
+    let options = || Options {
+        tables: Some(tables.clone()),
+        ..Options::default()
+    };
     assert!(source(&load(&store, options(), &identity)).ends_with(".pdb"));
     std::fs::remove_dir_all(&store).unwrap();
     let kept = source(&load(&store, options(), &identity));
-    assert!(kept.ends_with(&format!("{NAME}-{}-v1.etwsym", identity.key())), "{kept}");
+    assert!(
+        kept.ends_with(&format!("{NAME}-{}-v1.etwsym", identity.key())),
+        "{kept}"
+    );
 
     // A damaged table, and that of another build, are made again.
     let whole = std::fs::read(&kept).unwrap();
@@ -263,11 +371,20 @@ fn a_second_run_opens_no_symbol_file() {
         std::fs::write(&kept, &damaged).unwrap();
         let outcome = load(&store, options(), &identity);
         assert!(source(&outcome).ends_with(".pdb"));
-        let Outcome::Loaded(module) = outcome else { unreachable!() };
-        assert!(module.tried[0].reason.contains("made again"), "{:?}", module.tried);
+        let Outcome::Loaded(module) = outcome else {
+            unreachable!()
+        };
+        assert!(
+            module.tried[0].reason.contains("made again"),
+            "{:?}",
+            module.tried
+        );
         assert_eq!(std::fs::read(&kept).unwrap(), whole);
     }
-    let refresh = Options { is_refresh: true, ..options() };
+    let refresh = Options {
+        is_refresh: true,
+        ..options()
+    };
     assert!(source(&load(&store, refresh, &identity)).ends_with(".pdb"));
 }
 
@@ -276,10 +393,19 @@ fn large_files_are_read_in_parts() {
     let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
     write(folder.path().join(NAME), &fixture(NAME));
     let tables = folder.path().join("tables");
-    let options = Options { whole_bytes: 1000, tables: Some(tables.clone()), ..Options::default() };
-    let Outcome::Loaded(module) = load(folder.path(), options, &identity) else { panic!() };
+    let options = Options {
+        whole_bytes: 1000,
+        tables: Some(tables.clone()),
+        ..Options::default()
+    };
+    let Outcome::Loaded(module) = load(folder.path(), options, &identity) else {
+        panic!()
+    };
     let names = module.resolve_sorted(&[0x1000, 0x1136]).unwrap();
-    assert_eq!((names[0].as_ref().unwrap().name.as_str(), &names[1]), ("geometry::Shape::area", &None));
+    assert_eq!(
+        (names[0].as_ref().unwrap().name.as_str(), &names[1]),
+        ("geometry::Shape::area", &None)
+    );
     assert!(!tables.exists());
     // Gone meanwhile.
     std::fs::remove_file(folder.path().join(NAME)).unwrap();

@@ -34,9 +34,16 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/generate", &[]);
     let main = root(image, "CGenerator::Run");
-    let thread = scene.b.thread(program, 8, &format!("{}!CGenerator::Run", image.alias));
-    let formats = scene.b.code(&[&main], &[&format!("{}!CGenerator::Line", image.alias), "ntdll!memcpy"]);
-    let copies = scene.b.code(&[&main, WRITES], &["Ntfs!NtfsCopyWriteA nt!CcCopyWriteEx"]);
+    let thread = scene
+        .b
+        .thread(program, 8, &format!("{}!CGenerator::Run", image.alias));
+    let formats = scene.b.code(
+        &[&main],
+        &[&format!("{}!CGenerator::Line", image.alias), "ntdll!memcpy"],
+    );
+    let copies = scene
+        .b
+        .code(&[&main, WRITES], &["Ntfs!NtfsCopyWriteA nt!CcCopyWriteEx"]);
     let written = scene.b.path(&[&main, WRITES]);
     let calls = format!(
         "{main} {CLOSES} FLTMGR!FltpPassThroughInternal FLTMGR!FltpPerformPreCallbacksWorker {}!PreCleanup",
@@ -44,45 +51,85 @@ fn plant(scene: &mut Scene) -> Planted {
     );
     let looks = scene.b.code(
         &[&calls],
-        &[&format!("{}!HashStream nt!memcpy", driver.alias), &format!("{}!HashStream", driver.alias)],
+        &[
+            &format!("{}!HashStream nt!memcpy", driver.alias),
+            &format!("{}!HashStream", driver.alias),
+        ],
     );
-    let notifies = scene.b.path(&[&calls, &format!("{}!Queue nt!KeSetEvent", driver.alias)]);
-    let closes = scene.b.code(&[&main, CLOSES], &["Ntfs!NtfsFsdCleanup Ntfs!NtfsCommonCleanup"]);
+    let notifies = scene
+        .b
+        .path(&[&calls, &format!("{}!Queue nt!KeSetEvent", driver.alias)]);
+    let closes = scene.b.code(
+        &[&main, CLOSES],
+        &["Ntfs!NtfsFsdCleanup Ntfs!NtfsCommonCleanup"],
+    );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut work = Vec::new();
     for number in 0..FILES {
         // Drawn before the question whether the scene is sick, so that the twin does the same work.
         let own = scene.draw(2_400, 4_600);
-        let file = scene.b.file(keep(format!(r"Data\{}\File_{number}.txt", image.alias)));
+        let file = scene
+            .b
+            .file(keep(format!(r"Data\{}\File_{number}.txt", image.alias)));
         work.extend([
             Step::Run(formats, own, own),
             Step::Write(written, reading(file, 3, 25_600, (copies, 80, 80))),
         ]);
         if scene.is_sick() {
             let cost = scene.strong(6_000);
-            work.extend(scene.acts([Step::Run(looks, cost, cost), Step::Post(notifies, port, file)]));
+            work.extend(scene.acts([
+                Step::Run(looks, cost, cost),
+                Step::Post(notifies, port, file),
+            ]));
         }
         work.push(Step::Run(closes, 150, 150));
     }
     let mut steps = vec![Step::Sleep(sleeps, 300_000, 400_000)];
     steps.extend(scene.operation(work));
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(formats, 100, 200)]);
-    Planted { culprit: driver.name.to_owned(), victims: vec![program] }
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 500_000),
+            Step::Run(formats, 100, 200),
+        ],
+    );
+    Planted {
+        culprit: driver.name.to_owned(),
+        victims: vec![program],
+    }
 }
 
 /// The service: it looks at files behind their close, and at other things now and then.
 fn service(scene: &mut Scene, engine: Image, port: Port) {
     let program = scene.service(engine, "/service", &[]);
     let main = root(engine, "CPool::ThreadProc");
-    let control =
-        "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd nt!NtRemoveIoCompletion nt!KeRemoveQueueEx";
+    let control = "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd nt!NtRemoveIoCompletion nt!KeRemoveQueueEx";
     let takes = scene.b.waits(&[&main, control]);
-    let scans = scene.b.code(&[&main, &format!("{}!CEngine::Scan", engine.alias)], &["ntdll!memcpy", ""]);
+    let scans = scene.b.code(
+        &[&main, &format!("{}!CEngine::Scan", engine.alias)],
+        &["ntdll!memcpy", ""],
+    );
     let answers = scene.b.path(&[&main, "nt!KeSetEvent"]);
-    let steps = [Step::Take(takes, port), Step::Run(scans, 3_000, 6_000), Step::Answer(answers)];
-    let thread = scene.b.thread(program, 8, &format!("{}!CPool::ThreadProc", engine.alias));
+    let steps = [
+        Step::Take(takes, port),
+        Step::Run(scans, 3_000, 6_000),
+        Step::Answer(answers),
+    ];
+    let thread = scene
+        .b
+        .thread(program, 8, &format!("{}!CPool::ThreadProc", engine.alias));
     scene.b.script(thread, &[], &steps);
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
-    let thread = scene.b.thread(program, 8, &format!("{}!CTimer::ThreadProc", engine.alias));
-    scene.b.script(thread, &[], &[Step::Sleep(sleeps, 200_000, 400_000), Step::Run(scans, 2_000, 5_000)]);
+    let thread = scene
+        .b
+        .thread(program, 8, &format!("{}!CTimer::ThreadProc", engine.alias));
+    scene.b.script(
+        thread,
+        &[],
+        &[
+            Step::Sleep(sleeps, 200_000, 400_000),
+            Step::Run(scans, 2_000, 5_000),
+        ],
+    );
 }

@@ -11,7 +11,9 @@ pub(super) const CARD: Card = Card {
     name: "cache-absorbs",
     rule: "cache-absorbs",
     description: "what a program writes stays in the cache, so that its speed says nothing of the disk",
-    named: Named::WithoutCost("nothing is slow: the program is named whose writes the disk has not seen"),
+    named: Named::WithoutCost(
+        "nothing is slow: the program is named whose writes the disk has not seen",
+    ),
     seconds: 6,
     plant,
 };
@@ -28,12 +30,22 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/benchmark", &[]);
     let main = root(image, "CWriter::Run");
-    let fills = scene.b.code(&[&main], &[&format!("{}!CWriter::Fill", image.alias), "ntdll!memset"]);
-    let copies = scene.b.code(&[&main, WRITES], &["Ntfs!NtfsCopyWriteA nt!CcCopyWriteEx nt!memcpy"]);
+    let fills = scene.b.code(
+        &[&main],
+        &[&format!("{}!CWriter::Fill", image.alias), "ntdll!memset"],
+    );
+    let copies = scene.b.code(
+        &[&main, WRITES],
+        &["Ntfs!NtfsCopyWriteA nt!CcCopyWriteEx nt!memcpy"],
+    );
     let cached = scene.b.path(&[&main, WRITES]);
-    let through = scene.b.waits(&[&main, WRITES, "Ntfs!NtfsNonCachedIo Ntfs!NtfsWaitSync"]);
+    let through = scene
+        .b
+        .waits(&[&main, WRITES, "Ntfs!NtfsNonCachedIo Ntfs!NtfsWaitSync"]);
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
-    let thread = scene.b.thread(program, 8, &format!("{}!CWriter::Run", image.alias));
+    let thread = scene
+        .b
+        .thread(program, 8, &format!("{}!CWriter::Run", image.alias));
     let parts = scene.strong(PARTS);
     let mut steps = vec![Step::Sleep(sleeps, 300_000, 500_000)];
     let name = scene.names.word();
@@ -41,8 +53,11 @@ fn plant(scene: &mut Scene) -> Planted {
         let file = scene.b.file(keep(format!(r"temp\{name}\{number}.bin")));
         let reading = reading(file, parts, BYTES, (copies, 60, 60));
         let fill = scene.draw(2_000, 5_000);
-        let write =
-            if scene.is_sick() { Step::Write(cached, reading) } else { Step::WriteOut(through, reading) };
+        let write = if scene.is_sick() {
+            Step::Write(cached, reading)
+        } else {
+            Step::WriteOut(through, reading)
+        };
         let fills = std::iter::once(Step::Run(fills, fill, fill));
         steps.extend(scene.operation(fills.chain(scene.acts([write]))));
         steps.push(Step::Sleep(sleeps, 40_000, 90_000));
@@ -52,17 +67,33 @@ fn plant(scene: &mut Scene) -> Planted {
             lazy_writer(scene, file);
         }
     }
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(fills, 100, 300)]);
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 500_000),
+            Step::Run(fills, 100, 300),
+        ],
+    );
     let culprit = format!("{} ({})", image.name, scene.b.pid(program));
-    Planted { culprit, victims: vec![program] }
+    Planted {
+        culprit,
+        victims: vec![program],
+    }
 }
 
 /// The thread of the system that writes a little of the first file now and then.
 fn lazy_writer(scene: &mut Scene, file: crate::table::File) {
-    let root = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread nt!CcWorkerThread";
+    let root =
+        "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread nt!CcWorkerThread";
     let waits = scene.b.waits(&[root, "nt!KeRemovePriQueue"]);
-    let code = scene.b.code(&[root, "nt!CcWriteBehind"], &["nt!CcFlushCacheOneRange"]);
-    let writes = scene.b.waits(&[root, "nt!CcWriteBehind nt!MmFlushSection nt!IoSynchronousPageWrite"]);
+    let code = scene
+        .b
+        .code(&[root, "nt!CcWriteBehind"], &["nt!CcFlushCacheOneRange"]);
+    let writes = scene.b.waits(&[
+        root,
+        "nt!CcWriteBehind nt!MmFlushSection nt!IoSynchronousPageWrite",
+    ]);
     let thread = scene.b.thread(SYSTEM, 12, "nt!ExpWorkerThread");
     let steps = [
         Step::Sleep(waits, 900_000, 1_100_000),

@@ -30,32 +30,71 @@ fn plant(scene: &mut Scene) -> Planted {
     let port = scene.b.port();
     fetcher(scene, program, port);
     let main = root(image, "CPlugins::LoadAll");
-    let thread = scene.b.thread(program, 9, &format!("{}!CPlugins::LoadAll", image.alias));
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CPlugins::LoadAll", image.alias));
     let asks = format!("{main} {CHECKS} {FETCHES} {WAIT_FOR_OBJECT}");
-    let (sends, waits) = (scene.b.path(&[&main, CHECKS, FETCHES]), scene.b.waits(&[&asks]));
-    let hashes = scene.b.code(&[&main, CHECKS], &["crypt32!ICM_HashContent", "ntdll!memcpy"]);
-    let loads = scene.b.code(&[&main], &["ntdll!LdrpLoadDllInternal", "ntdll!RtlAllocateHeap"]);
+    let (sends, waits) = (
+        scene.b.path(&[&main, CHECKS, FETCHES]),
+        scene.b.waits(&[&asks]),
+    );
+    let hashes = scene.b.code(
+        &[&main, CHECKS],
+        &["crypt32!ICM_HashContent", "ntdll!memcpy"],
+    );
+    let loads = scene.b.code(
+        &[&main],
+        &["ntdll!LdrpLoadDllInternal", "ntdll!RtlAllocateHeap"],
+    );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let file = scene.b.file(r"ProgramData\Microsoft\Crypto\cache.dat");
     let mut steps = vec![Step::Sleep(sleeps, 500_000, 700_000)];
     for _ in 0..2 {
         let (hash, load) = (scene.draw(3_000, 8_000), scene.draw(1_000, 4_000));
-        let asks = Step::Ask(sends, Ask { port, file, waits, reason: reason::USER_REQUEST });
+        let asks = Step::Ask(
+            sends,
+            Ask {
+                port,
+                file,
+                waits,
+                reason: reason::USER_REQUEST,
+            },
+        );
         let hashes = std::iter::once(Step::Run(hashes, hash, hash));
         let loads = [Step::Run(loads, load, load)];
         steps.extend(scene.operation(hashes.chain(scene.acts([asks])).chain(loads)));
         steps.push(Step::Sleep(sleeps, 100_000, 200_000));
     }
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 600_000), Step::Run(loads, 200, 400)]);
-    Planted { culprit: "revocation server".to_owned(), victims: vec![program] }
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 600_000),
+            Step::Run(loads, 200, 400),
+        ],
+    );
+    Planted {
+        culprit: "revocation server".to_owned(),
+        victims: vec![program],
+    }
 }
 
 /// The thread that fetches a list from its server, with the patience that it has.
 fn fetcher(scene: &mut Scene, program: crate::table::Program, port: Port) {
-    let begins = [USER, "ntdll!TppWorkerThread winhttp!HTTP_REQUEST_HANDLE::SendRequest"];
-    let takes = scene.b.waits(&[USER, "ntdll!TppWorkerThread ntdll!NtWaitForWorkViaWorkerFactory"]);
+    let begins = [
+        USER,
+        "ntdll!TppWorkerThread winhttp!HTTP_REQUEST_HANDLE::SendRequest",
+    ];
+    let takes = scene.b.waits(&[
+        USER,
+        "ntdll!TppWorkerThread ntdll!NtWaitForWorkViaWorkerFactory",
+    ]);
     let waits = scene.b.waits(&[begins[0], begins[1], WAIT_FOR_OBJECT]);
-    let answers = scene.b.path(&[begins[0], begins[1], "KERNELBASE!SetEvent ntdll!NtSetEvent nt!KeSetEvent"]);
+    let answers = scene.b.path(&[
+        begins[0],
+        begins[1],
+        "KERNELBASE!SetEvent ntdll!NtSetEvent nt!KeSetEvent",
+    ]);
     let code = scene.b.code(&begins, &["winhttp!CFsm_SendRequest::RunSM"]);
     // The wait is that of a timeout, which depends on the patience of the client and not on the load of the
     // machine.

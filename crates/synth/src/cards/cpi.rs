@@ -21,8 +21,18 @@ pub(super) const CARD: Card = Card {
 /// Rounds; in each the program computes once alone and once beside the other one.
 const ROUNDS: u32 = 6;
 /// What performance counters count in a microsecond of the program that has the cache for itself.
-const ALONE: Pace = Pace { instructions: 4_200, cycles: 3_000, llc_references: 30, llc_misses: 3 };
-const OTHER: Pace = Pace { instructions: 900, cycles: 3_000, llc_references: 120, llc_misses: 90 };
+const ALONE: Pace = Pace {
+    instructions: 4_200,
+    cycles: 3_000,
+    llc_references: 30,
+    llc_misses: 3,
+};
+const OTHER: Pace = Pace {
+    instructions: 900,
+    cycles: 3_000,
+    llc_references: 120,
+    llc_misses: 90,
+};
 
 fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
@@ -43,13 +53,26 @@ fn plant(scene: &mut Scene) -> Planted {
         // As many cycles in a microsecond and fewer instructions: the processor is as fast, it waits for
         // memory.
         let instructions = ALONE.instructions * 100 / (100 + more);
-        scene.b.disturbs(program, other_program, Pace { instructions, llc_misses: 25, ..ALONE });
+        scene.b.disturbs(
+            program,
+            other_program,
+            Pace {
+                instructions,
+                llc_misses: 25,
+                ..ALONE
+            },
+        );
     }
     let main = root(image, "CScene::Render");
-    let code = scene.b.code(&[&main], &[&format!("{}!CMesh::Transform", image.alias), "ntdll!memcpy"]);
+    let code = scene.b.code(
+        &[&main],
+        &[&format!("{}!CMesh::Transform", image.alias), "ntdll!memcpy"],
+    );
     let sets = scene.b.path(&[&main, SETS_EVENT]);
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
-    let thread = scene.b.thread(program, 9, &format!("{}!CScene::Render", image.alias));
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CScene::Render", image.alias));
     let mut steps = vec![Step::Sleep(sleeps, 300_000, 400_000)];
     for _ in 0..ROUNDS {
         let work = scene.draw(180_000, 220_000);
@@ -66,9 +89,19 @@ fn plant(scene: &mut Scene) -> Planted {
         let rest = longest - beside + 60_000;
         steps.push(Step::Sleep(sleeps, rest, rest));
     }
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(code, 100, 300)]);
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 500_000),
+            Step::Run(code, 100, 300),
+        ],
+    );
     let culprit = format!("{} ({})", other.name, scene.b.pid(other_program));
-    Planted { culprit, victims: vec![program] }
+    Planted {
+        culprit,
+        victims: vec![program],
+    }
 }
 
 /// A program that computes for a while whenever it is signalled.
@@ -76,9 +109,21 @@ fn disturber(scene: &mut Scene, image: Image, go: Event, work: u32) -> Program {
     let program = scene.process(image, "/index", &[]);
     scene.b.pace(program, OTHER);
     let main = root(image, "CIndex::Build");
-    let code = scene.b.code(&[&main], &[&format!("{}!CIndex::Walk", image.alias), "ntdll!memcpy"]);
+    let code = scene.b.code(
+        &[&main],
+        &[&format!("{}!CIndex::Walk", image.alias), "ntdll!memcpy"],
+    );
     let waits = scene.b.waits(&[&main, WAIT_FOR_OBJECT]);
-    let thread = scene.b.thread(program, 9, &format!("{}!CIndex::Build", image.alias));
-    scene.b.script(thread, &[], &[Step::Await(waits, FOR_THREAD, go), Step::Run(code, work, work)]);
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CIndex::Build", image.alias));
+    scene.b.script(
+        thread,
+        &[],
+        &[
+            Step::Await(waits, FOR_THREAD, go),
+            Step::Run(code, work, work),
+        ],
+    );
     program
 }

@@ -29,37 +29,78 @@ fn plant(scene: &mut Scene) -> Planted {
     let server = scene.names.address();
     let name = keep(scene.names.word());
     let servers = server.parse().into_iter().collect();
-    scene.b.adapter(AdapterPlan { name, address: "10.0.0.20", servers });
+    scene.b.adapter(AdapterPlan {
+        name,
+        address: "10.0.0.20",
+        servers,
+    });
     let port = scene.b.port();
     resolver(scene, port);
     let maker = scene.maker();
     let image = scene.executable(maker);
     let program = scene.process(image, "", &["dnsapi.dll"]);
-    let hosts: Vec<_> = (0..NAMES).map(|_| (keep(scene.names.host()), scene.names.address())).collect();
+    let hosts: Vec<_> = (0..NAMES)
+        .map(|_| (keep(scene.names.host()), scene.names.address()))
+        .collect();
     let (go, done) = (scene.b.event(0), scene.b.event(0));
     let first = root(image, "CNet::Connect");
     let second = root(image, "CNet::ResolveV6");
     let sleeps = scene.b.waits(&[&first, SLEEPS]);
-    let (sets, waits) = (scene.b.path(&[&first, SETS_EVENT]), scene.b.waits(&[&first, WAIT_FOR_OBJECT]));
-    let connects = scene.b.code(&[&first], &[&format!("{}!CNet::Open", image.alias), "ntdll!memcpy"]);
+    let (sets, waits) = (
+        scene.b.path(&[&first, SETS_EVENT]),
+        scene.b.waits(&[&first, WAIT_FOR_OBJECT]),
+    );
+    let connects = scene.b.code(
+        &[&first],
+        &[&format!("{}!CNet::Open", image.alias), "ntdll!memcpy"],
+    );
     let (mut steps, mut others) = (vec![Step::Sleep(sleeps, 500_000, 700_000)], Vec::new());
     for (host, address) in hosts {
-        let lookup = |kind, result| Lookup { name: host, kind, status: 0, result };
-        let four = looks_up(scene, &first, lookup(1, keep(format!("::ffff:{address};"))), port);
+        let lookup = |kind, result| Lookup {
+            name: host,
+            kind,
+            status: 0,
+            result,
+        };
+        let four = looks_up(
+            scene,
+            &first,
+            lookup(1, keep(format!("::ffff:{address};"))),
+            port,
+        );
         let six = looks_up(scene, &second, lookup(28, "2001:db8::7;"), port);
         let opens = scene.draw(2_000, 6_000);
         // Both kinds of addresses are asked for at once: the operation lasts as long as the slower one.
         let asks = [Step::Set(sets, go)].into_iter().chain(four);
-        let ends = [Step::Await(waits, reason::USER_REQUEST, done), Step::Run(connects, opens, opens)];
+        let ends = [
+            Step::Await(waits, reason::USER_REQUEST, done),
+            Step::Run(connects, opens, opens),
+        ];
         steps.extend(scene.operation(asks.chain(ends)));
         steps.push(Step::Sleep(sleeps, 100_000, 200_000));
         others.extend(helps(scene, &second, six, (go, done)));
     }
-    let thread = scene.b.thread(program, 9, &format!("{}!CNet::Connect", image.alias));
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 600_000), Step::Run(connects, 200, 400)]);
-    let thread = scene.b.thread(program, 9, &format!("{}!CNet::ResolveV6", image.alias));
-    scene.b.script(thread, &others, &[Step::Sleep(sleeps, 300_000, 600_000)]);
-    Planted { culprit: server, victims: vec![program] }
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CNet::Connect", image.alias));
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 600_000),
+            Step::Run(connects, 200, 400),
+        ],
+    );
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CNet::ResolveV6", image.alias));
+    scene
+        .b
+        .script(thread, &others, &[Step::Sleep(sleeps, 300_000, 600_000)]);
+    Planted {
+        culprit: server,
+        victims: vec![program],
+    }
 }
 
 /// The other thread looks up the name as well when it is signalled.
@@ -67,18 +108,33 @@ fn helps(scene: &mut Scene, main: &str, six: Vec<Step>, (go, done): (Event, Even
     let waits = scene.b.waits(&[main, WAIT_FOR_OBJECT]);
     let sets = scene.b.path(&[main, SETS_EVENT]);
     let begins = [Step::Await(waits, reason::USER_REQUEST, go)];
-    begins.into_iter().chain(six).chain([Step::Set(sets, done)]).collect()
+    begins
+        .into_iter()
+        .chain(six)
+        .chain([Step::Set(sets, done)])
+        .collect()
 }
 
 fn looks_up(scene: &mut Scene, main: &str, lookup: Lookup, port: Port) -> Vec<Step> {
     let file = scene.b.file(r"Windows\System32\drivers\etc\hosts");
     let queries = scene.b.path(&[main, QUERY]);
-    let code = scene.b.code(&[main, QUERY], &["dnsapi!Query_Main", "dnsapi!Cache_Lookup"]);
+    let code = scene.b.code(
+        &[main, QUERY],
+        &["dnsapi!Query_Main", "dnsapi!Cache_Lookup"],
+    );
     let waits = scene.b.waits(&[main, QUERY, MESSAGES]);
     scene.acts([
         Step::Act(queries, Act::LookupBegins(lookup)),
         Step::Run(code, 40, 40),
-        Step::Ask(queries, Ask { port, file, waits, reason: reason::WR_LPC_REPLY }),
+        Step::Ask(
+            queries,
+            Ask {
+                port,
+                file,
+                waits,
+                reason: reason::WR_LPC_REPLY,
+            },
+        ),
         Step::Run(code, 60, 60),
         Step::Act(queries, Act::LookupEnds),
     ])
@@ -88,11 +144,20 @@ fn looks_up(scene: &mut Scene, main: &str, lookup: Lookup, port: Port) -> Vec<St
 fn resolver(scene: &mut Scene, port: Port) {
     let program: Program = scene.windows_service("NetworkService", &["dnsapi.dll", "dnsrslvr.dll"]);
     let main = [USER, "dnsrslvr!ResolverThread"];
-    let asks = scene.b.path(&[main[0], main[1], "dnsapi!Query_Wire dnsapi!Send_ToServer"]);
+    let asks = scene
+        .b
+        .path(&[main[0], main[1], "dnsapi!Query_Wire dnsapi!Send_ToServer"]);
     let takes = scene.b.waits(&[main[0], main[1], MESSAGES]);
     let answers = scene.b.path(&[main[0], main[1], MESSAGES]);
-    let waits = scene.b.waits(&[main[0], main[1], "dnsapi!Query_Wire dnsapi!Send_AndRecv", SLEEPS]);
-    let code = scene.b.code(&main, &["dnsapi!Packet_Parse", "dnsapi!Cache_Insert"]);
+    let waits = scene.b.waits(&[
+        main[0],
+        main[1],
+        "dnsapi!Query_Wire dnsapi!Send_AndRecv",
+        SLEEPS,
+    ]);
+    let code = scene
+        .b
+        .code(&main, &["dnsapi!Packet_Parse", "dnsapi!Cache_Insert"]);
     let patience = scene.draw(900_000, 1_200_000);
     let patience = scene.strong(patience);
     let mut steps = vec![Step::Take(takes, port), Step::Run(code, 80, 80)];

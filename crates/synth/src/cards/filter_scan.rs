@@ -35,59 +35,109 @@ fn plant(scene: &mut Scene) -> Planted {
     let (starter, tool) = (scene.executable(maker), scene.executable(maker));
     let program = scene.process(starter, "/all", &[]);
     let main = root(starter, "CBatch::Run");
-    let thread = scene.b.thread(program, 9, &format!("{}!CBatch::Run", starter.alias));
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CBatch::Run", starter.alias));
     let file = scene.b.file(tool.path.trim_start_matches(r"C:\"));
-    let asks = format!("{main} {CREATES} {SECTION} {}!AskScanner FLTMGR!FltSendMessage", driver.alias);
+    let asks = format!(
+        "{main} {CREATES} {SECTION} {}!AskScanner FLTMGR!FltSendMessage",
+        driver.alias
+    );
     let (sends, waits) = (scene.b.path(&[&asks]), scene.b.waits(&[&asks]));
-    let begins =
-        scene.b.code(&[&main, CREATES], &["nt!PspBuildCreateProcessContext", "nt!PspAllocateProcess"]);
-    let inserts = scene.b.path(&[&main, CREATES, "nt!PspInsertThread nt!KeReadyThread"]);
-    let own = scene.b.code(&[&main], &[&format!("{}!CBatch::Next", starter.alias), "ntdll!RtlAllocateHeap"]);
+    let begins = scene.b.code(
+        &[&main, CREATES],
+        &["nt!PspBuildCreateProcessContext", "nt!PspAllocateProcess"],
+    );
+    let inserts = scene
+        .b
+        .path(&[&main, CREATES, "nt!PspInsertThread nt!KeReadyThread"]);
+    let own = scene.b.code(
+        &[&main],
+        &[
+            &format!("{}!CBatch::Next", starter.alias),
+            "ntdll!RtlAllocateHeap",
+        ],
+    );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut steps = vec![Step::Sleep(sleeps, 400_000, 600_000)];
     for number in 0..STARTS {
         let (_, child) = scene.child(tool, program, &format!("/step {number}"), &[]);
-        let works = scene.b.code(&[USER, &format!("{}!main", tool.alias)], &["ntdll!memcpy"]);
+        let works = scene
+            .b
+            .code(&[USER, &format!("{}!main", tool.alias)], &["ntdll!memcpy"]);
         let work = scene.draw(4_000, 12_000);
         scene.b.script(child, &[Step::Run(works, work, work)], &[]);
         let before = scene.draw(800, 1_600);
         // The twin asks as well and is answered at once: the driver is on the stack in both, and only the
         // length of the wait differs.
-        let asks = scene.acts([Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE })]);
+        let asks = scene.acts([Step::Ask(
+            sends,
+            Ask {
+                port,
+                file,
+                waits,
+                reason: reason::EXECUTIVE,
+            },
+        )]);
         let begun = std::iter::once(Step::Run(begins, before, before)).chain(asks);
         let rest = [Step::Run(begins, 400, 400), Step::Start(inserts, child)];
         steps.extend(scene.operation(begun.chain(rest)));
         let between = scene.draw(60_000, 160_000);
-        steps.extend([Step::Run(own, 300, 900), Step::Sleep(sleeps, between, between)]);
+        steps.extend([
+            Step::Run(own, 300, 900),
+            Step::Sleep(sleeps, between, between),
+        ]);
     }
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(own, 100, 200)]);
-    Planted { culprit: driver.name.to_owned(), victims: vec![program] }
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 500_000),
+            Step::Run(own, 100, 200),
+        ],
+    );
+    Planted {
+        culprit: driver.name.to_owned(),
+        victims: vec![program],
+    }
 }
 
 /// The service: it looks into the image and computes for so long (us), or knows it already.
 pub(super) fn scanner(scene: &mut Scene, engine: Image, port: Port, (low, high): (u32, u32)) {
     let program = scene.service(engine, "/service", &[]);
     let main = root(engine, "CPool::ThreadProc");
-    let control =
-        "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd nt!NtRemoveIoCompletion nt!KeRemoveQueueEx";
+    let control = "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd nt!NtRemoveIoCompletion nt!KeRemoveQueueEx";
     let takes = scene.b.waits(&[&main, control]);
     let code = keep(format!("{}!CEngine::Scan", engine.alias));
-    let scans = scene.b.code(&[&main, code], &[&format!("{}!CHash::Update", engine.alias), "ntdll!memcpy"]);
-    let finds = scene.b.code(&[&main], &[&format!("{}!CCache::Find", engine.alias)]);
+    let scans = scene.b.code(
+        &[&main, code],
+        &[&format!("{}!CHash::Update", engine.alias), "ntdll!memcpy"],
+    );
+    let finds = scene
+        .b
+        .code(&[&main], &[&format!("{}!CCache::Find", engine.alias)]);
     let reply = "ntdll!NtDeviceIoControlFile nt!KiSystemServiceCopyEnd nt!NtDeviceIoControlFile \
         FLTMGR!FltpDispatch FLTMGR!FltpMsgDispatch FLTMGR!FltpReplyMessage nt!KeSetEvent";
     let answers = scene.b.path(&[&main, reply]);
-    let signatures = scene.b.file(keep(format!(r"ProgramData\{}\signatures.dat", engine.alias)));
+    let signatures = scene.b.file(keep(format!(
+        r"ProgramData\{}\signatures.dat",
+        engine.alias
+    )));
     let reads = scene.b.waits(&[&main, code, READS_FILE]);
     let (low, high) = (scene.strong(low), scene.strong(high));
     let mut steps = vec![Step::Take(takes, port), Step::Run(finds, 60, 150)];
     if scene.is_sick() {
-        steps.push(Step::ReadAsked(reads, reading(signatures, 3, 65_536, (scans, 800, 1_600))));
+        steps.push(Step::ReadAsked(
+            reads,
+            reading(signatures, 3, 65_536, (scans, 800, 1_600)),
+        ));
         steps.push(Step::Run(scans, low, high));
     }
     steps.push(Step::Answer(answers));
     for _ in 0..2 {
-        let thread = scene.b.thread(program, 8, &format!("{}!CPool::ThreadProc", engine.alias));
+        let thread = scene
+            .b
+            .thread(program, 8, &format!("{}!CPool::ThreadProc", engine.alias));
         scene.b.script(thread, &[], &steps);
     }
 }

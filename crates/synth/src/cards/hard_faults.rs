@@ -31,7 +31,11 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/open", &[]);
     let main = root(image, "CDocument::Load");
-    let path = keep(format!(r"ProgramData\{}\{}.dat", image.alias, scene.names.word()));
+    let path = keep(format!(
+        r"ProgramData\{}\{}.dat",
+        image.alias,
+        scene.names.word()
+    ));
     let file = scene.b.file(path);
     let code = scene.b.code(
         &[&main],
@@ -41,24 +45,44 @@ fn plant(scene: &mut Scene) -> Planted {
             "ntdll!memcpy",
         ],
     );
-    let faults = scene.b.waits(&[&main, &format!("{}!CTable::Find", image.alias), FAULTS]);
+    let faults = scene
+        .b
+        .waits(&[&main, &format!("{}!CTable::Find", image.alias), FAULTS]);
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
-    let thread = scene.b.thread(program, 9, &format!("{}!CDocument::Load", image.alias));
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CDocument::Load", image.alias));
     let (pages, parts) = (scene.strong(PAGES), scene.draw(3, 5));
     let mut steps = vec![Step::Sleep(sleeps, 400_000, 700_000)];
     for part in 0..parts {
         // The remainder goes to the first parts, one page each, so that the sum is exact.
         let pages = pages / parts + u32::from(part < pages % parts);
         let works = if scene.is_sick() {
-            Step::HardFault(faults, reading(file, pages, 16_384, (code, WORK_US, WORK_US)))
+            Step::HardFault(
+                faults,
+                reading(file, pages, 16_384, (code, WORK_US, WORK_US)),
+            )
         } else {
             // The twin does the same work with each page and waits for none.
             Step::Run(code, pages * WORK_US, pages * WORK_US)
         };
         steps.extend(scene.operation(scene.acts([works])));
         let between = scene.draw(80_000, 160_000);
-        steps.extend([Step::Run(code, 2_000, 6_000), Step::Sleep(sleeps, between, between)]);
+        steps.extend([
+            Step::Run(code, 2_000, 6_000),
+            Step::Sleep(sleeps, between, between),
+        ]);
     }
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(code, 100, 300)]);
-    Planted { culprit: keep(format!(r"C:\{path}")).to_owned(), victims: vec![program] }
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 500_000),
+            Step::Run(code, 100, 300),
+        ],
+    );
+    Planted {
+        culprit: keep(format!(r"C:\{path}")).to_owned(),
+        victims: vec![program],
+    }
 }

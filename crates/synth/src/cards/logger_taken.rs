@@ -22,5 +22,8 @@ fn plant(scene: &mut Scene) -> Planted {
     // The session is taken when all other cards of the trace are done, whose costs need events of the kernel.
     let until = scene.recorded_us();
     kernel_session::service(scene, agent, (until, until), Act::TakesKernel);
-    Planted { culprit: agent.name.to_owned(), victims: Vec::new() }
+    Planted {
+        culprit: agent.name.to_owned(),
+        victims: Vec::new(),
+    }
 }

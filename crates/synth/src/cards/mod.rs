@@ -155,7 +155,10 @@ impl Case {
         let sick = vec![!self.is_healthy; self.cards.len()];
         let (plan, planted) = Scene::play(self, &sick);
         // Before the plan goes into the simulation, since ids and names are in the plan.
-        let victims: Vec<Vec<Victim>> = planted.iter().map(|planted| victims(&plan, planted)).collect();
+        let victims: Vec<Vec<Victim>> = planted
+            .iter()
+            .map(|planted| victims(&plan, planted))
+            .collect();
         let (sink, mut truth) = self.simulate(plan, sink)?;
         for (at, (card, planted)) in self.cards.iter().zip(planted).enumerate() {
             if self.is_healthy {
@@ -184,7 +187,11 @@ impl Case {
     /// Names of its cards, with `+` between them.
     #[must_use]
     pub fn name(&self) -> String {
-        self.cards.iter().map(|card| card.name).collect::<Vec<_>>().join("+")
+        self.cards
+            .iter()
+            .map(|card| card.name)
+            .collect::<Vec<_>>()
+            .join("+")
     }
 
     /// Symbol files of the images; third-party drivers have none.
@@ -204,7 +211,10 @@ impl Case {
     }
 
     fn simulate<W: Write + Seek>(&self, plan: Plan, sink: W) -> Result<(W, Truth)> {
-        let options = Options { seed: self.seed, ..Options::default() };
+        let options = Options {
+            seed: self.seed,
+            ..Options::default()
+        };
         Sim::new(plan, sink, &options)?.run()
     }
 }
@@ -212,14 +222,22 @@ impl Case {
 fn victims(plan: &Plan, planted: &Planted) -> Vec<Victim> {
     let victim = |program: &crate::table::Program| {
         let plan = &plan.programs[*program];
-        Victim { pid: plan.pid, name: plan.name.to_owned() }
+        Victim {
+            pid: plan.pid,
+            name: plan.name.to_owned(),
+        }
     };
     planted.victims.iter().map(victim).collect()
 }
 
 /// The length of all operations of that name.
 fn operations_ns(truth: &Truth, name: &str) -> i64 {
-    truth.calls.iter().filter(|call| call.name == name).map(|call| call.end_ns - call.start_ns).sum()
+    truth
+        .calls
+        .iter()
+        .filter(|call| call.name == name)
+        .map(|call| call.end_ns - call.start_ns)
+        .sum()
 }
 
 /// Takes a trace that nobody reads.

@@ -4,18 +4,18 @@
 use crate::rng::Rng;
 
 const FIRST: [&str; 24] = [
-    "bar", "cel", "dor", "fen", "gal", "hex", "ilm", "jor", "kel", "lum", "mar", "nov", "orb", "pel", "quo",
-    "ryn", "sel", "tam", "ulm", "ver", "wex", "yor", "zan", "bri",
+    "bar", "cel", "dor", "fen", "gal", "hex", "ilm", "jor", "kel", "lum", "mar", "nov", "orb",
+    "pel", "quo", "ryn", "sel", "tam", "ulm", "ver", "wex", "yor", "zan", "bri",
 ];
 const SECOND: [&str; 20] = [
-    "ado", "ben", "cor", "dex", "eri", "fal", "gon", "hal", "iva", "kan", "lor", "min", "nex", "ova", "pen",
-    "rix", "sol", "tor", "vax", "zen",
+    "ado", "ben", "cor", "dex", "eri", "fal", "gon", "hal", "iva", "kan", "lor", "min", "nex",
+    "ova", "pen", "rix", "sol", "tor", "vax", "zen",
 ];
 
 /// What a thing is called that the card is about.
 const THINGS: [&str; 16] = [
-    "Ledger", "Planner", "Studio", "Viewer", "Import", "Trade", "Builder", "Report", "Render", "Mapper",
-    "Console", "Desk", "Journal", "Sheet", "Archive", "Office",
+    "Ledger", "Planner", "Studio", "Viewer", "Import", "Trade", "Builder", "Report", "Render",
+    "Mapper", "Console", "Desk", "Journal", "Sheet", "Archive", "Office",
 ];
 
 /// Makes names, no two of them equal.
@@ -30,18 +30,29 @@ pub(crate) struct Names {
 impl Names {
     pub(crate) fn new(seed: u64) -> Self {
         // Another sequence than that of the scene, so that names can change and everything else stays.
-        Self { rng: Rng::new(seed ^ 0x6E61_6D65), given: Vec::new(), is_strange: false }
+        Self {
+            rng: Rng::new(seed ^ 0x6E61_6D65),
+            given: Vec::new(),
+            is_strange: false,
+        }
     }
 
     /// Names of random letters, which resemble no real names.
     pub(crate) fn strange(seed: u64) -> Self {
-        Self { is_strange: true, ..Self::new(seed) }
+        Self {
+            is_strange: true,
+            ..Self::new(seed)
+        }
     }
 
     /// A word of three or four syllables, in small letters.
     pub(crate) fn word(&mut self) -> String {
         loop {
-            let word = if self.is_strange { self.letters() } else { self.syllables() };
+            let word = if self.is_strange {
+                self.letters()
+            } else {
+                self.syllables()
+            };
             // Two equal names would make a culprit ambiguous.
             if !self.given.contains(&word) {
                 self.given.push(word.clone());
@@ -63,14 +74,22 @@ impl Names {
         let length = self.rng.between(4, 11);
         // A digit in front would make a number of some of them.
         let of = |at: u32| if at == 0 { 26 } else { ALL.len() as u64 };
-        let letter = |at| ALL.get(self.rng.below(of(at)) as usize).copied().unwrap_or(b'a');
+        let letter = |at| {
+            ALL.get(self.rng.below(of(at)) as usize)
+                .copied()
+                .unwrap_or(b'a')
+        };
         (0..length).map(letter).map(char::from).collect()
     }
 
     /// A word that begins with a capital, with a thing behind it: `HexcorLedger`.
     pub(crate) fn product(&mut self) -> String {
         let word = self.word();
-        if self.is_strange { word } else { capital(&word) + pick(&mut self.rng, &THINGS) }
+        if self.is_strange {
+            word
+        } else {
+            capital(&word) + pick(&mut self.rng, &THINGS)
+        }
     }
 
     /// A company: `Hexcor Systems`.
@@ -78,7 +97,17 @@ impl Names {
         if self.is_strange {
             return self.word();
         }
-        let form = pick(&mut self.rng, &["Systems", "Software GmbH", "Inc.", "Ltd.", "Technologies", "AG"]);
+        let form = pick(
+            &mut self.rng,
+            &[
+                "Systems",
+                "Software GmbH",
+                "Inc.",
+                "Ltd.",
+                "Technologies",
+                "AG",
+            ],
+        );
         format!("{} {form}", capital(&self.word()))
     }
 
@@ -97,7 +126,10 @@ impl Names {
         if self.is_strange {
             return format!("{}.{}", self.word(), self.word());
         }
-        let part = pick(&mut self.rng, &["mail", "www", "api", "files", "login", "cdn"]);
+        let part = pick(
+            &mut self.rng,
+            &["mail", "www", "api", "files", "login", "cdn"],
+        );
         format!("{part}.{}.example", self.word())
     }
 
@@ -109,10 +141,16 @@ impl Names {
 }
 
 fn pick<'a>(rng: &mut Rng, words: &[&'a str]) -> &'a str {
-    words.get(rng.below(words.len() as u64) as usize).copied().unwrap_or_default()
+    words
+        .get(rng.below(words.len() as u64) as usize)
+        .copied()
+        .unwrap_or_default()
 }
 
 fn capital(word: &str) -> String {
     let mut letters = word.chars();
-    letters.next().map(|first| first.to_ascii_uppercase().to_string() + letters.as_str()).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| first.to_ascii_uppercase().to_string() + letters.as_str())
+        .unwrap_or_default()
 }

@@ -37,43 +37,77 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, &format!(r"/open \\{server}\{share}"), &[]);
     let main = root(image, "CProject::Load");
-    let thread = scene.b.thread(program, 9, &format!("{}!CProject::Load", image.alias));
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CProject::Load", image.alias));
     let asks = format!("{main} {OPENS} {ASKS}");
     let (sends, waits) = (scene.b.path(&[&asks]), scene.b.waits(&[&asks]));
     let begins = scene.b.path(&[&main, OPENS]);
-    let parses = scene.b.code(&[&main], &[&format!("{}!CProject::Parse", image.alias), "ntdll!memcpy"]);
+    let parses = scene.b.code(
+        &[&main],
+        &[&format!("{}!CProject::Parse", image.alias), "ntdll!memcpy"],
+    );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut steps = vec![Step::Sleep(sleeps, 500_000, 700_000)];
     for _ in 0..FILES {
         let file = remote(scene, &server, &share);
         let parse = scene.draw(2_000, 6_000);
-        let open = FileOperation { major: Major::Create, file, bytes: 0 };
+        let open = FileOperation {
+            major: Major::Create,
+            file,
+            bytes: 0,
+        };
         let opens = scene.acts([
             // The operation is open while the redirector waits, so that the event of its end carries the
             // whole time.
             Step::Act(begins, Act::FileBegins(open)),
-            Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE }),
+            Step::Ask(
+                sends,
+                Ask {
+                    port,
+                    file,
+                    waits,
+                    reason: reason::EXECUTIVE,
+                },
+            ),
             Step::Act(begins, Act::FileEnds(0)),
         ]);
         let parse = [Step::Run(parses, parse, parse)];
         steps.extend(scene.operation(opens.into_iter().chain(parse)));
         steps.push(Step::Sleep(sleeps, 20_000, 60_000));
     }
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 600_000), Step::Run(parses, 200, 400)]);
-    Planted { culprit: format!(r"\\{server}\{share}"), victims: vec![program] }
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 600_000),
+            Step::Run(parses, 200, 400),
+        ],
+    );
+    Planted {
+        culprit: format!(r"\\{server}\{share}"),
+        victims: vec![program],
+    }
 }
 
 fn remote(scene: &mut Scene, server: &str, share: &str) -> File {
     let (folder, name) = (scene.names.word(), scene.names.word());
-    scene.b.file(keep(format!(r"\Device\Mup\{server}\{share}\{folder}\{name}.dat")))
+    scene.b.file(keep(format!(
+        r"\Device\Mup\{server}\{share}\{folder}\{name}.dat"
+    )))
 }
 
 /// The thread that takes answers from the network.
 fn redirector(scene: &mut Scene, port: Port) {
     let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread mrxsmb!SmbCeReceiveInd";
-    let (takes, answers) = (scene.b.waits(&[begins]), scene.b.path(&[begins, "nt!KeSetEvent"]));
+    let (takes, answers) = (
+        scene.b.waits(&[begins]),
+        scene.b.path(&[begins, "nt!KeSetEvent"]),
+    );
     let waits = scene.b.waits(&[begins, "nt!KeDelayExecutionThread"]);
-    let code = scene.b.code(&[begins], &["mrxsmb!VctIndReceive", "nt!memcpy"]);
+    let code = scene
+        .b
+        .code(&[begins], &["mrxsmb!VctIndReceive", "nt!memcpy"]);
     let (low, high) = match scene.is_sick() {
         true => (scene.strong(120_000), scene.strong(300_000)),
         false => (400, 1_200),

@@ -35,22 +35,36 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/export", &[]);
     let main = root(image, "CExport::Run");
-    let thread = scene.b.thread(program, 8, &format!("{}!CExport::Run", image.alias));
-    let creates = scene.b.code(&[&main, OPENS], &["Ntfs!NtfsCreateNewFile", "Ntfs!NtfsAddLink"]);
+    let thread = scene
+        .b
+        .thread(program, 8, &format!("{}!CExport::Run", image.alias));
+    let creates = scene.b.code(
+        &[&main, OPENS],
+        &["Ntfs!NtfsCreateNewFile", "Ntfs!NtfsAddLink"],
+    );
     let locks = scene.b.waits(&[
         &main,
         OPENS,
         "Ntfs!NtfsAcquireSharedVcb nt!ExAcquireResourceSharedLite nt!ExpWaitForResource",
     ]);
-    let unlocks = scene.b.path(&[&main, OPENS, "Ntfs!NtfsReleaseVcb nt!ExReleaseResourceLite"]);
-    let formats = scene.b.code(&[&main], &[&format!("{}!CExport::Format", image.alias), "ntdll!memcpy"]);
-    let copies = scene.b.code(&[&main, WRITES], &["Ntfs!NtfsCopyWriteA nt!CcCopyWriteEx"]);
+    let unlocks = scene
+        .b
+        .path(&[&main, OPENS, "Ntfs!NtfsReleaseVcb nt!ExReleaseResourceLite"]);
+    let formats = scene.b.code(
+        &[&main],
+        &[&format!("{}!CExport::Format", image.alias), "ntdll!memcpy"],
+    );
+    let copies = scene
+        .b
+        .code(&[&main, WRITES], &["Ntfs!NtfsCopyWriteA nt!CcCopyWriteEx"]);
     let written = scene.b.path(&[&main, WRITES]);
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut work = Vec::new();
     for number in 0..FILES {
         let own = scene.draw(2_200, 3_600);
-        let file = scene.b.file(keep(format!(r"Export\{}\part{number}.dat", image.alias)));
+        let file = scene
+            .b
+            .file(keep(format!(r"Export\{}\part{number}.dat", image.alias)));
         // Only the waiting is the effect; a lock that is free takes no time and counts for nothing.
         work.extend(scene.acts([Step::Await(locks, reason::WR_RESOURCE, volume)]));
         work.extend([
@@ -62,8 +76,18 @@ fn plant(scene: &mut Scene) -> Planted {
     }
     let mut steps = vec![Step::Sleep(sleeps, 300_000, 400_000)];
     steps.extend(scene.operation(work));
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(formats, 100, 200)]);
-    Planted { culprit: "NtfsCheckpointVolume".to_owned(), victims: vec![program] }
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 500_000),
+            Step::Run(formats, 100, 200),
+        ],
+    );
+    Planted {
+        culprit: "NtfsCheckpointVolume".to_owned(),
+        victims: vec![program],
+    }
 }
 
 /// The thread of the system that writes checkpoints, alone with the volume.
@@ -72,17 +96,33 @@ fn checkpoints(scene: &mut Scene, volume: Event) {
     let checkpoint = "Ntfs!NtfsCheckpointAllVolumes Ntfs!NtfsCheckpointVolume";
     let thread = scene.b.thread(SYSTEM, 13, "nt!ExpWorkerThread");
     let pauses = scene.b.waits(&[root, "nt!KeRemovePriQueue"]);
-    let takes = scene.b.waits(&[root, checkpoint, "Ntfs!NtfsAcquireCheckpointSynchronization"]);
-    let gives = scene.b.path(&[root, checkpoint, "Ntfs!NtfsReleaseCheckpointSynchronization nt!KeSetEvent"]);
+    let takes = scene.b.waits(&[
+        root,
+        checkpoint,
+        "Ntfs!NtfsAcquireCheckpointSynchronization",
+    ]);
+    let gives = scene.b.path(&[
+        root,
+        checkpoint,
+        "Ntfs!NtfsReleaseCheckpointSynchronization nt!KeSetEvent",
+    ]);
     let looks = scene.b.code(
         &[root, checkpoint],
-        &["", "Ntfs!NtfsFreeRecentlyDeallocated", "nt!RtlClearBits", "Ntfs!NtfsMoveDeallocatedClusters"],
+        &[
+            "",
+            "Ntfs!NtfsFreeRecentlyDeallocated",
+            "nt!RtlClearBits",
+            "Ntfs!NtfsMoveDeallocatedClusters",
+        ],
     );
     let flush = "Ntfs!LfsWriteRestartArea Ntfs!LfsFlushToLsn nt!IoSynchronousPageWrite";
     let flushes = scene.b.waits(&[root, checkpoint, flush]);
     let log = scene.b.file("$LogFile");
-    let (low, high) =
-        if scene.is_sick() { (scene.strong(280_000), scene.strong(460_000)) } else { (300, 600) };
+    let (low, high) = if scene.is_sick() {
+        (scene.strong(280_000), scene.strong(460_000))
+    } else {
+        (300, 600)
+    };
     let steps = [
         Step::Sleep(pauses, 520_000, 680_000),
         Step::Await(takes, reason::WR_RESOURCE, volume),

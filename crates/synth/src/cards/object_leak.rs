@@ -12,7 +12,9 @@ pub(super) const CARD: Card = Card {
     name: "object-leak",
     rule: "object-leak",
     description: "a program leaks objects of the window manager, or handles",
-    named: Named::WithoutCost("nothing is slow before the limit is reached: the program that leaks is named"),
+    named: Named::WithoutCost(
+        "nothing is slow before the limit is reached: the program that leaks is named",
+    ),
     seconds: 10,
     plant,
 };
@@ -21,16 +23,30 @@ pub(super) const CARD: Card = Card {
 const ROUNDS: u32 = 60;
 /// Objects that are made each time, as a window with its controls has.
 const MADE: u32 = 6;
-const WINDOW: GuiKind = GuiKind { is_gdi: false, number: 1, name: "Window" };
-const FONT: GuiKind = GuiKind { is_gdi: true, number: 10, name: "Font" };
-const EVENT: ObjectPlan = ObjectPlan { kind: ObjectKind::Event, name: "" };
+const WINDOW: GuiKind = GuiKind {
+    is_gdi: false,
+    number: 1,
+    name: "Window",
+};
+const FONT: GuiKind = GuiKind {
+    is_gdi: true,
+    number: 10,
+    name: "Font",
+};
+const EVENT: ObjectPlan = ObjectPlan {
+    kind: ObjectKind::Event,
+    name: "",
+};
 
 fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let image = scene.executable(maker);
     let program = scene.process(image, "", &["user32.dll", "gdi32.dll"]);
-    let click =
-        format!("{} user32!DispatchMessageW {}!CForm::OnCreate", root(image, "wWinMain"), image.alias);
+    let click = format!(
+        "{} user32!DispatchMessageW {}!CForm::OnCreate",
+        root(image, "wWinMain"),
+        image.alias
+    );
     // The seed decides what leaks: a window, an object of GDI or a handle, whose events come from three
     // sources.
     let (creates, destroys, made, gone) = match scene.draw(0, 2) {
@@ -53,8 +69,14 @@ fn plant(scene: &mut Scene) -> Planted {
             Act::HandleCloses,
         ),
     };
-    let (makes, destroys) = (scene.b.path(&[&click, creates]), scene.b.path(&[&click, destroys]));
-    let fills = scene.b.code(&[&click], &[&format!("{}!CForm::Fill", image.alias), "ntdll!memcpy"]);
+    let (makes, destroys) = (
+        scene.b.path(&[&click, creates]),
+        scene.b.path(&[&click, destroys]),
+    );
+    let fills = scene.b.code(
+        &[&click],
+        &[&format!("{}!CForm::Fill", image.alias), "ntdll!memcpy"],
+    );
     let waits = scene.b.waits(&[&root(image, "wWinMain"), SLEEPS]);
     // The twin destroys all that it makes each time. Closing is by age, so that the objects of a round go in
     // the order of their creation.
@@ -66,8 +88,20 @@ fn plant(scene: &mut Scene) -> Planted {
         steps.extend(scene.acts(std::iter::once(Step::Run(fills, 300, 900)).chain(makes)));
         steps.extend((left..MADE).map(|_| Step::Act(destroys, gone)));
     }
-    let thread = scene.b.thread(program, 10, &format!("{}!wWinMain", image.alias));
-    scene.b.script(thread, &steps, &[Step::Sleep(waits, 300_000, 500_000), Step::Run(fills, 300, 900)]);
+    let thread = scene
+        .b
+        .thread(program, 10, &format!("{}!wWinMain", image.alias));
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(waits, 300_000, 500_000),
+            Step::Run(fills, 300, 900),
+        ],
+    );
     let culprit = format!("{} ({})", image.name, scene.b.pid(program));
-    Planted { culprit, victims: vec![program] }
+    Planted {
+        culprit,
+        victims: vec![program],
+    }
 }

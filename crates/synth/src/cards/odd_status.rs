@@ -30,11 +30,19 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/save", &[]);
     let main = root(image, "CAttachment::Save");
-    let thread = scene.b.thread(program, 9, &format!("{}!CAttachment::Save", image.alias));
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CAttachment::Save", image.alias));
     let function = scene.b.function("nt!NtCreateFile");
-    let enters = scene.b.path(&[&main, COPIES, "ntdll!NtCreateFile nt!KiSystemServiceCopyEnd"]);
-    let opens =
-        scene.b.code(&[&main, COPIES], &["ntdll!NtCreateFile nt!KiSystemServiceCopyEnd nt!NtCreateFile"]);
+    let enters = scene.b.path(&[
+        &main,
+        COPIES,
+        "ntdll!NtCreateFile nt!KiSystemServiceCopyEnd",
+    ]);
+    let opens = scene.b.code(
+        &[&main, COPIES],
+        &["ntdll!NtCreateFile nt!KiSystemServiceCopyEnd nt!NtCreateFile"],
+    );
     let copies = scene.b.code(&[&main, COPIES], &["ntdll!memcpy"]);
     let pauses = scene.b.waits(&[&main, SLEEPS]);
     let mut steps = vec![Step::Sleep(pauses, 400_000, 600_000)];
@@ -49,16 +57,37 @@ fn plant(scene: &mut Scene) -> Planted {
                 Step::Act(enters, Act::CallEnds(status)),
             ]
         };
-        let failed = call(ACCESS_VIOLATION).into_iter().chain([Step::Sleep(pauses, pause, pause)]);
+        let failed = call(ACCESS_VIOLATION)
+            .into_iter()
+            .chain([Step::Sleep(pauses, pause, pause)]);
         let tries: Vec<Step> = failed.collect();
-        let tries = if scene.is_sick() { scene.acts(tries.repeat(TRIES)) } else { Vec::new() };
+        let tries = if scene.is_sick() {
+            scene.acts(tries.repeat(TRIES))
+        } else {
+            Vec::new()
+        };
         let ends = call(if scene.is_sick() { ACCESS_VIOLATION } else { 0 });
-        let operation = tries.into_iter().chain(ends).chain([Step::Run(copies, copy, copy)]);
+        let operation = tries
+            .into_iter()
+            .chain(ends)
+            .chain([Step::Run(copies, copy, copy)]);
         steps.extend(scene.operation(operation));
         // The user reads the message and clicks on the next one.
         steps.push(Step::Sleep(pauses, 2_200_000, 2_600_000));
     }
-    let other = scene.b.code(&[&main], &[keep(format!("{}!CMain::Idle", image.alias))]);
-    scene.b.script(thread, &steps, &[Step::Sleep(pauses, 300_000, 600_000), Step::Run(other, 100, 300)]);
-    Planted { culprit: "NtCreateFile".to_owned(), victims: vec![program] }
+    let other = scene
+        .b
+        .code(&[&main], &[keep(format!("{}!CMain::Idle", image.alias))]);
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(pauses, 300_000, 600_000),
+            Step::Run(other, 100, 300),
+        ],
+    );
+    Planted {
+        culprit: "NtCreateFile".to_owned(),
+        victims: vec![program],
+    }
 }

@@ -10,7 +10,8 @@ use super::{Card, Case};
 use crate::plan::{Maker, ModulePlan, Plan, PowerPlan, ProgramPlan};
 use crate::rng::{Rng, mix};
 use crate::scenarios::windows::{
-    DRIVERS, MICROSOFT, SYSTEM32, USER, background, image, kernel_images, machine, service, user_program,
+    DRIVERS, MICROSOFT, SYSTEM32, USER, background, image, kernel_images, machine, service,
+    user_program,
 };
 use crate::script::{Builder, Step};
 use crate::table::{Module, Program, Thread};
@@ -82,14 +83,25 @@ pub(crate) struct Scene {
 impl Scene {
     /// The plan of a case with what was planted; `sick` says of each card whether its defect is there.
     pub(crate) fn play(case: &Case, sick: &[bool]) -> (Plan, Vec<Planted>) {
-        let seconds = case.cards.iter().map(|card| card.seconds).max().unwrap_or(1);
+        let seconds = case
+            .cards
+            .iter()
+            .map(|card| card.seconds)
+            .max()
+            .unwrap_or(1);
         // The recording ends behind all that other cards do, so that what they cost is in the trace.
         let is_taken = case.cards.iter().any(|card| card.name == TAKES_KERNEL);
-        let missing_us = if is_taken { case.strength_percent.saturating_mul(MISSING_US) } else { 0 };
+        let missing_us = if is_taken {
+            case.strength_percent.saturating_mul(MISSING_US)
+        } else {
+            0
+        };
         let seconds = seconds + missing_us.div_ceil(1_000_000);
         let mut scene = Self {
             b: machine(case.cpus, seconds, &[], false),
-            names: case.renamed.map_or_else(|| Names::new(case.seed), Names::strange),
+            names: case
+                .renamed
+                .map_or_else(|| Names::new(case.seed), Names::strange),
             // Never drawn from: each card and the decoys set a generator of their own.
             rng: Rng::new(0),
             strength_percent: case.strength_percent,
@@ -102,8 +114,15 @@ impl Scene {
         background(&mut scene.b);
         // Also where no card is about these: otherwise what a trace records would give its card away.
         scene.b.records(RECORDED);
-        scene.b.power(PowerPlan { timers: Vec::new(), settings: vec![(PERSONALITY, BALANCED)] });
-        let planted = case.cards.iter().zip(sick).map(|(card, sick)| scene.plant(case, card, *sick));
+        scene.b.power(PowerPlan {
+            timers: Vec::new(),
+            settings: vec![(PERSONALITY, BALANCED)],
+        });
+        let planted = case
+            .cards
+            .iter()
+            .zip(sick)
+            .map(|(card, sick)| scene.plant(case, card, *sick));
         let planted = planted.collect();
         if case.has_decoys {
             // Decoys come last and draw from a generator of their own, so that they are the same beside every
@@ -112,7 +131,9 @@ impl Scene {
             decoys::plant(&mut scene);
         }
         let kernel = std::mem::take(&mut scene.kernel);
-        scene.b.maps(Program(0), Box::leak(kernel.into_boxed_slice()));
+        scene
+            .b
+            .maps(Program(0), Box::leak(kernel.into_boxed_slice()));
         (scene.b.finish(), planted)
     }
 
@@ -145,7 +166,10 @@ impl Scene {
 
     /// Between these two steps stands what the user waits for, whose length is what the defect costs.
     pub(crate) fn operation(&self, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
-        std::iter::once(Step::Begin(self.operation, None)).chain(steps).chain([Step::End]).collect()
+        std::iter::once(Step::Begin(self.operation, None))
+            .chain(steps)
+            .chain([Step::End])
+            .collect()
     }
 
     /// Steps in which the defect is: the cause acts from the start of the first one to the end of the last
@@ -165,12 +189,20 @@ impl Scene {
         if !self.is_sick {
             return steps.collect();
         }
-        std::iter::once(begins).chain(steps).chain([Step::ActsNoMore]).collect()
+        std::iter::once(begins)
+            .chain(steps)
+            .chain([Step::ActsNoMore])
+            .collect()
     }
 
     /// A company with a product.
     pub(crate) fn maker(&mut self) -> &'static Maker {
-        let version = format!("{}.{}.{}.0", self.draw(1, 14), self.draw(0, 9), self.draw(10, 990));
+        let version = format!(
+            "{}.{}.{}.0",
+            self.draw(1, 14),
+            self.draw(0, 9),
+            self.draw(10, 990)
+        );
         Box::leak(Box::new(Maker {
             company: keep(self.names.company()),
             product: keep(self.names.product()),
@@ -218,9 +250,18 @@ impl Scene {
         let is_driver = ending.eq_ignore_ascii_case(".sys");
         let (folder, base) = match is_driver {
             true => (DRIVERS, KERNEL),
-            false => (SYSTEM32, if ending == ".exe" { EXECUTABLES } else { LIBRARIES }),
+            false => (
+                SYSTEM32,
+                if ending == ".exe" {
+                    EXECUTABLES
+                } else {
+                    LIBRARIES
+                },
+            ),
         };
-        let module = self.image((alias, ending), folder, base, (&MICROSOFT, false)).module;
+        let module = self
+            .image((alias, ending), folder, base, (&MICROSOFT, false))
+            .module;
         if is_driver {
             self.kernel.push(module);
         }
@@ -231,7 +272,10 @@ impl Scene {
         // The legal form of a company is no part of its folder.
         let first = maker.company.split(' ').next().unwrap_or_default();
         let path = format!(r"Program Files\{first}\{}\", maker.product);
-        (keep(format!(r"\Device\HarddiskVolume3\{path}")), keep(format!(r"C:\{path}")))
+        (
+            keep(format!(r"\Device\HarddiskVolume3\{path}")),
+            keep(format!(r"C:\{path}")),
+        )
     }
 
     fn image(
@@ -241,27 +285,64 @@ impl Scene {
         base: u64,
         (maker, is_nameless): (&'static Maker, bool),
     ) -> Image {
-        let (name, pdb) = (keep(format!("{alias}{ending}")), keep(format!("{alias}.pdb")));
+        let (name, pdb) = (
+            keep(format!("{alias}{ending}")),
+            keep(format!("{alias}.pdb")),
+        );
         self.added += 1;
-        let plan = image((alias, name, pdb), folder, (base + APART * self.added, SIZE), maker);
+        let plan = image(
+            (alias, name, pdb),
+            folder,
+            (base + APART * self.added, SIZE),
+            maker,
+        );
         // Addresses and identities follow from the order in which images are added, not from chance.
         let identity = mix(self.added);
-        let module = self.b.add_image(ModulePlan { is_nameless, identity, ..plan });
-        Image { module, alias, name, path: keep(format!("{}{name}", folder.1)) }
+        let module = self.b.add_image(ModulePlan {
+            is_nameless,
+            identity,
+            ..plan
+        });
+        Image {
+            module,
+            alias,
+            name,
+            path: keep(format!("{}{name}", folder.1)),
+        }
     }
 
     /// A process of the user with that executable, and with these libraries of Windows beside the usual ones.
-    pub(crate) fn process(&mut self, image: Image, arguments: &str, libraries: &[&'static str]) -> Program {
+    pub(crate) fn process(
+        &mut self,
+        image: Image,
+        arguments: &str,
+        libraries: &[&'static str],
+    ) -> Program {
         let (ids, modules) = self.maps(image, libraries);
-        let line = keep(format!("\"{}\" {arguments}", image.path).trim_end().to_owned());
-        self.b.program(user_program((ids, 5120), image.name, line, modules))
+        let line = keep(
+            format!("\"{}\" {arguments}", image.path)
+                .trim_end()
+                .to_owned(),
+        );
+        self.b
+            .program(user_program((ids, 5120), image.name, line, modules))
     }
 
     /// A process of the system.
-    pub(crate) fn service(&mut self, image: Image, arguments: &str, libraries: &[&'static str]) -> Program {
+    pub(crate) fn service(
+        &mut self,
+        image: Image,
+        arguments: &str,
+        libraries: &[&'static str],
+    ) -> Program {
         let (ids, modules) = self.maps(image, libraries);
-        let line = keep(format!("\"{}\" {arguments}", image.path).trim_end().to_owned());
-        self.b.program(service((ids, 804), image.name, line, modules))
+        let line = keep(
+            format!("\"{}\" {arguments}", image.path)
+                .trim_end()
+                .to_owned(),
+        );
+        self.b
+            .program(service((ids, 804), image.name, line, modules))
     }
 
     /// A program of Windows that the user runs.
@@ -269,7 +350,8 @@ impl Scene {
         let module = self.windows(name);
         let (ids, modules) = self.maps_module(module, &[]);
         let line = keep(format!(r"C:\Windows\system32\{name}"));
-        self.b.program(user_program((ids, 5120), name, line, modules))
+        self.b
+            .program(user_program((ids, 5120), name, line, modules))
     }
 
     /// A service in a `svchost.exe` of Windows: the group it runs in, and its library.
@@ -277,14 +359,19 @@ impl Scene {
         let module = self.windows("svchost.exe");
         let (ids, modules) = self.maps_module(module, libraries);
         let line = keep(format!(r"C:\Windows\system32\svchost.exe -k {group} -p"));
-        self.b.program(service((ids, 804), "svchost.exe", line, modules))
+        self.b
+            .program(service((ids, 804), "svchost.exe", line, modules))
     }
 
     fn maps(&mut self, image: Image, libraries: &[&'static str]) -> (u32, &'static [Module]) {
         self.maps_module(image.module, libraries)
     }
 
-    fn maps_module(&mut self, first: Module, libraries: &[&'static str]) -> (u32, &'static [Module]) {
+    fn maps_module(
+        &mut self,
+        first: Module,
+        libraries: &[&'static str],
+    ) -> (u32, &'static [Module]) {
         let mut modules = vec![first];
         for name in COMMON.iter().chain(libraries) {
             modules.push(self.windows(name));
@@ -301,7 +388,11 @@ impl Scene {
         libraries: &[&'static str],
     ) -> (Program, Thread) {
         let (pid, modules) = self.maps(image, libraries);
-        let line = keep(format!("\"{}\" {arguments}", image.path).trim_end().to_owned());
+        let line = keep(
+            format!("\"{}\" {arguments}", image.path)
+                .trim_end()
+                .to_owned(),
+        );
         let ids = (pid, self.b.pid(parent));
         let plan: ProgramPlan = user_program(ids, image.name, line, modules);
         let program = self.b.program(plan);

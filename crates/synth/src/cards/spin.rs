@@ -37,11 +37,14 @@ fn plant(scene: &mut Scene) -> Planted {
     let runtime = scene.redistributed(&INTEL, "libiomp5md");
     let culprit = scene.process(spinner, "/solve", &[runtime.name]);
     let alias = runtime.alias;
-    let worker =
-        format!("{USER} {alias}!__kmp_launch_worker {alias}!__kmp_launch_thread {alias}!__kmp_fork_barrier");
+    let worker = format!(
+        "{USER} {alias}!__kmp_launch_worker {alias}!__kmp_launch_thread {alias}!__kmp_fork_barrier"
+    );
     let useful = format!("{USER} {alias}!__kmp_launch_worker {alias}!__kmp_invoke_task_func");
     let waits = format!("{alias}!__kmp_hyper_barrier_release");
-    let solve = scene.b.code(&[&useful], &[&format!("{}!CSolver::Step", spinner.alias)]);
+    let solve = scene
+        .b
+        .code(&[&useful], &[&format!("{}!CSolver::Step", spinner.alias)]);
     let spins = scene.b.code(
         &[&worker, &waits],
         &[
@@ -53,9 +56,16 @@ fn plant(scene: &mut Scene) -> Planted {
             ),
         ],
     );
-    let suspends = scene.b.waits(&[&worker, &waits, &format!("{alias}!__kmp_suspend_64"), WAIT_FOR_OBJECT]);
+    let suspends = scene.b.waits(&[
+        &worker,
+        &waits,
+        &format!("{alias}!__kmp_suspend_64"),
+        WAIT_FOR_OBJECT,
+    ]);
     for _ in 0..WORKERS {
-        let thread = scene.b.thread(culprit, PRIORITY, &format!("{alias}!__kmp_launch_worker"));
+        let thread = scene
+            .b
+            .thread(culprit, PRIORITY, &format!("{alias}!__kmp_launch_worker"));
         let spin = scene.strong(110_000);
         let own = scene.draw(100, 300);
         let mut steps = vec![Step::Run(solve, own, own)];
@@ -71,8 +81,13 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/report", &[]);
     let main = root(image, "CReport::Run");
-    let thread = scene.b.thread(program, PRIORITY, &format!("{}!CReport::Run", image.alias));
-    let counts = scene.b.code(&[&main], &[&format!("{}!CReport::Sum", image.alias), "ntdll!memcpy"]);
+    let thread = scene
+        .b
+        .thread(program, PRIORITY, &format!("{}!CReport::Run", image.alias));
+    let counts = scene.b.code(
+        &[&main],
+        &[&format!("{}!CReport::Sum", image.alias), "ntdll!memcpy"],
+    );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut work = vec![Step::Sleep(sleeps, 350_000, 350_000)];
     for _ in 0..PIECES {
@@ -82,5 +97,8 @@ fn plant(scene: &mut Scene) -> Planted {
     let steps = scene.operation(scene.acts_on_ready(work));
     scene.b.script(thread, &steps, &[]);
     let culprit = format!("{} ({})", spinner.name, scene.b.pid(culprit));
-    Planted { culprit, victims: vec![program] }
+    Planted {
+        culprit,
+        victims: vec![program],
+    }
 }

@@ -31,22 +31,42 @@ fn plant(scene: &mut Scene) -> Planted {
     // A shell of Windows: nothing about the victim shows who is to blame.
     let program = scene.windows_program("cmd.exe");
     let main = format!("{USER} cmd!Dispatch cmd!ExecPgm");
-    let file = scene.b.file(keep(format!(r"Users\me\Downloads\{}", tool.name)));
-    let asks = format!("{main} {CREATES} {SECTION} {}!OnCreateSection FLTMGR!FltSendMessage", driver.alias);
+    let file = scene
+        .b
+        .file(keep(format!(r"Users\me\Downloads\{}", tool.name)));
+    let asks = format!(
+        "{main} {CREATES} {SECTION} {}!OnCreateSection FLTMGR!FltSendMessage",
+        driver.alias
+    );
     let (sends, waits) = (scene.b.path(&[&asks]), scene.b.waits(&[&asks]));
-    let begins = scene.b.code(&[&main, CREATES], &["nt!PspAllocateProcess", "nt!MiCreateImageFileMap"]);
-    let inserts = scene.b.path(&[&main, CREATES, "nt!PspInsertThread nt!KeReadyThread"]);
+    let begins = scene.b.code(
+        &[&main, CREATES],
+        &["nt!PspAllocateProcess", "nt!MiCreateImageFileMap"],
+    );
+    let inserts = scene
+        .b
+        .path(&[&main, CREATES, "nt!PspInsertThread nt!KeReadyThread"]);
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut steps = vec![Step::Sleep(sleeps, 700_000, 1_100_000)];
     for number in 0..4 {
         let (_, child) = scene.child(tool, program, &format!("/run {number}"), &[]);
-        let works = scene.b.code(&[USER, &format!("{}!main", tool.alias)], &["ntdll!memcpy"]);
+        let works = scene
+            .b
+            .code(&[USER, &format!("{}!main", tool.alias)], &["ntdll!memcpy"]);
         let work = scene.draw(4_000, 12_000);
         scene.b.script(child, &[Step::Run(works, work, work)], &[]);
         let before = scene.draw(800, 1_600);
         let mut start = vec![Step::Run(begins, before, before)];
         if number == 0 {
-            let asks = Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE });
+            let asks = Step::Ask(
+                sends,
+                Ask {
+                    port,
+                    file,
+                    waits,
+                    reason: reason::EXECUTIVE,
+                },
+            );
             start.extend(scene.acts([asks]));
         }
         start.extend([Step::Run(begins, 400, 400), Step::Start(inserts, child)]);
@@ -55,6 +75,11 @@ fn plant(scene: &mut Scene) -> Planted {
         steps.push(Step::Sleep(sleeps, between, between));
     }
     let thread = scene.b.thread(program, 9, "cmd!main");
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000)]);
-    Planted { culprit: driver.name.to_owned(), victims: vec![program] }
+    scene
+        .b
+        .script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000)]);
+    Planted {
+        culprit: driver.name.to_owned(),
+        victims: vec![program],
+    }
 }

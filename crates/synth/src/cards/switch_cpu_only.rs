@@ -24,11 +24,24 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/export", &[]);
     let main = root(image, "CExport::Run");
-    let writes = scene.b.code(&[&main], &[&format!("{}!CWriter::Format", image.alias), "ntdll!memcpy"]);
-    let sleeps = scene.b.waits(&[&main, &format!("{}!CWriter::Dispose", image.alias), SLEEPS]);
-    let thread = scene.b.thread(program, 8, &format!("{}!CExport::Run", image.alias));
+    let writes = scene.b.code(
+        &[&main],
+        &[&format!("{}!CWriter::Format", image.alias), "ntdll!memcpy"],
+    );
+    let sleeps = scene
+        .b
+        .waits(&[&main, &format!("{}!CWriter::Dispose", image.alias), SLEEPS]);
+    let thread = scene
+        .b
+        .thread(program, 8, &format!("{}!CExport::Run", image.alias));
     let work = scene.strong(40_000);
-    let steps = scene.operation([Step::Run(writes, work, work), Step::Sleep(sleeps, 50_000, 50_000)]);
+    let steps = scene.operation([
+        Step::Run(writes, work, work),
+        Step::Sleep(sleeps, 50_000, 50_000),
+    ]);
     scene.b.script(thread, &[], &steps);
-    Planted { culprit: "no CPU samples".to_owned(), victims: vec![program] }
+    Planted {
+        culprit: "no CPU samples".to_owned(),
+        victims: vec![program],
+    }
 }

@@ -32,10 +32,16 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/serve", &[]);
     let main = root(image, "CQueue::Run");
-    let thread = scene.b.thread(program, 8, &format!("{}!CQueue::Run", image.alias));
+    let thread = scene
+        .b
+        .thread(program, 8, &format!("{}!CQueue::Run", image.alias));
     let hook = driver.alias;
     let taxed = scene.b.code(
-        &[&main, &format!("{}!CSpinLock::Acquire", image.alias), YIELDS],
+        &[
+            &main,
+            &format!("{}!CSpinLock::Acquire", image.alias),
+            YIELDS,
+        ],
         &[
             &format!("{ENTRY} {hook}!OnTrace nt!ExfAcquireRundownProtection"),
             &format!("{ENTRY} {hook}!OnTrace"),
@@ -43,10 +49,17 @@ fn plant(scene: &mut Scene) -> Planted {
         ],
     );
     let calls = scene.b.code(
-        &[&main, &format!("{}!CSpinLock::Acquire", image.alias), YIELDS],
+        &[
+            &main,
+            &format!("{}!CSpinLock::Acquire", image.alias),
+            YIELDS,
+        ],
         &["nt!KiSystemServiceCopyEnd nt!NtDelayExecution nt!KeDelayExecutionThread"],
     );
-    let own = scene.b.code(&[&main], &[&format!("{}!CQueue::Serve", image.alias), "ntdll!memcpy"]);
+    let own = scene.b.code(
+        &[&main],
+        &[&format!("{}!CQueue::Serve", image.alias), "ntdll!memcpy"],
+    );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut work = Vec::new();
     for _ in 0..ROUNDS {
@@ -60,6 +73,16 @@ fn plant(scene: &mut Scene) -> Planted {
     }
     let mut steps = vec![Step::Sleep(sleeps, 500_000, 600_000)];
     steps.extend(scene.operation(work));
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(own, 100, 200)]);
-    Planted { culprit: driver.name.to_owned(), victims: vec![program] }
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 500_000),
+            Step::Run(own, 100, 200),
+        ],
+    );
+    Planted {
+        culprit: driver.name.to_owned(),
+        victims: vec![program],
+    }
 }

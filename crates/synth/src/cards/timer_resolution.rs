@@ -28,14 +28,20 @@ fn plant(scene: &mut Scene) -> Planted {
     let main = root(image, function);
     let call = "ntdll!NtSetTimerResolution nt!KiSystemServiceCopyEnd nt!NtSetTimerResolution";
     let asks = scene.b.path(&[&main, call]);
-    let plays = scene.b.code(&[&main], &[&format!("{}!CSound::Frame", image.alias), "ntdll!memcpy"]);
+    let plays = scene.b.code(
+        &[&main],
+        &[&format!("{}!CSound::Frame", image.alias), "ntdll!memcpy"],
+    );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     // In units of 100 ns.
     let resolution = if scene.draw(0, 1) == 0 { 10_000 } else { 5_000 };
     let begins = scene.draw(200_000, 600_000);
     let mut fast = vec![Step::Act(asks, Act::AsksTimer(resolution, false))];
     for _ in 0..FRAMES {
-        fast.extend([Step::Run(plays, 200, 700), Step::Sleep(sleeps, 9_000, 12_000)]);
+        fast.extend([
+            Step::Run(plays, 200, 700),
+            Step::Sleep(sleeps, 9_000, 12_000),
+        ]);
     }
     // The weaker the defect, the sooner it comes to mind.
     if scene.is_sick() {
@@ -45,8 +51,20 @@ fn plant(scene: &mut Scene) -> Planted {
     fast.push(Step::Act(asks, Act::AsksTimer(0, false)));
     let mut steps = vec![Step::Sleep(sleeps, begins, begins)];
     steps.extend(scene.acts(fast));
-    let thread = scene.b.thread(program, 10, &format!("{}!{function}", image.alias));
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(plays, 100, 300)]);
+    let thread = scene
+        .b
+        .thread(program, 10, &format!("{}!{function}", image.alias));
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 500_000),
+            Step::Run(plays, 100, 300),
+        ],
+    );
     let culprit = format!("{} ({})", image.name, scene.b.pid(program));
-    Planted { culprit, victims: vec![program] }
+    Planted {
+        culprit,
+        victims: vec![program],
+    }
 }

@@ -30,21 +30,41 @@ fn plant(scene: &mut Scene) -> Planted {
         let main = root(image, "CFrame::Animate");
         let calls = "user32!SetWindowPos nt!KiSystemServiceCopyEnd win32kfull!NtUserSetWindowPos";
         let enters = scene.b.path(&[&main, calls, "win32kfull!EnterCrit"]);
-        let leaves = scene.b.path(&[&main, calls, "win32kfull!UserSessionSwitchLeaveCrit"]);
-        let code = scene.b.code(&[&main, calls], &["win32kfull!xxxSetWindowPos"]);
-        let sleeps = scene.b.waits(&[USER, &format!("{}!CFrame::Animate", image.alias), SLEEPS]);
-        let thread = scene.b.thread(program, 8, &format!("{}!CFrame::Animate", image.alias));
+        let leaves = scene
+            .b
+            .path(&[&main, calls, "win32kfull!UserSessionSwitchLeaveCrit"]);
+        let code = scene
+            .b
+            .code(&[&main, calls], &["win32kfull!xxxSetWindowPos"]);
+        let sleeps = scene
+            .b
+            .waits(&[USER, &format!("{}!CFrame::Animate", image.alias), SLEEPS]);
+        let thread = scene
+            .b
+            .thread(program, 8, &format!("{}!CFrame::Animate", image.alias));
         let locks = scene.strong(LOCKS);
         let mut steps = vec![Step::Sleep(sleeps, 100_000, 200_000)];
         for _ in 0..BURSTS {
-            let burst: Vec<Step> = (0..locks).flat_map(|_| lock(scene, (enters, leaves), code)).collect();
+            let burst: Vec<Step> = (0..locks)
+                .flat_map(|_| lock(scene, (enters, leaves), code))
+                .collect();
             steps.extend(scene.operation(scene.acts(burst)));
             steps.push(Step::Sleep(sleeps, 60_000, 100_000));
         }
-        scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(code, 20, 40)]);
+        scene.b.script(
+            thread,
+            &steps,
+            &[
+                Step::Sleep(sleeps, 300_000, 500_000),
+                Step::Run(code, 20, 40),
+            ],
+        );
         victims.push(program);
     }
-    Planted { culprit: "Microsoft-Windows-Win32k".to_owned(), victims }
+    Planted {
+        culprit: "Microsoft-Windows-Win32k".to_owned(),
+        victims,
+    }
 }
 
 /// Takes the lock and gives it back; the recording may have switched on its events.

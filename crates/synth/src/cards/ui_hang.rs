@@ -20,7 +20,8 @@ pub(super) const CARD: Card = Card {
 
 /// Times that the user clicks.
 const CLICKS: usize = 4;
-const GETS: &str = "user32!GetMessageW win32kfull!NtUserGetMessage win32kfull!xxxRealInternalGetMessage";
+const GETS: &str =
+    "user32!GetMessageW win32kfull!NtUserGetMessage win32kfull!xxxRealInternalGetMessage";
 const CALLS: &str = "rpcrt4!NdrClientCall3 rpcrt4!LRPC_CCALL::SendReceive ntdll!NtAlpcSendWaitReceivePort \
     nt!KiSystemServiceCopyEnd nt!NtAlpcSendWaitReceivePort";
 const RECEIVES: &str = "rpcrt4!LRPC_ADDRESS::ReceiveLotsaCalls ntdll!NtAlpcSendWaitReceivePort";
@@ -35,56 +36,114 @@ fn plant(scene: &mut Scene) -> Planted {
     // The seed decides why the window hangs: it computes, waits for a thread of its own process, or for
     // another process. A rule has to recognise all three by their stacks.
     let way = scene.draw(0, 2);
-    let handler =
-        format!("{} user32!DispatchMessageW {}!CFrame::WndProc", root(image, "wWinMain"), image.alias);
+    let handler = format!(
+        "{} user32!DispatchMessageW {}!CFrame::WndProc",
+        root(image, "wWinMain"),
+        image.alias
+    );
     let gets = scene.b.waits(&[&root(image, "wWinMain"), GETS]);
-    let paints = scene.b.code(&[&handler], &[&format!("{}!CFrame::OnPaint", image.alias)]);
+    let paints = scene
+        .b
+        .code(&[&handler], &[&format!("{}!CFrame::OnPaint", image.alias)]);
     let click = format!("{handler} {}!CFrame::OnClick", image.alias);
     let recalculates = format!("{handler} {}!CFrame::OnRecalculate", image.alias);
     let cell = format!("{}!CSheet::Cell", image.alias);
-    let code = scene.b.code(&[&recalculates], &[&cell, "ntdll!RtlAllocateHeap", "ntdll!memcpy"]);
+    let code = scene.b.code(
+        &[&recalculates],
+        &[&cell, "ntdll!RtlAllocateHeap", "ntdll!memcpy"],
+    );
     let file = scene.b.file(r"ProgramData\settings.dat");
     let waits = format!("{click} {WAIT_FOR_OBJECT}");
-    let (sends, waits) = (scene.b.path(&[&click, SETS_EVENT]), scene.b.waits(&[&waits]));
+    let (sends, waits) = (
+        scene.b.path(&[&click, SETS_EVENT]),
+        scene.b.waits(&[&waits]),
+    );
     let calls = scene.b.path(&[&click, CALLS]);
     let replies = scene.b.waits(&[&click, CALLS]);
     let mut steps = Vec::new();
     for _ in 0..CLICKS {
         let (pause, own) = (scene.draw(500_000, 800_000), scene.draw(2_000, 5_000));
         let long = scene.draw(600_000, 900_000);
-        let long = if scene.is_sick() { scene.strong(long) } else { 1_000 };
+        let long = if scene.is_sick() {
+            scene.strong(long)
+        } else {
+            1_000
+        };
         let hangs = match way {
             0 => Step::Run(code, long, long),
-            1 => Step::Ask(sends, Ask { port: near, file, waits, reason: reason::USER_REQUEST }),
-            _ => Step::Ask(calls, Ask { port: far, file, waits: replies, reason: reason::WR_LPC_REPLY }),
+            1 => Step::Ask(
+                sends,
+                Ask {
+                    port: near,
+                    file,
+                    waits,
+                    reason: reason::USER_REQUEST,
+                },
+            ),
+            _ => Step::Ask(
+                calls,
+                Ask {
+                    port: far,
+                    file,
+                    waits: replies,
+                    reason: reason::WR_LPC_REPLY,
+                },
+            ),
         };
         steps.push(Step::Sleep(gets, pause, pause));
         let paint = || std::iter::once(Step::Run(paints, own, own));
         steps.extend(scene.operation(paint().chain(scene.acts([hangs])).chain(paint())));
     }
-    let thread = scene.b.thread(program, 10, &format!("{}!wWinMain", image.alias));
-    scene.b.script(thread, &steps, &[Step::Sleep(gets, 200_000, 400_000), Step::Run(paints, 500, 900)]);
-    serves(scene, program, (image, WORKS, "ntdll!TppWorkpExecuteCallback"), near);
+    let thread = scene
+        .b
+        .thread(program, 10, &format!("{}!wWinMain", image.alias));
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(gets, 200_000, 400_000),
+            Step::Run(paints, 500, 900),
+        ],
+    );
+    serves(
+        scene,
+        program,
+        (image, WORKS, "ntdll!TppWorkpExecuteCallback"),
+        near,
+    );
     serves(scene, other, (helper, RECEIVES, "rpcrt4!Invoke"), far);
     let culprit = match way {
         0 => format!("{}!CFrame::OnRecalculate", image.name),
         1 => format!("{}!CFrame::OnClick", image.name),
         _ => format!("{} ({})", helper.name, scene.b.pid(other)),
     };
-    Planted { culprit, victims: vec![program] }
+    Planted {
+        culprit,
+        victims: vec![program],
+    }
 }
 
 /// A thread that does what it is asked for: slowly, or at once.
-fn serves(scene: &mut Scene, program: Program, (image, takes, runs): (Image, &str, &str), port: Port) {
+fn serves(
+    scene: &mut Scene,
+    program: Program,
+    (image, takes, runs): (Image, &str, &str),
+    port: Port,
+) {
     let takes = scene.b.waits(&[USER, takes, "nt!KiSystemServiceCopyEnd"]);
     let works = [USER, runs, &format!("{}!CStore::Update", image.alias)];
     let code = scene.b.code(&works, &["ntdll!memcpy"]);
-    let (sleeps, answers) = (scene.b.waits(&[works[0], works[1], works[2], SLEEPS]), scene.b.path(&works));
+    let (sleeps, answers) = (
+        scene.b.waits(&[works[0], works[1], works[2], SLEEPS]),
+        scene.b.path(&works),
+    );
     let (low, high) = match scene.is_sick() {
         true => (scene.strong(600_000), scene.strong(900_000)),
         false => (300, 900),
     };
-    let thread = scene.b.thread(program, 9, &format!("{}!CStore::Update", image.alias));
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CStore::Update", image.alias));
     let steps = [
         Step::Take(takes, port),
         Step::Run(code, 200, 400),

@@ -34,13 +34,21 @@ fn plant(scene: &mut Scene) -> Planted {
     let (unused, used) = (scene.library(unused), scene.library(maker));
     let program = scene.process(starter, "/compare", &[]);
     let main = root(starter, "CBatch::Run");
-    let thread = scene.b.thread(program, 9, &format!("{}!CBatch::Run", starter.alias));
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CBatch::Run", starter.alias));
     let starts = scene.b.path(&[
         &main,
         "kernel32!CreateProcessW KERNELBASE!CreateProcessInternalW ntdll!NtCreateUserProcess \
          nt!KiSystemServiceCopyEnd nt!NtCreateUserProcess nt!PspInsertThread nt!KeReadyThread",
     ]);
-    let own = scene.b.code(&[&main], &[&format!("{}!CBatch::Next", starter.alias), "ntdll!RtlAllocateHeap"]);
+    let own = scene.b.code(
+        &[&main],
+        &[
+            &format!("{}!CBatch::Next", starter.alias),
+            "ntdll!RtlAllocateHeap",
+        ],
+    );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let runtime = [CORECLR, CLRJIT, CORE_LIB];
     for image in runtime {
@@ -49,7 +57,11 @@ fn plant(scene: &mut Scene) -> Planted {
             scene.b.add_image(image);
         }
     }
-    let libraries = [&runtime.map(|image| image.name)[..], &[used.name, unused.name]].concat();
+    let libraries = [
+        &runtime.map(|image| image.name)[..],
+        &[used.name, unused.name],
+    ]
+    .concat();
     let mut steps = vec![Step::Sleep(sleeps, 300_000, 400_000)];
     let mut victims = Vec::new();
     for number in 0..RUNS {
@@ -63,14 +75,27 @@ fn plant(scene: &mut Scene) -> Planted {
             Step::Sleep(sleeps, between, between),
         ]);
     }
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(own, 100, 200)]);
-    Planted { culprit: unused.name.to_owned(), victims }
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 500_000),
+            Step::Run(own, 100, 200),
+        ],
+    );
+    Planted {
+        culprit: unused.name.to_owned(),
+        victims,
+    }
 }
 
 /// A run: the runtime begins, libraries are registered, and one of them does what is measured.
 fn run(scene: &mut Scene, tests: Image, thread: Thread, (used, unused): (Image, Image)) {
     let main = format!("{}!Tests.Program.Main", tests.alias);
-    let runtime = scene.b.code(&[USER, HOST], &["ntdll!RtlAllocateHeap", "KERNELBASE!MapViewOfFile"]);
+    let runtime = scene.b.code(
+        &[USER, HOST],
+        &["ntdll!RtlAllocateHeap", "KERNELBASE!MapViewOfFile"],
+    );
     let registers = format!("{}!Tests.Program.RegisterSerializers", tests.alias);
     let initialises = |scene: &mut Scene, library: Image| {
         let alias = library.alias;
@@ -78,7 +103,9 @@ fn run(scene: &mut Scene, tests: Image, thread: Thread, (used, unused): (Image, 
             &[USER, HOST, &main, &registers],
             &[
                 &format!("{alias}!{alias}.FormatterProvider..cctor {FIRST_USE} {COMPILES}"),
-                &format!("{alias}!{alias}.FormatterProvider..cctor {alias}!{alias}.Formatters.Register"),
+                &format!(
+                    "{alias}!{alias}.FormatterProvider..cctor {alias}!{alias}.Formatters.Register"
+                ),
                 &format!("{alias}!{alias}.FormatterProvider..cctor {FIRST_USE}"),
             ],
         )
@@ -96,7 +123,10 @@ fn run(scene: &mut Scene, tests: Image, thread: Thread, (used, unused): (Image, 
     );
     let (begins, registered) = (scene.draw(40_000, 60_000), scene.draw(14_000, 26_000));
     let measured = scene.draw(60_000, 90_000);
-    let mut work = vec![Step::Run(runtime, begins, begins), Step::Run(first, registered, registered)];
+    let mut work = vec![
+        Step::Run(runtime, begins, begins),
+        Step::Run(first, registered, registered),
+    ];
     if scene.is_sick() {
         let cost = scene.strong(140_000);
         work.extend(scene.acts([Step::Run(second, cost, cost)]));

@@ -36,23 +36,50 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/import", &[]);
     let main = root(image, "CImport::Run");
-    let file = scene.b.file(keep(format!(r"ProgramData\{}\{}.db", image.alias, scene.names.word())));
+    let file = scene.b.file(keep(format!(
+        r"ProgramData\{}\{}.db",
+        image.alias,
+        scene.names.word()
+    )));
     let code = scene.b.code(
         &[&main],
-        &[&format!("{}!CRecord::Parse", image.alias), &format!("{}!CIndex::Insert", image.alias)],
+        &[
+            &format!("{}!CRecord::Parse", image.alias),
+            &format!("{}!CIndex::Insert", image.alias),
+        ],
     );
-    let writes = scene.b.waits(&[&main, &format!("{}!CLog::Commit", image.alias), WRITES]);
+    let writes = scene
+        .b
+        .waits(&[&main, &format!("{}!CLog::Commit", image.alias), WRITES]);
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
-    let thread = scene.b.thread(program, 9, &format!("{}!CImport::Run", image.alias));
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CImport::Run", image.alias));
     let records = scene.strong(RECORDS);
     let mut steps = vec![Step::Sleep(sleeps, 300_000, 500_000)];
     for _ in 0..BATCHES {
         let bytes = 4_096 * scene.draw(1, 4);
-        let write = Step::WriteOut(writes, reading(file, records, bytes, (code, WORK_US, WORK_US)));
+        let write = Step::WriteOut(
+            writes,
+            reading(file, records, bytes, (code, WORK_US, WORK_US)),
+        );
         steps.extend(scene.operation(scene.acts([write])));
         let between = scene.draw(60_000, 120_000);
-        steps.extend([Step::Run(code, 1_000, 3_000), Step::Sleep(sleeps, between, between)]);
+        steps.extend([
+            Step::Run(code, 1_000, 3_000),
+            Step::Sleep(sleeps, between, between),
+        ]);
     }
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(code, 100, 300)]);
-    Planted { culprit: "write cache of disk 0 (Acme SSD 512)".to_owned(), victims: vec![program] }
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 500_000),
+            Step::Run(code, 100, 300),
+        ],
+    );
+    Planted {
+        culprit: "write cache of disk 0 (Acme SSD 512)".to_owned(),
+        victims: vec![program],
+    }
 }

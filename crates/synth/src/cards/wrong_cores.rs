@@ -22,7 +22,10 @@ pub(super) const CARD: Card = Card {
 const PIECES: usize = 18;
 
 fn plant(scene: &mut Scene) -> Planted {
-    scene.b.hybrid(HybridPlan { efficient_of_four: 1, mhz: (2_400, 3_600) });
+    scene.b.hybrid(HybridPlan {
+        efficient_of_four: 1,
+        mhz: (2_400, 3_600),
+    });
     let maker = scene.maker();
     let agent = scene.executable(maker);
     service(scene, agent);
@@ -31,11 +34,16 @@ fn plant(scene: &mut Scene) -> Planted {
     let program = scene.process(image, "/convert /background", &[]);
     let main = root(image, "CConvert::Run");
     // Below normal: the policy of the system sends such threads to efficient cores.
-    let thread = scene.b.thread(program, 6, &format!("{}!CConvert::Run", image.alias));
+    let thread = scene
+        .b
+        .thread(program, 6, &format!("{}!CConvert::Run", image.alias));
     if scene.is_sick() {
         scene.b.is_efficient(thread);
     }
-    let works = scene.b.code(&[&main], &[&format!("{}!CConvert::Page", image.alias), "ntdll!memcpy"]);
+    let works = scene.b.code(
+        &[&main],
+        &[&format!("{}!CConvert::Page", image.alias), "ntdll!memcpy"],
+    );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut work = vec![Step::Sleep(sleeps, 500_000, 500_000)];
     for _ in 0..PIECES {
@@ -44,18 +52,29 @@ fn plant(scene: &mut Scene) -> Planted {
     }
     let steps = scene.operation(scene.acts_on_ready(work));
     scene.b.script(thread, &steps, &[]);
-    Planted { culprit: "HeteroPolicy".to_owned(), victims: vec![program] }
+    Planted {
+        culprit: "HeteroPolicy".to_owned(),
+        victims: vec![program],
+    }
 }
 
 /// A service that runs on efficient cores by right, and hardly ever waits for them.
 fn service(scene: &mut Scene, agent: Image) {
     let program = scene.service(agent, "/service", &[]);
     let main = root(agent, "CAgent::Main");
-    let works = scene.b.code(&[&main], &[&format!("{}!CAgent::Index", agent.alias), "ntdll!memcpy"]);
+    let works = scene.b.code(
+        &[&main],
+        &[&format!("{}!CAgent::Index", agent.alias), "ntdll!memcpy"],
+    );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
-    let thread = scene.b.thread(program, 9, &format!("{}!CAgent::Main", agent.alias));
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CAgent::Main", agent.alias));
     scene.b.is_efficient(thread);
     let work = scene.strong(110_000);
-    let steps = [Step::Sleep(sleeps, 90_000, 120_000), Step::Run(works, work, work)];
+    let steps = [
+        Step::Sleep(sleeps, 90_000, 120_000),
+        Step::Run(works, work, work),
+    ];
     scene.b.script(thread, &[], &steps);
 }

@@ -12,7 +12,9 @@ pub(super) const CARD: Card = Card {
     name: "zombies",
     rule: "zombies",
     description: "a program keeps handles to processes that have ended, so that each of them stays in memory",
-    named: Named::WithoutCost("nothing is slow yet: each process that stays takes memory of the kernel"),
+    named: Named::WithoutCost(
+        "nothing is slow yet: each process that stays takes memory of the kernel",
+    ),
     seconds: 12,
     plant,
 };
@@ -28,16 +30,25 @@ fn plant(scene: &mut Scene) -> Planted {
     let program = scene.process(starter, "/watch", &[]);
     let main = root(starter, "CJobs::Run");
     let opens = scene.b.path(&[&main, CREATES, "nt!ObOpenObjectByPointer"]);
-    let inserts = scene.b.path(&[&main, CREATES, "nt!PspInsertThread nt!KeReadyThread"]);
-    let closes =
-        scene.b.path(&[&main, "KERNELBASE!CloseHandle ntdll!NtClose nt!KiSystemServiceCopyEnd nt!NtClose"]);
+    let inserts = scene
+        .b
+        .path(&[&main, CREATES, "nt!PspInsertThread nt!KeReadyThread"]);
+    let closes = scene.b.path(&[
+        &main,
+        "KERNELBASE!CloseHandle ntdll!NtClose nt!KiSystemServiceCopyEnd nt!NtClose",
+    ]);
     let begins = scene.b.code(&[&main, CREATES], &["nt!PspAllocateProcess"]);
-    let own = scene.b.code(&[&main], &[&format!("{}!CJobs::Next", starter.alias), "ntdll!memcpy"]);
+    let own = scene.b.code(
+        &[&main],
+        &[&format!("{}!CJobs::Next", starter.alias), "ntdll!memcpy"],
+    );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut steps = vec![Step::Sleep(sleeps, 300_000, 500_000)];
     for number in 0..scene.strong(STARTS) {
         let (child_program, child) = scene.child(tool, program, &format!("/job {number}"), &[]);
-        let works = scene.b.code(&[USER, &format!("{}!main", tool.alias)], &["ntdll!memcpy"]);
+        let works = scene
+            .b
+            .code(&[USER, &format!("{}!main", tool.alias)], &["ntdll!memcpy"]);
         let work = scene.draw(2_000, 6_000);
         scene.b.script(child, &[Step::Run(works, work, work)], &[]);
         steps.extend(scene.acts([
@@ -52,8 +63,20 @@ fn plant(scene: &mut Scene) -> Planted {
         }
         steps.push(Step::Run(own, 300, 900));
     }
-    let thread = scene.b.thread(program, 9, &format!("{}!CJobs::Run", starter.alias));
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(own, 100, 200)]);
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!CJobs::Run", starter.alias));
+    scene.b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 300_000, 500_000),
+            Step::Run(own, 100, 200),
+        ],
+    );
     let culprit = format!("{} ({})", starter.name, scene.b.pid(program));
-    Planted { culprit, victims: vec![program] }
+    Planted {
+        culprit,
+        victims: vec![program],
+    }
 }

@@ -4,8 +4,8 @@
 
 use super::dotnet::{CLRJIT, CORE_LIB, CORECLR, HOST};
 use super::windows::{
-    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, WAIT_FOR_OBJECT, background, image, machine,
-    service,
+    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, WAIT_FOR_OBJECT, background, image,
+    machine, service,
 };
 use crate::Options;
 use crate::act::{Act, CollectionStep};
@@ -19,16 +19,30 @@ static CONTOSO: Maker = Maker {
     version: "2.2.0.0",
     sources: r"D:\build\index\src\",
 };
-const FOLDER: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Contoso\Index\", r"C:\Program Files\Contoso\Index\");
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Contoso\Index\",
+    r"C:\Program Files\Contoso\Index\",
+);
 const IMAGES: [ModulePlan; 4] = [
-    image(("IndexSvc", "IndexSvc.exe", "IndexSvc.pdb"), FOLDER, (0x7FF6_5A10_0000, 0x2_B000), &CONTOSO),
+    image(
+        ("IndexSvc", "IndexSvc.exe", "IndexSvc.pdb"),
+        FOLDER,
+        (0x7FF6_5A10_0000, 0x2_B000),
+        &CONTOSO,
+    ),
     CORECLR,
     CORE_LIB,
     CLRJIT,
 ];
-const SERVICE: &[Module] =
-    &[Module(OWN), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 1), Module(OWN + 2), Module(OWN + 3)];
+const SERVICE: &[Module] = &[
+    Module(OWN),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 1),
+    Module(OWN + 2),
+    Module(OWN + 3),
+];
 
 /// Why threads are stopped: to collect, and for what comes before and behind.
 const FOR_GC: u32 = 1;
@@ -92,7 +106,12 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), 1, &IMAGES, false);
     background(&mut b);
     let ids = (b.id(), 804);
-    let program = b.program(service(ids, "IndexSvc.exe", "IndexSvc.exe -service", SERVICE));
+    let program = b.program(service(
+        ids,
+        "IndexSvc.exe",
+        "IndexSvc.exe -service",
+        SERVICE,
+    ));
     let (lock, started, done) = (b.event(1), b.event(0), b.event(1));
     let main = "IndexSvc!Contoso.Index.Worker.Run";
     let thread = b.thread(program, 8, "coreclr!coreclr_execute_assembly");
@@ -113,7 +132,10 @@ pub(crate) fn plan(options: &Options) -> Plan {
     );
     let mut steps = Vec::new();
     for (generation, us) in [(0, (200, 900)), (1, (400, 1_800)), (0, (200, 900))] {
-        steps.extend([Step::Run(works, 4_000, 9_000), Step::Sleep(waits, 3_000, 12_000)]);
+        steps.extend([
+            Step::Run(works, 4_000, 9_000),
+            Step::Sleep(waits, 3_000, 12_000),
+        ]);
         steps.extend(collector.pause(
             FOR_GC,
             &[
@@ -127,15 +149,20 @@ pub(crate) fn plan(options: &Options) -> Plan {
     steps.push(Step::Await(collector.waits, FOR_THREAD, done));
     steps.extend(collector.pause(
         FOR_GC_PREP,
-        &[collector.step(CollectionStep::Begins(2, true)), Step::Run(collector.marks, 100, 400)],
+        &[
+            collector.step(CollectionStep::Begins(2, true)),
+            Step::Run(collector.marks, 100, 400),
+        ],
     ));
     steps.push(Step::Set(collector.suspends, started));
     b.script(thread, &[], &steps);
     let root = [USER, "coreclr!WKS::gc_heap::bgc_thread_function"];
     let thread = b.thread(program, 8, root[1]);
     let collector = Collector::new(&mut b, &root, lock);
-    let mut steps =
-        vec![Step::Await(collector.waits, FOR_THREAD, started), Step::Run(collector.marks, 8_000, 20_000)];
+    let mut steps = vec![
+        Step::Await(collector.waits, FOR_THREAD, started),
+        Step::Run(collector.marks, 8_000, 20_000),
+    ];
     steps.extend(collector.pause(FOR_GC_PREP, &[Step::Run(collector.marks, 200, 700)]));
     steps.extend([
         Step::Run(collector.marks, 4_000, 12_000),

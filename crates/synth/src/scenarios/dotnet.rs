@@ -1,7 +1,9 @@
 //! What the scenarios with programs of .NET have in common: images of the runtime, a command prompt that
 //! starts programs, and what these do first.
 
-use super::windows::{FOR_THREAD, MICROSOFT, SLEEPS, SYSTEM32, USER, WAIT_FOR_OBJECT, image, user_program};
+use super::windows::{
+    FOR_THREAD, MICROSOFT, SLEEPS, SYSTEM32, USER, WAIT_FOR_OBJECT, image, user_program,
+};
 use crate::plan::{Maker, ModulePlan};
 use crate::script::{Builder, Step};
 use crate::table::{Event, Module, Program, Thread};
@@ -16,21 +18,38 @@ const SHARED: (&str, &str) = (
     r"\Device\HarddiskVolume3\Program Files\dotnet\shared\Microsoft.NETCore.App\7.0.2\",
     r"C:\Program Files\dotnet\shared\Microsoft.NETCore.App\7.0.2\",
 );
-pub(super) const CMD: ModulePlan =
-    image(("cmd", "cmd.exe", "cmd.pdb"), SYSTEM32, (0x7FF6_2E80_0000, 0x6_7000), &MICROSOFT);
-pub(crate) const CORECLR: ModulePlan =
-    image(("coreclr", "coreclr.dll", "coreclr.pdb"), SHARED, (0x7FF9_1C20_0000, 0x4F_B000), &DOTNET);
-pub(crate) const CLRJIT: ModulePlan =
-    image(("clrjit", "clrjit.dll", "clrjit.pdb"), SHARED, (0x7FF9_1BF0_0000, 0x1D_1000), &DOTNET);
+pub(super) const CMD: ModulePlan = image(
+    ("cmd", "cmd.exe", "cmd.pdb"),
+    SYSTEM32,
+    (0x7FF6_2E80_0000, 0x6_7000),
+    &MICROSOFT,
+);
+pub(crate) const CORECLR: ModulePlan = image(
+    ("coreclr", "coreclr.dll", "coreclr.pdb"),
+    SHARED,
+    (0x7FF9_1C20_0000, 0x4F_B000),
+    &DOTNET,
+);
+pub(crate) const CLRJIT: ModulePlan = image(
+    ("clrjit", "clrjit.dll", "clrjit.pdb"),
+    SHARED,
+    (0x7FF9_1BF0_0000, 0x1D_1000),
+    &DOTNET,
+);
 pub(crate) const CORE_LIB: ModulePlan = image(
-    ("CoreLib", "System.Private.CoreLib.dll", "System.Private.CoreLib.pdb"),
+    (
+        "CoreLib",
+        "System.Private.CoreLib.dll",
+        "System.Private.CoreLib.pdb",
+    ),
     SHARED,
     (0x7FF9_1B20_0000, 0xC2_A000),
     &DOTNET,
 );
 
 /// Frames of a program's main thread before its `Main`.
-pub(crate) const HOST: &str = "coreclr!coreclr_execute_assembly coreclr!Assembly::ExecuteMainMethod";
+pub(crate) const HOST: &str =
+    "coreclr!coreclr_execute_assembly coreclr!Assembly::ExecuteMainMethod";
 /// Frames of a thread of the pool.
 pub(super) const TASK: &str = "coreclr!ThreadNative::KickOffThread CoreLib!System.Threading.PortableThreadPool.WorkerThread.WorkerThreadStart \
     CoreLib!System.Threading.Tasks.Task.ExecuteEntryUnsafe";
@@ -50,9 +69,18 @@ impl Prompt {
     /// A prompt with these images, the executable first.
     pub(super) fn new(b: &mut Builder, cmd: &'static [Module]) -> Self {
         let ids = (b.id(), 5120);
-        let program = b.program(user_program(ids, "cmd.exe", r"C:\Windows\system32\cmd.exe", cmd));
+        let program = b.program(user_program(
+            ids,
+            "cmd.exe",
+            r"C:\Windows\system32\cmd.exe",
+            cmd,
+        ));
         let thread = b.thread(program, 8, "cmd!main");
-        Self { program, thread, steps: Vec::new() }
+        Self {
+            program,
+            thread,
+            steps: Vec::new(),
+        }
     }
 
     /// A process that the prompt will start: its main thread.
@@ -72,15 +100,25 @@ impl Prompt {
 
     /// The user types the next command at that time.
     pub(super) fn types(&mut self, b: &mut Builder, at_ms: u32) {
-        let reads = b.waits(&[USER, "cmd!main cmd!Parser cmd!ReadBufFromConsole ntdll!NtReadFile"]);
+        let reads = b.waits(&[
+            USER,
+            "cmd!main cmd!Parser cmd!ReadBufFromConsole ntdll!NtReadFile",
+        ]);
         self.steps.push(Step::Click(reads, at_ms));
     }
 
     /// The prompt starts a process and waits for its end.
     pub(super) fn starts(&mut self, b: &mut Builder, thread: Thread, ended: Event) {
-        let prepares = b.code(&[USER, "cmd!main cmd!Dispatch"], &["cmd!SearchForExecutable"]);
+        let prepares = b.code(
+            &[USER, "cmd!main cmd!Dispatch"],
+            &["cmd!SearchForExecutable"],
+        );
         let creates = b.path(&[USER, CREATES]);
-        let waits = b.waits(&[USER, "cmd!main cmd!Dispatch cmd!ExecPgm cmd!WaitProc", WAIT_FOR_OBJECT]);
+        let waits = b.waits(&[
+            USER,
+            "cmd!main cmd!Dispatch cmd!ExecPgm cmd!WaitProc",
+            WAIT_FOR_OBJECT,
+        ]);
         self.steps.extend([
             Step::Run(prepares, 300, 900),
             Step::Start(creates, thread),
@@ -90,7 +128,10 @@ impl Prompt {
 
     /// No command follows; the prompt waits for input until the trace ends.
     pub(super) fn done(mut self, b: &mut Builder) {
-        let reads = b.waits(&[USER, "cmd!main cmd!Parser cmd!ReadBufFromConsole ntdll!NtReadFile"]);
+        let reads = b.waits(&[
+            USER,
+            "cmd!main cmd!Parser cmd!ReadBufFromConsole ntdll!NtReadFile",
+        ]);
         // The prompt outlives the trace: it waits for input that does not come.
         let never = b.event(0);
         self.steps.push(Step::Await(reads, FOR_THREAD, never));
@@ -99,15 +140,29 @@ impl Prompt {
 }
 
 /// What a program does before its `Main`, in microseconds.
-pub(super) fn begins(b: &mut Builder, runtime: &str, loads_us: u32, initializes_us: u32) -> Vec<Step> {
+pub(super) fn begins(
+    b: &mut Builder,
+    runtime: &str,
+    loads_us: u32,
+    initializes_us: u32,
+) -> Vec<Step> {
     let loader = b.code(
         &["ntdll!LdrInitializeThunk ntdll!LdrpInitialize ntdll!LdrpInitializeProcess"],
-        &["ntdll!LdrpLoadDllInternal ntdll!LdrpSnapModule", "ntdll!LdrpLoadDllInternal ntdll!LdrpMapDll"],
+        &[
+            "ntdll!LdrpLoadDllInternal ntdll!LdrpSnapModule",
+            "ntdll!LdrpLoadDllInternal ntdll!LdrpMapDll",
+        ],
     );
-    let init = b.code(&[USER, runtime], &["ntdll!RtlAllocateHeap", "KERNELBASE!MapViewOfFile"]);
+    let init = b.code(
+        &[USER, runtime],
+        &["ntdll!RtlAllocateHeap", "KERNELBASE!MapViewOfFile"],
+    );
     let around = |us: u32| (us - us / 10, us + us / 10);
     let ((load_low, load_high), (low, high)) = (around(loads_us), around(initializes_us));
-    vec![Step::Run(loader, load_low, load_high), Step::Run(init, low, high)]
+    vec![
+        Step::Run(loader, load_low, load_high),
+        Step::Run(init, low, high),
+    ]
 }
 
 /// The end of a program.
@@ -117,12 +172,25 @@ pub(super) fn ends(b: &mut Builder, ended: Event) -> Step {
 
 /// The thread of the runtime that sleeps and compiles busy methods again, so many times.
 pub(super) fn tiers(b: &mut Builder, program: Program, times: usize) -> Thread {
-    let thread = b.thread(program, 8, "coreclr!TieredCompilationManager::BackgroundWorkerStart");
+    let thread = b.thread(
+        program,
+        8,
+        "coreclr!TieredCompilationManager::BackgroundWorkerStart",
+    );
     b.is_started(thread);
-    let root = [USER, "coreclr!TieredCompilationManager::BackgroundWorkerStart"];
+    let root = [
+        USER,
+        "coreclr!TieredCompilationManager::BackgroundWorkerStart",
+    ];
     let sleeps = b.waits(&[root[0], root[1], "coreclr!ClrSleepEx", SLEEPS]);
-    let compiles = b.code(&root, &["coreclr!MethodDesc::JitCompileCode clrjit!jitNativeCode"]);
-    let once = [Step::Sleep(sleeps, 100_000, 110_000), Step::Run(compiles, 900, 3_200)];
+    let compiles = b.code(
+        &root,
+        &["coreclr!MethodDesc::JitCompileCode clrjit!jitNativeCode"],
+    );
+    let once = [
+        Step::Sleep(sleeps, 100_000, 110_000),
+        Step::Run(compiles, 900, 3_200),
+    ];
     // The thread ends by itself, as the runtime lets it go when no method is left to compile again.
     b.script(thread, &once.repeat(times), &[]);
     thread

@@ -3,8 +3,8 @@
 //! driver encrypts.
 
 use super::windows::{
-    DRIVERS, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, background, image, machine_of, service,
-    user_program,
+    DRIVERS, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, background, image, machine_of,
+    service, user_program,
 };
 use crate::Options;
 use crate::act::{Act, Callback, FileOperation, Major};
@@ -25,19 +25,56 @@ static CONTOSO: Maker = Maker {
     sources: r"D:\build\planner\src\",
 };
 type Folder = (&'static str, &'static str);
-const SHIELD: Folder =
-    (r"\Device\HarddiskVolume3\Program Files\Northwall\Shield\", r"C:\Program Files\Northwall\Shield\");
-const PLANNER_FOLDER: Folder =
-    (r"\Device\HarddiskVolume3\Program Files\Contoso\Planner\", r"C:\Program Files\Contoso\Planner\");
+const SHIELD: Folder = (
+    r"\Device\HarddiskVolume3\Program Files\Northwall\Shield\",
+    r"C:\Program Files\Northwall\Shield\",
+);
+const PLANNER_FOLDER: Folder = (
+    r"\Device\HarddiskVolume3\Program Files\Contoso\Planner\",
+    r"C:\Program Files\Contoso\Planner\",
+);
 
 /// The first three are the drivers, from the one that is called first.
 const IMAGES: [ModulePlan; 6] = [
-    driver("nwshield", "nwshield.sys", "nwshield.pdb", 0xFFFF_F806_2A10_0000, &NORTHWALL),
-    driver("bkpcopy", "bkpcopy.sys", "bkpcopy.pdb", 0xFFFF_F806_2A40_0000, &CONTOSO),
-    driver("vltcrypt", "vltcrypt.sys", "vltcrypt.pdb", 0xFFFF_F806_2A70_0000, &CONTOSO),
-    image(("NwScanSvc", "NwScanSvc.exe", "NwScanSvc.pdb"), SHIELD, (0x7FF7_1B90_0000, 0x9_4000), &NORTHWALL),
-    image(("Planner", "Planner.exe", "Planner.pdb"), PLANNER_FOLDER, (0x7FF6_58D0_0000, 0x12_B000), &CONTOSO),
-    image(("Backup", "Backup.exe", "Backup.pdb"), PLANNER_FOLDER, (0x7FF7_08A0_0000, 0x6_3000), &CONTOSO),
+    driver(
+        "nwshield",
+        "nwshield.sys",
+        "nwshield.pdb",
+        0xFFFF_F806_2A10_0000,
+        &NORTHWALL,
+    ),
+    driver(
+        "bkpcopy",
+        "bkpcopy.sys",
+        "bkpcopy.pdb",
+        0xFFFF_F806_2A40_0000,
+        &CONTOSO,
+    ),
+    driver(
+        "vltcrypt",
+        "vltcrypt.sys",
+        "vltcrypt.pdb",
+        0xFFFF_F806_2A70_0000,
+        &CONTOSO,
+    ),
+    image(
+        ("NwScanSvc", "NwScanSvc.exe", "NwScanSvc.pdb"),
+        SHIELD,
+        (0x7FF7_1B90_0000, 0x9_4000),
+        &NORTHWALL,
+    ),
+    image(
+        ("Planner", "Planner.exe", "Planner.pdb"),
+        PLANNER_FOLDER,
+        (0x7FF6_58D0_0000, 0x12_B000),
+        &CONTOSO,
+    ),
+    image(
+        ("Backup", "Backup.exe", "Backup.pdb"),
+        PLANNER_FOLDER,
+        (0x7FF7_08A0_0000, 0x6_3000),
+        &CONTOSO,
+    ),
 ];
 const KERNEL_IMAGES: &[Module] = &[
     Module(0),
@@ -77,9 +114,24 @@ use Major::{Cleanup, Close, Create, Read, Write};
 
 /// From the one that is called first before an operation, and last behind it.
 const FILTERS: [Filter; 3] = [
-    Filter { alias: "nwshield", pre: &[Create, Cleanup], post: &[Create], us: (20, 90) },
-    Filter { alias: "bkpcopy", pre: &[Write, Cleanup, Close], post: &[], us: (15, 60) },
-    Filter { alias: "vltcrypt", pre: &[Create, Write], post: &[Read, Create], us: (60, 240) },
+    Filter {
+        alias: "nwshield",
+        pre: &[Create, Cleanup],
+        post: &[Create],
+        us: (20, 90),
+    },
+    Filter {
+        alias: "bkpcopy",
+        pre: &[Write, Cleanup, Close],
+        post: &[],
+        us: (15, 60),
+    },
+    Filter {
+        alias: "vltcrypt",
+        pre: &[Create, Write],
+        post: &[Read, Create],
+        us: (60, 240),
+    },
 ];
 /// The scanner found something (`STATUS_VIRUS_INFECTED`); the key of a file is locked
 /// (`STATUS_FILE_LOCK_CONFLICT`).
@@ -134,12 +186,23 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let port = b.port();
     scanner(&mut b, port);
     let ids = (b.id(), 5120);
-    let planner = b.program(user_program(ids, "Planner.exe", "Planner.exe week.plan", PLANNER));
-    for (thread, name) in ["Planner!CSync::ThreadProc", "Planner!CAutosave::ThreadProc"].iter().enumerate() {
+    let planner = b.program(user_program(
+        ids,
+        "Planner.exe",
+        "Planner.exe week.plan",
+        PLANNER,
+    ));
+    for (thread, name) in ["Planner!CSync::ThreadProc", "Planner!CAutosave::ThreadProc"]
+        .iter()
+        .enumerate()
+    {
         let tid = b.thread(planner, 8, name);
         let mut steps = pause(&mut b, name, 2_000, 9_000);
         for number in 0..5 {
-            let file = b.file(format!(r"Users\anna\Plans\week{}.plan", 5 * thread + number));
+            let file = b.file(format!(
+                r"Users\anna\Plans\week{}.plan",
+                5 * thread + number
+            ));
             // One open fails in the driver that is called first, and one in the last driver.
             let fails = match (thread, number) {
                 (0, 3) => Some(("nwshield", INFECTED)),
@@ -176,14 +239,25 @@ fn scanner(b: &mut Builder, port: Port) {
     let line = r#""C:\Program Files\Northwall\Shield\NwScanSvc.exe""#;
     let program = b.program(service(ids, "NwScanSvc.exe", line, SCANNER));
     let root = [USER, "NwScanSvc!CWorker::ThreadProc"];
-    let takes = b.waits(&[root[0], root[1], "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd"]);
-    let scans = b.code(&root, &["NwScanSvc!CEngine::Match", "NwScanSvc!CEngine::Hash"]);
+    let takes = b.waits(&[
+        root[0],
+        root[1],
+        "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd",
+    ]);
+    let scans = b.code(
+        &root,
+        &["NwScanSvc!CEngine::Match", "NwScanSvc!CEngine::Hash"],
+    );
     let answers = b.path(&[
         root[0],
         root[1],
         "ntdll!NtDeviceIoControlFile nt!KiSystemServiceCopyEnd FLTMGR!FltpReplyMessage nt!KeSetEvent",
     ]);
-    let steps = [Step::Take(takes, port), Step::Run(scans, 300, 1_800), Step::Answer(answers)];
+    let steps = [
+        Step::Take(takes, port),
+        Step::Run(scans, 300, 1_800),
+        Step::Answer(answers),
+    ];
     for _ in 0..2 {
         let thread = b.thread(program, 8, root[1]);
         b.script(thread, &[], &steps);
@@ -191,7 +265,13 @@ fn scanner(b: &mut Builder, port: Port) {
 }
 
 /// A file is opened, used and closed.
-fn uses(b: &mut Builder, name: &str, asked: (Port, File), transfers: &[Major], fails: Fails) -> Vec<Step> {
+fn uses(
+    b: &mut Builder,
+    name: &str,
+    asked: (Port, File),
+    transfers: &[Major],
+    fails: Fails,
+) -> Vec<Step> {
     let mut steps = operation(b, name, asked, Create, fails);
     if fails.is_some() {
         return steps;
@@ -211,15 +291,31 @@ fn operation(
     fails: Fails,
 ) -> Vec<Step> {
     let root = [USER, name, way(major)].join(" ");
-    let bytes = if matches!(major, Read | Write) { 16_384 } else { 0 };
+    let bytes = if matches!(major, Read | Write) {
+        16_384
+    } else {
+        0
+    };
     let begins = b.path(&[&root]);
-    let mut steps = vec![Step::Act(begins, Act::FileBegins(FileOperation { major, file, bytes }))];
+    let mut steps = vec![Step::Act(
+        begins,
+        Act::FileBegins(FileOperation { major, file, bytes }),
+    )];
     let mut status = 0;
     let mut called = Vec::new();
     for filter in &FILTERS {
         if filter.pre.contains(&major) {
-            status = fails.filter(|(alias, _)| *alias == filter.alias).map_or(0, |(_, status)| status);
-            steps.extend(callback(b, &root, filter, (major, false), status, (port, file)));
+            status = fails
+                .filter(|(alias, _)| *alias == filter.alias)
+                .map_or(0, |(_, status)| status);
+            steps.extend(callback(
+                b,
+                &root,
+                filter,
+                (major, false),
+                status,
+                (port, file),
+            ));
         }
         if status != 0 {
             break;
@@ -227,9 +323,16 @@ fn operation(
         called.push(filter);
     }
     if status == 0 {
-        let code = b.code(&[&root, file_system(major)], &["Ntfs!NtfsAcquireFileForCcFlush", "nt!memcpy"]);
+        let code = b.code(
+            &[&root, file_system(major)],
+            &["Ntfs!NtfsAcquireFileForCcFlush", "nt!memcpy"],
+        );
         steps.push(Step::Run(code, 15, 70));
-        for filter in called.into_iter().rev().filter(|filter| filter.post.contains(&major)) {
+        for filter in called
+            .into_iter()
+            .rev()
+            .filter(|filter| filter.post.contains(&major))
+        {
             steps.extend(callback(b, &root, filter, (major, true), 0, (port, file)));
         }
     }
@@ -247,7 +350,10 @@ fn callback(
     (port, file): (Port, File),
 ) -> Vec<Step> {
     let (manager, phase) = if is_post {
-        ("FLTMGR!FltpPassThroughCompletion FLTMGR!FltpPerformPostCallbacks", "Post")
+        (
+            "FLTMGR!FltpPassThroughCompletion FLTMGR!FltpPerformPostCallbacks",
+            "Post",
+        )
     } else {
         ("FLTMGR!FltpPerformPreCallbacks", "Pre")
     };
@@ -265,7 +371,15 @@ fn callback(
     if filter.alias == "nwshield" && matches!(major, Create) && !is_post {
         let asks = [inside[0], inside[1], inside[2], "FLTMGR!FltSendMessage"];
         let (sends, waits) = (b.path(&asks), b.waits(&asks));
-        steps.push(Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE }));
+        steps.push(Step::Ask(
+            sends,
+            Ask {
+                port,
+                file,
+                waits,
+                reason: reason::EXECUTIVE,
+            },
+        ));
         steps.push(Step::Run(code, 5, 20));
     }
     steps.push(Step::Act(events, Act::CallbackEnds(status)));

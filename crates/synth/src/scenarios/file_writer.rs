@@ -4,8 +4,8 @@
 
 use super::dotnet::{CLRJIT, CMD, CORE_LIB, CORECLR, HOST, Prompt, TASK, begins, ends, tiers};
 use super::windows::{
-    DRIVERS, FOR_THREAD, KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, SETS_EVENT, SYSCALL, SYSTEM, USER,
-    WAIT_FOR_OBJECT, background, image, machine, reading, service,
+    DRIVERS, FOR_THREAD, KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, SETS_EVENT, SYSCALL, SYSTEM,
+    USER, WAIT_FOR_OBJECT, background, image, machine, reading, service,
 };
 use crate::Options;
 use crate::plan::{Maker, ModulePlan, Pace, Plan, reason};
@@ -18,7 +18,10 @@ static CONTOSO: Maker = Maker {
     version: "1.2.0.0",
     sources: r"D:\source\filewriter\",
 };
-const FOLDER: (&str, &str) = (r"\Device\HarddiskVolume3\Source\FileWriter\", r"C:\Source\FileWriter\");
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Source\FileWriter\",
+    r"C:\Source\FileWriter\",
+);
 const DEFENDER: (&str, &str) = (
     r"\Device\HarddiskVolume3\ProgramData\Microsoft\Windows Defender\Platform\4.18.2205.7-0\",
     r"C:\ProgramData\Microsoft\Windows Defender\Platform\4.18.2205.7-0\",
@@ -31,23 +34,52 @@ const IMAGES: [ModulePlan; 8] = [
         (0xFFFF_F806_2A10_0000, 0x7_1000),
         &MICROSOFT,
     ),
-    image(("FileWriter", "FileWriter.exe", "FileWriter.pdb"), FOLDER, (0x7FF6_58D0_0000, 0x2_B000), &CONTOSO),
-    image(("MsMpEng", "MsMpEng.exe", "MsMpEng.pdb"), DEFENDER, (0x7FF7_08A0_0000, 0x2_3000), &MICROSOFT),
-    image(("mpengine", "mpengine.dll", "mpengine.pdb"), DEFENDER, (0x7FF9_3B40_0000, 0x11_2000), &MICROSOFT),
+    image(
+        ("FileWriter", "FileWriter.exe", "FileWriter.pdb"),
+        FOLDER,
+        (0x7FF6_58D0_0000, 0x2_B000),
+        &CONTOSO,
+    ),
+    image(
+        ("MsMpEng", "MsMpEng.exe", "MsMpEng.pdb"),
+        DEFENDER,
+        (0x7FF7_08A0_0000, 0x2_3000),
+        &MICROSOFT,
+    ),
+    image(
+        ("mpengine", "mpengine.dll", "mpengine.pdb"),
+        DEFENDER,
+        (0x7FF9_3B40_0000, 0x11_2000),
+        &MICROSOFT,
+    ),
     CMD,
     CORECLR,
     CORE_LIB,
     CLRJIT,
 ];
-const WRITER: &[Module] =
-    &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 5), Module(OWN + 6), Module(OWN + 7)];
-const SCANNER: &[Module] = &[Module(OWN + 2), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 3)];
+const WRITER: &[Module] = &[
+    Module(OWN + 1),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 5),
+    Module(OWN + 6),
+    Module(OWN + 7),
+];
+const SCANNER: &[Module] = &[
+    Module(OWN + 2),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 3),
+];
 const PROMPT: &[Module] = &[Module(OWN + 4), NTDLL, KERNEL32, KERNELBASE];
 
 /// Seconds of each round.
 const SECONDS: u32 = 3;
 const FILES: usize = 120;
-const MAIN: &str = "FileWriter!FileWriter.Program.Main FileWriter!FileWriter.DataGenerator.CreateFiles";
+const MAIN: &str =
+    "FileWriter!FileWriter.Program.Main FileWriter!FileWriter.DataGenerator.CreateFiles";
 const CREATE_FILE: &str = "FileWriter!FileWriter.DataGenerator.CreateFile";
 const OPENS: &str = "CoreLib!System.IO.Strategies.OSFileStreamStrategy..ctor KERNELBASE!CreateFileW ntdll!NtCreateFile \
     nt!KiSystemServiceCopyEnd nt!NtCreateFile nt!IopCreateFile nt!ObOpenObjectByNameEx nt!IopParseDevice \
@@ -74,22 +106,51 @@ struct Kind {
 }
 
 const fn pace(instructions: u32, llc_misses: u32) -> Pace {
-    Pace { instructions, cycles: 3_000, llc_references: 40, llc_misses }
+    Pace {
+        instructions,
+        cycles: 3_000,
+        llc_references: 40,
+        llc_misses,
+    }
 }
 
 pub(crate) fn serial(options: &Options) -> Plan {
     let line = r"FileWriter.exe -generate C:\temp\Test serial";
-    plan(options, Kind { threads: 1, line, disturbed: true, pace: pace(2_500, 18) })
+    plan(
+        options,
+        Kind {
+            threads: 1,
+            line,
+            disturbed: true,
+            pace: pace(2_500, 18),
+        },
+    )
 }
 
 pub(crate) fn quiet(options: &Options) -> Plan {
     let line = r"FileWriter.exe -generate C:\temp\Test serial";
-    plan(options, Kind { threads: 1, line, disturbed: false, pace: pace(4_348, 6) })
+    plan(
+        options,
+        Kind {
+            threads: 1,
+            line,
+            disturbed: false,
+            pace: pace(4_348, 6),
+        },
+    )
 }
 
 pub(crate) fn parallel(options: &Options) -> Plan {
     let line = r"FileWriter.exe -generate C:\temp\Test parallel -threads 3";
-    plan(options, Kind { threads: 3, line, disturbed: false, pace: pace(4_000, 8) })
+    plan(
+        options,
+        Kind {
+            threads: 3,
+            line,
+            disturbed: false,
+            pace: pace(4_000, 8),
+        },
+    )
 }
 
 /// What threads have in common.
@@ -106,7 +167,11 @@ fn plan(options: &Options, kind: Kind) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), SECONDS, &IMAGES, true);
     b.disk(900, 6_000);
     background(&mut b);
-    let shared = Shared { kind, port: b.port(), volume: b.event(1) };
+    let shared = Shared {
+        kind,
+        port: b.port(),
+        volume: b.event(1),
+    };
     scanner(&mut b, shared.port);
     lazy_writer(&mut b);
     if kind.disturbed {
@@ -127,12 +192,21 @@ fn scanner(b: &mut Builder, port: Port) {
     let line = r#""C:\ProgramData\Microsoft\Windows Defender\Platform\4.18.2205.7-0\MsMpEng.exe""#;
     let program = b.program(service(ids, "MsMpEng.exe", line, SCANNER));
     let root = [USER, "MsMpEng!CFilterThread::Run"];
-    let takes =
-        b.waits(&[root[0], root[1], "ntdll!NtRemoveIoCompletion", SYSCALL, "nt!IoRemoveIoCompletion"]);
+    let takes = b.waits(&[
+        root[0],
+        root[1],
+        "ntdll!NtRemoveIoCompletion",
+        SYSCALL,
+        "nt!IoRemoveIoCompletion",
+    ]);
     let unpacks = b.code(&root, &["MsMpEng!CFilterThread::Dispatch"]);
     let scans = b.code(
         &[root[0], root[1], "mpengine!rsignal mpengine!ScanBuffer"],
-        &["mpengine!MatchSignatures", "mpengine!MatchSignatures mpengine!CrcHash", "mpengine!ExpandArchive"],
+        &[
+            "mpengine!MatchSignatures",
+            "mpengine!MatchSignatures mpengine!CrcHash",
+            "mpengine!ExpandArchive",
+        ],
     );
     let answers = b.path(&[
         root[0],
@@ -156,11 +230,18 @@ fn scanner(b: &mut Builder, port: Port) {
 
 /// The thread that writes what the cache holds.
 fn lazy_writer(b: &mut Builder) {
-    let root = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread nt!CcWorkerThread";
+    let root =
+        "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread nt!CcWorkerThread";
     let thread = b.thread(SYSTEM, 12, "nt!ExpWorkerThread");
     let waits = b.waits(&[root, "nt!KeRemovePriQueue"]);
-    let code = b.code(&[root, "nt!CcWriteBehind"], &["nt!CcFlushCacheOneRange", "nt!MiFlushSectionInternal"]);
-    let writes = b.waits(&[root, "nt!CcWriteBehind nt!MmFlushSection nt!IoSynchronousPageWrite"]);
+    let code = b.code(
+        &[root, "nt!CcWriteBehind"],
+        &["nt!CcFlushCacheOneRange", "nt!MiFlushSectionInternal"],
+    );
+    let writes = b.waits(&[
+        root,
+        "nt!CcWriteBehind nt!MmFlushSection nt!IoSynchronousPageWrite",
+    ]);
     let file = b.file(r"temp\Test\File_0.txt");
     let steps = [
         Step::Sleep(waits, 180_000, 260_000),
@@ -176,12 +257,30 @@ fn checkpoints(b: &mut Builder, volume: Event) {
     let thread = b.thread(SYSTEM, 13, "Ntfs!NtfsCheckpointAllVolumes");
     let pauses = b.waits(&[root, "nt!KeRemovePriQueue"]);
     let checkpoint = "Ntfs!NtfsCheckpointAllVolumes Ntfs!NtfsCheckpointVolume";
-    let locks = b.waits(&[root, checkpoint, "Ntfs!NtfsAcquireCheckpointSynchronization"]);
-    let unlocks = b.path(&[root, checkpoint, "Ntfs!NtfsReleaseCheckpointSynchronization nt!KeSetEvent"]);
-    let looks = b
-        .code(&[root, checkpoint], &["", "Ntfs!NtfsFreeRecentlyDeallocated", "nt!RtlClearBits", "nt!memset"]);
-    let writes =
-        b.waits(&[root, checkpoint, "Ntfs!LfsWriteRestartArea Ntfs!LfsFlushToLsn nt!IoSynchronousPageWrite"]);
+    let locks = b.waits(&[
+        root,
+        checkpoint,
+        "Ntfs!NtfsAcquireCheckpointSynchronization",
+    ]);
+    let unlocks = b.path(&[
+        root,
+        checkpoint,
+        "Ntfs!NtfsReleaseCheckpointSynchronization nt!KeSetEvent",
+    ]);
+    let looks = b.code(
+        &[root, checkpoint],
+        &[
+            "",
+            "Ntfs!NtfsFreeRecentlyDeallocated",
+            "nt!RtlClearBits",
+            "nt!memset",
+        ],
+    );
+    let writes = b.waits(&[
+        root,
+        checkpoint,
+        "Ntfs!LfsWriteRestartArea Ntfs!LfsFlushToLsn nt!IoSynchronousPageWrite",
+    ]);
     let file = b.file("$LogFile");
     let steps = [
         Step::Sleep(pauses, 420_000, 520_000),
@@ -202,7 +301,11 @@ fn run(b: &mut Builder, prompt: &mut Prompt, shared: Shared) {
     let ended = b.event(0);
     let mut steps = begins(b, HOST, 9_000, 30_000);
     let compiler = tiers(b, program, 7);
-    let starts = b.path(&[USER, HOST, "coreclr!TieredCompilationManager::CreateBackgroundWorker"]);
+    let starts = b.path(&[
+        USER,
+        HOST,
+        "coreclr!TieredCompilationManager::CreateBackgroundWorker",
+    ]);
     steps.push(Step::Start(starts, compiler));
     steps.push(Step::Begin("CreateFiles", None));
     if shared.kind.threads == 1 {
@@ -216,8 +319,13 @@ fn run(b: &mut Builder, prompt: &mut Prompt, shared: Shared) {
             MAIN,
             "CoreLib!System.Threading.Tasks.Parallel.For coreclr!ThreadNative::Start",
         ]);
-        let waits =
-            b.waits(&[USER, HOST, MAIN, "CoreLib!System.Threading.Tasks.Parallel.For", WAIT_FOR_OBJECT]);
+        let waits = b.waits(&[
+            USER,
+            HOST,
+            MAIN,
+            "CoreLib!System.Threading.Tasks.Parallel.For",
+            WAIT_FOR_OBJECT,
+        ]);
         let parts: Vec<Event> = (0..shared.kind.threads).map(|_| b.event(0)).collect();
         for (part, done) in parts.iter().enumerate() {
             let thread = b.thread(program, 8, "coreclr!ThreadNative::KickOffThread");
@@ -226,7 +334,11 @@ fn run(b: &mut Builder, prompt: &mut Prompt, shared: Shared) {
             b.script(thread, &of_thread, &[]);
             steps.push(Step::Start(starts, thread));
         }
-        steps.extend(parts.into_iter().map(|done| Step::Await(waits, FOR_THREAD, done)));
+        steps.extend(
+            parts
+                .into_iter()
+                .map(|done| Step::Await(waits, FOR_THREAD, done)),
+        );
     }
     steps.push(Step::End);
     steps.push(ends(b, ended));
@@ -250,9 +362,18 @@ fn writes(b: &mut Builder, shared: Shared, root: &[&str], number: usize) -> Vec<
     let root = root.join(" ");
     let Shared { kind, port, volume } = shared;
     let file = b.file(format!(r"temp\Test\File_{number}.txt"));
-    let opens =
-        b.code(&[&root, OPENS], &["Ntfs!NtfsCreateNewFile", "Ntfs!NtfsCreateNewFile Ntfs!NtfsAddLink"]);
-    let locks = b.waits(&[&root, OPENS, "Ntfs!NtfsAcquireExclusiveVcb nt!ExAcquireResourceExclusiveLite"]);
+    let opens = b.code(
+        &[&root, OPENS],
+        &[
+            "Ntfs!NtfsCreateNewFile",
+            "Ntfs!NtfsCreateNewFile Ntfs!NtfsAddLink",
+        ],
+    );
+    let locks = b.waits(&[
+        &root,
+        OPENS,
+        "Ntfs!NtfsAcquireExclusiveVcb nt!ExAcquireResourceExclusiveLite",
+    ]);
     let unlocks = b.path(&[&root, OPENS, "Ntfs!NtfsReleaseVcb nt!ExReleaseResourceLite"]);
     let lines = b.code(
         &[&root],
@@ -264,16 +385,29 @@ fn writes(b: &mut Builder, shared: Shared, root: &[&str], number: usize) -> Vec<
             "CoreLib!System.Buffers.TlsOverPerCoreLockedStacksArrayPool`1[System.Char].Rent",
         ],
     );
-    let to_cache = b.code(&[&root, WRITES], &["Ntfs!NtfsCopyWriteA nt!CcCopyWriteEx", "Ntfs!NtfsExtendFile"]);
+    let to_cache = b.code(
+        &[&root, WRITES],
+        &[
+            "Ntfs!NtfsCopyWriteA nt!CcCopyWriteEx",
+            "Ntfs!NtfsExtendFile",
+        ],
+    );
     let written = b.path(&[&root, WRITES]);
-    let closes = b.code(&[&root, CLOSES], &["Ntfs!NtfsFsdCleanup Ntfs!NtfsCommonCleanup"]);
+    let closes = b.code(
+        &[&root, CLOSES],
+        &["Ntfs!NtfsFsdCleanup Ntfs!NtfsCommonCleanup"],
+    );
     let mut steps = Vec::new();
     // Where the cache is cold, code and tables have to be read first.
     if number < if kind.disturbed { 12 } else { 1 } {
         let faults = b.waits(&[&root, FAULTS, "nt!MiWaitForInPageComplete"]);
-        let image =
-            b.file(r"Program Files\dotnet\shared\Microsoft.NETCore.App\7.0.2\System.Private.CoreLib.dll");
-        steps.push(Step::PageIn(faults, reading(image, 1, 32_768, (lines, 5, 20))));
+        let image = b.file(
+            r"Program Files\dotnet\shared\Microsoft.NETCore.App\7.0.2\System.Private.CoreLib.dll",
+        );
+        steps.push(Step::PageIn(
+            faults,
+            reading(image, 1, 32_768, (lines, 5, 20)),
+        ));
     }
     steps.extend([
         Step::Await(locks, reason::WR_RESOURCE, volume),
@@ -283,9 +417,21 @@ fn writes(b: &mut Builder, shared: Shared, root: &[&str], number: usize) -> Vec<
         Step::Write(written, reading(file, 4, 25_600, (to_cache, 60, 180))),
     ]);
     if kind.disturbed {
-        let asks = [root.as_str(), CLOSES, "WdFilter!MpPreCleanup WdFilter!MpScanFile FLTMGR!FltSendMessage"];
+        let asks = [
+            root.as_str(),
+            CLOSES,
+            "WdFilter!MpPreCleanup WdFilter!MpScanFile FLTMGR!FltSendMessage",
+        ];
         let (sends, waits) = (b.path(&asks), b.waits(&asks));
-        steps.push(Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE }));
+        steps.push(Step::Ask(
+            sends,
+            Ask {
+                port,
+                file,
+                waits,
+                reason: reason::EXECUTIVE,
+            },
+        ));
     }
     steps.push(Step::Run(closes, 100, 260));
     steps

@@ -4,8 +4,8 @@
 
 use super::dotnet::{CMD, CORE_LIB, CORECLR, HOST, Prompt, TASK, begins, ends};
 use super::windows::{
-    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, USER, WAIT_FOR_OBJECT, background, image,
-    machine,
+    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, USER, WAIT_FOR_OBJECT, background,
+    image, machine,
 };
 use crate::Options;
 use crate::plan::{Maker, ModulePlan, Plan};
@@ -18,14 +18,29 @@ static LITWARE: Maker = Maker {
     version: "1.0.0.0",
     sources: r"D:\source\loadstress\",
 };
-const FOLDER: (&str, &str) = (r"\Device\HarddiskVolume3\Source\LoadStress\", r"C:\Source\LoadStress\");
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Source\LoadStress\",
+    r"C:\Source\LoadStress\",
+);
 const IMAGES: [ModulePlan; 4] = [
-    image(("LoadStress", "LoadStress.exe", "LoadStress.pdb"), FOLDER, (0x7FF6_3AC0_0000, 0x2_9000), &LITWARE),
+    image(
+        ("LoadStress", "LoadStress.exe", "LoadStress.pdb"),
+        FOLDER,
+        (0x7FF6_3AC0_0000, 0x2_9000),
+        &LITWARE,
+    ),
     CMD,
     CORECLR,
     CORE_LIB,
 ];
-const STRESS: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 2), Module(OWN + 3)];
+const STRESS: &[Module] = &[
+    Module(OWN),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 2),
+    Module(OWN + 3),
+];
 const PROMPT: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE];
 /// Seconds of each run.
 const SECONDS: u32 = 11;
@@ -36,7 +51,12 @@ const LOAD_US: u32 = 10_000_000;
 const INTERVAL: u32 = 100_000;
 
 pub(crate) fn plan(options: &Options) -> Plan {
-    let mut b = machine(options.cpus.unwrap_or(THREADS as u16), SECONDS, &IMAGES, false);
+    let mut b = machine(
+        options.cpus.unwrap_or(THREADS as u16),
+        SECONDS,
+        &IMAGES,
+        false,
+    );
     b.interval(INTERVAL);
     background(&mut b);
     let mut prompt = Prompt::new(&mut b, PROMPT);
@@ -51,8 +71,11 @@ pub(crate) fn plan(options: &Options) -> Plan {
 fn run(b: &mut Builder, prompt: &mut Prompt) {
     let (program, main) = prompt.child(b, "LoadStress.exe", "LoadStress.exe Normal 12", STRESS);
     let ended = b.event(0);
-    let of_main =
-        [USER, HOST, "LoadStress!LoadStress.Program.Main CoreLib!System.Threading.Tasks.Parallel.Invoke"];
+    let of_main = [
+        USER,
+        HOST,
+        "LoadStress!LoadStress.Program.Main CoreLib!System.Threading.Tasks.Parallel.Invoke",
+    ];
     let mut steps = begins(b, HOST, 6_000, 20_000);
     let starts = b.path(&[
         of_main[0],
@@ -67,7 +90,11 @@ fn run(b: &mut Builder, prompt: &mut Prompt) {
     // The main thread works as well, as the thread that calls `Parallel.Invoke` does.
     steps.extend(loads(b, &of_main));
     let waits = b.waits(&[of_main[0], of_main[1], of_main[2], WAIT_FOR_OBJECT]);
-    steps.extend(others.into_iter().map(|done| Step::Await(waits, FOR_THREAD, done)));
+    steps.extend(
+        others
+            .into_iter()
+            .map(|done| Step::Await(waits, FOR_THREAD, done)),
+    );
     steps.push(ends(b, ended));
     b.script(main, &steps, &[]);
     prompt.starts(b, main, ended);
@@ -85,7 +112,14 @@ fn worker(b: &mut Builder, program: Program, done: Event) -> crate::table::Threa
 fn loads(b: &mut Builder, frames: &[&str]) -> Vec<Step> {
     let spins = b.code(
         &[&frames.join(" "), "LoadStress!LoadStress.Program.Load"],
-        &["CoreLib!System.Diagnostics.Stopwatch.get_Elapsed ntdll!RtlQueryPerformanceCounter", ""],
+        &[
+            "CoreLib!System.Diagnostics.Stopwatch.get_Elapsed ntdll!RtlQueryPerformanceCounter",
+            "",
+        ],
     );
-    vec![Step::Begin("Load", None), Step::Run(spins, LOAD_US, LOAD_US), Step::End]
+    vec![
+        Step::Begin("Load", None),
+        Step::Run(spins, LOAD_US, LOAD_US),
+        Step::End,
+    ]
 }

@@ -38,8 +38,10 @@ static DOTNET_6: Maker = Maker {
     version: "6.0.1423.7309",
     sources: "/_/src/",
 };
-const SERVER_FOLDER: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Litware\Server\", r"C:\Program Files\Litware\Server\");
+const SERVER_FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Litware\Server\",
+    r"C:\Program Files\Litware\Server\",
+);
 const PHONE_FOLDER: (&str, &str) = (
     r"\Device\HarddiskVolume3\Program Files\WindowsApps\Microsoft.YourPhone_1.23012.169.0_x64__8wekyb3d8bbwe\",
     r"C:\Program Files\WindowsApps\Microsoft.YourPhone_1.23012.169.0_x64__8wekyb3d8bbwe\",
@@ -66,7 +68,11 @@ const IMAGES: [ModulePlan; 8] = [
         &LITWARE,
     ),
     image(
-        ("PhoneExperienceHost", "PhoneExperienceHost.exe", "PhoneExperienceHost.pdb"),
+        (
+            "PhoneExperienceHost",
+            "PhoneExperienceHost.exe",
+            "PhoneExperienceHost.pdb",
+        ),
         PHONE_FOLDER,
         (0x7FF7_1B90_0000, 0x9_4000),
         &PHONE,
@@ -74,12 +80,36 @@ const IMAGES: [ModulePlan; 8] = [
     CORECLR,
     CLRJIT,
     CORE_LIB,
-    image(("coreclr6", "coreclr.dll", "coreclr.pdb"), SHARED_6, (0x7FF9_0C20_0000, 0x4D_B000), &DOTNET_6),
-    image(("clrjit6", "clrjit.dll", "clrjit.pdb"), SHARED_6, (0x7FF9_0BF0_0000, 0x1B_1000), &DOTNET_6),
+    image(
+        ("coreclr6", "coreclr.dll", "coreclr.pdb"),
+        SHARED_6,
+        (0x7FF9_0C20_0000, 0x4D_B000),
+        &DOTNET_6,
+    ),
+    image(
+        ("clrjit6", "clrjit.dll", "clrjit.pdb"),
+        SHARED_6,
+        (0x7FF9_0BF0_0000, 0x1B_1000),
+        &DOTNET_6,
+    ),
 ];
-const SERVER: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 6), Module(OWN + 7)];
-const PHONE_HOST: &[Module] =
-    &[Module(OWN + 2), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 3), Module(OWN + 4), Module(OWN + 5)];
+const SERVER: &[Module] = &[
+    Module(OWN + 1),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 6),
+    Module(OWN + 7),
+];
+const PHONE_HOST: &[Module] = &[
+    Module(OWN + 2),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 3),
+    Module(OWN + 4),
+    Module(OWN + 5),
+];
 
 /// Seconds of a trace of scale 1.
 const SECONDS: u32 = 65;
@@ -97,17 +127,40 @@ const CALL_ENDS: &str = "nt!KiSystemServiceExitPico";
 const ENTRY: &str = "nt!PerfInfoLogSysCallEntry";
 const EXIT: &str = "nt!PerfInfoLogSysCallExit";
 /// A frame of the driver calls one place only below itself, so that its address is the same in all stacks.
-const HOOKS_ENTRY: &str = "nt!EtwTraceKernelEvent nt!EtwpLogKernelEvent tedrdrv!OnEntry tedrdrv!Check";
-const HOOKS_EXIT: &str = "nt!EtwTraceKernelEvent nt!EtwpLogKernelEvent tedrdrv!OnExit tedrdrv!Count";
+const HOOKS_ENTRY: &str =
+    "nt!EtwTraceKernelEvent nt!EtwpLogKernelEvent tedrdrv!OnEntry tedrdrv!Check";
+const HOOKS_EXIT: &str =
+    "nt!EtwTraceKernelEvent nt!EtwpLogKernelEvent tedrdrv!OnExit tedrdrv!Count";
 /// Frames below `SleepEx`, and how long all threads together are in the innermost one, in milliseconds.
 const SHARES: [(&[&str], u32); 10] = [
     (&[], 12_218),
     (&[DELAYS], 21_212),
     (&[DELAYS, CALL_ENDS], 40_497),
     (&[DELAYS, CALL_ENDS, ENTRY], 136_387),
-    (&[DELAYS, CALL_ENDS, ENTRY, HOOKS_ENTRY, "nt!ExfReleaseRundownProtection"], 435_011),
-    (&[DELAYS, CALL_ENDS, ENTRY, HOOKS_ENTRY, "nt!ExfAcquireRundownProtection"], 431_336),
-    (&[DELAYS, CALL_ENDS, ENTRY, HOOKS_ENTRY, "tedrdrv!Find"], 343_058),
+    (
+        &[
+            DELAYS,
+            CALL_ENDS,
+            ENTRY,
+            HOOKS_ENTRY,
+            "nt!ExfReleaseRundownProtection",
+        ],
+        435_011,
+    ),
+    (
+        &[
+            DELAYS,
+            CALL_ENDS,
+            ENTRY,
+            HOOKS_ENTRY,
+            "nt!ExfAcquireRundownProtection",
+        ],
+        431_336,
+    ),
+    (
+        &[DELAYS, CALL_ENDS, ENTRY, HOOKS_ENTRY, "tedrdrv!Find"],
+        343_058,
+    ),
     (&[DELAYS, CALL_ENDS, ENTRY, HOOKS_ENTRY], 41_741),
     (&[DELAYS, CALL_ENDS, EXIT], 144_532),
     (&[DELAYS, CALL_ENDS, EXIT, HOOKS_EXIT], 916_549),
@@ -135,7 +188,10 @@ pub(crate) fn plan(options: &Options) -> Plan {
 fn waits_for_lock(b: &mut Builder, server: Program, codes: &[(Code, u32)]) {
     let thread = b.thread(server, 8, "ReportServer!CQueue::Run");
     let sleeps = b.waits(&[USER, "ReportServer!CQueue::Run", SLEEPS]);
-    let works = b.code(&[USER, "ReportServer!CQueue::Run"], &["ReportServer!CQueue::Serve", "ntdll!memcpy"]);
+    let works = b.code(
+        &[USER, "ReportServer!CQueue::Run"],
+        &["ReportServer!CQueue::Serve", "ntdll!memcpy"],
+    );
     let mut once = vec![Step::Sleep(sleeps, 200_000, 600_000)];
     for _ in 0..ROUNDS {
         once.extend(codes.iter().map(|(code, ms)| {
@@ -145,17 +201,39 @@ fn waits_for_lock(b: &mut Builder, server: Program, codes: &[(Code, u32)]) {
             Step::Run(*code, part_us, part_us)
         }));
     }
-    b.script(thread, &once, &[Step::Sleep(sleeps, 300_000, 900_000), Step::Run(works, 1_000, 3_000)]);
+    b.script(
+        thread,
+        &once,
+        &[
+            Step::Sleep(sleeps, 300_000, 900_000),
+            Step::Run(works, 1_000, 3_000),
+        ],
+    );
 }
 
 /// A program of another version of the runtime, which does little.
 fn phone(b: &mut Builder) {
     let ids = (b.id(), 5120);
     let line = r#""C:\Program Files\WindowsApps\Microsoft.YourPhone_1.23012.169.0_x64__8wekyb3d8bbwe\PhoneExperienceHost.exe" -ComServer:Background"#;
-    let program = b.program(user_program(ids, "PhoneExperienceHost.exe", line, PHONE_HOST));
+    let program = b.program(user_program(
+        ids,
+        "PhoneExperienceHost.exe",
+        line,
+        PHONE_HOST,
+    ));
     let thread = b.thread(program, 8, "PhoneExperienceHost!main");
     let root = [USER, HOST, "CoreLib!System.Threading.Thread.StartCallback"];
     let sleeps = b.waits(&[root[0], root[1], root[2], SLEEPS]);
-    let works = b.code(&root, &["CoreLib!System.String.Concat", "clrjit!jitNativeCode"]);
-    b.script(thread, &[], &[Step::Sleep(sleeps, 400_000, 1_200_000), Step::Run(works, 1_000, 6_000)]);
+    let works = b.code(
+        &root,
+        &["CoreLib!System.String.Concat", "clrjit!jitNativeCode"],
+    );
+    b.script(
+        thread,
+        &[],
+        &[
+            Step::Sleep(sleeps, 400_000, 1_200_000),
+            Step::Run(works, 1_000, 6_000),
+        ],
+    );
 }

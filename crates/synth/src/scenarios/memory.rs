@@ -3,8 +3,8 @@
 //! of it back.
 
 use super::windows::{
-    DRIVERS, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, SYSTEM, USER, background, image, machine, reading,
-    user_program,
+    DRIVERS, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, SYSTEM, USER, background, image, machine,
+    reading, user_program,
 };
 use crate::Options;
 use crate::act::{Act, FaultKind, Pool};
@@ -18,15 +18,38 @@ static CONTOSO: Maker = Maker {
     version: "5.1.0.0",
     sources: r"D:\build\photos\src\",
 };
-const FOLDER: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Contoso\Photos\", r"C:\Program Files\Contoso\Photos\");
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Contoso\Photos\",
+    r"C:\Program Files\Contoso\Photos\",
+);
 /// The first one is the driver.
 const IMAGES: [ModulePlan; 3] = [
-    image(("camfilt", "camfilt.sys", "camfilt.pdb"), DRIVERS, (0xFFFF_F806_2A10_0000, 0x3_8000), &CONTOSO),
-    image(("Photos", "Photos.exe", "Photos.pdb"), FOLDER, (0x7FF6_58D0_0000, 0x12_B000), &CONTOSO),
-    image(("codecs", "codecs.dll", "codecs.pdb"), FOLDER, (0x7FF9_3B40_0000, 0x21_2000), &CONTOSO),
+    image(
+        ("camfilt", "camfilt.sys", "camfilt.pdb"),
+        DRIVERS,
+        (0xFFFF_F806_2A10_0000, 0x3_8000),
+        &CONTOSO,
+    ),
+    image(
+        ("Photos", "Photos.exe", "Photos.pdb"),
+        FOLDER,
+        (0x7FF6_58D0_0000, 0x12_B000),
+        &CONTOSO,
+    ),
+    image(
+        ("codecs", "codecs.dll", "codecs.pdb"),
+        FOLDER,
+        (0x7FF9_3B40_0000, 0x21_2000),
+        &CONTOSO,
+    ),
 ];
-const PHOTOS: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 2)];
+const PHOTOS: &[Module] = &[
+    Module(OWN + 1),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 2),
+];
 
 /// Types of pool.
 const PAGED: u32 = 1;
@@ -73,7 +96,12 @@ fn place(b: &mut Builder, root: &[&str]) -> WorkingFunction {
 /// A process that shows pictures.
 fn viewer(b: &mut Builder) {
     let ids = (b.id(), 5120);
-    let program = b.program(user_program(ids, "Photos.exe", "Photos.exe /slideshow", PHOTOS));
+    let program = b.program(user_program(
+        ids,
+        "Photos.exe",
+        "Photos.exe /slideshow",
+        PHOTOS,
+    ));
     let main = [USER, "Photos!wWinMain"];
     let thread = b.thread(program, 9, main[1]);
     let opens = place(b, &[main[0], main[1], "Photos!CCatalog::Open"]);
@@ -81,7 +109,13 @@ fn viewer(b: &mut Builder) {
     let waits = b.waits(&[main[0], main[1], SLEEPS]);
     let file = b.file(r"Users\anna\Pictures\harbour.jpg");
     let library = b.file(r"Program Files\Contoso\Photos\codecs.dll");
-    let reads = b.waits(&[main[0], main[1], "codecs!CDecoder::DecodeTile", FAULTS, "nt!MiIssueHardFault"]);
+    let reads = b.waits(&[
+        main[0],
+        main[1],
+        "codecs!CDecoder::DecodeTile",
+        FAULTS,
+        "nt!MiIssueHardFault",
+    ]);
     let once = [
         Step::Run(opens.code, 200, 600),
         Step::Act(opens.heap, Act::HeapBegins(CATALOG)),
@@ -107,7 +141,11 @@ fn viewer(b: &mut Builder) {
 }
 
 fn tile_steps(decodes: &WorkingFunction, opens: &WorkingFunction, tile: u32) -> Vec<Step> {
-    let soft = if tile.is_multiple_of(2) { FaultKind::Transition } else { FaultKind::CopyOnWrite };
+    let soft = if tile.is_multiple_of(2) {
+        FaultKind::Transition
+    } else {
+        FaultKind::CopyOnWrite
+    };
     let mut steps = vec![
         Step::Act(decodes.heap, Act::HeapAllocates(PICTURE, 4_000, 60_000)),
         Step::Act(decodes.faults, Act::Fault(FaultKind::DemandZero)),
@@ -134,8 +172,18 @@ fn camera(b: &mut Builder) {
     let gives = b.path(&[begins, "camfilt!ReleaseFrame nt!ExFreePoolWithTag"]);
     let waits = b.waits(&[begins, "nt!KeDelayExecutionThread"]);
     let code = b.code(&[begins], &["camfilt!ConvertFrame", "nt!memcpy"]);
-    let frame = Pool { tag: "CamF", kind: NON_PAGED, low: 4_096, high: 65_536 };
-    let name = Pool { tag: "CamN", kind: PAGED, low: 32, high: 300 };
+    let frame = Pool {
+        tag: "CamF",
+        kind: NON_PAGED,
+        low: 4_096,
+        high: 65_536,
+    };
+    let name = Pool {
+        tag: "CamN",
+        kind: PAGED,
+        low: 32,
+        high: 300,
+    };
     for priority in [12, 13] {
         let thread = b.thread(SYSTEM, priority, "camfilt!FrameThread");
         let steps = [

@@ -15,31 +15,62 @@ static WINGTIP: Maker = Maker {
     version: "12.1.0.0",
     sources: r"D:\wingtip\media\",
 };
-const FOLDER: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Wingtip\", r"C:\Program Files\Wingtip\");
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Wingtip\",
+    r"C:\Program Files\Wingtip\",
+);
 const IMAGES: [ModulePlan; 2] = [
-    image(("Encoder", "WingEncoder.exe", "WingEncoder.pdb"), FOLDER, (0x7FF6_7A90_0000, 0x38_0000), &WINGTIP),
-    image(("Catalog", "WingCatalog.exe", "WingCatalog.pdb"), FOLDER, (0x7FF7_E3B0_0000, 0x27_0000), &WINGTIP),
+    image(
+        ("Encoder", "WingEncoder.exe", "WingEncoder.pdb"),
+        FOLDER,
+        (0x7FF6_7A90_0000, 0x38_0000),
+        &WINGTIP,
+    ),
+    image(
+        ("Catalog", "WingCatalog.exe", "WingCatalog.pdb"),
+        FOLDER,
+        (0x7FF7_E3B0_0000, 0x27_0000),
+        &WINGTIP,
+    ),
 ];
 const ENCODER: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE];
 const CATALOG: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE];
 
 pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(8), 3, &IMAGES, false);
-    b.hybrid(HybridPlan { efficient_of_four: 2, mhz: (2_400, 3_600) });
+    b.hybrid(HybridPlan {
+        efficient_of_four: 2,
+        mhz: (2_400, 3_600),
+    });
     background(&mut b);
     let (ids, catalog_ids) = ((b.id(), 5120), (b.id(), 5120));
-    let encoder = b.program(user_program(ids, "WingEncoder.exe", "WingEncoder.exe clip.mov", ENCODER));
-    let catalog =
-        b.program(user_program(catalog_ids, "WingCatalog.exe", "WingCatalog.exe --background", CATALOG));
+    let encoder = b.program(user_program(
+        ids,
+        "WingEncoder.exe",
+        "WingEncoder.exe clip.mov",
+        ENCODER,
+    ));
+    let catalog = b.program(user_program(
+        catalog_ids,
+        "WingCatalog.exe",
+        "WingCatalog.exe --background",
+        CATALOG,
+    ));
     let main = [USER, "Encoder!CEncodeThread::Run"];
     let pauses = b.waits(&[main[0], main[1], SLEEPS]);
     let encodes = b.code(
         &[main[0], main[1], "Encoder!CEncodeThread::EncodeFrame"],
-        &["Encoder!CMotion::Search", "Encoder!CTransform::Forward", "Encoder!CEntropy::Put"],
+        &[
+            "Encoder!CMotion::Search",
+            "Encoder!CTransform::Forward",
+            "Encoder!CEntropy::Put",
+        ],
     );
     // Bursts with long pauses: time enough to park processors.
-    let steps = [Step::Run(encodes, 40_000, 160_000), Step::Sleep(pauses, 300_000, 900_000)];
+    let steps = [
+        Step::Run(encodes, 40_000, 160_000),
+        Step::Sleep(pauses, 300_000, 900_000),
+    ];
     for _ in 0..2 {
         let thread = b.thread(encoder, 8, main[1]);
         b.script(thread, &[], &steps);
@@ -54,7 +85,10 @@ pub(crate) fn plan(options: &Options) -> Plan {
             "Catalog!CIndex::Insert",
         ],
     );
-    let steps = [Step::Run(indexes, 60_000, 140_000), Step::Sleep(pauses, 2_000, 9_000)];
+    let steps = [
+        Step::Run(indexes, 60_000, 140_000),
+        Step::Sleep(pauses, 2_000, 9_000),
+    ];
     // More threads than efficient cores, so that they wait for each other while the other cores idle.
     for _ in 0..6 {
         let thread = b.thread(catalog, 6, main[1]);

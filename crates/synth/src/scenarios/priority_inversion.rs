@@ -3,8 +3,8 @@
 //! than the second.
 
 use super::windows::{
-    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, SLEEPS, USER, USER32, WAIT_FOR_OBJECT,
-    background, image, machine, user_program,
+    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, SLEEPS, USER, USER32,
+    WAIT_FOR_OBJECT, background, image, machine, user_program,
 };
 use crate::Options;
 use crate::plan::{Maker, ModulePlan, Plan, reason};
@@ -17,8 +17,10 @@ static FABRIKAM: Maker = Maker {
     version: "3.9.12.0",
     sources: r"C:\work\console\",
 };
-const FOLDER: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Fabrikam\Console\", r"C:\Program Files\Fabrikam\Console\");
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Fabrikam\Console\",
+    r"C:\Program Files\Fabrikam\Console\",
+);
 const IMAGES: [ModulePlan; 2] = [
     image(
         ("Console", "PlantConsole.exe", "PlantConsole.pdb"),
@@ -26,7 +28,12 @@ const IMAGES: [ModulePlan; 2] = [
         (0x7FF6_2B40_0000, 0x2A_0000),
         &FABRIKAM,
     ),
-    image(("Render", "TrendRender.exe", "TrendRender.pdb"), FOLDER, (0x7FF7_9D10_0000, 0x1F_0000), &FABRIKAM),
+    image(
+        ("Render", "TrendRender.exe", "TrendRender.pdb"),
+        FOLDER,
+        (0x7FF7_9D10_0000, 0x1F_0000),
+        &FABRIKAM,
+    ),
 ];
 const CONSOLE: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE, USER32];
 const RENDER: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE];
@@ -52,11 +59,24 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(cpus, 2, &IMAGES, false);
     background(&mut b);
     let (ids, render_ids) = ((b.id(), 5120), (b.id(), 5120));
-    let console = b.program(user_program(ids, "PlantConsole.exe", "PlantConsole.exe", CONSOLE));
-    let render = b.program(user_program(render_ids, "TrendRender.exe", "TrendRender.exe -trend 7", RENDER));
+    let console = b.program(user_program(
+        ids,
+        "PlantConsole.exe",
+        "PlantConsole.exe",
+        CONSOLE,
+    ));
+    let render = b.program(user_program(
+        render_ids,
+        "TrendRender.exe",
+        "TrendRender.exe -trend 7",
+        RENDER,
+    ));
     // As many renderers as processors: nothing is left for the logger.
-    let shared =
-        Shared { lock: b.event(1), writes: b.event(0), draws: (0..cpus).map(|_| b.event(0)).collect() };
+    let shared = Shared {
+        lock: b.event(1),
+        writes: b.event(0),
+        draws: (0..cpus).map(|_| b.event(0)).collect(),
+    };
     let holder = b.thread(console, 4, "Console!CLogWriter::ThreadProc");
     let waiter = b.thread(console, 13, "Console!CAlarm::ThreadProc");
     logger(&mut b, holder, &shared);
@@ -73,8 +93,17 @@ fn logger(b: &mut Builder, thread: Thread, shared: &Shared) {
     let main = [USER, "Console!CLogWriter::ThreadProc"];
     let idles = b.waits(&[main[0], main[1], WAIT_FOR_OBJECT]);
     let waits = b.waits(&[main[0], main[1], ENTERS]);
-    let formats = b.code(&main, &["Console!CLogWriter::Format", "Console!CLogWriter::Format ntdll!memcpy"]);
-    let (posts, leaves) = (b.path(&[main[0], main[1], SETS_EVENT]), b.path(&[main[0], main[1], LEAVES]));
+    let formats = b.code(
+        &main,
+        &[
+            "Console!CLogWriter::Format",
+            "Console!CLogWriter::Format ntdll!memcpy",
+        ],
+    );
+    let (posts, leaves) = (
+        b.path(&[main[0], main[1], SETS_EVENT]),
+        b.path(&[main[0], main[1], LEAVES]),
+    );
     let mut steps = vec![
         Step::Await(idles, FOR_THREAD, shared.writes),
         Step::Await(waits, reason::WR_ALERT_BY_THREAD_ID, shared.lock),
@@ -83,7 +112,10 @@ fn logger(b: &mut Builder, thread: Thread, shared: &Shared) {
     // While it has the lock: each renderer has a higher priority, so that the holder loses its processor
     // right here.
     steps.extend(shared.draws.iter().map(|draws| Step::Set(posts, *draws)));
-    steps.extend([Step::Run(formats, 3_000, 5_000), Step::Set(leaves, shared.lock)]);
+    steps.extend([
+        Step::Run(formats, 3_000, 5_000),
+        Step::Set(leaves, shared.lock),
+    ]);
     b.script(thread, &[], &steps);
 }
 
@@ -91,9 +123,18 @@ fn logger(b: &mut Builder, thread: Thread, shared: &Shared) {
 fn alarm(b: &mut Builder, thread: Thread, holder: Thread, shared: &Shared) {
     let main = [USER, "Console!CAlarm::ThreadProc"];
     let pauses = b.waits(&[main[0], main[1], SLEEPS]);
-    let (posts, leaves) = (b.path(&[main[0], main[1], SETS_EVENT]), b.path(&[main[0], main[1], LEAVES]));
+    let (posts, leaves) = (
+        b.path(&[main[0], main[1], SETS_EVENT]),
+        b.path(&[main[0], main[1], LEAVES]),
+    );
     let waits = b.waits(&[main[0], main[1], "Console!CAlarm::Raise", ENTERS]);
-    let raises = b.code(&main, &["Console!CAlarm::Raise", "Console!CAlarm::Raise user32!PostMessageW"]);
+    let raises = b.code(
+        &main,
+        &[
+            "Console!CAlarm::Raise",
+            "Console!CAlarm::Raise user32!PostMessageW",
+        ],
+    );
     let steps = [
         Step::Sleep(pauses, 60_000, 120_000),
         Step::Set(posts, shared.writes),
@@ -113,8 +154,15 @@ fn renderer(b: &mut Builder, thread: Thread, draws: Event) {
     let idles = b.waits(&[main[0], main[1], WAIT_FOR_OBJECT]);
     let paints = b.code(
         &[main[0], main[1], "Render!CTrend::Draw"],
-        &["Render!CSpline::Interpolate", "Render!CRaster::FillSpan", "Render!CRaster::Blend"],
+        &[
+            "Render!CSpline::Interpolate",
+            "Render!CRaster::FillSpan",
+            "Render!CRaster::Blend",
+        ],
     );
-    let steps = [Step::Await(idles, FOR_THREAD, draws), Step::Run(paints, 110_000, 180_000)];
+    let steps = [
+        Step::Await(idles, FOR_THREAD, draws),
+        Step::Run(paints, 110_000, 180_000),
+    ];
     b.script(thread, &[], &steps);
 }

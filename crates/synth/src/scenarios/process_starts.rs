@@ -21,13 +21,39 @@ static CONTOSO: Maker = Maker {
 };
 const FOLDER: (&str, &str) = (r"\Device\HarddiskVolume3\Build\", r"C:\Build\");
 const IMAGES: [ModulePlan; 4] = [
-    image(("Make", "Make.exe", "Make.pdb"), FOLDER, (0x7FF6_5A10_0000, 0x31_0000), &CONTOSO),
-    image(("Compile", "Compile.exe", "Compile.pdb"), FOLDER, (0x7FF7_12C0_0000, 0x1C_0000), &CONTOSO),
-    image(("passes", "passes.dll", "passes.pdb"), FOLDER, (0x7FF9_3B40_0000, 0x11_2000), &CONTOSO),
-    image(("Broker", "Broker.exe", "Broker.pdb"), FOLDER, (0x7FF6_E7A0_0000, 0x16_0000), &CONTOSO),
+    image(
+        ("Make", "Make.exe", "Make.pdb"),
+        FOLDER,
+        (0x7FF6_5A10_0000, 0x31_0000),
+        &CONTOSO,
+    ),
+    image(
+        ("Compile", "Compile.exe", "Compile.pdb"),
+        FOLDER,
+        (0x7FF7_12C0_0000, 0x1C_0000),
+        &CONTOSO,
+    ),
+    image(
+        ("passes", "passes.dll", "passes.pdb"),
+        FOLDER,
+        (0x7FF9_3B40_0000, 0x11_2000),
+        &CONTOSO,
+    ),
+    image(
+        ("Broker", "Broker.exe", "Broker.pdb"),
+        FOLDER,
+        (0x7FF6_E7A0_0000, 0x16_0000),
+        &CONTOSO,
+    ),
 ];
 const MAKE: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE];
-const COMPILE: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 2)];
+const COMPILE: &[Module] = &[
+    Module(OWN + 1),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 2),
+];
 const BROKER: &[Module] = &[Module(OWN + 3), NTDLL, KERNEL32, KERNELBASE];
 const DESKTOP: &[Module] = &[EXPLORER, NTDLL, KERNEL32, KERNELBASE];
 
@@ -55,19 +81,44 @@ pub(crate) fn plan(options: &Options) -> Plan {
     // Each round has processes of its own, since a process of a plan lives once: so many fit into the trace.
     let rounds = 1000 * options.scale / ROUND_MS;
     for thread in 0..3 {
-        creator(&mut b, (make, make), thread, ("Make!CJob::ThreadProc", rounds));
+        creator(
+            &mut b,
+            (make, make),
+            thread,
+            ("Make!CJob::ThreadProc", rounds),
+        );
     }
     let ids = (b.id(), 800);
-    let desktop = b.program(user_program(ids, "explorer.exe", r"C:\Windows\Explorer.EXE", DESKTOP));
+    let desktop = b.program(user_program(
+        ids,
+        "explorer.exe",
+        r"C:\Windows\Explorer.EXE",
+        DESKTOP,
+    ));
     let thread = b.thread(desktop, 10, "explorer!CTray::MainThreadProc");
     let waits = b.waits(&[USER, "explorer!CTray::MainThreadProc", SLEEPS]);
-    let paints = b.code(&[USER, "explorer!CTray::MainThreadProc"], &["explorer!CTaskListWnd::_HandlePaint"]);
-    b.script(thread, &[], &[Step::Sleep(waits, 50_000, 90_000), Step::Run(paints, 200, 900)]);
+    let paints = b.code(
+        &[USER, "explorer!CTray::MainThreadProc"],
+        &["explorer!CTaskListWnd::_HandlePaint"],
+    );
+    b.script(
+        thread,
+        &[],
+        &[
+            Step::Sleep(waits, 50_000, 90_000),
+            Step::Run(paints, 200, 900),
+        ],
+    );
     let ids = (b.id(), 804);
     let broker = b.program(service(ids, "Broker.exe", "Broker.exe /service", BROKER));
     // The parent of these children is the desktop, and the broker creates them: readers must not take one for
     // the other.
-    creator(&mut b, (broker, desktop), 3, ("Broker!CRequest::Launch", rounds));
+    creator(
+        &mut b,
+        (broker, desktop),
+        3,
+        ("Broker!CRequest::Launch", rounds),
+    );
     b.finish()
 }
 
@@ -80,7 +131,10 @@ fn creator(
 ) {
     let thread = b.thread(program, 8, name);
     let waits = b.waits(&[USER, name, SLEEPS]);
-    let code = b.code(&[USER, name], &["KERNELBASE!SearchPathW", "ntdll!RtlAllocateHeap"]);
+    let code = b.code(
+        &[USER, name],
+        &["KERNELBASE!SearchPathW", "ntdll!RtlAllocateHeap"],
+    );
     let mut steps = Vec::new();
     for round in 0..rounds {
         let flags = if round % 3 == 1 { WOW64 } else { 0 };
@@ -97,9 +151,19 @@ fn creator(
         steps.extend(creates(b, name, Ok(first)));
         steps.push(Step::Sleep(waits, 6_000, 10_000));
         let (ends, code) = (b.path(&[USER, name, ENDS, "nt!NtTerminateProcess"]), code);
-        steps.extend([Step::Act(ends, Act::Terminates(other, ENDED)), Step::Run(code, 50, 100)]);
+        steps.extend([
+            Step::Act(ends, Act::Terminates(other, ENDED)),
+            Step::Run(code, 50, 100),
+        ]);
     }
-    b.script(thread, &steps, &[Step::Sleep(waits, 40_000, 60_000), Step::Run(code, 100, 200)]);
+    b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(waits, 40_000, 60_000),
+            Step::Run(code, 100, 200),
+        ],
+    );
 }
 
 /// The steps of a creation that gets so far, or fails.
@@ -107,8 +171,14 @@ fn creates(b: &mut Builder, name: &str, child: Result<Thread, u32>) -> Vec<Step>
     let function = b.function("nt!NtCreateUserProcess");
     let calls = b.path(&[USER, name, CREATES]);
     let inside = [USER, name, CREATES, "nt!NtCreateUserProcess"];
-    let looks = b.code(&inside, &["nt!PspBuildCreateProcessContext", "nt!ObOpenObjectByNameEx"]);
-    let makes = b.code(&inside, &["nt!PspAllocateProcess nt!MmInitializeProcessAddressSpace"]);
+    let looks = b.code(
+        &inside,
+        &["nt!PspBuildCreateProcessContext", "nt!ObOpenObjectByNameEx"],
+    );
+    let makes = b.code(
+        &inside,
+        &["nt!PspAllocateProcess nt!MmInitializeProcessAddressSpace"],
+    );
     let inserts = b.path(&[
         inside[0],
         inside[1],
@@ -116,7 +186,10 @@ fn creates(b: &mut Builder, name: &str, child: Result<Thread, u32>) -> Vec<Step>
         inside[3],
         "nt!PspInsertThread nt!KeStartThread nt!KeReadyThread",
     ]);
-    let mut steps = vec![Step::Act(calls, Act::CallBegins(function)), Step::Run(looks, 150, 700)];
+    let mut steps = vec![
+        Step::Act(calls, Act::CallBegins(function)),
+        Step::Run(looks, 150, 700),
+    ];
     match child {
         Ok(thread) => steps.extend([
             Step::Run(makes, 200, 900),
@@ -138,7 +211,10 @@ fn child(b: &mut Builder, parent: Program, flags: u32, waits: bool) -> (Program,
     b.is_started(thread);
     let loads = b.code(
         &["ntdll!LdrInitializeThunk ntdll!LdrpInitialize ntdll!LdrpInitializeProcess"],
-        &["ntdll!LdrpLoadDllInternal ntdll!LdrpSnapModule", "ntdll!LdrpCallInitRoutine"],
+        &[
+            "ntdll!LdrpLoadDllInternal ntdll!LdrpSnapModule",
+            "ntdll!LdrpCallInitRoutine",
+        ],
     );
     let main = [USER, "Compile!main"];
     let works = b.code(&main, &["passes!CLexer::Next", "passes!CAllocator::Color"]);
@@ -147,17 +223,26 @@ fn child(b: &mut Builder, parent: Program, flags: u32, waits: bool) -> (Program,
         let waits = b.waits(&[main[0], main[1], SLEEPS]);
         // Wakes often, since a thread ends only when it runs: the time from the request to the end stays
         // short.
-        b.script(thread, &steps, &[Step::Sleep(waits, 900, 2_500), Step::Run(works, 20, 80)]);
+        b.script(
+            thread,
+            &steps,
+            &[Step::Sleep(waits, 900, 2_500), Step::Run(works, 20, 80)],
+        );
         return (program, thread);
     }
-    let exits =
-        "ntdll!RtlExitUserProcess ntdll!NtTerminateProcess nt!KiSystemServiceCopyEnd nt!NtTerminateProcess";
+    let exits = "ntdll!RtlExitUserProcess ntdll!NtTerminateProcess nt!KiSystemServiceCopyEnd nt!NtTerminateProcess";
     let ends = b.path(&[main[0], main[1], exits]);
     let cleans = b.code(
         &[main[0], main[1], exits],
-        &["nt!ObKillProcess nt!ObpCloseHandle", "nt!MmCleanProcessAddressSpace"],
+        &[
+            "nt!ObKillProcess nt!ObpCloseHandle",
+            "nt!MmCleanProcessAddressSpace",
+        ],
     );
-    steps.extend([Step::Act(ends, Act::Terminates(program, 0)), Step::Run(cleans, 100, 900)]);
+    steps.extend([
+        Step::Act(ends, Act::Terminates(program, 0)),
+        Step::Run(cleans, 100, 900),
+    ]);
     b.script(thread, &steps, &[]);
     (program, thread)
 }

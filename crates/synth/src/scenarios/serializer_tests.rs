@@ -3,7 +3,9 @@
 //! serializers that the test does not use.
 
 use super::dotnet::{CLRJIT, CMD, CORE_LIB, CORECLR, HOST, Prompt, begins, ends};
-use super::windows::{KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, USER, background, image, machine};
+use super::windows::{
+    KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, USER, background, image, machine,
+};
 use crate::Options;
 use crate::plan::{Maker, ModulePlan, Plan};
 use crate::script::{Builder, Step};
@@ -41,15 +43,33 @@ const IMAGES: [ModulePlan; 7] = [
         (0x1AF_2C40_0000, 0x7_6000),
         &PROTOBUF,
     ),
-    image(("clr", "clr.dll", "clr.pdb"), FRAMEWORK, (0x7FF9_4A10_0000, 0xAC_2000), &MICROSOFT),
+    image(
+        ("clr", "clr.dll", "clr.pdb"),
+        FRAMEWORK,
+        (0x7FF9_4A10_0000, 0xAC_2000),
+        &MICROSOFT,
+    ),
     CMD,
     CORECLR,
     CORE_LIB,
     CLRJIT,
 ];
-const NEW: &[Module] =
-    &[Module(OWN), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 4), Module(OWN + 5), Module(OWN + 6)];
-const OLD: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 2)];
+const NEW: &[Module] = &[
+    Module(OWN),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 4),
+    Module(OWN + 5),
+    Module(OWN + 6),
+];
+const OLD: &[Module] = &[
+    Module(OWN + 1),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 2),
+];
 const PROMPT: &[Module] = &[Module(OWN + 3), NTDLL, KERNEL32, KERNELBASE];
 /// Seconds of each round, and runs of a test in it.
 const SECONDS: u32 = 3;
@@ -88,7 +108,11 @@ fn run(b: &mut Builder, prompt: &mut Prompt, line: &'static str) {
     // Only the newer runtime compiles busy methods again, on a thread of its own while the test runs.
     if !is_old {
         let tiers = super::dotnet::tiers(b, program, 1);
-        let starts = b.path(&[USER, HOST, "coreclr!TieredCompilationManager::CreateBackgroundWorker"]);
+        let starts = b.path(&[
+            USER,
+            HOST,
+            "coreclr!TieredCompilationManager::CreateBackgroundWorker",
+        ]);
         steps.insert(2, Step::Start(starts, tiers));
     }
     steps.push(ends(b, ended));
@@ -109,7 +133,11 @@ fn old(b: &mut Builder) -> Vec<Step> {
             "clr!MethodDesc::DoPrestub clr!MethodDesc::DoBackpatch",
         ],
     );
-    steps.extend([Step::Begin("FirstCall ngen", None), Step::Run(tests, 70_000, 90_000), Step::End]);
+    steps.extend([
+        Step::Begin("FirstCall ngen", None),
+        Step::Run(tests, 70_000, 90_000),
+        Step::End,
+    ]);
     steps
 }
 

@@ -3,7 +3,8 @@
 //! once.
 
 use super::windows::{
-    KERNEL32, KERNELBASE, NTDLL, OWN, RPCRT4, SLEEPS, USER, background, image, machine, service, user_program,
+    KERNEL32, KERNELBASE, NTDLL, OWN, RPCRT4, SLEEPS, USER, background, image, machine, service,
+    user_program,
 };
 use crate::Options;
 use crate::plan::{Maker, ModulePlan, Plan, reason};
@@ -16,10 +17,17 @@ static CONTOSO: Maker = Maker {
     version: "2.8.0.0",
     sources: r"D:\build\desktop\src\",
 };
-const FOLDER: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Contoso\Desktop\", r"C:\Program Files\Contoso\Desktop\");
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Contoso\Desktop\",
+    r"C:\Program Files\Contoso\Desktop\",
+);
 const IMAGES: [ModulePlan; 4] = [
-    image(("Desk", "Desk.exe", "Desk.pdb"), FOLDER, (0x7FF6_5A10_0000, 0x31_0000), &CONTOSO),
+    image(
+        ("Desk", "Desk.exe", "Desk.pdb"),
+        FOLDER,
+        (0x7FF6_5A10_0000, 0x31_0000),
+        &CONTOSO,
+    ),
     image(
         ("SettingsSvc", "SettingsSvc.exe", "SettingsSvc.pdb"),
         FOLDER,
@@ -32,7 +40,12 @@ const IMAGES: [ModulePlan; 4] = [
         (0x7FF6_E7A0_0000, 0x16_0000),
         &CONTOSO,
     ),
-    image(("LogSvc", "LogSvc.exe", "LogSvc.pdb"), FOLDER, (0x7FF6_F7A0_0000, 0x9_0000), &CONTOSO),
+    image(
+        ("LogSvc", "LogSvc.exe", "LogSvc.pdb"),
+        FOLDER,
+        (0x7FF6_F7A0_0000, 0x9_0000),
+        &CONTOSO,
+    ),
 ];
 const DESK: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE, RPCRT4];
 const SETTINGS: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE, RPCRT4];
@@ -58,12 +71,26 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let log = b.message_port(r"\RPC Control\ContosoLog");
     settings_service(&mut b, settings, storage);
     let ids = (b.id(), 804);
-    let program = b.program(service(ids, "StorageSvc.exe", "StorageSvc.exe -service", STORAGE));
-    serves(&mut b, program, storage, "StorageSvc!ServerThread", (400, 2_200));
+    let program = b.program(service(
+        ids,
+        "StorageSvc.exe",
+        "StorageSvc.exe -service",
+        STORAGE,
+    ));
+    serves(
+        &mut b,
+        program,
+        storage,
+        "StorageSvc!ServerThread",
+        (400, 2_200),
+    );
     let ids = (b.id(), 804);
     let program = b.program(service(ids, "LogSvc.exe", "LogSvc.exe -service", LOG));
     serves(&mut b, program, log, "LogSvc!ServerThread", (600, 1_800));
-    for (name, port) in [("Desk!CDesk::Layout", settings), ("Desk!CDesk::Icons", storage)] {
+    for (name, port) in [
+        ("Desk!CDesk::Layout", settings),
+        ("Desk!CDesk::Icons", storage),
+    ] {
         client(&mut b, name, port, log);
     }
     b.finish()
@@ -76,7 +103,18 @@ fn calls(b: &mut Builder, root: &[&str], port: Port) -> [Step; 2] {
     let (sends, waits) = (b.path(&[&root, CALLS, SENDS]), b.waits(&[&root, CALLS]));
     // The answer is received in the call that sent the request, with another stack.
     let takes = b.path(&[&root, CALLS, "nt!AlpcpReceiveSynchronousReply"]);
-    [Step::Ask(sends, Ask { port, file, waits, reason: reason::WR_LPC_REPLY }), Step::Answered(takes)]
+    [
+        Step::Ask(
+            sends,
+            Ask {
+                port,
+                file,
+                waits,
+                reason: reason::WR_LPC_REPLY,
+            },
+        ),
+        Step::Answered(takes),
+    ]
 }
 
 /// A process with two threads that call a service and write to the log.
@@ -87,7 +125,10 @@ fn client(b: &mut Builder, name: &'static str, port: Port, log: Port) {
     for _ in 0..2 {
         let thread = b.thread(program, 9, name);
         let waits = b.waits(&[USER, name, SLEEPS]);
-        let code = b.code(&[USER, name], &["ntdll!RtlAllocateHeap", "KERNELBASE!CompareStringOrdinal"]);
+        let code = b.code(
+            &[USER, name],
+            &["ntdll!RtlAllocateHeap", "KERNELBASE!CompareStringOrdinal"],
+        );
         let posts = b.path(&[USER, name, "Desk!CLog::Write", CALLS, "nt!AlpcpSendMessage"]);
         let mut steps = vec![Step::Sleep(waits, 2_000, 9_000), Step::Run(code, 100, 400)];
         steps.extend(calls(b, &[USER, name, "Desk!CSettings::Get"], port));
@@ -108,15 +149,31 @@ fn serves(
         let thread = b.thread(program, 9, name);
         let takes = b.waits(&[USER, name, RECEIVES]);
         let answers = b.path(&[USER, name, ANSWERS]);
-        let code = b.code(&[USER, name, "rpcrt4!Invoke"], &["ntdll!memcpy", "ntdll!RtlAllocateHeap"]);
-        b.script(thread, &[], &[Step::Take(takes, port), Step::Run(code, low, high), Step::Answer(answers)]);
+        let code = b.code(
+            &[USER, name, "rpcrt4!Invoke"],
+            &["ntdll!memcpy", "ntdll!RtlAllocateHeap"],
+        );
+        b.script(
+            thread,
+            &[],
+            &[
+                Step::Take(takes, port),
+                Step::Run(code, low, high),
+                Step::Answer(answers),
+            ],
+        );
     }
 }
 
 /// The service in the middle: one of its two threads asks the storage service for all that it is asked.
 fn settings_service(b: &mut Builder, port: Port, storage: Port) {
     let ids = (b.id(), 804);
-    let program = b.program(service(ids, "SettingsSvc.exe", "SettingsSvc.exe -service", SETTINGS));
+    let program = b.program(service(
+        ids,
+        "SettingsSvc.exe",
+        "SettingsSvc.exe -service",
+        SETTINGS,
+    ));
     // Two threads answer from the cache and a third one asks the next service: a port has servers of both
     // kinds, and who gets a request is chance.
     serves(b, program, port, "SettingsSvc!CacheThread", (150, 700));
@@ -124,9 +181,16 @@ fn settings_service(b: &mut Builder, port: Port, storage: Port) {
     let thread = b.thread(program, 9, name);
     let takes = b.waits(&[USER, name, RECEIVES]);
     let answers = b.path(&[USER, name, ANSWERS]);
-    let code = b.code(&[USER, name, "rpcrt4!Invoke"], &["ntdll!memcpy", "ntdll!RtlAllocateHeap"]);
+    let code = b.code(
+        &[USER, name, "rpcrt4!Invoke"],
+        &["ntdll!memcpy", "ntdll!RtlAllocateHeap"],
+    );
     let mut steps = vec![Step::Take(takes, port), Step::Run(code, 100, 300)];
-    steps.extend(calls(b, &[USER, name, "rpcrt4!Invoke", "SettingsSvc!CStore::Load"], storage));
+    steps.extend(calls(
+        b,
+        &[USER, name, "rpcrt4!Invoke", "SettingsSvc!CStore::Load"],
+        storage,
+    ));
     steps.extend([Step::Run(code, 100, 300), Step::Answer(answers)]);
     b.script(thread, &[], &steps);
 }

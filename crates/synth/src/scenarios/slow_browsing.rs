@@ -5,8 +5,8 @@
 use std::net::Ipv4Addr;
 
 use super::windows::{
-    KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, SLEEPS, SYSTEM32, USER, background, image, machine, service,
-    user_program,
+    KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, SLEEPS, SYSTEM32, USER, background, image,
+    machine, service, user_program,
 };
 use crate::Options;
 use crate::act::{Act, Lookup};
@@ -26,15 +26,27 @@ static OCULUS: Maker = Maker {
     version: "1.77.0.0",
     sources: r"D:\ovr\server\",
 };
-const FIREFOX_FOLDER: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Mozilla Firefox\", r"C:\Program Files\Mozilla Firefox\");
+const FIREFOX_FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Mozilla Firefox\",
+    r"C:\Program Files\Mozilla Firefox\",
+);
 const OCULUS_FOLDER: (&str, &str) = (
     r"\Device\HarddiskVolume3\Program Files\Oculus\Support\oculus-runtime\",
     r"C:\Program Files\Oculus\Support\oculus-runtime\",
 );
 const IMAGES: [ModulePlan; 6] = [
-    image(("dnsapi", "dnsapi.dll", "dnsapi.pdb"), SYSTEM32, (0x7FF9_3B40_0000, 0xC_A000), &MICROSOFT),
-    image(("dnsrslvr", "dnsrslvr.dll", "dnsrslvr.pdb"), SYSTEM32, (0x7FF9_3D40_0000, 0x5_A000), &MICROSOFT),
+    image(
+        ("dnsapi", "dnsapi.dll", "dnsapi.pdb"),
+        SYSTEM32,
+        (0x7FF9_3B40_0000, 0xC_A000),
+        &MICROSOFT,
+    ),
+    image(
+        ("dnsrslvr", "dnsrslvr.dll", "dnsrslvr.pdb"),
+        SYSTEM32,
+        (0x7FF9_3D40_0000, 0x5_A000),
+        &MICROSOFT,
+    ),
     image(
         ("OVRServer_x64", "OVRServer_x64.exe", "OVRServer_x64.pdb"),
         OCULUS_FOLDER,
@@ -42,20 +54,48 @@ const IMAGES: [ModulePlan; 6] = [
         &OCULUS,
     ),
     image(
-        ("backgroundTaskHost", "backgroundTaskHost.exe", "backgroundTaskHost.pdb"),
+        (
+            "backgroundTaskHost",
+            "backgroundTaskHost.exe",
+            "backgroundTaskHost.pdb",
+        ),
         SYSTEM32,
         (0x7FF7_55C0_0000, 0xA000),
         &MICROSOFT,
     ),
-    image(("firefox", "firefox.exe", "firefox.pdb"), FIREFOX_FOLDER, (0x7FF7_12C0_0000, 0xA_C000), &MOZILLA),
-    image(("xul", "xul.dll", "xul.pdb"), FIREFOX_FOLDER, (0x7FF8_E2A0_0000, 0x77F_0000), &MOZILLA),
+    image(
+        ("firefox", "firefox.exe", "firefox.pdb"),
+        FIREFOX_FOLDER,
+        (0x7FF7_12C0_0000, 0xA_C000),
+        &MOZILLA,
+    ),
+    image(
+        ("xul", "xul.dll", "xul.pdb"),
+        FIREFOX_FOLDER,
+        (0x7FF8_E2A0_0000, 0x77F_0000),
+        &MOZILLA,
+    ),
 ];
 const DNSAPI: Module = Module(OWN);
 /// `svchost.exe` with the service.
-const RESOLVER: &[Module] = &[Module(16), NTDLL, KERNEL32, KERNELBASE, DNSAPI, Module(OWN + 1)];
+const RESOLVER: &[Module] = &[
+    Module(16),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    DNSAPI,
+    Module(OWN + 1),
+];
 const OVR_SERVER: &[Module] = &[Module(OWN + 2), NTDLL, KERNEL32, KERNELBASE, DNSAPI];
 const TASK_HOST: &[Module] = &[Module(OWN + 3), NTDLL, KERNEL32, KERNELBASE, DNSAPI];
-const FIREFOX: &[Module] = &[Module(OWN + 4), NTDLL, KERNEL32, KERNELBASE, DNSAPI, Module(OWN + 5)];
+const FIREFOX: &[Module] = &[
+    Module(OWN + 4),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    DNSAPI,
+    Module(OWN + 5),
+];
 
 /// Seconds of a trace of scale 1.
 const SECONDS: u32 = 36;
@@ -81,8 +121,21 @@ struct Query {
     lookup: Lookup,
 }
 
-const fn query(at_us: u32, lasts_us: u32, (name, kind, result): (&'static str, u32, &'static str)) -> Query {
-    Query { at_us, lasts_us, lookup: Lookup { name, kind, status: 0, result } }
+const fn query(
+    at_us: u32,
+    lasts_us: u32,
+    (name, kind, result): (&'static str, u32, &'static str),
+) -> Query {
+    Query {
+        at_us,
+        lasts_us,
+        lookup: Lookup {
+            name,
+            kind,
+            status: 0,
+            result,
+        },
+    }
 }
 
 const A: u32 = 1;
@@ -103,27 +156,51 @@ const OF_OVR_SERVER: [&[Query]; 2] = [
     ],
     &[
         query(6_417_000, 0, ("graph.oculus.com", AAAA, "")),
-        query(6_417_000, 12_038_000, ("graph.oculus.com", AAAA, OCULUS_NAMES)),
+        query(
+            6_417_000,
+            12_038_000,
+            ("graph.oculus.com", AAAA, OCULUS_NAMES),
+        ),
     ],
 ];
 const OF_TASK_HOST: [&[Query]; 1] = [&[
     query(10_020_000, 0, ("login.microsoftonline.com", A, "")),
-    query(10_020_000, 12_043_000, ("login.microsoftonline.com", A, LOGIN_NAMES)),
+    query(
+        10_020_000,
+        12_043_000,
+        ("login.microsoftonline.com", A, LOGIN_NAMES),
+    ),
 ]];
 const OF_FIREFOX: [&[Query]; 3] = [
     &[
         query(10_091_000, 0, ("loadus.exelator.com", A, "")),
-        query(10_091_000, 12_052_000, ("loadus.exelator.com", A, "::ffff:54.78.254.47;")),
+        query(
+            10_091_000,
+            12_052_000,
+            ("loadus.exelator.com", A, "::ffff:54.78.254.47;"),
+        ),
     ],
     &[
         query(10_091_000, 0, ("cdn.adrtx.net", A, "")),
-        query(10_091_000, 12_052_000, ("cdn.adrtx.net", A, "::ffff:34.248.125.130;::ffff:3.248.26.101;")),
+        query(
+            10_091_000,
+            12_052_000,
+            (
+                "cdn.adrtx.net",
+                A,
+                "::ffff:34.248.125.130;::ffff:3.248.26.101;",
+            ),
+        ),
     ],
     &[
         query(
             22_203_000,
             ANSWERS_US,
-            (CLOUD, A, "13.227.153.112;13.227.153.94;13.227.153.81;13.227.153.66;"),
+            (
+                CLOUD,
+                A,
+                "13.227.153.112;13.227.153.94;13.227.153.81;13.227.153.66;",
+            ),
         ),
         query(22_224_000, 12_047_000, (CLOUD, AAAA, CLOUD_NAMES)),
     ],
@@ -146,11 +223,19 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let ids = (b.id(), 804);
     let line = r"C:\Windows\system32\svchost.exe -k NetworkService -p -s Dnscache";
     let resolver = b.program(service(ids, "svchost.exe", line, RESOLVER));
-    let ovr =
-        b.program(user_program((6624, 5120), "OVRServer_x64.exe", "OVRServer_x64.exe 124 128", OVR_SERVER));
-    let line =
-        r"C:\Windows\system32\backgroundTaskHost.exe -ServerName:BackgroundTaskHost.WebAccountProvider";
-    let host = b.program(user_program((6692, 812), "backgroundTaskHost.exe", line, TASK_HOST));
+    let ovr = b.program(user_program(
+        (6624, 5120),
+        "OVRServer_x64.exe",
+        "OVRServer_x64.exe 124 128",
+        OVR_SERVER,
+    ));
+    let line = r"C:\Windows\system32\backgroundTaskHost.exe -ServerName:BackgroundTaskHost.WebAccountProvider";
+    let host = b.program(user_program(
+        (6692, 812),
+        "backgroundTaskHost.exe",
+        line,
+        TASK_HOST,
+    ));
     let line = r#""C:\Program Files\Mozilla Firefox\firefox.exe""#;
     let firefox = b.program(user_program((13612, 5120), "firefox.exe", line, FIREFOX));
     page(&mut b, firefox);
@@ -172,7 +257,10 @@ fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], re
     let root = [USER, root];
     let sleeps = b.waits(&[root[0], root[1], SLEEPS]);
     let begins = b.path(&[root[0], root[1], QUERY]);
-    let looks = b.code(&[root[0], root[1], QUERY], &["dnsapi!Query_Main", "dnsapi!Cache_Lookup"]);
+    let looks = b.code(
+        &[root[0], root[1], QUERY],
+        &["dnsapi!Query_Main", "dnsapi!Cache_Lookup"],
+    );
     let call = "ntdll!NtAlpcSendWaitReceivePort nt!KiSystemServiceCopyEnd";
     let waits = b.waits(&[root[0], root[1], QUERY, call]);
     let hosts = b.file(r"Windows\System32\drivers\etc\hosts");
@@ -184,17 +272,35 @@ fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], re
             steps.push(Step::Sleep(sleeps, pause, pause));
         }
         now_us = query.at_us.max(now_us) + query.lasts_us;
-        steps.extend([Step::Act(begins, Act::LookupBegins(query.lookup)), Step::Run(looks, 20, 40)]);
+        steps.extend([
+            Step::Act(begins, Act::LookupBegins(query.lookup)),
+            Step::Run(looks, 20, 40),
+        ]);
         if query.lasts_us > 0 {
             // A thread and a port of its own for each query, so that no query waits for another one and each
             // lasts exactly as long as it says.
             let port = serves(b, resolver, query.lasts_us);
-            steps.push(Step::Ask(begins, Ask { port, file: hosts, waits, reason: reason::WR_LPC_REPLY }));
+            steps.push(Step::Ask(
+                begins,
+                Ask {
+                    port,
+                    file: hosts,
+                    waits,
+                    reason: reason::WR_LPC_REPLY,
+                },
+            ));
             steps.push(Step::Run(looks, 20, 40));
         }
         steps.push(Step::Act(begins, Act::LookupEnds));
     }
-    b.script(thread, &steps, &[Step::Sleep(sleeps, 900_000, 1_100_000), Step::Run(looks, 20, 60)]);
+    b.script(
+        thread,
+        &steps,
+        &[
+            Step::Sleep(sleeps, 900_000, 1_100_000),
+            Step::Run(looks, 20, 60),
+        ],
+    );
 }
 
 /// A thread of the service for a query that lasts so long: it asks the dead server first, unless the answer
@@ -204,27 +310,45 @@ fn serves(b: &mut Builder, resolver: Program, lasts_us: u32) -> Port {
     let thread = b.thread(resolver, 9, "dnsrslvr!ResolverThread");
     let root = [USER, "dnsrslvr!ResolverThread"];
     let asks = b.path(&[root[0], root[1], "dnsapi!Query_Wire dnsapi!Send_ToServer"]);
-    let waits = b.waits(&[root[0], root[1], "dnsapi!Query_Wire dnsapi!Send_AndRecv", SLEEPS]);
+    let waits = b.waits(&[
+        root[0],
+        root[1],
+        "dnsapi!Query_Wire dnsapi!Send_AndRecv",
+        SLEEPS,
+    ]);
     let call = "ntdll!NtAlpcSendWaitReceivePort nt!KiSystemServiceCopyEnd";
-    let (takes, answers) = (b.waits(&[root[0], root[1], call]), b.path(&[root[0], root[1], call]));
+    let (takes, answers) = (
+        b.waits(&[root[0], root[1], call]),
+        b.path(&[root[0], root[1], call]),
+    );
     let code = b.code(&root, &["dnsapi!Packet_Parse", "dnsapi!Cache_Insert"]);
     let mut steps = vec![Step::Take(takes, port), Step::Run(code, 40, 60)];
     let to = |(adapter, server)| {
-        [Step::Act(asks, Act::LookupAdapter(adapter)), Step::Act(asks, Act::LookupServer(server))]
+        [
+            Step::Act(asks, Act::LookupAdapter(adapter)),
+            Step::Act(asks, Act::LookupServer(server)),
+        ]
     };
     let answer_us = if lasts_us > ANSWERS_US {
         // What is left of the query is the patience with the dead server: the other one always takes the same
         // time.
         let dead_us = lasts_us - ANSWERS_US;
         steps.extend(to(DEAD));
-        steps.extend([Step::Sleep(waits, dead_us, dead_us), Step::Act(asks, Act::LookupTimesOut(DEAD.1))]);
+        steps.extend([
+            Step::Sleep(waits, dead_us, dead_us),
+            Step::Act(asks, Act::LookupTimesOut(DEAD.1)),
+        ]);
         ANSWERS_US
     } else {
         lasts_us
     };
     let answer_us = answer_us - AROUND_US;
     steps.extend(to(LIVE));
-    steps.extend([Step::Sleep(waits, answer_us, answer_us), Step::Run(code, 40, 60), Step::Answer(answers)]);
+    steps.extend([
+        Step::Sleep(waits, answer_us, answer_us),
+        Step::Run(code, 40, 60),
+        Step::Answer(answers),
+    ]);
     b.script(thread, &[], &steps);
     port
 }
@@ -232,11 +356,30 @@ fn serves(b: &mut Builder, resolver: Program, lasts_us: u32) -> Port {
 /// The browser draws the page as far as it has come.
 fn page(b: &mut Builder, firefox: Program) {
     let thread = b.thread(firefox, 8, "firefox!main");
-    let root = [USER, "firefox!main xul!XREMain::XRE_main xul!nsAppShell::Run"];
-    let waits = b.waits(&[root[0], root[1], "ntdll!NtWaitForWorkViaWorkerFactory", super::windows::SYSCALL]);
+    let root = [
+        USER,
+        "firefox!main xul!XREMain::XRE_main xul!nsAppShell::Run",
+    ];
+    let waits = b.waits(&[
+        root[0],
+        root[1],
+        "ntdll!NtWaitForWorkViaWorkerFactory",
+        super::windows::SYSCALL,
+    ]);
     let code = b.code(
         &root,
-        &["xul!mozilla::PresShell::DoReflow", "xul!nsDisplayList::PaintRoot", "xul!js::RunScript"],
+        &[
+            "xul!mozilla::PresShell::DoReflow",
+            "xul!nsDisplayList::PaintRoot",
+            "xul!js::RunScript",
+        ],
     );
-    b.script(thread, &[], &[Step::Sleep(waits, 30_000, 90_000), Step::Run(code, 2_000, 9_000)]);
+    b.script(
+        thread,
+        &[],
+        &[
+            Step::Sleep(waits, 30_000, 90_000),
+            Step::Run(code, 2_000, 9_000),
+        ],
+    );
 }

@@ -4,8 +4,8 @@
 //! scanner does and is not to blame.
 
 use super::windows::{
-    DRIVERS, EXPLORER, KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, READS_FILE, SHELL32, SLEEPS, SYSCALL,
-    SYSTEM32, USER, USER32, background, image, machine, reading, service, user_program,
+    DRIVERS, EXPLORER, KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, READS_FILE, SHELL32, SLEEPS,
+    SYSCALL, SYSTEM32, USER, USER32, background, image, machine, reading, service, user_program,
 };
 use crate::Options;
 use crate::plan::{Maker, ModulePlan, Plan, reason};
@@ -25,8 +25,12 @@ static EDGE: Maker = Maker {
     version: "124.0.2478.80",
     sources: r"C:\edge\src\",
 };
-static FABRIKAM: Maker =
-    Maker { company: "Fabrikam", product: "Fabrikam Setup", version: "2.1.0.0", sources: r"D:\setup\" };
+static FABRIKAM: Maker = Maker {
+    company: "Fabrikam",
+    product: "Fabrikam Setup",
+    version: "2.1.0.0",
+    sources: r"D:\setup\",
+};
 const PLATFORM: (&str, &str) = (
     r"\Device\HarddiskVolume3\ProgramData\Microsoft\Windows Defender\Platform\4.18.24030.9-0\",
     r"C:\ProgramData\Microsoft\Windows Defender\Platform\4.18.24030.9-0\",
@@ -35,8 +39,10 @@ const EDGE_FOLDER: (&str, &str) = (
     r"\Device\HarddiskVolume3\Program Files (x86)\Microsoft\Edge\Application\",
     r"C:\Program Files (x86)\Microsoft\Edge\Application\",
 );
-const DOWNLOADS: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Users\anna\Downloads\", r"C:\Users\anna\Downloads\");
+const DOWNLOADS: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Users\anna\Downloads\",
+    r"C:\Users\anna\Downloads\",
+);
 const IMAGES: [ModulePlan; 7] = [
     // Nobody but its maker has its symbols.
     ModulePlan {
@@ -48,20 +54,52 @@ const IMAGES: [ModulePlan; 7] = [
             &DEFENDER,
         )
     },
-    image(("MsMpEng", "MsMpEng.exe", "MsMpEng.pdb"), PLATFORM, (0x7FF7_1B90_0000, 0x2_4000), &DEFENDER),
-    image(("mpengine", "mpengine.dll", "mpengine.pdb"), PLATFORM, (0x7FF8_9B90_0000, 0x125_4000), &DEFENDER),
+    image(
+        ("MsMpEng", "MsMpEng.exe", "MsMpEng.pdb"),
+        PLATFORM,
+        (0x7FF7_1B90_0000, 0x2_4000),
+        &DEFENDER,
+    ),
+    image(
+        ("mpengine", "mpengine.dll", "mpengine.pdb"),
+        PLATFORM,
+        (0x7FF8_9B90_0000, 0x125_4000),
+        &DEFENDER,
+    ),
     CMD,
-    image(("msedge", "msedge.exe", "msedge.exe.pdb"), EDGE_FOLDER, (0x7FF7_AB10_0000, 0x3F_A000), &EDGE),
+    image(
+        ("msedge", "msedge.exe", "msedge.exe.pdb"),
+        EDGE_FOLDER,
+        (0x7FF7_AB10_0000, 0x3F_A000),
+        &EDGE,
+    ),
     image(
         ("FabrikamSetup", "FabrikamSetup.exe", "FabrikamSetup.pdb"),
         DOWNLOADS,
         (0x7FF6_58D0_0000, 0x8_B000),
         &FABRIKAM,
     ),
-    image(("apphelp", "apphelp.dll", "apphelp.pdb"), SYSTEM32, (0x7FF9_6510_0000, 0x9_0000), &MICROSOFT),
+    image(
+        ("apphelp", "apphelp.dll", "apphelp.pdb"),
+        SYSTEM32,
+        (0x7FF9_6510_0000, 0x9_0000),
+        &MICROSOFT,
+    ),
 ];
-const SCANNER: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 2)];
-const PROMPT: &[Module] = &[Module(OWN + 3), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 6)];
+const SCANNER: &[Module] = &[
+    Module(OWN + 1),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 2),
+];
+const PROMPT: &[Module] = &[
+    Module(OWN + 3),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 6),
+];
 const BROWSER: &[Module] = &[Module(OWN + 4), NTDLL, KERNEL32, KERNELBASE];
 const SETUP: &[Module] = &[Module(OWN + 5), NTDLL, KERNEL32, KERNELBASE];
 const SHELL: &[Module] = &[EXPLORER, NTDLL, KERNEL32, KERNELBASE, USER32, SHELL32];
@@ -106,11 +144,17 @@ fn scans(b: &mut Builder, program: Program, us: u32) -> Port {
     // script of its thread.
     let port = b.port();
     let root = [USER, "mpengine!CResmgr::Worker"];
-    let control =
-        "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd nt!NtRemoveIoCompletion nt!KeRemoveQueueEx";
+    let control = "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd nt!NtRemoveIoCompletion nt!KeRemoveQueueEx";
     let takes = b.waits(&[root[0], root[1], control]);
     let reads = b.waits(&[root[0], root[1], "mpengine!UfsFile::Read", READS_FILE]);
-    let code = b.code(&root, &["mpengine!CEmulator::Run", "mpengine!CHstr::Match", "ntdll!memcpy"]);
+    let code = b.code(
+        &root,
+        &[
+            "mpengine!CEmulator::Run",
+            "mpengine!CHstr::Match",
+            "ntdll!memcpy",
+        ],
+    );
     let reply = "ntdll!NtDeviceIoControlFile nt!KiSystemServiceCopyEnd nt!NtDeviceIoControlFile \
         FLTMGR!FltpDispatch FLTMGR!FltpMsgDispatch FLTMGR!FltpReplyMessage nt!KeSetEvent";
     let answers = b.path(&[root[0], root[1], reply]);
@@ -136,52 +180,129 @@ fn engine(b: &mut Builder) -> Program {
 /// A file is sent to the service, and the thread waits for the answer.
 fn ask(b: &mut Builder, frames: &[&str], port: Port, file: File) -> Step {
     let waits = b.waits(frames);
-    Step::Ask(b.path(frames), Ask { port, file, waits, reason: reason::EXECUTIVE })
+    Step::Ask(
+        b.path(frames),
+        Ask {
+            port,
+            file,
+            waits,
+            reason: reason::EXECUTIVE,
+        },
+    )
 }
 
 /// The user opens the folder of downloads, and the desktop reads what kinds of files there are.
 fn explorer(b: &mut Builder, rounds: u32, (engine, file): (Program, File)) {
     let ids = (b.id(), 5120);
-    let program = b.program(user_program(ids, "explorer.exe", r"C:\Windows\Explorer.EXE", SHELL));
+    let program = b.program(user_program(
+        ids,
+        "explorer.exe",
+        r"C:\Windows\Explorer.EXE",
+        SHELL,
+    ));
     let thread = b.thread(program, 10, "explorer!CTray::MainThreadProc");
-    let messages = b.waits(&[USER, WINDOW, "user32!GetMessageW", SYSCALL, "win32kfull!NtUserGetMessage"]);
-    let draws = b.code(&[USER, WINDOW], &["shell32!CListView::Paint", "ntdll!memcpy"]);
+    let messages = b.waits(&[
+        USER,
+        WINDOW,
+        "user32!GetMessageW",
+        SYSCALL,
+        "win32kfull!NtUserGetMessage",
+    ]);
+    let draws = b.code(
+        &[USER, WINDOW],
+        &["shell32!CListView::Paint", "ntdll!memcpy"],
+    );
     let port = scans(b, engine, OPEN_US);
-    let asks = ask(b, &[USER, WINDOW, OPENS_IN_SHELL, OPENS_FILE, AFTER_OPEN], port, file);
-    let opens = b.code(&[USER, WINDOW, OPENS_IN_SHELL], &["nt!IopCreateFile", "nt!ObOpenObjectByName"]);
+    let asks = ask(
+        b,
+        &[USER, WINDOW, OPENS_IN_SHELL, OPENS_FILE, AFTER_OPEN],
+        port,
+        file,
+    );
+    let opens = b.code(
+        &[USER, WINDOW, OPENS_IN_SHELL],
+        &["nt!IopCreateFile", "nt!ObOpenObjectByName"],
+    );
     let mut once = Vec::new();
     for round in 0..rounds {
         once.push(Step::Click(messages, 1000 * SECONDS * round + OPENS_MS));
-        once.extend([Step::Run(opens, 2_000, 2_000), asks, Step::Run(opens, 1_500, 1_500)]);
+        once.extend([
+            Step::Run(opens, 2_000, 2_000),
+            asks,
+            Step::Run(opens, 1_500, 1_500),
+        ]);
         once.push(Step::Run(draws, 20_000, 30_000));
     }
-    b.script(thread, &once, &[Step::Sleep(messages, 150_000, 450_000), Step::Run(draws, 200, 900)]);
+    b.script(
+        thread,
+        &once,
+        &[
+            Step::Sleep(messages, 150_000, 450_000),
+            Step::Run(draws, 200, 900),
+        ],
+    );
 }
 
 /// The user starts the program that was downloaded.
 fn prompt(b: &mut Builder, rounds: u32, (engine, file): (Program, File)) {
     let ids = (b.id(), 5120);
-    let program = b.program(user_program(ids, "cmd.exe", r"C:\Windows\system32\cmd.exe", PROMPT));
+    let program = b.program(user_program(
+        ids,
+        "cmd.exe",
+        r"C:\Windows\system32\cmd.exe",
+        PROMPT,
+    ));
     let thread = b.thread(program, 8, "cmd!main");
-    let reads = b.waits(&[USER, "cmd!main cmd!Parser cmd!ReadBufFromConsole ntdll!NtReadFile"]);
+    let reads = b.waits(&[
+        USER,
+        "cmd!main cmd!Parser cmd!ReadBufFromConsole ntdll!NtReadFile",
+    ]);
     let starts = [USER, "cmd!main cmd!Dispatch cmd!ExecPgm", CREATES];
-    let prepares = b.code(&starts, &["apphelp!ApphelpCheckRunAppEx", "nt!PspAllocateProcess"]);
+    let prepares = b.code(
+        &starts,
+        &["apphelp!ApphelpCheckRunAppEx", "nt!PspAllocateProcess"],
+    );
     let inserts = b.path(&[&starts[..], &["nt!PspInsertThread nt!KeReadyThread"]].concat());
     let ports = (scans(b, engine, PROGRAM_US), scans(b, engine, SECTION_US));
-    let opened = ask(b, &[&starts[..], &[OPENS_FILE, AFTER_OPEN]].concat(), ports.0, file);
-    let mapped = ask(b, &[&starts[..], &[MAPS_IMAGE, BEFORE_MAP]].concat(), ports.1, file);
+    let opened = ask(
+        b,
+        &[&starts[..], &[OPENS_FILE, AFTER_OPEN]].concat(),
+        ports.0,
+        file,
+    );
+    let mapped = ask(
+        b,
+        &[&starts[..], &[MAPS_IMAGE, BEFORE_MAP]].concat(),
+        ports.1,
+        file,
+    );
     let mut once = Vec::new();
     for round in 0..rounds {
         let ids = (b.id(), b.pid(program));
-        let setup = b.program(user_program(ids, "FabrikamSetup.exe", "FabrikamSetup.exe /quiet", SETUP));
+        let setup = b.program(user_program(
+            ids,
+            "FabrikamSetup.exe",
+            "FabrikamSetup.exe /quiet",
+            SETUP,
+        ));
         let main = b.thread(setup, 8, "FabrikamSetup!main");
         b.is_started(main);
-        let unpacks =
-            b.code(&[USER, "FabrikamSetup!main"], &["FabrikamSetup!CCabinet::Next", "ntdll!memcpy"]);
+        let unpacks = b.code(
+            &[USER, "FabrikamSetup!main"],
+            &["FabrikamSetup!CCabinet::Next", "ntdll!memcpy"],
+        );
         b.script(main, &[Step::Run(unpacks, 250_000, 300_000)], &[]);
         once.push(Step::Click(reads, 1000 * SECONDS * round + STARTS_MS));
-        once.extend([Step::Run(prepares, 3_000, 3_000), opened, Step::Run(prepares, 1_000, 1_000), mapped]);
-        once.extend([Step::Run(prepares, 2_000, 2_000), Step::Start(inserts, main)]);
+        once.extend([
+            Step::Run(prepares, 3_000, 3_000),
+            opened,
+            Step::Run(prepares, 1_000, 1_000),
+            mapped,
+        ]);
+        once.extend([
+            Step::Run(prepares, 2_000, 2_000),
+            Step::Start(inserts, main),
+        ]);
     }
     let never = b.event(0);
     once.push(Step::Await(reads, super::windows::FOR_THREAD, never));
@@ -193,10 +314,27 @@ fn browser(b: &mut Builder) {
     let ids = (b.id(), 5120);
     let line = r#""C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe" --type=renderer"#;
     let program = b.program(user_program(ids, "msedge.exe", line, BROWSER));
-    for name in ["msedge!base::RunLoop::Run", "msedge!media::VideoRenderer::Run"] {
+    for name in [
+        "msedge!base::RunLoop::Run",
+        "msedge!media::VideoRenderer::Run",
+    ] {
         let thread = b.thread(program, 9, name);
         let waits = b.waits(&[USER, name, SLEEPS]);
-        let code = b.code(&[USER, name], &["msedge!blink::Paint", "msedge!media::Decode", "ntdll!memcpy"]);
-        b.script(thread, &[], &[Step::Sleep(waits, 6_000, 12_000), Step::Run(code, 2_500, 5_000)]);
+        let code = b.code(
+            &[USER, name],
+            &[
+                "msedge!blink::Paint",
+                "msedge!media::Decode",
+                "ntdll!memcpy",
+            ],
+        );
+        b.script(
+            thread,
+            &[],
+            &[
+                Step::Sleep(waits, 6_000, 12_000),
+                Step::Run(code, 2_500, 5_000),
+            ],
+        );
     }
 }

@@ -2,8 +2,8 @@
 //! they are waits its turn again and again; a backup that is less important hardly runs at all.
 
 use super::windows::{
-    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, SLEEPS, USER, WAIT_FOR_OBJECT, background,
-    image, machine, user_program,
+    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, SLEEPS, USER, WAIT_FOR_OBJECT,
+    background, image, machine, user_program,
 };
 use crate::Options;
 use crate::plan::{Maker, ModulePlan, Plan};
@@ -16,12 +16,29 @@ static TAILSPIN: Maker = Maker {
     version: "5.0.3.0",
     sources: r"F:\studio\",
 };
-const FOLDER: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Tailspin\", r"C:\Program Files\Tailspin\");
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Tailspin\",
+    r"C:\Program Files\Tailspin\",
+);
 const IMAGES: [ModulePlan; 3] = [
-    image(("Baker", "LightBaker.exe", "LightBaker.pdb"), FOLDER, (0x7FF6_0D30_0000, 0x2C_0000), &TAILSPIN),
-    image(("Player", "ToyPlayer.exe", "ToyPlayer.pdb"), FOLDER, (0x7FF7_55E0_0000, 0x1A_0000), &TAILSPIN),
-    image(("Backup", "NightBackup.exe", "NightBackup.pdb"), FOLDER, (0x7FF6_C170_0000, 0x15_0000), &TAILSPIN),
+    image(
+        ("Baker", "LightBaker.exe", "LightBaker.pdb"),
+        FOLDER,
+        (0x7FF6_0D30_0000, 0x2C_0000),
+        &TAILSPIN,
+    ),
+    image(
+        ("Player", "ToyPlayer.exe", "ToyPlayer.pdb"),
+        FOLDER,
+        (0x7FF7_55E0_0000, 0x1A_0000),
+        &TAILSPIN,
+    ),
+    image(
+        ("Backup", "NightBackup.exe", "NightBackup.pdb"),
+        FOLDER,
+        (0x7FF6_C170_0000, 0x15_0000),
+        &TAILSPIN,
+    ),
 ];
 const BAKER: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE];
 const PLAYER: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE];
@@ -32,9 +49,24 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(cpus, 2, &IMAGES, false);
     background(&mut b);
     let [baker_ids, player_ids, backup_ids] = [0; 3].map(|_| (b.id(), 5120));
-    let baker = b.program(user_program(baker_ids, "LightBaker.exe", "LightBaker.exe castle.scene", BAKER));
-    let player = b.program(user_program(player_ids, "ToyPlayer.exe", "ToyPlayer.exe march.ogg", PLAYER));
-    let backup = b.program(user_program(backup_ids, "NightBackup.exe", "NightBackup.exe /all", BACKUP));
+    let baker = b.program(user_program(
+        baker_ids,
+        "LightBaker.exe",
+        "LightBaker.exe castle.scene",
+        BAKER,
+    ));
+    let player = b.program(user_program(
+        player_ids,
+        "ToyPlayer.exe",
+        "ToyPlayer.exe march.ogg",
+        PLAYER,
+    ));
+    let backup = b.program(user_program(
+        backup_ids,
+        "NightBackup.exe",
+        "NightBackup.exe /all",
+        BACKUP,
+    ));
     // Three threads for two processors: they are done before the next part of the picture is due.
     let parts: Vec<Event> = (0..cpus + cpus / 2).map(|_| b.event(0)).collect();
     hands_out(&mut b, baker, &parts);
@@ -71,7 +103,9 @@ fn hands_out(b: &mut Builder, program: Program, parts: &[Event]) {
     let pauses = b.waits(&[main[0], main[1], SLEEPS]);
     let posts = b.path(&[main[0], main[1], "Baker!CScheduler::Post", SETS_EVENT]);
     let steps = parts.iter().map(|part| Step::Set(posts, *part));
-    let steps: Vec<Step> = steps.chain([Step::Sleep(pauses, 520_000, 620_000)]).collect();
+    let steps: Vec<Step> = steps
+        .chain([Step::Sleep(pauses, 520_000, 620_000)])
+        .collect();
     b.script(thread, &[Step::Sleep(pauses, 30_000, 60_000)], &steps);
 }
 
@@ -82,9 +116,20 @@ fn bakes(b: &mut Builder, program: Program, part: Event) {
     let idles = b.waits(&[main[0], main[1], WAIT_FOR_OBJECT]);
     let traces = b.code(
         &[main[0], main[1], "Baker!CBakeJob::BakeTile"],
-        &["Baker!CBvh::Intersect", "Baker!CBvh::Intersect Baker!CTriangle::Hit", "Baker!CSampler::Next"],
+        &[
+            "Baker!CBvh::Intersect",
+            "Baker!CBvh::Intersect Baker!CTriangle::Hit",
+            "Baker!CSampler::Next",
+        ],
     );
-    b.script(thread, &[], &[Step::Await(idles, FOR_THREAD, part), Step::Run(traces, 230_000, 330_000)]);
+    b.script(
+        thread,
+        &[],
+        &[
+            Step::Await(idles, FOR_THREAD, part),
+            Step::Run(traces, 230_000, 330_000),
+        ],
+    );
 }
 
 /// Sleeps until something is due and computes a little, which the truth reports as calls.

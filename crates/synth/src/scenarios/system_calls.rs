@@ -20,11 +20,23 @@ static CONTOSO: Maker = Maker {
     version: "1.2.8.0",
     sources: r"D:\build\settings\src\",
 };
-const FOLDER: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Contoso\Settings\", r"C:\Program Files\Contoso\Settings\");
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Contoso\Settings\",
+    r"C:\Program Files\Contoso\Settings\",
+);
 const IMAGES: [ModulePlan; 2] = [
-    image(("Settings", "Settings.exe", "Settings.pdb"), FOLDER, (0x7FF6_5A10_0000, 0x31_0000), &CONTOSO),
-    image(("Helper", "Helper.exe", "Helper.pdb"), FOLDER, (0x7FF7_12C0_0000, 0x1C_0000), &CONTOSO),
+    image(
+        ("Settings", "Settings.exe", "Settings.pdb"),
+        FOLDER,
+        (0x7FF6_5A10_0000, 0x31_0000),
+        &CONTOSO,
+    ),
+    image(
+        ("Helper", "Helper.exe", "Helper.pdb"),
+        FOLDER,
+        (0x7FF7_12C0_0000, 0x1C_0000),
+        &CONTOSO,
+    ),
 ];
 const SETTINGS: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE, USER32];
 const HELPER: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE];
@@ -49,22 +61,46 @@ pub(crate) fn plan(options: &Options) -> Plan {
     // None of these is among the groups that all scenarios record.
     b.records(&[(0, 0x80 | 0x2_0000), (2, 0x40), (4, 0x40 | 0x80)]);
     background(&mut b);
-    let key = |path, place, is_there, is_listed_first| KeyPlan { path, place, is_there, is_listed_first };
+    let key = |path, place, is_there, is_listed_first| KeyPlan {
+        path,
+        place,
+        is_there,
+        is_listed_first,
+    };
     let keys = Keys {
         software: b.key(key(r"\REGISTRY\MACHINE\SOFTWARE\Contoso", 1, true, true)),
         // In use from the start and listed at the end only: readers have to name what came before backwards.
         classes: b.key(key(r"\REGISTRY\MACHINE\SOFTWARE\Classes", 2, true, false)),
         // These two have the same place: a reader that keeps the name of a control block too long names the
         // wrong key.
-        recent: b.key(key(r"\REGISTRY\USER\S-1-5-21-1001\Software\Contoso\Recent", 3, false, false)),
-        cache: b.key(key(r"\REGISTRY\USER\S-1-5-21-1001\Software\Contoso\Cache", 3, false, false)),
+        recent: b.key(key(
+            r"\REGISTRY\USER\S-1-5-21-1001\Software\Contoso\Recent",
+            3,
+            false,
+            false,
+        )),
+        cache: b.key(key(
+            r"\REGISTRY\USER\S-1-5-21-1001\Software\Contoso\Cache",
+            3,
+            false,
+            false,
+        )),
     };
     let ids = (b.id(), 5120);
     let settings = b.program(user_program(ids, "Settings.exe", "Settings.exe", SETTINGS));
     let ids = (b.id(), b.pid(settings));
     let helper = b.program(user_program(ids, "Helper.exe", "Helper.exe", HELPER));
-    for name in [r"\BaseNamedObjects\ContosoSettings", r"\BaseNamedObjects\ContosoReady"] {
-        b.has_handle(settings, ObjectPlan { kind: ObjectKind::Mutant, name });
+    for name in [
+        r"\BaseNamedObjects\ContosoSettings",
+        r"\BaseNamedObjects\ContosoReady",
+    ] {
+        b.has_handle(
+            settings,
+            ObjectPlan {
+                kind: ObjectKind::Mutant,
+                name,
+            },
+        );
     }
     let ready = b.event(0);
     reader(&mut b, settings, keys);
@@ -81,31 +117,66 @@ struct Call {
     way: &'static str,
 }
 
-const OPEN_KEY: Call = Call { function: "nt!NtOpenKeyEx", way: "KERNELBASE!RegOpenKeyExW ntdll!NtOpenKeyEx" };
-const CREATE_KEY: Call =
-    Call { function: "nt!NtCreateKey", way: "KERNELBASE!RegCreateKeyExW ntdll!NtCreateKey" };
-const QUERY_VALUE: Call =
-    Call { function: "nt!NtQueryValueKey", way: "KERNELBASE!RegQueryValueExW ntdll!NtQueryValueKey" };
-const SET_VALUE: Call =
-    Call { function: "nt!NtSetValueKey", way: "KERNELBASE!RegSetValueExW ntdll!NtSetValueKey" };
-const ENUMERATE: Call =
-    Call { function: "nt!NtEnumerateKey", way: "KERNELBASE!RegEnumKeyExW ntdll!NtEnumerateKey" };
-const CLOSE_KEY: Call = Call { function: "nt!NtClose", way: "KERNELBASE!RegCloseKey ntdll!NtClose" };
-const CREATE_FILE: Call =
-    Call { function: "nt!NtCreateFile", way: "KERNELBASE!CreateFileW ntdll!NtCreateFile" };
-const READ_FILE: Call = Call { function: "nt!NtReadFile", way: "KERNELBASE!ReadFile ntdll!NtReadFile" };
-const CLOSE: Call = Call { function: "nt!NtClose", way: "KERNELBASE!CloseHandle ntdll!NtClose" };
-const CREATE_EVENT: Call =
-    Call { function: "nt!NtCreateEvent", way: "KERNELBASE!CreateEventW ntdll!NtCreateEvent" };
-const DUPLICATE: Call =
-    Call { function: "nt!NtDuplicateObject", way: "KERNELBASE!DuplicateHandle ntdll!NtDuplicateObject" };
-const SET_EVENT: Call = Call { function: "nt!NtSetEvent", way: "KERNELBASE!SetEvent ntdll!NtSetEvent" };
+const OPEN_KEY: Call = Call {
+    function: "nt!NtOpenKeyEx",
+    way: "KERNELBASE!RegOpenKeyExW ntdll!NtOpenKeyEx",
+};
+const CREATE_KEY: Call = Call {
+    function: "nt!NtCreateKey",
+    way: "KERNELBASE!RegCreateKeyExW ntdll!NtCreateKey",
+};
+const QUERY_VALUE: Call = Call {
+    function: "nt!NtQueryValueKey",
+    way: "KERNELBASE!RegQueryValueExW ntdll!NtQueryValueKey",
+};
+const SET_VALUE: Call = Call {
+    function: "nt!NtSetValueKey",
+    way: "KERNELBASE!RegSetValueExW ntdll!NtSetValueKey",
+};
+const ENUMERATE: Call = Call {
+    function: "nt!NtEnumerateKey",
+    way: "KERNELBASE!RegEnumKeyExW ntdll!NtEnumerateKey",
+};
+const CLOSE_KEY: Call = Call {
+    function: "nt!NtClose",
+    way: "KERNELBASE!RegCloseKey ntdll!NtClose",
+};
+const CREATE_FILE: Call = Call {
+    function: "nt!NtCreateFile",
+    way: "KERNELBASE!CreateFileW ntdll!NtCreateFile",
+};
+const READ_FILE: Call = Call {
+    function: "nt!NtReadFile",
+    way: "KERNELBASE!ReadFile ntdll!NtReadFile",
+};
+const CLOSE: Call = Call {
+    function: "nt!NtClose",
+    way: "KERNELBASE!CloseHandle ntdll!NtClose",
+};
+const CREATE_EVENT: Call = Call {
+    function: "nt!NtCreateEvent",
+    way: "KERNELBASE!CreateEventW ntdll!NtCreateEvent",
+};
+const DUPLICATE: Call = Call {
+    function: "nt!NtDuplicateObject",
+    way: "KERNELBASE!DuplicateHandle ntdll!NtDuplicateObject",
+};
+const SET_EVENT: Call = Call {
+    function: "nt!NtSetEvent",
+    way: "KERNELBASE!SetEvent ntdll!NtSetEvent",
+};
 const WAIT: Call = Call {
     function: "nt!NtWaitForSingleObject",
     way: "KERNELBASE!WaitForSingleObjectEx ntdll!NtWaitForSingleObject",
 };
-const SEND: Call = Call { function: "win32kfull!NtUserMessageCall", way: "user32!SendMessageW" };
-const PAINT: Call = Call { function: "win32kfull!NtUserBeginPaint", way: "user32!BeginPaint" };
+const SEND: Call = Call {
+    function: "win32kfull!NtUserMessageCall",
+    way: "user32!SendMessageW",
+};
+const PAINT: Call = Call {
+    function: "win32kfull!NtUserBeginPaint",
+    way: "user32!BeginPaint",
+};
 
 /// Steps within a call, with the stack of the function.
 type Inside<'s> = &'s dyn Fn(crate::table::Path) -> Vec<Step>;
@@ -118,19 +189,31 @@ fn call(b: &mut Builder, name: &str, of: &Call, status: u32, inside: Inside<'_>)
     let path = b.path(&within);
     let code = b.code(&within, &["", "nt!ObReferenceObjectByHandle"]);
     let function = b.function(of.function);
-    let mut steps = vec![Step::Act(enters, Act::CallBegins(function)), Step::Run(code, 4, 40)];
+    let mut steps = vec![
+        Step::Act(enters, Act::CallBegins(function)),
+        Step::Run(code, 4, 40),
+    ];
     steps.extend(inside(path));
-    steps.extend([Step::Run(code, 2, 20), Step::Act(enters, Act::CallEnds(status))]);
+    steps.extend([
+        Step::Run(code, 2, 20),
+        Step::Act(enters, Act::CallEnds(status)),
+    ]);
     steps
 }
 
 /// An operation of the registry within a call.
 fn registry(b: &mut Builder, name: &str, of: &Call, act: RegistryAct, status: u32) -> Vec<Step> {
-    let code = b.code(&[USER, name, of.way, "nt!KiSystemServiceCopyEnd", of.function], &["nt!CmpDoParseKey"]);
+    let code = b.code(
+        &[USER, name, of.way, "nt!KiSystemServiceCopyEnd", of.function],
+        &["nt!CmpDoParseKey"],
+    );
     // Only a key that was opened gives a handle; the close of a key is that of the oldest handle of the
     // process.
     let opened = matches!(act.operation, Registry::OpenKey | Registry::CreateKey) && status == 0;
-    let key = ObjectPlan { kind: ObjectKind::Key, name: "" };
+    let key = ObjectPlan {
+        kind: ObjectKind::Key,
+        name: "",
+    };
     call(b, name, of, status, &|path| {
         let mut steps = vec![
             Step::Act(path, Act::RegistryBegins(act)),
@@ -160,15 +243,39 @@ fn reader(b: &mut Builder, program: Program, keys: Keys) {
     // The call was entered before the trace: its exit has no start.
     let waits = b.path(&[USER, name, WAIT.way, "nt!KiSystemServiceCopyEnd"]);
     let once = [Step::Act(waits, Act::CallEnds(0))];
-    let act = |operation, key, name| RegistryAct { operation, key, name };
+    let act = |operation, key, name| RegistryAct {
+        operation,
+        key,
+        name,
+    };
     let mut steps = pause(b, name, 3_000, 12_000);
     for (of, read, status) in [
-        (&OPEN_KEY, act(Registry::OpenKey, keys.software, r"Settings\Display"), 0),
-        (&QUERY_VALUE, act(Registry::QueryValue, keys.software, "Scale"), 0),
-        (&QUERY_VALUE, act(Registry::QueryValue, keys.software, "Theme"), NOT_FOUND),
-        (&OPEN_KEY, act(Registry::OpenKey, keys.software, "Missing"), NOT_FOUND),
+        (
+            &OPEN_KEY,
+            act(Registry::OpenKey, keys.software, r"Settings\Display"),
+            0,
+        ),
+        (
+            &QUERY_VALUE,
+            act(Registry::QueryValue, keys.software, "Scale"),
+            0,
+        ),
+        (
+            &QUERY_VALUE,
+            act(Registry::QueryValue, keys.software, "Theme"),
+            NOT_FOUND,
+        ),
+        (
+            &OPEN_KEY,
+            act(Registry::OpenKey, keys.software, "Missing"),
+            NOT_FOUND,
+        ),
         (&ENUMERATE, act(Registry::EnumerateKey, keys.classes, ""), 0),
-        (&ENUMERATE, act(Registry::EnumerateKey, keys.classes, ""), NO_MORE),
+        (
+            &ENUMERATE,
+            act(Registry::EnumerateKey, keys.classes, ""),
+            NO_MORE,
+        ),
         (&CLOSE_KEY, act(Registry::CloseKey, keys.software, ""), 0),
     ] {
         steps.extend(registry(b, name, of, read, status));
@@ -195,10 +302,16 @@ fn files(b: &mut Builder, program: Program) {
     let mut steps = pause(b, name, 5_000, 15_000);
     for (path, status) in [
         (r"Program Files\Contoso\Settings\themes\dark.json", 0),
-        (r"Program Files\Contoso\Settings\themes\neon.json", NOT_FOUND),
+        (
+            r"Program Files\Contoso\Settings\themes\neon.json",
+            NOT_FOUND,
+        ),
     ] {
         let file = b.file(path);
-        let handle = ObjectPlan { kind: ObjectKind::File, name: path };
+        let handle = ObjectPlan {
+            kind: ObjectKind::File,
+            name: path,
+        };
         let begins = |major, bytes| Act::FileBegins(FileOperation { major, file, bytes });
         let code = b.code(&[USER, name], &["ntdll!memcpy"]);
         steps.extend(call(b, name, &CREATE_FILE, status, &|path| {
@@ -246,11 +359,22 @@ fn window(b: &mut Builder, program: Program, (helper, ready): (Program, Event)) 
     let back = "Settings!CMainWindow::WndProc";
     let inner = call(b, back, &PAINT, 1, &|_| Vec::new());
     steps.extend(call(b, name, &SEND, 0, &|_| inner.clone()));
-    let event = ObjectPlan { kind: ObjectKind::Event, name: "" };
-    steps.extend(call(b, name, &CREATE_EVENT, 0, &|path| vec![Step::Act(path, Act::HandleOpens(event))]));
-    steps.extend(call(b, name, &DUPLICATE, 0, &|path| vec![Step::Act(path, Act::HandleDuplicates(helper))]));
-    steps.extend(call(b, name, &SET_EVENT, 0, &|path| vec![Step::Set(path, ready)]));
-    steps.extend(call(b, name, &CLOSE, 0, &|path| vec![Step::Act(path, Act::HandleCloses)]));
+    let event = ObjectPlan {
+        kind: ObjectKind::Event,
+        name: "",
+    };
+    steps.extend(call(b, name, &CREATE_EVENT, 0, &|path| {
+        vec![Step::Act(path, Act::HandleOpens(event))]
+    }));
+    steps.extend(call(b, name, &DUPLICATE, 0, &|path| {
+        vec![Step::Act(path, Act::HandleDuplicates(helper))]
+    }));
+    steps.extend(call(b, name, &SET_EVENT, 0, &|path| {
+        vec![Step::Set(path, ready)]
+    }));
+    steps.extend(call(b, name, &CLOSE, 0, &|path| {
+        vec![Step::Act(path, Act::HandleCloses)]
+    }));
     b.script(thread, &[], &steps);
 }
 
@@ -258,12 +382,22 @@ fn window(b: &mut Builder, program: Program, (helper, ready): (Program, Event)) 
 fn closer(b: &mut Builder, program: Program, ready: Event) {
     let name = "Helper!main";
     let thread = b.thread(program, 8, name);
-    let waits = b.waits(&[USER, name, WAIT.way, "nt!KiSystemServiceCopyEnd", WAIT.function]);
+    let waits = b.waits(&[
+        USER,
+        name,
+        WAIT.way,
+        "nt!KiSystemServiceCopyEnd",
+        WAIT.function,
+    ]);
     let mut steps = Vec::new();
     for round in 0..3 {
-        steps.extend(call(b, name, &WAIT, 0, &|_| vec![Step::Await(waits, FOR_THREAD, ready)]));
+        steps.extend(call(b, name, &WAIT, 0, &|_| {
+            vec![Step::Await(waits, FOR_THREAD, ready)]
+        }));
         if round > 0 {
-            steps.extend(call(b, name, &CLOSE, 0, &|path| vec![Step::Act(path, Act::HandleCloses)]));
+            steps.extend(call(b, name, &CLOSE, 0, &|path| {
+                vec![Step::Act(path, Act::HandleCloses)]
+            }));
         }
     }
     b.script(thread, &[], &steps);

@@ -28,9 +28,14 @@ static CONTOSO: Maker = Maker {
     version: "3.1.0.0",
     sources: r"D:\source\report\",
 };
-const FOLDER: (&str, &str) = (r"\Device\HarddiskVolume3\Source\Report\", r"C:\Source\Report\");
-const SHIELD: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Northwall\Shield\", r"C:\Program Files\Northwall\Shield\");
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Source\Report\",
+    r"C:\Source\Report\",
+);
+const SHIELD: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Northwall\Shield\",
+    r"C:\Program Files\Northwall\Shield\",
+);
 /// The first one is the driver.
 const IMAGES: [ModulePlan; 6] = [
     image(
@@ -39,22 +44,59 @@ const IMAGES: [ModulePlan; 6] = [
         (0xFFFF_F806_2A10_0000, 0x5_8000),
         &NORTHWALL,
     ),
-    image(("ReportTest", "ReportTest.exe", "ReportTest.pdb"), FOLDER, (0x7FF6_58D0_0000, 0x8_B000), &CONTOSO),
-    image(("NwScanSvc", "NwScanSvc.exe", "NwScanSvc.pdb"), SHIELD, (0x7FF7_1B90_0000, 0x9_4000), &NORTHWALL),
-    image(("dnsapi", "dnsapi.dll", "dnsapi.pdb"), SYSTEM32, (0x7FF9_3B40_0000, 0xC_A000), &MICROSOFT),
-    image(("dnsrslvr", "dnsrslvr.dll", "dnsrslvr.pdb"), SYSTEM32, (0x7FF9_3D40_0000, 0x5_A000), &MICROSOFT),
+    image(
+        ("ReportTest", "ReportTest.exe", "ReportTest.pdb"),
+        FOLDER,
+        (0x7FF6_58D0_0000, 0x8_B000),
+        &CONTOSO,
+    ),
+    image(
+        ("NwScanSvc", "NwScanSvc.exe", "NwScanSvc.pdb"),
+        SHIELD,
+        (0x7FF7_1B90_0000, 0x9_4000),
+        &NORTHWALL,
+    ),
+    image(
+        ("dnsapi", "dnsapi.dll", "dnsapi.pdb"),
+        SYSTEM32,
+        (0x7FF9_3B40_0000, 0xC_A000),
+        &MICROSOFT,
+    ),
+    image(
+        ("dnsrslvr", "dnsrslvr.dll", "dnsrslvr.pdb"),
+        SYSTEM32,
+        (0x7FF9_3D40_0000, 0x5_A000),
+        &MICROSOFT,
+    ),
     CMD,
 ];
-const TEST: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 3)];
+const TEST: &[Module] = &[
+    Module(OWN + 1),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 3),
+];
 const SCANNER: &[Module] = &[Module(OWN + 2), NTDLL, KERNEL32, KERNELBASE];
 /// `svchost.exe` with the service of the DNS client.
-const RESOLVER: &[Module] = &[Module(16), NTDLL, KERNEL32, KERNELBASE, Module(OWN + 3), Module(OWN + 4)];
+const RESOLVER: &[Module] = &[
+    Module(16),
+    NTDLL,
+    KERNEL32,
+    KERNELBASE,
+    Module(OWN + 3),
+    Module(OWN + 4),
+];
 const PROMPT: &[Module] = &[Module(OWN + 5), NTDLL, KERNEL32, KERNELBASE];
 
 /// Files that the test opens.
 const FILES: u32 = 8;
-const LOOKUP: Lookup =
-    Lookup { name: "reports.contoso.example", kind: 1, status: 0, result: "::ffff:203.0.113.7;" };
+const LOOKUP: Lookup = Lookup {
+    name: "reports.contoso.example",
+    kind: 1,
+    status: 0,
+    result: "::ffff:203.0.113.7;",
+};
 const MAIN: &str = "ReportTest!main";
 
 /// How much of each cause a run has.
@@ -69,7 +111,11 @@ struct Amounts {
 
 impl Amounts {
     // The least of each cause, not none: a quiet run does the same steps.
-    const QUIET: Self = Self { pages: 1, scan_us: 300, lookup_us: 4_000 };
+    const QUIET: Self = Self {
+        pages: 1,
+        scan_us: 300,
+        lookup_us: 4_000,
+    };
 
     /// A run has each of them with its own probability, and then more or less of it.
     fn of_seed(seed: u64) -> Self {
@@ -107,22 +153,47 @@ fn plan(options: &Options, amounts: Amounts) -> Plan {
     scanner(&mut b, scans, amounts.scan_us);
     resolver(&mut b, names, amounts.lookup_us);
     let ids = (b.id(), 5120);
-    let prompt = b.program(user_program(ids, "cmd.exe", r"cmd.exe /c nightly.cmd", PROMPT));
+    let prompt = b.program(user_program(
+        ids,
+        "cmd.exe",
+        r"cmd.exe /c nightly.cmd",
+        PROMPT,
+    ));
     let prompt_thread = b.thread(prompt, 8, "cmd!main");
-    let reads = b.waits(&[USER, "cmd!main cmd!Parser cmd!ReadBufFromConsole ntdll!NtReadFile"]);
-    let prepares = b.code(&[USER, "cmd!main cmd!Dispatch"], &["cmd!SearchForExecutable"]);
-    let creates =
-        b.path(&[USER, "cmd!main cmd!Dispatch cmd!ExecPgm KERNELBASE!CreateProcessW nt!KeReadyThread"]);
-    let waits = b.waits(&[USER, "cmd!main cmd!Dispatch cmd!ExecPgm cmd!WaitProc", WAIT_FOR_OBJECT]);
+    let reads = b.waits(&[
+        USER,
+        "cmd!main cmd!Parser cmd!ReadBufFromConsole ntdll!NtReadFile",
+    ]);
+    let prepares = b.code(
+        &[USER, "cmd!main cmd!Dispatch"],
+        &["cmd!SearchForExecutable"],
+    );
+    let creates = b.path(&[
+        USER,
+        "cmd!main cmd!Dispatch cmd!ExecPgm KERNELBASE!CreateProcessW nt!KeReadyThread",
+    ]);
+    let waits = b.waits(&[
+        USER,
+        "cmd!main cmd!Dispatch cmd!ExecPgm cmd!WaitProc",
+        WAIT_FOR_OBJECT,
+    ]);
     let mut steps = Vec::new();
     for round in 0..options.scale {
         let ids = (b.id(), b.pid(prompt));
-        let test = b.program(user_program(ids, "ReportTest.exe", "ReportTest.exe /all", TEST));
+        let test = b.program(user_program(
+            ids,
+            "ReportTest.exe",
+            "ReportTest.exe /all",
+            TEST,
+        ));
         let main = b.thread(test, 8, MAIN);
         b.is_started(main);
         let ended = b.event(0);
         let mut run = test_steps(&mut b, (scans, names), amounts.pages);
-        run.push(Step::Set(b.path(&[USER, "ntdll!RtlExitUserProcess nt!PspExitProcess"]), ended));
+        run.push(Step::Set(
+            b.path(&[USER, "ntdll!RtlExitUserProcess nt!PspExitProcess"]),
+            ended,
+        ));
         b.script(main, &run, &[]);
         steps.extend([
             Step::Click(reads, 1000 * round + 60),
@@ -142,12 +213,29 @@ fn plan(options: &Options, amounts: Amounts) -> Plan {
 fn test_steps(b: &mut Builder, (scans, names): (Port, Port), pages: u32) -> Vec<Step> {
     let work = b.code(
         &[USER, MAIN, "ReportTest!CReport::Layout"],
-        &["ReportTest!CTable::Measure", "ReportTest!CText::Wrap", "ntdll!memcpy"],
+        &[
+            "ReportTest!CTable::Measure",
+            "ReportTest!CText::Wrap",
+            "ntdll!memcpy",
+        ],
     );
-    let mut steps = vec![Step::Run(work, 60_000, 61_500), Step::Begin("HardFaults", None)];
-    let loads =
-        [USER, MAIN, "ReportTest!CTemplates::Load", "nt!KiPageFault nt!MmAccessFault nt!MiDispatchFault"];
-    let faults = b.waits(&[loads[0], loads[1], loads[2], loads[3], "nt!MiIssueHardFault"]);
+    let mut steps = vec![
+        Step::Run(work, 60_000, 61_500),
+        Step::Begin("HardFaults", None),
+    ];
+    let loads = [
+        USER,
+        MAIN,
+        "ReportTest!CTemplates::Load",
+        "nt!KiPageFault nt!MmAccessFault nt!MiDispatchFault",
+    ];
+    let faults = b.waits(&[
+        loads[0],
+        loads[1],
+        loads[2],
+        loads[3],
+        "nt!MiIssueHardFault",
+    ]);
     let copies = b.code(&loads[..3], &["ntdll!memcpy"]);
     let templates = b.file(r"Source\Report\templates.bin");
     steps.extend([
@@ -164,17 +252,41 @@ fn test_steps(b: &mut Builder, (scans, names): (Port, Port), pages: u32) -> Vec<
     let (sends, waits) = (b.path(&asks), b.waits(&asks));
     for number in 0..FILES {
         let file = b.file(format!(r"Source\Report\data{number}.csv"));
-        steps.push(Step::Ask(sends, Ask { port: scans, file, waits, reason: reason::EXECUTIVE }));
+        steps.push(Step::Ask(
+            sends,
+            Ask {
+                port: scans,
+                file,
+                waits,
+                reason: reason::EXECUTIVE,
+            },
+        ));
     }
-    steps.extend([Step::End, Step::Run(work, 40_000, 41_500), Step::Begin("Lookup", None)]);
-    let query = [USER, MAIN, "ReportTest!CUpload::Connect dnsapi!DnsQueryExW dnsapi!Query_PrivateExW"];
+    steps.extend([
+        Step::End,
+        Step::Run(work, 40_000, 41_500),
+        Step::Begin("Lookup", None),
+    ]);
+    let query = [
+        USER,
+        MAIN,
+        "ReportTest!CUpload::Connect dnsapi!DnsQueryExW dnsapi!Query_PrivateExW",
+    ];
     let queries = b.path(&query);
     let call = "ntdll!NtAlpcSendWaitReceivePort nt!KiSystemServiceCopyEnd";
     let waits = b.waits(&[query[0], query[1], query[2], call]);
     let hosts = b.file(r"Windows\System32\drivers\etc\hosts");
     steps.extend([
         Step::Act(queries, Act::LookupBegins(LOOKUP)),
-        Step::Ask(queries, Ask { port: names, file: hosts, waits, reason: reason::WR_LPC_REPLY }),
+        Step::Ask(
+            queries,
+            Ask {
+                port: names,
+                file: hosts,
+                waits,
+                reason: reason::WR_LPC_REPLY,
+            },
+        ),
         Step::Act(queries, Act::LookupEnds),
         Step::End,
         Step::Run(work, 20_000, 21_500),
@@ -188,12 +300,23 @@ fn scanner(b: &mut Builder, port: Port, scan_us: u32) {
     let line = r#""C:\Program Files\Northwall\Shield\NwScanSvc.exe""#;
     let program = b.program(service(ids, "NwScanSvc.exe", line, SCANNER));
     let root = [USER, "NwScanSvc!CWorker::ThreadProc"];
-    let takes = b.waits(&[root[0], root[1], "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd"]);
-    let scans = b.code(&root, &["NwScanSvc!CEngine::Match", "NwScanSvc!CEngine::Hash"]);
+    let takes = b.waits(&[
+        root[0],
+        root[1],
+        "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd",
+    ]);
+    let scans = b.code(
+        &root,
+        &["NwScanSvc!CEngine::Match", "NwScanSvc!CEngine::Hash"],
+    );
     let reply = "ntdll!NtDeviceIoControlFile nt!KiSystemServiceCopyEnd FLTMGR!FltpReplyMessage";
     let answers = b.path(&[root[0], root[1], reply]);
     let thread = b.thread(program, 9, root[1]);
-    let steps = [Step::Take(takes, port), Step::Run(scans, scan_us, scan_us), Step::Answer(answers)];
+    let steps = [
+        Step::Take(takes, port),
+        Step::Run(scans, scan_us, scan_us),
+        Step::Answer(answers),
+    ];
     b.script(thread, &[], &steps);
 }
 
@@ -206,7 +329,12 @@ fn resolver(b: &mut Builder, port: Port, lookup_us: u32) {
     let asks = b.path(&[root[0], root[1], "dnsapi!Query_Wire dnsapi!Send_ToServer"]);
     let call = "ntdll!NtAlpcSendWaitReceivePort nt!KiSystemServiceCopyEnd";
     let takes = b.waits(&[root[0], root[1], call]);
-    let waits = b.waits(&[root[0], root[1], "dnsapi!Query_Wire dnsapi!Send_AndRecv", SLEEPS]);
+    let waits = b.waits(&[
+        root[0],
+        root[1],
+        "dnsapi!Query_Wire dnsapi!Send_AndRecv",
+        SLEEPS,
+    ]);
     let answers = b.path(&[root[0], root[1], call]);
     let thread = b.thread(program, 9, root[1]);
     let steps = [

@@ -4,8 +4,8 @@
 use etwkit_etl::Guid;
 
 use super::windows::{
-    DRIVERS, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, SYSTEM, USER, background, image, machine, service,
-    user_program,
+    DRIVERS, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, SYSTEM, USER, background, image, machine,
+    service, user_program,
 };
 use crate::Options;
 use crate::act::Act;
@@ -19,15 +19,42 @@ static CONTOSO: Maker = Maker {
     version: "6.0.3.0",
     sources: r"D:\build\music\src\",
 };
-const FOLDER: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Contoso\Music\", r"C:\Program Files\Contoso\Music\");
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Contoso\Music\",
+    r"C:\Program Files\Contoso\Music\",
+);
 /// The first one is the driver.
 const IMAGES: [ModulePlan; 5] = [
-    image(("sndclk", "sndclk.sys", "sndclk.pdb"), DRIVERS, (0xFFFF_F806_2A10_0000, 0x3_8000), &CONTOSO),
-    image(("Player", "Player.exe", "Player.pdb"), FOLDER, (0x7FF6_5A10_0000, 0x31_0000), &CONTOSO),
-    image(("Browser", "Browser.exe", "Browser.pdb"), FOLDER, (0x7FF7_12C0_0000, 0x1C_0000), &CONTOSO),
-    image(("Intro", "Intro.exe", "Intro.pdb"), FOLDER, (0x7FF6_E7A0_0000, 0x16_0000), &CONTOSO),
-    image(("PowerSvc", "PowerSvc.exe", "PowerSvc.pdb"), FOLDER, (0x7FF6_F7A0_0000, 0x9_0000), &CONTOSO),
+    image(
+        ("sndclk", "sndclk.sys", "sndclk.pdb"),
+        DRIVERS,
+        (0xFFFF_F806_2A10_0000, 0x3_8000),
+        &CONTOSO,
+    ),
+    image(
+        ("Player", "Player.exe", "Player.pdb"),
+        FOLDER,
+        (0x7FF6_5A10_0000, 0x31_0000),
+        &CONTOSO,
+    ),
+    image(
+        ("Browser", "Browser.exe", "Browser.pdb"),
+        FOLDER,
+        (0x7FF7_12C0_0000, 0x1C_0000),
+        &CONTOSO,
+    ),
+    image(
+        ("Intro", "Intro.exe", "Intro.pdb"),
+        FOLDER,
+        (0x7FF6_E7A0_0000, 0x16_0000),
+        &CONTOSO,
+    ),
+    image(
+        ("PowerSvc", "PowerSvc.exe", "PowerSvc.pdb"),
+        FOLDER,
+        (0x7FF6_F7A0_0000, 0x9_0000),
+        &CONTOSO,
+    ),
 ];
 const PLAYER: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE];
 const BROWSER: &[Module] = &[Module(OWN + 2), NTDLL, KERNEL32, KERNELBASE];
@@ -53,26 +80,53 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), 1, &IMAGES, true);
     background(&mut b);
     let ids = (b.id(), 5120);
-    let player = b.program(user_program(ids, "Player.exe", "Player.exe song.flac", PLAYER));
-    asks(&mut b, player, "Player!CRender::ThreadProc", &[MS_1, MS_4, 0], false);
+    let player = b.program(user_program(
+        ids,
+        "Player.exe",
+        "Player.exe song.flac",
+        PLAYER,
+    ));
+    asks(
+        &mut b,
+        player,
+        "Player!CRender::ThreadProc",
+        &[MS_1, MS_4, 0],
+        false,
+    );
     let ids = (b.id(), 5120);
     let browser = b.program(user_program(ids, "Browser.exe", "Browser.exe", BROWSER));
     // The system ignores a request that is as fine as any: readers that overlook this name the wrong
     // resolution.
-    asks(&mut b, browser, "Browser!CTimerHost::Run", &[MS_HALF, 0], true);
+    asks(
+        &mut b,
+        browser,
+        "Browser!CTimerHost::Run",
+        &[MS_HALF, 0],
+        true,
+    );
     intro(&mut b, options.scale);
     driver(&mut b);
     scheme(&mut b);
     b.power(PowerPlan {
         // Before the trace, so that only the rundown reports it.
         timers: vec![(player, MS_10)],
-        settings: vec![(PERSONALITY, BALANCED), (MAXIMUM, &[100, 0, 0, 0]), (MINIMUM, &[5, 0, 0, 0])],
+        settings: vec![
+            (PERSONALITY, BALANCED),
+            (MAXIMUM, &[100, 0, 0, 0]),
+            (MINIMUM, &[5, 0, 0, 0]),
+        ],
     });
     b.finish()
 }
 
 /// A thread that asks for these resolutions in turn.
-fn asks(b: &mut Builder, program: Program, name: &'static str, resolutions: &[u32], is_ignored: bool) {
+fn asks(
+    b: &mut Builder,
+    program: Program,
+    name: &'static str,
+    resolutions: &[u32],
+    is_ignored: bool,
+) {
     let thread = b.thread(program, 9, name);
     let waits = b.waits(&[USER, name, SLEEPS]);
     let code = b.code(&[USER, name], &["ntdll!RtlAllocateHeap", "ntdll!memcpy"]);
@@ -84,7 +138,10 @@ fn asks(b: &mut Builder, program: Program, name: &'static str, resolutions: &[u3
                 Step::Sleep(waits, 15_000, 45_000),
                 Step::Run(code, 300, 1_200),
                 // Taking a request back cannot be ignored.
-                Step::Act(asks, Act::AsksTimer(*resolution, is_ignored && *resolution > 0)),
+                Step::Act(
+                    asks,
+                    Act::AsksTimer(*resolution, is_ignored && *resolution > 0),
+                ),
             ]
         })
         .collect();
@@ -95,7 +152,12 @@ fn asks(b: &mut Builder, program: Program, name: &'static str, resolutions: &[u3
 fn intro(b: &mut Builder, scale: u32) {
     let starter = "PowerSvc!CAutostart::ThreadProc";
     let ids = (b.id(), 804);
-    let program = b.program(service(ids, "PowerSvc.exe", "PowerSvc.exe /autostart", POWER));
+    let program = b.program(service(
+        ids,
+        "PowerSvc.exe",
+        "PowerSvc.exe /autostart",
+        POWER,
+    ));
     let thread = b.thread(program, 9, starter);
     let waits = b.waits(&[USER, starter, SLEEPS]);
     let starts = b.path(&[
@@ -121,7 +183,10 @@ fn intro(b: &mut Builder, scale: u32) {
             Step::Run(fades, 2_000, 4_000),
         ];
         b.script(first, &own, &[]);
-        steps.extend([Step::Sleep(waits, 380_000, 420_000), Step::Start(starts, first)]);
+        steps.extend([
+            Step::Sleep(waits, 380_000, 420_000),
+            Step::Start(starts, first),
+        ]);
         steps.push(Step::Sleep(waits, 540_000, 570_000));
     }
     b.script(thread, &steps, &[Step::Sleep(waits, 900_000, 950_000)]);

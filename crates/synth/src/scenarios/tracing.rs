@@ -18,10 +18,16 @@ static CONTOSO: Maker = Maker {
     version: "1.0.4.0",
     sources: r"D:\build\recorder\src\",
 };
-const FOLDER: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Contoso\Recorder\", r"C:\Program Files\Contoso\Recorder\");
-const IMAGES: [ModulePlan; 1] =
-    [image(("Recorder", "Recorder.exe", "Recorder.pdb"), FOLDER, (0x7FF6_5A10_0000, 0x31_0000), &CONTOSO)];
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Contoso\Recorder\",
+    r"C:\Program Files\Contoso\Recorder\",
+);
+const IMAGES: [ModulePlan; 1] = [image(
+    ("Recorder", "Recorder.exe", "Recorder.pdb"),
+    FOLDER,
+    (0x7FF6_5A10_0000, 0x31_0000),
+    &CONTOSO,
+)];
 const RECORDER: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE];
 
 const RECORDING: SessionPlan = SessionPlan {
@@ -44,8 +50,12 @@ const DNS: Enabled = Enabled {
     level: 4,
 };
 const OWN_PROVIDER: Guid = Guid::literal("0f1c6a42-8d3e-4a7b-b6de-91c2d4a6f703");
-const OWN_EVENTS: Enabled =
-    Enabled { session: HEALTH.name, provider: OWN_PROVIDER, keywords: u64::MAX, level: 5 };
+const OWN_EVENTS: Enabled = Enabled {
+    session: HEALTH.name,
+    provider: OWN_PROVIDER,
+    keywords: u64::MAX,
+    level: 5,
+};
 
 pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), 1, &IMAGES, false);
@@ -53,7 +63,12 @@ pub(crate) fn plan(options: &Options) -> Plan {
     // Runs from before the trace and never stops: only the rundowns have it.
     b.session(HEALTH);
     let ids = (b.id(), 5120);
-    let recorder = b.program(user_program(ids, "Recorder.exe", "Recorder.exe /loop", RECORDER));
+    let recorder = b.program(user_program(
+        ids,
+        "Recorder.exe",
+        "Recorder.exe /loop",
+        RECORDER,
+    ));
     let control = "Recorder!CControl::ThreadProc";
     let steps = [
         Act::SessionStarts(RECORDING),
@@ -67,7 +82,10 @@ pub(crate) fn plan(options: &Options) -> Plan {
     acts(
         &mut b,
         recorder,
-        (control, "ntdll!NtTraceControl nt!KiSystemServiceCopyEnd nt!NtTraceControl"),
+        (
+            control,
+            "ntdll!NtTraceControl nt!KiSystemServiceCopyEnd nt!NtTraceControl",
+        ),
         &steps,
     );
     let provider = "Recorder!CProvider::ThreadProc";
@@ -81,7 +99,10 @@ pub(crate) fn plan(options: &Options) -> Plan {
     acts(
         &mut b,
         recorder,
-        (provider, "ntdll!EtwEventRegister ntdll!NtTraceControl nt!KiSystemServiceCopyEnd"),
+        (
+            provider,
+            "ntdll!EtwEventRegister ntdll!NtTraceControl nt!KiSystemServiceCopyEnd",
+        ),
         &steps,
     );
     b.finish()
@@ -95,7 +116,13 @@ fn acts(b: &mut Builder, program: Program, (name, way): (&'static str, &str), ac
     let path = b.path(&[USER, name, way]);
     let steps: Vec<Step> = acts
         .iter()
-        .flat_map(|act| [Step::Sleep(waits, 2_000, 12_000), Step::Run(code, 40, 300), Step::Act(path, *act)])
+        .flat_map(|act| {
+            [
+                Step::Sleep(waits, 2_000, 12_000),
+                Step::Run(code, 40, 300),
+                Step::Act(path, *act),
+            ]
+        })
         .collect();
     b.script(thread, &[], &steps);
 }

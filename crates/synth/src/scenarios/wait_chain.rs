@@ -2,8 +2,8 @@
 //! three processes, at their end a read of the disk.
 
 use super::windows::{
-    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, READS_FILE, RPCRT4, SETS_EVENT, SLEEPS, USER, USER32,
-    WAIT_FOR_OBJECT, background, image, machine, reading, service, user_program,
+    FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, READS_FILE, RPCRT4, SETS_EVENT, SLEEPS, USER,
+    USER32, WAIT_FOR_OBJECT, background, image, machine, reading, service, user_program,
 };
 use crate::Options;
 use crate::plan::{Maker, ModulePlan, Plan, reason};
@@ -16,10 +16,17 @@ static CONTOSO: Maker = Maker {
     version: "7.4.1.0",
     sources: r"D:\build\ledger\src\",
 };
-const FOLDER: (&str, &str) =
-    (r"\Device\HarddiskVolume3\Program Files\Contoso\Ledger\", r"C:\Program Files\Contoso\Ledger\");
+const FOLDER: (&str, &str) = (
+    r"\Device\HarddiskVolume3\Program Files\Contoso\Ledger\",
+    r"C:\Program Files\Contoso\Ledger\",
+);
 const IMAGES: [ModulePlan; 3] = [
-    image(("Ledger", "Ledger.exe", "Ledger.pdb"), FOLDER, (0x7FF6_5A10_0000, 0x31_0000), &CONTOSO),
+    image(
+        ("Ledger", "Ledger.exe", "Ledger.pdb"),
+        FOLDER,
+        (0x7FF6_5A10_0000, 0x31_0000),
+        &CONTOSO,
+    ),
     image(
         ("OrderService", "OrderService.exe", "OrderService.pdb"),
         FOLDER,
@@ -57,12 +64,34 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.disk(2_500, 9_000);
     background(&mut b);
     let (ids, orders_ids, store_ids) = ((b.id(), 5120), (b.id(), 804), (b.id(), 804));
-    let ledger = b.program(user_program(ids, "Ledger.exe", "Ledger.exe /year 2024", LEDGER));
-    let orders = b.program(service(orders_ids, "OrderService.exe", "OrderService.exe -service", ORDERS));
-    let store = b.program(service(store_ids, "StoreService.exe", "StoreService.exe -service", STORE));
-    let [loader, order, query, page] = [0; 4].map(|_| Station { asked: b.event(0), answered: b.event(0) });
+    let ledger = b.program(user_program(
+        ids,
+        "Ledger.exe",
+        "Ledger.exe /year 2024",
+        LEDGER,
+    ));
+    let orders = b.program(service(
+        orders_ids,
+        "OrderService.exe",
+        "OrderService.exe -service",
+        ORDERS,
+    ));
+    let store = b.program(service(
+        store_ids,
+        "StoreService.exe",
+        "StoreService.exe -service",
+        STORE,
+    ));
+    let [loader, order, query, page] = [0; 4].map(|_| Station {
+        asked: b.event(0),
+        answered: b.event(0),
+    });
     window(&mut b, ledger, loader);
-    let main = [USER, "Ledger!CLoader::ThreadProc", "Ledger!CLoader::LoadOrder"];
+    let main = [
+        USER,
+        "Ledger!CLoader::ThreadProc",
+        "Ledger!CLoader::LoadOrder",
+    ];
     station(
         &mut b,
         (ledger, 8),
@@ -71,7 +100,11 @@ pub(crate) fn plan(options: &Options) -> Plan {
         [SETS_EVENT, CALLS, WAIT_FOR_OBJECT],
         (order, reason::WR_LPC_REPLY),
     );
-    let main = [USER, "OrderService!ServerThread", "OrderService!COrders::Open"];
+    let main = [
+        USER,
+        "OrderService!ServerThread",
+        "OrderService!COrders::Open",
+    ];
     let asks = "OrderService!CQueryQueue::Push";
     station(
         &mut b,
@@ -81,7 +114,11 @@ pub(crate) fn plan(options: &Options) -> Plan {
         [ANSWERS, asks, RECEIVES],
         (query, reason::WR_ALERT_BY_THREAD_ID),
     );
-    let main = [USER, "OrderService!CQueryThread::Run", "OrderService!CQueryThread::Execute"];
+    let main = [
+        USER,
+        "OrderService!CQueryThread::Run",
+        "OrderService!CQueryThread::Execute",
+    ];
     station(
         &mut b,
         (orders, 9),
@@ -99,10 +136,20 @@ fn window(b: &mut Builder, program: Program, loader: Station) -> Thread {
     let thread = b.thread(program, 10, "Ledger!wWinMain");
     let main = [USER, "Ledger!wWinMain", "Ledger!CMainWindow::OpenOrder"];
     let reads = b.code(&main, &["Ledger!CMainWindow::ReadSelection"]);
-    let draws = b.code(&main, &["Ledger!CGrid::Layout", "Ledger!CGrid::Draw user32!DrawTextW"]);
+    let draws = b.code(
+        &main,
+        &[
+            "Ledger!CGrid::Layout",
+            "Ledger!CGrid::Draw user32!DrawTextW",
+        ],
+    );
     let asks = b.path(&[main[0], main[1], main[2], SETS_EVENT]);
     let waits = b.waits(&[main[0], main[1], main[2], WAIT_FOR_OBJECT]);
-    let pauses = b.waits(&[main[0], main[1], "user32!GetMessageW win32kfull!NtUserGetMessage"]);
+    let pauses = b.waits(&[
+        main[0],
+        main[1],
+        "user32!GetMessageW win32kfull!NtUserGetMessage",
+    ]);
     let steps = [
         Step::Sleep(pauses, 40_000, 110_000),
         Step::Begin("OpenOrder", None),
@@ -127,7 +174,14 @@ fn station(
     (next, reason): (Station, u8),
 ) {
     let thread = b.thread(program, priority, main[1]);
-    let work = b.code(&main, &["ntdll!RtlAllocateHeap", "KERNELBASE!CompareStringOrdinal", "ntdll!memcpy"]);
+    let work = b.code(
+        &main,
+        &[
+            "ntdll!RtlAllocateHeap",
+            "KERNELBASE!CompareStringOrdinal",
+            "ntdll!memcpy",
+        ],
+    );
     let idles = b.waits(&[main[0], main[1], idles]);
     let sends = b.path(&[main[0], main[1], main[2], asks, "nt!KeSetEvent"]);
     let waits = if reason == reason::WR_ALERT_BY_THREAD_ID {
@@ -151,12 +205,19 @@ fn station(
 
 /// The last thread: it reads from the disk.
 fn disk(b: &mut Builder, program: Program, own: Station) {
-    let main = [USER, "StoreService!CPageServer::ThreadProc", "StoreService!CPageServer::ReadPage"];
+    let main = [
+        USER,
+        "StoreService!CPageServer::ThreadProc",
+        "StoreService!CPageServer::ReadPage",
+    ];
     let file = b.file(r"ProgramData\Contoso\Ledger\ledger.db");
     let thread = b.thread(program, 9, main[1]);
     let idles = b.waits(&[main[0], main[1], RECEIVES]);
     let reads = b.waits(&[main[0], main[1], main[2], READS_FILE]);
-    let checks = b.code(&main, &["StoreService!CPage::Checksum", "StoreService!CPage::Decode"]);
+    let checks = b.code(
+        &main,
+        &["StoreService!CPage::Checksum", "StoreService!CPage::Decode"],
+    );
     let answers = b.path(&[main[0], main[1], main[2], ANSWERS]);
     let pauses = b.waits(&[main[0], main[1], SLEEPS]);
     let steps = [

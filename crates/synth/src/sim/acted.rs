@@ -17,12 +17,19 @@ pub(super) struct Acts {
 
 impl<W: Write + Seek> Sim<W> {
     pub(super) fn acts(&mut self, thread: Thread, card: &'static str, on_ready: bool) {
-        self.threads[thread].acts = Some(Acts { card, since: self.tape.now(), on_ready });
+        self.threads[thread].acts = Some(Acts {
+            card,
+            since: self.tape.now(),
+            on_ready,
+        });
     }
 
     /// The cause of a thread ends. One that took no time, like a lock that was free, did nothing to anybody.
     pub(super) fn acts_no_more(&mut self, thread: Thread) {
-        let acted = self.threads[thread].acts.take().filter(|acts| !acts.on_ready);
+        let acted = self.threads[thread]
+            .acts
+            .take()
+            .filter(|acts| !acts.on_ready);
         if let Some(Acts { card, since, .. }) = acted.filter(|acts| acts.since < self.tape.now()) {
             self.acted(card, since, self.tape.now());
         }
@@ -39,10 +46,21 @@ impl<W: Write + Seek> Sim<W> {
     /// What acts when the trace ends has acted until then.
     pub(super) fn finish_causes(&mut self) {
         for thread in self.threads.keys() {
-            let Some(Acts { card, since, on_ready }) = self.threads[thread].acts else { continue };
+            let Some(Acts {
+                card,
+                since,
+                on_ready,
+            }) = self.threads[thread].acts
+            else {
+                continue;
+            };
             // A cause that holds a thread up is over when the thread runs, so that only one that is ready at
             // the end is held up until then.
-            let since = if on_ready { self.threads[thread].account.ready_since() } else { Some(since) };
+            let since = if on_ready {
+                self.threads[thread].account.ready_since()
+            } else {
+                Some(since)
+            };
             if let Some(since) = since {
                 self.acted(card, since, self.end);
             }
@@ -51,7 +69,11 @@ impl<W: Write + Seek> Sim<W> {
 
     fn acted(&mut self, card: &'static str, from: i64, to: i64) {
         let (from_ns, to_ns) = (Self::ns(from), Self::ns(to));
-        let acted = self.truth.acted.entry(card).or_insert(Acted { from_ns, to_ns });
+        let acted = self
+            .truth
+            .acted
+            .entry(card)
+            .or_insert(Acted { from_ns, to_ns });
         // One span for each card, from its first effect to its last one: there can be thousands of effects.
         acted.from_ns = acted.from_ns.min(from_ns);
         acted.to_ns = acted.to_ns.max(to_ns);

@@ -43,7 +43,10 @@ pub(super) struct CoresState {
 impl CoresState {
     pub(super) fn new(plan: &Plan) -> Self {
         let cores = (0..plan.cpus).map(|_| CoreState::default()).collect();
-        Self { cores, last_check: crate::tape::T0 }
+        Self {
+            cores,
+            last_check: crate::tape::T0,
+        }
     }
 }
 
@@ -72,12 +75,22 @@ impl<W: Write + Seek> Sim<W> {
     fn efficiency_class(&self, cpu: Cpu) -> u8 {
         let cpus = self.cpus.len();
         // Where there are too few processors, none is efficient, and all are of one kind.
-        let Some(hybrid) = self.plan.hybrid.filter(|h| h.is_efficient(Cpu(cpus - 1), cpus)) else { return 0 };
+        let Some(hybrid) = self
+            .plan
+            .hybrid
+            .filter(|h| h.is_efficient(Cpu(cpus - 1), cpus))
+        else {
+            return 0;
+        };
         u8::from(!hybrid.is_efficient(cpu, cpus))
     }
 
     fn nominal_mhz(&self, hybrid: HybridPlan, cpu: Cpu) -> u32 {
-        if self.efficiency_class(cpu) == 0 { hybrid.mhz.0 } else { hybrid.mhz.1 }
+        if self.efficiency_class(cpu) == 0 {
+            hybrid.mhz.0
+        } else {
+            hybrid.mhz.1
+        }
     }
 
     /// A thread ran for so long on a processor.
@@ -85,7 +98,11 @@ impl<W: Write + Seek> Sim<W> {
         if self.plan.hybrid.is_some() {
             let (_, pid) = self.ids(Some(thread));
             let class = self.efficiency_class(cpu);
-            let of_process = self.truth.run_ns_by_class.entry(pid.to_string()).or_default();
+            let of_process = self
+                .truth
+                .run_ns_by_class
+                .entry(pid.to_string())
+                .or_default();
             *of_process.entry(class).or_default() += ticks * TICK_NS;
         }
     }
@@ -98,51 +115,82 @@ impl<W: Write + Seek> Sim<W> {
 
     /// What a session writes of the processors when it starts and stops.
     pub(super) fn core_rundown(&mut self) -> Result<()> {
-        let Some(hybrid) = self.plan.hybrid else { return Ok(()) };
+        let Some(hybrid) = self.plan.hybrid else {
+            return Ok(());
+        };
         for cpu in self.cpus.keys() {
             let (class, mhz) = (self.efficiency_class(cpu), self.nominal_mhz(hybrid, cpu));
             let parked = u32::from(self.cpus[cpu].parked);
             self.tape.processor_power(PERFORMANCE_RUNDOWN, |p| {
                 // Caps and desired performance in percent; nominal frequency.
-                p.u16(0).bytes(&[cpu.0 as u8]).u32(parked).u32(100).u32(100).u32(100).u32(mhz);
+                p.u16(0)
+                    .bytes(&[cpu.0 as u8])
+                    .u32(parked)
+                    .u32(100)
+                    .u32(100)
+                    .u32(100)
+                    .u32(mhz);
                 // Least, most, tolerance, delivered; class twice; not autonomous.
-                p.u32(5).u32(100).u32(0).u32(100).bytes(&[class, class]).u32(0);
+                p.u32(5)
+                    .u32(100)
+                    .u32(0)
+                    .u32(100)
+                    .bytes(&[class, class])
+                    .u32(0);
                 // Energy preference, activity window, quality of service, relative performance.
-                p.u32(33).u32(0).u32(0).u32(if class == 0 { 60 } else { 100 });
+                p.u32(33)
+                    .u32(0)
+                    .u32(0)
+                    .u32(if class == 0 { 60 } else { 100 });
             })?;
             let core = self.truth.cores.entry(cpu.0 as u16).or_default();
             (core.efficiency_class, core.nominal_mhz) = (class, mhz);
         }
         self.tape.processor_power(POLICIES, |p| {
             // Policy 4 (automatic) of a machine with two kinds of processors, and its parts.
-            p.u32(4).u32(1).u32(4).u32(5).u32(3).u32(2).u32(3).u32(8).u32(5000);
+            p.u32(4)
+                .u32(1)
+                .u32(4)
+                .u32(5)
+                .u32(3)
+                .u32(2)
+                .u32(3)
+                .u32(8)
+                .u32(5000);
         })
     }
 
     /// What the description of the machine says of the processors: numbers, names, speeds.
     pub(super) fn describe_cores(&mut self) -> Result<()> {
-        let Some(hybrid) = self.plan.hybrid else { return Ok(()) };
+        let Some(hybrid) = self.plan.hybrid else {
+            return Ok(());
+        };
         let count = self.cpus.len();
-        self.tape.kernel(0, kind::CONFIG_PROCESSOR_NUMBER, Some((0, 0)), |p| {
-            p.u32(count as u32);
-            for number in 0..count {
-                p.u16(0).bytes(&[number as u8, 0]);
-            }
-        })?;
+        self.tape
+            .kernel(0, kind::CONFIG_PROCESSOR_NUMBER, Some((0, 0)), |p| {
+                p.u32(count as u32);
+                for number in 0..count {
+                    p.u16(0).bytes(&[number as u8, 0]);
+                }
+            })?;
         for cpu in self.cpus.keys() {
             let mhz = self.nominal_mhz(hybrid, cpu);
-            self.tape.kernel(0, kind::CONFIG_PROCESSOR, Some((0, 0)), |p| {
-                p.u32(cpu.0 as u32).u32(0).u32(mhz);
-                p.wide_fixed("Acme Hybrid", 64);
-                p.wide_fixed("AMD64 Family 99 Model 1 Stepping 0", 128).wide_fixed("AcmeSilicon", 16);
-            })?;
+            self.tape
+                .kernel(0, kind::CONFIG_PROCESSOR, Some((0, 0)), |p| {
+                    p.u32(cpu.0 as u32).u32(0).u32(mhz);
+                    p.wide_fixed("Acme Hybrid", 64);
+                    p.wide_fixed("AMD64 Family 99 Model 1 Stepping 0", 128)
+                        .wide_fixed("AcmeSilicon", 16);
+                })?;
         }
         Ok(())
     }
 
     /// Looks how busy the processors were, logs their frequencies, parks and unparks.
     pub(super) fn power_check(&mut self) -> Result<()> {
-        let Some(hybrid) = self.plan.hybrid else { return Ok(()) };
+        let Some(hybrid) = self.plan.hybrid else {
+            return Ok(());
+        };
         let now = self.tape.next();
         self.plan_at(now + CHECK, Happening::PowerCheck);
         let length = (now - std::mem::replace(&mut self.cores.last_check, now)).max(1);
@@ -153,9 +201,17 @@ impl<W: Write + Seek> Sim<W> {
             let percent = 40 + (90 * busy_ticks / length).clamp(0, 90) as u32;
             let mhz = self.nominal_mhz(hybrid, cpu) * percent / 100;
             self.tape.processor_power(DELIVERED, |p| {
-                p.u16(0).bytes(&[cpu.0 as u8]).u32(percent).u64(length as u64 / 10).u32(mhz);
+                p.u16(0)
+                    .bytes(&[cpu.0 as u8])
+                    .u32(percent)
+                    .u64(length as u64 / 10)
+                    .u32(mhz);
             })?;
-            self.truth.cores.entry(cpu.0 as u16).or_default().frequency(mhz);
+            self.truth
+                .cores
+                .entry(cpu.0 as u16)
+                .or_default()
+                .frequency(mhz);
             self.park_or_not(cpu, busy_ticks > 0)?;
         }
         Ok(())
@@ -189,8 +245,16 @@ impl<W: Write + Seek> Sim<W> {
         let state = &mut self.cores.cores[cpu];
         state.idle_checks = 0;
         let since_ns = state.parked_since.take().map_or(0, Self::ns);
-        let parked = Parked { from_ns: since_ns, to_ns: Some(Self::ns(time)) };
-        self.truth.cores.entry(cpu.0 as u16).or_default().parked.push(parked);
+        let parked = Parked {
+            from_ns: since_ns,
+            to_ns: Some(Self::ns(time)),
+        };
+        self.truth
+            .cores
+            .entry(cpu.0 as u16)
+            .or_default()
+            .parked
+            .push(parked);
         // Threads that became ready while it was parked were not sent to it, so it has to look for them
         // itself.
         self.plan_at(time + MICROSECOND, Happening::Dispatch(cpu));
@@ -210,7 +274,10 @@ impl<W: Write + Seek> Sim<W> {
         for cpu in self.cpus.keys() {
             if let Some(since) = self.cores.cores[cpu].parked_since {
                 let core = self.truth.cores.entry(cpu.0 as u16).or_default();
-                core.parked.push(Parked { from_ns: Self::ns(since), to_ns: None });
+                core.parked.push(Parked {
+                    from_ns: Self::ns(since),
+                    to_ns: None,
+                });
             }
         }
     }
@@ -218,7 +285,11 @@ impl<W: Write + Seek> Sim<W> {
 
 impl Core {
     fn frequency(&mut self, mhz: u32) {
-        self.min_mhz = if self.frequency_changes == 0 { mhz } else { self.min_mhz.min(mhz) };
+        self.min_mhz = if self.frequency_changes == 0 {
+            mhz
+        } else {
+            self.min_mhz.min(mhz)
+        };
         self.max_mhz = self.max_mhz.max(mhz);
         self.frequency_changes += 1;
     }

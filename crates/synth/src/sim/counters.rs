@@ -9,9 +9,19 @@ use crate::table::{Cpu, Table, Thread};
 use crate::tape::MICROSECOND;
 
 /// Names of the counters, as Windows has them.
-const NAMES: [&str; 4] = ["InstructionRetired", "TotalCycles", "LLCReference", "LLCMisses"];
+const NAMES: [&str; 4] = [
+    "InstructionRetired",
+    "TotalCycles",
+    "LLCReference",
+    "LLCMisses",
+];
 /// What is counted while nothing runs that has a pace of its own.
-const OTHERS: Pace = Pace { instructions: 1_100, cycles: 1_400, llc_references: 9, llc_misses: 3 };
+const OTHERS: Pace = Pace {
+    instructions: 1_100,
+    cycles: 1_400,
+    llc_references: 9,
+    llc_misses: 3,
+};
 
 /// Counters of a processor.
 #[derive(Debug, Default)]
@@ -34,7 +44,10 @@ pub(super) struct CountersState {
 impl CountersState {
     pub(super) fn new(plan: &Plan) -> Self {
         let cpus = (0..plan.cpus).map(|_| CpuCounters::default()).collect();
-        Self { cpus: (!plan.paces.is_empty()).then_some(cpus), switched: 0 }
+        Self {
+            cpus: (!plan.paces.is_empty()).then_some(cpus),
+            switched: 0,
+        }
     }
 }
 
@@ -58,23 +71,43 @@ impl<W: Write + Seek> Sim<W> {
         let now = self.tape.next();
         let program = thread.map(|thread| self.plan.threads[thread].program);
         self.note_disturbed(now);
-        let own =
-            self.plan.paces.iter().find(|(of, _)| Some(*of) == program).map_or(OTHERS, |(_, pace)| *pace);
-        let disturbed = self.plan.disturbed.iter().find(|(of, ..)| Some(*of) == program);
+        let own = self
+            .plan
+            .paces
+            .iter()
+            .find(|(of, _)| Some(*of) == program)
+            .map_or(OTHERS, |(_, pace)| *pace);
+        let disturbed = self
+            .plan
+            .disturbed
+            .iter()
+            .find(|(of, ..)| Some(*of) == program);
         let disturbed = disturbed.map_or(own, |(.., pace)| *pace);
         let (_, pid) = self.ids(thread);
-        let Some(cpus) = &mut self.counters.cpus else { return Vec::new() };
+        let Some(cpus) = &mut self.counters.cpus else {
+            return Vec::new();
+        };
         let counters = &mut cpus[cpu];
         // Real counters have counted since the processor started: the first value is not 0, so that a reader
         // that takes it for a difference is found out.
-        let ticks = counters.switched.map_or(0x1234_5678, |switched| now - switched);
+        let ticks = counters
+            .switched
+            .map_or(0x1234_5678, |switched| now - switched);
         // The slice is counted in two parts at two paces, since a thread can be disturbed for a part of it
         // only.
         let slow = std::mem::take(&mut counters.disturbed);
         let parts = [own.counts(ticks - slow), disturbed.counts(slow)];
-        let counted =
-            std::array::from_fn(|counter| parts.iter().filter_map(|part| part.get(counter)).sum::<u64>());
-        counters.values.iter_mut().zip(counted).for_each(|(value, more)| *value += more);
+        let counted = std::array::from_fn(|counter| {
+            parts
+                .iter()
+                .filter_map(|part| part.get(counter))
+                .sum::<u64>()
+        });
+        counters
+            .values
+            .iter_mut()
+            .zip(counted)
+            .for_each(|(value, more)| *value += more);
         // What was counted before the first switch belongs to nobody: readers cannot know the value before it
         // either.
         if counters.switched.replace(now).is_some() {
@@ -92,12 +125,21 @@ impl<W: Write + Seek> Sim<W> {
     /// Adds the time since the latest switch to the processors whose threads were disturbed in it: who runs
     /// changes only at switches, and a slice can be disturbed for a part of it.
     fn note_disturbed(&mut self, now: i64) {
-        let threads = self.cpus.iter().filter_map(|(cpu, state)| Some((cpu, state.current?)));
-        let disturbed: Vec<Cpu> =
-            threads.filter(|(_, thread)| self.is_disturbed(*thread)).map(|(cpu, _)| cpu).collect();
+        let threads = self
+            .cpus
+            .iter()
+            .filter_map(|(cpu, state)| Some((cpu, state.current?)));
+        let disturbed: Vec<Cpu> = threads
+            .filter(|(_, thread)| self.is_disturbed(*thread))
+            .map(|(cpu, _)| cpu)
+            .collect();
         let since = std::mem::replace(&mut self.counters.switched, now);
-        let Some(cpus) = &mut self.counters.cpus else { return };
-        disturbed.into_iter().for_each(|cpu| cpus[cpu].disturbed += now - since);
+        let Some(cpus) = &mut self.counters.cpus else {
+            return;
+        };
+        disturbed
+            .into_iter()
+            .for_each(|cpu| cpus[cpu].disturbed += now - since);
     }
 
     /// Whether a program runs that disturbs that of a thread.
@@ -109,14 +151,22 @@ impl<W: Write + Seek> Sim<W> {
             let mut could_run = current.chain(self.ready.iter().flatten().copied());
             could_run.any(|thread| self.plan.threads[thread].program == other)
         };
-        self.plan.disturbed.iter().any(|(of, other, _)| *of == program && runs(*other))
+        self.plan
+            .disturbed
+            .iter()
+            .any(|(of, other, _)| *of == program && runs(*other))
     }
 }
 
 impl Pace {
     /// What is counted in so many ticks, in the order of the names.
     fn counts(self, ticks: i64) -> [u64; 4] {
-        let per_us = [self.instructions, self.cycles, self.llc_references, self.llc_misses];
+        let per_us = [
+            self.instructions,
+            self.cycles,
+            self.llc_references,
+            self.llc_misses,
+        ];
         per_us.map(|count| u64::from(count) * ticks.unsigned_abs() / MICROSECOND as u64)
     }
 }

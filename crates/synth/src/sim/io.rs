@@ -76,7 +76,13 @@ pub(super) const FILE_OBJECT: u64 = 0xFFFF_A08D_7000_0000;
 
 impl<W: Write + Seek> Sim<W> {
     /// Starts to open a file, to read or write it afterwards.
-    pub(super) fn open(&mut self, cpu: Cpu, thread: Thread, write: bool, cached: u64) -> Result<()> {
+    pub(super) fn open(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        write: bool,
+        cached: u64,
+    ) -> Result<()> {
         // The file comes first and the cache second: the order of random numbers is a part of what a seed
         // means.
         let file = File(self.rng.below(self.plan.files.len() as u64) as usize);
@@ -98,10 +104,14 @@ impl<W: Write + Seek> Sim<W> {
     ) -> Result<()> {
         let (tid, _) = self.ids(Some(thread));
         let path = self.plan.files[file].nt_path();
-        let started = self.tape.kernel(cpu.0 as u16, kind::FILE_CREATE, None, |p| {
-            p.u64(address(IRP, tid)).u64(address(FILE_OBJECT, tid)).u32(tid);
-            p.u32(0x0100_0060).u32(0x80).u32(7).wide(&path);
-        })?;
+        let started = self
+            .tape
+            .kernel(cpu.0 as u16, kind::FILE_CREATE, None, |p| {
+                p.u64(address(IRP, tid))
+                    .u64(address(FILE_OBJECT, tid))
+                    .u32(tid);
+                p.u32(0x0100_0060).u32(0x80).u32(7).wide(&path);
+            })?;
         let open = Open {
             file,
             write,
@@ -125,7 +135,13 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     /// Starts to read pages of a file that a thread needs.
-    pub(super) fn page_in(&mut self, thread: Thread, file: File, parts: (u32, u32), has_event: bool) {
+    pub(super) fn page_in(
+        &mut self,
+        thread: Thread,
+        file: File,
+        parts: (u32, u32),
+        has_event: bool,
+    ) {
         let (started, parts) = (self.tape.now(), Some(parts));
         self.threads[thread].io = Some(Open {
             file,
@@ -150,13 +166,19 @@ impl<W: Write + Seek> Sim<W> {
                 self.hard_fault(cpu, thread, (open.file, open.bytes), open.started)?;
             }
             // Without a number of parts there is one transfer, so that nothing is left.
-            let left = open.parts.map(|(parts, bytes)| (parts.saturating_sub(1), bytes));
+            let left = open
+                .parts
+                .map(|(parts, bytes)| (parts.saturating_sub(1), bytes));
             if left.is_none_or(|(parts, _)| parts == 0) {
                 if !open.paging {
                     self.close(cpu, thread, open)?;
                 }
             } else {
-                self.threads[thread].io = Some(Open { bytes: 0, parts: left, ..open });
+                self.threads[thread].io = Some(Open {
+                    bytes: 0,
+                    parts: left,
+                    ..open
+                });
             }
             return Ok(false);
         }
@@ -165,7 +187,9 @@ impl<W: Write + Seek> Sim<W> {
             open.opened = true;
         }
         // Whole pages, as the cache manager and the memory manager read them.
-        open.bytes = open.parts.map_or_else(|| 4096 * self.rng.between(1, 16), |(_, bytes)| bytes);
+        open.bytes = open
+            .parts
+            .map_or_else(|| 4096 * self.rng.between(1, 16), |(_, bytes)| bytes);
         let offset = 4096 * self.rng.below(100_000);
         if open.paging {
             open.started = self.tape.next();
@@ -174,9 +198,16 @@ impl<W: Write + Seek> Sim<W> {
             return Ok(true);
         }
         let (tid, _) = self.ids(Some(thread));
-        let operation = if open.write { kind::FILE_WRITE } else { kind::FILE_READ };
+        let operation = if open.write {
+            kind::FILE_WRITE
+        } else {
+            kind::FILE_READ
+        };
         open.started = self.tape.kernel(cpu.0 as u16, operation, None, |p| {
-            p.u64(offset).u64(address(IRP, tid)).u64(address(FILE_OBJECT, tid)).u64(file_key(open.file));
+            p.u64(offset)
+                .u64(address(IRP, tid))
+                .u64(address(FILE_OBJECT, tid))
+                .u64(file_key(open.file));
             p.u32(tid).u32(open.bytes).u32(0).u32(0);
         })?;
         self.threads[thread].io = Some(open);
@@ -187,18 +218,37 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn submit(&mut self, cpu: Cpu, thread: Thread, open: Open, offset: u64) -> Result<()> {
-        let Open { file, write, bytes, .. } = open;
+        let Open {
+            file, write, bytes, ..
+        } = open;
         let (tid, pid) = self.ids(Some(thread));
-        let kind = if write { kind::DISK_WRITE_INIT } else { kind::DISK_READ_INIT };
-        let init = self.tape.kernel(cpu.0 as u16, kind, Some((tid, pid)), |p| {
-            p.u64(address(IRP, tid)).u32(tid);
-        })?;
+        let kind = if write {
+            kind::DISK_WRITE_INIT
+        } else {
+            kind::DISK_READ_INIT
+        };
+        let init = self
+            .tape
+            .kernel(cpu.0 as u16, kind, Some((tid, pid)), |p| {
+                p.u64(address(IRP, tid)).u32(tid);
+            })?;
         let is_background = self.plan.background.contains(&thread);
-        let request = Request { thread, file, write, bytes, offset, init, is_background };
+        let request = Request {
+            thread,
+            file,
+            write,
+            bytes,
+            offset,
+            init,
+            is_background,
+        };
         if is_background {
             let idle = i64::from(self.rng.between(IDLE_US.0, IDLE_US.1)) * MICROSECOND;
             // Each request of low priority waits for the one before it, and then for an idle time of its own.
-            let after = self.background_disk.back().map_or(init, |before| before.init.max(init));
+            let after = self
+                .background_disk
+                .back()
+                .map_or(init, |before| before.init.max(init));
             self.background_disk.push_back(request);
             self.plan_at(after + idle, Happening::BackgroundDiskDone);
             return Ok(());
@@ -211,7 +261,8 @@ impl<W: Write + Seek> Sim<W> {
             0
         };
         // 512 bytes take a tick, about 5 GB/s: large transfers take longer, but the latency decides.
-        let service = through + i64::from(self.rng.between(low, high)) * MICROSECOND + i64::from(bytes / 512);
+        let service =
+            through + i64::from(self.rng.between(low, high)) * MICROSECOND + i64::from(bytes / 512);
         // The disk serves one operation after the other: a later one waits until it is free.
         self.disk_free_at = self.disk_free_at.max(init) + service;
         self.plan_at(self.disk_free_at, Happening::DiskDone);
@@ -222,14 +273,31 @@ impl<W: Write + Seek> Sim<W> {
         let (tid, pid) = self.ids(Some(request.thread));
         // The event holds the duration up to its own time, which is known before it is written.
         let elapsed = self.tape.next() - request.init;
-        let kind = if request.write { kind::DISK_WRITE } else { kind::DISK_READ };
-        let flags = if request.is_background { LOW_IRP_FLAGS } else { IRP_FLAGS };
+        let kind = if request.write {
+            kind::DISK_WRITE
+        } else {
+            kind::DISK_READ
+        };
+        let flags = if request.is_background {
+            LOW_IRP_FLAGS
+        } else {
+            IRP_FLAGS
+        };
         let time = self.tape.kernel(cpu.0 as u16, kind, None, |p| {
-            p.u32(DISK).u32(flags).u32(request.bytes).u32(0).u64(request.offset);
-            p.u64(file_key(request.file)).u64(address(IRP, tid)).time(elapsed).u32(tid);
+            p.u32(DISK)
+                .u32(flags)
+                .u32(request.bytes)
+                .u32(0)
+                .u64(request.offset);
+            p.u64(file_key(request.file))
+                .u64(address(IRP, tid))
+                .time(elapsed)
+                .u32(tid);
         })?;
         // The disk serves one request after the other, so that service began when the one before was done.
-        let service = self.disk_completed_at.map_or(elapsed, |before| elapsed.min(time - before));
+        let service = self
+            .disk_completed_at
+            .map_or(elapsed, |before| elapsed.min(time - before));
         self.disk_completed_at = Some(time);
         let path = self.plan.files[request.file].dos_path();
         let disk = &mut self.truth.disk;
@@ -241,8 +309,20 @@ impl<W: Write + Seek> Sim<W> {
         ] {
             sums.add(request, elapsed * TICK_NS, service * TICK_NS);
         }
-        let Request { file, write, bytes, init, .. } = *request;
-        Ok(Done { file, write, bytes, init, complete: time })
+        let Request {
+            file,
+            write,
+            bytes,
+            init,
+            ..
+        } = *request;
+        Ok(Done {
+            file,
+            write,
+            bytes,
+            init,
+            complete: time,
+        })
     }
 
     fn end_transfer(&mut self, cpu: Cpu, thread: Thread, open: Open) -> Result<()> {
@@ -252,13 +332,23 @@ impl<W: Write + Seek> Sim<W> {
 
     fn close(&mut self, cpu: Cpu, thread: Thread, open: Open) -> Result<()> {
         let (tid, _) = self.ids(Some(thread));
-        let started = self.tape.kernel(cpu.0 as u16, kind::FILE_CLOSE, None, |p| {
-            p.u64(address(IRP, tid)).u64(address(FILE_OBJECT, tid)).u64(file_key(open.file)).u32(tid);
-        })?;
+        let started = self
+            .tape
+            .kernel(cpu.0 as u16, kind::FILE_CLOSE, None, |p| {
+                p.u64(address(IRP, tid))
+                    .u64(address(FILE_OBJECT, tid))
+                    .u64(file_key(open.file))
+                    .u32(tid);
+            })?;
         self.end_operation(cpu, thread, ("close", started, 0))
     }
 
-    fn end_operation(&mut self, cpu: Cpu, thread: Thread, operation: (&str, i64, u32)) -> Result<()> {
+    fn end_operation(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        operation: (&str, i64, u32),
+    ) -> Result<()> {
         self.end_operation_with(cpu, thread, operation, 0)
     }
 
@@ -278,7 +368,9 @@ impl<W: Write + Seek> Sim<W> {
         let io = &mut self.truth.file_io;
         let of_process = io.by_process.entry(pid.to_string()).or_default();
         for sums in [&mut io.by_operation, of_process] {
-            sums.entry(name.to_owned()).or_default().add(bytes, (ended - started) * TICK_NS);
+            sums.entry(name.to_owned())
+                .or_default()
+                .add(bytes, (ended - started) * TICK_NS);
         }
         Ok(())
     }

@@ -113,8 +113,16 @@ impl<W: Write + Seek> Sim<W> {
             planned: 0,
             end: T0 + length,
             cpus: (0..plan.cpus).map(|_| CpuState::default()).collect(),
-            threads: plan.threads.iter().map(|(_, thread)| ThreadState::new(thread, length)).collect(),
-            programs: plan.programs.iter().map(|_| lifetime::ProgramState::default()).collect(),
+            threads: plan
+                .threads
+                .iter()
+                .map(|(_, thread)| ThreadState::new(thread, length))
+                .collect(),
+            programs: plan
+                .programs
+                .iter()
+                .map(|_| lifetime::ProgramState::default())
+                .collect(),
             // Windows has 32 priorities.
             ready: (0..32).map(|_| VecDeque::new()).collect(),
             questions: VecDeque::new(),
@@ -125,8 +133,16 @@ impl<W: Write + Seek> Sim<W> {
             background_disk: VecDeque::new(),
             disk_free_at: T0,
             disk_completed_at: None,
-            events: plan.events.iter().map(|(_, event)| script::EventState::new(event)).collect(),
-            ports: plan.ports.keys().map(|_| script::PortState::default()).collect(),
+            events: plan
+                .events
+                .iter()
+                .map(|(_, event)| script::EventState::new(event))
+                .collect(),
+            ports: plan
+                .ports
+                .keys()
+                .map(|_| script::PortState::default())
+                .collect(),
             observer: Observer::new(&plan),
             hit: BTreeSet::new(),
             last_hit: None,
@@ -188,7 +204,9 @@ impl<W: Write + Seek> Sim<W> {
         match happening {
             Happening::Sample(cpu) => self.sample(cpu),
             Happening::Computed(cpu, slice) if self.cpus[cpu].slice == slice => self.act(cpu),
-            Happening::QuantumEnd(cpu, slice) if self.cpus[cpu].slice == slice => self.quantum_end(cpu),
+            Happening::QuantumEnd(cpu, slice) if self.cpus[cpu].slice == slice => {
+                self.quantum_end(cpu)
+            }
             // Nothing is taken out of the queue when a thread is switched out: an entry of an earlier slice
             // is recognised by its number instead.
             Happening::Computed(..) | Happening::QuantumEnd(..) => Ok(()),

@@ -90,16 +90,27 @@ impl<W: Write + Seek> Sim<W> {
     /// A thread is about to be readied on a processor.
     pub(super) fn wait_ends(&mut self, cpu: Cpu, thread: Thread, dpc: Option<Cause>) {
         // Only the first readying of a wait ends it; a thread that is ready or runs has nothing to end.
-        let Some(since) = self.threads[thread].account.waits_since().filter(|_| self.observer.is_on) else {
+        let Some(since) = self.threads[thread]
+            .account
+            .waits_since()
+            .filter(|_| self.observer.is_on)
+        else {
             return;
         };
         let by = self.cpus[cpu].current;
-        let before = by.filter(|_| dpc.is_none()).and_then(|by| self.observer.threads[by].last.clone());
+        let before = by
+            .filter(|_| dpc.is_none())
+            .and_then(|by| self.observer.threads[by].last.clone());
         // Only a wait that ended inside of this one delayed it; what the other thread waited for earlier did
         // not.
         let before = before.filter(|wait| wait.switch_in > since && wait.end.links < LINKS);
         let links = 1 + before.as_ref().map_or(0, |wait| wait.end.links);
-        self.observer.threads[thread].ends = Some(End { by, dpc, before, links });
+        self.observer.threads[thread].ends = Some(End {
+            by,
+            dpc,
+            before,
+            links,
+        });
     }
 
     /// A thread is switched in behind a wait.
@@ -109,7 +120,12 @@ impl<W: Write + Seek> Sim<W> {
         // A DPC interrupts whatever thread runs, which has nothing to do with the wait.
         let by = end.by.filter(|_| end.dpc.is_none());
         let length = |waited: &Waited| waited.readied - waited.since;
-        let wait = Rc::new(Wait { thread, waited, switch_in, end });
+        let wait = Rc::new(Wait {
+            thread,
+            waited,
+            switch_in,
+            end,
+        });
         if let Some(call) = &mut seen.call {
             let longest = call.longest.as_ref().map_or(0, |wait| length(&wait.waited));
             if length(&waited) > longest {
@@ -121,16 +137,29 @@ impl<W: Write + Seek> Sim<W> {
         *sums = (sums.0 + 1, sums.1 + length(&waited));
     }
 
-    pub(super) fn begin_call(&mut self, thread: Thread, name: &'static str, watched: Option<Thread>) {
+    pub(super) fn begin_call(
+        &mut self,
+        thread: Thread,
+        name: &'static str,
+        watched: Option<Thread>,
+    ) {
         let now = self.tape.now();
         let times = |thread: Thread| self.threads[thread].account.so_far(now);
         let watched = watched.map(|thread| (thread, times(thread)));
-        let call = OpenCall { name, start: now, times: times(thread), watched, longest: None };
+        let call = OpenCall {
+            name,
+            start: now,
+            times: times(thread),
+            watched,
+            longest: None,
+        };
         self.observer.threads[thread].call = Some(call);
     }
 
     pub(super) fn end_call(&mut self, thread: Thread) {
-        let Some(call) = self.observer.threads[thread].call.take() else { return };
+        let Some(call) = self.observer.threads[thread].call.take() else {
+            return;
+        };
         let now = self.tape.now();
         // Differences of running sums, since slices and waits that the call began or ended in count with the
         // part that lies in it.
@@ -187,10 +216,18 @@ impl<W: Write + Seek> Sim<W> {
                 Some(Cause::Timer) => "timer",
                 Some(_) => "input",
             };
-            return Some(Root { kind: kind.to_owned(), ..Root::default() });
+            return Some(Root {
+                kind: kind.to_owned(),
+                ..Root::default()
+            });
         };
         Some(Root {
-            kind: (if done.write { "disk write" } else { "disk read" }).to_owned(),
+            kind: (if done.write {
+                "disk write"
+            } else {
+                "disk read"
+            })
+            .to_owned(),
             file: Some(self.plan.files[done.file].dos_path()),
             bytes: Some(done.bytes),
             init_ns: Some(Self::ns(done.init)),
@@ -203,8 +240,15 @@ impl<W: Write + Seek> Sim<W> {
         let mut by_thread: BTreeMap<String, BTreeMap<String, WaitSums>> = BTreeMap::new();
         for ((thread, by), (waits, ticks)) in &self.observer.sums {
             let by = by.map_or_else(|| "dpc".to_owned(), |by| self.thread_name(by));
-            let sums = by_thread.entry(self.thread_name(*thread)).or_default().entry(by).or_default();
-            *sums = WaitSums { waits: *waits, wait_ns: ticks * TICK_NS };
+            let sums = by_thread
+                .entry(self.thread_name(*thread))
+                .or_default()
+                .entry(by)
+                .or_default();
+            *sums = WaitSums {
+                waits: *waits,
+                wait_ns: ticks * TICK_NS,
+            };
         }
         by_thread
     }

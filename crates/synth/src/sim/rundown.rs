@@ -31,14 +31,25 @@ impl<W: Write + Seek> Sim<W> {
             },
         )?;
         let (system_directory, windows_directory) = (r"C:\Windows\system32\", r"C:\Windows\");
-        self.tape.merge(0, &MergeRecord::SystemPaths { system_directory, windows_directory })?;
+        self.tape.merge(
+            0,
+            &MergeRecord::SystemPaths {
+                system_directory,
+                windows_directory,
+            },
+        )?;
         for (nt_path, dos_path) in [VOLUME, (r"\SystemRoot\", windows_directory)] {
-            self.tape.merge(0, &MergeRecord::VolumeMapping { nt_path, dos_path })?;
+            self.tape
+                .merge(0, &MergeRecord::VolumeMapping { nt_path, dos_path })?;
         }
         // The interval comes first, since what a sample weighs follows from it.
         self.interval(kind::INTERVAL_START)?;
         self.alive_at_start();
-        self.rundown(kind::PROCESS_DC_START, kind::THREAD_DC_START, kind::IMAGE_DC_START)?;
+        self.rundown(
+            kind::PROCESS_DC_START,
+            kind::THREAD_DC_START,
+            kind::IMAGE_DC_START,
+        )?;
         self.name_counters()?;
         self.core_rundown()?;
         self.power_rundown_at_start()?;
@@ -67,7 +78,11 @@ impl<W: Write + Seek> Sim<W> {
                 p.u64(file_key(file)).wide(&path);
             })?;
         }
-        self.rundown(kind::PROCESS_DC_END, kind::THREAD_DC_END, kind::IMAGE_DC_END)?;
+        self.rundown(
+            kind::PROCESS_DC_END,
+            kind::THREAD_DC_END,
+            kind::IMAGE_DC_END,
+        )?;
         // The interval once more: readers can see that it was the same all the time.
         self.interval(kind::INTERVAL_END)?;
         self.event(kind::RUNDOWN_COMPLETE, |_| ())
@@ -87,10 +102,15 @@ impl<W: Write + Seek> Sim<W> {
 
     fn alive_at_start(&mut self) {
         for program in self.plan.programs.keys() {
-            let mut threads = self.plan.threads.iter().filter(|(_, thread)| thread.program == program);
+            let mut threads = self
+                .plan
+                .threads
+                .iter()
+                .filter(|(_, thread)| thread.program == program);
             // Process 0 has no threads in a plan, and is always there: kernel images hang on it.
             let idle = self.plan.programs[program].pid == 0;
-            self.programs[program].alive = idle || threads.any(|(_, thread)| thread.born == Born::Before);
+            self.programs[program].alive =
+                idle || threads.any(|(_, thread)| thread.born == Born::Before);
         }
         for thread in self.threads.keys() {
             self.threads[thread].alive = self.plan.threads[thread].born == Born::Before;
@@ -104,12 +124,16 @@ impl<W: Write + Seek> Sim<W> {
                 continue;
             }
             let plan = self.plan.programs[program];
-            self.tape.kernel(0, of_process, None, |p| process_payload(p, &plan, STILL_ACTIVE))?;
+            self.tape.kernel(0, of_process, None, |p| {
+                process_payload(p, &plan, STILL_ACTIVE)
+            })?;
             for thread in self.threads.keys() {
                 let of = self.plan.threads[thread];
                 if of.program == program && self.threads[thread].alive {
                     let affinity = self.affinity(thread);
-                    self.tape.kernel(0, of_thread, None, |p| thread_payload(p, &of, plan.pid, affinity))?;
+                    self.tape.kernel(0, of_thread, None, |p| {
+                        thread_payload(p, &of, plan.pid, affinity)
+                    })?;
                 }
             }
             self.images(CPU, program, of_image, None)?;
@@ -121,22 +145,47 @@ impl<W: Write + Seek> Sim<W> {
         let cpus = self.plan.cpus.into();
         self.event(kind::CONFIG_CPU, |p| {
             p.u32(3000).u32(cpus).u32(16_384).u32(4096).u32(65_536);
-            p.wide_fixed("ANNAS-PC", 256).wide_fixed("ACME", 134).u64(0).u64(0x7FFF_FFFE_FFFF);
-            p.u16(9).u16(6).u16(0x8E0A).bytes(&[1, 0]).u32(2666).zeros(4);
+            p.wide_fixed("ANNAS-PC", 256)
+                .wide_fixed("ACME", 134)
+                .u64(0)
+                .u64(0x7FFF_FFFE_FFFF);
+            p.u16(9)
+                .u16(6)
+                .u16(0x8E0A)
+                .bytes(&[1, 0])
+                .u32(2666)
+                .zeros(4);
         })?;
         let write_cache = u8::from(self.plan.has_write_cache);
         self.event(kind::CONFIG_PHYSICAL_DISK, |p| {
             p.u32(0).u32(512).u32(63).u32(255).u64(62_260).zeros(16);
-            p.wide_fixed("Acme SSD 512", 256).u32(3).bytes(&[write_cache, 0]).wide_fixed("C", 3).zeros(2);
+            p.wide_fixed("Acme SSD 512", 256)
+                .u32(3)
+                .bytes(&[write_cache, 0])
+                .wide_fixed("C", 3)
+                .zeros(2);
         })?;
         self.event(kind::CONFIG_LOGICAL_DISK, |p| {
-            p.u64(0x1000_0000).u64(0x76_0000_0000).u32(0).u32(0).u32(1).wide_fixed("C:", 4);
-            p.u32(0).u32(3).u32(8).u32(512).u32(0).u64(60_000_000).u64(123_600_896);
+            p.u64(0x1000_0000)
+                .u64(0x76_0000_0000)
+                .u32(0)
+                .u32(0)
+                .u32(1)
+                .wide_fixed("C:", 4);
+            p.u32(0)
+                .u32(3)
+                .u32(8)
+                .u32(512)
+                .u32(0)
+                .u64(60_000_000)
+                .u64(123_600_896);
             p.wide_fixed("NTFS", 16).u32(0).u32(0);
         })?;
         self.event(kind::CONFIG_NIC, |p| {
             p.u64(0x0605_0403_0202).u32(6).u32(7).u32(7);
-            p.wide("Acme Gigabit").wide("192.168.1.20;fe80::20").wide("192.168.1.1");
+            p.wide("Acme Gigabit")
+                .wide("192.168.1.20;fe80::20")
+                .wide("192.168.1.1");
         })
     }
 
@@ -150,7 +199,11 @@ impl<W: Write + Seek> Sim<W> {
         self.finish_causes();
         let (sink, counts, end) = self.tape.finish()?;
         let mut truth = std::mem::take(&mut self.truth);
-        truth.header = Header { cpu_count: self.plan.cpus, perf_freq: SECOND, duration_ns: Self::ns(end) };
+        truth.header = Header {
+            cpu_count: self.plan.cpus,
+            perf_freq: SECOND,
+            duration_ns: Self::ns(end),
+        };
         truth.counts = counts.summed();
         // Stacks of threads without a script are counted where they are made, the others by what samples hit.
         truth.samples.stacks.distinct = self.stacks.distinct_of_samples() + self.hit.len() as u64;
@@ -186,8 +239,9 @@ impl<W: Write + Seek> Sim<W> {
 
 impl Counts {
     fn summed(&self) -> EventCounts {
-        let kernel =
-            |(Kind(group, opcode, version), n): (&Kind, &u64)| (format!("{group}/{opcode}/{version}"), *n);
+        let kernel = |(Kind(group, opcode, version), n): (&Kind, &u64)| {
+            (format!("{group}/{opcode}/{version}"), *n)
+        };
         let classic = |((class, version, opcode), n): (&(&str, u16, u8), &u64)| {
             (format!("{class}/0/{version}/{opcode}"), *n)
         };
@@ -196,10 +250,19 @@ impl Counts {
         };
         EventCounts {
             total: self.cpus.values().sum(),
-            by_header: self.headers.iter().map(|(header, n)| ((*header).to_owned(), *n)).collect(),
+            by_header: self
+                .headers
+                .iter()
+                .map(|(header, n)| ((*header).to_owned(), *n))
+                .collect(),
             by_cpu: self.cpus.clone(),
             kernel: self.kernel.iter().map(kernel).collect(),
-            provider: self.classic.iter().map(classic).chain(self.provided.iter().map(provided)).collect(),
+            provider: self
+                .classic
+                .iter()
+                .map(classic)
+                .chain(self.provided.iter().map(provided))
+                .collect(),
         }
     }
 }

@@ -22,7 +22,10 @@ const IN_DPC: u8 = 1;
 impl<W: Write + Seek> Sim<W> {
     pub(super) fn sample(&mut self, cpu: Cpu) -> Result<()> {
         let start = self.tape.next();
-        self.plan_at(start + i64::from(self.plan.interval), Happening::Sample(cpu));
+        self.plan_at(
+            start + i64::from(self.plan.interval),
+            Happening::Sample(cpu),
+        );
         let current = self.cpus[cpu].current;
         // A DPC interrupts whatever runs, and the idle loop, too.
         let in_dpc = self.rng.chance(DPC_SAMPLES);
@@ -53,7 +56,14 @@ impl<W: Write + Seek> Sim<W> {
         }
         if let Some(thread) = current {
             self.count_functions(thread);
-            let (kernel, user) = self.write_stack(cpu, StackOwner { timestamp, process_id, thread_id })?;
+            let (kernel, user) = self.write_stack(
+                cpu,
+                StackOwner {
+                    timestamp,
+                    process_id,
+                    thread_id,
+                },
+            )?;
             let stacks = &mut self.truth.samples.stacks;
             stacks.samples_with_any_stack += 1;
             stacks.samples_with_kernel_stack += u64::from(kernel > 0);
@@ -63,7 +73,14 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    fn count_sample(&mut self, cpu: Cpu, (tid, pid): (u32, u32), busy: bool, in_dpc: bool, address: u64) {
+    fn count_sample(
+        &mut self,
+        cpu: Cpu,
+        (tid, pid): (u32, u32),
+        busy: bool,
+        in_dpc: bool,
+        address: u64,
+    ) {
         let samples = &mut self.truth.samples;
         let (cpu, process) = (cpu.0 as u16, pid.to_string());
         samples.samples += 1;
@@ -75,13 +92,24 @@ impl<W: Write + Seek> Sim<W> {
         if busy {
             *samples.busy_by_core.entry(cpu).or_default() += 1;
             // Images of different processes may have the same address.
-            let of_process = self.plan.programs.iter().filter(|(_, plan)| plan.pid == 0 || plan.pid == pid);
-            let images = of_process.flat_map(|(_, plan)| plan.modules).map(|m| &self.plan.modules[*m]);
+            let of_process = self
+                .plan
+                .programs
+                .iter()
+                .filter(|(_, plan)| plan.pid == 0 || plan.pid == pid);
+            let images = of_process
+                .flat_map(|(_, plan)| plan.modules)
+                .map(|m| &self.plan.modules[*m]);
             // The first image that holds the address, as an image of the process and one of the kernel cannot
             // overlap.
-            let module = images.into_iter().find(|m| (m.base..m.base + u64::from(m.size)).contains(&address));
+            let module = images
+                .into_iter()
+                .find(|m| (m.base..m.base + u64::from(m.size)).contains(&address));
             let path = module.map_or_else(|| "?".to_owned(), ModulePlan::dos_path);
-            let modules = samples.exclusive_by_module.entry(process.clone()).or_default();
+            let modules = samples
+                .exclusive_by_module
+                .entry(process.clone())
+                .or_default();
             *modules.entry(path).or_default() += 1;
         }
         *samples.by_process.entry(process).or_default() += 1;
@@ -121,7 +149,11 @@ impl<W: Write + Seek> Sim<W> {
     fn isr(&mut self, cpu: Cpu, routine: u64, vector: u16) -> Result<()> {
         let start = self.begin_interrupt(cpu);
         let end = self.tape.kernel(cpu.0 as u16, kind::ISR, None, |p| {
-            p.time(start).u64(routine).bytes(&[1]).u16(vector).bytes(&[0]);
+            p.time(start)
+                .u64(routine)
+                .bytes(&[1])
+                .u16(vector)
+                .bytes(&[0]);
         })?;
         self.truth.interrupts.isrs += 1;
         self.truth.interrupts.isr_ns += (end - start) * TICK_NS;
@@ -132,7 +164,9 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn timer(&mut self, thread: Thread) -> Result<()> {
         let cpu = Cpu(self.rng.below(self.cpus.len() as u64) as usize);
         let routine = self.plan.routines.timer;
-        self.dpc(cpu, kind::TIMER_DPC, routine, |sim| sim.make_ready(cpu, thread, Some(Cause::Timer)))
+        self.dpc(cpu, kind::TIMER_DPC, routine, |sim| {
+            sim.make_ready(cpu, thread, Some(Cause::Timer))
+        })
     }
 
     pub(super) fn input(&mut self, thread: Thread) -> Result<()> {
@@ -140,12 +174,16 @@ impl<W: Write + Seek> Sim<W> {
         // a thread is often readied elsewhere than it runs.
         let (cpu, (isr, dpc)) = (Cpu(0), self.plan.routines.keyboard);
         self.isr(cpu, isr, 0x91)?;
-        self.dpc(cpu, kind::DPC, dpc, |sim| sim.make_ready(cpu, thread, Some(Cause::Input)))
+        self.dpc(cpu, kind::DPC, dpc, |sim| {
+            sim.make_ready(cpu, thread, Some(Cause::Input))
+        })
     }
 
     /// The disk interrupts; the request that is done is completed in the DPC.
     pub(super) fn disk_done(&mut self, request: Option<Request>) -> Result<()> {
-        let Some(request) = request else { return Ok(()) };
+        let Some(request) = request else {
+            return Ok(());
+        };
         let (cpu, (isr, dpc)) = (Cpu(self.cpus.len() - 1), self.plan.routines.disk);
         self.isr(cpu, isr, 0xB1)?;
         self.dpc(cpu, kind::DPC, dpc, |sim| {
@@ -155,7 +193,9 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn mark(&mut self, index: usize) -> Result<()> {
-        let Some((_, text)) = self.plan.marks.get(index).copied() else { return Ok(()) };
+        let Some((_, text)) = self.plan.marks.get(index).copied() else {
+            return Ok(());
+        };
         self.set_mark(text)
     }
 
@@ -163,7 +203,10 @@ impl<W: Write + Seek> Sim<W> {
         let time = self.tape.kernel(0, kind::MARK, None, |p| {
             p.ansi(text);
         })?;
-        self.truth.marks.push(Mark { time_ns: (time - T0) * TICK_NS, text: text.to_owned() });
+        self.truth.marks.push(Mark {
+            time_ns: (time - T0) * TICK_NS,
+            text: text.to_owned(),
+        });
         Ok(())
     }
 }

@@ -118,16 +118,36 @@ impl<W: Write + Seek> Sim<W> {
         let ((new_tid, new_pid), (old_tid, _)) = (self.ids(new), self.ids(old));
         let priority = |thread: Option<Thread>| thread.map_or(0, |t| self.plan.threads[t].priority);
         // The idle state that the processor leaves; a processor that was busy leaves none.
-        let c_state = if old.is_none() { self.rng.between(0, 1) as u8 } else { 0 };
-        let user_mode = u8::from(reason == reason::USER_REQUEST || reason == reason::WR_USER_REQUEST);
-        let flags = [priority(new), priority(old), c_state, 0, reason, user_mode, state, cpu.0 as u8];
+        let c_state = if old.is_none() {
+            self.rng.between(0, 1) as u8
+        } else {
+            0
+        };
+        let user_mode =
+            u8::from(reason == reason::USER_REQUEST || reason == reason::WR_USER_REQUEST);
+        let flags = [
+            priority(new),
+            priority(old),
+            c_state,
+            0,
+            reason,
+            user_mode,
+            state,
+            cpu.0 as u8,
+        ];
         // Before the event is written, since it carries the values.
         let counters = self.count(cpu, old);
-        let time = self.tape.counted(cpu.0 as u16, kind::CSWITCH, None, &counters, |p| {
-            p.u32(new_tid).u32(old_tid).bytes(&flags).u32(1).u32(0);
-        })?;
+        let time = self
+            .tape
+            .counted(cpu.0 as u16, kind::CSWITCH, None, &counters, |p| {
+                p.u32(new_tid).u32(old_tid).bytes(&flags).u32(1).u32(0);
+            })?;
         if let Some(old) = old {
-            let slice = self.threads[old].account.switch_out(Out { time, state, reason });
+            let slice = self.threads[old].account.switch_out(Out {
+                time,
+                state,
+                reason,
+            });
             self.ran(cpu, old, slice);
             self.threads[old].last_cpu = cpu;
         }
@@ -151,7 +171,16 @@ impl<W: Write + Seek> Sim<W> {
             self.count_wait_functions(new, waited);
             self.wait_ended(new, waited, time);
         }
-        self.stack(cpu, new, StackOwner { timestamp: time, process_id: new_pid, thread_id: new_tid }, taken)?;
+        self.stack(
+            cpu,
+            new,
+            StackOwner {
+                timestamp: time,
+                process_id: new_pid,
+                thread_id: new_tid,
+            },
+            taken,
+        )?;
         Ok(())
     }
 
@@ -160,7 +189,10 @@ impl<W: Write + Seek> Sim<W> {
         let slice = self.cpus[cpu].slice;
         (self.cpus[cpu].until, self.cpus[cpu].since) = (until, time);
         self.plan_at(until, Happening::Computed(cpu, slice));
-        self.plan_at(time + self.threads[thread].quantum, Happening::QuantumEnd(cpu, slice));
+        self.plan_at(
+            time + self.threads[thread].quantum,
+            Happening::QuantumEnd(cpu, slice),
+        );
     }
 
     /// Lets the thread of a processor compute for so long.
@@ -171,12 +203,19 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     /// Makes a thread ready, on a processor whose thread does it, or a DPC for a cause.
-    pub(super) fn make_ready(&mut self, cpu: Cpu, thread: Thread, dpc: Option<Cause>) -> Result<()> {
+    pub(super) fn make_ready(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        dpc: Option<Cause>,
+    ) -> Result<()> {
         let (tid, _) = self.ids(Some(thread));
         let from_dpc = dpc.is_some();
-        let time = self.tape.kernel(cpu.0 as u16, kind::READY_THREAD, None, |p| {
-            p.u32(tid).bytes(&[1, 0, u8::from(from_dpc), 0]);
-        })?;
+        let time = self
+            .tape
+            .kernel(cpu.0 as u16, kind::READY_THREAD, None, |p| {
+                p.u32(tid).bytes(&[1, 0, u8::from(from_dpc), 0]);
+            })?;
         // Before the account learns of it: from then on the thread no longer waits, and nothing knows since
         // when it did.
         self.wait_ends(cpu, thread, dpc);
@@ -185,7 +224,11 @@ impl<W: Write + Seek> Sim<W> {
         // interrupted.
         if let Some(readying) = self.cpus[cpu].current.filter(|_| !from_dpc) {
             let (thread_id, process_id) = self.ids(Some(readying));
-            let owner = StackOwner { timestamp: time, process_id, thread_id };
+            let owner = StackOwner {
+                timestamp: time,
+                process_id,
+                thread_id,
+            };
             self.stack(cpu, readying, owner, Taken::Ready)?;
         }
         let priority = self.plan.threads[thread].priority;
@@ -196,7 +239,11 @@ impl<W: Write + Seek> Sim<W> {
             // Until it has looked no other thread is sent to it, or two could count on one idle processor.
             self.cpus[target].dispatching = true;
             // An idle processor has to leave its idle state first: 2 to 15 microseconds against 1.5 to 6.
-            let delay = if self.cpus[target].current.is_none() { (20, 150) } else { (15, 60) };
+            let delay = if self.cpus[target].current.is_none() {
+                (20, 150)
+            } else {
+                (15, 60)
+            };
             let time = self.tape.now() + i64::from(self.rng.between(delay.0, delay.1));
             self.plan_at(time, Happening::Dispatch(target));
         }
@@ -213,7 +260,11 @@ impl<W: Write + Seek> Sim<W> {
         };
         let idle = |cpu: &Cpu| self.cpus[*cpu].current.is_none();
         let all = || self.cpus.keys().filter(free);
-        let priority = |cpu: &Cpu| self.cpus[*cpu].current.map_or(0, |t| self.plan.threads[t].priority);
+        let priority = |cpu: &Cpu| {
+            self.cpus[*cpu]
+                .current
+                .map_or(0, |t| self.plan.threads[t].priority)
+        };
         all()
             .find(|cpu| *cpu == last && idle(cpu))
             .or_else(|| all().find(idle))
@@ -223,19 +274,28 @@ impl<W: Write + Seek> Sim<W> {
 
     fn best_ready(&self, cpu: Cpu) -> Option<u8> {
         let some = |queue: &VecDeque<Thread>| queue.iter().any(|thread| self.may_run(cpu, *thread));
-        self.ready.iter().rposition(some).map(|priority| priority as u8)
+        self.ready
+            .iter()
+            .rposition(some)
+            .map(|priority| priority as u8)
     }
 
     fn pop_ready(&mut self, cpu: Cpu) -> Option<Thread> {
         let queue = usize::from(self.best_ready(cpu)?);
-        let place = self.ready.get(queue)?.iter().position(|thread| self.may_run(cpu, *thread))?;
+        let place = self
+            .ready
+            .get(queue)?
+            .iter()
+            .position(|thread| self.may_run(cpu, *thread))?;
         self.ready.get_mut(queue)?.remove(place)
     }
 
     pub(super) fn dispatch(&mut self, cpu: Cpu) -> Result<()> {
         self.cpus[cpu].dispatching = false;
         // Another processor may have taken the thread since this one was sent to look.
-        let Some(best) = self.best_ready(cpu) else { return Ok(()) };
+        let Some(best) = self.best_ready(cpu) else {
+            return Ok(());
+        };
         match self.cpus[cpu].current {
             None => {
                 let next = self.pop_ready(cpu);
@@ -251,10 +311,15 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn quantum_end(&mut self, cpu: Cpu) -> Result<()> {
-        let Some(current) = self.cpus[cpu].current else { return Ok(()) };
+        let Some(current) = self.cpus[cpu].current else {
+            return Ok(());
+        };
         // Threads of equal priority take turns, unlike in a preemption, where only a more important one
         // counts.
-        if self.best_ready(cpu).is_some_and(|best| best >= self.plan.threads[current].priority) {
+        if self
+            .best_ready(cpu)
+            .is_some_and(|best| best >= self.plan.threads[current].priority)
+        {
             let next = self.pop_ready(cpu);
             self.put_back(cpu, current, true);
             return self.switch(cpu, next, state::READY, reason::WR_QUANTUM_END);
@@ -274,10 +339,20 @@ impl<W: Write + Seek> Sim<W> {
         // At least a tick, since an entry of the queue in the past would be handled before those that led to
         // it.
         state.left = (self.cpus[cpu].until - now).max(1);
-        state.quantum = if behind { QUANTUM } else { (state.quantum - used).max(MICROSECOND) };
+        state.quantum = if behind {
+            QUANTUM
+        } else {
+            (state.quantum - used).max(MICROSECOND)
+        };
         let priority = self.plan.threads[thread].priority;
-        let Some(queue) = self.ready.get_mut(usize::from(priority)) else { return };
-        if behind { queue.push_back(thread) } else { queue.push_front(thread) }
+        let Some(queue) = self.ready.get_mut(usize::from(priority)) else {
+            return;
+        };
+        if behind {
+            queue.push_back(thread)
+        } else {
+            queue.push_front(thread)
+        }
     }
 
     /// Writes a stack of a thread. Returns its number of frames in the kernel and in user mode.
@@ -297,7 +372,9 @@ impl<W: Write + Seek> Sim<W> {
         let plan = &self.plan.threads[thread];
         match plan.script {
             Some(script) => self.script_frames(thread, script, taken),
-            None => self.stacks.take(plan.program, taken, &mut self.rng, &mut self.frames),
+            None => self
+                .stacks
+                .take(plan.program, taken, &mut self.rng, &mut self.frames),
         }
     }
 
@@ -311,7 +388,10 @@ impl<W: Write + Seek> Sim<W> {
             self.tape.whole_stack(cpu, owner, &frames.kernel)?;
             return Ok(counts);
         }
-        for (part, frames) in [(StackPart::Kernel, &frames.kernel), (StackPart::User, &frames.user)] {
+        for (part, frames) in [
+            (StackPart::Kernel, &frames.kernel),
+            (StackPart::User, &frames.user),
+        ] {
             if !frames.is_empty() {
                 self.tape.stack_part(cpu, owner, part, frames)?;
             }
@@ -323,6 +403,11 @@ impl<W: Write + Seek> Sim<W> {
 impl CpuState {
     /// Ticks that the processor was busy until the end.
     pub(super) fn busy_until(&self, end: i64) -> i64 {
-        self.busy + if self.current.is_some() { end - self.busy_since } else { 0 }
+        self.busy
+            + if self.current.is_some() {
+                end - self.busy_since
+            } else {
+                0
+            }
     }
 }

@@ -55,7 +55,10 @@ pub(super) struct EventState {
 
 impl EventState {
     pub(super) const fn new(plan: &EventPlan) -> Self {
-        Self { signals: plan.signals, waiting: VecDeque::new() }
+        Self {
+            signals: plan.signals,
+            waiting: VecDeque::new(),
+        }
     }
 }
 
@@ -74,20 +77,28 @@ impl<W: Write + Seek> Sim<W> {
         let Some(step) = plan.steps.get(at).copied() else {
             // A script without a loop has no step to go back to: its thread ends.
             self.threads[thread].step = plan.again_from;
-            return Ok(if plan.again_from < plan.steps.len() { Then::GoesOn } else { Then::Ends });
+            return Ok(if plan.again_from < plan.steps.len() {
+                Then::GoesOn
+            } else {
+                Then::Ends
+            });
         };
         self.threads[thread].step += 1;
         match step {
             Step::Run(code, low, high) => {
                 self.threads[thread].script.running = Some(code);
-                return Ok(Then::Computes(MICROSECOND * i64::from(self.rng.between(low, high))));
+                return Ok(Then::Computes(
+                    MICROSECOND * i64::from(self.rng.between(low, high)),
+                ));
             }
             Step::Sleep(path, low, high) => {
                 self.threads[thread].script.waits = Some(path);
                 return Ok(self.wake_after(low, high, Happening::Timer(thread)));
             }
             Step::Click(path, at_ms) => return Ok(self.click(thread, path, at_ms)),
-            Step::Await(path, reason, event) => return Ok(self.await_event(thread, path, reason, event)),
+            Step::Await(path, reason, event) => {
+                return Ok(self.await_event(thread, path, reason, event));
+            }
             Step::Take(path, port) => return self.take_request(cpu, thread, path, port),
             Step::Ask(path, ask) => return self.ask(cpu, thread, path, ask),
             Step::Post(path, port, file) => {
@@ -103,7 +114,9 @@ impl<W: Write + Seek> Sim<W> {
                 self.act_out(cpu, thread, act)?;
             }
             Step::Read(path, reading) => self.read_or_write(cpu, thread, path, (reading, false))?,
-            Step::WriteOut(path, reading) => self.read_or_write(cpu, thread, path, (reading, true))?,
+            Step::WriteOut(path, reading) => {
+                self.read_or_write(cpu, thread, path, (reading, true))?
+            }
             Step::Write(path, reading) => {
                 self.read_or_write(cpu, thread, path, (reading, true))?;
                 self.use_cache(thread);
@@ -112,8 +125,22 @@ impl<W: Write + Seek> Sim<W> {
             Step::HardFault(path, reading) => self.fault(thread, path, reading, true),
             Step::ReadAsked(path, reading) => {
                 // A server without a request reads the file that its plan names, so that no step is lost.
-                let asked = self.threads[thread].script.request.map_or(reading.file, |request| request.file);
-                self.read_or_write(cpu, thread, path, (Reading { file: asked, ..reading }, false))?;
+                let asked = self.threads[thread]
+                    .script
+                    .request
+                    .map_or(reading.file, |request| request.file);
+                self.read_or_write(
+                    cpu,
+                    thread,
+                    path,
+                    (
+                        Reading {
+                            file: asked,
+                            ..reading
+                        },
+                        false,
+                    ),
+                )?;
             }
             Step::Set(path, event) => self.set_event(cpu, thread, path, event)?,
             Step::Answer(path) => {
@@ -133,7 +160,11 @@ impl<W: Write + Seek> Sim<W> {
         }
         // A step that started a transfer gives its thread a moment on the processor, as opening the file
         // takes one; the rest of the operation is done by `act` before the next step.
-        Ok(if self.threads[thread].io.is_some() { Then::Computes(MICROSECOND) } else { Then::GoesOn })
+        Ok(if self.threads[thread].io.is_some() {
+            Then::Computes(MICROSECOND)
+        } else {
+            Then::GoesOn
+        })
     }
 
     fn click(&mut self, thread: Thread, path: Path, at_ms: u32) -> Then {
@@ -191,7 +222,12 @@ impl<W: Write + Seek> Sim<W> {
         // The message is written before the server is readied, as the kernel does it: a reader that pairs
         // both finds the message first.
         let message = self.send_request(cpu, client, port)?;
-        self.ports[port].requests.push_back(Request { client, file, message, is_waited_for });
+        self.ports[port].requests.push_back(Request {
+            client,
+            file,
+            message,
+            is_waited_for,
+        });
         if let Some(server) = self.ports[port].idle.pop_front() {
             self.make_ready(cpu, server, None)?;
         }
@@ -219,8 +255,17 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Answers the request that a thread serves, if it is waited for.
     fn answer(&mut self, cpu: Cpu, server: Thread) -> Result<()> {
-        let request = self.threads[server].script.request.take().filter(|request| request.is_waited_for);
-        let Some(Request { client, message, .. }) = request else { return Ok(()) };
+        let request = self.threads[server]
+            .script
+            .request
+            .take()
+            .filter(|request| request.is_waited_for);
+        let Some(Request {
+            client, message, ..
+        }) = request
+        else {
+            return Ok(());
+        };
         if let Some(message) = message {
             self.send(cpu, server, message)?;
         }
@@ -229,13 +274,21 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Whose request a thread works on.
     pub(super) fn serves(&self, server: Thread) -> Option<Thread> {
-        self.threads[server].script.request.map(|request| request.client)
+        self.threads[server]
+            .script
+            .request
+            .map(|request| request.client)
     }
 
     fn fault(&mut self, thread: Thread, path: Path, reading: Reading, has_event: bool) {
         self.will_transfer(thread, path, reading);
         self.threads[thread].script.acts = Some(path);
-        self.page_in(thread, reading.file, (reading.parts.max(1), reading.bytes), has_event);
+        self.page_in(
+            thread,
+            reading.file,
+            (reading.parts.max(1), reading.bytes),
+            has_event,
+        );
     }
 
     fn read_or_write(
@@ -271,7 +324,9 @@ impl<W: Write + Seek> Sim<W> {
         let path = match taken {
             Taken::Wait(_) => state.waits.unwrap_or(begins),
             Taken::Ready => state.acts.unwrap_or(begins),
-            Taken::Resumed => state.running.map_or(begins, |code| self.plan.codes[code].preempted),
+            Taken::Resumed => state
+                .running
+                .map_or(begins, |code| self.plan.codes[code].preempted),
             Taken::Sample => state.running.map_or(begins, |code| {
                 let paths = &self.plan.codes[code].paths;
                 let place = self.rng.below(paths.len() as u64) as usize;
@@ -288,7 +343,9 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Moves the innermost frame of a sample to a place of its function.
     fn hit(&mut self, path: Path) {
-        let Some(leaf) = self.plan.code.paths[path].functions.last().copied() else { return };
+        let Some(leaf) = self.plan.code.paths[path].functions.last().copied() else {
+            return;
+        };
         let start = self.plan.code.address(&self.plan.modules, leaf);
         let size = u64::from(self.plan.code.functions[leaf].size);
         let place = self.rng.below(PLACES);
@@ -307,7 +364,9 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Counts the functions of the sample that was taken last.
     pub(super) fn count_functions(&mut self, thread: Thread) {
-        let Some(path) = self.last_hit.take() else { return };
+        let Some(path) = self.last_hit.take() else {
+            return;
+        };
         let pid = self.plan.programs[self.plan.threads[thread].program].pid;
         let functions = self.truth.functions.entry(pid.to_string()).or_default();
         let path = &self.plan.code.paths[path].functions;
@@ -318,7 +377,12 @@ impl<W: Write + Seek> Sim<W> {
             counts.exclusive += u64::from(position + 1 == path.len());
             // A function that is on the stack several times counts once, as in the tables that the truth is
             // compared with.
-            counts.inclusive += u64::from(!path.iter().take(position).any(|earlier| earlier == function));
+            counts.inclusive += u64::from(
+                !path
+                    .iter()
+                    .take(position)
+                    .any(|earlier| earlier == function),
+            );
         }
     }
 
@@ -326,18 +390,32 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn count_wait_functions(&mut self, thread: Thread, waited: Waited) {
         let plan = &self.plan.threads[thread];
         let Some(script) = plan.script else { return };
-        let path = self.threads[thread].script.waits.unwrap_or(self.plan.scripts[script].begins);
+        let path = self.threads[thread]
+            .script
+            .waits
+            .unwrap_or(self.plan.scripts[script].begins);
         let pid = self.plan.programs[plan.program].pid;
-        let functions = self.truth.function_waits.entry(pid.to_string()).or_default();
+        let functions = self
+            .truth
+            .function_waits
+            .entry(pid.to_string())
+            .or_default();
         let path = &self.plan.code.paths[path].functions;
         for (position, function) in path.iter().enumerate() {
             // A recursive function waited once, however often it is on the stack.
-            if path.iter().take(position).any(|earlier| earlier == function) {
+            if path
+                .iter()
+                .take(position)
+                .any(|earlier| earlier == function)
+            {
                 continue;
             }
             let plan = &self.plan.code.functions[*function];
             let sums = functions
-                .entry(format!("{}!{}", self.plan.modules[plan.module].name, plan.name))
+                .entry(format!(
+                    "{}!{}",
+                    self.plan.modules[plan.module].name, plan.name
+                ))
                 .or_default();
             sums.waits += 1;
             sums.wait_ns += (waited.readied - waited.since) * TICK_NS;
@@ -350,7 +428,11 @@ impl<W: Write + Seek> Sim<W> {
             return Ok(());
         }
         let (thread_id, process_id) = self.ids(Some(thread));
-        let owner = StackOwner { timestamp, process_id, thread_id };
+        let owner = StackOwner {
+            timestamp,
+            process_id,
+            thread_id,
+        };
         self.stack(cpu, thread, owner, Taken::Ready).map(|_| ())
     }
 }

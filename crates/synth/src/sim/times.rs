@@ -42,7 +42,10 @@ pub(super) struct Account {
 impl Account {
     /// Returns how long the thread ran.
     pub(super) fn switch_out(&mut self, out: Out) -> i64 {
-        let slice = self.running_since.take().map_or(0, |since| out.time - since);
+        let slice = self
+            .running_since
+            .take()
+            .map_or(0, |since| out.time - since);
         self.sums.run_ns += slice;
         // A thread that ended waits for nothing, and must not be open when the trace ends.
         self.out = (out.state != state::TERMINATED).then_some(out);
@@ -52,13 +55,19 @@ impl Account {
 
     /// Since when the thread waits, if it was not readied yet.
     pub(super) fn waits_since(&self) -> Option<i64> {
-        self.out.filter(|out| out.state == state::WAITING && self.readied.is_none()).map(|out| out.time)
+        self.out
+            .filter(|out| out.state == state::WAITING && self.readied.is_none())
+            .map(|out| out.time)
     }
 
     /// Since when the thread could run and does not.
     pub(super) fn ready_since(&self) -> Option<i64> {
         let out = self.out?;
-        if out.state == state::READY { Some(out.time) } else { self.readied }
+        if out.state == state::READY {
+            Some(out.time)
+        } else {
+            self.readied
+        }
     }
 
     /// Ticks until now of running, waiting and being ready.
@@ -71,7 +80,11 @@ impl Account {
             (Some(out), None) => (now - out.time, 0),
             (None, _) => (0, 0),
         };
-        [self.sums.run_ns + run, self.sums.wait_ns + wait, self.sums.ready_ns + ready]
+        [
+            self.sums.run_ns + run,
+            self.sums.wait_ns + wait,
+            self.sums.ready_ns + ready,
+        ]
     }
 
     /// Whether the thread was never readied and never ran.
@@ -100,18 +113,29 @@ impl Account {
         self.sums.wait_ns += readied - out.time;
         *self.sums.wait_ns_by_reason.entry(out.reason).or_default() += readied - out.time;
         self.sums.ready_ns += time - readied;
-        Some(Waited { reason: out.reason, since: out.time, readied })
+        Some(Waited {
+            reason: out.reason,
+            since: out.time,
+            readied,
+        })
     }
 
     /// The sums in nanoseconds and what is open, if the trace ends at that time.
     pub(super) fn finish(&self, end: i64) -> ThreadTimes {
         let mut times = self.sums.clone();
         times.run_open_end_ns = self.running_since.map_or(0, |since| end - since);
-        for ticks in [&mut times.run_ns, &mut times.run_open_end_ns, &mut times.wait_ns, &mut times.ready_ns]
-        {
+        for ticks in [
+            &mut times.run_ns,
+            &mut times.run_open_end_ns,
+            &mut times.wait_ns,
+            &mut times.ready_ns,
+        ] {
             *ticks *= TICK_NS;
         }
-        times.wait_ns_by_reason.values_mut().for_each(|ticks| *ticks *= TICK_NS);
+        times
+            .wait_ns_by_reason
+            .values_mut()
+            .for_each(|ticks| *ticks *= TICK_NS);
         let ns = |time: i64| (time - T0) * TICK_NS;
         let open = self.out.map(|out| Open {
             since_ns: ns(out.time),
@@ -119,6 +143,9 @@ impl Account {
             reason: out.reason,
             readied_ns: self.readied.map(ns),
         });
-        ThreadTimes { times, open_at_end: open }
+        ThreadTimes {
+            times,
+            open_at_end: open,
+        }
     }
 }

@@ -30,7 +30,9 @@ pub(super) enum Then {
 impl<W: Write + Seek> Sim<W> {
     /// Lets the thread of a processor act until it computes, waits or ends.
     pub(super) fn act(&mut self, cpu: Cpu) -> Result<()> {
-        let Some(thread) = self.cpus[cpu].current else { return Ok(()) };
+        let Some(thread) = self.cpus[cpu].current else {
+            return Ok(());
+        };
         self.threads[thread].left = 0;
         // At the first instruction of the first thread, where the loader of Windows maps images.
         self.load_images(cpu, thread)?;
@@ -59,7 +61,11 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn io_step(&mut self, cpu: Cpu, thread: Thread, open: super::io::Open) -> Result<Then> {
-        let reason = if open.paging { reason::WR_PAGE_IN } else { reason::EXECUTIVE };
+        let reason = if open.paging {
+            reason::WR_PAGE_IN
+        } else {
+            reason::EXECUTIVE
+        };
         Ok(if self.go_on(cpu, thread, open)? {
             Then::Waits(reason)
         } else if self.threads[thread].io.is_some() {

@@ -22,11 +22,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use calls::{Call, CallTimes, Core, CounterSums, FunctionSamples, Link, Parked, Root, WaitSums, Watched};
+pub use calls::{
+    Call, CallTimes, Core, CounterSums, FunctionSamples, Link, Parked, Root, WaitSums, Watched,
+};
 pub use causes::{Acted, Cause, Victim};
 pub use events::{
-    Alpc, AlpcCalls, AlpcWaits, Callbacks, Delivered, HardFaultSums, HardFaults, HeapSums, MiniFilter, Pool,
-    PoolSums,
+    Alpc, AlpcCalls, AlpcWaits, Callbacks, Delivered, HardFaultSums, HardFaults, HeapSums,
+    MiniFilter, Pool, PoolSums,
 };
 pub use lives::{ProcessExit, ProcessStart, SyscallSums, Syscalls};
 pub use objects::{HandleSums, Handles, Objects, Registry, RegistrySums};

@@ -24,15 +24,22 @@ pub(crate) struct Machine {
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {
-    let units = bytes.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]]));
+    let units = bytes
+        .chunks_exact(2)
+        .map(|c| u16::from_le_bytes([c[0], c[1]]));
     String::from_utf16(&units.take_while(|unit| *unit != 0).collect::<Vec<_>>()).unwrap()
 }
 
 impl Machine {
     pub(crate) fn new(truth: &Truth) -> Self {
         let ids = truth.threads.keys().filter_map(|name| name.split_once('/'));
-        let pids = ids.map(|(pid, tid)| (tid.parse().unwrap(), pid.to_owned())).collect();
-        Self { pids, ..Self::default() }
+        let pids = ids
+            .map(|(pid, tid)| (tid.parse().unwrap(), pid.to_owned()))
+            .collect();
+        Self {
+            pids,
+            ..Self::default()
+        }
     }
 
     pub(crate) fn take(&mut self, event: &RawEvent<'_>) {
@@ -45,7 +52,8 @@ impl Machine {
             }
             Some(0x1403) if u32_at(p, 16) == Some(0) => {
                 let name = text(&p[56..]).rsplit('\\').next().unwrap().to_owned();
-                self.images.push((u64_at(p, 0).unwrap(), u64_at(p, 8).unwrap(), name));
+                self.images
+                    .push((u64_at(p, 0).unwrap(), u64_at(p, 8).unwrap(), name));
             }
             _ => {}
         }
@@ -106,13 +114,18 @@ fn callbacks_of_filter_drivers_follow_from_their_events() {
         // The path with which a file object was opened.
         let mut opened: HashMap<u64, String> = HashMap::new();
         read(trace, &truth, |machine, event| {
-            let (p, Some(hook)) = (event.payload(), event.hook_id()) else { return };
+            let (p, Some(hook)) = (event.payload(), event.hook_id()) else {
+                return;
+            };
             match hook {
                 0x0440 => {
                     let path = text(&p[32..]).replace(r"\Device\HarddiskVolume3", "C:");
                     opened.insert(u64_at(p, 8).unwrap(), path);
                 }
-                0x0460 | 0x0461 => open.entry(u64_at(p, 24).unwrap()).or_default().push(event.timestamp),
+                0x0460 | 0x0461 => open
+                    .entry(u64_at(p, 24).unwrap())
+                    .or_default()
+                    .push(event.timestamp),
                 0x0462 | 0x0463 => {
                     let (began, request) = (i64_at(p, 0).unwrap(), u64_at(p, 32).unwrap());
                     assert_eq!(open.get_mut(&request).unwrap().pop(), Some(began));
@@ -123,8 +136,12 @@ fn callbacks_of_filter_drivers_follow_from_their_events() {
                     assert_eq!(context == 0, what == "pre create");
                     assert!(context == 0 || machine.files[&context] == path);
                     let (_, pid) = machine.runs(event);
-                    let names =
-                        [machine.driver(u64_at(p, 8).unwrap()).to_owned(), what, pid.to_owned(), path];
+                    let names = [
+                        machine.driver(u64_at(p, 8).unwrap()).to_owned(),
+                        what,
+                        pid.to_owned(),
+                        path,
+                    ];
                     count(&mut ours, &names, |sums| {
                         sums.count += 1;
                         sums.duration_ns += (event.timestamp - began) * TICK_NS;
@@ -146,29 +163,54 @@ fn callbacks_of_filter_drivers_follow_from_their_events() {
         assert_eq!(ours.failed_by_status.len(), 2);
         // The scanner waits for its service: its time is far above what it computes.
         let scans = ours.by_driver["nwshield.sys"]["pre create"];
-        assert!(scans.duration_ns / scans.count as i64 > 400_000, "{scans:?}");
+        assert!(
+            scans.duration_ns / scans.count as i64 > 400_000,
+            "{scans:?}"
+        );
     }
 }
 
-fn count(ours: &mut MiniFilter, [driver, what, pid, path]: &[String; 4], add: impl Fn(&mut Callbacks)) {
-    add(ours.by_driver.entry(driver.clone()).or_default().entry(what.clone()).or_default());
+fn count(
+    ours: &mut MiniFilter,
+    [driver, what, pid, path]: &[String; 4],
+    add: impl Fn(&mut Callbacks),
+) {
+    add(ours
+        .by_driver
+        .entry(driver.clone())
+        .or_default()
+        .entry(what.clone())
+        .or_default());
     add(ours.by_process.entry(pid.clone()).or_default());
     add(ours.by_file.entry(path.clone()).or_default());
 }
 
 #[test]
 fn page_faults_follow_from_their_events() {
-    let kinds = [(10, "transition"), (11, "demand_zero"), (12, "copy_on_write"), (13, "guard_page")];
-    let kinds: HashMap<u16, &str> =
-        kinds.into_iter().chain([(14, "hard"), (15, "access_violation")]).collect();
+    let kinds = [
+        (10, "transition"),
+        (11, "demand_zero"),
+        (12, "copy_on_write"),
+        (13, "guard_page"),
+    ];
+    let kinds: HashMap<u16, &str> = kinds
+        .into_iter()
+        .chain([(14, "hard"), (15, "access_violation")])
+        .collect();
     let (trace, truth) = written("memory", &seeded(2, true));
     let mut ours: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     let mut hard: [BTreeMap<String, HardFaultSums>; 2] = Default::default();
     read(trace, &truth, |machine, event| {
-        let (p, Some(hook)) = (event.payload(), event.hook_id()) else { return };
+        let (p, Some(hook)) = (event.payload(), event.hook_id()) else {
+            return;
+        };
         if let Some(kind) = kinds.get(&(hook & 0xFF)).filter(|_| hook >> 8 == 2) {
             let (_, pid) = machine.runs(event);
-            *ours.entry(pid.to_owned()).or_default().entry((*kind).to_owned()).or_default() += 1;
+            *ours
+                .entry(pid.to_owned())
+                .or_default()
+                .entry((*kind).to_owned())
+                .or_default() += 1;
         }
         if hook == 0x0220 {
             let (tid, pid) = machine.runs(event);
@@ -185,7 +227,10 @@ fn page_faults_follow_from_their_events() {
     assert_eq!(ours, truth.page_faults);
     assert!(ours.values().all(|faults| faults.len() == 6), "{ours:?}");
     let [by_process, by_file] = hard;
-    assert_eq!((by_process, by_file), (truth.hard_faults.by_process, truth.hard_faults.by_file));
+    assert_eq!(
+        (by_process, by_file),
+        (truth.hard_faults.by_process, truth.hard_faults.by_file)
+    );
 }
 
 #[test]
@@ -194,20 +239,30 @@ fn memory_of_the_kernel_follows_from_its_events() {
     let mut ours = Pool::default();
     let mut live: HashMap<u64, (String, u64, i64)> = HashMap::new();
     read(trace, &truth, |machine, event| {
-        let (p, Some(hook @ (0x0E20 | 0x0E22))) = (event.payload(), event.hook_id()) else { return };
+        let (p, Some(hook @ (0x0E20 | 0x0E22))) = (event.payload(), event.hook_id()) else {
+            return;
+        };
         let tag = String::from_utf8(p[4..8].to_vec()).unwrap();
         let (bytes, address) = (u64_at(p, 8).unwrap(), u64_at(p, 16).unwrap());
         let known = if hook == 0x0E20 {
-            assert!(live.insert(address, (tag.clone(), bytes, event.timestamp)).is_none());
+            assert!(
+                live.insert(address, (tag.clone(), bytes, event.timestamp))
+                    .is_none()
+            );
             None
         } else {
             live.remove(&address)
         };
-        assert!(known.as_ref().is_none_or(|known| known.0 == tag && known.1 == bytes));
+        assert!(
+            known
+                .as_ref()
+                .is_none_or(|known| known.0 == tag && known.1 == bytes)
+        );
         let (_, pid) = machine.runs(event);
-        for sums in
-            [ours.by_tag.entry(tag.clone()).or_default(), ours.by_process.entry(pid.to_owned()).or_default()]
-        {
+        for sums in [
+            ours.by_tag.entry(tag.clone()).or_default(),
+            ours.by_process.entry(pid.to_owned()).or_default(),
+        ] {
             if hook == 0x0E20 {
                 sums.allocations += 1;
                 sums.allocated_bytes += bytes;
@@ -216,7 +271,9 @@ fn memory_of_the_kernel_follows_from_its_events() {
             sums.frees += 1;
             sums.freed_bytes += bytes;
             sums.frees_of_earlier += u64::from(known.is_none());
-            sums.lifetime_ns += known.as_ref().map_or(0, |known| (event.timestamp - known.2) * TICK_NS);
+            sums.lifetime_ns += known
+                .as_ref()
+                .map_or(0, |known| (event.timestamp - known.2) * TICK_NS);
         }
     });
     for (tag, bytes, _) in live.values() {
@@ -227,7 +284,10 @@ fn memory_of_the_kernel_follows_from_its_events() {
     assert_eq!(ours, truth.pool);
     assert!(ours.by_tag["CamN"].live > 20, "one tag leaks");
     assert!(ours.by_tag["CamF"].live <= 2);
-    assert_eq!(ours.by_tag["CamO"].frees_of_earlier, ours.by_tag["CamO"].frees);
+    assert_eq!(
+        ours.by_tag["CamO"].frees_of_earlier,
+        ours.by_tag["CamO"].frees
+    );
 }
 
 #[test]
@@ -236,11 +296,18 @@ fn heaps_follow_from_their_events() {
     let mut ours: BTreeMap<String, BTreeMap<String, HeapSums>> = BTreeMap::new();
     let mut live: HashMap<(u32, u64), HashMap<u64, (u64, i64)>> = HashMap::new();
     read(trace, &truth, |_, event| {
-        let (p, Some(hook)) = (event.payload(), event.hook_id().filter(|hook| hook >> 8 == 0x10)) else {
+        let (p, Some(hook)) = (
+            event.payload(),
+            event.hook_id().filter(|hook| hook >> 8 == 0x10),
+        ) else {
             return;
         };
         let (pid, heap) = (event.process_id().unwrap(), u64_at(p, 0).unwrap());
-        let sums = ours.entry(pid.to_string()).or_default().entry(format!("{heap:#x}")).or_default();
+        let sums = ours
+            .entry(pid.to_string())
+            .or_default()
+            .entry(format!("{heap:#x}"))
+            .or_default();
         let blocks = live.entry((pid, heap)).or_default();
         match hook & 0xFF {
             32 => sums.creates += 1,
@@ -248,7 +315,11 @@ fn heaps_follow_from_their_events() {
                 let bytes = u64_at(p, 8).unwrap();
                 sums.allocations += 1;
                 sums.allocated_bytes += bytes;
-                assert!(blocks.insert(u64_at(p, 16).unwrap(), (bytes, event.timestamp)).is_none());
+                assert!(
+                    blocks
+                        .insert(u64_at(p, 16).unwrap(), (bytes, event.timestamp))
+                        .is_none()
+                );
             }
             34 => {
                 let [new, old, to, from] = [8, 16, 24, 32].map(|at| u64_at(p, at).unwrap());
@@ -274,14 +345,22 @@ fn heaps_follow_from_their_events() {
         }
     });
     for ((pid, heap), blocks) in live {
-        let sums = ours.get_mut(&pid.to_string()).unwrap().get_mut(&format!("{heap:#x}")).unwrap();
+        let sums = ours
+            .get_mut(&pid.to_string())
+            .unwrap()
+            .get_mut(&format!("{heap:#x}"))
+            .unwrap();
         sums.live = blocks.len() as u64;
         sums.live_bytes = blocks.values().map(|block| block.0).sum();
     }
     assert_eq!(ours, truth.heap);
     assert_eq!(ours.len(), 2);
     let picture = ours.values().map(|heaps| heaps["0x1f200000000"]);
-    assert!(picture.clone().all(|sums| sums.creates > 5 && sums.destroyed_blocks >= sums.destroys));
+    assert!(
+        picture
+            .clone()
+            .all(|sums| sums.creates > 5 && sums.destroyed_blocks >= sums.destroys)
+    );
 }
 
 #[test]
@@ -294,7 +373,9 @@ fn messages_follow_from_their_events() {
         let mut served: HashMap<u32, (String, i64, i64, i64)> = HashMap::new();
         let mut waits: HashMap<String, (&str, i64)> = HashMap::new();
         read(trace, &truth, |machine, event| {
-            let (p, Some(hook)) = (event.payload(), event.hook_id()) else { return };
+            let (p, Some(hook)) = (event.payload(), event.hook_id()) else {
+                return;
+            };
             if hook >> 8 != 0x1A {
                 return;
             }
@@ -314,7 +395,10 @@ fn messages_follow_from_their_events() {
                 34 => {
                     ours.received += 1;
                     let (sender, since) = sent.remove(&number).unwrap();
-                    match served.remove(&number).filter(|of| of.0 == sender && of.3 > 0) {
+                    match served
+                        .remove(&number)
+                        .filter(|of| of.0 == sender && of.3 > 0)
+                    {
                         Some((server, began, received, answered)) => {
                             let of = ours.calls.entry(name.clone()).or_default();
                             let sums = of.entry(server).or_default();
@@ -325,7 +409,12 @@ fn messages_follow_from_their_events() {
                         }
                         None => drop(served.insert(number, (name.clone(), since, time, 0))),
                     }
-                    let sums = ours.delivered.entry(sender).or_default().entry(name).or_default();
+                    let sums = ours
+                        .delivered
+                        .entry(sender)
+                        .or_default()
+                        .entry(name)
+                        .or_default();
                     sums.messages += 1;
                     sums.latency_ns += (time - since) * TICK_NS;
                 }
@@ -336,7 +425,12 @@ fn messages_follow_from_their_events() {
                 }
                 _ => {
                     let (what, since) = waits.remove(&name).unwrap();
-                    let sums = ours.waits.entry(name).or_default().entry(what.to_owned()).or_default();
+                    let sums = ours
+                        .waits
+                        .entry(name)
+                        .or_default()
+                        .entry(what.to_owned())
+                        .or_default();
                     sums.waits += 1;
                     sums.wait_ns += (time - since) * TICK_NS;
                 }
@@ -344,13 +438,22 @@ fn messages_follow_from_their_events() {
         });
         ours.under_way_at_end = sent.len() as u64;
         for (name, (what, _)) in waits {
-            ours.waits.entry(name).or_default().entry(what.to_owned()).or_default().open_at_end = 1;
+            ours.waits
+                .entry(name)
+                .or_default()
+                .entry(what.to_owned())
+                .or_default()
+                .open_at_end = 1;
         }
         assert_eq!(ours, truth.alpc);
         // Clients, the service in the middle and the storage: the caller of the caller is found by messages.
         let chains = |from: &str, to: &str| {
             let pid = |name: &str| {
-                let of = truth.processes.iter().find(|(_, process)| process.name == name).unwrap();
+                let of = truth
+                    .processes
+                    .iter()
+                    .find(|(_, process)| process.name == name)
+                    .unwrap();
                 format!("{}/", of.0)
             };
             let (from, to) = (pid(from), pid(to));
@@ -358,7 +461,9 @@ fn messages_follow_from_their_events() {
                 sender.starts_with(&from) && of.keys().any(|receiver| receiver.starts_with(&to))
             })
         };
-        assert!(chains("Desk.exe", "SettingsSvc.exe") && chains("SettingsSvc.exe", "StorageSvc.exe"));
+        assert!(
+            chains("Desk.exe", "SettingsSvc.exe") && chains("SettingsSvc.exe", "StorageSvc.exe")
+        );
     }
 }
 
@@ -377,15 +482,20 @@ fn starts_and_exits_of_processes_follow_from_their_events() {
         read(trace, &truth, |machine, event| {
             let t0 = *t0.get_or_insert(event.timestamp);
             let ns = |time: i64| (time - t0) * TICK_NS;
-            let (p, Some(hook)) = (event.payload(), event.hook_id()) else { return };
+            let (p, Some(hook)) = (event.payload(), event.hook_id()) else {
+                return;
+            };
             match hook {
                 0x0F33 => drop(calls.insert(machine.runs(event).0, event.timestamp)),
                 0x0F34 => {
                     let tid = machine.runs(event).0;
                     calls.remove(&tid);
                     let name = machine.name(tid);
-                    let made = starts.iter_mut().find(|s| s.creator == name && s.call_end_ns.is_none());
-                    made.into_iter().for_each(|s| s.call_end_ns = Some(ns(event.timestamp)));
+                    let made = starts
+                        .iter_mut()
+                        .find(|s| s.creator == name && s.call_end_ns.is_none());
+                    made.into_iter()
+                        .for_each(|s| s.call_end_ns = Some(ns(event.timestamp)));
                 }
                 0x0301 => {
                     let (pid, tid) = (u32_at(p, 8).unwrap(), event.thread_id().unwrap());
@@ -406,8 +516,13 @@ fn starts_and_exits_of_processes_follow_from_their_events() {
                     starts.iter_mut().find(|s| s.pid == pid).unwrap().thread = machine.name(tid);
                 }
                 0x0524 => {
-                    let name = u32_at(p, 0).filter(|tid| *tid != 0).map(|tid| machine.name(tid));
-                    for start in starts.iter_mut().filter(|s| Some(&s.thread) == name.as_ref()) {
+                    let name = u32_at(p, 0)
+                        .filter(|tid| *tid != 0)
+                        .map(|tid| machine.name(tid));
+                    for start in starts
+                        .iter_mut()
+                        .filter(|s| Some(&s.thread) == name.as_ref())
+                    {
                         let run = *start.first_run_ns.get_or_insert(ns(event.timestamp));
                         start.first_run_cpu.get_or_insert(event.cpu);
                         start.cost_ns = Some(run - start.call_ns.unwrap());
@@ -430,16 +545,38 @@ fn starts_and_exits_of_processes_follow_from_their_events() {
         });
         assert_eq!(starts, truth.starts);
         assert_eq!(exits, truth.exits);
-        assert!(starts.len() > 50 && exits.len() > 50, "{} {}", starts.len(), exits.len());
-        assert!(flags.iter().all(|(pid, flags)| truth.processes[pid].flags == *flags));
-        assert!([2, 4].iter().all(|bit| flags.values().any(|flags| flags == bit)));
-        on_other_processors += starts.iter().filter(|s| s.first_run_cpu != Some(s.creator_cpu)).count();
+        assert!(
+            starts.len() > 50 && exits.len() > 50,
+            "{} {}",
+            starts.len(),
+            exits.len()
+        );
+        assert!(
+            flags
+                .iter()
+                .all(|(pid, flags)| truth.processes[pid].flags == *flags)
+        );
+        assert!(
+            [2, 4]
+                .iter()
+                .all(|bit| flags.values().any(|flags| flags == bit))
+        );
+        on_other_processors += starts
+            .iter()
+            .filter(|s| s.first_run_cpu != Some(s.creator_cpu))
+            .count();
         let by_broker = starts.iter().filter(|s| {
             truth.processes[&s.pid].parent_pid.to_string() != s.creator.split('/').next().unwrap()
         });
-        assert!(by_broker.count() > 5, "the parent of some is not their creator");
-        let failed =
-            truth.syscalls.by_process.values().map(|calls| calls["ntoskrnl.exe!NtCreateUserProcess"].failed);
+        assert!(
+            by_broker.count() > 5,
+            "the parent of some is not their creator"
+        );
+        let failed = truth
+            .syscalls
+            .by_process
+            .values()
+            .map(|calls| calls["ntoskrnl.exe!NtCreateUserProcess"].failed);
         assert!(failed.sum::<u64>() > 5);
     }
     assert!(on_other_processors > 50, "{on_other_processors}");

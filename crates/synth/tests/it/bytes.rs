@@ -19,7 +19,10 @@ fn the_same_arguments_give_the_same_bytes() {
 fn scripts_too_give_the_same_bytes_and_other_seeds_other_ones() {
     for scenario in SCRIPTED {
         let (bytes, truth) = written(scenario, &seeded(5, true));
-        assert!((bytes.clone(), truth) == written(scenario, &seeded(5, true)), "{scenario}");
+        assert!(
+            (bytes.clone(), truth) == written(scenario, &seeded(5, true)),
+            "{scenario}"
+        );
         assert!(bytes != written(scenario, &seeded(6, true)).0, "{scenario}");
     }
 }
@@ -27,14 +30,26 @@ fn scripts_too_give_the_same_bytes_and_other_seeds_other_ones() {
 #[test]
 fn scripts_too_grow_with_the_scale() {
     for scenario in SCRIPTED {
-        let of = |scale| written(scenario, &Options { scale, ..Options::default() }).1;
+        let of = |scale| {
+            written(
+                scenario,
+                &Options {
+                    scale,
+                    ..Options::default()
+                },
+            )
+            .1
+        };
         let (one, three) = (of(1), of(3));
         let seconds = |truth: &Truth| (truth.header.duration_ns + 500_000_000) / 1_000_000_000;
         assert_eq!(seconds(&three), 3 * seconds(&one), "{scenario}");
         let growth = three.counts.total as f64 / one.counts.total as f64;
         assert!((2.3..3.7).contains(&growth), "{scenario}: {growth}");
         let calls = three.calls.len() as f64 / (one.calls.len().max(1)) as f64;
-        assert!(one.calls.is_empty() || (2.0..4.0).contains(&calls), "{scenario}: {calls}");
+        assert!(
+            one.calls.is_empty() || (2.0..4.0).contains(&calls),
+            "{scenario}: {calls}"
+        );
     }
 }
 
@@ -42,14 +57,24 @@ fn scripts_too_grow_with_the_scale() {
 fn compression_changes_nothing_but_the_size() {
     let (plain, mut truth) = office(&seeded(3, false));
     let (packed, packed_truth) = office(&seeded(3, true));
-    assert!(packed.len() * 3 < plain.len() * 2, "{} of {}", packed.len(), plain.len());
+    assert!(
+        packed.len() * 3 < plain.len() * 2,
+        "{} of {}",
+        packed.len(),
+        plain.len()
+    );
     truth.made.compressed = true;
     assert_eq!(truth, packed_truth);
 }
 
 #[test]
 fn events_grow_with_the_scale() {
-    let of = |scale| office(&Options { scale, ..Options::default() });
+    let of = |scale| {
+        office(&Options {
+            scale,
+            ..Options::default()
+        })
+    };
     let (one, four) = (of(1), of(4));
     let events = [&one, &four].map(|(_, truth)| truth.counts.total as f64);
     assert!((50_000.0..100_000.0).contains(&events[0]), "{events:?}");
@@ -57,7 +82,10 @@ fn events_grow_with_the_scale() {
     let size = four.0.len() as f64 / events[1];
     assert!((70.0..110.0).contains(&size), "{size} bytes each");
     let duration = four.1.header.duration_ns;
-    assert!((4_000_000_000..4_001_000_000).contains(&duration), "{duration}");
+    assert!(
+        (4_000_000_000..4_001_000_000).contains(&duration),
+        "{duration}"
+    );
 }
 
 /// Forgets what is written; only the first and the largest single write are known.
@@ -93,8 +121,15 @@ impl Seek for Drain {
 #[test]
 fn a_trace_streams_buffer_by_buffer() {
     let scenario = find("office").unwrap();
-    let (drain, truth) =
-        scenario.write(Drain::default(), &Options { scale: 3, ..Options::default() }).unwrap();
+    let (drain, truth) = scenario
+        .write(
+            Drain::default(),
+            &Options {
+                scale: 3,
+                ..Options::default()
+            },
+        )
+        .unwrap();
     assert_eq!(drain.largest, 65_536);
     assert!(drain.position > 60 * truth.counts.total);
 }
@@ -102,7 +137,10 @@ fn a_trace_streams_buffer_by_buffer() {
 #[test]
 fn the_truth_does_not_grow_with_the_trace() {
     let text = |scale| {
-        let (_, truth) = office(&Options { scale, ..Options::default() });
+        let (_, truth) = office(&Options {
+            scale,
+            ..Options::default()
+        });
         serde_json::to_string(&truth).unwrap().len()
     };
     let (short, long) = (text(1), text(6));
@@ -114,13 +152,23 @@ fn a_scale_out_of_range_is_refused() {
     assert_eq!(find("office").unwrap().max_scale, MAX_SCALE);
     for scenario in &SCENARIOS {
         for scale in [0, scenario.max_scale + 1] {
-            let options = Options { scale, ..Options::default() };
-            let refused = scenario.write(Cursor::new(Vec::new()), &options).map(|_| ());
+            let options = Options {
+                scale,
+                ..Options::default()
+            };
+            let refused = scenario
+                .write(Cursor::new(Vec::new()), &options)
+                .map(|_| ());
             assert!(matches!(refused, Err(Error::Scale { scale: s, .. }) if s == scale));
         }
         for cpus in [0, 65] {
-            let options = Options { cpus: Some(cpus), ..Options::default() };
-            assert!(matches!(scenario.symbols(&options), Err(Error::Cpus { cpus: c }) if c == cpus));
+            let options = Options {
+                cpus: Some(cpus),
+                ..Options::default()
+            };
+            assert!(
+                matches!(scenario.symbols(&options), Err(Error::Cpus { cpus: c }) if c == cpus)
+            );
         }
     }
     assert!(find("nothing").is_none());

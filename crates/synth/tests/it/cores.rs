@@ -29,7 +29,12 @@ fn processors_are_described_by_the_events_on_power() {
         let t0 = session.clock().t0;
         let mut cores: BTreeMap<u16, Seen> = BTreeMap::new();
         visit(&session, |event| {
-            let Identity::Manifest { provider: of, id, .. } = event.identity() else { return };
+            let Identity::Manifest {
+                provider: of, id, ..
+            } = event.identity()
+            else {
+                return;
+            };
             assert_eq!(of, provider);
             let (p, ns) = (event.payload(), (event.timestamp - t0) * TICK_NS);
             let core = |at: usize| u16::from(u8_at(p, at).unwrap());
@@ -39,12 +44,27 @@ fn processors_are_described_by_the_events_on_power() {
                     seen.nominal_mhz = u32_at(p, 23 - 4).unwrap();
                     seen.class = u8_at(p, 39);
                 }
-                148 => cores.entry(core(2)).or_default().mhz.push(u32_at(p, 15).unwrap()),
+                148 => cores
+                    .entry(core(2))
+                    .or_default()
+                    .mhz
+                    .push(u32_at(p, 15).unwrap()),
                 14 => {
-                    let parked = Parked { from_ns: ns, to_ns: None };
+                    let parked = Parked {
+                        from_ns: ns,
+                        to_ns: None,
+                    };
                     cores.entry(core(10)).or_default().parked.push(parked);
                 }
-                15 => cores.entry(core(10)).or_default().parked.last_mut().unwrap().to_ns = Some(ns),
+                15 => {
+                    cores
+                        .entry(core(10))
+                        .or_default()
+                        .parked
+                        .last_mut()
+                        .unwrap()
+                        .to_ns = Some(ns)
+                }
                 _ => assert_eq!(id, 120),
             }
         });
@@ -55,7 +75,10 @@ fn processors_are_described_by_the_events_on_power() {
             assert_eq!(core.efficiency_class, u8::from(*cpu < 4));
             assert_eq!(seen.nominal_mhz, core.nominal_mhz);
             assert_eq!(seen.mhz.len() as u64, core.frequency_changes);
-            let least_and_most = (*seen.mhz.iter().min().unwrap(), *seen.mhz.iter().max().unwrap());
+            let least_and_most = (
+                *seen.mhz.iter().min().unwrap(),
+                *seen.mhz.iter().max().unwrap(),
+            );
             assert_eq!(least_and_most, (core.min_mhz, core.max_mhz));
             assert_eq!(seen.parked, core.parked);
         }
@@ -66,18 +89,41 @@ fn processors_are_described_by_the_events_on_power() {
 #[test]
 fn a_program_of_low_priority_runs_on_efficient_processors_only_while_others_are_idle() {
     for (seed, cpus) in [(1, None), (2, Some(4)), (3, Some(12))] {
-        let (_, truth) = written("pe-cores", &Options { cpus, ..seeded(seed, true) });
-        let pid = |name: &str| truth.processes.iter().find(|(_, p)| p.name == name).unwrap().0.to_string();
+        let (_, truth) = written(
+            "pe-cores",
+            &Options {
+                cpus,
+                ..seeded(seed, true)
+            },
+        );
+        let pid = |name: &str| {
+            truth
+                .processes
+                .iter()
+                .find(|(_, p)| p.name == name)
+                .unwrap()
+                .0
+                .to_string()
+        };
         let catalog = &truth.run_ns_by_class[&pid("WingCatalog.exe")];
         assert_eq!(catalog.keys().copied().collect::<Vec<_>>(), [0]);
         let of_process = &truth.processes[&pid("WingCatalog.exe").parse().unwrap()].times;
         assert_eq!(catalog[&0], of_process.run_ns);
-        let performant = truth.cores.iter().filter(|(_, core)| core.efficiency_class > 0);
-        let busy: i64 = performant.clone().map(|(cpu, _)| truth.cpus[cpu].busy_ns).sum();
+        let performant = truth
+            .cores
+            .iter()
+            .filter(|(_, core)| core.efficiency_class > 0);
+        let busy: i64 = performant
+            .clone()
+            .map(|(cpu, _)| truth.cpus[cpu].busy_ns)
+            .sum();
         let all = performant.count() as i64 * truth.header.duration_ns;
         assert!(busy * 100 < 40 * all, "{busy} of {all}");
         if cpus.is_none() {
-            assert!(of_process.ready_ns * 4 > of_process.run_ns, "{of_process:?}");
+            assert!(
+                of_process.ready_ns * 4 > of_process.run_ns,
+                "{of_process:?}"
+            );
         }
     }
 }

@@ -32,7 +32,10 @@ pub(crate) const SCRIPTED: [&str; 20] = [
 ];
 
 pub(crate) fn written(scenario: &str, options: &Options) -> (Vec<u8>, Truth) {
-    let (sink, truth) = find(scenario).unwrap().write(Cursor::new(Vec::new()), options).unwrap();
+    let (sink, truth) = find(scenario)
+        .unwrap()
+        .write(Cursor::new(Vec::new()), options)
+        .unwrap();
     assert_eq!(sink.position(), sink.get_ref().len() as u64);
     (sink.into_inner(), truth)
 }
@@ -42,7 +45,11 @@ pub(crate) fn office(options: &Options) -> (Vec<u8>, Truth) {
 }
 
 pub(crate) fn seeded(seed: u64, compressed: bool) -> Options {
-    Options { seed, compressed, ..Options::default() }
+    Options {
+        seed,
+        compressed,
+        ..Options::default()
+    }
 }
 
 pub(crate) fn open(trace: Vec<u8>) -> Session {

@@ -32,10 +32,16 @@ fn system_calls_and_the_registry_follow_from_their_events() {
         // Paths of control blocks, with the times from which on they have them.
         let mut blocks: HashMap<u64, Vec<(i64, String)>> = HashMap::new();
         read(trace.clone(), &truth, |_, event| {
-            let (p, Some(0x0916..=0x0919)) = (event.payload(), event.hook_id()) else { return };
+            let (p, Some(0x0916..=0x0919)) = (event.payload(), event.hook_id()) else {
+                return;
+            };
             let of = blocks.entry(u64_at(p, 16).unwrap()).or_default();
             // Those that are listed at the end had their block all the time.
-            let since = if event.hook_id() == Some(0x0919) && of.is_empty() { 0 } else { event.timestamp };
+            let since = if event.hook_id() == Some(0x0919) && of.is_empty() {
+                0
+            } else {
+                event.timestamp
+            };
             if event.hook_id() != Some(0x0917) {
                 of.push((since, text(&p[24..])));
             }
@@ -44,7 +50,9 @@ fn system_calls_and_the_registry_follow_from_their_events() {
         let (mut ours, mut registry) = (Syscalls::default(), Registry::default());
         let mut addresses: BTreeMap<(String, u64), SyscallSums> = BTreeMap::new();
         read(trace, &truth, |machine, event| {
-            let (p, Some(hook)) = (event.payload(), event.hook_id()) else { return };
+            let (p, Some(hook)) = (event.payload(), event.hook_id()) else {
+                return;
+            };
             if !machine.is_running(event) {
                 return;
             }
@@ -53,7 +61,11 @@ fn system_calls_and_the_registry_follow_from_their_events() {
             let mut about = None;
             match hook {
                 0x0F33 => {
-                    let call = Call { address: u64_at(p, 0).unwrap(), since: event.timestamp, about: None };
+                    let call = Call {
+                        address: u64_at(p, 0).unwrap(),
+                        since: event.timestamp,
+                        about: None,
+                    };
                     calls.entry(tid).or_default().push(call);
                 }
                 0x0F34 => {
@@ -77,11 +89,22 @@ fn system_calls_and_the_registry_follow_from_their_events() {
                 0x090A..=0x0914 | 0x091B => {
                     let (began, name) = (i64_at(p, 0).unwrap(), text(&p[24..]));
                     let of = &blocks[&u64_at(p, 16).unwrap()];
-                    let base = &of.iter().rfind(|(since, _)| *since <= event.timestamp).unwrap().1;
+                    let base = &of
+                        .iter()
+                        .rfind(|(since, _)| *since <= event.timestamp)
+                        .unwrap()
+                        .1;
                     let is_value = matches!(hook & 0xFF, 14 | 16);
-                    let path =
-                        if is_value || name.is_empty() { base.clone() } else { format!(r"{base}\{name}") };
-                    let operation = REGISTRY.iter().find(|(op, _)| *op == hook & 0xFF).unwrap().1;
+                    let path = if is_value || name.is_empty() {
+                        base.clone()
+                    } else {
+                        format!(r"{base}\{name}")
+                    };
+                    let operation = REGISTRY
+                        .iter()
+                        .find(|(op, _)| *op == hook & 0xFF)
+                        .unwrap()
+                        .1;
                     let of_process = registry.by_process.entry(pid).or_default();
                     for sums in [
                         of_process.entry(operation.to_owned()).or_default(),
@@ -109,14 +132,22 @@ fn system_calls_and_the_registry_follow_from_their_events() {
         for (pid, functions) in &truth.syscalls.by_process {
             expected.extend(functions.values().map(|sums| (pid.clone(), *sums)));
         }
-        let mut ours: Vec<(String, SyscallSums)> =
-            addresses.into_iter().map(|((pid, _), sums)| (pid, sums)).collect();
+        let mut ours: Vec<(String, SyscallSums)> = addresses
+            .into_iter()
+            .map(|((pid, _), sums)| (pid, sums))
+            .collect();
         for list in [&mut expected, &mut ours] {
             list.sort_by_key(|(pid, sums)| (pid.clone(), sums.count, sums.duration_ns));
         }
         assert_eq!(ours, expected);
         assert_eq!(registry.by_key.len(), 6, "{registry:?}");
-        assert!(truth.syscalls.by_path.keys().any(|path| path.ends_with("neon.json")));
+        assert!(
+            truth
+                .syscalls
+                .by_path
+                .keys()
+                .any(|path| path.ends_with("neon.json"))
+        );
     }
 }
 
@@ -137,7 +168,10 @@ fn handles_and_objects_follow_from_their_events() {
         let mut objects: HashMap<u64, Option<i64>> = HashMap::new();
         let mut listed = 0;
         read(trace, &truth, |_, event| {
-            let (p, Some(hook)) = (event.payload(), event.hook_id().filter(|hook| hook >> 8 == 0x11)) else {
+            let (p, Some(hook)) = (
+                event.payload(),
+                event.hook_id().filter(|hook| hook >> 8 == 0x11),
+            ) else {
                 return;
             };
             let time = event.timestamp;
@@ -176,7 +210,9 @@ fn handles_and_objects_follow_from_their_events() {
                     assert_eq!(open[&(source, u32_at(p, 8).unwrap())].0, object());
                     let handle = (target, u32_at(p, 12).unwrap());
                     assert!(open.insert(handle, (object(), kind, Some(time))).is_none());
-                    count(&mut ours, target, &kinds[&kind], |sums| sums.duplicated += 1);
+                    count(&mut ours, target, &kinds[&kind], |sums| {
+                        sums.duplicated += 1
+                    });
                 }
                 _ => {
                     let pid = event.process_id().unwrap();
@@ -198,7 +234,11 @@ fn handles_and_objects_follow_from_their_events() {
         assert_eq!(listed, open.len());
         let closed = |kind: &str| ours.by_type[kind].closed_of_earlier;
         assert_eq!((closed("Mutant"), ours.objects.deleted_of_earlier), (2, 2));
-        let helper = truth.processes.iter().find(|(_, process)| process.name == "Helper.exe").unwrap();
+        let helper = truth
+            .processes
+            .iter()
+            .find(|(_, process)| process.name == "Helper.exe")
+            .unwrap();
         let leaks = ours.by_process[&helper.0.to_string()];
         assert!(leaks.open_at_end > leaks.duplicated / 4, "{leaks:?}");
     }

@@ -10,7 +10,12 @@ use etwkit_synth::{Options, Truth};
 use super::kit::{open, seeded, visit, written};
 
 fn pids(truth: &Truth, name: &str) -> Vec<u32> {
-    truth.processes.iter().filter(|(_, process)| process.name == name).map(|(pid, _)| *pid).collect()
+    truth
+        .processes
+        .iter()
+        .filter(|(_, process)| process.name == name)
+        .map(|(pid, _)| *pid)
+        .collect()
 }
 
 #[test]
@@ -33,7 +38,11 @@ fn counters_follow_from_the_values_that_switches_carry() {
             }
             let old = u32_at(event.payload(), 4).unwrap();
             if let Some(before) = last.insert(event.cpu, values.clone()) {
-                let counted: Vec<u64> = values.iter().zip(before).map(|(now, before)| now - before).collect();
+                let counted: Vec<u64> = values
+                    .iter()
+                    .zip(before)
+                    .map(|(now, before)| now - before)
+                    .collect();
                 let pid = if old == 0 { "0" } else { process_of[&old] };
                 let sums = ours.entry(pid.to_owned()).or_default();
                 sums.slices += 1;
@@ -71,7 +80,11 @@ fn files_take_longer_with_a_scanner_and_checkpoints_in_the_way() {
             quiet.0,
             parallel.0
         );
-        assert!((disturbed.1 - 1.2).abs() < 0.001 && (quiet.1 - 0.69).abs() < 0.001 && parallel.1 < 0.76);
+        assert!(
+            (disturbed.1 - 1.2).abs() < 0.001
+                && (quiet.1 - 0.69).abs() < 0.001
+                && parallel.1 < 0.76
+        );
         let faults = "ntoskrnl.exe!MiIssueHardFault";
         assert_eq!((disturbed.2[faults].waits, quiet.2[faults].waits), (12, 1));
         let scans = "WdFilter.sys!MpScanFile";
@@ -82,7 +95,13 @@ fn files_take_longer_with_a_scanner_and_checkpoints_in_the_way() {
 #[test]
 fn the_load_needs_as_many_processors_as_it_has_threads() {
     let run_ns = |cpus| {
-        let (_, truth) = written("load-stress", &Options { cpus, ..seeded(2, true) });
+        let (_, truth) = written(
+            "load-stress",
+            &Options {
+                cpus,
+                ..seeded(2, true)
+            },
+        );
         let times = &truth.processes[&pids(&truth, "LoadStress.exe")[0]].times;
         times.run_ns + times.run_open_end_ns
     };
@@ -95,8 +114,12 @@ fn programs_for_the_newer_runtime_take_longer() {
     for seed in 1..4 {
         let (_, truth) = written("serializer-tests", &seeded(seed, true));
         let lengths = |text: &str| -> Vec<i64> {
-            let of = truth.processes.values().filter(|process| process.command_line.contains(text));
-            of.map(|process| process.stop_ns.unwrap() - process.start_ns.unwrap()).collect()
+            let of = truth
+                .processes
+                .values()
+                .filter(|process| process.command_line.contains(text));
+            of.map(|process| process.stop_ns.unwrap() - process.start_ns.unwrap())
+                .collect()
         };
         let (old, new) = (lengths(" ngen "), lengths(" cross "));
         assert_eq!((old.len(), new.len()), (3, 6));

@@ -33,11 +33,22 @@ fn resolutions_of_the_timer_follow_from_their_events() {
             if event.hook_id() == Some(0x0302) {
                 // The request of a process ends with it.
                 let gone = held.remove(&("process", u32_at(p, 8)));
-                gone.into_iter().for_each(|place| ours[place].to_ns = Some(ns));
+                gone.into_iter()
+                    .for_each(|place| ours[place].to_ns = Some(ns));
             }
             let (kind, pid, is_rundown, is_ignored) = match id(event, KERNEL_POWER) {
-                Some(63) => ("process", u32_at(p, 4), false, u32_at(p, p.len() - 4) == Some(1)),
-                Some(97) => ("process", u32_at(p, 4), true, u32_at(p, p.len() - 4) == Some(1)),
+                Some(63) => (
+                    "process",
+                    u32_at(p, 4),
+                    false,
+                    u32_at(p, p.len() - 4) == Some(1),
+                ),
+                Some(97) => (
+                    "process",
+                    u32_at(p, 4),
+                    true,
+                    u32_at(p, p.len() - 4) == Some(1),
+                ),
                 Some(98) => ("kernel", None, false, false),
                 Some(95) => ("system", None, false, false),
                 Some(96) => ("system", None, true, false),
@@ -46,23 +57,38 @@ fn resolutions_of_the_timer_follow_from_their_events() {
             let resolution_100ns = u32_at(p, 0).unwrap();
             if let Some(pid) = pid {
                 let path = text(&p[10..10 + 2 * usize::from(u16_at(p, 8).unwrap())]);
-                assert!(path.ends_with(&format!(r"\{}", truth.processes[&pid].name)), "{path}");
+                assert!(
+                    path.ends_with(&format!(r"\{}", truth.processes[&pid].name)),
+                    "{path}"
+                );
             }
             if is_rundown && ns > truth.header.duration_ns / 2 {
                 // What holds is listed again.
                 let holding = &ours[held[&(kind, pid)]];
-                assert_eq!((holding.resolution_100ns, holding.is_ignored), (resolution_100ns, is_ignored));
+                assert_eq!(
+                    (holding.resolution_100ns, holding.is_ignored),
+                    (resolution_100ns, is_ignored)
+                );
                 return;
             }
             let before = held.remove(&(kind, pid));
-            before.into_iter().for_each(|place| ours[place].to_ns = Some(ns));
+            before
+                .into_iter()
+                .for_each(|place| ours[place].to_ns = Some(ns));
             if resolution_100ns == 0 {
                 return;
             }
             held.insert((kind, pid), ours.len());
             let from_ns = (!is_rundown).then_some(ns);
             let kind = kind.to_owned();
-            ours.push(TimerResolution { kind, pid, resolution_100ns, from_ns, to_ns: None, is_ignored });
+            ours.push(TimerResolution {
+                kind,
+                pid,
+                resolution_100ns,
+                from_ns,
+                to_ns: None,
+                is_ignored,
+            });
         });
         assert_eq!(ours, truth.timer_resolution);
         assert!(ours.iter().any(|row| row.is_ignored));
@@ -75,7 +101,11 @@ fn resolutions_of_the_timer_follow_from_their_events() {
                     && row.from_ns.unwrap_or(0) <= at
                     && row.to_ns.is_none_or(|to| to > at)
             };
-            let finest = ours.iter().filter(holds).map(|row| row.resolution_100ns).min();
+            let finest = ours
+                .iter()
+                .filter(holds)
+                .map(|row| row.resolution_100ns)
+                .min();
             assert_eq!(system.resolution_100ns, finest.unwrap_or(156_250), "{at}");
         }
     }
@@ -88,16 +118,28 @@ fn settings_follow_from_their_events() {
     let mut t0 = None;
     read(trace, &truth, |_, event| {
         let ns = (event.timestamp - *t0.get_or_insert(event.timestamp)) * TICK_NS;
-        let (p, Some(id @ (111 | 112))) = (event.payload(), id(event, KERNEL_POWER)) else { return };
+        let (p, Some(id @ (111 | 112))) = (event.payload(), id(event, KERNEL_POWER)) else {
+            return;
+        };
         let setting = Guid::from_bytes(p[..16].try_into().unwrap()).to_string();
         let length = u32_at(p, 16).unwrap() as usize;
-        let data: String = p[20..20 + length].iter().map(|byte| format!("{byte:02x}")).collect();
+        let data: String = p[20..20 + length]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         let values = ours.entry(setting).or_default();
         if id == 111 && !values.is_empty() {
-            assert_eq!(values.last().unwrap().data, data, "listed again when the session ends");
+            assert_eq!(
+                values.last().unwrap().data,
+                data,
+                "listed again when the session ends"
+            );
             return;
         }
-        values.push(PowerSetting { from_ns: (id == 112).then_some(ns), data });
+        values.push(PowerSetting {
+            from_ns: (id == 112).then_some(ns),
+            data,
+        });
     });
     assert_eq!(ours, truth.power_settings);
     assert!(ours.len() == 3 && ours.values().any(|values| values.len() > 3));
@@ -111,7 +153,9 @@ fn queries_of_names_follow_from_their_events() {
         let mut open: HashMap<(u32, String, u32), (i64, bool)> = HashMap::new();
         let mut servers = 0;
         read(trace, &truth, |_, event| {
-            let Some(id) = id(event, DNS_CLIENT) else { return };
+            let Some(id) = id(event, DNS_CLIENT) else {
+                return;
+            };
             let p = event.payload();
             let name = text(p);
             let rest = &p[2 * name.len() + 2..];
@@ -127,12 +171,17 @@ fn queries_of_names_follow_from_their_events() {
                     assert!(truth.processes.contains_key(&pid));
                 }
                 3008 => {
-                    let key = (event.thread_id().unwrap(), name.clone(), u32_at(rest, 0).unwrap());
+                    let key = (
+                        event.thread_id().unwrap(),
+                        name.clone(),
+                        u32_at(rest, 0).unwrap(),
+                    );
                     let (began, is_timed_out) = open.remove(&key).unwrap();
                     let pid = event.process_id().unwrap().to_string();
-                    for sums in
-                        [ours.by_process.entry(pid).or_default(), ours.by_name.entry(name).or_default()]
-                    {
+                    for sums in [
+                        ours.by_process.entry(pid).or_default(),
+                        ours.by_name.entry(name).or_default(),
+                    ] {
                         let sums: &mut Lookups = sums;
                         sums.queries += 1;
                         sums.failed += u64::from(u32_at(rest, 12) != Some(0));
@@ -172,7 +221,9 @@ fn collections_follow_from_their_events() {
         let mut t0 = None;
         read(trace, &truth, |_, event| {
             let ns = (event.timestamp - *t0.get_or_insert(event.timestamp)) * TICK_NS;
-            let (p, Some(id)) = (event.payload(), id(event, DOTNET)) else { return };
+            let (p, Some(id)) = (event.payload(), id(event, DOTNET)) else {
+                return;
+            };
             let (pid, tid) = (event.process_id().unwrap(), event.thread_id().unwrap());
             let number = |at: usize| u32_at(p, at).unwrap();
             match id {
@@ -218,6 +269,9 @@ fn collections_follow_from_their_events() {
             }
         });
         assert_eq!(ours, truth.collections);
-        assert!((0..3).all(|kind| ours.iter().any(|of| of.kind == kind)), "{ours:?}");
+        assert!(
+            (0..3).all(|kind| ours.iter().any(|of| of.kind == kind)),
+            "{ours:?}"
+        );
     }
 }

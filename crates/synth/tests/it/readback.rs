@@ -21,11 +21,19 @@ fn transfers(t: &Transfers) -> Value {
 }
 
 fn table<'t, K: ToString + 't>(rows: impl IntoIterator<Item = (&'t K, &'t Transfers)>) -> Value {
-    rows.into_iter().map(|(key, t)| (key.to_string(), transfers(t))).collect::<Map<_, _>>().into()
+    rows.into_iter()
+        .map(|(key, t)| (key.to_string(), transfers(t)))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 const fn arguments(seed: u64, compressed: bool) -> Options {
-    Options { scale: 1, seed, compressed, cpus: None }
+    Options {
+        scale: 1,
+        seed,
+        compressed,
+        cpus: None,
+    }
 }
 
 const ALL: [(&str, Options); 17] = [
@@ -64,12 +72,24 @@ fn summaries_equal_the_truth() {
             assert_eq!(summary.sections["counts"][key], counts[key], "{key}");
         }
         let mut samples = serde_json::to_value(&truth.samples).unwrap();
-        samples["stacks"].as_object_mut().unwrap().remove("distinct");
+        samples["stacks"]
+            .as_object_mut()
+            .unwrap()
+            .remove("distinct");
         compare("cpu", &samples);
-        for key in ["by_process", "by_thread", "by_core", "busy_by_core", "exclusive_by_module"] {
+        for key in [
+            "by_process",
+            "by_thread",
+            "by_core",
+            "busy_by_core",
+            "exclusive_by_module",
+        ] {
             assert_eq!(summary.sections["cpu"][key], samples[key], "{key}");
         }
-        assert_eq!(summary.sections["cpu"]["stacks"]["key_references_unresolved"], 0);
+        assert_eq!(
+            summary.sections["cpu"]["stacks"]["key_references_unresolved"],
+            0
+        );
         compare(
             "disk",
             &json!({
@@ -100,10 +120,19 @@ fn summaries_equal_the_truth() {
                 assert!(ours["image_count"].as_u64() >= Some(4), "{pid}");
             }
         }
-        assert_eq!(summary.sections["processes"].as_object().unwrap().len(), truth.processes.len());
-        assert_eq!(summary.sections["totals"]["images_with_pdb"], summary.sections["totals"]["images"]);
+        assert_eq!(
+            summary.sections["processes"].as_object().unwrap().len(),
+            truth.processes.len()
+        );
+        assert_eq!(
+            summary.sections["totals"]["images_with_pdb"],
+            summary.sections["totals"]["images"]
+        );
         assert_eq!(summary.sections["totals"]["layout_fallbacks"], 0);
-        let marks = truth.marks.iter().map(|m| json!({ "time_s": m.time_ns as f64 / 1e9, "text": m.text }));
+        let marks = truth
+            .marks
+            .iter()
+            .map(|m| json!({ "time_s": m.time_ns as f64 / 1e9, "text": m.text }));
         compare(
             "sysconfig",
             &json!({
@@ -129,9 +158,17 @@ fn summaries_equal_the_truth() {
 fn a_process_starts_and_one_ends() {
     let (_, truth) = office(&seeded(1, false));
     let viewer = &truth.processes[&7016];
-    assert!(viewer.start_ns.is_some_and(|ns| (300_000_000..400_000_000).contains(&ns)), "{viewer:?}");
+    assert!(
+        viewer
+            .start_ns
+            .is_some_and(|ns| (300_000_000..400_000_000).contains(&ns)),
+        "{viewer:?}"
+    );
     assert!(viewer.times.run_ns > 0 && viewer.stop_ns.is_none());
     let updater = &truth.processes[&6644];
-    assert!(updater.stop_ns.is_some_and(|ns| ns > 550_000_000) && updater.start_ns.is_none(), "{updater:?}");
+    assert!(
+        updater.stop_ns.is_some_and(|ns| ns > 550_000_000) && updater.start_ns.is_none(),
+        "{updater:?}"
+    );
     assert!(truth.threads["5208/5388"].times.run_ns > 0);
 }

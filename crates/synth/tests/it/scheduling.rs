@@ -34,7 +34,10 @@ impl Machine {
         let (new, old) = (u32_at(payload, 0).unwrap(), u32_at(payload, 4).unwrap());
         let (reason, state) = (u8_at(payload, 12).unwrap(), u8_at(payload, 14).unwrap());
         *self.switches.entry(event.cpu).or_default() += 1;
-        let (runs, since) = self.running.insert(event.cpu, (new, time)).unwrap_or((0, 0));
+        let (runs, since) = self
+            .running
+            .insert(event.cpu, (new, time))
+            .unwrap_or((0, 0));
         assert_eq!(runs, old, "the thread that leaves is the one that came");
         if old != 0 {
             *self.busy_ns.entry(event.cpu).or_default() += (time - since) * TICK_NS;
@@ -51,7 +54,10 @@ impl Machine {
 
     fn switch_in(&mut self, tid: u32, time: i64) {
         let seen = self.threads.entry(tid).or_default();
-        assert!(seen.running_since.replace(time).is_none(), "{tid} runs twice");
+        assert!(
+            seen.running_since.replace(time).is_none(),
+            "{tid} runs twice"
+        );
         let times = &mut seen.times.times;
         times.switches_in += 1;
         match seen.out.take() {
@@ -72,7 +78,10 @@ impl Machine {
     }
 
     fn ready(&mut self, event: &RawEvent<'_>) {
-        let seen = self.threads.entry(u32_at(event.payload(), 0).unwrap()).or_default();
+        let seen = self
+            .threads
+            .entry(u32_at(event.payload(), 0).unwrap())
+            .or_default();
         seen.readied.get_or_insert(event.timestamp);
     }
 
@@ -123,7 +132,11 @@ fn check_times((trace, truth): (Vec<u8>, Truth)) {
         let switches = machine.switches.get(cpu).copied().unwrap_or_default();
         assert_eq!((busy, switches), (expected.busy_ns, expected.switches));
     }
-    let sum: i64 = truth.processes.values().map(|p| p.times.run_ns + p.times.run_open_end_ns).sum();
+    let sum: i64 = truth
+        .processes
+        .values()
+        .map(|p| p.times.run_ns + p.times.run_open_end_ns)
+        .sum();
     assert_eq!(sum, truth.cpus.values().map(|cpu| cpu.busy_ns).sum::<i64>());
 }
 
@@ -137,7 +150,14 @@ fn times_of_threads_follow_from_switches_and_readiness() {
 #[test]
 fn times_of_threads_with_scripts_follow_from_switches_and_readiness() {
     for scenario in SCRIPTED {
-        for options in [seeded(1, true), seeded(3, false), Options { cpus: Some(1), ..seeded(4, true) }] {
+        for options in [
+            seeded(1, true),
+            seeded(3, false),
+            Options {
+                cpus: Some(1),
+                ..seeded(4, true)
+            },
+        ] {
             check_times(written(scenario, &options));
         }
     }
@@ -152,9 +172,19 @@ fn all_kinds_of_waits_and_preemptions_occur() {
             *reasons.entry(*reason).or_insert(0) += ns;
         }
     }
-    assert_eq!(reasons.keys().copied().collect::<Vec<_>>(), [0, 4, 6, 13, 15, 17]);
+    assert_eq!(
+        reasons.keys().copied().collect::<Vec<_>>(),
+        [0, 4, 6, 13, 15, 17]
+    );
     assert!(reasons.values().all(|ns| *ns > 1_000_000), "{reasons:?}");
-    assert!(truth.processes.values().map(|p| p.times.preempted).sum::<u64>() > 100);
+    assert!(
+        truth
+            .processes
+            .values()
+            .map(|p| p.times.preempted)
+            .sum::<u64>()
+            > 100
+    );
     let busy: i64 = truth.cpus.values().map(|cpu| cpu.busy_ns).sum();
     let share = busy * 100 / (4 * truth.header.duration_ns);
     assert!((40..90).contains(&share), "{share} % busy");
@@ -167,10 +197,15 @@ fn switches_say_what_was_a_quantum_end_a_preemption_or_a_termination() {
     visit(&open(trace), |event| {
         if event.hook_id() == Some(0x0524) {
             let payload = event.payload();
-            *reasons.entry((u8_at(payload, 14).unwrap(), u8_at(payload, 12).unwrap())).or_default() += 1;
+            *reasons
+                .entry((u8_at(payload, 14).unwrap(), u8_at(payload, 12).unwrap()))
+                .or_default() += 1;
         }
     });
-    assert!(reasons[&(1, 30)] > 0 && reasons[&(1, 32)] > 50 && reasons[&(4, 22)] == 6, "{reasons:?}");
+    assert!(
+        reasons[&(1, 30)] > 0 && reasons[&(1, 32)] > 50 && reasons[&(4, 22)] == 6,
+        "{reasons:?}"
+    );
 }
 
 #[test]
@@ -199,15 +234,28 @@ fn check_interrupts((trace, truth): (Vec<u8>, Truth)) {
             Some(0x0F44 | 0x0F45) => {
                 interrupt(&mut dpcs);
                 let sampled = sampled_in_dpc.remove(&event.cpu).unwrap_or(time);
-                assert!(i64_at(payload, 0).unwrap() <= sampled, "a sample in a DPC lies in it");
+                assert!(
+                    i64_at(payload, 0).unwrap() <= sampled,
+                    "a sample in a DPC lies in it"
+                );
             }
             Some(0x0F43) => interrupt(&mut isrs),
-            Some(0x0440) => drop(open_operations.insert(u64_at(payload, 0).unwrap(), (time, "create"))),
-            Some(0x0442) => drop(open_operations.insert(u64_at(payload, 0).unwrap(), (time, "close"))),
-            Some(0x0443) => drop(open_operations.insert(u64_at(payload, 8).unwrap(), (time, "read"))),
-            Some(0x0444) => drop(open_operations.insert(u64_at(payload, 8).unwrap(), (time, "write"))),
+            Some(0x0440) => {
+                drop(open_operations.insert(u64_at(payload, 0).unwrap(), (time, "create")))
+            }
+            Some(0x0442) => {
+                drop(open_operations.insert(u64_at(payload, 0).unwrap(), (time, "close")))
+            }
+            Some(0x0443) => {
+                drop(open_operations.insert(u64_at(payload, 8).unwrap(), (time, "read")))
+            }
+            Some(0x0444) => {
+                drop(open_operations.insert(u64_at(payload, 8).unwrap(), (time, "write")))
+            }
             Some(0x044C) => {
-                let (start, name) = open_operations.remove(&u64_at(payload, 0).unwrap()).unwrap();
+                let (start, name) = open_operations
+                    .remove(&u64_at(payload, 0).unwrap())
+                    .unwrap();
                 let sums = operations.entry(name.to_owned()).or_default();
                 sums.count += 1;
                 sums.bytes += u64_at(payload, 8).unwrap();
@@ -217,6 +265,12 @@ fn check_interrupts((trace, truth): (Vec<u8>, Truth)) {
         }
     });
     let expected = &truth.interrupts;
-    assert_eq!((dpcs, isrs), ((expected.dpcs, expected.dpc_ns), (expected.isrs, expected.isr_ns)));
+    assert_eq!(
+        (dpcs, isrs),
+        (
+            (expected.dpcs, expected.dpc_ns),
+            (expected.isrs, expected.isr_ns)
+        )
+    );
     assert_eq!(operations, truth.file_io.by_operation);
 }

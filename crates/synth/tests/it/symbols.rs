@@ -22,11 +22,16 @@ fn hex(word: &str) -> u32 {
 }
 
 fn parse(file: &SymbolFile) -> Symbols {
-    let [pdb, identity, sym] = file.path.split('/').collect::<Vec<_>>()[..] else { panic!("{}", file.path) };
+    let [pdb, identity, sym] = file.path.split('/').collect::<Vec<_>>()[..] else {
+        panic!("{}", file.path)
+    };
     assert_eq!(sym.strip_suffix(".sym"), pdb.strip_suffix(".pdb"));
     assert_eq!(identity.len(), 33);
     let mut lines = file.text.lines();
-    assert_eq!(lines.next(), Some(format!("MODULE windows x86_64 {identity} {pdb}").as_str()));
+    assert_eq!(
+        lines.next(),
+        Some(format!("MODULE windows x86_64 {identity} {pdb}").as_str())
+    );
     let (mut symbols, mut files, mut origins) = (Symbols::default(), 0, Vec::new());
     // Where the next line record of the function has to begin, and where the function ends.
     let (mut next, mut end, mut start) = (0, 0, 0);
@@ -43,24 +48,41 @@ fn parse(file: &SymbolFile) -> Symbols {
                 (start, end) = (hex(words[1]), hex(words[1]) + hex(words[2]));
                 next = start;
                 assert_eq!(words[3], "0");
-                assert!(symbols.functions.insert(start, (end, words[4..].join(" "))).is_none());
+                assert!(
+                    symbols
+                        .functions
+                        .insert(start, (end, words[4..].join(" ")))
+                        .is_none()
+                );
             }
             "PUBLIC" => drop(symbols.publics.insert(hex(words[1]), words[3..].join(" "))),
             "INLINE" => {
                 let (at, len) = (hex(words[5]), hex(words[6]));
                 assert!(start <= at && at + len <= end);
-                symbols.inlined.push(origins[words[4].parse::<usize>().unwrap()].clone());
+                symbols
+                    .inlined
+                    .push(origins[words[4].parse::<usize>().unwrap()].clone());
             }
             _ => {
                 assert_eq!(hex(words[0]), next);
                 next += hex(words[1]);
-                assert!(words[2].parse::<u32>().unwrap() > 0 && words[3].parse::<u32>().unwrap() < files);
+                assert!(
+                    words[2].parse::<u32>().unwrap() > 0
+                        && words[3].parse::<u32>().unwrap() < files
+                );
             }
         }
     }
     assert_eq!(next, end);
-    let ends: Vec<_> = symbols.functions.iter().map(|(start, (end, _))| (*start, *end)).collect();
-    assert!(ends.windows(2).all(|w| w[0].1 <= w[1].0), "functions overlap");
+    let ends: Vec<_> = symbols
+        .functions
+        .iter()
+        .map(|(start, (end, _))| (*start, *end))
+        .collect();
+    assert!(
+        ends.windows(2).all(|w| w[0].1 <= w[1].0),
+        "functions overlap"
+    );
     symbols
 }
 
@@ -80,7 +102,9 @@ struct Images {
 }
 
 fn wide(bytes: &[u8]) -> String {
-    let units = bytes.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]]));
+    let units = bytes
+        .chunks_exact(2)
+        .map(|c| u16::from_le_bytes([c[0], c[1]]));
     String::from_utf16(&units.take_while(|unit| *unit != 0).collect::<Vec<_>>()).unwrap()
 }
 
@@ -91,16 +115,29 @@ impl Images {
             (_, Some(0x030A | 0x1403)) => {
                 let (base, pid) = (u64_at(p, 0).unwrap(), u32_at(p, 16).unwrap());
                 let name = wide(&p[56..]).rsplit('\\').next().unwrap().to_owned();
-                let pdb = self.identities.remove(&(pid, base)).expect("an identity in front of each image");
-                let image = Image { base, size: u64_at(p, 8).unwrap(), name, pdb };
+                let pdb = self
+                    .identities
+                    .remove(&(pid, base))
+                    .expect("an identity in front of each image");
+                let image = Image {
+                    base,
+                    size: u64_at(p, 8).unwrap(),
+                    name,
+                    pdb,
+                };
                 self.by_process.entry(pid).or_default().push(image);
             }
             (Identity::Classic { opcode: 36, .. }, _) if event.hook_id().is_none() => {
                 let guid = Guid::from_bytes(p[12..28].try_into().unwrap()).to_string();
                 let name = String::from_utf8(p[32..p.len() - 1].to_vec()).unwrap();
-                let id = format!("{}{:X}", guid.replace('-', "").to_uppercase(), u32_at(p, 28).unwrap());
+                let id = format!(
+                    "{}{:X}",
+                    guid.replace('-', "").to_uppercase(),
+                    u32_at(p, 28).unwrap()
+                );
                 let path = format!("{name}/{id}/{}.sym", name.strip_suffix(".pdb").unwrap());
-                self.identities.insert((u32_at(p, 8).unwrap(), u64_at(p, 0).unwrap()), path);
+                self.identities
+                    .insert((u32_at(p, 8).unwrap(), u64_at(p, 0).unwrap()), path);
             }
             _ => {}
         }
@@ -108,33 +145,65 @@ impl Images {
 
     fn at(&self, pid: u32, address: u64) -> &Image {
         let of = |pid| self.by_process.get(&pid).into_iter().flatten();
-        of(pid).chain(of(0)).find(|i| (i.base..i.base + i.size).contains(&address)).expect("an image")
+        of(pid)
+            .chain(of(0))
+            .find(|i| (i.base..i.base + i.size).contains(&address))
+            .expect("an image")
     }
 }
 
 #[test]
 fn each_image_with_code_has_a_file_that_is_well_formed() {
     for scenario in SCRIPTED {
-        let files = find(scenario).unwrap().symbols(&Options::default()).unwrap();
+        let files = find(scenario)
+            .unwrap()
+            .symbols(&Options::default())
+            .unwrap();
         assert!(files.len() > 10, "{scenario}");
         assert!(files.iter().all(|file| !parse(file).functions.is_empty()));
         let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(paths.len(), files.len());
         // The seed and the scale change nothing.
-        let other = find(scenario).unwrap().symbols(&Options { scale: 3, ..seeded(9, true) }).unwrap();
+        let other = find(scenario)
+            .unwrap()
+            .symbols(&Options {
+                scale: 3,
+                ..seeded(9, true)
+            })
+            .unwrap();
         assert_eq!(files, other, "{scenario}");
     }
-    assert!(find("office").unwrap().symbols(&Options::default()).unwrap().is_empty());
+    assert!(
+        find("office")
+            .unwrap()
+            .symbols(&Options::default())
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
 fn names_are_those_that_windows_tools_print() {
-    let files = find("git-bash").unwrap().symbols(&Options::default()).unwrap();
+    let files = find("git-bash")
+        .unwrap()
+        .symbols(&Options::default())
+        .unwrap();
     let of = |pdb: &str| parse(files.iter().find(|f| f.path.starts_with(pdb)).unwrap());
-    let names = |symbols: &Symbols| symbols.functions.values().map(|f| f.1.clone()).collect::<BTreeSet<_>>();
+    let names = |symbols: &Symbols| {
+        symbols
+            .functions
+            .values()
+            .map(|f| f.1.clone())
+            .collect::<BTreeSet<_>>()
+    };
     let kernel = of("ntkrnlmp.pdb/");
     assert!(names(&kernel).contains("NtCreateUserProcess"));
-    assert!(kernel.publics.values().any(|name| name == "KiSystemServiceCopyEnd"));
+    assert!(
+        kernel
+            .publics
+            .values()
+            .any(|name| name == "KiSystemServiceCopyEnd")
+    );
     assert!(names(&of("fltMgr.pdb/")).contains("FltpPerformPreCallbacks"));
     let engine = of("nwengine.pdb/");
     assert!(names(&engine).contains("CScanEngine::ScanFile"));
@@ -146,7 +215,14 @@ fn builds_with_other_code_have_other_identities() {
     let kernels: BTreeSet<String> = SCRIPTED
         .iter()
         .map(|s| find(s).unwrap().symbols(&Options::default()).unwrap())
-        .map(|files| files.iter().find(|f| f.path.starts_with("ntkrnlmp")).unwrap().path.clone())
+        .map(|files| {
+            files
+                .iter()
+                .find(|f| f.path.starts_with("ntkrnlmp"))
+                .unwrap()
+                .path
+                .clone()
+        })
         .collect();
     assert!(kernels.len() > 1);
     for scenario in SCRIPTED {
@@ -164,9 +240,14 @@ fn builds_with_other_code_have_other_identities() {
 #[test]
 fn every_frame_of_every_stack_has_a_name() {
     for scenario in SCRIPTED {
-        let files = find(scenario).unwrap().symbols(&Options::default()).unwrap();
-        let symbols: HashMap<&str, Symbols> =
-            files.iter().map(|file| (file.path.as_str(), parse(file))).collect();
+        let files = find(scenario)
+            .unwrap()
+            .symbols(&Options::default())
+            .unwrap();
+        let symbols: HashMap<&str, Symbols> = files
+            .iter()
+            .map(|file| (file.path.as_str(), parse(file)))
+            .collect();
         let (trace, truth) = written(scenario, &seeded(1, false));
         let session = open(trace);
         let mut images = Images::default();
@@ -183,16 +264,33 @@ fn every_frame_of_every_stack_has_a_name() {
                 let image = images.at(pid, address);
                 let rva = u32::try_from(address - image.base).unwrap();
                 let of = &symbols[image.pdb.as_str()];
-                let function = of.functions.range(..=rva).next_back().filter(|(_, (end, _))| rva < *end);
+                let function = of
+                    .functions
+                    .range(..=rva)
+                    .next_back()
+                    .filter(|(_, (end, _))| rva < *end);
                 let public = || of.publics.range(..=rva).next_back().map(|(_, name)| name);
-                let name = function.map(|(_, (_, name))| name).or_else(public).expect("a name");
+                let name = function
+                    .map(|(_, (_, name))| name)
+                    .or_else(public)
+                    .expect("a name");
                 names.insert(format!("{}!{name}", image.name));
             }
         });
         // What samples hit is reported by the truth, and is among the names; DPCs have no stack.
-        let expected: BTreeSet<String> = truth.functions.values().flat_map(|f| f.keys().cloned()).collect();
+        let expected: BTreeSet<String> = truth
+            .functions
+            .values()
+            .flat_map(|f| f.keys().cloned())
+            .collect();
         let missing: Vec<_> = expected.difference(&names).collect();
-        assert!(missing.len() * 20 < expected.len() + 20, "{scenario}: {missing:?}");
-        assert!(names.len() > expected.len(), "switches and wakes have names, too");
+        assert!(
+            missing.len() * 20 < expected.len() + 20,
+            "{scenario}: {missing:?}"
+        );
+        assert!(
+            names.len() > expected.len(),
+            "switches and wakes have names, too"
+        );
     }
 }

@@ -33,7 +33,12 @@ fn moves(
 ) {
     let (id, from_ns) = holder.replace((new, Some(ns))).unwrap_or((old, None));
     assert_eq!(id, old);
-    stays.push(FocusStay { level: level.to_owned(), id, from_ns, to_ns: Some(ns) });
+    stays.push(FocusStay {
+        level: level.to_owned(),
+        id,
+        from_ns,
+        to_ns: Some(ns),
+    });
 }
 
 fn type_name(is_gdi: bool, number: u32) -> &'static str {
@@ -58,18 +63,27 @@ fn the_window_manager_follows_from_its_events() {
         read(trace, &truth, |machine, event| {
             let time = event.timestamp;
             let ns = (time - *t0.get_or_insert(time)) * TICK_NS;
-            let (p, Some(id)) = (event.payload(), id(event, WIN32K)) else { return };
+            let (p, Some(id)) = (event.payload(), id(event, WIN32K)) else {
+                return;
+            };
             let (pid, tid) = (event.process_id().unwrap(), event.thread_id().unwrap());
             assert_eq!(machine.runs(event).0, tid);
             let number = |at: usize| u32_at(p, at).unwrap();
             match id {
                 163 | 165 => {
                     let mode = if id == 163 { "exclusive" } else { "shared" };
-                    let sums =
-                        ours.locks.entry(pid.to_string()).or_default().entry(mode.to_owned()).or_default();
+                    let sums = ours
+                        .locks
+                        .entry(pid.to_string())
+                        .or_default()
+                        .entry(mode.to_owned())
+                        .or_default();
                     sums.acquisitions += 1;
                     sums.wait_ns += u64_at(p, 0).unwrap() as i64 * TICK_NS;
-                    assert!(held.insert(tid, (mode, time, u64_at(p, 12).unwrap())).is_none());
+                    assert!(
+                        held.insert(tid, (mode, time, u64_at(p, 12).unwrap()))
+                            .is_none()
+                    );
                     // Nobody else has it while one thread has it alone.
                     assert!(held.values().filter(|of| of.0 == "exclusive").count() <= 1);
                 }
@@ -81,7 +95,12 @@ fn the_window_manager_follows_from_its_events() {
                 }
                 167 => {
                     let (mode, since, _) = held.remove(&tid).unwrap();
-                    let sums = ours.locks.get_mut(&pid.to_string()).unwrap().get_mut(mode).unwrap();
+                    let sums = ours
+                        .locks
+                        .get_mut(&pid.to_string())
+                        .unwrap()
+                        .get_mut(mode)
+                        .unwrap();
                     sums.released += 1;
                     sums.hold_ns += (time - since) * TICK_NS;
                     assert_eq!(u64_at(p, 0), Some((time - since) as u64));
@@ -111,8 +130,20 @@ fn the_window_manager_follows_from_its_events() {
                         }
                     }
                 }
-                2 => moves(&mut focus.thread, "thread", [number(0), number(4)], ns, &mut ours.focus),
-                26 => moves(&mut focus.process, "process", [number(4), number(8)], ns, &mut ours.focus),
+                2 => moves(
+                    &mut focus.thread,
+                    "thread",
+                    [number(0), number(4)],
+                    ns,
+                    &mut ours.focus,
+                ),
+                26 => moves(
+                    &mut focus.process,
+                    "process",
+                    [number(4), number(8)],
+                    ns,
+                    &mut ours.focus,
+                ),
                 258 => assert_eq!(Some(number(4)), focus.process.map(|of| of.0)),
                 259 => assert_ne!(Some(number(4)), focus.process.map(|of| of.0)),
                 _ => {
@@ -121,35 +152,76 @@ fn the_window_manager_follows_from_its_events() {
                         37 => ("input", number(8)),
                         _ => ("wait_cursor", number(16)),
                     };
-                    let sums =
-                        ours.delays.entry(pid.to_string()).or_default().entry(kind.to_owned()).or_default();
+                    let sums = ours
+                        .delays
+                        .entry(pid.to_string())
+                        .or_default()
+                        .entry(kind.to_owned())
+                        .or_default();
                     sums.count += 1;
                     sums.duration_ms += u64::from(ms);
                 }
             }
         });
         for (tid, (mode, ..)) in held {
-            let pid = truth.threads.keys().find_map(|name| name.strip_suffix(&format!("/{tid}"))).unwrap();
-            ours.locks.get_mut(pid).unwrap().get_mut(mode).unwrap().open_at_end += 1;
+            let pid = truth
+                .threads
+                .keys()
+                .find_map(|name| name.strip_suffix(&format!("/{tid}")))
+                .unwrap();
+            ours.locks
+                .get_mut(pid)
+                .unwrap()
+                .get_mut(mode)
+                .unwrap()
+                .open_at_end += 1;
         }
         for (owner, what, _) in objects.into_values() {
-            ours.objects.entry(owner.to_string()).or_default().entry(what).or_default().live_at_end += 1;
+            ours.objects
+                .entry(owner.to_string())
+                .or_default()
+                .entry(what)
+                .or_default()
+                .live_at_end += 1;
         }
         // Nobody says who has it at the end but the last change.
         for (level, holder) in [("process", focus.process), ("thread", focus.thread)] {
             let (id, from_ns) = holder.unwrap();
-            ours.focus.push(FocusStay { level: level.to_owned(), id, from_ns, to_ns: None });
+            ours.focus.push(FocusStay {
+                level: level.to_owned(),
+                id,
+                from_ns,
+                to_ns: None,
+            });
         }
         let sorted = |mut stays: Vec<FocusStay>| {
             stays.sort_by_key(|stay| (stay.level.clone(), stay.from_ns));
             stays
         };
         let expected = truth.windows.clone();
-        assert_eq!(sorted(std::mem::take(&mut ours.focus)), sorted(expected.focus.clone()));
-        assert_eq!(ours, Windows { focus: Vec::new(), ..expected.clone() });
-        let slow: u64 = ours.locks.values().flat_map(BTreeMap::values).map(|sums| sums.slow).sum();
+        assert_eq!(
+            sorted(std::mem::take(&mut ours.focus)),
+            sorted(expected.focus.clone())
+        );
+        assert_eq!(
+            ours,
+            Windows {
+                focus: Vec::new(),
+                ..expected.clone()
+            }
+        );
+        let slow: u64 = ours
+            .locks
+            .values()
+            .flat_map(BTreeMap::values)
+            .map(|sums| sums.slow)
+            .sum();
         assert!(slow > 5 && expected.focus.len() > 20, "{slow}");
-        let leaks = ours.objects.values().filter_map(|of| of.get("gdi Bitmap")).map(|sums| sums.live_at_end);
+        let leaks = ours
+            .objects
+            .values()
+            .filter_map(|of| of.get("gdi Bitmap"))
+            .map(|sums| sums.live_at_end);
         assert!(leaks.sum::<u64>() > 5);
     }
 }
@@ -162,7 +234,9 @@ fn sessions_of_the_tracing_system_follow_from_their_events() {
     let mut t0 = None;
     read(trace, &truth, |_, event| {
         let ns = (event.timestamp - *t0.get_or_insert(event.timestamp)) * TICK_NS;
-        let (p, Some(id)) = (event.payload(), id(event, EVENT_TRACING)) else { return };
+        let (p, Some(id)) = (event.payload(), id(event, EVENT_TRACING)) else {
+            return;
+        };
         let provider = || Guid::from_bytes(p[..16].try_into().unwrap()).to_string();
         let pid = event.process_id().unwrap().to_string();
         match id {
@@ -174,7 +248,13 @@ fn sessions_of_the_tracing_system_follow_from_their_events() {
                 }
                 let start_ns = (id == 10).then_some(ns);
                 assert!(live.insert(name.clone(), ours.sessions.len()).is_none());
-                ours.sessions.push(Session { name, file, mode, start_ns, ..Session::default() });
+                ours.sessions.push(Session {
+                    name,
+                    file,
+                    mode,
+                    start_ns,
+                    ..Session::default()
+                });
             }
             11 => {
                 let session = &mut ours.sessions[live.remove(&text(&p[20..])).unwrap()];
@@ -183,7 +263,11 @@ fn sessions_of_the_tracing_system_follow_from_their_events() {
             }
             14 | 15 => {
                 let session = &mut ours.sessions[live[&text(&p[16..])]];
-                let counts = if id == 14 { &mut session.enabled } else { &mut session.disabled };
+                let counts = if id == 14 {
+                    &mut session.enabled
+                } else {
+                    &mut session.disabled
+                };
                 *counts.entry(provider()).or_default() += 1;
             }
             2 => *ours.start_errors.entry(text(p)).or_default() += 1,

@@ -27,13 +27,18 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         "sender_wait_ns",
     ];
     source.scan(Alpc::TABLE, &columns, &mut |batch| {
-        let (sender, receiver) = (int32(batch, "sender_process_key")?, int32(batch, "receiver_process_key")?);
+        let (sender, receiver) = (
+            int32(batch, "sender_process_key")?,
+            int32(batch, "receiver_process_key")?,
+        );
         let (port, delivery) = (text(batch, "port_name")?, int64(batch, "delivery_ns")?);
         let (reply, service) = (int64(batch, "reply_ns")?, int64(batch, "service_ns")?);
         let wait = int64(batch, "sender_wait_ns")?;
         for row in 0..batch.num_rows() {
             let port = port.get(row).map(|port| texts.intern(port));
-            let sum = sums.entry((sender.get(row), receiver.get(row), port)).or_default();
+            let sum = sums
+                .entry((sender.get(row), receiver.get(row), port))
+                .or_default();
             let (wait, service) = (wait.get(row), service.get(row));
             let add = |sum: i64, more: Option<i64>| sum.saturating_add(more.unwrap_or_default());
             sum.count += 1;

@@ -13,8 +13,16 @@ use crate::table::{Row, Syscall, SyscallFunction};
 pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut frames: Option<Stacks> = None;
     let mut sums: BTreeMap<(Option<i32>, Option<MethodId>), SyscallFunction> = BTreeMap::new();
-    let columns =
-        ["process_key", "frame_id", "enter_ns", "exit_ns", "duration_ns", "status", "enter_cpu", "exit_cpu"];
+    let columns = [
+        "process_key",
+        "frame_id",
+        "enter_ns",
+        "exit_ns",
+        "duration_ns",
+        "status",
+        "enter_cpu",
+        "exit_cpu",
+    ];
     source.scan(Syscall::TABLE, &columns, &mut |batch| {
         // Frames are read only where they are needed: few traces have system calls.
         let frames = match &mut frames {
@@ -30,25 +38,34 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
             let sum = sums.entry((process.get(row), function)).or_default();
             sum.open_at_start += i64::from(enter.get(row).is_none());
             sum.open_at_end += i64::from(exit.get(row).is_none());
-            let Some(duration) = duration.get(row) else { continue };
+            let Some(duration) = duration.get(row) else {
+                continue;
+            };
             sum.count += 1;
             sum.failures += i64::from(status.get(row).is_some_and(|status| status < 0));
             sum.moved += i64::from(enter_cpu.get(row) != exit_cpu.get(row));
             sum.duration_ns = sum.duration_ns.saturating_add(duration);
-            sum.min_duration_ns = Some(sum.min_duration_ns.map_or(duration, |min| min.min(duration)));
-            sum.max_duration_ns = Some(sum.max_duration_ns.map_or(duration, |max| max.max(duration)));
+            sum.min_duration_ns = Some(
+                sum.min_duration_ns
+                    .map_or(duration, |min| min.min(duration)),
+            );
+            sum.max_duration_ns = Some(
+                sum.max_duration_ns
+                    .map_or(duration, |max| max.max(duration)),
+            );
         }
         Ok(())
     })?;
     let Some(frames) = frames else { return Ok(()) };
-    let row = |((process_key, function), sum): ((Option<i32>, Option<MethodId>), SyscallFunction)| {
-        let module = function.and_then(|function| frames.module(function).1);
-        SyscallFunction {
-            process_key,
-            module,
-            function: function.and_then(|function| frames.name(function)),
-            ..sum
-        }
-    };
+    let row =
+        |((process_key, function), sum): ((Option<i32>, Option<MethodId>), SyscallFunction)| {
+            let module = function.and_then(|function| frames.module(function).1);
+            SyscallFunction {
+                process_key,
+                module,
+                function: function.and_then(|function| frames.name(function)),
+                ..sum
+            }
+        };
     write_all(sums.into_iter().map(row), sink)
 }

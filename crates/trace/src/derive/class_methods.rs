@@ -30,15 +30,31 @@ pub(super) fn derive(
     if has_samples {
         sampled(source, &mut |sample| {
             if let Some(stack) = sample.stack {
-                let sum = groups.entry((sample.process, cores.class(sample.cpu), stack)).or_default();
-                sum.add(sample.cpu, (sample.ts, sample.ts), sample.weight, cores, speeds);
+                let sum = groups
+                    .entry((sample.process, cores.class(sample.cpu), stack))
+                    .or_default();
+                sum.add(
+                    sample.cpu,
+                    (sample.ts, sample.ts),
+                    sample.weight,
+                    cores,
+                    speeds,
+                );
             }
         })?;
     } else {
         switched(source, idle, &mut |slice| {
             if let Some(((start, end), stack)) = slice.run.zip(slice.stack) {
-                let sum = groups.entry((slice.process, cores.class(slice.cpu), stack)).or_default();
-                sum.add(slice.cpu, (start, end), end.saturating_sub(start), cores, speeds);
+                let sum = groups
+                    .entry((slice.process, cores.class(slice.cpu), stack))
+                    .or_default();
+                sum.add(
+                    slice.cpu,
+                    (start, end),
+                    end.saturating_sub(start),
+                    cores,
+                    speeds,
+                );
             }
         })?;
     }

@@ -11,8 +11,12 @@ fn column<'b, T: 'static>(
     name: &str,
     cast: impl Fn(&'b dyn Array) -> Option<&'b T>,
 ) -> Result<&'b T, MissingColumn> {
-    let found = batch.column_by_name(name).and_then(|array| cast(array.as_ref()));
-    found.ok_or_else(|| MissingColumn { column: name.to_owned() })
+    let found = batch
+        .column_by_name(name)
+        .and_then(|array| cast(array.as_ref()));
+    found.ok_or_else(|| MissingColumn {
+        column: name.to_owned(),
+    })
 }
 
 /// A column of 32-bit numbers.

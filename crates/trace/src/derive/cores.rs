@@ -44,7 +44,9 @@ impl Sum {
         self.saw(start, end);
         let measured = speeds.at(cpu, start);
         let nominal = cores.nominal_mhz(cpu).filter(|mhz| *mhz > 0);
-        self.measured_ns = self.measured_ns.saturating_add(measured.map_or(0, |_| length));
+        self.measured_ns = self
+            .measured_ns
+            .saturating_add(measured.map_or(0, |_| length));
         // Where no frequency was recorded the nominal one stands in; `measured_ns` says for how much of the
         // time that was not necessary.
         match measured.or(nominal) {
@@ -78,12 +80,16 @@ impl Sum {
     }
 
     fn saw(&mut self, start: i64, end: i64) {
-        self.time = Some(self.time.map_or((start, end), |(a, b)| (a.min(start), b.max(end))));
+        self.time = Some(
+            self.time
+                .map_or((start, end), |(a, b)| (a.min(start), b.max(end))),
+        );
     }
 
     pub(super) fn row(&self, process_key: Option<i32>, efficiency_class: Option<i32>) -> CpuClass {
-        let mean =
-            |sum: f64, is_unknown: bool| (self.cpu_ns > 0 && !is_unknown).then(|| sum / self.cpu_ns as f64);
+        let mean = |sum: f64, is_unknown: bool| {
+            (self.cpu_ns > 0 && !is_unknown).then(|| sum / self.cpu_ns as f64)
+        };
         // Without any measured frequency the normalized time would equal the CPU time and only look like a
         // finding.
         let is_normal = self.measured_ns > 0 && !self.has_unknown_nominal;
@@ -114,8 +120,16 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
     let mut busy = BTreeSet::new();
     sampled(source, &mut |sample| {
         busy.extend(sample.cpu);
-        let sum = sums.entry((sample.process, cores.class(sample.cpu))).or_default();
-        sum.add(sample.cpu, (sample.ts, sample.ts), sample.weight, &cores, &speeds);
+        let sum = sums
+            .entry((sample.process, cores.class(sample.cpu)))
+            .or_default();
+        sum.add(
+            sample.cpu,
+            (sample.ts, sample.ts),
+            sample.weight,
+            &cores,
+            &speeds,
+        );
     })?;
     let has_samples = !sums.is_empty();
     // Idle times of all processors have to be known before the first slice is compared with them, hence a
@@ -129,14 +143,25 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         // Samples and slices measure the same time: only one of them may be added up.
         if let Some((start, end)) = slice.run.filter(|_| !has_samples) {
             let sum = sums.entry((slice.process, class)).or_default();
-            sum.add(slice.cpu, (start, end), end.saturating_sub(start), &cores, &speeds);
+            sum.add(
+                slice.cpu,
+                (start, end),
+                end.saturating_sub(start),
+                &cores,
+                &speeds,
+            );
         }
-        let sum: &mut CpuClassPriority =
-            priorities.entry((slice.process, class, slice.priority)).or_default();
+        let sum: &mut CpuClassPriority = priorities
+            .entry((slice.process, class, slice.priority))
+            .or_default();
         times.add(class, &slice, sum);
     })?;
     class_methods::derive(source, idle, (&cores, &speeds), has_samples, sink)?;
-    write_all(sums.iter().map(|((process, class), sum)| sum.row(*process, *class)), sink)?;
+    write_all(
+        sums.iter()
+            .map(|((process, class), sum)| sum.row(*process, *class)),
+        sink,
+    )?;
     let row = |((process_key, efficiency_class, priority), sum)| CpuClassPriority {
         process_key,
         efficiency_class,
@@ -155,8 +180,18 @@ pub(super) struct Sample {
     pub(super) stack: Option<i32>,
 }
 
-pub(super) fn sampled(source: &dyn TableSource, on_sample: &mut dyn FnMut(Sample)) -> Result<(), SinkError> {
-    let columns = ["ts_ns", "cpu", "process_key", "weight_ns", "stack_id", "is_idle"];
+pub(super) fn sampled(
+    source: &dyn TableSource,
+    on_sample: &mut dyn FnMut(Sample),
+) -> Result<(), SinkError> {
+    let columns = [
+        "ts_ns",
+        "cpu",
+        "process_key",
+        "weight_ns",
+        "stack_id",
+        "is_idle",
+    ];
     source.scan(CpuSample::TABLE, &columns, &mut |batch| {
         let (ts, weight) = (int64(batch, "ts_ns")?, int64(batch, "weight_ns")?);
         let (cpu, process) = (int32(batch, "cpu")?, int32(batch, "process_key")?);
@@ -190,7 +225,16 @@ pub(super) fn switched(
     idle: Option<i32>,
     on_slice: &mut dyn FnMut(Slice),
 ) -> Result<(), SinkError> {
-    let columns = ["process_key", "cpu", "in_ns", "out_ns", "run_ns", "ready_ns", "priority", "stack_id"];
+    let columns = [
+        "process_key",
+        "cpu",
+        "in_ns",
+        "out_ns",
+        "run_ns",
+        "ready_ns",
+        "priority",
+        "stack_id",
+    ];
     source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
         let (process, cpu) = (int32(batch, "process_key")?, int32(batch, "cpu")?);
         let (in_ns, out_ns) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
@@ -211,7 +255,9 @@ pub(super) fn switched(
                 priority: priority.get(row),
                 is_switch_in: in_ns.is_some(),
                 run: interval(in_ns, out_ns.get(row), run.get(row)),
-                ready: in_ns.zip(ready.get(row)).map(|(end, ready)| (end.saturating_sub(ready), end)),
+                ready: in_ns
+                    .zip(ready.get(row))
+                    .map(|(end, ready)| (end.saturating_sub(ready), end)),
             });
         }
         Ok(())
@@ -237,8 +283,9 @@ struct IdleTimes {
 
 impl IdleTimes {
     fn add(&self, class: Option<i32>, slice: &Slice, sum: &mut CpuClassPriority) {
-        let within =
-            |idle: Option<&Idle>, (start, end): (i64, i64)| idle.map_or(0, |idle| idle.within(start, end));
+        let within = |idle: Option<&Idle>, (start, end): (i64, i64)| {
+            idle.map_or(0, |idle| idle.within(start, end))
+        };
         sum.switches += i64::from(slice.is_switch_in);
         if let Some(run) = slice.run {
             let faster = within(self.faster.get(&class), run);
@@ -246,7 +293,10 @@ impl IdleTimes {
             sum.run_faster_idle_ns = sum.run_faster_idle_ns.saturating_add(faster);
         }
         if let Some(ready) = slice.ready {
-            let (own, any) = (within(self.own.get(&class), ready), within(Some(&self.any), ready));
+            let (own, any) = (
+                within(self.own.get(&class), ready),
+                within(Some(&self.any), ready),
+            );
             sum.ready_ns = sum.ready_ns.saturating_add(ready.1.saturating_sub(ready.0));
             sum.ready_idle_ns = sum.ready_idle_ns.saturating_add(own);
             sum.ready_any_idle_ns = sum.ready_any_idle_ns.saturating_add(any);
@@ -265,7 +315,12 @@ struct IdleSpans {
 impl IdleSpans {
     fn new(cores: &Cores) -> Self {
         let classes = cores.classes().into_iter().collect();
-        Self { classes, own: BTreeMap::new(), faster: BTreeMap::new(), any: Spans::default() }
+        Self {
+            classes,
+            own: BTreeMap::new(),
+            faster: BTreeMap::new(),
+            any: Spans::default(),
+        }
     }
 
     /// Adds a time in which a processor of that class was idle.
@@ -274,16 +329,27 @@ impl IdleSpans {
         self.any.add(start, end);
         // Every class below gets the time: whoever ran on a slower core could have run here instead. A core
         // without a class is neither slower nor faster than another.
-        for lower in self.classes.iter().filter(|lower| lower.is_some() && **lower < class) {
+        for lower in self
+            .classes
+            .iter()
+            .filter(|lower| lower.is_some() && **lower < class)
+        {
             self.faster.entry(*lower).or_default().add(start, end);
         }
     }
 
     fn finish(self) -> IdleTimes {
         let finish = |spans: BTreeMap<Option<i32>, Spans>| {
-            spans.into_iter().map(|(class, spans)| (class, spans.finish())).collect()
+            spans
+                .into_iter()
+                .map(|(class, spans)| (class, spans.finish()))
+                .collect()
         };
-        IdleTimes { own: finish(self.own), faster: finish(self.faster), any: self.any.finish() }
+        IdleTimes {
+            own: finish(self.own),
+            faster: finish(self.faster),
+            any: self.any.finish(),
+        }
     }
 }
 
@@ -301,7 +367,14 @@ fn idle_times(
 ) -> Result<IdleTimes, SinkError> {
     let mut spans = IdleSpans::new(cores);
     let (mut switched, mut recorded) = (BTreeSet::new(), None);
-    let columns = ["process_key", "cpu", "in_ns", "out_ns", "run_ns", "prev_c_state"];
+    let columns = [
+        "process_key",
+        "cpu",
+        "in_ns",
+        "out_ns",
+        "run_ns",
+        "prev_c_state",
+    ];
     source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
         let (process, cpu) = (int32(batch, "process_key")?, int32(batch, "cpu")?);
         let (in_ns, out_ns) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
@@ -311,8 +384,9 @@ fn idle_times(
             switched.insert(cpu);
             let slice = interval(in_ns.get(row), out_ns.get(row), run.get(row));
             if let Some((start, end)) = slice {
-                recorded =
-                    Some(recorded.map_or((start, end), |(a, b): (i64, i64)| (a.min(start), b.max(end))));
+                recorded = Some(recorded.map_or((start, end), |(a, b): (i64, i64)| {
+                    (a.min(start), b.max(end))
+                }));
             }
             if process.get(row) != idle || idle.is_none() {
                 states.woke(cpu, in_ns.get(row), state.get(row));
@@ -324,7 +398,10 @@ fn idle_times(
         }
         Ok(())
     })?;
-    let silent: Vec<i32> = cores.all().filter(|cpu| !switched.contains(cpu) && !busy.contains(cpu)).collect();
+    let silent: Vec<i32> = cores
+        .all()
+        .filter(|cpu| !switched.contains(cpu) && !busy.contains(cpu))
+        .collect();
     if let Some((start, end)) = recorded.filter(|_| idle.is_some() && !silent.is_empty())
         && !is_incomplete(source)?
     {
@@ -342,7 +419,8 @@ fn is_incomplete(source: &dyn TableSource) -> Result<bool, SinkError> {
     source.scan(Diagnostic::TABLE, &["severity", "kind"], &mut |batch| {
         let (severity, kind) = (text(batch, "severity")?, text(batch, "kind")?);
         // Damage has the severity of an error, losses while recording only that of a warning.
-        let is_gap = |kind: &str| ["lost_events", "lost_buffers", "missing_buffers"].contains(&kind);
+        let is_gap =
+            |kind: &str| ["lost_events", "lost_buffers", "missing_buffers"].contains(&kind);
         found |= (0..batch.num_rows())
             .any(|row| severity.get(row) == Some("error") || kind.get(row).is_some_and(is_gap));
         Ok(())

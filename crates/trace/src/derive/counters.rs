@@ -13,7 +13,9 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Lbr, LbrMethod, Pmc, PmcCounter, PmcSample, PmcThread, Row};
 
 /// Columns with the values of counters, by position.
-const VALUES: [&str; 7] = ["value_0", "value_1", "value_2", "value_3", "value_4", "value_5", "value_6"];
+const VALUES: [&str; 7] = [
+    "value_0", "value_1", "value_2", "value_3", "value_4", "value_5", "value_6",
+];
 
 /// Process and thread.
 type Owner = (Option<i32>, i32);
@@ -38,18 +40,39 @@ fn threads(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
     let mut sampled = sampled(source)?;
     let mut rows = Out::default();
     for ((process_key, thread_key), sum) in counted {
-        for (position, (value, count)) in sum.values.into_iter().enumerate().filter(|(_, (_, n))| *n > 0) {
+        for (position, (value, count)) in sum
+            .values
+            .into_iter()
+            .enumerate()
+            .filter(|(_, (_, n))| *n > 0)
+        {
             // Without the event that names them counters only have their positions.
             let counter = names.get(&(position as i32)).cloned();
             let counter = counter.unwrap_or_else(|| format!("counter {position}"));
             let run_ns = Some(sum.run_ns);
-            let row = PmcThread { process_key, thread_key, counter, kind: "counted", value, count, run_ns };
+            let row = PmcThread {
+                process_key,
+                thread_key,
+                counter,
+                kind: "counted",
+                value,
+                count,
+                run_ns,
+            };
             rows.push(&row, sink)?;
         }
     }
     while let Some((((process_key, thread_key), counter), (value, count))) = sampled.pop_first() {
         let counter = counter.to_string();
-        let row = PmcThread { process_key, thread_key, counter, kind: "sampled", value, count, run_ns: None };
+        let row = PmcThread {
+            process_key,
+            thread_key,
+            counter,
+            kind: "sampled",
+            value,
+            count,
+            run_ns: None,
+        };
         rows.push(&row, sink)?;
     }
     rows.flush(sink)
@@ -75,11 +98,15 @@ fn counted(source: &dyn TableSource) -> Result<BTreeMap<Owner, Counted>, SinkErr
         let run = int64(batch, "run_ns")?;
         let values = VALUES.map(|name| int64(batch, name));
         for row in 0..batch.num_rows() {
-            let sum = sums.entry((process.get(row), thread.get(row).unwrap_or(-1))).or_default();
+            let sum = sums
+                .entry((process.get(row), thread.get(row).unwrap_or(-1)))
+                .or_default();
             sum.run_ns = sum.run_ns.saturating_add(run.get(row).unwrap_or_default());
             for (sum, values) in sum.values.iter_mut().zip(&values) {
                 let Ok(values) = values else { continue };
-                let Some(value) = values.get(row) else { continue };
+                let Some(value) = values.get(row) else {
+                    continue;
+                };
                 *sum = (sum.0.saturating_add(value), sum.1 + 1);
             }
         }
@@ -94,21 +121,32 @@ type Sampled = BTreeMap<(Owner, Arc<str>), (i64, i64)>;
 fn sampled(source: &dyn TableSource) -> Result<Sampled, SinkError> {
     let mut sums = Sampled::new();
     let mut known: FxHashMap<String, Arc<str>> = FxHashMap::default();
-    source.scan(PmcSample::TABLE, &["process_key", "thread_key", "counter", "interval"], &mut |batch| {
-        let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
-        let (counter, interval) = (text(batch, "counter")?, int64(batch, "interval")?);
-        for row in 0..batch.num_rows() {
-            let name = counter.get(row).unwrap_or_default();
-            let name = match known.get(name) {
-                Some(name) => Arc::clone(name),
-                None => Arc::clone(known.entry(name.to_owned()).or_insert_with(|| Arc::from(name))),
-            };
-            let owner = (process.get(row), thread.get(row).unwrap_or(-1));
-            let sum = sums.entry((owner, name)).or_default();
-            *sum = (sum.0.saturating_add(interval.get(row).unwrap_or_default()), sum.1 + 1);
-        }
-        Ok(())
-    })?;
+    source.scan(
+        PmcSample::TABLE,
+        &["process_key", "thread_key", "counter", "interval"],
+        &mut |batch| {
+            let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
+            let (counter, interval) = (text(batch, "counter")?, int64(batch, "interval")?);
+            for row in 0..batch.num_rows() {
+                let name = counter.get(row).unwrap_or_default();
+                let name = match known.get(name) {
+                    Some(name) => Arc::clone(name),
+                    None => Arc::clone(
+                        known
+                            .entry(name.to_owned())
+                            .or_insert_with(|| Arc::from(name)),
+                    ),
+                };
+                let owner = (process.get(row), thread.get(row).unwrap_or(-1));
+                let sum = sums.entry((owner, name)).or_default();
+                *sum = (
+                    sum.0.saturating_add(interval.get(row).unwrap_or_default()),
+                    sum.1 + 1,
+                );
+            }
+            Ok(())
+        },
+    )?;
     Ok(sums)
 }
 
@@ -127,7 +165,9 @@ fn methods(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
         let (from, to) = (int32(batch, "from_frame_id")?, int32(batch, "to_frame_id")?);
         for row in 0..batch.num_rows() {
             let method = |frame: Option<i32>| frames.of_frame(frame?);
-            let Some((caller, callee)) = method(from.get(row)).zip(method(to.get(row))) else { continue };
+            let Some((caller, callee)) = method(from.get(row)).zip(method(to.get(row))) else {
+                continue;
+            };
             // Jumps inside a method are branches, too, but no calls.
             if caller != callee {
                 let sum = sums.entry((process.get(row), caller, callee)).or_default();

@@ -72,24 +72,45 @@ pub(super) fn derive(
             intervals(source, idle, &chunk, &mut waits, &mut readies)?;
         }
         let by_process = |i: &Interval| (i.process, i.start);
-        both(|| waits.sort_unstable_by_key(by_process), || readies.sort_unstable_by_key(by_process));
+        both(
+            || waits.sort_unstable_by_key(by_process),
+            || readies.sort_unstable_by_key(by_process),
+        );
         let of_process = |process: &Option<i32>| {
             let from = groups.partition_point(|(key, _)| key.process < *process);
             let to = groups.partition_point(|(key, _)| key.process <= *process);
             let groups = groups.get(from..to).unwrap_or_default();
             let (waits, readies) = (of_process(&waits, *process), of_process(&readies, *process));
-            OfProcess { process: *process, groups, waits, readies, has_switches }
+            OfProcess {
+                process: *process,
+                groups,
+                waits,
+                readies,
+                has_switches,
+            }
         };
         let all: Vec<OfProcess<'_>> = chunk.iter().map(of_process).collect();
         for of in &all {
-            let Some(sum) = sums.get(&of.process) else { continue };
-            let row = row(of.process, sum, has_switches, union(of.waits), union(of.readies));
+            let Some(sum) = sums.get(&of.process) else {
+                continue;
+            };
+            let row = row(
+                of.process,
+                sum,
+                has_switches,
+                union(of.waits),
+                union(of.readies),
+            );
             processes.push(&row, sink)?;
         }
         let work = |methods: &mut Methods<'_>, job: usize, put: &mut dyn FnMut(Batch) -> bool| {
-            let Some(of) = all.get(job).copied() else { return };
+            let Some(of) = all.get(job).copied() else {
+                return;
+            };
             let mut sink = Outgoing(put);
-            let done = tags.process(of, &mut sink).and_then(|()| methods.process(of, &mut sink));
+            let done = tags
+                .process(of, &mut sink)
+                .and_then(|()| methods.process(of, &mut sink));
             done.err().into_iter().for_each(|error| _ = put(Err(error)));
         };
         in_order(
@@ -113,7 +134,11 @@ struct Outgoing<'p>(&'p mut dyn FnMut(Batch) -> bool);
 
 impl Sink for Outgoing<'_> {
     fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
-        if (self.0)(Ok((table, rows))) { Ok(()) } else { Err("nobody takes the rows any more".into()) }
+        if (self.0)(Ok((table, rows))) {
+            Ok(())
+        } else {
+            Err("nobody takes the rows any more".into())
+        }
     }
 }
 
@@ -122,8 +147,9 @@ pub(super) fn idle_process(source: &dyn TableSource) -> Result<Option<i32>, Sink
     let mut idle = None;
     source.scan(Process::TABLE, &["process_key", "pid"], &mut |batch| {
         let (key, pid) = (int32(batch, "process_key")?, int32(batch, "pid")?);
-        idle =
-            idle.or((0..batch.num_rows()).find(|row| pid.get(*row) == Some(0)).and_then(|row| key.get(row)));
+        idle = idle.or((0..batch.num_rows())
+            .find(|row| pid.get(*row) == Some(0))
+            .and_then(|row| key.get(row)));
         Ok(())
     })?;
     Ok(idle)
@@ -142,9 +168,17 @@ const OF_SAMPLES: [&str; 9] = [
     "priority",
 ];
 
-fn samples(source: &dyn TableSource, sums: &mut Sums, groups: &mut Groups) -> Result<(), SinkError> {
+fn samples(
+    source: &dyn TableSource,
+    sums: &mut Sums,
+    groups: &mut Groups,
+) -> Result<(), SinkError> {
     source.scan(CpuSample::TABLE, &OF_SAMPLES, &mut |batch| {
-        let (ts, cpu, weight) = (int64(batch, "ts_ns")?, int32(batch, "cpu")?, int64(batch, "weight_ns")?);
+        let (ts, cpu, weight) = (
+            int64(batch, "ts_ns")?,
+            int32(batch, "cpu")?,
+            int64(batch, "weight_ns")?,
+        );
         let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
         let (stack, is_idle) = (int32(batch, "stack_id")?, boolean(batch, "is_idle")?);
         let (priority, is_dpc_isr) = (int32(batch, "priority")?, boolean(batch, "is_dpc_isr")?);
@@ -152,7 +186,10 @@ fn samples(source: &dyn TableSource, sums: &mut Sums, groups: &mut Groups) -> Re
             if is_idle.get(row) == Some(true) {
                 continue;
             }
-            let (ts, weight) = (ts.get(row).unwrap_or_default(), weight.get(row).unwrap_or_default());
+            let (ts, weight) = (
+                ts.get(row).unwrap_or_default(),
+                weight.get(row).unwrap_or_default(),
+            );
             let (process, thread) = (process.get(row), thread.get(row).unwrap_or(-1));
             let sum = sums.entry(process).or_default();
             sum.samples += 1;
@@ -168,7 +205,14 @@ fn samples(source: &dyn TableSource, sums: &mut Sums, groups: &mut Groups) -> Re
             }
             sum.saw(ts, ts);
             let stack = stack.get(row).unwrap_or(NO_STACK);
-            groups.entry(GroupKey { process, thread, stack }).or_default().sample(ts, weight);
+            groups
+                .entry(GroupKey {
+                    process,
+                    thread,
+                    stack,
+                })
+                .or_default()
+                .sample(ts, weight);
         }
         Ok(())
     })
@@ -233,17 +277,27 @@ fn switches(
             sum.threads.insert(thread);
             sum.switched_cores.extend(cpu.get(row));
             let times = [in_ns.get(row), out_ns.get(row)];
-            let (first, last) = (times.into_iter().flatten().min(), times.into_iter().flatten().max());
+            let (first, last) = (
+                times.into_iter().flatten().min(),
+                times.into_iter().flatten().max(),
+            );
             if let Some((first, last)) = first.zip(last) {
                 sum.saw(first, last);
             }
             sum.wait_sum_ns = sum.wait_sum_ns.saturating_add(wait.unwrap_or_default());
             sum.ready_sum_ns = sum.ready_sum_ns.saturating_add(ready.unwrap_or_default());
             let stack = stack.get(row).unwrap_or(NO_STACK);
-            let key = GroupKey { process, thread, stack };
+            let key = GroupKey {
+                process,
+                thread,
+                stack,
+            };
             let Some(in_ns) = in_ns.get(row) else {
                 // It came back behind the range: what it waited in the range counts.
-                if let Some(out) = last_out.get(row).filter(|_| wait.is_some() || ready.is_some()) {
+                if let Some(out) = last_out
+                    .get(row)
+                    .filter(|_| wait.is_some() || ready.is_some())
+                {
                     groups.entry(key).or_default().off(out, wait, ready);
                 }
                 continue;
@@ -257,7 +311,10 @@ fn switches(
                 sum.switched_priority.1 += run as f64;
             }
             let run = run.unwrap_or_default();
-            groups.entry(key).or_default().switch(in_ns, last.unwrap_or(in_ns), run, wait, ready);
+            groups
+                .entry(key)
+                .or_default()
+                .switch(in_ns, last.unwrap_or(in_ns), run, wait, ready);
         }
         Ok(())
     })?;
@@ -313,13 +370,24 @@ fn intervals(
                 continue;
             }
             let stack = stack.get(row);
-            if let Some((start, wait)) = last_out.get(row).zip(wait.get(row)).filter(|(_, wait)| *wait > 0) {
+            if let Some((start, wait)) = last_out
+                .get(row)
+                .zip(wait.get(row))
+                .filter(|(_, wait)| *wait > 0)
+            {
                 let (end, ready) = (start.saturating_add(wait), ReadyKind::NotIn);
-                waits.push(Interval { process, stack, start, end, ready });
+                waits.push(Interval {
+                    process,
+                    stack,
+                    start,
+                    end,
+                    ready,
+                });
             }
             // A preempted thread is ready from the moment it is taken off.
             let since = readied.get(row).or(last_out.get(row));
-            if let Some((start, ready)) = since.zip(ready.get(row)).filter(|(_, ready)| *ready >= 0) {
+            if let Some((start, ready)) = since.zip(ready.get(row)).filter(|(_, ready)| *ready >= 0)
+            {
                 let kind = ReadyKind::of(in_ns.get(row).is_some(), c_state.get(row));
                 readies.push(Interval {
                     process,
@@ -348,12 +416,19 @@ fn union(intervals: &[Interval]) -> i64 {
 
 fn write_stacks(groups: &Groups, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut sums: BTreeMap<(Option<i32>, i32), (i64, i64)> = BTreeMap::new();
-    for (key, group) in groups.iter().filter(|(key, group)| group.samples > 0 && key.stack != NO_STACK) {
+    for (key, group) in groups
+        .iter()
+        .filter(|(key, group)| group.samples > 0 && key.stack != NO_STACK)
+    {
         let sum = sums.entry((key.process, key.stack)).or_default();
         sum.0 += group.samples;
         sum.1 = sum.1.saturating_add(group.cpu_ns);
     }
-    let row =
-        |((process_key, stack_id), (samples, cpu_ns))| CpuStack { process_key, stack_id, samples, cpu_ns };
+    let row = |((process_key, stack_id), (samples, cpu_ns))| CpuStack {
+        process_key,
+        stack_id,
+        samples,
+        cpu_ns,
+    };
     write_all(sums.into_iter().map(row), sink)
 }

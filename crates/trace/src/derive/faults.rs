@@ -19,23 +19,33 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
 fn by_kind(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut texts = Interner::default();
     let mut sums: BTreeMap<(Option<i32>, Arc<str>), PageFaultProcess> = BTreeMap::new();
-    source.scan(PageFault::TABLE, &["process_key", "kind", "ts_ns"], &mut |batch| {
-        let (process, kind) = (int32(batch, "process_key")?, text(batch, "kind")?);
-        let ts = int64(batch, "ts_ns")?;
-        for row in 0..batch.num_rows() {
-            let kind = texts.intern(kind.get(row).unwrap_or_default());
-            let ns = ts.get(row).unwrap_or_default();
-            let none = PageFaultProcess { first_ns: ns, last_ns: ns, ..PageFaultProcess::default() };
-            let sum = sums.entry((process.get(row), kind)).or_insert(none);
-            sum.count += 1;
-            (sum.first_ns, sum.last_ns) = (sum.first_ns.min(ns), sum.last_ns.max(ns));
+    source.scan(
+        PageFault::TABLE,
+        &["process_key", "kind", "ts_ns"],
+        &mut |batch| {
+            let (process, kind) = (int32(batch, "process_key")?, text(batch, "kind")?);
+            let ts = int64(batch, "ts_ns")?;
+            for row in 0..batch.num_rows() {
+                let kind = texts.intern(kind.get(row).unwrap_or_default());
+                let ns = ts.get(row).unwrap_or_default();
+                let none = PageFaultProcess {
+                    first_ns: ns,
+                    last_ns: ns,
+                    ..PageFaultProcess::default()
+                };
+                let sum = sums.entry((process.get(row), kind)).or_insert(none);
+                sum.count += 1;
+                (sum.first_ns, sum.last_ns) = (sum.first_ns.min(ns), sum.last_ns.max(ns));
+            }
+            Ok(())
+        },
+    )?;
+    let row = |((process_key, kind), sum): ((Option<i32>, Arc<str>), PageFaultProcess)| {
+        PageFaultProcess {
+            process_key,
+            kind: kind.to_string(),
+            ..sum
         }
-        Ok(())
-    })?;
-    let row = |((process_key, kind), sum): ((Option<i32>, Arc<str>), PageFaultProcess)| PageFaultProcess {
-        process_key,
-        kind: kind.to_string(),
-        ..sum
     };
     write_all(sums.into_iter().map(row), sink)
 }
@@ -52,12 +62,18 @@ fn reads(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
             let sum = sums.entry((path, process.get(row))).or_default();
             let duration = duration.get(row).unwrap_or_default();
             sum.count += 1;
-            sum.size_bytes = sum.size_bytes.saturating_add(size.get(row).unwrap_or_default());
+            sum.size_bytes = sum
+                .size_bytes
+                .saturating_add(size.get(row).unwrap_or_default());
             sum.duration_ns = sum.duration_ns.saturating_add(duration);
             sum.max_duration_ns = sum.max_duration_ns.max(duration);
         }
         Ok(())
     })?;
-    let row = |((path, process_key), sum)| HardFaultFile { path, process_key, ..sum };
+    let row = |((path, process_key), sum)| HardFaultFile {
+        path,
+        process_key,
+        ..sum
+    };
     write_all(sums.into_iter().map(row), sink)
 }

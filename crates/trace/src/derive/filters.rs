@@ -21,7 +21,14 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
     let mut frames: Option<Stacks> = None;
     let mut texts = Interner::default();
     let mut sums: BTreeMap<Key, MiniFilterDriver> = BTreeMap::new();
-    let columns = ["process_key", "frame_id", "phase", "operation", "duration_ns", "status"];
+    let columns = [
+        "process_key",
+        "frame_id",
+        "phase",
+        "operation",
+        "duration_ns",
+        "status",
+    ];
     source.scan(MiniFilter::TABLE, &columns, &mut |batch| {
         // Frames are read only where they are needed: few traces have such drivers.
         let frames = match &mut frames {
@@ -33,13 +40,19 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         let (duration, status) = (int64(batch, "duration_ns")?, int32(batch, "status")?);
         for row in 0..batch.num_rows() {
             let routine = frame.get(row).and_then(|frame| frames.of_frame(frame));
-            let (path, module) = routine.map(|routine| frames.module(routine)).unwrap_or_default();
+            let (path, module) = routine
+                .map(|routine| frames.module(routine))
+                .unwrap_or_default();
             let operation = operation.get(row).map(|name| texts.intern(name));
             let is_post = phase.get(row) == Some("post");
-            let sum = sums.entry((process.get(row), module, path, is_post, operation)).or_default();
+            let sum = sums
+                .entry((process.get(row), module, path, is_post, operation))
+                .or_default();
             sum.count += 1;
             sum.failures += i64::from(status.get(row).is_some());
-            let Some(duration) = duration.get(row) else { continue };
+            let Some(duration) = duration.get(row) else {
+                continue;
+            };
             sum.ended += 1;
             sum.duration_ns = sum.duration_ns.saturating_add(duration);
             sum.max_duration_ns = sum.max_duration_ns.max(Some(duration));
@@ -50,7 +63,14 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
     let row = |((process_key, module, path, is_post, operation), sum): (Key, MiniFilterDriver)| {
         let phase = if is_post { "post" } else { "pre" }.to_owned();
         let (module, module_path) = (owned(module), owned(path));
-        MiniFilterDriver { process_key, module, module_path, phase, operation: owned(operation), ..sum }
+        MiniFilterDriver {
+            process_key,
+            module,
+            module_path,
+            phase,
+            operation: owned(operation),
+            ..sum
+        }
     };
     write_all(sums.into_iter().map(row), sink)
 }

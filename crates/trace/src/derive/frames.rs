@@ -53,7 +53,11 @@ struct Texts<T> {
 
 impl<T> Default for Texts<T> {
     fn default() -> Self {
-        Self { distinct: Vec::new(), of_row: Vec::new(), known: FxHashMap::default() }
+        Self {
+            distinct: Vec::new(),
+            of_row: Vec::new(),
+            known: FxHashMap::default(),
+        }
     }
 }
 
@@ -100,28 +104,43 @@ impl Stacks {
 
     /// Reads only frames.
     pub(super) fn read_frames(source: &dyn TableSource) -> Result<Self, SinkError> {
-        let mut stacks =
-            Self { modules: read_modules(source)?, names: read_methods(source)?, ..Self::default() };
+        let mut stacks = Self {
+            modules: read_modules(source)?,
+            names: read_methods(source)?,
+            ..Self::default()
+        };
         let mut ids: FxHashMap<MethodName, MethodId> = FxHashMap::default();
-        source.scan(Frame::TABLE, &["module_id", "rva", "address", "method_id"], &mut |batch| {
-            let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
-            let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
-            for row in 0..batch.num_rows() {
-                // Without a name every offset in a module is a method of its own: nothing says which of them
-                // belong together.
-                let offset = || rva.get(row).or(address.get(row)).unwrap_or_default().cast_unsigned();
-                let known = stacks.names.of(method.get(row)).map(Name::Known);
-                let name = known.unwrap_or_else(|| Name::Offset(offset()));
-                let name = MethodName { module: stacks.modules.of(module.get(row)), name };
-                let next = stacks.methods.len() as MethodId;
-                let id = *ids.entry(name).or_insert(next);
-                if id == next {
-                    stacks.methods.push(name);
+        source.scan(
+            Frame::TABLE,
+            &["module_id", "rva", "address", "method_id"],
+            &mut |batch| {
+                let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
+                let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
+                for row in 0..batch.num_rows() {
+                    // Without a name every offset in a module is a method of its own: nothing says which of them
+                    // belong together.
+                    let offset = || {
+                        rva.get(row)
+                            .or(address.get(row))
+                            .unwrap_or_default()
+                            .cast_unsigned()
+                    };
+                    let known = stacks.names.of(method.get(row)).map(Name::Known);
+                    let name = known.unwrap_or_else(|| Name::Offset(offset()));
+                    let name = MethodName {
+                        module: stacks.modules.of(module.get(row)),
+                        name,
+                    };
+                    let next = stacks.methods.len() as MethodId;
+                    let id = *ids.entry(name).or_insert(next);
+                    if id == next {
+                        stacks.methods.push(name);
+                    }
+                    stacks.of_frame.push(id);
                 }
-                stacks.of_frame.push(id);
-            }
-            Ok(())
-        })?;
+                Ok(())
+            },
+        )?;
         Ok(stacks)
     }
 
@@ -132,7 +151,10 @@ impl Stacks {
                 let own = self.nodes.len() as u32;
                 // A file can claim anything; a parent that does not come before would never end.
                 let parent = parent.get(row).map(|id| id as u32).filter(|id| *id < own);
-                self.nodes.push((parent.unwrap_or(NONE), frame.get(row).unwrap_or_default() as u32));
+                self.nodes.push((
+                    parent.unwrap_or(NONE),
+                    frame.get(row).unwrap_or_default() as u32,
+                ));
             }
             Ok(())
         })
@@ -159,7 +181,11 @@ impl Stacks {
     /// The tag of every stack.
     pub(super) fn tagged(&self, set: &TagSet) -> Tagged {
         Tagged::new(set, self, self.nodes.len(), |node| {
-            let (parent, frame) = self.nodes.get(node as usize).copied().unwrap_or((NONE, NONE));
+            let (parent, frame) = self
+                .nodes
+                .get(node as usize)
+                .copied()
+                .unwrap_or((NONE, NONE));
             let method = self.of_frame.get(frame as usize).copied().unwrap_or(NONE);
             (Some(parent).filter(|parent| *parent != NONE), method)
         })
@@ -167,8 +193,14 @@ impl Stacks {
 
     /// Path and file name of the module of a method.
     pub(super) fn module(&self, method: MethodId) -> ModuleName {
-        let module = self.methods.get(method as usize).and_then(|method| method.module);
-        module.and_then(|id| self.modules.distinct.get(id as usize)).cloned().unwrap_or_default()
+        let module = self
+            .methods
+            .get(method as usize)
+            .and_then(|method| method.module);
+        module
+            .and_then(|id| self.modules.distinct.get(id as usize))
+            .cloned()
+            .unwrap_or_default()
     }
 }
 
@@ -194,7 +226,13 @@ impl Frames for Stacks {
 impl<'s> Expander<'s> {
     pub(super) fn new(stacks: &'s Stacks) -> Self {
         let seen = vec![0; stacks.methods()];
-        Self { stacks, expanded: FxHashMap::default(), expanded_methods: 0, seen, round: 0 }
+        Self {
+            stacks,
+            expanded: FxHashMap::default(),
+            expanded_methods: 0,
+            seen,
+            round: 0,
+        }
     }
 
     /// What it expands.
@@ -252,7 +290,10 @@ fn read_modules(source: &dyn TableSource) -> Result<Texts<ModuleName>, SinkError
     source.scan(Module::TABLE, &["path", "name"], &mut |batch| {
         let (path, name) = (text(batch, "path")?, text(batch, "name")?);
         for row in 0..batch.num_rows() {
-            modules.push((path.get(row).map(|t| texts.intern(t)), name.get(row).map(|t| texts.intern(t))));
+            modules.push((
+                path.get(row).map(|t| texts.intern(t)),
+                name.get(row).map(|t| texts.intern(t)),
+            ));
         }
         Ok(())
     })?;
@@ -263,7 +304,8 @@ fn read_methods(source: &dyn TableSource) -> Result<Texts<Arc<str>>, SinkError> 
     let mut methods = Texts::default();
     source.scan(Method::TABLE, &["name"], &mut |batch| {
         let name = text(batch, "name")?;
-        (0..batch.num_rows()).for_each(|row| methods.push(Arc::from(name.get(row).unwrap_or_default())));
+        (0..batch.num_rows())
+            .for_each(|row| methods.push(Arc::from(name.get(row).unwrap_or_default())));
         Ok(())
     })?;
     Ok(methods)

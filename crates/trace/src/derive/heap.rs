@@ -11,17 +11,28 @@ use crate::table::{Heap, HeapProcess, Row};
 /// Computes `heap_process`.
 pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut sums: BTreeMap<(Option<i32>, i64), HeapProcess> = BTreeMap::new();
-    let columns =
-        ["process_key", "heap_handle", "kind", "size_bytes", "changed_bytes", "changed_blocks", "held_bytes"];
+    let columns = [
+        "process_key",
+        "heap_handle",
+        "kind",
+        "size_bytes",
+        "changed_bytes",
+        "changed_blocks",
+        "held_bytes",
+    ];
     source.scan(Heap::TABLE, &columns, &mut |batch| {
         let (process, heap) = (int32(batch, "process_key")?, int64(batch, "heap_handle")?);
         let (kind, size) = (text(batch, "kind")?, int64(batch, "size_bytes")?);
-        let (bytes, blocks) = (int64(batch, "changed_bytes")?, int64(batch, "changed_blocks")?);
+        let (bytes, blocks) = (
+            int64(batch, "changed_bytes")?,
+            int64(batch, "changed_blocks")?,
+        );
         let held = int64(batch, "held_bytes")?;
         for row in 0..batch.num_rows() {
             let heap = heap.get(row).unwrap_or_default();
             let sum = sums.entry((process.get(row), heap)).or_default();
-            let [bytes, blocks, held] = [bytes, blocks, held].map(|of| of.get(row).unwrap_or_default());
+            let [bytes, blocks, held] =
+                [bytes, blocks, held].map(|of| of.get(row).unwrap_or_default());
             sum.outstanding_bytes = sum.outstanding_bytes.saturating_add(bytes);
             sum.outstanding_blocks = sum.outstanding_blocks.saturating_add(blocks);
             sum.peak_bytes = sum.peak_bytes.max(held);
@@ -29,7 +40,8 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
                 Some("allocate") => {
                     let size = size.get(row);
                     sum.allocations += 1;
-                    sum.allocated_bytes = sum.allocated_bytes.saturating_add(size.unwrap_or_default());
+                    sum.allocated_bytes =
+                        sum.allocated_bytes.saturating_add(size.unwrap_or_default());
                     sum.max_allocated_bytes = sum.max_allocated_bytes.max(size);
                 }
                 Some("reallocate") => sum.reallocations += 1,
@@ -39,6 +51,10 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         }
         Ok(())
     })?;
-    let row = |((process_key, heap_handle), sum)| HeapProcess { process_key, heap_handle, ..sum };
+    let row = |((process_key, heap_handle), sum)| HeapProcess {
+        process_key,
+        heap_handle,
+        ..sum
+    };
     write_all(sums.into_iter().map(row), sink)
 }

@@ -54,7 +54,9 @@ impl Spans {
             total = total.saturating_add(end.saturating_sub(start));
             (start, end, before)
         });
-        Idle { spans: spans.collect() }
+        Idle {
+            spans: spans.collect(),
+        }
     }
 }
 
@@ -67,7 +69,11 @@ pub(super) struct Idle {
 impl Idle {
     /// How much of a time lies in the intervals.
     pub(super) fn within(&self, start: i64, end: i64) -> i64 {
-        if start >= end { 0 } else { self.until(end).saturating_sub(self.until(start)) }
+        if start >= end {
+            0
+        } else {
+            self.until(end).saturating_sub(self.until(start))
+        }
     }
 
     /// Length of the intervals up to a time.
@@ -75,7 +81,9 @@ impl Idle {
         // A running sum makes each question two searches, however many intervals lie in between.
         let at = self.spans.partition_point(|(start, ..)| *start < time);
         let last = at.checked_sub(1).and_then(|at| self.spans.get(at));
-        last.map_or(0, |(start, end, before)| before.saturating_add(time.min(*end).saturating_sub(*start)))
+        last.map_or(0, |(start, end, before)| {
+            before.saturating_add(time.min(*end).saturating_sub(*start))
+        })
     }
 }
 
@@ -90,9 +98,15 @@ mod tests {
             spans.add(start, end);
         }
         let idle = spans.finish();
-        for (start, end, want) in
-            [(0, 100, 32), (0, 10, 0), (12, 18, 6), (31, 55, 6), (60, 90, 0), (55, 40, 0), (20, 20, 0)]
-        {
+        for (start, end, want) in [
+            (0, 100, 32),
+            (0, 10, 0),
+            (12, 18, 6),
+            (31, 55, 6),
+            (60, 90, 0),
+            (55, 40, 0),
+            (20, 20, 0),
+        ] {
             assert_eq!(idle.within(start, end), want, "{start} {end}");
         }
         assert_eq!(Idle::default().within(0, 9), 0);

@@ -19,7 +19,16 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
 type DiskKey = (Option<Arc<str>>, i32, Option<i32>, i32);
 
 fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
-    let columns = ["kind", "disk", "process_key", "io_ns", "service_ns", "size_bytes", "path", "priority"];
+    let columns = [
+        "kind",
+        "disk",
+        "process_key",
+        "io_ns",
+        "service_ns",
+        "size_bytes",
+        "path",
+        "priority",
+    ];
     let mut texts = Interner::default();
     let mut sums: BTreeMap<DiskKey, DiskFile> = BTreeMap::new();
     source.scan(DiskIo::TABLE, &columns, &mut |batch| {
@@ -29,10 +38,14 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
         let (size, priority) = (int64(batch, "size_bytes")?, int32(batch, "priority")?);
         for row in 0..batch.num_rows() {
             let path = path.get(row).map(|path| texts.intern(path));
-            let (disk, priority) = (disk.get(row).unwrap_or(-1), priority.get(row).unwrap_or_default());
+            let (disk, priority) = (
+                disk.get(row).unwrap_or(-1),
+                priority.get(row).unwrap_or_default(),
+            );
             let key = (path, disk, process.get(row), priority);
             let sum = sums.entry(key).or_default();
-            let [io, service, size] = [io, service, size].map(|column| column.get(row).unwrap_or_default());
+            let [io, service, size] =
+                [io, service, size].map(|column| column.get(row).unwrap_or_default());
             let (count, sums) = match kind.get(row) {
                 Some("read") => (
                     &mut sum.reads,
@@ -62,13 +75,19 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
                 ),
             };
             *count += 1;
-            sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
+            sums.into_iter()
+                .for_each(|(sum, more)| *sum = sum.saturating_add(more));
             sum.max_io_ns = sum.max_io_ns.max(io);
         }
         Ok(())
     })?;
-    let row =
-        |((path, disk, process_key, priority), sum)| DiskFile { path, disk, process_key, priority, ..sum };
+    let row = |((path, disk, process_key, priority), sum)| DiskFile {
+        path,
+        disk,
+        process_key,
+        priority,
+        ..sum
+    };
     write_all(sums.into_iter().map(row), sink)
 }
 
@@ -115,7 +134,10 @@ fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
             sum.row.max_duration_ns = sum.row.max_duration_ns.max(duration);
             if is_transfer {
                 let result = result.get(row).unwrap_or_default();
-                sum.row.size_bytes = sum.row.size_bytes.saturating_add(size.get(row).unwrap_or_default());
+                sum.row.size_bytes = sum
+                    .row
+                    .size_bytes
+                    .saturating_add(size.get(row).unwrap_or_default());
                 sum.row.result_bytes = sum.row.result_bytes.saturating_add(result);
                 // What was moved counts, not what was asked for: a read behind the end of a file moves less.
                 let position = offset.get(row).unwrap_or_default().saturating_add(result);
@@ -131,9 +153,19 @@ fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
         Ok(())
     })?;
     let row = |((path, process_key, kind), sum): (FileKey, Operations)| {
-        let statuses: Vec<String> = sum.statuses.iter().map(|status| format!("{status:#x}")).collect();
+        let statuses: Vec<String> = sum
+            .statuses
+            .iter()
+            .map(|status| format!("{status:#x}"))
+            .collect();
         let failure_statuses = statuses.join(",");
-        FileFile { path, process_key, kind: kind.to_string(), failure_statuses, ..sum.row }
+        FileFile {
+            path,
+            process_key,
+            kind: kind.to_string(),
+            failure_statuses,
+            ..sum.row
+        }
     };
     write_all(sums.into_iter().map(row), sink)
 }

@@ -61,7 +61,14 @@ impl Group {
     }
 
     #[inline]
-    pub(super) fn switch(&mut self, in_ns: i64, last: i64, run: i64, wait: Option<i64>, ready: Option<i64>) {
+    pub(super) fn switch(
+        &mut self,
+        in_ns: i64,
+        last: i64,
+        run: i64,
+        wait: Option<i64>,
+        ready: Option<i64>,
+    ) {
         self.switches += 1;
         self.run_ns = self.run_ns.saturating_add(run);
         self.wait_ns = self.wait_ns.saturating_add(wait.unwrap_or_default());
@@ -181,12 +188,22 @@ impl<'s> Methods<'s> {
     }
 
     /// Sums up the methods of a process, and writes the rows in the order of the methods.
-    pub(super) fn process(&mut self, of: OfProcess<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    pub(super) fn process(
+        &mut self,
+        of: OfProcess<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
         for (key, group) in of.groups {
             let methods = self.stacks.expand(key.stack);
-            let hash = if group.ready_count > 0 { self.hash(key.stack) } else { 0 };
+            let hash = if group.ready_count > 0 {
+                self.hash(key.stack)
+            } else {
+                0
+            };
             for (method, depth) in methods.iter() {
-                let Some(place) = self.places.get_mut(*method as usize) else { continue };
+                let Some(place) = self.places.get_mut(*method as usize) else {
+                    continue;
+                };
                 if *place == NONE {
                     *place = self.touched.len() as u32;
                     self.touched.push(*method);
@@ -198,10 +215,16 @@ impl<'s> Methods<'s> {
                 }
             }
         }
-        self.each(of.waits.iter(), |sum, wait| sum.wait.add(wait.start, wait.end));
+        self.each(of.waits.iter(), |sum, wait| {
+            sum.wait.add(wait.start, wait.end)
+        });
         self.each(of.readies.iter(), |sum, ready| {
             sum.ready.add(ready.start, ready.end);
-            if let Some(count) = ready.ready.number().and_then(|kind| sum.readies.get_mut(kind)) {
+            if let Some(count) = ready
+                .ready
+                .number()
+                .and_then(|kind| sum.readies.get_mut(kind))
+            {
                 *count += 1;
             }
         });
@@ -217,7 +240,9 @@ impl<'s> Methods<'s> {
         mut add: impl FnMut(&mut Sum, &Interval),
     ) {
         for interval in intervals {
-            let Some(stack) = interval.stack else { continue };
+            let Some(stack) = interval.stack else {
+                continue;
+            };
             let methods = self.stacks.expand(stack);
             for (method, _) in methods.iter() {
                 let place = self.places.get(*method as usize).copied().unwrap_or(NONE);
@@ -232,12 +257,16 @@ impl<'s> Methods<'s> {
     /// is counted already.
     fn rank(&mut self, readies: &[Interval]) {
         let mut by_length = std::mem::take(&mut self.by_length);
-        let counted = (0..).zip(readies).filter(|(_, ready)| ready.ready.number().is_some());
+        let counted = (0..)
+            .zip(readies)
+            .filter(|(_, ready)| ready.ready.number().is_some());
         by_length.extend(counted.map(|(position, ready)| (ready.end - ready.start, position)));
         // Sorted once for the process: `Ranked` takes ascending values, so that no method has to keep and
         // sort its own.
         by_length.sort_unstable();
-        let ascending = by_length.iter().filter_map(|(_, position)| readies.get(*position as usize));
+        let ascending = by_length
+            .iter()
+            .filter_map(|(_, position)| readies.get(*position as usize));
         self.rank_process(readies, ascending.clone());
         if self.choose_methods() {
             ascending.for_each(|ready| self.rank_methods(ready));
@@ -247,19 +276,34 @@ impl<'s> Methods<'s> {
     }
 
     /// Ranks the times ready of the process: the first percentiles, of kinds that it has.
-    fn rank_process<'i>(&mut self, readies: &[Interval], ascending: impl Iterator<Item = &'i Interval>) {
+    fn rank_process<'i>(
+        &mut self,
+        readies: &[Interval],
+        ascending: impl Iterator<Item = &'i Interval>,
+    ) {
         let mut counts = Counts::default();
         for kind in readies.iter().filter_map(|ready| ready.ready.number()) {
-            counts.get_mut(kind).into_iter().for_each(|count| *count += 1);
+            counts
+                .get_mut(kind)
+                .into_iter()
+                .for_each(|count| *count += 1);
         }
-        let mut ranked = [0, 1].map(|kind| Ranked::new(kind, counts.get(kind).copied().unwrap_or_default()));
+        let mut ranked =
+            [0, 1].map(|kind| Ranked::new(kind, counts.get(kind).copied().unwrap_or_default()));
         for ready in ascending {
             let of_kind = ready.ready.number().and_then(|kind| ranked.get_mut(kind));
-            of_kind.into_iter().for_each(|ranked| ranked.push(ready.end - ready.start));
+            of_kind
+                .into_iter()
+                .for_each(|ranked| ranked.push(ready.end - ready.start));
         }
         self.ranked.clear();
-        self.ranked
-            .extend(ranked.into_iter().zip(counts).filter(|(_, count)| *count > 0).map(|(ranked, _)| ranked));
+        self.ranked.extend(
+            ranked
+                .into_iter()
+                .zip(counts)
+                .filter(|(_, count)| *count > 0)
+                .map(|(ranked, _)| ranked),
+        );
         self.of_process = self.ranked.len();
     }
 
@@ -273,18 +317,25 @@ impl<'s> Methods<'s> {
         let mut alike: FxHashMap<(u64, Counts), MethodId> = FxHashMap::default();
         for (place, method) in (0..).zip(&self.touched) {
             let index = *method as usize;
-            let (Some(sum), Some(ranks)) = (self.sums.get_mut(place), self.ranks.get_mut(index)) else {
+            let (Some(sum), Some(ranks)) = (self.sums.get_mut(place), self.ranks.get_mut(index))
+            else {
                 continue;
             };
             *ranks = [NONE; 2];
             if sum.readies.iter().all(|count| *count < MIN_READIES) {
-                self.first_alike.get_mut(index).into_iter().for_each(|first| *first = NONE);
+                self.first_alike
+                    .get_mut(index)
+                    .into_iter()
+                    .for_each(|first| *first = NONE);
                 continue;
             }
             // Whole call chains share the same times ready, mostly the outer frames of a thread. One of them
             // is ranked, and the others take its percentiles.
             let first = *alike.entry((sum.stacks, sum.readies)).or_insert(*method);
-            self.first_alike.get_mut(index).into_iter().for_each(|known| *known = first);
+            self.first_alike
+                .get_mut(index)
+                .into_iter()
+                .for_each(|known| *known = first);
             if first != *method {
                 continue;
             }
@@ -299,10 +350,15 @@ impl<'s> Methods<'s> {
     }
 
     fn rank_methods(&mut self, ready: &Interval) {
-        let Some((kind, stack)) = ready.ready.number().zip(ready.stack) else { return };
+        let Some((kind, stack)) = ready.ready.number().zip(ready.stack) else {
+            return;
+        };
         let methods = self.stacks.expand(stack);
         for (method, _) in methods.iter() {
-            let rank = self.ranks.get(*method as usize).and_then(|ranks| ranks.get(kind));
+            let rank = self
+                .ranks
+                .get(*method as usize)
+                .and_then(|ranks| ranks.get(kind));
             if let Some(ranked) = rank.and_then(|rank| self.ranked.get_mut(*rank as usize)) {
                 ranked.push(ready.end - ready.start);
             }
@@ -312,7 +368,10 @@ impl<'s> Methods<'s> {
     /// The percentiles of a method of the process.
     fn ranked_of(&self, method: MethodId) -> impl Iterator<Item = &Ranked> {
         let first = self.first_alike.get(method as usize);
-        let ranks = first.and_then(|first| self.ranks.get(*first as usize)).into_iter().flatten();
+        let ranks = first
+            .and_then(|first| self.ranks.get(*first as usize))
+            .into_iter()
+            .flatten();
         ranks.filter_map(|rank| self.ranked.get(*rank as usize))
     }
 
@@ -320,16 +379,30 @@ impl<'s> Methods<'s> {
         let mut touched = std::mem::take(&mut self.touched);
         // Methods were met in the order of stacks; rows have that of their numbers.
         touched.sort_unstable();
-        let (mut methods, mut percentiles) = (Out::<CpuMethod>::default(), Out::<ReadyPercentile>::default());
+        let (mut methods, mut percentiles) = (
+            Out::<CpuMethod>::default(),
+            Out::<ReadyPercentile>::default(),
+        );
         for ranked in self.ranked.iter().take(self.of_process) {
             percentiles.push(&ready_row(of.process, None, ranked), sink)?;
         }
         for method in touched {
-            let Some(place) = self.places.get_mut(method as usize) else { continue };
+            let Some(place) = self.places.get_mut(method as usize) else {
+                continue;
+            };
             // Places and sums are reset on the way, since the next process uses the same memory.
-            let sum = self.sums.get_mut(std::mem::replace(place, NONE)).map(std::mem::take);
+            let sum = self
+                .sums
+                .get_mut(std::mem::replace(place, NONE))
+                .map(std::mem::take);
             let Some(sum) = sum else { continue };
-            if let Some(row) = row(of.process, method, &sum, of.has_switches, self.stacks.stacks()) {
+            if let Some(row) = row(
+                of.process,
+                method,
+                &sum,
+                of.has_switches,
+                self.stacks.stacks(),
+            ) {
                 methods.push(&row, sink)?;
                 for ranked in self.ranked_of(method) {
                     percentiles.push(&ready_row(of.process, Some(&row), ranked), sink)?;

@@ -69,8 +69,15 @@ pub trait TableSource: Sync {
 }
 
 impl TableSource for Vec<(&'static Table, RecordBatch)> {
-    fn scan(&self, table: &'static Table, _: &[&str], on_batch: &mut OnBatch<'_>) -> Result<(), SinkError> {
-        self.iter().filter(|(of, _)| of.name == table.name).try_for_each(|(_, batch)| on_batch(batch))
+    fn scan(
+        &self,
+        table: &'static Table,
+        _: &[&str],
+        on_batch: &mut OnBatch<'_>,
+    ) -> Result<(), SinkError> {
+        self.iter()
+            .filter(|(of, _)| of.name == table.name)
+            .try_for_each(|(_, batch)| on_batch(batch))
     }
 }
 
@@ -79,7 +86,11 @@ impl TableSource for Vec<(&'static Table, RecordBatch)> {
 ///
 /// # Errors
 /// Those of the source and the sink.
-pub fn derive(source: &dyn TableSource, sets: &[TagSet], sink: &mut dyn Sink) -> Result<(), SinkError> {
+pub fn derive(
+    source: &dyn TableSource,
+    sets: &[TagSet],
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
     let io = || {
         let mut rows: Vec<(&'static Table, RecordBatch)> = Vec::new();
         io::derive(source, &mut rows)?;
@@ -101,7 +112,8 @@ pub fn derive(source: &dyn TableSource, sets: &[TagSet], sink: &mut dyn Sink) ->
     // the other thread is done.
     let (io, cpu) = both(io, || cpu::derive(source, sets, sink));
     cpu?;
-    io?.into_iter().try_for_each(|(table, rows)| sink.write(table, rows))
+    io?.into_iter()
+        .try_for_each(|(table, rows)| sink.write(table, rows))
 }
 
 /// Rows lack a declared column, or it has another type.

@@ -10,7 +10,9 @@ use super::columns::{Get, int32, int64, text};
 use crate::interner::Interner;
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
-use crate::table::{Handle, HandleType, Object, Row, VirtualAlloc, VirtualAllocProcess, VirtualRange};
+use crate::table::{
+    Handle, HandleType, Object, Row, VirtualAlloc, VirtualAllocProcess, VirtualRange,
+};
 
 /// Computes `handle_type` and `virtual_alloc_process`.
 pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
@@ -24,7 +26,11 @@ fn types(source: &dyn TableSource) -> Result<FxHashMap<i32, Arc<str>>, SinkError
     source.scan(Object::TABLE, &["object_id", "type_name"], &mut |batch| {
         let (object, name) = (int32(batch, "object_id")?, text(batch, "type_name")?);
         for row in 0..batch.num_rows() {
-            types.extend(object.get(row).zip(name.get(row).map(|name| texts.intern(name))));
+            types.extend(
+                object
+                    .get(row)
+                    .zip(name.get(row).map(|name| texts.intern(name))),
+            );
         }
         Ok(())
     })?;
@@ -34,16 +40,26 @@ fn types(source: &dyn TableSource) -> Result<FxHashMap<i32, Arc<str>>, SinkError
 fn handles(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let types = types(source)?;
     let mut sums: BTreeMap<(Option<i32>, Option<Arc<str>>), HandleType> = BTreeMap::new();
-    let columns = ["process_key", "object_id", "origin", "outcome", "open_ns", "lifetime_ns"];
+    let columns = [
+        "process_key",
+        "object_id",
+        "origin",
+        "outcome",
+        "open_ns",
+        "lifetime_ns",
+    ];
     source.scan(Handle::TABLE, &columns, &mut |batch| {
         let (process, object) = (int32(batch, "process_key")?, int32(batch, "object_id")?);
         let (origin, outcome) = (text(batch, "origin")?, text(batch, "outcome")?);
         let (open, lifetime) = (int64(batch, "open_ns")?, int64(batch, "lifetime_ns")?);
         for row in 0..batch.num_rows() {
-            let kind = object.get(row).and_then(|object| types.get(&object).cloned());
+            let kind = object
+                .get(row)
+                .and_then(|object| types.get(&object).cloned());
             let sum = sums.entry((process.get(row), kind)).or_default();
             sum.created += i64::from(origin.get(row) == Some("create"));
-            sum.duplicated_in += i64::from(matches!(origin.get(row), Some("duplicate" | "inherit")));
+            sum.duplicated_in +=
+                i64::from(matches!(origin.get(row), Some("duplicate" | "inherit")));
             // A handle without an opening existed before the trace: that it is still open says nothing about
             // a leak.
             match (open.get(row).is_some(), outcome.get(row)) {
@@ -55,12 +71,19 @@ fn handles(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
             }
             if let Some(lifetime) = lifetime.get(row) {
                 sum.lifetime_ns = sum.lifetime_ns.saturating_add(lifetime);
-                sum.max_lifetime_ns = Some(sum.max_lifetime_ns.map_or(lifetime, |max| max.max(lifetime)));
+                sum.max_lifetime_ns = Some(
+                    sum.max_lifetime_ns
+                        .map_or(lifetime, |max| max.max(lifetime)),
+                );
             }
         }
         Ok(())
     })?;
-    let row = |((process_key, type_name), sum)| HandleType { process_key, type_name, ..sum };
+    let row = |((process_key, type_name), sum)| HandleType {
+        process_key,
+        type_name,
+        ..sum
+    };
     write_all(sums.into_iter().map(row), sink)
 }
 
@@ -71,7 +94,10 @@ fn memory(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError
         &["process_key", "kind", "size_bytes", "committed_bytes"],
         &mut |batch| {
             let (process, kind) = (int32(batch, "process_key")?, text(batch, "kind")?);
-            let (size, committed) = (int64(batch, "size_bytes")?, int64(batch, "committed_bytes")?);
+            let (size, committed) = (
+                int64(batch, "size_bytes")?,
+                int64(batch, "committed_bytes")?,
+            );
             for row in 0..batch.num_rows() {
                 let sum = sums.entry(process.get(row)).or_default();
                 let size = size.get(row).unwrap_or_default();
@@ -96,17 +122,23 @@ fn memory(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError
         },
     )?;
     let mut commits: FxHashSet<i64> = FxHashSet::default();
-    source.scan(VirtualRange::TABLE, &["process_key", "size_bytes", "alloc_id"], &mut |batch| {
-        let (process, size) = (int32(batch, "process_key")?, int64(batch, "size_bytes")?);
-        let alloc = int64(batch, "alloc_id")?;
-        for row in 0..batch.num_rows() {
-            let sum = sums.entry(process.get(row)).or_default();
-            sum.outstanding_bytes = sum.outstanding_bytes.saturating_add(size.get(row).unwrap_or_default());
-            // A commit is one of a process.
-            sum.outstanding_commits += i64::from(commits.insert(alloc.get(row).unwrap_or(-1)));
-        }
-        Ok(())
-    })?;
+    source.scan(
+        VirtualRange::TABLE,
+        &["process_key", "size_bytes", "alloc_id"],
+        &mut |batch| {
+            let (process, size) = (int32(batch, "process_key")?, int64(batch, "size_bytes")?);
+            let alloc = int64(batch, "alloc_id")?;
+            for row in 0..batch.num_rows() {
+                let sum = sums.entry(process.get(row)).or_default();
+                sum.outstanding_bytes = sum
+                    .outstanding_bytes
+                    .saturating_add(size.get(row).unwrap_or_default());
+                // A commit is one of a process.
+                sum.outstanding_commits += i64::from(commits.insert(alloc.get(row).unwrap_or(-1)));
+            }
+            Ok(())
+        },
+    )?;
     let row = |(process_key, sum)| VirtualAllocProcess { process_key, ..sum };
     write_all(sums.into_iter().map(row), sink)
 }

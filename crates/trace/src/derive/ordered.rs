@@ -37,7 +37,9 @@ impl<T> Shared<T> {
     }
 
     fn wait<'s>(&self, state: MutexGuard<'s, State<T>>) -> MutexGuard<'s, State<T>> {
-        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+        self.changed
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn end(&self) {
@@ -58,7 +60,12 @@ impl<T> Shared<T> {
     /// Takes a result. Returns whether more is wanted.
     fn put(&self, job: usize, result: T) -> bool {
         let mut state = self.lock();
-        while state.results.get(&job).is_some_and(|held| held.len() >= HELD) && !state.is_over {
+        while state
+            .results
+            .get(&job)
+            .is_some_and(|held| held.len() >= HELD)
+            && !state.is_over
+        {
             state = self.wait(state);
         }
         state.results.entry(job).or_default().push_back(result);
@@ -119,9 +126,17 @@ pub(super) fn in_order<W, T: Send, E>(
     work: impl Fn(&mut W, usize, &mut dyn FnMut(T) -> bool) + Sync,
     mut on_result: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
-    let state =
-        State { next: 0, first: 0, results: BTreeMap::new(), finished: vec![false; jobs], is_over: false };
-    let shared = Shared { state: Mutex::new(state), changed: Condvar::new() };
+    let state = State {
+        next: 0,
+        first: 0,
+        results: BTreeMap::new(),
+        finished: vec![false; jobs],
+        is_over: false,
+    };
+    let shared = Shared {
+        state: Mutex::new(state),
+        changed: Condvar::new(),
+    };
     let run = || {
         let _guard = Guard(&shared);
         let mut prepared = prepare();
@@ -131,8 +146,17 @@ pub(super) fn in_order<W, T: Send, E>(
         }
     };
     scope(|scope| {
-        let start = |_| Builder::new().name("derive".to_owned()).spawn_scoped(scope, run).is_ok();
-        if (0..WORKERS.min(jobs)).filter(|worker| start(*worker)).count() > 0 {
+        let start = |_| {
+            Builder::new()
+                .name("derive".to_owned())
+                .spawn_scoped(scope, run)
+                .is_ok()
+        };
+        if (0..WORKERS.min(jobs))
+            .filter(|worker| start(*worker))
+            .count()
+            > 0
+        {
             let done = std::iter::from_fn(|| shared.next()).try_for_each(&mut on_result);
             // Threads that wait for room would never wake up after an error, and the scope would not end.
             shared.end();
@@ -172,15 +196,17 @@ mod tests {
             Ok::<(), ()>(())
         };
         in_order(100, || (), work, on_result).unwrap();
-        let wanted: Vec<usize> =
-            (0..100).flat_map(|job| (0..100 - job).map(move |n| job * 1000 + n)).collect();
+        let wanted: Vec<usize> = (0..100)
+            .flat_map(|job| (0..100 - job).map(move |n| job * 1000 + n))
+            .collect();
         assert_eq!(seen, wanted);
         assert_eq!(in_order(0, || (), work, |_| Err(())), Ok(()));
     }
 
     #[test]
     fn an_error_ends_everything() {
-        let endless = |_: &mut (), job: usize, put: &mut dyn FnMut(usize) -> bool| while put(job) {};
+        let endless =
+            |_: &mut (), job: usize, put: &mut dyn FnMut(usize) -> bool| while put(job) {};
         let mut left = 50;
         let on_result = |_| {
             left -= 1;

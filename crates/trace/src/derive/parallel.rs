@@ -5,14 +5,19 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Does `other` on a thread of its own while this one does `own`.
-pub(super) fn both<A: Send, B>(other: impl FnOnce() -> A + Send, own: impl FnOnce() -> B) -> (A, B) {
+pub(super) fn both<A: Send, B>(
+    other: impl FnOnce() -> A + Send,
+    own: impl FnOnce() -> B,
+) -> (A, B) {
     let job = Mutex::new(Some(other));
     let run = || {
         let other = job.lock().unwrap_or_else(PoisonError::into_inner).take();
         other.map(|other| other())
     };
     thread::scope(|scope| {
-        let thread = thread::Builder::new().name("derive".to_owned()).spawn_scoped(scope, run);
+        let thread = thread::Builder::new()
+            .name("derive".to_owned())
+            .spawn_scoped(scope, run);
         let own = own();
         // A panic goes on here, as if the work had been done on this thread.
         let done = thread.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));

@@ -130,8 +130,21 @@ impl Ranked {
 pub(super) type Counts = [u32; 2];
 
 /// The row of a process, or of a method of it.
-pub(super) fn row(process_key: Option<i32>, of: Option<&CpuMethod>, ranked: &Ranked) -> ReadyPercentile {
-    let [min_ns, p5_ns, p25_ns, p50_ns, p90_ns, p95_ns, p99_ns, max_ns] = ranked.values();
+pub(super) fn row(
+    process_key: Option<i32>,
+    of: Option<&CpuMethod>,
+    ranked: &Ranked,
+) -> ReadyPercentile {
+    let [
+        min_ns,
+        p5_ns,
+        p25_ns,
+        p50_ns,
+        p90_ns,
+        p95_ns,
+        p99_ns,
+        max_ns,
+    ] = ranked.values();
     ReadyPercentile {
         process_key,
         module: of.and_then(|of| of.module.clone()),
@@ -166,27 +179,46 @@ mod tests {
     fn a_percentile_lies_between_the_nearest_values() {
         // The example of the page: position of the 95th percentile is 4 × 0.95 = 3.8.
         let row = of(&[10, 20, 30, 40, 1000]);
-        assert_eq!((row.min_ns, row.p5_ns, row.p25_ns, row.p50_ns), (10, 12, 20, 30));
-        assert_eq!((row.p90_ns, row.p95_ns, row.p99_ns, row.max_ns), (616, 808, 961, 1000));
+        assert_eq!(
+            (row.min_ns, row.p5_ns, row.p25_ns, row.p50_ns),
+            (10, 12, 20, 30)
+        );
+        assert_eq!(
+            (row.p90_ns, row.p95_ns, row.p99_ns, row.max_ns),
+            (616, 808, 961, 1000)
+        );
         assert_eq!((row.count, row.sum_ns, row.longest_sum_ns), (5, 1100, 1000));
         let one = of(&[7]);
-        assert_eq!((one.min_ns, one.p50_ns, one.p99_ns, one.longest_sum_ns), (7, 7, 7, 7));
+        assert_eq!(
+            (one.min_ns, one.p50_ns, one.p99_ns, one.longest_sum_ns),
+            (7, 7, 7, 7)
+        );
         assert_eq!(of(&[1, 2]).p50_ns, 1, "1.5 is cut");
     }
 
     #[test]
     fn percentiles_are_those_of_the_sorted_list() {
         for count in 1..=300_u64 {
-            let values: Vec<i64> = (0..count).map(|n| (n * n * 37 + n / 3).cast_signed()).collect();
+            let values: Vec<i64> = (0..count)
+                .map(|n| (n * n * 37 + n / 3).cast_signed())
+                .collect();
             let row = of(&values);
             let exact = |percent: u64| {
                 let at = (count - 1) as f64 * percent as f64 / 100.0;
                 let (low, high) = (values[at.floor() as usize], values[at.ceil() as usize]);
                 low as f64 + (high - low) as f64 * at.fract()
             };
-            let ours =
-                [(5, row.p5_ns), (25, row.p25_ns), (50, row.p50_ns), (90, row.p90_ns), (95, row.p95_ns)];
-            for (percent, ours) in ours.into_iter().chain([(99, row.p99_ns), (100, row.max_ns)]) {
+            let ours = [
+                (5, row.p5_ns),
+                (25, row.p25_ns),
+                (50, row.p50_ns),
+                (90, row.p90_ns),
+                (95, row.p95_ns),
+            ];
+            for (percent, ours) in ours
+                .into_iter()
+                .chain([(99, row.p99_ns), (100, row.max_ns)])
+            {
                 let exact = exact(percent);
                 assert!(
                     ours as f64 <= exact + 1e-3 && exact - (ours as f64) < 1.001,
@@ -194,7 +226,10 @@ mod tests {
                 );
             }
             let longest: i64 = values.iter().skip((count * 99 / 100) as usize).sum();
-            assert_eq!((row.longest_sum_ns, row.sum_ns), (longest, values.iter().sum()));
+            assert_eq!(
+                (row.longest_sum_ns, row.sum_ns),
+                (longest, values.iter().sum())
+            );
         }
     }
 }

@@ -21,12 +21,25 @@ type Sums = BTreeMap<Option<(Arc<str>, i32)>, PoolTag>;
 /// Computes `pool_tag`.
 pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut sums = Sums::new();
-    let columns = ["tag", "pool_type", "size_bytes", "outcome", "alloc_ns", "free_ns", "lifetime_ns"];
+    let columns = [
+        "tag",
+        "pool_type",
+        "size_bytes",
+        "outcome",
+        "alloc_ns",
+        "free_ns",
+        "lifetime_ns",
+    ];
     source.scan(Pool::TABLE, &columns, &mut |batch| add(&mut sums, batch))?;
     let row = |(key, sum): (Option<(Arc<str>, i32)>, PoolTag)| {
         let (tag, pool_type) = key.unzip();
         let paging = pool_type.and_then(|kind| pool::paging(kind.cast_unsigned()));
-        PoolTag { tag, pool_type, paging, ..sum }
+        PoolTag {
+            tag,
+            pool_type,
+            paging,
+            ..sum
+        }
     };
     write_all(sums.into_iter().map(row), sink)
 }
@@ -52,7 +65,9 @@ fn add(sums: &mut Sums, batch: &RecordBatch) -> Result<(), SinkError> {
             sum.frees += 1;
             sum.freed_bytes = sum.freed_bytes.saturating_add(bytes);
             sum.frees_of_earlier += i64::from(!is_allocated);
-            sum.lifetime_ns = sum.lifetime_ns.saturating_add(lifetime.get(row).unwrap_or_default());
+            sum.lifetime_ns = sum
+                .lifetime_ns
+                .saturating_add(lifetime.get(row).unwrap_or_default());
         }
         if outcome.get(row) == Some("outstanding") {
             sum.outstanding_blocks += 1;

@@ -75,7 +75,11 @@ pub(super) fn row(
 ) -> CpuProcess {
     let switched = |value: i64| has_switches.then_some(value);
     // Switches see every processor, samples only where the timer struck.
-    let cores = if sum.switched_cores.is_empty() { &sum.sampled_cores } else { &sum.switched_cores };
+    let cores = if sum.switched_cores.is_empty() {
+        &sum.sampled_cores
+    } else {
+        &sum.switched_cores
+    };
     let mean = |(sum, n): (f64, f64)| (n > 0.0).then(|| sum / n);
     CpuProcess {
         process_key,
@@ -109,7 +113,11 @@ pub(super) fn ranges(numbers: &BTreeSet<i32>) -> String {
         }
     }
     let text = |(first, last): &(i32, i32)| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}-{last}")
+        }
     };
     ranges.iter().map(text).collect::<Vec<_>>().join(",")
 }

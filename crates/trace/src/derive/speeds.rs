@@ -19,19 +19,29 @@ pub(super) struct Cores {
 impl Cores {
     pub(super) fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
         let mut kinds = BTreeMap::new();
-        source.scan(CpuCore::TABLE, &["cpu", "efficiency_class", "nominal_mhz"], &mut |batch| {
-            let (cpu, class) = (int32(batch, "cpu")?, int32(batch, "efficiency_class")?);
-            let mhz = int32(batch, "nominal_mhz")?;
-            for row in 0..batch.num_rows() {
-                kinds.extend(cpu.get(row).map(|cpu| (cpu, (class.get(row), mhz.get(row)))));
-            }
-            Ok(())
-        })?;
+        source.scan(
+            CpuCore::TABLE,
+            &["cpu", "efficiency_class", "nominal_mhz"],
+            &mut |batch| {
+                let (cpu, class) = (int32(batch, "cpu")?, int32(batch, "efficiency_class")?);
+                let mhz = int32(batch, "nominal_mhz")?;
+                for row in 0..batch.num_rows() {
+                    kinds.extend(
+                        cpu.get(row)
+                            .map(|cpu| (cpu, (class.get(row), mhz.get(row)))),
+                    );
+                }
+                Ok(())
+            },
+        )?;
         let mut cores = Self { kinds };
         if cores.classes().len() > MAX_CLASSES {
             // So many classes cannot be true. Rows for each of them would multiply those of processes and
             // methods.
-            cores.kinds.values_mut().for_each(|(class, _)| *class = None);
+            cores
+                .kinds
+                .values_mut()
+                .for_each(|(class, _)| *class = None);
         }
         Ok(cores)
     }
@@ -65,31 +75,54 @@ impl Speeds {
     /// Measured speeds of each processor; where none were recorded, the speeds that were requested.
     pub(super) fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
         let (mut measured, mut requested) = (Self::default(), Self::default());
-        source.scan(CpuFrequency::TABLE, &["cpu", "start_ns", "stop_ns", "mhz", "kind"], &mut |batch| {
-            let (cpu, mhz) = (int32(batch, "cpu")?, int32(batch, "mhz")?);
-            let (start, stop) = (int64(batch, "start_ns")?, int64(batch, "stop_ns")?);
-            let kind = text(batch, "kind")?;
-            for row in 0..batch.num_rows() {
-                let to = if kind.get(row) == Some("delivered") { &mut measured } else { &mut requested };
-                let Some(cpu) = cpu.get(row) else { continue };
-                let time = (start.get(row).unwrap_or_default(), stop.get(row).unwrap_or_default());
-                to.of.entry(cpu).or_default().push((time.0, time.1, mhz.get(row).unwrap_or_default()));
-            }
-            Ok(())
-        })?;
+        source.scan(
+            CpuFrequency::TABLE,
+            &["cpu", "start_ns", "stop_ns", "mhz", "kind"],
+            &mut |batch| {
+                let (cpu, mhz) = (int32(batch, "cpu")?, int32(batch, "mhz")?);
+                let (start, stop) = (int64(batch, "start_ns")?, int64(batch, "stop_ns")?);
+                let kind = text(batch, "kind")?;
+                for row in 0..batch.num_rows() {
+                    let to = if kind.get(row) == Some("delivered") {
+                        &mut measured
+                    } else {
+                        &mut requested
+                    };
+                    let Some(cpu) = cpu.get(row) else { continue };
+                    let time = (
+                        start.get(row).unwrap_or_default(),
+                        stop.get(row).unwrap_or_default(),
+                    );
+                    to.of.entry(cpu).or_default().push((
+                        time.0,
+                        time.1,
+                        mhz.get(row).unwrap_or_default(),
+                    ));
+                }
+                Ok(())
+            },
+        )?;
         for (cpu, speeds) in requested.of {
             // By processor, never mixed: a measured speed between two requested ones would look like a
             // change.
             measured.of.entry(cpu).or_insert(speeds);
         }
-        measured.of.values_mut().for_each(|speeds| speeds.sort_unstable());
+        measured
+            .of
+            .values_mut()
+            .for_each(|speeds| speeds.sort_unstable());
         Ok(measured)
     }
 
     pub(super) fn at(&self, cpu: Option<i32>, time: i64) -> Option<i32> {
         let speeds = self.of.get(&cpu?)?;
-        let at = speeds.partition_point(|(start, ..)| *start <= time).checked_sub(1)?;
+        let at = speeds
+            .partition_point(|(start, ..)| *start <= time)
+            .checked_sub(1)?;
         // Between two stretches the speed is not known; that of the one before may long be out of date.
-        speeds.get(at).filter(|(_, stop, _)| time < *stop).map(|(.., mhz)| *mhz)
+        speeds
+            .get(at)
+            .filter(|(_, stop, _)| time < *stop)
+            .map(|(.., mhz)| *mhz)
     }
 }

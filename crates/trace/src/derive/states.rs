@@ -30,7 +30,9 @@ impl States {
 
     /// A thread came to the processor at that time.
     pub(super) fn woke(&mut self, cpu: i32, in_ns: Option<i64>, state: Option<i32>) {
-        let Some((start, end)) = self.last.get(&cpu).copied() else { return };
+        let Some((start, end)) = self.last.get(&cpu).copied() else {
+            return;
+        };
         // Only the switch that ended the sleep says in which state the processor was.
         if in_ns == Some(end) {
             self.last.remove(&cpu);
@@ -45,25 +47,44 @@ impl States {
 
     /// Adds what idle events of the kernel say.
     pub(super) fn events(&mut self, source: &dyn TableSource) -> Result<(), SinkError> {
-        source.scan(CpuIdleState::TABLE, &["cpu", "start_ns", "end_ns", "state"], &mut |batch| {
-            let (cpu, state) = (int32(batch, "cpu")?, int32(batch, "state")?);
-            let (start, end) = (int64(batch, "start_ns")?, int64(batch, "end_ns")?);
-            for row in 0..batch.num_rows() {
-                let length =
-                    end.get(row).unwrap_or_default().saturating_sub(start.get(row).unwrap_or_default());
-                self.add(cpu.get(row).unwrap_or_default(), "idle_event", state.get(row), length);
-            }
-            Ok(())
-        })
+        source.scan(
+            CpuIdleState::TABLE,
+            &["cpu", "start_ns", "end_ns", "state"],
+            &mut |batch| {
+                let (cpu, state) = (int32(batch, "cpu")?, int32(batch, "state")?);
+                let (start, end) = (int64(batch, "start_ns")?, int64(batch, "end_ns")?);
+                for row in 0..batch.num_rows() {
+                    let length = end
+                        .get(row)
+                        .unwrap_or_default()
+                        .saturating_sub(start.get(row).unwrap_or_default());
+                    self.add(
+                        cpu.get(row).unwrap_or_default(),
+                        "idle_event",
+                        state.get(row),
+                        length,
+                    );
+                }
+                Ok(())
+            },
+        )
     }
 
     pub(super) fn write(mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         for (cpu, (start, end)) in std::mem::take(&mut self.last) {
             self.add(cpu, "context_switch", None, end.saturating_sub(start));
         }
-        let row = |((cpu, source, state), (count, duration_ns, max_ns)): (StateKey, (i64, i64, i64))| {
-            CpuCoreState { cpu, source, state, count, duration_ns, max_ns }
-        };
+        let row =
+            |((cpu, source, state), (count, duration_ns, max_ns)): (StateKey, (i64, i64, i64))| {
+                CpuCoreState {
+                    cpu,
+                    source,
+                    state,
+                    count,
+                    duration_ns,
+                    max_ns,
+                }
+            };
         write_all(self.sums.into_iter().map(row), sink)
     }
 }

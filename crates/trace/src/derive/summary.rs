@@ -44,7 +44,11 @@ impl<'s> SummarySink<'s> {
     /// Takes the rows of derived tables.
     #[must_use]
     pub fn new(sink: &'s mut dyn Sink) -> Self {
-        Self { sink, held: Vec::new(), hashes: Vec::new() }
+        Self {
+            sink,
+            held: Vec::new(),
+            hashes: Vec::new(),
+        }
     }
 
     /// Gives back the rows of `stack`, `frame`, `cpu_stack` and `stack_hash` that a summary has, from all
@@ -63,7 +67,10 @@ impl<'s> SummarySink<'s> {
             let stacks = int32(batch, STACK_ID)?;
             for stack in (0..batch.num_rows()).filter_map(|row| stacks.get(row)) {
                 mark(&nodes, &mut wanted, Some(stack));
-                if let Some(named) = usize::try_from(stack).ok().and_then(|stack| named.get_mut(stack)) {
+                if let Some(named) = usize::try_from(stack)
+                    .ok()
+                    .and_then(|stack| named.get_mut(stack))
+                {
                     *named = true;
                 }
             }
@@ -78,11 +85,21 @@ impl<'s> SummarySink<'s> {
         let mut rows = <Stack as Row>::Columns::default();
         for old in callers_first(&nodes, &wanted) {
             let Some(node) = nodes.get(old) else { continue };
-            let parent_id = node.parent.and_then(|parent| stacks.0.get(&parent).copied());
+            let parent_id = node
+                .parent
+                .and_then(|parent| stacks.0.get(&parent).copied());
             let stack_id = stacks.add(old as i32);
-            rows.push(&Stack { stack_id, parent_id, frame_id: frames.add(node.frame), depth: node.depth });
+            rows.push(&Stack {
+                stack_id,
+                parent_id,
+                frame_id: frames.add(node.frame),
+                depth: node.depth,
+            });
         }
-        for table in kept.iter().filter(|table| table.column(START_FRAME_ID).is_some()) {
+        for table in kept
+            .iter()
+            .filter(|table| table.column(START_FRAME_ID).is_some())
+        {
             source.scan(table, &[START_FRAME_ID], &mut |batch| {
                 let start = int32(batch, START_FRAME_ID)?;
                 (0..batch.num_rows())
@@ -91,7 +108,9 @@ impl<'s> SummarySink<'s> {
                 Ok(())
             })?;
         }
-        let kept = kept.iter().map(|table| renumbered(source, table, &stacks, &frames));
+        let kept = kept
+            .iter()
+            .map(|table| renumbered(source, table, &stacks, &frames));
         let kept = kept.collect::<Result<_, _>>()?;
         Ok(SummaryStacks {
             frame: read_frames(source, &frames)?,
@@ -127,8 +146,13 @@ const START_FRAME_ID: &str = "start_frame_id";
 /// Whether rows of a table name stacks or frames, which have other numbers in a summary.
 #[must_use]
 pub fn names_stacks(table: &Table) -> bool {
-    let is_tree = [Stack::TABLE, Frame::TABLE].into_iter().any(|tree| tree.name == table.name);
-    !is_tree && [STACK_ID, START_FRAME_ID].into_iter().any(|name| table.column(name).is_some())
+    let is_tree = [Stack::TABLE, Frame::TABLE]
+        .into_iter()
+        .any(|tree| tree.name == table.name);
+    !is_tree
+        && [STACK_ID, START_FRAME_ID]
+            .into_iter()
+            .any(|name| table.column(name).is_some())
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -140,20 +164,24 @@ struct Node {
 
 fn read_nodes(source: &dyn TableSource) -> Result<Vec<Node>, SinkError> {
     let mut nodes = Vec::new();
-    source.scan(Stack::TABLE, &["parent_id", "frame_id", "depth"], &mut |batch| {
-        let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
-        let depth = int32(batch, "depth")?;
-        for row in 0..batch.num_rows() {
-            let own = nodes.len() as i32;
-            nodes.push(Node {
-                // A damaged file can claim a parent that comes later; following it could go round for ever.
-                parent: parent.get(row).filter(|parent| (0..own).contains(parent)),
-                frame: frame.get(row).unwrap_or_default(),
-                depth: depth.get(row).unwrap_or_default(),
-            });
-        }
-        Ok(())
-    })?;
+    source.scan(
+        Stack::TABLE,
+        &["parent_id", "frame_id", "depth"],
+        &mut |batch| {
+            let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
+            let depth = int32(batch, "depth")?;
+            for row in 0..batch.num_rows() {
+                let own = nodes.len() as i32;
+                nodes.push(Node {
+                    // A damaged file can claim a parent that comes later; following it could go round for ever.
+                    parent: parent.get(row).filter(|parent| (0..own).contains(parent)),
+                    frame: frame.get(row).unwrap_or_default(),
+                    depth: depth.get(row).unwrap_or_default(),
+                });
+            }
+            Ok(())
+        },
+    )?;
     Ok(nodes)
 }
 
@@ -179,7 +207,10 @@ fn callers_first(nodes: &[Node], wanted: &[bool]) -> Vec<usize> {
     let is_wanted = |(old, _): &(usize, &Node)| wanted.get(*old) == Some(&true);
     // From the last to the first, so that each list of called nodes ends up in ascending order.
     for (old, node) in nodes.iter().enumerate().rev().filter(is_wanted) {
-        let caller = node.parent.and_then(|parent| usize::try_from(parent).ok()).unwrap_or(nodes.len());
+        let caller = node
+            .parent
+            .and_then(|parent| usize::try_from(parent).ok())
+            .unwrap_or(nodes.len());
         if let (Some(first), Some(next)) = (first.get_mut(caller), next.get_mut(old)) {
             *next = first.replace(old);
         }
@@ -198,10 +229,21 @@ fn callers_first(nodes: &[Node], wanted: &[bool]) -> Vec<usize> {
 fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatch, SinkError> {
     let mut rows: Vec<Frame> = Vec::new();
     let mut old = 0;
-    let columns = ["module_id", "rva", "address", "method_id", "source_file", "line", "inlined"];
+    let columns = [
+        "module_id",
+        "rva",
+        "address",
+        "method_id",
+        "source_file",
+        "line",
+        "inlined",
+    ];
     source.scan(Frame::TABLE, &columns, &mut |batch| {
-        let (file, line, inlined) =
-            (text(batch, "source_file")?, int32(batch, "line")?, text(batch, "inlined")?);
+        let (file, line, inlined) = (
+            text(batch, "source_file")?,
+            int32(batch, "line")?,
+            text(batch, "inlined")?,
+        );
         let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
         let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
         for row in 0..batch.num_rows() {
@@ -246,7 +288,10 @@ fn renumbered(
         let of_name = |column: &&str| match *column {
             STACK_ID => new(STACK_ID, stacks),
             START_FRAME_ID => new(START_FRAME_ID, frames),
-            other => Ok(batch.column_by_name(other).cloned().ok_or("the table lacks a column")?),
+            other => Ok(batch
+                .column_by_name(other)
+                .cloned()
+                .ok_or("the table lacks a column")?),
         };
         let all: Vec<ArrayRef> = columns.iter().map(of_name).collect::<Result<_, _>>()?;
         rows.push(RecordBatch::try_new(table.schema(), all)?);
@@ -256,7 +301,11 @@ fn renumbered(
 }
 
 /// Rows with their new numbers, without those of stacks that only omitted rows had.
-fn hashes(held: &[RecordBatch], named: &[bool], stacks: &Renumbered) -> Result<RecordBatch, SinkError> {
+fn hashes(
+    held: &[RecordBatch],
+    named: &[bool],
+    stacks: &Renumbered,
+) -> Result<RecordBatch, SinkError> {
     let mut rows: Vec<StackHash> = Vec::new();
     for batch in held {
         let (stack, hash) = (int32(batch, STACK_ID)?, int64(batch, "stack_hash")?);
@@ -264,7 +313,10 @@ fn hashes(held: &[RecordBatch], named: &[bool], stacks: &Renumbered) -> Result<R
             let Some(old) = stack.get(row) else { continue };
             let is_named = usize::try_from(old).is_ok_and(|old| named.get(old) == Some(&true));
             if let Some(stack_id) = stacks.0.get(&old).copied().filter(|_| is_named) {
-                rows.push(StackHash { stack_id, stack_hash: hash.get(row).unwrap_or_default() });
+                rows.push(StackHash {
+                    stack_id,
+                    stack_hash: hash.get(row).unwrap_or_default(),
+                });
             }
         }
     }
@@ -281,7 +333,9 @@ fn renumber(held: &[RecordBatch], stacks: &Renumbered) -> Result<RecordBatch, Si
         let (process, stack) = (int32(batch, "process_key")?, int32(batch, "stack_id")?);
         let (samples, cpu) = (int64(batch, "samples")?, int64(batch, "cpu_ns")?);
         for row in 0..batch.num_rows() {
-            let Some(stack_id) = stack.get(row).and_then(|old| stacks.0.get(&old).copied()) else { continue };
+            let Some(stack_id) = stack.get(row).and_then(|old| stacks.0.get(&old).copied()) else {
+                continue;
+            };
             rows.push(CpuStack {
                 process_key: process.get(row),
                 stack_id,
@@ -304,16 +358,28 @@ mod tests {
     use crate::table::{Exception, Thread};
 
     fn stack(stack_id: i32, parent_id: Option<i32>, frame_id: i32, depth: i32) -> Stack {
-        Stack { stack_id, parent_id, frame_id, depth }
+        Stack {
+            stack_id,
+            parent_id,
+            frame_id,
+            depth,
+        }
     }
 
     #[test]
     fn nodes_come_behind_their_callers_and_what_these_called() {
-        let node = |parent| Node { parent, frame: 0, depth: 0 };
+        let node = |parent| Node {
+            parent,
+            frame: 0,
+            depth: 0,
+        };
         // 0 calls 2, which calls 4; 1 calls 3; 0 calls 5.
         let nodes = [None, None, Some(0), Some(1), Some(2), Some(0)].map(node);
         assert_eq!(callers_first(&nodes, &[true; 6]), [0, 2, 4, 5, 1, 3]);
-        assert_eq!(callers_first(&nodes, &[true, false, true, false, false, true]), [0, 2, 5]);
+        assert_eq!(
+            callers_first(&nodes, &[true, false, true, false, false, true]),
+            [0, 2, 5]
+        );
         assert!(callers_first(&[], &[]).is_empty());
     }
 
@@ -330,15 +396,27 @@ mod tests {
         rows.iter().for_each(|row| stacks.push(row));
         let mut frames = <Frame as Row>::Columns::default();
         (0..8).for_each(|id| {
-            frames.push(&Frame { frame_id: id, address: 100 + i64::from(id), ..Frame::default() });
+            frames.push(&Frame {
+                frame_id: id,
+                address: 100 + i64::from(id),
+                ..Frame::default()
+            });
         });
         let mut thrown = <Exception as Row>::Columns::default();
         for stack_id in [Some(4), None] {
-            thrown.push(&Exception { ts_ns: 9, stack_id, ..Exception::default() });
+            thrown.push(&Exception {
+                ts_ns: 9,
+                stack_id,
+                ..Exception::default()
+            });
         }
         let mut threads = <Thread as Row>::Columns::default();
         for (thread_key, start_frame_id) in [(0, None), (1, Some(3)), (2, Some(5))] {
-            threads.push(&Thread { thread_key, start_frame_id, ..Thread::default() });
+            threads.push(&Thread {
+                thread_key,
+                start_frame_id,
+                ..Thread::default()
+            });
         }
         let source = vec![
             (Stack::TABLE, stacks.take().unwrap()),
@@ -347,31 +425,63 @@ mod tests {
             (Thread::TABLE, threads.take().unwrap()),
         ];
         let mut cpu = <CpuStack as Row>::Columns::default();
-        cpu.push(&CpuStack { process_key: Some(1), stack_id: 3, samples: 2, cpu_ns: 20 });
+        cpu.push(&CpuStack {
+            process_key: Some(1),
+            stack_id: 3,
+            samples: 2,
+            cpu_ns: 20,
+        });
         let mut others: Vec<(&'static Table, RecordBatch)> = Vec::new();
         let mut sink = SummarySink::new(&mut others);
         sink.write(CpuStack::TABLE, cpu.take().unwrap()).unwrap();
         let mut hashes = <StackHash as Row>::Columns::default();
         for stack_id in [1, 3, 4] {
-            hashes.push(&StackHash { stack_id, stack_hash: 1000 + i64::from(stack_id) });
+            hashes.push(&StackHash {
+                stack_id,
+                stack_hash: 1000 + i64::from(stack_id),
+            });
         }
-        sink.write(StackHash::TABLE, hashes.take().unwrap()).unwrap();
-        let kept = sink.finish(&source, &[Exception::TABLE, Thread::TABLE]).unwrap();
-        let ints = |batch: &RecordBatch, name: &str| int32(batch, name).unwrap().iter().collect::<Vec<_>>();
+        sink.write(StackHash::TABLE, hashes.take().unwrap())
+            .unwrap();
+        let kept = sink
+            .finish(&source, &[Exception::TABLE, Thread::TABLE])
+            .unwrap();
+        let ints = |batch: &RecordBatch, name: &str| {
+            int32(batch, name).unwrap().iter().collect::<Vec<_>>()
+        };
         assert_eq!(ints(&kept.stack, "stack_id"), [Some(0), Some(1), Some(2)]);
         assert_eq!(ints(&kept.stack, "parent_id"), [None, Some(0), Some(0)]);
-        let hashes: Vec<_> = int64(&kept.stack_hash, "stack_hash").unwrap().iter().collect();
-        assert_eq!(hashes, [Some(1003), Some(1004)], "no row has the others themselves");
+        let hashes: Vec<_> = int64(&kept.stack_hash, "stack_hash")
+            .unwrap()
+            .iter()
+            .collect();
+        assert_eq!(
+            hashes,
+            [Some(1003), Some(1004)],
+            "no row has the others themselves"
+        );
         assert_eq!(ints(&kept.stack_hash, "stack_id"), [Some(1), Some(2)]);
         assert_eq!(ints(&kept.cpu_stack, "stack_id"), [Some(1)]);
         assert_eq!(ints(&kept.kept[0][0], "stack_id"), [Some(2), None]);
-        assert_eq!(int64(&kept.kept[0][0], "ts_ns").unwrap().iter().collect::<Vec<_>>(), [Some(9), Some(9)]);
+        assert_eq!(
+            int64(&kept.kept[0][0], "ts_ns")
+                .unwrap()
+                .iter()
+                .collect::<Vec<_>>(),
+            [Some(9), Some(9)]
+        );
         let addresses: Vec<_> = int64(&kept.frame, "address").unwrap().iter().collect();
         assert_eq!(
             (ints(&kept.stack, "frame_id"), addresses),
-            (vec![Some(0), Some(1), Some(2)], vec![Some(107), Some(105), Some(104), Some(103)])
+            (
+                vec![Some(0), Some(1), Some(2)],
+                vec![Some(107), Some(105), Some(104), Some(103)]
+            )
         );
         // Where a thread begins need not be in any stack.
-        assert_eq!(ints(&kept.kept[1][0], "start_frame_id"), [None, Some(3), Some(1)]);
+        assert_eq!(
+            ints(&kept.kept[1][0], "start_frame_id"),
+            [None, Some(3), Some(1)]
+        );
     }
 }

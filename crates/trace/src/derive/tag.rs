@@ -30,7 +30,9 @@ pub(super) struct Tags<'s> {
 
 impl<'s> Tags<'s> {
     pub(super) fn new(sets: &'s [TagSet], stacks: &Stacks) -> Self {
-        Self { sets: sets.iter().map(|set| (set, stacks.tagged(set))).collect() }
+        Self {
+            sets: sets.iter().map(|set| (set, stacks.tagged(set))).collect(),
+        }
     }
 
     /// The sets, each with the tags of all stacks.
@@ -58,7 +60,9 @@ impl<'s> Tags<'s> {
 fn sums(tagged: &Tagged, of: OfProcess<'_>) -> FxHashMap<u32, Sum> {
     let mut sums: FxHashMap<u32, Sum> = FxHashMap::default();
     for (key, group) in of.groups {
-        let Some(tag) = tagged.tag(key.stack) else { continue };
+        let Some(tag) = tagged.tag(key.stack) else {
+            continue;
+        };
         let sum = sums.entry(tag).or_default();
         sum.group.add(group);
         // Groups come sorted by thread, but those of one thread may change between tags: each tag remembers
@@ -77,7 +81,10 @@ fn sums(tagged: &Tagged, of: OfProcess<'_>) -> FxHashMap<u32, Sum> {
         }
     }
     let tag = |stack: Option<i32>| tagged.tag(stack.unwrap_or(-1));
-    for (intervals, union) in [(of.waits, wait as fn(&mut Sum) -> &mut Union), (of.readies, ready)] {
+    for (intervals, union) in [
+        (of.waits, wait as fn(&mut Sum) -> &mut Union),
+        (of.readies, ready),
+    ] {
         for interval in intervals {
             if let Some(sum) = tag(interval.stack).and_then(|tag| sums.get_mut(&tag)) {
                 union(sum).add(interval.start, interval.end);

@@ -38,17 +38,27 @@ pub(super) fn derive(
     // Tags of a recording of hours come and go thousands of times; gaps grow with its length so that rows do
     // not.
     let gap = (duration(source)? / GAPS).max(GAP_NS);
-    let mut all = Stretches { gap, open: FxHashMap::default(), done: Vec::new() };
+    let mut all = Stretches {
+        gap,
+        open: FxHashMap::default(),
+        done: Vec::new(),
+    };
     let columns = ["ts_ns", "process_key", "weight_ns", "stack_id", "is_idle"];
     source.scan(CpuSample::TABLE, &columns, &mut |batch| {
         let (ts, process) = (int64(batch, "ts_ns")?, int32(batch, "process_key")?);
         let (weight, stack) = (int64(batch, "weight_ns")?, int32(batch, "stack_id")?);
         let is_idle = boolean(batch, "is_idle")?;
         for row in (0..batch.num_rows()).filter(|row| is_idle.get(*row) != Some(true)) {
-            let (Some(ts), Some(stack)) = (ts.get(row), stack.get(row)) else { continue };
+            let (Some(ts), Some(stack)) = (ts.get(row), stack.get(row)) else {
+                continue;
+            };
             for (set, (_, tagged)) in tags.sets().iter().enumerate() {
                 if let Some(tag) = tagged.tag(stack) {
-                    all.sample((process.get(row), set, tag), ts, weight.get(row).unwrap_or_default());
+                    all.sample(
+                        (process.get(row), set, tag),
+                        ts,
+                        weight.get(row).unwrap_or_default(),
+                    );
                 }
             }
         }
@@ -76,9 +86,18 @@ struct Stretches {
 
 impl Stretches {
     fn sample(&mut self, key: Key, ts: i64, cpu: i64) {
-        let new = Stretch { start: ts, end: ts, samples: 1, cpu };
+        let new = Stretch {
+            start: ts,
+            end: ts,
+            samples: 1,
+            cpu,
+        };
         // An empty stretch, to which the sample is added below as to any other.
-        let open = self.open.entry(key).or_insert(Stretch { samples: 0, cpu: 0, ..new });
+        let open = self.open.entry(key).or_insert(Stretch {
+            samples: 0,
+            cpu: 0,
+            ..new
+        });
         if ts.saturating_sub(open.end) > self.gap {
             self.done.push((key, std::mem::replace(open, new)));
             return;
@@ -92,9 +111,14 @@ impl Stretches {
     fn rows(self, tags: &Tags<'_>) -> Vec<TagInterval> {
         let mut by_name: BTreeMap<(Option<i32>, &str, &str), Vec<Stretch>> = BTreeMap::new();
         for ((process, set, tag), stretch) in self.done.into_iter().chain(self.open) {
-            let Some((set, tagged)) = tags.sets().get(set) else { continue };
+            let Some((set, tagged)) = tags.sets().get(set) else {
+                continue;
+            };
             if let Some(name) = tagged.name(tag).filter(|name| *name != OTHER) {
-                by_name.entry((process, set.name(), name)).or_default().push(stretch);
+                by_name
+                    .entry((process, set.name(), name))
+                    .or_default()
+                    .push(stretch);
             }
         }
         let mut rows = Vec::new();
@@ -119,7 +143,10 @@ fn joined(mut stretches: Vec<Stretch>, gap: i64) -> Vec<Stretch> {
     stretches.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
     let mut all: Vec<Stretch> = Vec::new();
     for stretch in stretches {
-        match all.last_mut().filter(|last| stretch.start.saturating_sub(last.end) <= gap) {
+        match all
+            .last_mut()
+            .filter(|last| stretch.start.saturating_sub(last.end) <= gap)
+        {
             Some(last) => {
                 last.end = last.end.max(stretch.end);
                 last.samples += stretch.samples;
@@ -140,22 +167,45 @@ mod tests {
     /// The example of `docs/numbers/tags.md`.
     #[test]
     fn a_stretch_ends_where_a_tag_was_silent_for_long() {
-        let mut all = Stretches { gap: GAP_NS, open: FxHashMap::default(), done: Vec::new() };
+        let mut all = Stretches {
+            gap: GAP_NS,
+            open: FxHashMap::default(),
+            done: Vec::new(),
+        };
         let key = (Some(1), 0, 0);
         for ms in [100, 400, 1400, 2401, 2500] {
             all.sample(key, ms * MS, MS);
         }
         let shown = |(_, s): &(Key, Stretch)| (s.start / MS, s.end / MS, s.samples, s.cpu / MS);
-        assert_eq!(all.done.iter().map(shown).collect::<Vec<_>>(), [(100, 1400, 3, 3)]);
-        assert_eq!(all.open.into_iter().map(|open| shown(&open)).collect::<Vec<_>>(), [(2401, 2500, 2, 2)]);
+        assert_eq!(
+            all.done.iter().map(shown).collect::<Vec<_>>(),
+            [(100, 1400, 3, 3)]
+        );
+        assert_eq!(
+            all.open
+                .into_iter()
+                .map(|open| shown(&open))
+                .collect::<Vec<_>>(),
+            [(2401, 2500, 2, 2)]
+        );
     }
 
     #[test]
     fn stretches_of_rules_with_one_name_are_put_together() {
-        let stretch =
-            |start: i64, end: i64| Stretch { start: start * MS, end: end * MS, samples: 1, cpu: MS };
-        let all = joined(vec![stretch(3000, 3500), stretch(0, 900), stretch(500, 1000)], GAP_NS);
-        let shown: Vec<_> = all.iter().map(|s| (s.start / MS, s.end / MS, s.samples)).collect();
+        let stretch = |start: i64, end: i64| Stretch {
+            start: start * MS,
+            end: end * MS,
+            samples: 1,
+            cpu: MS,
+        };
+        let all = joined(
+            vec![stretch(3000, 3500), stretch(0, 900), stretch(500, 1000)],
+            GAP_NS,
+        );
+        let shown: Vec<_> = all
+            .iter()
+            .map(|s| (s.start / MS, s.end / MS, s.samples))
+            .collect();
         assert_eq!(shown, [(0, 1000, 2), (3000, 3500, 1)]);
     }
 }

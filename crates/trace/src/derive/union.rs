@@ -22,7 +22,10 @@ pub(super) struct Union {
 
 impl Default for Union {
     fn default() -> Self {
-        Self { covered: i64::MIN, total: 0 }
+        Self {
+            covered: i64::MIN,
+            total: 0,
+        }
     }
 }
 
@@ -52,7 +55,15 @@ mod tests {
     #[test]
     fn time_that_two_intervals_share_counts_once() {
         let mut union = Union::default();
-        for (start, end) in [(-5, 5), (0, 3), (4, 10), (10, 12), (20, 20), (30, 25), (30, 31)] {
+        for (start, end) in [
+            (-5, 5),
+            (0, 3),
+            (4, 10),
+            (10, 12),
+            (20, 20),
+            (30, 25),
+            (30, 31),
+        ] {
             union.add(start, end);
         }
         assert_eq!(union.total(), 15 + 2 + 1);

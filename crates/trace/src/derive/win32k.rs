@@ -49,14 +49,26 @@ fn locks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
         }
         Ok(())
     })?;
-    let row = |((process_key, mode), sum)| UserLockProcess { process_key, mode, ..sum };
+    let row = |((process_key, mode), sum)| UserLockProcess {
+        process_key,
+        mode,
+        ..sum
+    };
     write_all(sums.into_iter().map(row), sink)
 }
 
 fn objects(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut sums: BTreeMap<(Option<i32>, Arc<str>, i32), GdiUserType> = BTreeMap::new();
     let mut texts = Interner::default();
-    let columns = ["process_key", "class", "type_id", "type_name", "outcome", "create_ns", "lifetime_ns"];
+    let columns = [
+        "process_key",
+        "class",
+        "type_id",
+        "type_name",
+        "outcome",
+        "create_ns",
+        "lifetime_ns",
+    ];
     source.scan(GdiUserObject::TABLE, &columns, &mut |batch| {
         let (process, class) = (int32(batch, "process_key")?, text(batch, "class")?);
         let (kind, name) = (int32(batch, "type_id")?, text(batch, "type_name")?);
@@ -83,6 +95,11 @@ fn objects(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
         }
         Ok(())
     })?;
-    let row = |((process_key, class, type_id), sum)| GdiUserType { process_key, class, type_id, ..sum };
+    let row = |((process_key, class, type_id), sum)| GdiUserType {
+        process_key,
+        class,
+        type_id,
+        ..sum
+    };
     write_all(sums.into_iter().map(row), sink)
 }

@@ -123,7 +123,11 @@ pub fn all() -> &'static [Driver] {
 pub fn category(name: &str) -> Option<Driver> {
     static BY_NAME: LazyLock<FxHashMap<String, Driver>> = LazyLock::new(|| {
         // Reversed, so that of two lines with one name the first one is inserted last and stays.
-        all().iter().rev().map(|driver| (driver.name.to_lowercase(), *driver)).collect()
+        all()
+            .iter()
+            .rev()
+            .map(|driver| (driver.name.to_lowercase(), *driver))
+            .collect()
     });
     BY_NAME.get(&name.to_lowercase()).copied()
 }
@@ -139,7 +143,12 @@ fn parsed(line: &'static str) -> Option<Driver> {
         Some(_) => return None,
         None => Category::at(altitude?),
     };
-    Some(Driver { name, vendor, category, altitude })
+    Some(Driver {
+        name,
+        vendor,
+        category,
+        altitude,
+    })
 }
 
 #[cfg(test)]
@@ -151,10 +160,16 @@ mod tests {
     #[test]
     fn every_line_is_a_driver() {
         let is_comment = |line: &&str| line.starts_with('#');
-        assert_eq!(all().len(), LIST.lines().filter(|line| !is_comment(line)).count());
+        assert_eq!(
+            all().len(),
+            LIST.lines().filter(|line| !is_comment(line)).count()
+        );
         for driver in all() {
             let is_clean = |text: &str| !text.is_empty() && text.trim() == text;
-            assert!(is_clean(driver.name) && is_clean(driver.vendor), "{driver:?}");
+            assert!(
+                is_clean(driver.name) && is_clean(driver.vendor),
+                "{driver:?}"
+            );
             assert!(driver.name.to_lowercase().ends_with(".sys"), "{driver:?}");
             assert_eq!(
                 category(driver.name).map(|found| found.name.to_lowercase()),
@@ -179,10 +194,17 @@ mod tests {
             assert_eq!(vendor_and_kind(name), Some((vendor, kind)), "{name}");
         }
         assert_eq!(
-            (vendor_and_kind("ntfs.sys"), vendor_and_kind("wdfilter"), vendor_and_kind("")),
+            (
+                vendor_and_kind("ntfs.sys"),
+                vendor_and_kind("wdfilter"),
+                vendor_and_kind("")
+            ),
             (None, None, None)
         );
-        assert_eq!(category("wdfilter.sys").and_then(|driver| driver.altitude), Some(328_010.0));
+        assert_eq!(
+            category("wdfilter.sys").and_then(|driver| driver.altitude),
+            Some(328_010.0)
+        );
     }
 
     #[test]
@@ -192,7 +214,9 @@ mod tests {
             *counts.entry(driver.category.as_str()).or_default() += 1;
         }
         assert!(
-            counts["antivirus"] > 200 && counts["encryption"] > 20 && counts["continuous_backup"] > 20,
+            counts["antivirus"] > 200
+                && counts["encryption"] > 20
+                && counts["continuous_backup"] > 20,
             "{counts:?}"
         );
     }

@@ -21,16 +21,23 @@ impl Actor {
     pub(super) fn of(event: &RawEvent<'_>, context: &mut Context<'_>) -> Self {
         let (time, tid) = (event.timestamp, event.thread_id());
         let who = tid.map(|tid| context.of_thread(tid, time));
-        let in_header = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
+        let in_header = event
+            .process_id()
+            .and_then(|pid| context.directory.process_at(pid, time));
         // The header names the process even where no event described the thread; the id alone may have been
         // used again, so both are looked up at the time of the event.
         let process = in_header.or_else(|| who.and_then(|who| who.process));
-        Self { tid, process, thread_key: who.map(|who| who.thread_key) }
+        Self {
+            tid,
+            process,
+            thread_key: who.map(|who| who.thread_key),
+        }
     }
 }
 
 /// Puts the stack of an event that begins something in the line, if it brought one.
 pub(super) fn start(event: &RawEvent<'_>, actor: Actor, context: &mut Context<'_>) -> Option<Seq> {
     let stack = inline_stack(event);
-    (!stack.is_empty()).then(|| context.wait_with(event.timestamp, actor.process, &stack, Pending::Start))
+    (!stack.is_empty())
+        .then(|| context.wait_with(event.timestamp, actor.process, &stack, Pending::Start))
 }

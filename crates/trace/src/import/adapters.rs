@@ -11,8 +11,11 @@ use crate::system_config::SystemConfig;
 use crate::table::{Adapter, Row};
 
 /// The events were read by the first pass, with those of the rest of the machine.
-pub(super) const DECLARATION: Declaration =
-    Declaration { tables: &[sums(Adapter::TABLE)], make: |_| Box::new(Adapters), ..Declaration::EMPTY };
+pub(super) const DECLARATION: Declaration = Declaration {
+    tables: &[sums(Adapter::TABLE)],
+    make: |_| Box::new(Adapters),
+    ..Declaration::EMPTY
+};
 
 /// Writes what the first pass learned.
 struct Adapters;
@@ -24,7 +27,9 @@ impl Importer for Adapters {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        context.tables.push_all(adapters(&learned.collected.config), sink)
+        context
+            .tables
+            .push_all(adapters(&learned.collected.config), sink)
     }
 }
 
@@ -109,16 +114,30 @@ mod tests {
             is_up: true,
             speeds: (1_000_000_000, u64::MAX),
         };
-        let filter = NetworkInterface { index: 13, ..interface.clone() };
+        let filter = NetworkInterface {
+            index: 13,
+            ..interface.clone()
+        };
         let mut config = SystemConfig::default();
         config.nics.insert((12, 0, String::new(), Vec::new()), nic);
         config.interfaces.extend([(12, interface), (13, filter)]);
         let rows: Vec<Adapter> = adapters(&config).collect();
-        let [row] = rows.as_slice() else { panic!("{rows:?}") };
+        let [row] = rows.as_slice() else {
+            panic!("{rows:?}")
+        };
         assert_eq!(row.mac.as_deref(), Some("00:15:5d:7c:58:28"));
         assert_eq!((row.ipv4_index, row.ipv6_index), (Some(12), None));
-        assert_eq!((row.alias.as_deref(), row.mtu_bytes), (Some("Ethernet 2"), Some(1500)));
-        assert_eq!((row.addresses.as_deref(), row.dns_servers.as_deref()), (Some("fe80::1;10.0.0.5"), None));
-        assert_eq!((row.transmit_bits_per_second, row.receive_bits_per_second), (Some(1_000_000_000), None));
+        assert_eq!(
+            (row.alias.as_deref(), row.mtu_bytes),
+            (Some("Ethernet 2"), Some(1500))
+        );
+        assert_eq!(
+            (row.addresses.as_deref(), row.dns_servers.as_deref()),
+            (Some("fe80::1;10.0.0.5"), None)
+        );
+        assert_eq!(
+            (row.transmit_bits_per_second, row.receive_bits_per_second),
+            (Some(1_000_000_000), None)
+        );
     }
 }

@@ -28,7 +28,9 @@ impl Importer for Affinities {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> IsShown {
-        let Some(change) = Affinity::parse(event.payload(), event.pointer_size()) else { return Ok(false) };
+        let Some(change) = Affinity::parse(event.payload(), event.pointer_size()) else {
+            return Ok(false);
+        };
         let ts_ns = context.ns(event.timestamp);
         if context.range.contains(ts_ns) {
             let row = ThreadAffinity {

@@ -88,7 +88,9 @@ impl Actor {
 
     /// Whether it may be that process.
     fn may_be(self, process_key: Option<i32>) -> bool {
-        self.process_key().zip(process_key).is_none_or(|(own, other)| own == other)
+        self.process_key()
+            .zip(process_key)
+            .is_none_or(|(own, other)| own == other)
     }
 }
 
@@ -143,8 +145,11 @@ impl Messages {
     fn receive(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) {
         match self.open.get_mut(&id) {
             Some(open) if open.row.receive_ns.is_none() => {}
-            Some(Open { row, is_awaited, .. })
-                if row.reply_ns.is_some() && row.end_ns.is_none() && actor.may_be(row.sender_process_key) =>
+            Some(Open {
+                row, is_awaited, ..
+            }) if row.reply_ns.is_some()
+                && row.end_ns.is_none()
+                && actor.may_be(row.sender_process_key) =>
             {
                 row.end_ns = Some(actor.ns);
                 row.duration_ns = row.send_ns.map(|sent| actor.ns.saturating_sub(sent));
@@ -169,7 +174,9 @@ impl Messages {
                 None
             }
         });
-        let Some(Open { row, .. }) = self.open.get_mut(&id) else { return };
+        let Some(Open { row, .. }) = self.open.get_mut(&id) else {
+            return;
+        };
         row.receive_ns = Some(actor.ns);
         row.receiver_process_key = actor.process_key();
         row.receiver_thread_key = actor.thread_key();
@@ -181,7 +188,8 @@ impl Messages {
     }
 
     fn wait_for_reply(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) {
-        let is_own = |open: &Open| actor.may_be(open.row.sender_process_key) && open.row.end_ns.is_none();
+        let is_own =
+            |open: &Open| actor.may_be(open.row.sender_process_key) && open.row.end_ns.is_none();
         if !self.open.get(&id).is_some_and(is_own) {
             // The message was sent before the trace, or the event of its sending was lost.
             let open = self.begin(id, actor, context);
@@ -203,7 +211,10 @@ impl Messages {
                 let (id, since) = (*id, *since);
                 self.waits.remove(&tid);
                 let own = self.open.get_mut(&id).filter(|open| open.is_awaited);
-                let Some(open) = own.filter(|open| actor.may_be(open.row.sender_process_key)) else { return };
+                let Some(open) = own.filter(|open| actor.may_be(open.row.sender_process_key))
+                else {
+                    return;
+                };
                 open.is_awaited = false;
                 open.row.sender_wait_ns = Some(actor.ns.saturating_sub(since));
                 open.row.status = Some(status.cast_signed());
@@ -247,16 +258,32 @@ impl Messages {
         let number = self.next;
         self.next += 1;
         self.order.insert(number, id);
-        let row = Alpc { message_id: id.cast_signed(), ..Alpc::default() };
-        let open = Open { row, number, first_ns: actor.ns, stack: None, is_awaited: false };
+        let row = Alpc {
+            message_id: id.cast_signed(),
+            ..Alpc::default()
+        };
+        let open = Open {
+            row,
+            number,
+            first_ns: actor.ns,
+            stack: None,
+            is_awaited: false,
+        };
         self.open.entry(id).insert_entry(open).into_mut()
     }
 
     /// Writes a message that no more events belong to.
     fn end(&mut self, id: u32, time: i64, context: &mut Context<'_>) {
-        let Some(open) = self.open.remove(&id) else { return };
+        let Some(open) = self.open.remove(&id) else {
+            return;
+        };
         self.order.remove(&open.number);
-        let Open { row, stack, first_ns, .. } = open;
+        let Open {
+            row,
+            stack,
+            first_ns,
+            ..
+        } = open;
         if context.range.contains(first_ns) {
             let row = waiting::row(row, move |row, stacks| row.stack_id = stacks.of(stack));
             context.wait(time, None, None, row);
@@ -287,7 +314,9 @@ impl Importer for Messages {
         context: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> IsShown {
-        let Some(step) = Step::parse(event.payload(), hook.opcode) else { return Ok(false) };
+        let Some(step) = Step::parse(event.payload(), hook.opcode) else {
+            return Ok(false);
+        };
         let time = event.timestamp;
         if std::mem::replace(&mut self.gaps, context.gaps) != context.gaps {
             // Numbers may have been used again in the gap, and would join events of different messages.
@@ -295,7 +324,12 @@ impl Importer for Messages {
         }
         let tid = event.thread_id().or(context.running_on(event.cpu));
         let who = tid.map(|tid| context.of_thread(tid, time));
-        let actor = Actor { tid, who, time, ns: context.ns(time) };
+        let actor = Actor {
+            tid,
+            who,
+            time,
+            ns: context.ns(time),
+        };
         self.step(step, actor, context);
         Ok(true)
     }

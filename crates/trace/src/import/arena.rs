@@ -58,7 +58,11 @@ impl Arena {
         }
         let start = self.addresses.len() as u32;
         self.addresses.extend_from_slice(addresses);
-        RawStack::Whole { chunk: self.number, start, len: addresses.len() as u32 }
+        RawStack::Whole {
+            chunk: self.number,
+            start,
+            len: addresses.len() as u32,
+        }
     }
 
     /// Whether the chunk that is filled is full.
@@ -79,7 +83,11 @@ impl Arena {
         self.number = number.wrapping_add(1);
         self.waiting += addresses.len();
         self.given.push_back((until, addresses.len()));
-        Chunk { number, addresses, until }
+        Chunk {
+            number,
+            addresses,
+            until,
+        }
     }
 
     /// Whether so many stacks wait for their rows that rows have to leave. `first` is the first row in the
@@ -118,7 +126,9 @@ impl Chunks {
     pub(super) fn addresses(&self, chunk: u32, start: u32, len: u32) -> &[u64] {
         let first = self.0.front().map_or(0, |chunk| chunk.number);
         let chunk = self.0.get(chunk.wrapping_sub(first) as usize);
-        let rest = chunk.and_then(|chunk| chunk.addresses.get(start as usize..)).unwrap_or_default();
+        let rest = chunk
+            .and_then(|chunk| chunk.addresses.get(start as usize..))
+            .unwrap_or_default();
         rest.get(..len as usize).unwrap_or_default()
     }
 }
@@ -128,7 +138,9 @@ mod tests {
     use super::*;
 
     fn read(chunks: &Chunks, stack: RawStack) -> &[u64] {
-        let RawStack::Whole { chunk, start, len } = stack else { return &[] };
+        let RawStack::Whole { chunk, start, len } = stack else {
+            return &[];
+        };
         chunks.addresses(chunk, start, len)
     }
 
@@ -142,7 +154,10 @@ mod tests {
         chunks.add(arena.give(7));
         assert!(!arena.holds(b));
         chunks.forget_before(4);
-        assert_eq!([a, b, c].map(|stack| read(&chunks, stack).to_vec()), [vec![1, 2], vec![3], vec![4]]);
+        assert_eq!(
+            [a, b, c].map(|stack| read(&chunks, stack).to_vec()),
+            [vec![1, 2], vec![3], vec![4]]
+        );
         chunks.forget_before(5);
         assert_eq!(read(&chunks, c), [4]);
         chunks.forget_before(7);

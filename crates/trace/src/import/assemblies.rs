@@ -37,14 +37,18 @@ impl Assemblies {
         if count == 0 {
             return Self::default();
         }
-        let mut all = Self { of_method: vec![None; count], added: Vec::new() };
+        let mut all = Self {
+            of_method: vec![None; count],
+            added: Vec::new(),
+        };
         let mut rows = image_rows(directory);
         let first = first_methods(methods);
         for (pid, methods) in methods.processes() {
             let first = first.get(&pid).copied().unwrap_or_default() as usize;
             for (method, at) in methods.iter().zip(first..) {
                 let process = directory.process_at(pid, method.begin);
-                let Some(module) = assembly(directory, modules, (pid, process), method, clock) else {
+                let Some(module) = assembly(directory, modules, (pid, process), method, clock)
+                else {
                     continue;
                 };
                 let place = (key(process), module.path.to_lowercase());
@@ -80,20 +84,27 @@ fn assembly<'m>(
     method: &method::Method,
     clock: &Clock,
 ) -> Option<&'m RuntimeModule> {
-    let time = if method.begin == i64::MIN { clock.t0 } else { method.begin };
+    let time = if method.begin == i64::MIN {
+        clock.t0
+    } else {
+        method.begin
+    };
     // Precompiled code lies in its image, which names the module better: it has an offset that symbols are
     // found by.
     if directory.image_at(process, method.start, time).is_some() {
         return None;
     }
-    modules.find(pid, method.module_id, |time| directory.process_at(pid, time) == process)
+    modules.find(pid, method.module_id, |time| {
+        directory.process_at(pid, time) == process
+    })
 }
 
 /// The row of each image; of several images with one path in a process, the first one.
 fn image_rows(directory: &Directory) -> FxHashMap<ImageKey, u32> {
     let mut rows = FxHashMap::default();
     for (image, row) in directory.images.images().iter().zip(0..) {
-        let process = key(directory.process_at(image.pid, image.first_seen)).filter(|_| image.pid != 0);
+        let process =
+            key(directory.process_at(image.pid, image.first_seen)).filter(|_| image.pid != 0);
         let path = directory.paths.dos_path(&image.path).to_lowercase();
         rows.entry((process, path)).or_insert(row);
     }

@@ -21,7 +21,11 @@ pub(super) const EVENTS: &[Events] = &[
     Events::Kernel(group::REGISTRY, registry::OPERATIONS),
     Events::Kernel(
         group::OBJECT,
-        &[object::opcode::CREATE_HANDLE, object::opcode::CLOSE_HANDLE, object::opcode::DUPLICATE_HANDLE],
+        &[
+            object::opcode::CREATE_HANDLE,
+            object::opcode::CLOSE_HANDLE,
+            object::opcode::DUPLICATE_HANDLE,
+        ],
     ),
     Events::Kernel(group::PROCESS, &[process::opcode::START]),
 ];
@@ -37,7 +41,12 @@ pub(super) fn thread(hook: Hook, event: &RawEvent<'_>, context: &Context<'_>) ->
 
 fn operation<'e>(hook: Hook, event: &RawEvent<'e>) -> Option<file_io::Operation<'e>> {
     file_io::name(hook.opcode)?;
-    file_io::Operation::parse(event.payload(), hook.opcode, hook.version, event.pointer_size())
+    file_io::Operation::parse(
+        event.payload(),
+        hook.opcode,
+        hook.version,
+        event.pointer_size(),
+    )
 }
 
 /// Puts into the row of a call what an event inside it says. The first file, key and handle count.
@@ -63,8 +72,13 @@ fn file(hook: Hook, event: &RawEvent<'_>, context: &Context<'_>) -> Option<Arc<s
 
 fn key(hook: Hook, event: &RawEvent<'_>, context: &Context<'_>) -> Option<Arc<str>> {
     let read = registry::Operation::parse(event.payload(), hook.version, event.pointer_size())?;
-    let base = context.directory.registry_keys.path(read.block, event.timestamp).map(Arc::clone);
-    let name = (!registry::names_value(hook.opcode) && !read.name.is_empty()).then(|| Arc::from(&*read.name));
+    let base = context
+        .directory
+        .registry_keys
+        .path(read.block, event.timestamp)
+        .map(Arc::clone);
+    let name = (!registry::names_value(hook.opcode) && !read.name.is_empty())
+        .then(|| Arc::from(&*read.name));
     joined(base, name)
 }
 
@@ -79,7 +93,11 @@ fn handle(hook: Hook, event: &RawEvent<'_>) -> Option<u32> {
 
 fn started(row: &Syscall, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) {
     let read = Process::parse(event.payload(), hook.version, event.pointer_size());
-    let process = read.and_then(|read| context.directory.process_at(read.event.pid, event.timestamp));
+    let process = read.and_then(|read| {
+        context
+            .directory
+            .process_at(read.event.pid, event.timestamp)
+    });
     if let Some((process, enter_ns)) = process.zip(row.enter_ns) {
         context.identity.create_call(process, enter_ns);
     }

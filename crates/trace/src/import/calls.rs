@@ -53,7 +53,13 @@ struct Calls {
 }
 
 impl Calls {
-    fn enter(&mut self, address: u64, tid: Option<u32>, event: &RawEvent<'_>, context: &mut Context<'_>) {
+    fn enter(
+        &mut self,
+        address: u64,
+        tid: Option<u32>,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+    ) {
         let time = event.timestamp;
         let mut row = Syscall {
             address: Some(address as i64),
@@ -77,7 +83,13 @@ impl Calls {
         }
     }
 
-    fn exit(&mut self, status: u32, tid: Option<u32>, event: &RawEvent<'_>, context: &mut Context<'_>) {
+    fn exit(
+        &mut self,
+        status: u32,
+        tid: Option<u32>,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+    ) {
         let time = event.timestamp;
         let exit_ns = context.ns(time);
         let who = tid.map(|tid| context.of_thread(tid, time));
@@ -130,10 +142,14 @@ impl Importer for Calls {
         let tid = event.thread_id().or(running);
         if hook.opcode == opcode::ENTER {
             let address = syscall::address(event.payload(), event.pointer_size());
-            let Some(address) = address else { return Ok(false) };
+            let Some(address) = address else {
+                return Ok(false);
+            };
             self.enter(address, tid, event, context);
         } else {
-            let Some(status) = syscall::status(event.payload()) else { return Ok(false) };
+            let Some(status) = syscall::status(event.payload()) else {
+                return Ok(false);
+            };
             self.exit(status, tid, event, context);
         }
         Ok(true)
@@ -153,8 +169,13 @@ impl Importer for Calls {
         };
         if let Some(tid) = call_facts::thread(hook, event, context) {
             let who = context.of_thread(tid, event.timestamp);
-            let innermost = self.open.get_mut(&who.thread_key).and_then(|calls| calls.last_mut());
-            innermost.into_iter().for_each(|call| call_facts::add(&mut call.row, hook, event, context));
+            let innermost = self
+                .open
+                .get_mut(&who.thread_key)
+                .and_then(|calls| calls.last_mut());
+            innermost
+                .into_iter()
+                .for_each(|call| call_facts::add(&mut call.row, hook, event, context));
         }
         Ok(())
     }
@@ -175,13 +196,18 @@ impl Importer for Calls {
 fn pending(row: Syscall, enter: Option<Seq>) -> Pending {
     waiting::row(row, move |row, stacks| {
         row.stack_id = stacks.of(enter);
-        row.frame_id = row.address.map(|address| stacks.kernel_frame(address as u64));
+        row.frame_id = row
+            .address
+            .map(|address| stacks.kernel_frame(address as u64));
     })
 }
 
 /// Writes a call without an exit.
 fn write(Open { row, enter }: Open, time: i64, context: &mut Context<'_>) {
-    if row.enter_ns.is_some_and(|enter| context.range.contains(enter)) {
+    if row
+        .enter_ns
+        .is_some_and(|enter| context.range.contains(enter))
+    {
         context.wait(time, None, None, pending(row, Some(enter)));
     } else {
         context.forget(enter);

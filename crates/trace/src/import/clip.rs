@@ -46,7 +46,11 @@ pub(super) fn clipped(
 }
 
 /// A row as a whole, in the range in which the thread was switched in and in no other.
-pub(super) fn whole(mut row: ContextSwitch, run: Option<(i64, i64)>, range: Range) -> Option<ContextSwitch> {
+pub(super) fn whole(
+    mut row: ContextSwitch,
+    run: Option<(i64, i64)>,
+    range: Range,
+) -> Option<ContextSwitch> {
     if !row.in_ns.is_some_and(|ns| range.contains(ns)) {
         return None;
     }
@@ -59,7 +63,11 @@ pub(super) fn whole(mut row: ContextSwitch, run: Option<(i64, i64)>, range: Rang
 fn off(mut row: ContextSwitch, lengths: Option<Lengths>, range: Range) -> Option<ContextSwitch> {
     let last_out = row.last_out_ns.filter(|ns| *ns <= range.end_ns)?;
     if row.readied_ns.is_some_and(|ns| ns > range.end_ns) {
-        (row.readied_ns, row.readying_thread_key, row.is_readied_by_dpc) = (None, None, false);
+        (
+            row.readied_ns,
+            row.readying_thread_key,
+            row.is_readied_by_dpc,
+        ) = (None, None, false);
         row.adjust_reason = None;
     }
     let (wait_ns, ready_ns) = lengths.unwrap_or_default();
@@ -95,7 +103,12 @@ fn lengths(row: &ContextSwitch, range: Range) -> Option<Lengths> {
     // thread add up to the length of the range.
     let (out, into) = (range.clip(row.last_out_ns?), range.clip(row.in_ns?));
     let was_preempted = state_of(row).is_some_and(was_preempted);
-    Some(wait_and_ready(out, row.readied_ns.map(|ns| range.clip(ns)), into, was_preempted))
+    Some(wait_and_ready(
+        out,
+        row.readied_ns.map(|ns| range.clip(ns)),
+        into,
+        was_preempted,
+    ))
 }
 
 #[cfg(test)]
@@ -142,8 +155,22 @@ mod tests {
         assert_eq!(kept(25, 30), Some((Some(10), Some(5), Some(15), Some(40))));
         assert_eq!((kept(0, 24), kept(26, 100)), (None, None));
         // A thread that ran when the trace began has no switch-in.
-        let ran = ContextSwitch { in_ns: None, last_out_ns: None, ..slice() };
-        assert!(whole(ran, Some((0, 40)), Range { start_ns: 0, end_ns: 50 }).is_none());
+        let ran = ContextSwitch {
+            in_ns: None,
+            last_out_ns: None,
+            ..slice()
+        };
+        assert!(
+            whole(
+                ran,
+                Some((0, 40)),
+                Range {
+                    start_ns: 0,
+                    end_ns: 50
+                }
+            )
+            .is_none()
+        );
     }
 
     #[test]
@@ -157,21 +184,55 @@ mod tests {
                 run += ran.unwrap_or_default();
             }
         }
-        assert_eq!((Some(wait), Some(ready), Some(run)), (whole.0, whole.1, whole.2));
+        assert_eq!(
+            (Some(wait), Some(ready), Some(run)),
+            (whole.0, whole.1, whole.2)
+        );
     }
 
     #[test]
     fn a_wait_that_goes_on_behind_the_range_is_open_in_it() {
-        let row = clipped(slice(), Some((25, 40)), Range { start_ns: 0, end_ns: 15 }).unwrap();
-        assert_eq!((row.is_open_wait, row.readied_ns, row.cpu), (true, None, None));
-        let row = clipped(slice(), Some((25, 40)), Range { start_ns: 0, end_ns: 22 }).unwrap();
+        let row = clipped(
+            slice(),
+            Some((25, 40)),
+            Range {
+                start_ns: 0,
+                end_ns: 15,
+            },
+        )
+        .unwrap();
+        assert_eq!(
+            (row.is_open_wait, row.readied_ns, row.cpu),
+            (true, None, None)
+        );
+        let row = clipped(
+            slice(),
+            Some((25, 40)),
+            Range {
+                start_ns: 0,
+                end_ns: 22,
+            },
+        )
+        .unwrap();
         assert_eq!((row.is_open_wait, row.readied_ns), (false, Some(20)));
     }
 
     #[test]
     fn a_thread_that_ran_when_the_trace_began_ran_through_the_range() {
-        let row = ContextSwitch { cpu: Some(0), out_ns: Some(90), ..ContextSwitch::default() };
-        let row = clipped(row, Some((0, 90)), Range { start_ns: 10, end_ns: 30 }).unwrap();
+        let row = ContextSwitch {
+            cpu: Some(0),
+            out_ns: Some(90),
+            ..ContextSwitch::default()
+        };
+        let row = clipped(
+            row,
+            Some((0, 90)),
+            Range {
+                start_ns: 10,
+                end_ns: 30,
+            },
+        )
+        .unwrap();
         assert_eq!((row.run_ns, row.out_ns), (Some(20), None));
     }
 }

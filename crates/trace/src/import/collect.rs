@@ -41,13 +41,21 @@ const RUNTIME_STACKS: i64 = 50;
 const MAX_PATIENCE_S: i64 = 60;
 
 /// The events of minifilter drivers. With any of them files have to be known by name before they have a key.
-pub(super) const MINI_FILTERS: Events =
-    Events::KernelBetween(group::FILE, mini_filter::opcode::PRE_START, mini_filter::opcode::POST_FAILURE);
+pub(super) const MINI_FILTERS: Events = Events::KernelBetween(
+    group::FILE,
+    mini_filter::opcode::PRE_START,
+    mini_filter::opcode::POST_FAILURE,
+);
 
 /// The learners of kernel events in the order of time. Each gets the events that it names beside the code
 /// that reads them, and no others: an event that is not named there is missing in every trace.
-const LEARNERS: [&[Events]; 5] =
-    [directory::LEARNS, system_config::LEARNS, cores::LEARNS, counter_names::LEARNS, SAMPLING];
+const LEARNERS: [&[Events]; 5] = [
+    directory::LEARNS,
+    system_config::LEARNS,
+    cores::LEARNS,
+    counter_names::LEARNS,
+    SAMPLING,
+];
 
 /// Events whose order gives the interval of samples when the trace began.
 const SAMPLING: &[Events] = &[Events::Kernel(group::PERFINFO, sample::INTERVALS)];
@@ -100,7 +108,9 @@ pub(super) struct Collected {
 impl Collected {
     /// Raw time up to which the kernel logger recorded.
     pub(super) fn kernel_end(&self) -> i64 {
-        self.directory.kernel_times.map_or(self.end, |(_, last)| last)
+        self.directory
+            .kernel_times
+            .map_or(self.end, |(_, last)| last)
     }
 }
 
@@ -137,7 +147,8 @@ impl Ahead {
                 self.pids.extend(event.process_id());
                 self.pids.extend(tcpip::owner(event));
                 if let Some(window_event) = win32k::Event::read(event) {
-                    self.pids.extend(window_event.processes().into_iter().filter(|pid| *pid != 0));
+                    self.pids
+                        .extend(window_event.processes().into_iter().filter(|pid| *pid != 0));
                 }
                 self.runtime_stacks |= clr::is_stack(event);
             }
@@ -174,7 +185,9 @@ impl Ahead {
         if matches!(hook.opcode, STACK | REFERENCE_KERNEL | REFERENCE_USER)
             && let Some(owner) = Owner::parse(event.payload())
         {
-            self.patience = self.patience.max(event.timestamp.saturating_sub(owner.timestamp));
+            self.patience = self
+                .patience
+                .max(event.timestamp.saturating_sub(owner.timestamp));
         }
     }
 }
@@ -217,7 +230,9 @@ impl Collector {
     }
 
     fn interval(&mut self, hook: Hook, event: &RawEvent<'_>) {
-        let Some(interval) = Interval::parse(event.payload()).filter(|i| i.source == 0) else { return };
+        let Some(interval) = Interval::parse(event.payload()).filter(|i| i.source == 0) else {
+            return;
+        };
         match hook.opcode {
             sample::opcode::INTERVAL_START => _ = self.first_interval.get_or_insert(interval.new),
             sample::opcode::INTERVAL_SET => _ = self.changed_from.get_or_insert(interval.old),
@@ -242,8 +257,18 @@ pub(super) fn collect(
         changed_from: None,
     };
     let start = session.clock().t0;
-    let length = session.ends().0.map_or(1.0, |end| end.saturating_sub(start).max(1) as f64);
-    let mut ticker = Ticker { progress, start, length, from: 0.0, share: SHARE, events: 0 };
+    let length = session
+        .ends()
+        .0
+        .map_or(1.0, |end| end.saturating_sub(start).max(1) as f64);
+    let mut ticker = Ticker {
+        progress,
+        start,
+        length,
+        from: 0.0,
+        share: SHARE,
+        events: 0,
+    };
     let mut interrupted = false;
     let (seen, mut visited) = (Arc::clone(&ahead.seen), 0u64);
     let in_order = |event: &RawEvent<'_>| {
@@ -260,9 +285,22 @@ pub(super) fn collect(
     if interrupted {
         return Err(ImportError::Interrupted);
     }
-    let FirstPass { facts, mut builder, mut dotnet } = c.first;
-    let first_pass::Tally { config, mut decoder, .. } = facts;
-    let Ahead { counts, mentions, mut disk_queues, .. } = ahead;
+    let FirstPass {
+        facts,
+        mut builder,
+        mut dotnet,
+    } = c.first;
+    let first_pass::Tally {
+        config,
+        mut decoder,
+        ..
+    } = facts;
+    let Ahead {
+        counts,
+        mentions,
+        mut disk_queues,
+        ..
+    } = ahead;
     disk_queues.sort();
     builder.mentioned_elsewhere(mentions);
     let methods = dotnet.finish_methods();
@@ -273,16 +311,23 @@ pub(super) fn collect(
     let mut pids: Vec<u32> = ahead.pids.into_iter().collect();
     pids.sort_unstable();
     // Without process events these are all that is known of a process; rows still name its id.
-    pids.into_iter().for_each(|pid| directory.processes.mention(pid));
+    pids.into_iter()
+        .for_each(|pid| directory.processes.mention(pid));
     let assemblies = Assemblies::new(&directory, &methods, &runtime_modules, session.clock());
     let limit = MAX_PATIENCE_S.saturating_mul(session.clock().frequency);
-    let runtime = if ahead.runtime_stacks { session.clock().frequency / RUNTIME_STACKS } else { 0 };
+    let runtime = if ahead.runtime_stacks {
+        session.clock().frequency / RUNTIME_STACKS
+    } else {
+        0
+    };
     let collected = Collected {
         directory,
         methods,
         assemblies,
         has_interrupts: ahead.has_interrupts,
-        has_mini_filters: counts.identities().any(|(identity, _)| MINI_FILTERS.includes(&identity)),
+        has_mini_filters: counts
+            .identities()
+            .any(|(identity, _)| MINI_FILTERS.includes(&identity)),
         end: end_of(session, &counts),
         last: counts.times().map(|(_, last)| last),
         // Rows wait as long as the latest stack of this trace needs, and no longer: every row that waits

@@ -86,7 +86,13 @@ impl<'d> Context<'d> {
         // The first switch-out of a processor names the thread that ran before it. That holds only up to the
         // first switch or gap of the processor.
         let is_first = || !self.schedule.has_seen(cpu);
-        let before = || self.directory.first_threads.get(&cpu).copied().filter(|_| is_first());
+        let before = || {
+            self.directory
+                .first_threads
+                .get(&cpu)
+                .copied()
+                .filter(|_| is_first())
+        };
         self.schedule.running_on(cpu).or_else(before)
     }
 
@@ -105,7 +111,9 @@ impl<'d> Context<'d> {
 
     /// Key of the thread that the header of an event names.
     pub(super) fn thread_key(&mut self, event: &RawEvent<'_>) -> Option<i32> {
-        event.thread_id().map(|tid| self.of_thread(tid, event.timestamp).thread_key)
+        event
+            .thread_id()
+            .map(|tid| self.of_thread(tid, event.timestamp).thread_key)
     }
 
     /// How stacks found their events, or did not.
@@ -179,7 +187,14 @@ impl<'d> Context<'d> {
         process: Option<ProcessKey>,
         branches: Box<[(u64, u64)]>,
     ) -> Result<(), SinkError> {
-        self.outbox.branches(Branches { time, process, branches }, &mut self.line)
+        self.outbox.branches(
+            Branches {
+                time,
+                process,
+                branches,
+            },
+            &mut self.line,
+        )
     }
 
     /// Takes the addresses of a stack. `cpu` is the processor where the kernel logged it.
@@ -187,12 +202,22 @@ impl<'d> Context<'d> {
         let kernel = |address: &u64| is_kernel_address(*address, self.directory.pointer_size());
         // A whole stack lies in one event. If it begins in the kernel, the user part may follow in an event
         // of its own, so that it counts as the kernel half.
-        let half = if addresses.first().is_some_and(kernel) { Half::Kernel } else { Half::User };
+        let half = if addresses.first().is_some_and(kernel) {
+            Half::Kernel
+        } else {
+            Half::User
+        };
         self.attach(of, half, GivenStack::Whole(addresses), cpu);
     }
 
     /// Takes a half of the stack of an event.
-    pub(super) fn attach(&mut self, of: Owner, half: Half, stack: GivenStack<'_>, cpu: Option<u16>) {
+    pub(super) fn attach(
+        &mut self,
+        of: Owner,
+        half: Half,
+        stack: GivenStack<'_>,
+        cpu: Option<u16>,
+    ) {
         let whose = self.line.whose(of.timestamp, of.tid, of.pid);
         self.line.attach(of.timestamp, whose, half, stack, cpu);
     }
@@ -204,7 +229,11 @@ impl<'d> Context<'d> {
         while let Some((seq, entry)) = self.line.pop() {
             self.outbox.leave(seq, entry, &mut self.line)?;
         }
-        if self.line.arena.is_chunk_full() { self.outbox.give_chunk(&mut self.line) } else { Ok(()) }
+        if self.line.arena.is_chunk_full() {
+            self.outbox.give_chunk(&mut self.line)
+        } else {
+            Ok(())
+        }
     }
 
     /// Hands on all rows that wait.
@@ -222,8 +251,15 @@ impl<'d> Context<'d> {
 
     /// Gives up the ready events that no switch-in will take.
     pub(super) fn forget_released(&mut self) {
-        let Self { schedule, line, outbox, .. } = self;
-        schedule.released().for_each(|seq| forget(line, outbox, seq));
+        let Self {
+            schedule,
+            line,
+            outbox,
+            ..
+        } = self;
+        schedule
+            .released()
+            .for_each(|seq| forget(line, outbox, seq));
     }
 }
 

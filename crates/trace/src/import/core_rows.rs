@@ -13,8 +13,11 @@ use crate::sink::{Sink, SinkError};
 use crate::system_config::SystemConfig;
 use crate::table::{CpuCore, Row};
 
-pub(super) const DECLARATION: Declaration =
-    Declaration { tables: &[sums(CpuCore::TABLE)], make: |_| Box::new(CoreRows), ..Declaration::EMPTY };
+pub(super) const DECLARATION: Declaration = Declaration {
+    tables: &[sums(CpuCore::TABLE)],
+    make: |_| Box::new(CoreRows),
+    ..Declaration::EMPTY
+};
 
 /// Writes what the first pass learned about processors.
 struct CoreRows;
@@ -27,20 +30,38 @@ impl Importer for CoreRows {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let collected = learned.collected;
-        let processors = learned.session.earliest().map_or(0, |file| file.header().cpu_count);
-        context.tables.push_all(collected.cores.rows(&collected.config, processors), sink)
+        let processors = learned
+            .session
+            .earliest()
+            .map_or(0, |file| file.header().cpu_count);
+        context
+            .tables
+            .push_all(collected.cores.rows(&collected.config, processors), sink)
     }
 }
 
 impl Cores {
     /// The rows of `cpu_core`: a processor for each that the header counts or an event names.
     pub(super) fn rows(&self, config: &SystemConfig, processors: u32) -> Vec<CpuCore> {
-        let rundowns: BTreeMap<u32, &Rundown> =
-            self.rundowns.values().filter_map(|r| Some((u32::from(self.index(r.number)?), r))).collect();
-        let named = config.processors.keys().chain(rundowns.keys()).map(|index| index.saturating_add(1));
+        let rundowns: BTreeMap<u32, &Rundown> = self
+            .rundowns
+            .values()
+            .filter_map(|r| Some((u32::from(self.index(r.number)?), r)))
+            .collect();
+        let named = config
+            .processors
+            .keys()
+            .chain(rundowns.keys())
+            .map(|index| index.saturating_add(1));
         let listed = u32::try_from(self.numbers.len()).unwrap_or_default();
-        let count = named.chain([processors, listed]).max().unwrap_or_default().min(MAX_PROCESSORS);
-        (0..count).map(|cpu| self.row(cpu, config, rundowns.get(&cpu).copied())).collect()
+        let count = named
+            .chain([processors, listed])
+            .max()
+            .unwrap_or_default()
+            .min(MAX_PROCESSORS);
+        (0..count)
+            .map(|cpu| self.row(cpu, config, rundowns.get(&cpu).copied()))
+            .collect()
     }
 
     fn row(&self, cpu: u32, config: &SystemConfig, rundown: Option<&Rundown>) -> CpuCore {
@@ -48,8 +69,11 @@ impl Cores {
         let named = config.processors.get(&cpu);
         let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let machine = config.cpu.as_ref().map(|cpu| cpu.mhz);
-        let nominal =
-            rundown.and_then(|r| r.nominal_mhz).or(named.map(|p| p.mhz)).or(machine).filter(|mhz| *mhz > 0);
+        let nominal = rundown
+            .and_then(|r| r.nominal_mhz)
+            .or(named.map(|p| p.mhz))
+            .or(machine)
+            .filter(|mhz| *mhz > 0);
         let node = number.and_then(|(group, n)| {
             let has = |node: &NumaNode| {
                 node.group == group && node.mask.checked_shr(n.into()).unwrap_or(0) & 1 != 0
@@ -66,7 +90,9 @@ impl Cores {
             efficiency_class: rundown.and_then(|r| r.efficiency_class).map(Into::into),
             scheduling_class: rundown.and_then(|r| r.scheduling_class).map(Into::into),
             nominal_mhz: nominal.map(|mhz| mhz as i32),
-            relative_performance_percent: rundown.and_then(|r| r.relative_performance).map(|p| p as i32),
+            relative_performance_percent: rundown
+                .and_then(|r| r.relative_performance)
+                .map(|p| p as i32),
             is_hyper_threaded: mask.map(|mask| mask >> cpu & 1 != 0),
             name: named.and_then(|p| text(&p.name)),
             vendor: named.and_then(|p| text(&p.vendor)),

@@ -14,7 +14,11 @@ use crate::declared::Events;
 /// Kernel events that describe processors; those of Kernel-Processor-Power come in addition.
 pub(super) const LEARNS: &[Events] = &[Events::Kernel(
     group::CONFIG,
-    &[config::opcode::CPU, config::opcode::NUMA, config::opcode::PROCESSOR_NUMBER],
+    &[
+        config::opcode::CPU,
+        config::opcode::NUMA,
+        config::opcode::PROCESSOR_NUMBER,
+    ],
 )];
 
 /// The largest number of processors that Windows supports; files that claim more are not believed.
@@ -38,13 +42,18 @@ impl Cores {
     #[inline]
     pub(super) fn observe(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
         match hook {
-            Some(Hook { group: group::CONFIG, opcode, version }) => self.config(opcode, version, event),
+            Some(Hook {
+                group: group::CONFIG,
+                opcode,
+                version,
+            }) => self.config(opcode, version, event),
             None if event.kind.is_manifest() && event.provider() == PROCESSOR_POWER => {
                 let descriptor = event.descriptor();
                 match Event::parse(descriptor.id, descriptor.version, event.payload()) {
                     Some(Event::Rundown(rundown)) => self.rundown(rundown),
                     Some(Event::Index(number, index))
-                        if index < MAX_PROCESSORS && self.indexes.len() < MAX_PROCESSORS as usize =>
+                        if index < MAX_PROCESSORS
+                            && self.indexes.len() < MAX_PROCESSORS as usize =>
                     {
                         self.indexes.insert(number, index);
                     }
@@ -73,7 +82,9 @@ impl Cores {
 
     /// A later event replaces what it states; what it does not state stays.
     fn rundown(&mut self, new: Rundown) {
-        if self.rundowns.len() >= MAX_PROCESSORS as usize && !self.rundowns.contains_key(&new.number) {
+        if self.rundowns.len() >= MAX_PROCESSORS as usize
+            && !self.rundowns.contains_key(&new.number)
+        {
             return;
         }
         let known = self.rundowns.entry(new.number).or_default();
@@ -96,14 +107,20 @@ impl Cores {
             let at = |(group, n): &(u16, u8)| (*group, *n) == (number.group, number.number);
             self.numbers.iter().position(at)
         };
-        let known = self.indexes.get(&number).map(|index| *index as usize).or_else(listed);
+        let known = self
+            .indexes
+            .get(&number)
+            .map(|index| *index as usize)
+            .or_else(listed);
         let index = known.or_else(|| (number.group == 0).then_some(usize::from(number.number)))?;
         u16::try_from(index).ok()
     }
 
     /// Speed of a processor without boost.
     pub(super) fn nominal_mhz(&self, number: Number) -> Option<u32> {
-        self.rundowns.get(&number).and_then(|rundown| rundown.nominal_mhz)
+        self.rundowns
+            .get(&number)
+            .and_then(|rundown| rundown.nominal_mhz)
     }
 }
 
@@ -117,7 +134,10 @@ mod tests {
     fn processors_of_several_groups_have_the_index_of_the_table() {
         let core = |group, number| Number { group, number };
         let mut cores = Cores::default();
-        assert_eq!((cores.index(core(0, 7)), cores.index(core(1, 0))), (Some(7), None));
+        assert_eq!(
+            (cores.index(core(0, 7)), cores.index(core(1, 0))),
+            (Some(7), None)
+        );
         cores.numbers = vec![(0, 0), (0, 1), (1, 0)];
         assert_eq!(cores.index(core(1, 0)), Some(2));
         cores.indexes.insert(core(1, 1), 3);
@@ -127,13 +147,27 @@ mod tests {
     #[test]
     fn a_row_has_what_events_report_and_no_more_processors_than_windows_has() {
         let mut cores = Cores::default();
-        let number = Number { group: 0, number: 1 };
-        let rundown =
-            Rundown { number, nominal_mhz: Some(2400), efficiency_class: Some(1), ..Rundown::default() };
+        let number = Number {
+            group: 0,
+            number: 1,
+        };
+        let rundown = Rundown {
+            number,
+            nominal_mhz: Some(2400),
+            efficiency_class: Some(1),
+            ..Rundown::default()
+        };
         cores.rundown(rundown);
-        cores.rundown(Rundown { number, scheduling_class: Some(3), ..Rundown::default() });
+        cores.rundown(Rundown {
+            number,
+            scheduling_class: Some(3),
+            ..Rundown::default()
+        });
         cores.hyper_threads = Some(0b01);
-        cores.nodes = vec![NumaNode { mask: 0b10, group: 0 }];
+        cores.nodes = vec![NumaNode {
+            mask: 0b10,
+            group: 0,
+        }];
         let rows = cores.rows(&SystemConfig::default(), 2);
         let known = CpuCore {
             cpu: 1,
@@ -146,7 +180,16 @@ mod tests {
             is_hyper_threaded: Some(false),
             ..CpuCore::default()
         };
-        assert_eq!(rows, [CpuCore { is_hyper_threaded: Some(true), ..CpuCore::default() }, known]);
+        assert_eq!(
+            rows,
+            [
+                CpuCore {
+                    is_hyper_threaded: Some(true),
+                    ..CpuCore::default()
+                },
+                known
+            ]
+        );
         assert_eq!(cores.rows(&SystemConfig::default(), u32::MAX).len(), 2048);
     }
 }

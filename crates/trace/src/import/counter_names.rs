@@ -12,7 +12,10 @@ use crate::table::PmcCounter;
 
 /// What is learned of counters.
 pub(super) const LEARNS: &[Events] = &[
-    Events::Kernel(group::PERFINFO, &[counter::opcode::CONFIG, counter::opcode::SAMPLE]),
+    Events::Kernel(
+        group::PERFINFO,
+        &[counter::opcode::CONFIG, counter::opcode::SAMPLE],
+    ),
     Events::Kernel(group::PERFINFO, sample::INTERVALS),
 ];
 
@@ -42,13 +45,17 @@ impl CounterNames {
                     self.sources.entry(sample.source.into()).or_default();
                 }
             }
-            (group::PERFINFO, op) if sample::is_interval(op) => self.interval(hook, event.payload()),
+            (group::PERFINFO, op) if sample::is_interval(op) => {
+                self.interval(hook, event.payload())
+            }
             _ => {}
         }
     }
 
     fn interval(&mut self, hook: Hook, payload: &[u8]) {
-        let Some(interval) = Interval::parse(payload).filter(|i| i.source != 0) else { return };
+        let Some(interval) = Interval::parse(payload).filter(|i| i.source != 0) else {
+            return;
+        };
         if self.sources.len() >= MAX_SOURCES {
             return;
         }
@@ -58,7 +65,11 @@ impl CounterNames {
         }
         // Where only a change is reported, the interval in force before it is the one at the start of the
         // trace.
-        let first = if hook.opcode == sample::opcode::INTERVAL_SET { interval.old } else { interval.new };
+        let first = if hook.opcode == sample::opcode::INTERVAL_SET {
+            interval.old
+        } else {
+            interval.new
+        };
         known.1 = known.1.or(Some(first).filter(|interval| *interval > 0));
     }
 
@@ -83,12 +94,15 @@ impl CounterNames {
                 .unwrap_or_else(|| format!("counter {position}")),
             ..PmcCounter::default()
         });
-        let sampled = self.sources.iter().map(|(source, (_, interval))| PmcCounter {
-            source: i32::try_from(*source).ok(),
-            name: self.name(*source),
-            interval: interval.map(Into::into),
-            position: None,
-        });
+        let sampled = self
+            .sources
+            .iter()
+            .map(|(source, (_, interval))| PmcCounter {
+                source: i32::try_from(*source).ok(),
+                name: self.name(*source),
+                interval: interval.map(Into::into),
+                position: None,
+            });
         counted.chain(sampled).collect()
     }
 }
@@ -101,6 +115,8 @@ impl CounterNames {
 
     /// Interval of a source when the trace began.
     pub(super) fn interval_of(&self, source: u32) -> Option<u32> {
-        self.sources.get(&source).and_then(|(_, interval)| *interval)
+        self.sources
+            .get(&source)
+            .and_then(|(_, interval)| *interval)
     }
 }

@@ -22,8 +22,16 @@ pub(super) const DECLARATION: Declaration = Declaration {
         Events::Kernel(group::PERFINFO, &[opcode::SAMPLE, opcode::CONFIG]),
         Events::Kernel(group::BRANCH, &[opcode::BRANCHES]),
     ],
-    hears: &[Events::Kernel(group::PERFINFO, &[sample::opcode::INTERVAL_SET])],
-    tables: &[sums(PmcCounter::TABLE), rows(Pmc::TABLE), rows(PmcSample::TABLE), rows(Lbr::TABLE)],
+    hears: &[Events::Kernel(
+        group::PERFINFO,
+        &[sample::opcode::INTERVAL_SET],
+    )],
+    tables: &[
+        sums(PmcCounter::TABLE),
+        rows(Pmc::TABLE),
+        rows(PmcSample::TABLE),
+        rows(Lbr::TABLE),
+    ],
     make: |learned| Box::new(Counters::new(&learned.collected.counters)),
     ..Declaration::EMPTY
 };
@@ -37,7 +45,10 @@ struct Counters<'n> {
 
 impl<'n> Counters<'n> {
     fn new(names: &'n CounterNames) -> Self {
-        Self { names, sources: FxHashMap::default() }
+        Self {
+            names,
+            sources: FxHashMap::default(),
+        }
     }
 
     fn source(&mut self, source: u32) -> &mut (Arc<str>, Option<u32>) {
@@ -86,7 +97,9 @@ impl Importer for Counters<'_> {
         }
         if hook.opcode == opcode::SAMPLE {
             let sample = CounterSample::parse(event.payload(), event.pointer_size());
-            let Some(sample) = sample else { return Ok(false) };
+            let Some(sample) = sample else {
+                return Ok(false);
+            };
             self.sample(sample, event, context);
         }
         // Names of counters were read by the first pass.
@@ -115,19 +128,24 @@ impl Importer for Counters<'_> {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let rows = self.names.rows(context.counted_values);
-        rows.iter().try_for_each(|row| context.tables.push(row, sink))
+        rows.iter()
+            .try_for_each(|row| context.tables.push(row, sink))
     }
 }
 
 /// Takes a branch record. Returns whether it is one.
 fn branches(event: &RawEvent<'_>, context: &mut Context<'_>) -> IsShown {
     let payload = event.payload();
-    let Some(owner) = BranchOwner::parse(payload) else { return Ok(false) };
+    let Some(owner) = BranchOwner::parse(payload) else {
+        return Ok(false);
+    };
     let branches = counter::branches(payload, event.pointer_size());
     if branches.is_empty() || !context.range.contains(context.ns(owner.timestamp)) {
         return Ok(!branches.is_empty());
     }
-    let of_thread = context.directory.process_of_thread(owner.tid, owner.timestamp);
+    let of_thread = context
+        .directory
+        .process_of_thread(owner.tid, owner.timestamp);
     let process = of_thread.or_else(|| context.directory.process_at(owner.pid, owner.timestamp));
     context.branches(owner.timestamp, process, branches.into())?;
     Ok(true)

@@ -19,8 +19,25 @@ pub(super) struct Deltas([Option<i64>; MAX_COUNTERS]);
 impl Deltas {
     /// The row of a slice.
     pub(super) fn row(self) -> Pmc {
-        let [value_0, value_1, value_2, value_3, value_4, value_5, value_6] = self.0;
-        Pmc { value_0, value_1, value_2, value_3, value_4, value_5, value_6, ..Pmc::default() }
+        let [
+            value_0,
+            value_1,
+            value_2,
+            value_3,
+            value_4,
+            value_5,
+            value_6,
+        ] = self.0;
+        Pmc {
+            value_0,
+            value_1,
+            value_2,
+            value_3,
+            value_4,
+            value_5,
+            value_6,
+            ..Pmc::default()
+        }
     }
 }
 
@@ -38,7 +55,9 @@ impl LastValues {
     #[inline]
     pub(super) fn switch(&mut self, event: &RawEvent<'_>) -> Option<Deltas> {
         let mut now = Values::default();
-        now.iter_mut().zip(event.pmc_values()).for_each(|(slot, value)| *slot = Some(value));
+        now.iter_mut()
+            .zip(event.pmc_values())
+            .for_each(|(slot, value)| *slot = Some(value));
         if now == Values::default() {
             return None;
         }
@@ -46,7 +65,9 @@ impl LastValues {
         let before = self.last.insert(event.cpu, now)?;
         let mut deltas = [None; MAX_COUNTERS];
         for (delta, (before, now)) in deltas.iter_mut().zip(before.into_iter().zip(now)) {
-            *delta = before.zip(now).and_then(|(before, now)| difference(before, now));
+            *delta = before
+                .zip(now)
+                .and_then(|(before, now)| difference(before, now));
         }
         deltas.iter().any(Option::is_some).then_some(Deltas(deltas))
     }
@@ -65,7 +86,9 @@ fn difference(before: u64, now: u64) -> Option<i64> {
         None if before >> WIDTH == 0 => (now + (1 << WIDTH)).checked_sub(before)?,
         None => return None,
     };
-    i64::try_from(forward).ok().filter(|forward| forward >> (WIDTH - 1) == 0)
+    i64::try_from(forward)
+        .ok()
+        .filter(|forward| forward >> (WIDTH - 1) == 0)
 }
 
 #[cfg(test)]

@@ -20,14 +20,21 @@ const OF_IMAGES: Events = Events::Kernel(group::IMAGE, image::LIFETIME);
 
 pub(super) const PROCESSES: Declaration = Declaration {
     // All of these were read by the first pass. Events of the provider stay events: they say more.
-    takes: &[OF_PROCESSES, ENDINGS, Events::Kernel(group::THREAD, thread::LIFETIME)],
+    takes: &[
+        OF_PROCESSES,
+        ENDINGS,
+        Events::Kernel(group::THREAD, thread::LIFETIME),
+    ],
     tables: &[sums(Process::TABLE), sums(Thread::TABLE)],
     topics: &[Topic {
         place: 60,
         name: "processes",
         answers: "what ran",
         recorded_by: "PROC_THREAD",
-        events: &[OF_PROCESSES, Events::Provider(KERNEL_PROCESS, provider::id::PROCESSES)],
+        events: &[
+            OF_PROCESSES,
+            Events::Provider(KERNEL_PROCESS, provider::id::PROCESSES),
+        ],
         tables: &[],
     }],
     make: |_| Box::new(Processes),
@@ -49,7 +56,8 @@ impl Importer for Processes {
         context.tables.push_all(processes, sink)?;
         let end = learned.collected.end;
         for DescribedThread { row, begins } in context.identity.threads(end) {
-            let (process, time) = begins.map_or((None, end), |begins| (begins.process, begins.time));
+            let (process, time) =
+                begins.map_or((None, end), |begins| (begins.process, begins.time));
             let row = waiting::row(row, move |row, found| {
                 row.start_frame_id = begins.map(|begins| found.frame(begins.address));
             });
@@ -60,7 +68,11 @@ impl Importer for Processes {
 }
 
 pub(super) const CODE: Declaration = Declaration {
-    takes: &[OF_IMAGES, Events::Kernel(group::IMAGE, &[image::opcode::KERNEL_BASE]), Events::Class(IMAGE_ID)],
+    takes: &[
+        OF_IMAGES,
+        Events::Kernel(group::IMAGE, &[image::opcode::KERNEL_BASE]),
+        Events::Class(IMAGE_ID),
+    ],
     tables: &[sums(Module::TABLE), sums(Method::TABLE)],
     topics: &[
         Topic {
@@ -68,7 +80,10 @@ pub(super) const CODE: Declaration = Declaration {
             name: "images",
             answers: "which modules were loaded",
             recorded_by: "LOADER",
-            events: &[OF_IMAGES, Events::Provider(KERNEL_PROCESS, provider::id::IMAGES)],
+            events: &[
+                OF_IMAGES,
+                Events::Provider(KERNEL_PROCESS, provider::id::IMAGES),
+            ],
             tables: &[Module::TABLE],
         },
         Topic {
@@ -95,8 +110,12 @@ impl Importer for Code {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let collected = learned.collected;
-        context.tables.push_all(context.identity.modules(&collected.assemblies), sink)?;
-        let methods = context.identity.methods(&collected.methods, &collected.assemblies);
+        context
+            .tables
+            .push_all(context.identity.modules(&collected.assemblies), sink)?;
+        let methods = context
+            .identity
+            .methods(&collected.methods, &collected.assemblies);
         context.tables.push_all(methods, sink)
     }
 }

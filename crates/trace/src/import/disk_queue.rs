@@ -29,13 +29,27 @@ struct Requests {
 impl DiskQueues {
     /// Takes an event of a disk, in any order.
     pub(super) fn observe(&mut self, hook: Hook, event: &RawEvent<'_>, clock: &Clock) {
-        if !matches!(hook.opcode, disk::opcode::READ | disk::opcode::WRITE | disk::opcode::FLUSH) {
+        if !matches!(
+            hook.opcode,
+            disk::opcode::READ | disk::opcode::WRITE | disk::opcode::FLUSH
+        ) {
             return;
         }
-        let io = disk::DiskIo::parse(event.payload(), hook.opcode, hook.version, event.pointer_size());
+        let io = disk::DiskIo::parse(
+            event.payload(),
+            hook.opcode,
+            hook.version,
+            event.pointer_size(),
+        );
         let Some(io) = io else { return };
         let end = clock.nanoseconds(event.timestamp);
-        self.add(io.disk, clock.nanoseconds_before(event.timestamp, io.response_ticks).min(end), end);
+        self.add(
+            io.disk,
+            clock
+                .nanoseconds_before(event.timestamp, io.response_ticks)
+                .min(end),
+            end,
+        );
     }
 
     fn add(&mut self, disk: u32, begin: i64, end: i64) {
@@ -59,7 +73,10 @@ impl DiskQueues {
 
     /// Requests under way when a request began and when it ended, itself included.
     pub(super) fn depths(&self, disk: u32, begin_ns: i64, end_ns: i64) -> Option<(usize, usize)> {
-        let Requests { begins, ends } = self.disks.get(&disk).filter(|_| self.count <= MAX_REQUESTS)?;
+        let Requests { begins, ends } = self
+            .disks
+            .get(&disk)
+            .filter(|_| self.count <= MAX_REQUESTS)?;
         let begun = |time: i64| begins.partition_point(|begin| *begin <= time);
         let at_begin = begun(begin_ns).saturating_sub(ends.partition_point(|end| *end <= begin_ns));
         // An end at the very time still counts here, and does not at the begin: the request itself ends then.
@@ -75,7 +92,10 @@ mod tests {
 
     #[test]
     fn memory_for_requests_is_bounded() {
-        let mut queues = DiskQueues { count: MAX_REQUESTS - 1, ..DiskQueues::default() };
+        let mut queues = DiskQueues {
+            count: MAX_REQUESTS - 1,
+            ..DiskQueues::default()
+        };
         queues.add(0, 10, 20);
         assert_eq!(queues.depths(0, 10, 20), Some((1, 1)));
         queues.add(0, 15, 30);

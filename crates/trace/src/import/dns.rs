@@ -19,7 +19,13 @@ use crate::table::{self, Row};
 pub(super) const DECLARATION: Declaration = Declaration {
     takes: &[Events::Provider(
         DNS_CLIENT,
-        &[id::SERVER_TIMEOUT, id::START, id::END, id::ADAPTER, id::SERVER],
+        &[
+            id::SERVER_TIMEOUT,
+            id::START,
+            id::END,
+            id::ADAPTER,
+            id::SERVER,
+        ],
     )],
     tables: &[sums(table::DnsQuery::TABLE)],
     topics: &[Topic {
@@ -47,7 +53,10 @@ struct Names(Vec<Arc<str>>);
 
 impl Names {
     fn add(&mut self, name: &str) {
-        if !name.is_empty() && self.0.len() < MAX_NAMES && !self.0.iter().any(|known| **known == *name) {
+        if !name.is_empty()
+            && self.0.len() < MAX_NAMES
+            && !self.0.iter().any(|known| **known == *name)
+        {
             self.0.push(name.into());
         }
     }
@@ -96,7 +105,15 @@ struct Dns {
 
 impl Dns {
     fn start(&mut self, dns_event: &DnsEvent, event: &RawEvent<'_>, context: &mut Context<'_>) {
-        let Step::Start { query_type, options, is_network, is_async } = dns_event.step else { return };
+        let Step::Start {
+            query_type,
+            options,
+            is_network,
+            is_async,
+        } = dns_event.step
+        else {
+            return;
+        };
         let (pid, now) = (event.process_id(), event.timestamp);
         let process = pid.and_then(|pid| context.directory.process_at(pid, now));
         let row = table::DnsQuery {
@@ -111,12 +128,15 @@ impl Dns {
             ..table::DnsQuery::default()
         };
         let stack = inline_stack(event);
-        let start = (!stack.is_empty()).then(|| context.wait_with(now, process, &stack, Pending::Start));
+        let start =
+            (!stack.is_empty()).then(|| context.wait_with(now, process, &stack, Pending::Start));
         let open = Open::new(pid, query_type, row, start);
         let of_name = self.open.entry(dns_event.name.to_lowercase()).or_default();
         // Where another one of this process, name and type is open, its answer was lost, or this one's answer
         // ends both.
-        let lost = of_name.iter().position(|open| open.pid == pid && open.query_type == query_type);
+        let lost = of_name
+            .iter()
+            .position(|open| open.pid == pid && open.query_type == query_type);
         let lost = lost.or_else(|| (of_name.len() >= MAX_OPEN).then_some(0));
         if let Some(at) = lost {
             write(of_name.remove(at), now, context);
@@ -125,20 +145,29 @@ impl Dns {
     }
 
     fn end(&mut self, dns_event: &DnsEvent, event: &RawEvent<'_>, context: &mut Context<'_>) {
-        let Step::End { query_type, status, ref results } = dns_event.step else { return };
+        let Step::End {
+            query_type,
+            status,
+            ref results,
+        } = dns_event.step
+        else {
+            return;
+        };
         let (pid, now) = (event.process_id(), event.timestamp);
         let end_ns = context.ns(now);
-        let mut open = self.take(&dns_event.name, pid, query_type).unwrap_or_else(|| {
-            let process = pid.and_then(|pid| context.directory.process_at(pid, now));
-            let row = table::DnsQuery {
-                process_key: key(process),
-                thread_key: context.thread_key(event),
-                name: dns_event.name.as_str().into(),
-                query_type: query_type as i32,
-                ..table::DnsQuery::default()
-            };
-            Open::new(pid, query_type, row, None)
-        });
+        let mut open = self
+            .take(&dns_event.name, pid, query_type)
+            .unwrap_or_else(|| {
+                let process = pid.and_then(|pid| context.directory.process_at(pid, now));
+                let row = table::DnsQuery {
+                    process_key: key(process),
+                    thread_key: context.thread_key(event),
+                    name: dns_event.name.as_str().into(),
+                    query_type: query_type as i32,
+                    ..table::DnsQuery::default()
+                };
+                Open::new(pid, query_type, row, None)
+            });
         open.row.end_ns = Some(end_ns);
         open.row.duration_ns = open.row.start_ns.map(|start| end_ns.saturating_sub(start));
         open.row.status = Some(status as i32);
@@ -150,7 +179,9 @@ impl Dns {
     fn take(&mut self, name: &str, pid: Option<u32>, query_type: u32) -> Option<Open> {
         let name = name.to_lowercase();
         let of_name = self.open.get_mut(&name)?;
-        let at = of_name.iter().position(|open| open.pid == pid && open.query_type == query_type)?;
+        let at = of_name
+            .iter()
+            .position(|open| open.pid == pid && open.query_type == query_type)?;
         let open = of_name.remove(at);
         if of_name.is_empty() {
             self.open.remove(&name);
@@ -161,23 +192,32 @@ impl Dns {
     /// Adds adapters and servers to all open queries for the name that they may belong to. Returns whether
     /// there is one.
     fn between(&mut self, dns_event: &DnsEvent) -> bool {
-        let Some(of_name) = self.open.get_mut(&dns_event.name.to_lowercase()) else { return false };
+        let Some(of_name) = self.open.get_mut(&dns_event.name.to_lowercase()) else {
+            return false;
+        };
         // Older versions do not say who asked.
         let knows = of_name.iter().any(|open| open.pid == dns_event.client);
         let mut is_shown = false;
-        for open in of_name.iter_mut().filter(|open| !knows || open.pid == dns_event.client) {
+        for open in of_name
+            .iter_mut()
+            .filter(|open| !knows || open.pid == dns_event.client)
+        {
             match &dns_event.step {
                 Step::Adapter { adapter, servers } => {
                     // `;` separates the names in the column.
                     open.adapters.add(&adapter.replace(';', "_"));
-                    servers.split(';').for_each(|server| open.adapter_servers.add(server.trim()));
+                    servers
+                        .split(';')
+                        .for_each(|server| open.adapter_servers.add(server.trim()));
                 }
                 Step::Server { query_type, server } if *query_type == open.query_type => {
                     open.servers.add(server);
                 }
                 Step::Timeout { servers } => {
                     open.row.is_timed_out = true;
-                    servers.iter().for_each(|server| open.timed_out.add(&server.to_string()));
+                    servers
+                        .iter()
+                        .for_each(|server| open.timed_out.add(&server.to_string()));
                 }
                 _ => continue,
             }
@@ -188,8 +228,15 @@ impl Dns {
 }
 
 impl Importer for Dns {
-    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, _: &mut dyn Sink) -> IsShown {
-        let Some(dns_event) = self.reader.read(event, &mut context.decoder) else { return Ok(false) };
+    fn other(
+        &mut self,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
+        let Some(dns_event) = self.reader.read(event, &mut context.decoder) else {
+            return Ok(false);
+        };
         Ok(match &dns_event.step {
             Step::Start { .. } => {
                 self.start(&dns_event, event, context);
@@ -214,7 +261,9 @@ impl Importer for Dns {
         let mut open: Vec<Open> = self.open.into_values().flatten().collect();
         open.sort_by(|a, b| {
             let order = |open: &Open| (open.row.start_ns, open.pid, open.query_type);
-            order(a).cmp(&order(b)).then_with(|| a.row.name.cmp(&b.row.name))
+            order(a)
+                .cmp(&order(b))
+                .then_with(|| a.row.name.cmp(&b.row.name))
         });
         for open in open {
             write(open, learned.collected.end, context);
@@ -225,8 +274,20 @@ impl Importer for Dns {
 
 /// Hands a row on, if it belongs to the range.
 fn write(open: Open, time: i64, context: &mut Context<'_>) {
-    let Open { mut row, start, adapters, adapter_servers, servers, timed_out, .. } = open;
-    if !row.start_ns.or(row.end_ns).is_some_and(|ns| context.range.contains(ns)) {
+    let Open {
+        mut row,
+        start,
+        adapters,
+        adapter_servers,
+        servers,
+        timed_out,
+        ..
+    } = open;
+    if !row
+        .start_ns
+        .or(row.end_ns)
+        .is_some_and(|ns| context.range.contains(ns))
+    {
         start.into_iter().for_each(|seq| context.forget(seq));
         return;
     }

@@ -17,7 +17,10 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{self, Row};
 use crate::tracker::process::ProcessKey;
 
-const EVENTS: &[Events] = &[Events::Provider(clr::RUNTIME, &[]), Events::Provider(clr::RUNDOWN, &[])];
+const EVENTS: &[Events] = &[
+    Events::Provider(clr::RUNTIME, &[]),
+    Events::Provider(clr::RUNDOWN, &[]),
+];
 
 pub(super) const DECLARATION: Declaration = Declaration {
     takes: EVENTS,
@@ -33,7 +36,12 @@ pub(super) const DECLARATION: Declaration = Declaration {
         answers: "collections, compiled methods, exceptions",
         recorded_by: "Microsoft-Windows-DotNETRuntime",
         events: EVENTS,
-        tables: &[table::Exception::TABLE, table::Gc::TABLE, table::Jit::TABLE, table::ThreadPool::TABLE],
+        tables: &[
+            table::Exception::TABLE,
+            table::Gc::TABLE,
+            table::Jit::TABLE,
+            table::ThreadPool::TABLE,
+        ],
     }],
     make: |_| Box::new(Dotnet::default()),
     ..Declaration::EMPTY
@@ -97,7 +105,9 @@ impl Dotnet {
         if let Some(tid) = event.thread_id().filter(|_| origin == Origin::Runtime) {
             self.last_events.insert(tid, event.timestamp);
         }
-        let process = event.process_id().and_then(|pid| context.directory.process_at(pid, event.timestamp));
+        let process = event
+            .process_id()
+            .and_then(|pid| context.directory.process_at(pid, event.timestamp));
         let (payload, version) = (event.payload(), event.version() as u8);
         let ns = context.ns(event.timestamp);
         match (origin, event.descriptor().id) {
@@ -109,27 +119,43 @@ impl Dotnet {
             }
             (Origin::Runtime, id::EXCEPTION) => return Ok(exception(process, event, context)),
             (Origin::Runtime, id::GC_START) => {
-                let Some(start) = GcStart::parse(payload, version) else { return Ok(false) };
+                let Some(start) = GcStart::parse(payload, version) else {
+                    return Ok(false);
+                };
                 self.gc_start(process, &start, ns);
             }
             (Origin::Runtime, id::GC_END) => {
-                let Some((number, runtime)) = clr::gc_end(payload, version) else { return Ok(false) };
+                let Some((number, runtime)) = clr::gc_end(payload, version) else {
+                    return Ok(false);
+                };
                 self.gc_end(process, number, runtime, ns);
             }
             (Origin::Runtime, id::GC_SUSPEND_BEGIN) => {
-                let Some(suspend) = Suspend::parse(payload, version) else { return Ok(false) };
+                let Some(suspend) = Suspend::parse(payload, version) else {
+                    return Ok(false);
+                };
                 let runtime = suspend.is_for_gc().then_some(suspend.clr_instance);
-                let suspension = Suspension { begin: ns, stopped: None, restart: None, runtime };
-                self.suspensions.insert((process, event.thread_id()), suspension);
+                let suspension = Suspension {
+                    begin: ns,
+                    stopped: None,
+                    restart: None,
+                    runtime,
+                };
+                self.suspensions
+                    .insert((process, event.thread_id()), suspension);
             }
             // These stay events of their own: the row of the collection has only sums of them.
             (Origin::Runtime, id::GC_SUSPEND_END | id::GC_RESTART_BEGIN | id::GC_HEAP_STATS) => {
                 self.part(process, event, ns);
                 return Ok(false);
             }
-            (Origin::Runtime, id::GC_RESTART_END) => self.restarted((process, event.thread_id()), ns),
+            (Origin::Runtime, id::GC_RESTART_END) => {
+                self.restarted((process, event.thread_id()), ns)
+            }
             (Origin::Runtime, id::JITTING_STARTED) => {
-                let Some((method, bytes)) = clr::jitting_started(payload) else { return Ok(false) };
+                let Some((method, bytes)) = clr::jitting_started(payload) else {
+                    return Ok(false);
+                };
                 self.compilations.insert((process, method), (ns, bytes));
             }
             (Origin::Runtime, _) => return Ok(thread_pool(process, event, context)),
@@ -143,26 +169,41 @@ impl Dotnet {
     fn stack(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         // It is taken out, since an event has one stack: another stack without an event in front of it
         // belongs to none.
-        let before = event.thread_id().and_then(|tid| Some((tid, self.last_events.remove(&tid)?)));
-        let Some((tid, time)) = before else { return false };
+        let before = event
+            .thread_id()
+            .and_then(|tid| Some((tid, self.last_events.remove(&tid)?)));
+        let Some((tid, time)) = before else {
+            return false;
+        };
         let addresses = clr::stack(event.payload(), event.pointer_size());
         let pid = event.process_id().unwrap_or_default();
-        context.attach_whole(Owner { timestamp: time, pid, tid }, &addresses, None);
+        context.attach_whole(
+            Owner {
+                timestamp: time,
+                pid,
+                tid,
+            },
+            &addresses,
+            None,
+        );
         true
     }
 
     fn gc_start(&mut self, process: Option<ProcessKey>, start: &GcStart, ns: i64) {
         // CLR 4.5 logs each start in two versions.
-        let index = *self.by_number.entry((process, start.clr_instance, start.number)).or_insert_with(|| {
-            self.collections.push(table::Gc {
-                process_key: key(process),
-                number: start.number as i32,
-                start_ns: Some(ns),
-                reason: Some(start.reason as i32),
-                ..table::Gc::default()
+        let index = *self
+            .by_number
+            .entry((process, start.clr_instance, start.number))
+            .or_insert_with(|| {
+                self.collections.push(table::Gc {
+                    process_key: key(process),
+                    number: start.number as i32,
+                    start_ns: Some(ns),
+                    reason: Some(start.reason as i32),
+                    ..table::Gc::default()
+                });
+                self.collections.len() - 1
             });
-            self.collections.len() - 1
-        });
         let runtime = (process, start.clr_instance);
         self.last.insert(runtime, index);
         if start.kind.is_none_or(|kind| kind == BACKGROUND) {
@@ -181,7 +222,9 @@ impl Dotnet {
             (id::GC_SUSPEND_END, Some(suspension)) => suspension.stopped = Some(ns),
             (id::GC_RESTART_BEGIN, Some(suspension)) => suspension.restart = Some(ns),
             (id::GC_HEAP_STATS, _) => {
-                let Some(stats) = HeapStats::parse(event.payload(), event.version() as u8) else { return };
+                let Some(stats) = HeapStats::parse(event.payload(), event.version() as u8) else {
+                    return;
+                };
                 let ended = self.ended.remove(&(process, stats.clr_instance));
                 if let Some(row) = ended.and_then(|index| self.collections.get_mut(index)) {
                     heaps(row, &stats);
@@ -196,8 +239,9 @@ impl Dotnet {
             self.ended.insert((process, runtime), *index);
         }
         let known = self.by_number.get(&(process, runtime, number)).copied();
-        let known =
-            known.and_then(|index| self.collections.get_mut(index)).filter(|row| row.end_ns.is_none());
+        let known = known
+            .and_then(|index| self.collections.get_mut(index))
+            .filter(|row| row.end_ns.is_none());
         if let Some(row) = known {
             row.end_ns = Some(ns);
             row.duration_ns = row.start_ns.map(|start| ns.saturating_sub(start));
@@ -216,23 +260,53 @@ impl Dotnet {
     /// Threads run again. The time belongs to the collection that began while they stood still; without one
     /// to the collection in the background that is in progress, whichever thread began it.
     fn restarted(&mut self, runner: Runner, ns: i64) {
-        let Some(suspension) = self.suspensions.remove(&runner) else { return };
-        let Suspension { begin, stopped, restart, runtime: Some(runtime) } = suspension else { return };
+        let Some(suspension) = self.suspensions.remove(&runner) else {
+            return;
+        };
+        let Suspension {
+            begin,
+            stopped,
+            restart,
+            runtime: Some(runtime),
+        } = suspension
+        else {
+            return;
+        };
         let runtime = (runner.0, runtime);
         let find = |which: &FxHashMap<Runtime, usize>, is_meant: &dyn Fn(&table::Gc) -> bool| {
-            which.get(&runtime).copied().filter(|index| self.collections.get(*index).is_some_and(is_meant))
+            which
+                .get(&runtime)
+                .copied()
+                .filter(|index| self.collections.get(*index).is_some_and(is_meant))
         };
-        let began = find(&self.last, &|row| row.start_ns.is_some_and(|start| start >= begin));
-        let goes_on = || find(&self.background, &|row| row.end_ns.is_none_or(|end| end >= begin));
-        match began.or_else(goes_on).and_then(|index| self.collections.get_mut(index)) {
+        let began = find(&self.last, &|row| {
+            row.start_ns.is_some_and(|start| start >= begin)
+        });
+        let goes_on = || {
+            find(&self.background, &|row| {
+                row.end_ns.is_none_or(|end| end >= begin)
+            })
+        };
+        match began
+            .or_else(goes_on)
+            .and_then(|index| self.collections.get_mut(index))
+        {
             Some(row) => {
                 let more = ns.saturating_sub(begin);
                 let add = |sum: &mut Option<i64>, more: Option<i64>| {
-                    *sum = more.map_or(*sum, |more| Some(sum.unwrap_or_default().saturating_add(more)));
+                    *sum = more.map_or(*sum, |more| {
+                        Some(sum.unwrap_or_default().saturating_add(more))
+                    });
                 };
                 add(&mut row.suspended_ns, Some(more));
-                add(&mut row.suspending_ns, stopped.map(|stopped| stopped.saturating_sub(begin)));
-                add(&mut row.restarting_ns, restart.map(|restart| ns.saturating_sub(restart)));
+                add(
+                    &mut row.suspending_ns,
+                    stopped.map(|stopped| stopped.saturating_sub(begin)),
+                );
+                add(
+                    &mut row.restarting_ns,
+                    restart.map(|restart| ns.saturating_sub(restart)),
+                );
             }
             None => self.unattributed += 1,
         }
@@ -246,7 +320,9 @@ impl Dotnet {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let ts_ns = context.ns(event.timestamp);
-        let Some(method) = Method::parse(event.payload()) else { return Ok(()) };
+        let Some(method) = Method::parse(event.payload()) else {
+            return Ok(());
+        };
         let start = self.compilations.remove(&(process, method.method_id));
         let is_dynamic = method.flags & method_flag::DYNAMIC != 0;
         // Code that was compiled ahead of time is loaded with the same event and cost no compilation.
@@ -272,8 +348,15 @@ impl Dotnet {
 }
 
 impl Importer for Dotnet {
-    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
-        let Some(origin) = clr::origin(event) else { return Ok(false) };
+    fn other(
+        &mut self,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> IsShown {
+        let Some(origin) = clr::origin(event) else {
+            return Ok(false);
+        };
         self.event(origin, event, context, sink)
     }
 
@@ -286,7 +369,11 @@ impl Importer for Dotnet {
     ) -> Result<(), SinkError> {
         let when = |row: &table::Gc| row.start_ns.or(row.end_ns).unwrap_or_default();
         self.collections.sort_by_key(when);
-        for row in self.collections.iter().filter(|row| context.range.contains(when(row))) {
+        for row in self
+            .collections
+            .iter()
+            .filter(|row| context.range.contains(when(row)))
+        {
             context.tables.push(row, sink)?;
         }
         context.notes.pauses = self.unattributed;
@@ -306,7 +393,12 @@ fn heaps(row: &mut table::Gc, stats: &HeapStats) {
 
 /// Hands on a row with the stack in its event. Without one there it takes the stack that the runtime writes
 /// behind the event.
-fn with_stack(event: &RawEvent<'_>, process: Option<ProcessKey>, context: &mut Context<'_>, row: Pending) {
+fn with_stack(
+    event: &RawEvent<'_>,
+    process: Option<ProcessKey>,
+    context: &mut Context<'_>,
+    row: Pending,
+) {
     let own = inline_stack(event);
     if own.is_empty() {
         context.wait(event.timestamp, event.thread_id(), process, row);
@@ -315,8 +407,14 @@ fn with_stack(event: &RawEvent<'_>, process: Option<ProcessKey>, context: &mut C
     }
 }
 
-fn thread_pool(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
-    let Some(change) = ThreadPool::parse(event.descriptor().id, event.payload()) else { return false };
+fn thread_pool(
+    process: Option<ProcessKey>,
+    event: &RawEvent<'_>,
+    context: &mut Context<'_>,
+) -> bool {
+    let Some(change) = ThreadPool::parse(event.descriptor().id, event.payload()) else {
+        return false;
+    };
     let ts_ns = context.ns(event.timestamp);
     if context.range.contains(ts_ns) {
         let thread_key = context.thread_key(event);
@@ -338,7 +436,9 @@ fn thread_pool(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut 
 }
 
 fn exception(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
-    let Some(exception) = Exception::parse(event.payload(), event.pointer_size()) else { return false };
+    let Some(exception) = Exception::parse(event.payload(), event.pointer_size()) else {
+        return false;
+    };
     let ts_ns = context.ns(event.timestamp);
     if context.range.contains(ts_ns) {
         let thread_key = context.thread_key(event);

@@ -43,7 +43,15 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// What a DPC or interrupt is called, and what its event says; `None` for other events.
 pub(super) fn read(hook: Hook, event: &RawEvent<'_>) -> Option<(&'static str, DpcIsr)> {
     let kind = dpc::name(hook.opcode)?;
-    Some((kind, DpcIsr::parse(event.payload(), hook.opcode, hook.version, event.pointer_size())?))
+    Some((
+        kind,
+        DpcIsr::parse(
+            event.payload(),
+            hook.opcode,
+            hook.version,
+            event.pointer_size(),
+        )?,
+    ))
 }
 
 /// Those of a processor that are held, since a longer one around them may still end.
@@ -62,8 +70,14 @@ impl Dpcs {
     fn inside(&mut self, cpu: u16, start_ns: i64, end_ns: i64) -> i64 {
         let ended = self.ended.entry(cpu).or_default();
         // All that began behind its begin ended before it does, and so lies inside of it.
-        let first = ended.iter().rposition(|(start, _)| *start < start_ns).map_or(0, |before| before + 1);
-        let inside = ended.drain(first..).map(|(_, length)| length).fold(0, i64::saturating_add);
+        let first = ended
+            .iter()
+            .rposition(|(start, _)| *start < start_ns)
+            .map_or(0, |before| before + 1);
+        let inside = ended
+            .drain(first..)
+            .map(|(_, length)| length)
+            .fold(0, i64::saturating_add);
         if ended.len() >= MAX_HELD {
             ended.remove(0);
         }
@@ -80,7 +94,9 @@ impl Importer for Dpcs {
         context: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> IsShown {
-        let Some((kind, read)) = read(hook, event) else { return Ok(false) };
+        let Some((kind, read)) = read(hook, event) else {
+            return Ok(false);
+        };
         let (start_ns, end_ns) = (context.ns(read.initial_time), context.ns(event.timestamp));
         let inside_ns = self.inside(event.cpu, start_ns, end_ns);
         if context.range.contains(start_ns) {

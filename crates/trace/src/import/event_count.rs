@@ -26,8 +26,10 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{EventCount, Row};
 
 /// Every event is counted, whoever takes it, so that it claims none.
-pub(super) const DECLARATION: Declaration =
-    Declaration { tables: &[sums(EventCount::TABLE)], ..Declaration::EMPTY };
+pub(super) const DECLARATION: Declaration = Declaration {
+    tables: &[sums(EventCount::TABLE)],
+    ..Declaration::EMPTY
+};
 
 /// Kinds that are counted apart; all that come later are counted together. Large traces have some thousands.
 const MAX_KINDS: usize = 1 << 14;
@@ -96,7 +98,12 @@ impl Kinds {
         }
     }
 
-    fn find(&mut self, place: Option<usize>, event: &RawEvent<'_>, context: &mut Context<'_>) -> KindId {
+    fn find(
+        &mut self,
+        place: Option<usize>,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+    ) -> KindId {
         let identity = event.identity();
         if let Some(known) = self.by_identity.get(&identity) {
             return *known;
@@ -115,30 +122,53 @@ impl Kinds {
         id
     }
 
-    fn describe(&mut self, identity: Identity, event: &RawEvent<'_>, context: &mut Context<'_>) -> Kind {
+    fn describe(
+        &mut self,
+        identity: Identity,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+    ) -> Kind {
         let (kernel_group, guid, numbers) = match identity {
-            Identity::Kernel { group, opcode, version } => {
-                (Some(group.into()), None, (0, opcode.into(), version.into()))
-            }
-            Identity::Classic { class, opcode, version } => {
-                (None, Some(class), (0, opcode.into(), version.into()))
-            }
-            Identity::Manifest { provider, id, version, opcode } => {
-                (None, Some(provider), (id.into(), opcode.into(), version.into()))
-            }
+            Identity::Kernel {
+                group,
+                opcode,
+                version,
+            } => (Some(group.into()), None, (0, opcode.into(), version.into())),
+            Identity::Classic {
+                class,
+                opcode,
+                version,
+            } => (None, Some(class), (0, opcode.into(), version.into())),
+            Identity::Manifest {
+                provider,
+                id,
+                version,
+                opcode,
+            } => (
+                None,
+                Some(provider),
+                (id.into(), opcode.into(), version.into()),
+            ),
             Identity::Message { guid, number } => (None, Some(guid), (number.into(), 0, 0)),
         };
         let plan = context.decoder.plan(event);
         let schema = plan.as_ref().map(|plan| plan.schema());
         let of_guid = || guid.and_then(|guid| context.decoder.provider_name(guid));
         // Events that describe themselves share ids, and the first one does not stand for all.
-        let named = schema.filter(|schema| schema.source != Source::TraceLogging && !schema.name.is_empty());
+        let named = schema
+            .filter(|schema| schema.source != Source::TraceLogging && !schema.name.is_empty());
         Kind {
             kernel_group,
             provider_guid: guid.map(|guid| {
-                Arc::clone(self.guids.entry(guid).or_insert_with(|| Arc::from(guid.to_string())))
+                Arc::clone(
+                    self.guids
+                        .entry(guid)
+                        .or_insert_with(|| Arc::from(guid.to_string())),
+                )
             }),
-            provider: schema.and_then(|schema| schema.provider_name.clone()).or_else(of_guid),
+            provider: schema
+                .and_then(|schema| schema.provider_name.clone())
+                .or_else(of_guid),
             name: named.map(|schema| Arc::from(&*schema.name)),
             numbers: Some(numbers),
             stacks: 0,
@@ -248,7 +278,12 @@ impl EventCounter {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        if let Some(Hook { group: group::STACK, opcode, .. }) = hook {
+        if let Some(Hook {
+            group: group::STACK,
+            opcode,
+            ..
+        }) = hook
+        {
             self.stack_event(opcode, event);
         }
         let time = event.timestamp;
@@ -259,9 +294,15 @@ impl EventCounter {
             self.go_to(time, context, sink)?;
         }
         let kind = self.kinds.of(event, context);
-        if let Some(count) = self.seconds.back_mut().and_then(|second| second.count(kind)) {
+        if let Some(count) = self
+            .seconds
+            .back_mut()
+            .and_then(|second| second.count(kind))
+        {
             count.events += 1;
-            count.bytes = count.bytes.saturating_add(align8(event.record.len()) as i64);
+            count.bytes = count
+                .bytes
+                .saturating_add(align8(event.record.len()) as i64);
         }
         if event.kind.is_manifest() {
             self.own_stack(kind, event);
@@ -269,10 +310,17 @@ impl EventCounter {
         // remembered.
         } else if self.patience > 0 && hook.is_none_or(|hook| hook.group != group::STACK) {
             let gone = time.saturating_sub(self.patience);
-            while self.logged.len() >= MAX_LOGGED || self.logged.front().is_some_and(|old| old.time < gone) {
+            while self.logged.len() >= MAX_LOGGED
+                || self.logged.front().is_some_and(|old| old.time < gone)
+            {
                 self.logged.pop_front();
             }
-            self.logged.push_back(Logged { time, kind, cpu: event.cpu, halves: 0 });
+            self.logged.push_back(Logged {
+                time,
+                kind,
+                cpu: event.cpu,
+                halves: 0,
+            });
         }
         Ok(())
     }
@@ -284,13 +332,19 @@ impl EventCounter {
             self.add_stack(kind, self.second_of(event.timestamp));
             return;
         }
-        let Some(tid) = event.thread_id().filter(|_| event.provider() == clr::RUNTIME) else { return };
+        let Some(tid) = event
+            .thread_id()
+            .filter(|_| event.provider() == clr::RUNTIME)
+        else {
+            return;
+        };
         if clr::is_stack(event) {
             if let Some((kind, second)) = self.of_runtime.remove(&tid) {
                 self.add_stack(kind, second);
             }
         } else if self.of_runtime.len() < MAX_THREADS || self.of_runtime.contains_key(&tid) {
-            self.of_runtime.insert(tid, (kind, self.second_of(event.timestamp)));
+            self.of_runtime
+                .insert(tid, (kind, self.second_of(event.timestamp)));
         }
     }
 
@@ -302,18 +356,28 @@ impl EventCounter {
             opcode::REFERENCE_USER => USER_HALF,
             _ => return,
         };
-        let Some(owner) = Owner::parse(event.payload()) else { return };
+        let Some(owner) = Owner::parse(event.payload()) else {
+            return;
+        };
         let from = self.first_lacking(owner.timestamp, half);
         let alike = self.logged.range(from..).take(MAX_ALIKE);
         let alike = alike.take_while(|logged| logged.time == owner.timestamp);
-        let stacks = |kind: KindId| self.kinds.all.get(usize::from(kind)).map_or(0, |kind| kind.stacks);
+        let stacks = |kind: KindId| {
+            self.kinds
+                .all
+                .get(usize::from(kind))
+                .map_or(0, |kind| kind.stacks)
+        };
         // A stack is logged on the processor of its event. Among events alike the kind that had stacks before
         // is likelier, since stacks are recorded for some kinds only; then the earliest.
-        let likely = |at, logged: &Logged| (logged.cpu == event.cpu, stacks(logged.kind), Reverse(at));
+        let likely =
+            |at, logged: &Logged| (logged.cpu == event.cpu, stacks(logged.kind), Reverse(at));
         let lacking = alike.enumerate().filter(|(_, logged)| logged.lacks(half));
         let best = lacking.max_by_key(|(at, logged)| likely(*at, logged));
         let Some((at, _)) = best else { return };
-        let Some(logged) = self.logged.get_mut(from + at) else { return };
+        let Some(logged) = self.logged.get_mut(from + at) else {
+            return;
+        };
         let is_first = logged.halves == 0;
         logged.halves |= half;
         let Logged { time, kind, .. } = *logged;
@@ -327,7 +391,10 @@ impl EventCounter {
     fn first_lacking(&mut self, time: i64, half: u8) -> usize {
         let first = self.first_at(time);
         if self.taken.time != time {
-            self.taken = Taken { time, ..Taken::default() };
+            self.taken = Taken {
+                time,
+                ..Taken::default()
+            };
         }
         let taken = match half {
             KERNEL_HALF => &mut self.taken.kernel,
@@ -335,7 +402,9 @@ impl EventCounter {
             _ => return first,
         };
         let alike = self.logged.iter().skip(first + *taken).take(MAX_ALIKE);
-        *taken += alike.take_while(|logged| logged.time == time && !logged.lacks(half)).count();
+        *taken += alike
+            .take_while(|logged| logged.time == time && !logged.lacks(half))
+            .count();
         (first + *taken).min(self.logged.len())
     }
 
@@ -353,7 +422,11 @@ impl EventCounter {
         }
         while low < high {
             let middle = low.midpoint(high);
-            if is_before(middle) { low = middle + 1 } else { high = middle }
+            if is_before(middle) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         high
     }
@@ -362,7 +435,11 @@ impl EventCounter {
         if let Some(kind) = self.kinds.all.get_mut(usize::from(kind)) {
             kind.stacks += 1;
         }
-        let second = self.seconds.iter_mut().rev().find(|open| open.number == second);
+        let second = self
+            .seconds
+            .iter_mut()
+            .rev()
+            .find(|open| open.number == second);
         if let Some(count) = second.and_then(|second| second.count(kind)) {
             count.stacks += 1;
         }
@@ -370,34 +447,60 @@ impl EventCounter {
 
     /// The second of a raw time; the frequency is never 0.
     fn second_of(&self, time: i64) -> i64 {
-        time.saturating_sub(self.clock.t0).div_euclid(self.clock.frequency)
+        time.saturating_sub(self.clock.t0)
+            .div_euclid(self.clock.frequency)
     }
 
     /// Makes the second of a raw time the present one, and writes those whose stacks have come.
     #[cold]
-    fn go_to(&mut self, time: i64, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn go_to(
+        &mut self,
+        time: i64,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
         let number = self.second_of(time);
-        let begin = number.saturating_mul(self.clock.frequency).saturating_add(self.clock.t0);
+        let begin = number
+            .saturating_mul(self.clock.frequency)
+            .saturating_add(self.clock.t0);
         self.present = (begin, begin.saturating_add(self.clock.frequency));
         let until = time.saturating_sub(self.patience);
         let oldest = self.second_of(until);
-        let is_done = |open: &VecDeque<Second>| open.front().is_some_and(|second| second.number < oldest);
+        let is_done =
+            |open: &VecDeque<Second>| open.front().is_some_and(|second| second.number < oldest);
         while is_done(&self.seconds) || self.seconds.len() >= MAX_OPEN {
             self.write_front(context, sink)?;
         }
         // Damaged files can go back in time; a second that was written gets further rows then.
-        if self.seconds.back().is_none_or(|second| second.number != number) {
+        if self
+            .seconds
+            .back()
+            .is_none_or(|second| second.number != number)
+        {
             let counts = std::mem::take(&mut self.spare);
             self.seconds.push_back(Second { number, counts });
         }
         Ok(())
     }
 
-    fn write_front(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let Some(mut second) = self.seconds.pop_front() else { return Ok(()) };
+    fn write_front(
+        &mut self,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let Some(mut second) = self.seconds.pop_front() else {
+            return Ok(());
+        };
         context.tables.declare(DECLARATION.tables);
-        for (count, kind) in second.counts.iter().zip(&self.kinds.all).filter(|(count, _)| count.events > 0) {
-            context.tables.push(&row(second.number, kind, *count), sink)?;
+        for (count, kind) in second
+            .counts
+            .iter()
+            .zip(&self.kinds.all)
+            .filter(|(count, _)| count.events > 0)
+        {
+            context
+                .tables
+                .push(&row(second.number, kind, *count), sink)?;
         }
         second.counts.clear();
         self.spare = second.counts;
@@ -405,7 +508,11 @@ impl EventCounter {
     }
 
     /// Writes what is left.
-    pub(super) fn finish(mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    pub(super) fn finish(
+        mut self,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
         while !self.seconds.is_empty() {
             self.write_front(context, sink)?;
         }

@@ -7,8 +7,10 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{MachineFact, Row};
 
 /// Written by whoever finds the file.
-pub(super) const DECLARATION: Declaration =
-    Declaration { tables: &[sums(MachineFact::TABLE)], ..Declaration::EMPTY };
+pub(super) const DECLARATION: Declaration = Declaration {
+    tables: &[sums(MachineFact::TABLE)],
+    ..Declaration::EMPTY
+};
 
 /// Hands on the rows of the table.
 ///

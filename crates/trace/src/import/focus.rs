@@ -99,29 +99,50 @@ impl Foci {
                 let known = [new.process, old.process, logger].into_iter().flatten();
                 // The events of threads name no session: it is that of one of the processes, else that of the
                 // change before.
-                let session = known.filter_map(|process| session_of(process, context)).next().or(self.last);
+                let session = known
+                    .filter_map(|process| session_of(process, context))
+                    .next()
+                    .or(self.last);
                 self.last = session;
                 (Level::Thread, session, Some(old), Some(new))
             }
-            Focus::Processes(session, old, new) => {
-                (Level::Process, Some(session.cast_signed()), Some(process(old)), Some(process(new)))
-            }
-            Focus::Gained(session, new) => {
-                (Level::Process, Some(session.cast_signed()), None, Some(process(new)))
-            }
-            Focus::Lost(session, old) => {
-                (Level::Process, Some(session.cast_signed()), Some(process(old)), None)
-            }
+            Focus::Processes(session, old, new) => (
+                Level::Process,
+                Some(session.cast_signed()),
+                Some(process(old)),
+                Some(process(new)),
+            ),
+            Focus::Gained(session, new) => (
+                Level::Process,
+                Some(session.cast_signed()),
+                None,
+                Some(process(new)),
+            ),
+            Focus::Lost(session, old) => (
+                Level::Process,
+                Some(session.cast_signed()),
+                Some(process(old)),
+                None,
+            ),
         };
         let known = self.places.get(&(level, session)).copied();
         if known.is_none() && self.places.len() >= MAX_SESSIONS {
             return Ok(());
         }
         let ns = context.ns(time);
-        let stay = |holder, from, to| Stay { level, session, holder, from, to };
+        let stay = |holder, from, to| Stay {
+            level,
+            session,
+            holder,
+            from,
+            to,
+        };
         let (place, stays) = moved(known.unwrap_or(FocusState::Unknown), old, new, ns, stay);
         self.places.insert((level, session), place);
-        stays.into_iter().flatten().try_for_each(|stay| write(&stay, 0, context, sink))
+        stays
+            .into_iter()
+            .flatten()
+            .try_for_each(|stay| write(&stay, 0, context, sink))
     }
 
     /// Writes who has the focus at the end.
@@ -134,7 +155,18 @@ impl Foci {
         let end_ns = context.ns(end);
         for ((level, session), place) in self.places {
             if let FocusState::Held(holder, from) = place {
-                write(&Stay { level, session, holder, from, to: Edge::Trace }, end_ns, context, sink)?;
+                write(
+                    &Stay {
+                        level,
+                        session,
+                        holder,
+                        from,
+                        to: Edge::Trace,
+                    },
+                    end_ns,
+                    context,
+                    sink,
+                )?;
             }
         }
         Ok(())
@@ -163,9 +195,13 @@ fn moved(
         (FocusState::Held(held, _), None, Some(old)) if held.id != old.id => (place, [None, None]),
         (FocusState::Nobody(_), None, _) => (place, [None, None]),
         // The focus was elsewhere than this event says it was, so a change in between was lost.
-        (FocusState::Held(held, from), _, Some(old)) if held.id != old.id => {
-            (next, [Some(stay(held, from, Edge::Lost)), Some(stay(old, Edge::Lost, now))])
-        }
+        (FocusState::Held(held, from), _, Some(old)) if held.id != old.id => (
+            next,
+            [
+                Some(stay(held, from, Edge::Lost)),
+                Some(stay(old, Edge::Lost, now)),
+            ],
+        ),
         (FocusState::Held(held, from), _, None) if old.is_some() => {
             (next, [Some(stay(held, from, Edge::Lost)), None])
         }
@@ -180,18 +216,35 @@ fn moved(
 
 fn thread(tid: u32, time: i64, context: &mut Context<'_>) -> Holder {
     if tid == 0 {
-        return Holder { id: 0, process: None, thread_key: None };
+        return Holder {
+            id: 0,
+            process: None,
+            thread_key: None,
+        };
     }
     let who = context.of_thread(tid, time);
-    Holder { id: tid, process: who.process, thread_key: Some(who.thread_key) }
+    Holder {
+        id: tid,
+        process: who.process,
+        thread_key: Some(who.thread_key),
+    }
 }
 
 fn session_of(process: ProcessKey, context: &Context<'_>) -> Session {
-    context.directory.processes.instance(process).and_then(|process| process.session_id)
+    context
+        .directory
+        .processes
+        .instance(process)
+        .and_then(|process| process.session_id)
 }
 
 /// Writes what of a stay lies in the range; `end_ns` is the end of the trace, for a stay that reaches to it.
-fn write(stay: &Stay, end_ns: i64, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+fn write(
+    stay: &Stay,
+    end_ns: i64,
+    context: &mut Context<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
     let range = context.range;
     let (from, to) = match (stay.from, stay.to) {
         (Edge::Reported(from), Edge::Reported(to)) => (from, to),
@@ -214,7 +267,11 @@ fn write(stay: &Stay, end_ns: i64, context: &mut Context<'_>, sink: &mut dyn Sin
         ts_ns: in_range(stay.from),
         end_ns: in_range(stay.to),
         duration_ns: is_whole.then(|| range.clip(to).saturating_sub(range.clip(from))),
-        level: if stay.level == Level::Thread { "thread" } else { "process" },
+        level: if stay.level == Level::Thread {
+            "thread"
+        } else {
+            "process"
+        },
         session_id: stay.session,
         process_key: key(stay.holder.process),
         thread_key: stay.holder.thread_key,

@@ -64,7 +64,8 @@ impl GdiUser {
                 let row = &mut open.row;
                 (row.outcome, row.destroy_ns) = ("destroyed", Some(ns));
                 row.lifetime_ns = row.create_ns.map(|create| ns.saturating_sub(create));
-                (row.destroy_process_key, row.destroy_thread_key) = (key(actor.process), actor.thread_key);
+                (row.destroy_process_key, row.destroy_thread_key) =
+                    (key(actor.process), actor.thread_key);
                 row.process_key = key(open.owner);
                 // The line keeps the row with the stack of this event, which is the one of the destruction.
                 let stack = inline_stack(event);
@@ -72,7 +73,10 @@ impl GdiUser {
             }
             Step::Owner => {
                 let mut open = self.take(&read, place, None);
-                open.row.owner_changes = open.row.owner_changes.saturating_add((open.owner != owner).into());
+                open.row.owner_changes = open
+                    .row
+                    .owner_changes
+                    .saturating_add((open.owner != owner).into());
                 open.owner = owner;
                 self.insert(place, open, context);
             }
@@ -90,12 +94,18 @@ impl GdiUser {
 
     /// The object of a handle; one that is not known existed before the trace.
     fn take(&mut self, read: &ObjectEvent, place: ObjectKey, owner: Option<ProcessKey>) -> Open {
-        self.open.remove(&place).unwrap_or_else(|| Open { row: row(read, "unknown"), owner, start: None })
+        self.open.remove(&place).unwrap_or_else(|| Open {
+            row: row(read, "unknown"),
+            owner,
+            start: None,
+        })
     }
 
     /// Ends an object whose handle is given again: its end was lost.
     fn reused(&mut self, place: ObjectKey, time: i64, context: &mut Context<'_>) {
-        let Some(lost) = self.open.remove(&place) else { return };
+        let Some(lost) = self.open.remove(&place) else {
+            return;
+        };
         write(lost, "reused", time, context);
     }
 
@@ -105,7 +115,9 @@ impl GdiUser {
             return;
         }
         self.dropped += 1;
-        open.start.into_iter().for_each(|start| context.forget(start));
+        open.start
+            .into_iter()
+            .for_each(|start| context.forget(start));
     }
 
     /// Writes the objects that still exist. Returns how many were not followed.
@@ -113,7 +125,11 @@ impl GdiUser {
         let mut open: Vec<(ObjectKey, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|(place, open)| (open.row.create_ns, *place));
         for (_, open) in open {
-            let outcome = if context.has_ended(open.owner, end) { "process_end" } else { "open" };
+            let outcome = if context.has_ended(open.owner, end) {
+                "process_end"
+            } else {
+                "open"
+            };
             write(open, outcome, end, context);
         }
         self.dropped

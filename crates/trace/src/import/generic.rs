@@ -24,7 +24,10 @@ use crate::table::{GenericEvent, Row};
 /// Claims nothing: it gets what no other importer shows.
 pub(super) const DECLARATION: Declaration = Declaration {
     // The next events of a processor belong to the thread that is switched in.
-    hears: &[Events::Kernel(group::THREAD, &[scheduler::opcode::CONTEXT_SWITCH])],
+    hears: &[Events::Kernel(
+        group::THREAD,
+        &[scheduler::opcode::CONTEXT_SWITCH],
+    )],
     tables: &[rows(GenericEvent::TABLE)],
     make: |learned| Box::new(Generic::new(learned)),
     ..Declaration::EMPTY
@@ -79,10 +82,16 @@ impl Generic {
         let plan = context.decoder.plan(event);
         let ids = self.attributor.ids(event, plan.as_ref());
         let of_thread = ids.tid.map(|tid| context.of_thread(tid, event.timestamp));
-        let of_pid = ids.pid.and_then(|pid| context.directory.process_at(pid, event.timestamp));
+        let of_pid = ids
+            .pid
+            .and_then(|pid| context.directory.process_at(pid, event.timestamp));
         let process = of_pid.or_else(|| of_thread.and_then(|who| who.process));
         let names = self.names(event, plan.as_ref(), context);
-        let Decoded { fields, message, payload } = self.fields(event, plan.as_ref(), context);
+        let Decoded {
+            fields,
+            message,
+            payload,
+        } = self.fields(event, plan.as_ref(), context);
         let descriptor = event.descriptor();
         let row = GenericEvent {
             ts_ns,
@@ -122,35 +131,69 @@ impl Generic {
 
     /// The fields as JSON with the text that they make, and the payload if it could not be decoded to its
     /// end. Where no layout is known, the fields are the texts that are found in the payload.
-    fn fields(&self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>, context: &mut Context<'_>) -> Decoded {
+    fn fields(
+        &self,
+        event: &RawEvent<'_>,
+        plan: Option<&Arc<Plan>>,
+        context: &mut Context<'_>,
+    ) -> Decoded {
         let payload = event.payload();
         let raw = || (self.keep_payload && !payload.is_empty()).then(|| payload.to_vec());
         let Some(plan) = plan else {
             context.notes.not_described += 1;
             let payload = raw();
-            let texts = payload.as_deref().map(found_text::of).filter(|texts| !texts.is_empty());
+            let texts = payload
+                .as_deref()
+                .map(found_text::of)
+                .filter(|texts| !texts.is_empty());
             let fields = texts.map(|texts| json!({"text": texts}).to_string());
-            return Decoded { fields, message: None, payload };
+            return Decoded {
+                fields,
+                message: None,
+                payload,
+            };
         };
-        let renderer = Renderer { clock: Some(context.clock), limits: Limits::NONE };
+        let renderer = Renderer {
+            clock: Some(context.clock),
+            limits: Limits::NONE,
+        };
         let (fields, is_complete) = renderer.object(plan, payload);
         let raw = if is_complete { None } else { raw() };
         context.notes.incomplete += u64::from(!is_complete);
         // The texts that a trace brings along mostly list the fields once more: a fifth more room for nothing
         // new.
         let is_named = matches!(plan.schema().source, Source::Manifest | Source::Tmf);
-        let message = if is_named { context.decoder.text(event, plan, &fields) } else { None };
-        Decoded { fields: Some(Value::Object(fields).to_string()), message, payload: raw }
+        let message = if is_named {
+            context.decoder.text(event, plan, &fields)
+        } else {
+            None
+        };
+        Decoded {
+            fields: Some(Value::Object(fields).to_string()),
+            message,
+            payload: raw,
+        }
     }
 
-    fn names(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>, context: &Context<'_>) -> Names {
+    fn names(
+        &mut self,
+        event: &RawEvent<'_>,
+        plan: Option<&Arc<Plan>>,
+        context: &Context<'_>,
+    ) -> Names {
         let Some(plan) = plan else {
             let guid = event_guid(event, None);
             let provider = context.decoder.provider_name(guid);
             let name = names::of_kind(event.identity());
-            let name = name.map(|name| Arc::clone(self.built_in.entry(name).or_insert_with(|| name.into())));
+            let name = name
+                .map(|name| Arc::clone(self.built_in.entry(name).or_insert_with(|| name.into())));
             let described_by = name.is_some().then_some(names::SOURCE);
-            return Names { guid: self.guid(guid), provider, name, described_by };
+            return Names {
+                guid: self.guid(guid),
+                provider,
+                name,
+                described_by,
+            };
         };
         let address = Arc::as_ptr(plan) as usize;
         if let Some((_, names)) = self.names.get(&address) {
@@ -162,11 +205,15 @@ impl Generic {
         let name = name.or(Some(&*schema.name).filter(|number| !number.is_empty()));
         let names = Names {
             guid: self.guid(guid),
-            provider: schema.provider_name.clone().or_else(|| context.decoder.provider_name(guid)),
+            provider: schema
+                .provider_name
+                .clone()
+                .or_else(|| context.decoder.provider_name(guid)),
             name: name.map(Arc::from),
             described_by: Some(schema.source.name()),
         };
-        self.names.insert(address, (Arc::clone(plan), names.clone()));
+        self.names
+            .insert(address, (Arc::clone(plan), names.clone()));
         names
     }
 
@@ -184,7 +231,11 @@ impl Generic {
     }
 
     fn guid(&mut self, guid: Guid) -> Arc<str> {
-        Arc::clone(self.guids.entry(guid).or_insert_with(|| Arc::from(guid.to_string())))
+        Arc::clone(
+            self.guids
+                .entry(guid)
+                .or_insert_with(|| Arc::from(guid.to_string())),
+        )
     }
 }
 
@@ -200,7 +251,12 @@ impl Importer for Generic {
         Ok(true)
     }
 
-    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, _: &mut dyn Sink) -> IsShown {
+    fn other(
+        &mut self,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
         self.event(event, context);
         Ok(true)
     }

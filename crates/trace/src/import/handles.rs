@@ -1,6 +1,8 @@
 //! Handles: who got them, who closed them. References to objects.
 
-use etwkit_decode::kernel::object::{self, Duplicate, Handle, KERNEL_HANDLE, References, Rundown, opcode};
+use etwkit_decode::kernel::object::{
+    self, Duplicate, Handle, KERNEL_HANDLE, References, Rundown, opcode,
+};
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
@@ -34,13 +36,21 @@ pub(super) const DECLARATION: Declaration = Declaration {
             opcode::DEREFERENCE,
         ],
     )],
-    tables: &[rows(table::Object::TABLE), rows(table::Handle::TABLE), rows(table::ObjectRef::TABLE)],
+    tables: &[
+        rows(table::Object::TABLE),
+        rows(table::Handle::TABLE),
+        rows(table::ObjectRef::TABLE),
+    ],
     topics: &[Topic {
         place: 180,
         name: "handles",
         answers: "who leaks handles",
         recorded_by: "OB_HANDLE+OB_OBJECT",
-        events: &[Events::KernelBetween(group::OBJECT, opcode::CREATE_HANDLE, opcode::DEREFERENCE)],
+        events: &[Events::KernelBetween(
+            group::OBJECT,
+            opcode::CREATE_HANDLE,
+            opcode::DEREFERENCE,
+        )],
         tables: &[
             table::Object::TABLE,
             table::Handle::TABLE,
@@ -100,7 +110,12 @@ struct Handles<'t> {
 
 impl<'t> Handles<'t> {
     fn new(types: &'t ObjectTypes) -> Self {
-        Self { objects: Objects::new(types), open: FxHashMap::default(), children: None, dropped: 0 }
+        Self {
+            objects: Objects::new(types),
+            open: FxHashMap::default(),
+            children: None,
+            dropped: 0,
+        }
     }
 
     fn event(
@@ -113,19 +128,35 @@ impl<'t> Handles<'t> {
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         let (time, ns) = (event.timestamp, context.ns(event.timestamp));
         if matches!(op, opcode::HANDLE_START | opcode::HANDLE_END) {
-            let Some(read) = Rundown::parse(payload, pointer_size) else { return Ok(false) };
-            let mut at = At { time, ns, actor: Actor::default(), context, sink };
+            let Some(read) = Rundown::parse(payload, pointer_size) else {
+                return Ok(false);
+            };
+            let mut at = At {
+                time,
+                ns,
+                actor: Actor::default(),
+                context,
+                sink,
+            };
             return self.rundown(&read, op, &mut at).map(|()| true);
         }
         if matches!(op, opcode::TYPE_START | opcode::TYPE_END) {
             return Ok(true);
         }
         let actor = actor(event, context);
-        let mut at = At { time, ns, actor, context, sink };
+        let mut at = At {
+            time,
+            ns,
+            actor,
+            context,
+            sink,
+        };
         let is_in_range = at.context.range.contains(ns);
         match op {
             opcode::CREATE_HANDLE | opcode::CLOSE_HANDLE => {
-                let Some(read) = Handle::parse(payload, pointer_size) else { return Ok(false) };
+                let Some(read) = Handle::parse(payload, pointer_size) else {
+                    return Ok(false);
+                };
                 match op {
                     _ if !is_in_range => {}
                     opcode::CREATE_HANDLE => self.create(&read, &mut at)?,
@@ -133,19 +164,25 @@ impl<'t> Handles<'t> {
                 }
             }
             opcode::DUPLICATE_HANDLE => {
-                let Some(read) = Duplicate::parse(payload, pointer_size) else { return Ok(false) };
+                let Some(read) = Duplicate::parse(payload, pointer_size) else {
+                    return Ok(false);
+                };
                 if is_in_range {
                     self.duplicate(read, &mut at)?;
                 }
             }
             opcode::CREATE_OBJECT | opcode::DELETE_OBJECT => {
-                let Some((address, kind)) = object::object(payload, pointer_size) else { return Ok(false) };
+                let Some((address, kind)) = object::object(payload, pointer_size) else {
+                    return Ok(false);
+                };
                 if is_in_range {
                     self.life(address, kind, op == opcode::CREATE_OBJECT, &mut at)?;
                 }
             }
             opcode::REFERENCE | opcode::DEREFERENCE => {
-                let Some(read) = References::parse(payload, pointer_size) else { return Ok(false) };
+                let Some(read) = References::parse(payload, pointer_size) else {
+                    return Ok(false);
+                };
                 if is_in_range {
                     self.references(&read, op == opcode::REFERENCE, &mut at)?;
                 }
@@ -157,7 +194,10 @@ impl<'t> Handles<'t> {
 
     fn create(&mut self, read: &Handle, at: &mut At<'_, '_>) -> Result<(), SinkError> {
         let owner = owner(at.actor.process, read.handle, at);
-        let row = table::Handle { origin: "create", ..table::Handle::default() };
+        let row = table::Handle {
+            origin: "create",
+            ..table::Handle::default()
+        };
         self.opened(owner, read, row, at)
     }
 
@@ -168,7 +208,11 @@ impl<'t> Handles<'t> {
         // A copy into the same process with the value that it has already is a copy for a process that is
         // being started, whose id is not known yet.
         let is_inherited = target.is_some() && source == target && read.source == read.target;
-        let target = if is_inherited { self.heir(read.target_pid, at.time, at.context) } else { target };
+        let target = if is_inherited {
+            self.heir(read.target_pid, at.time, at.context)
+        } else {
+            target
+        };
         let owner = owner(target, read.target, at);
         let row = table::Handle {
             origin: if is_inherited { "inherit" } else { "duplicate" },
@@ -176,7 +220,12 @@ impl<'t> Handles<'t> {
             source_handle: Some(read.source.into()),
             ..table::Handle::default()
         };
-        let handle = Handle { object: read.object, handle: read.target, kind: read.kind, name: None };
+        let handle = Handle {
+            object: read.object,
+            handle: read.target,
+            kind: read.kind,
+            name: None,
+        };
         self.opened(owner, &handle, row, at)
     }
 
@@ -187,7 +236,10 @@ impl<'t> Handles<'t> {
             let mut children: FxHashMap<u32, Vec<(i64, ProcessKey)>> = FxHashMap::default();
             for (process, number) in instances.iter().zip(0..) {
                 if let Some((parent, start)) = process.parent_pid.zip(process.start) {
-                    children.entry(parent).or_default().push((start, ProcessKey(number)));
+                    children
+                        .entry(parent)
+                        .or_default()
+                        .push((start, ProcessKey(number)));
                 }
             }
             children
@@ -196,7 +248,8 @@ impl<'t> Handles<'t> {
             children
         });
         let list = children.get(&parent)?;
-        list.get(list.partition_point(|(start, _)| *start < time)).map(|(_, child)| *child)
+        list.get(list.partition_point(|(start, _)| *start < time))
+            .map(|(_, child)| *child)
     }
 
     /// Takes a handle that was created, copied or inherited.
@@ -209,7 +262,9 @@ impl<'t> Handles<'t> {
     ) -> Result<(), SinkError> {
         self.reused(owner, at)?;
         let ns = Some(at.ns);
-        row.object_id = self.objects.at(read.object, Some(read.kind), ns, at.context, at.sink)?;
+        row.object_id = self
+            .objects
+            .at(read.object, Some(read.kind), ns, at.context, at.sink)?;
         self.objects.name(read.object, read.name.as_deref());
         if self.open.len() >= MAX_OPEN {
             self.dropped += 1;
@@ -218,18 +273,27 @@ impl<'t> Handles<'t> {
         self.objects.opened(read.object);
         (row.process_key, row.handle, row.open_ns) = (key(owner.0), owner.1.into(), ns);
         (row.open_process_key, row.open_thread_key) = (key(at.actor.process), at.actor.thread_key);
-        let start = at.context.wait(at.time, at.actor.tid, at.actor.process, Pending::Start);
-        let open = Open { row, start: Some(start), object: read.object };
+        let start = at
+            .context
+            .wait(at.time, at.actor.tid, at.actor.process, Pending::Start);
+        let open = Open {
+            row,
+            start: Some(start),
+            object: read.object,
+        };
         self.open.insert(owner, open);
         Ok(())
     }
 
     /// Ends a handle whose value is given again: its close was lost.
     fn reused(&mut self, owner: HandleOf, at: &mut At<'_, '_>) -> Result<(), SinkError> {
-        let Some(mut open) = self.open.remove(&owner) else { return Ok(()) };
+        let Some(mut open) = self.open.remove(&owner) else {
+            return Ok(());
+        };
         open.row.outcome = "reused";
         let object = (open.object, open.row.object_id);
-        at.context.wait(at.time, None, None, pending(open.row, open.start));
+        at.context
+            .wait(at.time, None, None, pending(open.row, open.start));
         self.objects.closed(object, at.context, at.sink)
     }
 
@@ -237,18 +301,29 @@ impl<'t> Handles<'t> {
         let owner = owner(at.actor.process, read.handle, at);
         // The value stands for another object than the one that was opened: close and opening in between were
         // lost.
-        if self.open.get(&owner).is_some_and(|open| open.object != read.object) {
+        if self
+            .open
+            .get(&owner)
+            .is_some_and(|open| open.object != read.object)
+        {
             self.reused(owner, at)?;
         }
         let (mut row, start) = match self.open.remove(&owner) {
             Some(open) => (open.row, open.start),
             None => {
                 let ns = Some(at.ns);
-                let object_id = self.objects.at(read.object, Some(read.kind), ns, at.context, at.sink)?;
+                let object_id =
+                    self.objects
+                        .at(read.object, Some(read.kind), ns, at.context, at.sink)?;
                 let (process_key, handle) = (key(owner.0), owner.1.into());
                 let origin = "unknown";
-                let row =
-                    table::Handle { process_key, handle, object_id, origin, ..table::Handle::default() };
+                let row = table::Handle {
+                    process_key,
+                    handle,
+                    object_id,
+                    origin,
+                    ..table::Handle::default()
+                };
                 (row, None)
             }
         };
@@ -256,24 +331,35 @@ impl<'t> Handles<'t> {
         row.outcome = "closed";
         row.close_ns = Some(at.ns);
         row.lifetime_ns = row.open_ns.map(|open| at.ns.saturating_sub(open));
-        (row.close_process_key, row.close_thread_key) = (key(at.actor.process), at.actor.thread_key);
+        (row.close_process_key, row.close_thread_key) =
+            (key(at.actor.process), at.actor.thread_key);
         let object = (read.object, row.object_id);
-        at.context.wait(at.time, at.actor.tid, at.actor.process, pending(row, start));
+        at.context
+            .wait(at.time, at.actor.tid, at.actor.process, pending(row, start));
         self.objects.closed(object, at.context, at.sink)
     }
 
     /// A handle that was open when the session started or ended.
     fn rundown(&mut self, read: &Rundown, op: u8, at: &mut At<'_, '_>) -> Result<(), SinkError> {
         let handle = &read.handle;
-        let owner = owner(at.context.directory.process_at(read.pid, at.time), handle.handle, at);
-        let is_known = self.open.get(&owner).is_some_and(|open| open.object == handle.object);
+        let owner = owner(
+            at.context.directory.process_at(read.pid, at.time),
+            handle.handle,
+            at,
+        );
+        let is_known = self
+            .open
+            .get(&owner)
+            .is_some_and(|open| open.object == handle.object);
         // The lists are made at the ends of the trace. They do not say which handles were open at the ends of
         // a part of it.
         let is_kept = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
         if !is_known && is_kept && !self.open.contains_key(&owner) {
             let kind = Some(handle.kind);
             let ns = Some(at.ns).filter(|_| op == opcode::HANDLE_START);
-            let object_id = self.objects.at(handle.object, kind, ns, at.context, at.sink)?;
+            let object_id = self
+                .objects
+                .at(handle.object, kind, ns, at.context, at.sink)?;
             self.objects.opened(handle.object);
             let (process_key, value) = (key(owner.0), owner.1.into());
             let row = table::Handle {
@@ -283,30 +369,73 @@ impl<'t> Handles<'t> {
                 origin: "rundown",
                 ..table::Handle::default()
             };
-            self.open.insert(owner, Open { row, start: None, object: handle.object });
+            self.open.insert(
+                owner,
+                Open {
+                    row,
+                    start: None,
+                    object: handle.object,
+                },
+            );
         }
         self.objects.name(handle.object, handle.name.as_deref());
         Ok(())
     }
 
-    fn life(&mut self, address: u64, kind: u16, begins: bool, at: &mut At<'_, '_>) -> Result<(), SinkError> {
+    fn life(
+        &mut self,
+        address: u64,
+        kind: u16,
+        begins: bool,
+        at: &mut At<'_, '_>,
+    ) -> Result<(), SinkError> {
         let object_id = if begins {
-            self.objects.create(address, kind, at.ns, at.context, at.sink)?
+            self.objects
+                .create(address, kind, at.ns, at.context, at.sink)?
         } else {
-            let id = self.objects.at(address, Some(kind), Some(at.ns), at.context, at.sink)?;
-            self.objects.end(address, Some(at.ns), at.context, at.sink)?;
+            let id = self
+                .objects
+                .at(address, Some(kind), Some(at.ns), at.context, at.sink)?;
+            self.objects
+                .end(address, Some(at.ns), at.context, at.sink)?;
             id
         };
         let kind = if begins { "create" } else { "delete" };
-        event_row(table::ObjectRef { object_id, kind, ..table::ObjectRef::default() }, at);
+        event_row(
+            table::ObjectRef {
+                object_id,
+                kind,
+                ..table::ObjectRef::default()
+            },
+            at,
+        );
         Ok(())
     }
 
-    fn references(&mut self, read: &References, taken: bool, at: &mut At<'_, '_>) -> Result<(), SinkError> {
-        let object_id = self.objects.at(read.object, None, Some(at.ns), at.context, at.sink)?;
+    fn references(
+        &mut self,
+        read: &References,
+        taken: bool,
+        at: &mut At<'_, '_>,
+    ) -> Result<(), SinkError> {
+        let object_id = self
+            .objects
+            .at(read.object, None, Some(at.ns), at.context, at.sink)?;
         let kind = if taken { "reference" } else { "dereference" };
-        let (tag, count) = (Some(self.objects.text(&read.tag_text())), Some(read.count.into()));
-        event_row(table::ObjectRef { object_id, kind, tag, count, ..table::ObjectRef::default() }, at);
+        let (tag, count) = (
+            Some(self.objects.text(&read.tag_text())),
+            Some(read.count.into()),
+        );
+        event_row(
+            table::ObjectRef {
+                object_id,
+                kind,
+                tag,
+                count,
+                ..table::ObjectRef::default()
+            },
+            at,
+        );
         Ok(())
     }
 }
@@ -336,7 +465,11 @@ impl Importer for Handles<'_> {
             (open.row.open_ns, process.map(|process| process.0), *handle)
         });
         for ((process, _), mut open) in open {
-            open.row.outcome = if context.has_ended(process, end) { "process_end" } else { "open" };
+            open.row.outcome = if context.has_ended(process, end) {
+                "process_end"
+            } else {
+                "open"
+            };
             context.wait(end, None, None, pending(open.row, open.start));
         }
         context.notes.not_followed += self.dropped + self.objects.finish(context, sink)?;
@@ -354,21 +487,43 @@ fn pending(row: table::Handle, open: Option<Seq>) -> Pending {
 /// The process whose handle it is: handles of the kernel are those of System, whoever uses them.
 fn owner(process: Option<ProcessKey>, handle: u32, at: &At<'_, '_>) -> HandleOf {
     let system = || at.context.directory.process_at(SYSTEM, at.time);
-    (if handle & KERNEL_HANDLE == 0 { process } else { system().or(process) }, handle)
+    (
+        if handle & KERNEL_HANDLE == 0 {
+            process
+        } else {
+            system().or(process)
+        },
+        handle,
+    )
 }
 
 fn actor(event: &RawEvent<'_>, context: &mut Context<'_>) -> Actor {
     let time = event.timestamp;
     let tid = event.thread_id().or(context.running_on(event.cpu));
     let who = tid.map(|tid| context.of_thread(tid, time));
-    let in_header = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
+    let in_header = event
+        .process_id()
+        .and_then(|pid| context.directory.process_at(pid, time));
     let process = in_header.or(who.and_then(|who| who.process));
-    Actor { tid, process, thread_key: who.map(|who| who.thread_key) }
+    Actor {
+        tid,
+        process,
+        thread_key: who.map(|who| who.thread_key),
+    }
 }
 
 fn event_row(row: table::ObjectRef, at: &mut At<'_, '_>) {
-    let Actor { tid, process, thread_key } = at.actor;
-    let row = table::ObjectRef { ts_ns: at.ns, process_key: key(process), thread_key, ..row };
+    let Actor {
+        tid,
+        process,
+        thread_key,
+    } = at.actor;
+    let row = table::ObjectRef {
+        ts_ns: at.ns,
+        process_key: key(process),
+        thread_key,
+        ..row
+    };
     let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
     at.context.wait(at.time, tid, process, row);
 }

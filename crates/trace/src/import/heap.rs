@@ -59,7 +59,9 @@ impl Blocks {
     fn add(&mut self, address: u64, block: Block) -> Option<Block> {
         self.bytes = self.bytes.saturating_add(block.bytes);
         let before = self.by_address.insert(address, block);
-        self.bytes = self.bytes.saturating_sub(before.map_or(0, |before| before.bytes));
+        self.bytes = self
+            .bytes
+            .saturating_sub(before.map_or(0, |before| before.bytes));
         before
     }
 
@@ -94,10 +96,17 @@ impl Heaps {
                 (row.address, row.size_bytes) = (Some(address.cast_signed()), Some(signed(size)));
                 self.hold(of, address, row.ts_ns, row);
             }
-            Change::Reallocate { address, old_address, size, .. } => {
+            Change::Reallocate {
+                address,
+                old_address,
+                size,
+                ..
+            } => {
                 (row.address, row.size_bytes) = (Some(address.cast_signed()), Some(signed(size)));
                 // A block that grows in place keeps its address, so the old one has to go first.
-                let since_ns = self.free(of, old_address, row).map_or(row.ts_ns, |old| old.since_ns);
+                let since_ns = self
+                    .free(of, old_address, row)
+                    .map_or(row.ts_ns, |old| old.since_ns);
                 self.hold(of, address, since_ns, row);
             }
             Change::Free { address } => {
@@ -116,7 +125,11 @@ impl Heaps {
             return;
         }
         let bytes = row.size_bytes.unwrap_or_default();
-        let block = Block { row: row.heap_event_id, since_ns, bytes };
+        let block = Block {
+            row: row.heap_event_id,
+            since_ns,
+            bytes,
+        };
         let before = self.heaps.entry(of).or_default().add(address, block);
         row.changed_bytes = row.changed_bytes.saturating_add(bytes);
         row.changed_blocks += 1;
@@ -144,7 +157,9 @@ impl Heaps {
 
     /// Frees all blocks of a heap.
     fn end(&mut self, of: HeapKey, row: &mut Heap) {
-        let Some(heap) = self.heaps.remove(&of) else { return };
+        let Some(heap) = self.heaps.remove(&of) else {
+            return;
+        };
         row.changed_bytes = row.changed_bytes.saturating_sub(heap.bytes);
         row.changed_blocks -= i64::try_from(heap.by_address.len()).unwrap_or(i64::MAX);
         self.blocks = self.blocks.saturating_sub(heap.by_address.len());
@@ -160,7 +175,9 @@ impl Importer for Heaps {
         _: &mut dyn Sink,
     ) -> IsShown {
         let read = Change::parse(event.payload(), hook.opcode, event.pointer_size());
-        let Some((handle, change)) = read else { return Ok(false) };
+        let Some((handle, change)) = read else {
+            return Ok(false);
+        };
         let ts_ns = context.ns(event.timestamp);
         if !context.range.contains(ts_ns) {
             return Ok(true);

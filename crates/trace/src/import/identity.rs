@@ -80,13 +80,25 @@ impl<'d> Identity<'d> {
 
     /// Takes the first switch-in of a thread, and when it was first made ready. Only for threads that began
     /// behind `known_since` is it the first one; others may have run before.
-    pub(super) fn first_run(&mut self, tid: u32, readied: Option<i64>, switch_in: i64, known_since: i64) {
-        let Some(thread) = self.directory.threads.at(tid, switch_in) else { return };
+    pub(super) fn first_run(
+        &mut self,
+        tid: u32,
+        readied: Option<i64>,
+        switch_in: i64,
+        known_since: i64,
+    ) {
+        let Some(thread) = self.directory.threads.at(tid, switch_in) else {
+            return;
+        };
         let instance = self.directory.threads.instances().get(thread.0 as usize);
         let start = instance.and_then(|thread| thread.start);
         if let Some(start) = start.filter(|start| *start >= known_since && *start <= switch_in) {
             let readied = readied.filter(|readied| *readied >= start);
-            let first = FirstRun { readied, switch_in, known_since };
+            let first = FirstRun {
+                readied,
+                switch_in,
+                known_since,
+            };
             self.first_runs.entry(thread.0 as i32).or_insert(first);
         }
     }
@@ -104,7 +116,10 @@ impl<'d> Identity<'d> {
     /// The thread that had an id at a raw time, with its process.
     #[inline]
     pub(super) fn of_thread(&mut self, tid: u32, time: i64) -> Who {
-        Who { process: self.directory.process_of_thread(tid, time), thread_key: self.thread_key(tid, time) }
+        Who {
+            process: self.directory.process_of_thread(tid, time),
+            thread_key: self.thread_key(tid, time),
+        }
     }
 
     fn thread_key(&mut self, tid: u32, time: i64) -> i32 {
@@ -118,7 +133,10 @@ impl<'d> Identity<'d> {
     /// The rows of `module`.
     pub(super) fn modules(&self, assemblies: &Assemblies) -> impl Iterator<Item = Module> {
         let images = self.directory.images.images();
-        let images = images.iter().zip(0..).map(move |(image, id)| self.module(id, image));
+        let images = images
+            .iter()
+            .zip(0..)
+            .map(move |(image, id)| self.module(id, image));
         images.chain(assemblies.added().iter().cloned())
     }
 
@@ -131,7 +149,8 @@ impl<'d> Identity<'d> {
         let first_threads = self.first_threads();
         let instances = self.directory.processes.instances();
         let rows = instances.iter().zip(0..).zip(first_threads);
-        rows.map(|((process, key), first)| self.process(key, process, first)).collect()
+        rows.map(|((process, key), first)| self.process(key, process, first))
+            .collect()
     }
 
     /// For each process that began in the trace, the thread that began first in it.
@@ -140,7 +159,9 @@ impl<'d> Identity<'d> {
         let mut first: Vec<Option<(i64, i32)>> = vec![None; processes.len()];
         for (thread, key) in self.directory.threads.instances().iter().zip(0..) {
             let Some(start) = thread.start else { continue };
-            let Some(process) = self.directory.process_at(thread.pid, start) else { continue };
+            let Some(process) = self.directory.process_at(thread.pid, start) else {
+                continue;
+            };
             let at = process.0 as usize;
             let began = processes.get(at).and_then(|process| process.start);
             if began.is_some_and(|began| began <= start)
@@ -150,15 +171,27 @@ impl<'d> Identity<'d> {
                 *slot = Some((start, key));
             }
         }
-        first.into_iter().map(|first| first.map(|(_, key)| key)).collect()
+        first
+            .into_iter()
+            .map(|first| first.map(|(_, key)| key))
+            .collect()
     }
 
     /// From the creator's call, or where that is not known the start of a process, to the first switch-in of
     /// its first thread.
-    fn start_cost(&self, start: Option<i64>, call_ns: Option<i64>, first: Option<i32>) -> Option<i64> {
+    fn start_cost(
+        &self,
+        start: Option<i64>,
+        call_ns: Option<i64>,
+        first: Option<i32>,
+    ) -> Option<i64> {
         let (start, first) = (start?, self.first_runs.get(&first?)?);
         let start_ns = (first.known_since <= start).then(|| self.clock.nanoseconds(start))?;
-        Some(self.clock.nanoseconds(first.switch_in).saturating_sub(call_ns.unwrap_or(start_ns)))
+        Some(
+            self.clock
+                .nanoseconds(first.switch_in)
+                .saturating_sub(call_ns.unwrap_or(start_ns)),
+        )
     }
 
     /// Key of the thread that logged the start of a process or thread.
@@ -166,17 +199,36 @@ impl<'d> Identity<'d> {
         Some(self.thread_key(tid?, start?))
     }
 
-    fn process(&mut self, process_key: i32, p: &ProcessInstance, first_thread: Option<i32>) -> Process {
+    fn process(
+        &mut self,
+        process_key: i32,
+        p: &ProcessInstance,
+        first_thread: Option<i32>,
+    ) -> Process {
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let name = if p.pid == 0 && p.name.is_empty() { "Idle" } else { &p.name };
+        let name = if p.pid == 0 && p.name.is_empty() {
+            "Idle"
+        } else {
+            &p.name
+        };
         // Ids are used again: the parent is the process that had the id when the child began. A process that
         // began later only has the same id.
         let born = p.start.unwrap_or(i64::MIN);
-        let parent = p.parent_pid.and_then(|pid| self.directory.process_at(pid, born)).filter(|parent| {
-            let began = self.directory.processes.instance(*parent).and_then(|parent| parent.start);
-            parent.0 as i32 != process_key && began.is_none_or(|began| began <= born)
-        });
-        let create_call_ns = self.create_calls.get(&ProcessKey(process_key as u32)).copied();
+        let parent = p
+            .parent_pid
+            .and_then(|pid| self.directory.process_at(pid, born))
+            .filter(|parent| {
+                let began = self
+                    .directory
+                    .processes
+                    .instance(*parent)
+                    .and_then(|parent| parent.start);
+                parent.0 as i32 != process_key && began.is_none_or(|began| began <= born)
+            });
+        let create_call_ns = self
+            .create_calls
+            .get(&ProcessKey(process_key as u32))
+            .copied();
         Process {
             process_key,
             pid: p.pid as i32,
@@ -193,7 +245,10 @@ impl<'d> Identity<'d> {
             start_cost_ns: self.start_cost(p.start, create_call_ns, first_thread),
             terminate_ns: self.ns(p.terminate),
             stop_ns: self.ns(p.stop),
-            exit_duration_ns: self.ns(p.stop).zip(self.ns(p.terminate)).map(|(a, b)| a.saturating_sub(b)),
+            exit_duration_ns: self
+                .ns(p.stop)
+                .zip(self.ns(p.terminate))
+                .map(|(a, b)| a.saturating_sub(b)),
             exit_code: p.exit_code.map(|code| code as i32),
             package: text(&p.package),
             is_defunct: p.defunct,
@@ -208,17 +263,31 @@ impl<'d> Identity<'d> {
         let known = self.directory.threads.instances().iter().zip(0..);
         let described = |(thread, key)| {
             let begins = self.begin(thread, end);
-            DescribedThread { row: self.thread(key, thread), begins }
+            DescribedThread {
+                row: self.thread(key, thread),
+                begins,
+            }
         };
         let mut rows: Vec<DescribedThread> = known.map(described).collect();
-        let mut unseen: Vec<(i32, u32)> = self.unseen.iter().map(|(tid, key)| (*key, *tid)).collect();
+        let mut unseen: Vec<(i32, u32)> =
+            self.unseen.iter().map(|(tid, key)| (*key, *tid)).collect();
         unseen.sort_unstable();
         for (thread_key, tid) in unseen {
             // Idle threads belong to process 0 without any event.
-            let process = if tid == 0 { self.directory.process_of_thread(0, 0) } else { None };
+            let process = if tid == 0 {
+                self.directory.process_of_thread(0, 0)
+            } else {
+                None
+            };
             let ideal_cpu = self.ideal_cpus.get(&thread_key).copied().map(i32::from);
             let (tid, process_key) = (tid as i32, key(process));
-            let row = Thread { thread_key, tid, process_key, ideal_cpu, ..Thread::default() };
+            let row = Thread {
+                thread_key,
+                tid,
+                process_key,
+                ideal_cpu,
+                ..Thread::default()
+            };
             rows.push(DescribedThread { row, begins: None });
         }
         rows
@@ -227,12 +296,20 @@ impl<'d> Identity<'d> {
     /// Where a thread begins, at a time at which the module is known: the image of a program is reported only
     /// behind the start of its first thread.
     fn begin(&self, thread: &ThreadInstance, end: i64) -> Option<Begin> {
-        let address = thread.traits.as_deref()?.start_address.filter(|address| *address != 0)?;
+        let address = thread
+            .traits
+            .as_deref()?
+            .start_address
+            .filter(|address| *address != 0)?;
         let process = self.directory.process_at(thread.pid, thread.first_seen);
         let times = [thread.first_seen, thread.stop.unwrap_or(end)];
         let is_known = |time: &i64| self.directory.image_at(process, address, *time).is_some();
         let time = times.into_iter().find(is_known)?;
-        Some(Begin { process, time, address })
+        Some(Begin {
+            process,
+            time,
+            address,
+        })
     }
 
     fn thread(&mut self, thread_key: i32, t: &ThreadInstance) -> Thread {
@@ -247,10 +324,18 @@ impl<'d> Identity<'d> {
             first_readied_ns: self.ns(first.and_then(|first| first.readied)),
             first_in_ns: self.ns(first.map(|first| first.switch_in)),
             stop_ns: self.ns(t.stop),
-            name: traits.map(|traits| traits.name.clone()).filter(|name| !name.is_empty()),
-            base_priority: traits.and_then(|traits| traits.base_priority).map(i32::from),
-            affinity: traits.and_then(|traits| traits.affinity).map(|mask| mask as i64),
-            start_address: traits.and_then(|traits| traits.start_address).map(|address| address as i64),
+            name: traits
+                .map(|traits| traits.name.clone())
+                .filter(|name| !name.is_empty()),
+            base_priority: traits
+                .and_then(|traits| traits.base_priority)
+                .map(i32::from),
+            affinity: traits
+                .and_then(|traits| traits.affinity)
+                .map(|mask| mask as i64),
+            start_address: traits
+                .and_then(|traits| traits.start_address)
+                .map(|address| address as i64),
             start_frame_id: None,
             ideal_cpu: self.ideal_cpus.get(&thread_key).copied().map(i32::from),
         }
@@ -258,8 +343,11 @@ impl<'d> Identity<'d> {
 
     fn module(&self, module_id: i32, image: &ImageInstance) -> Module {
         let path = self.directory.paths.dos_path(&image.path);
-        let owner =
-            if image.pid == 0 { None } else { self.directory.process_at(image.pid, image.first_seen) };
+        let owner = if image.pid == 0 {
+            None
+        } else {
+            self.directory.process_at(image.pid, image.first_seen)
+        };
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let version = image.version.as_deref();
         Module {
@@ -282,7 +370,10 @@ impl<'d> Identity<'d> {
             time_date_stamp: image.time_date_stamp as i32,
             checksum: image.checksum as i32,
             load_reason: image.reason.map(|(reason, _)| reason.cast_signed()),
-            parent_module_id: image.reason.and_then(|(_, parent)| parent).map(u32::cast_signed),
+            parent_module_id: image
+                .reason
+                .and_then(|(_, parent)| parent)
+                .map(u32::cast_signed),
             // Known when symbols are read.
             function_count: None,
         }
@@ -301,7 +392,9 @@ impl<'d> Identity<'d> {
             for (method, id) in methods.iter().zip(first..) {
                 let time = Some(method.begin).filter(|t| *t != i64::MIN);
                 let process = self.directory.process_at(pid, time.unwrap_or(i64::MIN));
-                let module = self.directory.image_at(process, method.start, time.unwrap_or(self.clock.t0));
+                let module =
+                    self.directory
+                        .image_at(process, method.start, time.unwrap_or(self.clock.t0));
                 rows.push(Method {
                     method_id: id as i32,
                     module_id: module
@@ -324,7 +417,8 @@ impl<'d> Identity<'d> {
 
 /// Position of the first method of each process id among all methods, processes in the order of their ids.
 pub(super) fn first_methods(tracker: &MethodTracker) -> FxHashMap<u32, u32> {
-    let mut counts: Vec<(u32, usize)> = tracker.processes().map(|(pid, m)| (pid, m.len())).collect();
+    let mut counts: Vec<(u32, usize)> =
+        tracker.processes().map(|(pid, m)| (pid, m.len())).collect();
     counts.sort_unstable();
     let mut next = 0;
     let position = |(pid, count): (u32, usize)| {
@@ -337,7 +431,11 @@ pub(super) fn first_methods(tracker: &MethodTracker) -> FxHashMap<u32, u32> {
 
 /// `Namespace.Type.Method`.
 pub(super) fn full_name(namespace: &str, name: &str) -> String {
-    if namespace.is_empty() { name.to_string() } else { format!("{namespace}.{name}") }
+    if namespace.is_empty() {
+        name.to_string()
+    } else {
+        format!("{namespace}.{name}")
+    }
 }
 
 /// The last part of a path of Windows.

@@ -35,7 +35,12 @@ pub(super) trait Importer {
     }
 
     /// Takes any other event that it claims.
-    fn other(&mut self, _event: &RawEvent<'_>, _context: &mut Context<'_>, _sink: &mut dyn Sink) -> IsShown {
+    fn other(
+        &mut self,
+        _event: &RawEvent<'_>,
+        _context: &mut Context<'_>,
+        _sink: &mut dyn Sink,
+    ) -> IsShown {
         Ok(true)
     }
 
@@ -79,8 +84,13 @@ pub(crate) struct Declaration {
 
 impl Declaration {
     /// Claims and fills nothing: declarations name what they have and take the rest from it.
-    pub(super) const EMPTY: Self =
-        Self { takes: &[], hears: &[], tables: &[], topics: &[], make: |_| Box::new(Declared) };
+    pub(super) const EMPTY: Self = Self {
+        takes: &[],
+        hears: &[],
+        tables: &[],
+        topics: &[],
+        make: |_| Box::new(Declared),
+    };
 }
 
 /// An importer whose tables come from what the first pass learned: it has nothing to do with single events.

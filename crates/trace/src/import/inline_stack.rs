@@ -9,8 +9,17 @@ pub(super) fn inline_stack(event: &RawEvent<'_>) -> Vec<u64> {
     let items = event.extended();
     // The first eight bytes say whether another part follows.
     if let Some(bytes) = items.find(kind::STACK_TRACE_64) {
-        return (8..bytes.len()).step_by(8).map_while(|at| u64_at(bytes, at)).collect();
+        return (8..bytes.len())
+            .step_by(8)
+            .map_while(|at| u64_at(bytes, at))
+            .collect();
     }
-    let bytes = event.extended().find(kind::STACK_TRACE_32).unwrap_or_default();
-    (8..bytes.len()).step_by(4).map_while(|at| u32_at(bytes, at).map(u64::from)).collect()
+    let bytes = event
+        .extended()
+        .find(kind::STACK_TRACE_32)
+        .unwrap_or_default();
+    (8..bytes.len())
+        .step_by(4)
+        .map_while(|at| u32_at(bytes, at).map(u64::from))
+        .collect()
 }

@@ -62,14 +62,24 @@ impl Instead {
         let Some(in_ns) = row.in_ns else { return };
         let recent = self.processors.entry(cpu).or_default();
         if let Some(since) = ready_since(row).filter(|since| is_thread && *since < in_ns) {
-            let range = if context.keep_whole { Range::ALL } else { context.range };
-            if let Some((thread, ns, priority)) = recent.longest(range.clip(since), range.clip(in_ns)) {
+            let range = if context.keep_whole {
+                Range::ALL
+            } else {
+                context.range
+            };
+            if let Some((thread, ns, priority)) =
+                recent.longest(range.clip(since), range.clip(in_ns))
+            {
                 (row.instead_thread_key, row.instead_ns) = (Some(thread), Some(ns));
                 row.instead_priority = Some(priority);
             }
         }
         let thread = is_thread.then_some(row.thread_key);
-        recent.push(Slice { since: in_ns, thread, priority: row.priority.unwrap_or_default() });
+        recent.push(Slice {
+            since: in_ns,
+            thread,
+            priority: row.priority.unwrap_or_default(),
+        });
     }
 }
 
@@ -77,7 +87,11 @@ impl Instead {
 fn ready_since(row: &ContextSwitch) -> Option<i64> {
     let out = row.last_out_ns?;
     let state = row.prev_state.and_then(|state| u8::try_from(state).ok())?;
-    if was_preempted(state) { Some(out) } else { row.readied_ns }
+    if was_preempted(state) {
+        Some(out)
+    } else {
+        row.readied_ns
+    }
 }
 
 impl Recent {
@@ -93,7 +107,10 @@ impl Recent {
         // Mostly one slice covers all of it, and nothing has to be added up.
         if let Some(slice) = self.slices.back().filter(|slice| slice.since <= from) {
             let ns = to.saturating_sub(from);
-            return slice.thread.filter(|_| ns > 0).map(|thread| (thread, ns, slice.priority));
+            return slice
+                .thread
+                .filter(|_| ns > 0)
+                .map(|thread| (thread, ns, slice.priority));
         }
         self.sums.clear();
         let mut until = to;
@@ -110,7 +127,10 @@ impl Recent {
         }
         // Of threads that ran equally long the one that ran last wins. No two have the same last slice, so
         // that the order of the hash table does not matter.
-        let longest = self.sums.iter().max_by_key(|(_, (ns, behind))| (*ns, Reverse(*behind)));
+        let longest = self
+            .sums
+            .iter()
+            .max_by_key(|(_, (ns, behind))| (*ns, Reverse(*behind)));
         let (thread, (ns, behind)) = longest?;
         let last = self.slices.iter().rev().nth(*behind)?;
         Some((*thread, *ns, last.priority))
@@ -125,20 +145,37 @@ mod tests {
     fn recent(slices: impl IntoIterator<Item = (i64, Option<i32>)>) -> Recent {
         let mut recent = Recent::default();
         for (since, thread) in slices {
-            recent.push(Slice { since, thread, priority: since as i32 });
+            recent.push(Slice {
+                since,
+                thread,
+                priority: since as i32,
+            });
         }
         recent
     }
 
     #[test]
     fn who_ran_longest_is_found_with_how_long() {
-        let slices = [(0, Some(1)), (10, Some(2)), (14, None), (20, Some(1)), (22, Some(3))];
+        let slices = [
+            (0, Some(1)),
+            (10, Some(2)),
+            (14, None),
+            (20, Some(1)),
+            (22, Some(3)),
+        ];
         let mut recent = recent(slices);
         // 5 of thread 1 and 4 of thread 2, then idle, 2 of thread 1, 3 of thread 3.
         assert_eq!(recent.longest(5, 25), Some((1, 7, 20)));
-        assert_eq!(recent.longest(8, 24), Some((1, 4, 20)), "thread 2 has 4, too, but earlier");
+        assert_eq!(
+            recent.longest(8, 24),
+            Some((1, 4, 20)),
+            "thread 2 has 4, too, but earlier"
+        );
         assert_eq!(recent.longest(23, 25), Some((3, 2, 22)));
-        assert_eq!((recent.longest(25, 25), recent.longest(15, 19)), (None, None));
+        assert_eq!(
+            (recent.longest(25, 25), recent.longest(15, 19)),
+            (None, None)
+        );
     }
 
     #[test]

@@ -41,8 +41,13 @@ impl Interrupts {
 
     /// The length of all spans in a stretch of time.
     pub(super) fn within(&self, since: i64, until: i64) -> i64 {
-        let inside = |(from, to): &(i64, i64)| (*to).min(until).saturating_sub((*from).max(since)).max(0);
-        let sum = self.spans.iter().map(inside).fold(self.before, i64::saturating_add);
+        let inside =
+            |(from, to): &(i64, i64)| (*to).min(until).saturating_sub((*from).max(since)).max(0);
+        let sum = self
+            .spans
+            .iter()
+            .map(inside)
+            .fold(self.before, i64::saturating_add);
         // Spans that were summed up are not clipped any more, so that the sum could exceed the slice.
         sum.min(until.saturating_sub(since).max(0))
     }
@@ -59,16 +64,25 @@ mod tests {
             interrupts.add(span);
         }
         assert_eq!(interrupts.within(0, 100), 2 + 6 + 20 + 10);
-        assert_eq!((interrupts.within(11, 55), interrupts.within(70, 80)), (1 + 6 + 20 + 5, 0));
+        assert_eq!(
+            (interrupts.within(11, 55), interrupts.within(70, 80)),
+            (1 + 6 + 20 + 5, 0)
+        );
     }
 
     #[test]
     fn memory_for_interrupts_is_bounded() {
         let mut interrupts = Interrupts::default();
         (0..5000).for_each(|n| interrupts.add([10 * n, 10 * n + 3]));
-        assert_eq!((interrupts.spans.len(), interrupts.within(0, 50_000)), (MAX_INSIDE, 15_000));
+        assert_eq!(
+            (interrupts.spans.len(), interrupts.within(0, 50_000)),
+            (MAX_INSIDE, 15_000)
+        );
         // A DPC around all of them has the part that is not counted yet.
         interrupts.add([0, 60_000]);
-        assert_eq!(interrupts.within(0, 60_000), 3 * (5000 - 1024) + 60_000 - (10 * 3975 + 3));
+        assert_eq!(
+            interrupts.within(0, 60_000),
+            3 * (5000 - 1024) + 60_000 - (10 * 3975 + 3)
+        );
     }
 }

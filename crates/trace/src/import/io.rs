@@ -22,22 +22,35 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{self, Row};
 
 /// Completions of disk accesses.
-const COMPLETIONS: Events =
-    Events::Kernel(group::DISK, &[disk::opcode::READ, disk::opcode::WRITE, disk::opcode::FLUSH]);
+const COMPLETIONS: Events = Events::Kernel(
+    group::DISK,
+    &[disk::opcode::READ, disk::opcode::WRITE, disk::opcode::FLUSH],
+);
 /// Starts of disk accesses.
 const INITS: Events = Events::Kernel(
     group::DISK,
-    &[disk::opcode::READ_INIT, disk::opcode::WRITE_INIT, disk::opcode::FLUSH_INIT],
+    &[
+        disk::opcode::READ_INIT,
+        disk::opcode::WRITE_INIT,
+        disk::opcode::FLUSH_INIT,
+    ],
 );
 /// Which path a file key stands for: read by the first pass.
 const NAMES: Events = Events::Kernel(group::FILE, file_name::NAMES);
-pub(super) const OPERATIONS: Events =
-    Events::KernelBetween(group::FILE, file_io::opcode::CREATE, file_io::opcode::QUERY_EA);
+pub(super) const OPERATIONS: Events = Events::KernelBetween(
+    group::FILE,
+    file_io::opcode::CREATE,
+    file_io::opcode::QUERY_EA,
+);
 const FAULTS: Events = Events::Kernel(group::MEMORY, &[fault::opcode::HARD_FAULT]);
 
 pub(super) const DECLARATION: Declaration = Declaration {
     takes: &[COMPLETIONS, INITS, NAMES, OPERATIONS, FAULTS],
-    tables: &[rows(table::DiskIo::TABLE), rows(table::FileIo::TABLE), rows(table::HardFault::TABLE)],
+    tables: &[
+        rows(table::DiskIo::TABLE),
+        rows(table::FileIo::TABLE),
+        rows(table::HardFault::TABLE),
+    ],
     topics: &[
         Topic {
             place: 90,
@@ -138,7 +151,9 @@ impl<'l> Io<'l> {
                 let Some((irp, tid)) = disk::parse_init(payload, hook.version, pointer_size) else {
                     return false;
                 };
-                let Some(issuer) = self.issuers.start(irp, tid, event) else { return true };
+                let Some(issuer) = self.issuers.start(irp, tid, event) else {
+                    return true;
+                };
                 let process = issuer.process(context.directory);
                 let seq = context.wait(event.timestamp, Some(issuer.tid), process, Pending::Start);
                 if let Some(lost) = self.disk_starts.insert(irp, seq) {
@@ -171,14 +186,17 @@ impl<'l> Io<'l> {
             start.into_iter().for_each(|seq| context.forget(seq));
             return;
         }
-        let service_start =
-            previous.map_or(init_ns, |previous| context.ns(previous).clamp(init_ns, complete_ns));
+        let service_start = previous.map_or(init_ns, |previous| {
+            context.ns(previous).clamp(init_ns, complete_ns)
+        });
         let who = issuer.map(|issuer| Who {
             process: issuer.process(context.directory),
             thread_key: context.of_thread(issuer.tid, issuer.time()).thread_key,
         });
-        let (io_ns, service_ns) =
-            (complete_ns.saturating_sub(init_ns), complete_ns.saturating_sub(service_start));
+        let (io_ns, service_ns) = (
+            complete_ns.saturating_sub(init_ns),
+            complete_ns.saturating_sub(service_start),
+        );
         let is_flush = op == disk::opcode::FLUSH;
         let depths = self.queues.depths(io.disk, init_ns, complete_ns);
         let row = table::DiskIo {
@@ -197,7 +215,11 @@ impl<'l> Io<'l> {
             queue_ns: io_ns - service_ns,
             offset_bytes: (!is_flush).then_some(io.offset as i64),
             size_bytes: io.bytes.into(),
-            path: if is_flush { None } else { context.path(io.file_key, time) },
+            path: if is_flush {
+                None
+            } else {
+                context.path(io.file_key, time)
+            },
             // Windows keeps the priority of a request in bits 17 to 19 of its flags.
             priority: (io.irp_flags >> 17 & 7) as i32,
             irp_flags: io.irp_flags as i32,
@@ -213,19 +235,30 @@ impl<'l> Io<'l> {
     fn file(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         if hook.opcode == file_io::opcode::OPERATION_END {
-            let Some(end) = OperationEnd::parse(payload, pointer_size) else { return false };
+            let Some(end) = OperationEnd::parse(payload, pointer_size) else {
+                return false;
+            };
             self.operation_end(&end, event.timestamp, context);
             return true;
         }
-        let Some(kind) = file_io::name(hook.opcode) else { return false };
-        let Some(operation) = Operation::parse(payload, hook.opcode, hook.version, pointer_size) else {
+        let Some(kind) = file_io::name(hook.opcode) else {
+            return false;
+        };
+        let Some(operation) = Operation::parse(payload, hook.opcode, hook.version, pointer_size)
+        else {
             return false;
         };
         self.operation(kind, &operation, event.timestamp, context);
         true
     }
 
-    fn operation(&mut self, kind: &'static str, op: &Operation<'_>, time: i64, context: &mut Context<'_>) {
+    fn operation(
+        &mut self,
+        kind: &'static str,
+        op: &Operation<'_>,
+        time: i64,
+        context: &mut Context<'_>,
+    ) {
         let who = context.of_thread(op.tid, time);
         let path = self.path_of(kind, op, time, context);
         let row = table::FileIo {
@@ -262,12 +295,15 @@ impl<'l> Io<'l> {
     ) -> Option<Arc<str>> {
         if let Some(bytes) = op.open_path {
             let text = utf16_text(bytes);
-            let opened =
-                (!text.is_empty()).then(|| context.directory.paths.dos_path(&self.paths.intern(&text)));
-            self.opened.extend(opened.clone().map(|path| (op.file_object, path)));
+            let opened = (!text.is_empty())
+                .then(|| context.directory.paths.dos_path(&self.paths.intern(&text)));
+            self.opened
+                .extend(opened.clone().map(|path| (op.file_object, path)));
             return opened;
         }
-        let known = context.path(op.file_key, time).or_else(|| context.path(op.file_object, time));
+        let known = context
+            .path(op.file_key, time)
+            .or_else(|| context.path(op.file_object, time));
         // The address of a file object is used again as soon as the object is closed.
         let opened = if kind == "close" {
             self.opened.remove(&op.file_object)
@@ -303,7 +339,9 @@ impl<'l> Io<'l> {
 
     /// Takes a page fault.
     fn fault(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
-        let Some(fault) = HardFault::parse(event.payload(), event.pointer_size()) else { return false };
+        let Some(fault) = HardFault::parse(event.payload(), event.pointer_size()) else {
+            return false;
+        };
         let (start_ns, end_ns) = (context.ns(fault.initial_time), context.ns(event.timestamp));
         if !context.range.contains(start_ns) {
             return true;
@@ -360,9 +398,15 @@ impl Importer for Io<'_> {
 }
 
 fn write(open: Open, time: i64, context: &mut Context<'_>) {
-    if open.row.start_ns.is_some_and(|start| context.range.contains(start)) {
+    if open
+        .row
+        .start_ns
+        .is_some_and(|start| context.range.contains(start))
+    {
         let Open { row, start } = open;
-        let row = waiting::row(row, move |row, stacks| row.stack_id = stacks.of(Some(start)));
+        let row = waiting::row(row, move |row, stacks| {
+            row.stack_id = stacks.of(Some(start))
+        });
         context.wait(time, None, None, row);
     } else {
         context.forget(open.start);

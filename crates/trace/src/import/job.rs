@@ -30,7 +30,12 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { range: Range::ALL, keep_whole: false, keep_payload: true, descriptions: Arc::default() }
+        Self {
+            range: Range::ALL,
+            keep_whole: false,
+            keep_payload: true,
+            descriptions: Arc::default(),
+        }
     }
 }
 
@@ -97,18 +102,29 @@ impl Ticker<'_> {
     #[inline]
     pub(super) fn tick(&mut self, time: i64) -> ControlFlow<()> {
         self.events += 1;
-        if self.events.is_multiple_of(TICK) { self.report(time) } else { ControlFlow::Continue(()) }
+        if self.events.is_multiple_of(TICK) {
+            self.report(time)
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// Goes on to the event with this number.
     pub(super) fn reach(&mut self, events: u64, time: i64) -> ControlFlow<()> {
         let before = std::mem::replace(&mut self.events, events);
         // Numbers may skip the multiples of a tick, so that the tick they fall into is compared.
-        if before / TICK == events / TICK { ControlFlow::Continue(()) } else { self.report(time) }
+        if before / TICK == events / TICK {
+            ControlFlow::Continue(())
+        } else {
+            self.report(time)
+        }
     }
 
     fn report(&mut self, time: i64) -> ControlFlow<()> {
         let part = (time.saturating_sub(self.start) as f64 / self.length).clamp(0.0, 1.0);
-        (self.progress)(Progress { done: self.from + self.share * part, events: self.events })
+        (self.progress)(Progress {
+            done: self.from + self.share * part,
+            events: self.events,
+        })
     }
 }

@@ -94,8 +94,17 @@ impl<T> Entry<T> {
     }
 
     /// A context switch, whose stack may name another thread than the one that is switched in.
-    pub(super) fn of_switch(time: i64, tid: u32, cpu: u16, process: Option<ProcessKey>, row: T) -> Self {
-        Self { switched_on: Some(cpu), ..Self::new(time, Some(StackSource::Thread(tid)), process, row) }
+    pub(super) fn of_switch(
+        time: i64,
+        tid: u32,
+        cpu: u16,
+        process: Option<ProcessKey>,
+        row: T,
+    ) -> Self {
+        Self {
+            switched_on: Some(cpu),
+            ..Self::new(time, Some(StackSource::Thread(tid)), process, row)
+        }
     }
 
     fn slot(&mut self, half: Half) -> &mut RawStack {
@@ -202,7 +211,10 @@ impl<T: Texts> Line<T> {
         if let Some(cpu) = entry.switched_on {
             // With two switches in one tick it is not known which of them a stack belongs to, and none is
             // better than a wrong one.
-            self.switches.entry((entry.time, cpu)).and_modify(|seq| *seq = NO_SEQ).or_insert(seq);
+            self.switches
+                .entry((entry.time, cpu))
+                .and_modify(|seq| *seq = NO_SEQ)
+                .or_insert(seq);
         }
         self.text_bytes += entry.row.text_bytes();
         self.entries.push_back(entry);
@@ -213,12 +225,20 @@ impl<T: Texts> Line<T> {
     fn join(&mut self, key: Key, seq: Seq) {
         let last = match self.waiting.entry(key) {
             Slot::Vacant(vacant) => {
-                vacant.insert(Chain { first: seq, last: seq, lacking: [seq; 2] });
+                vacant.insert(Chain {
+                    first: seq,
+                    last: seq,
+                    lacking: [seq; 2],
+                });
                 return;
             }
             Slot::Occupied(mut chain) => {
                 let chain = chain.get_mut();
-                for lacking in chain.lacking.iter_mut().filter(|lacking| **lacking == NO_SEQ) {
+                for lacking in chain
+                    .lacking
+                    .iter_mut()
+                    .filter(|lacking| **lacking == NO_SEQ)
+                {
                     *lacking = seq;
                 }
                 std::mem::replace(&mut chain.last, seq)
@@ -235,7 +255,11 @@ impl<T: Texts> Line<T> {
     pub(super) fn whose(&self, time: i64, tid: u32, pid: u32) -> StackSource {
         let (thread, process) = (StackSource::Thread(tid), StackSource::Process(pid));
         let waits = |whose| self.waiting.contains_key(&(time, whose));
-        if self.of_processes > 0 && !waits(thread) && waits(process) { process } else { thread }
+        if self.of_processes > 0 && !waits(thread) && waits(process) {
+            process
+        } else {
+            thread
+        }
     }
 
     /// Gives a stack to the first event of that time that lacks this half. `cpu` is the processor where the
@@ -252,7 +276,14 @@ impl<T: Texts> Line<T> {
             return;
         }
         let key = (time, whose);
-        let Self { waiting, entries, arena, first, attached, .. } = self;
+        let Self {
+            waiting,
+            entries,
+            arena,
+            first,
+            attached,
+            ..
+        } = self;
         let Some(chain) = waiting.get_mut(&key) else {
             self.attach_to_switch(key, half, stack, cpu);
             return;
@@ -278,10 +309,23 @@ impl<T: Texts> Line<T> {
     /// processor, if it is the only one and lacks this half. Otherwise the stack may have come before its
     /// event, and is kept.
     fn attach_to_switch(&mut self, key: Key, half: Half, stack: GivenStack<'_>, cpu: Option<u16>) {
-        let seq = cpu.and_then(|cpu| self.switches.get(&(key.0, cpu)).copied()).unwrap_or(NO_SEQ);
-        let Self { entries, arena, first, attached, .. } = self;
-        let switch = entries.get_mut(seq.wrapping_sub(*first) as usize).filter(|_| seq != NO_SEQ);
-        if let Some(slot) = switch.map(|entry| entry.slot(half)).filter(|slot| **slot == RawStack::Empty) {
+        let seq = cpu
+            .and_then(|cpu| self.switches.get(&(key.0, cpu)).copied())
+            .unwrap_or(NO_SEQ);
+        let Self {
+            entries,
+            arena,
+            first,
+            attached,
+            ..
+        } = self;
+        let switch = entries
+            .get_mut(seq.wrapping_sub(*first) as usize)
+            .filter(|_| seq != NO_SEQ);
+        if let Some(slot) = switch
+            .map(|entry| entry.slot(half))
+            .filter(|slot| **slot == RawStack::Empty)
+        {
             *slot = stack.keep(arena);
             attached.switches_by_processor += 1;
         // Only events of the present or the future can still come; for an earlier time it is too late.

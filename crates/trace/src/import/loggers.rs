@@ -21,7 +21,10 @@ use crate::table::{Logger, LoggerEvent, Row};
 pub(super) const DECLARATION: Declaration = Declaration {
     // Rows show only a part of these events, so that they stay events of their own, too.
     hears: &[
-        Events::Kernel(group::EVENT_TRACE, &[opcode::EXTENSION, opcode::END_EXTENSION]),
+        Events::Kernel(
+            group::EVENT_TRACE,
+            &[opcode::EXTENSION, opcode::END_EXTENSION],
+        ),
         Events::Provider(EVENT_TRACING, &[]),
     ],
     tables: &[sums(Logger::TABLE), sums(LoggerEvent::TABLE)],
@@ -58,7 +61,9 @@ impl Loggers {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Some((kind, fields)) = self.reader.read(event, &mut context.decoder) else { return Ok(()) };
+        let Some((kind, fields)) = self.reader.read(event, &mut context.decoder) else {
+            return Ok(());
+        };
         let ns = context.ns(event.timestamp);
         self.session(kind, &fields, ns, context, sink)?;
         if !context.range.contains(ns) {
@@ -78,7 +83,10 @@ impl Loggers {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         use Kind::{Running, Start, StartError, Stop, StopError, WriteError};
-        if !matches!(kind, Start | Stop | Running | StartError | StopError | WriteError) {
+        if !matches!(
+            kind,
+            Start | Stop | Running | StartError | StopError | WriteError
+        ) {
             return Ok(());
         }
         let name = fields.session.as_deref().unwrap_or_default();
@@ -98,7 +106,10 @@ impl Loggers {
         }
         let next = self.next;
         self.next += 1;
-        let (_, row) = self.live.entry(of.clone()).or_insert_with(|| (next, Logger::default()));
+        let (_, row) = self
+            .live
+            .entry(of.clone())
+            .or_insert_with(|| (next, Logger::default()));
         fill(row, fields);
         match kind {
             Start => row.start_ns = Some(ns),
@@ -123,14 +134,18 @@ impl Loggers {
     ) -> LoggerEvent {
         let (tid, time) = (event.thread_id(), event.timestamp);
         let who = tid.map(|tid| context.of_thread(tid, time));
-        let process = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
+        let process = event
+            .process_id()
+            .and_then(|pid| context.directory.process_at(pid, time));
         let mut text = |text: &str| -> Arc<str> { self.texts.intern(text) };
         LoggerEvent {
             ts_ns,
             kind: kind.name(),
             session: fields.session.as_deref().map(&mut text),
             provider_guid: fields.provider.map(|guid| text(&guid.to_string())),
-            provider: fields.provider.and_then(|guid| context.decoder.provider_name(guid)),
+            provider: fields
+                .provider
+                .and_then(|guid| context.decoder.provider_name(guid)),
             any_keyword: fields.any_keyword.map(|bits| bits as i64),
             all_keyword: fields.all_keyword.map(|bits| bits as i64),
             level: fields.level.map(|level| level as i32),
@@ -175,7 +190,8 @@ impl Importer for Loggers {
         }
         let mut live: Vec<(usize, Logger)> = self.live.into_values().collect();
         live.sort_unstable_by_key(|(place, _)| *place);
-        live.iter().try_for_each(|(_, row)| context.tables.push(row, sink))
+        live.iter()
+            .try_for_each(|(_, row)| context.tables.push(row, sink))
     }
 }
 
@@ -188,7 +204,10 @@ fn fill(row: &mut Logger, fields: &SessionFields) {
     }
     let number = |value: Option<u32>| value.map(i64::from);
     keep(&mut row.name, fields.session.clone());
-    keep(&mut row.session_guid, fields.session_guid.map(|guid| guid.to_string()));
+    keep(
+        &mut row.session_guid,
+        fields.session_guid.map(|guid| guid.to_string()),
+    );
     keep(&mut row.logger_id, number(fields.logger_id));
     keep(&mut row.file, fields.file.clone());
     keep(&mut row.mode, number(fields.mode));
@@ -200,14 +219,27 @@ fn fill(row: &mut Logger, fields: &SessionFields) {
     keep(&mut row.current_buffers, number(fields.current_buffers));
     keep(&mut row.events_lost, number(fields.events_lost));
     keep(&mut row.buffers_lost, number(fields.buffers_lost));
-    keep(&mut row.real_time_buffers_lost, number(fields.real_time_buffers_lost));
-    keep(&mut row.status, fields.status.filter(|status| *status != 0).map(|status| status as i32));
+    keep(
+        &mut row.real_time_buffers_lost,
+        number(fields.real_time_buffers_lost),
+    );
+    keep(
+        &mut row.status,
+        fields
+            .status
+            .filter(|status| *status != 0)
+            .map(|status| status as i32),
+    );
 }
 
 /// The session of a file: what its header says, and what events said about it.
 fn of_header(file: &TraceFile, mask: GroupMask, reported: Logger) -> Logger {
     let h = file.header();
-    let text = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned);
+    let text = |text: &str| {
+        Some(text.trim())
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
+    };
     Logger {
         name: text(&h.session_name),
         is_of_trace: true,
@@ -278,7 +310,13 @@ mod tests {
 
     #[test]
     fn bits_of_the_mode_have_names_or_stay_numbers() {
-        assert_eq!(modes(0x1000_0101), "sequential+real_time+no_per_processor_buffering");
-        assert_eq!((modes(0), modes(0x4030_0002)), (String::new(), "circular+0x40300000".to_owned()));
+        assert_eq!(
+            modes(0x1000_0101),
+            "sequential+real_time+no_per_processor_buffering"
+        );
+        assert_eq!(
+            (modes(0), modes(0x4030_0002)),
+            (String::new(), "circular+0x40300000".to_owned())
+        );
     }
 }

@@ -40,7 +40,12 @@ pub(super) const DECLARATION: Declaration = Declaration {
         Events::Class(SYSTEM_CONFIG_EX),
         Events::Class(eventinfo::CLASS),
     ],
-    tables: &[sums(SystemConfigItem::TABLE), sums(Disk::TABLE), sums(Volume::TABLE), sums(Service::TABLE)],
+    tables: &[
+        sums(SystemConfigItem::TABLE),
+        sums(Disk::TABLE),
+        sums(Volume::TABLE),
+        sums(Service::TABLE),
+    ],
     make: |_| Box::new(Machine),
     ..Declaration::EMPTY
 };
@@ -59,7 +64,9 @@ impl Importer for Machine {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let (config, directory) = (&learned.collected.config, &learned.collected.directory);
-        context.tables.push_all(items(config, learned.session.clock()), sink)?;
+        context
+            .tables
+            .push_all(items(config, learned.session.clock()), sink)?;
         context.tables.push_all(disks(config), sink)?;
         context.tables.push_all(volumes(config), sink)?;
         context.tables.push_all(services(config, directory), sink)
@@ -67,16 +74,27 @@ impl Importer for Machine {
 }
 
 fn text(text: &str) -> Option<String> {
-    Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
+    Some(text.trim())
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
 }
 
 /// Every fact of the section `sysconfig` that has no table of its own.
 fn items(config: &SystemConfig, clock: &Clock) -> Vec<SystemConfigItem> {
     let mut rows = Vec::new();
-    let Value::Object(section) = config.section(clock) else { return rows };
+    let Value::Object(section) = config.section(clock) else {
+        return rows;
+    };
     for (topic, value) in section {
         match value {
-            _ if ["physical_disks", "logical_disks", "volumes", "services", "marks"].contains(&&*topic) => {}
+            _ if [
+                "physical_disks",
+                "logical_disks",
+                "volumes",
+                "services",
+                "marks",
+            ]
+            .contains(&&*topic) => {}
             // The registry of some machines does not say when Windows was installed.
             Value::String(date) if topic == "install_utc" && date.starts_with(NO_DATE) => {}
             Value::Object(parts) if parts.values().all(Value::is_object) => {
@@ -99,7 +117,9 @@ fn items(config: &SystemConfig, clock: &Clock) -> Vec<SystemConfigItem> {
 
 fn facts(rows: &mut Vec<SystemConfigItem>, topic: &str, item: usize, part: &Value) {
     match part {
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| push(rows, topic, item, name, value)),
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(name, value)| push(rows, topic, item, name, value)),
         value => push(rows, topic, item, "value", value),
     }
 }
@@ -109,18 +129,31 @@ fn push(rows: &mut Vec<SystemConfigItem>, topic: &str, item: usize, name: &str, 
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
         Value::Array(list) => {
-            let texts = list.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned));
+            let texts = list
+                .iter()
+                .map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned));
             Some(texts.collect::<Vec<_>>().join(";"))
         }
         other => Some(other.to_string()),
     };
-    rows.push(SystemConfigItem { topic: topic.to_owned(), item: item as i32, name: name.to_owned(), value });
+    rows.push(SystemConfigItem {
+        topic: topic.to_owned(),
+        item: item as i32,
+        name: name.to_owned(),
+        value,
+    });
 }
 
 fn disks(config: &SystemConfig) -> impl Iterator<Item = Disk> + '_ {
     config.physical_disks.values().map(|d| {
-        let sectors = [d.tracks_per_cylinder, d.sectors_per_track, d.bytes_per_sector];
-        let size = sectors.into_iter().try_fold(d.cylinders, |size, n| size.checked_mul(n.into()));
+        let sectors = [
+            d.tracks_per_cylinder,
+            d.sectors_per_track,
+            d.bytes_per_sector,
+        ];
+        let size = sectors
+            .into_iter()
+            .try_fold(d.cylinders, |size, n| size.checked_mul(n.into()));
         Disk {
             disk: d.number as i32,
             model: text(&d.manufacturer),
@@ -137,7 +170,11 @@ fn volumes(config: &SystemConfig) -> Vec<Volume> {
     let mut rows: Vec<Volume> = Vec::new();
     for (nt, dos) in &config.volumes {
         let nt_path = text(nt.trim_end_matches('\\'));
-        rows.push(Volume { drive: drive(dos), nt_path, ..Volume::default() });
+        rows.push(Volume {
+            drive: drive(dos),
+            nt_path,
+            ..Volume::default()
+        });
     }
     // The merge step knows paths of the kernel, the kernel logger sizes and file systems. Both have the
     // drive.
@@ -145,23 +182,36 @@ fn volumes(config: &SystemConfig) -> Vec<Volume> {
         let letter = drive(&d.letter);
         let same = |row: &&mut Volume| letter.is_some() && row.drive == letter;
         let cluster = i64::from(d.sectors_per_cluster).checked_mul(i64::from(d.bytes_per_sector));
-        let known = rows.iter().position(|row| letter.is_some() && row.drive == letter);
+        let known = rows
+            .iter()
+            .position(|row| letter.is_some() && row.drive == letter);
         if known.is_none() {
-            rows.push(Volume { drive: letter.clone(), ..Volume::default() });
+            rows.push(Volume {
+                drive: letter.clone(),
+                ..Volume::default()
+            });
         }
-        let row = if known.is_some() { rows.iter_mut().find(same) } else { rows.last_mut() };
+        let row = if known.is_some() {
+            rows.iter_mut().find(same)
+        } else {
+            rows.last_mut()
+        };
         if let Some(row) = row {
             row.disk = Some(d.disk as i32);
             row.file_system = text(&d.file_system);
             row.size_bytes = i64::try_from(d.size).ok();
-            row.free_bytes =
-                cluster.and_then(|c| d.free_clusters.checked_mul(c)).filter(|_| d.total_clusters > 0);
+            row.free_bytes = cluster
+                .and_then(|c| d.free_clusters.checked_mul(c))
+                .filter(|_| d.total_clusters > 0);
         }
     }
     rows
 }
 
-fn services<'c>(config: &'c SystemConfig, directory: &'c Directory) -> impl Iterator<Item = Service> + 'c {
+fn services<'c>(
+    config: &'c SystemConfig,
+    directory: &'c Directory,
+) -> impl Iterator<Item = Service> + 'c {
     config.services.values().map(|s| Service {
         name: s.name.clone(),
         display_name: text(&s.display_name),
@@ -178,8 +228,16 @@ fn revision(build_lab: &str) -> Option<i32> {
 }
 
 /// Manufacturers of machines that are always virtual; how the name begins, in lower case.
-const VIRTUAL_MANUFACTURERS: [&str; 8] =
-    ["amazon ec2", "bochs", "innotek", "nutanix", "openstack", "parallels", "qemu", "vmware"];
+const VIRTUAL_MANUFACTURERS: [&str; 8] = [
+    "amazon ec2",
+    "bochs",
+    "innotek",
+    "nutanix",
+    "openstack",
+    "parallels",
+    "qemu",
+    "vmware",
+];
 
 /// Products that are virtual machines, whoever makes them; parts of the name, in lower case.
 const VIRTUAL_PRODUCTS: [&str; 8] = [
@@ -195,17 +253,29 @@ const VIRTUAL_PRODUCTS: [&str; 8] = [
 
 /// Whether firmware describes a virtual machine.
 fn is_virtual(platform: &Platform) -> bool {
-    let (manufacturer, product) = (platform.manufacturer.to_lowercase(), platform.product.to_lowercase());
-    VIRTUAL_MANUFACTURERS.iter().any(|name| manufacturer.trim().starts_with(name))
+    let (manufacturer, product) = (
+        platform.manufacturer.to_lowercase(),
+        platform.product.to_lowercase(),
+    );
+    VIRTUAL_MANUFACTURERS
+        .iter()
+        .any(|name| manufacturer.trim().starts_with(name))
         || VIRTUAL_PRODUCTS.iter().any(|name| product.contains(name))
 }
 
 /// The row of the recording, as far as the headers describe it.
 pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace {
-    let Some(first) = session.earliest() else { return Trace::default() };
+    let Some(first) = session.earliest() else {
+        return Trace::default();
+    };
     let (h, clock) = (first.header(), session.clock());
     let sum = |of: fn(&TraceFile) -> u64| {
-        session.files().iter().map(of).fold(0, u64::saturating_add).min(i64::MAX as u64) as i64
+        session
+            .files()
+            .iter()
+            .map(of)
+            .fold(0, u64::saturating_add)
+            .min(i64::MAX as u64) as i64
     };
     let [major, minor, ..] = h.version;
     let cpu = config.cpu.as_ref();
@@ -247,14 +317,23 @@ mod tests {
     fn an_unknown_day_of_installation_is_no_fact() {
         let days = |install_time| {
             let build_lab = Some("22621.1".to_owned());
-            let config =
-                SystemConfig { build_lab, install_time: Some(install_time), ..SystemConfig::default() };
+            let config = SystemConfig {
+                build_lab,
+                install_time: Some(install_time),
+                ..SystemConfig::default()
+            };
             let facts = items(&config, &Clock::new(&TraceHeader::default(), 0)).into_iter();
-            facts.filter(|fact| fact.name == "install_utc").filter_map(|fact| fact.value).collect::<Vec<_>>()
+            facts
+                .filter(|fact| fact.name == "install_utc")
+                .filter_map(|fact| fact.value)
+                .collect::<Vec<_>>()
         };
         const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
         assert_eq!(days(UNIX_EPOCH), Vec::<String>::new());
-        assert_eq!(days(UNIX_EPOCH + 864_000_000_000), ["1970-01-02T00:00:00.0000000Z"]);
+        assert_eq!(
+            days(UNIX_EPOCH + 864_000_000_000),
+            ["1970-01-02T00:00:00.0000000Z"]
+        );
     }
 
     /// The examples of `docs/numbers/machine.md`.
@@ -283,7 +362,10 @@ mod tests {
 
     #[test]
     fn the_revision_is_the_second_number_of_a_build() {
-        assert_eq!(revision("26100.4652.amd64fre.ge_release.240331-1435"), Some(4652));
+        assert_eq!(
+            revision("26100.4652.amd64fre.ge_release.240331-1435"),
+            Some(4652)
+        );
         assert_eq!((revision("22621"), revision("")), (None, None));
     }
 }

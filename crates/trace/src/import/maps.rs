@@ -16,7 +16,15 @@ use crate::table::{self, Row};
 use crate::tracker::process::ProcessKey;
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    takes: &[Events::Kernel(group::FILE, &[opcode::MAP, opcode::UNMAP, opcode::MAP_START, opcode::MAP_END])],
+    takes: &[Events::Kernel(
+        group::FILE,
+        &[
+            opcode::MAP,
+            opcode::UNMAP,
+            opcode::MAP_START,
+            opcode::MAP_END,
+        ],
+    )],
     tables: &[rows(table::FileMap::TABLE)],
     make: |_| Box::new(Maps::default()),
     ..Declaration::EMPTY
@@ -44,7 +52,13 @@ struct Maps {
 }
 
 impl Maps {
-    fn event(&mut self, hook: Hook, read: &FileMap, event: &RawEvent<'_>, context: &mut Context<'_>) {
+    fn event(
+        &mut self,
+        hook: Hook,
+        read: &FileMap,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+    ) {
         let (time, ns) = (event.timestamp, context.ns(event.timestamp));
         if !context.range.contains(ns) {
             return;
@@ -68,12 +82,22 @@ impl Maps {
                 let mut row = self.row(read, process, "map", time, context);
                 (row.map_ns, row.map_thread_key) = (Some(ns), thread);
                 let start = context.wait_for(time, whose, place, Pending::Start);
-                self.insert(of, Open { row, start: Some(start) }, context);
+                self.insert(
+                    of,
+                    Open {
+                        row,
+                        start: Some(start),
+                    },
+                    context,
+                );
             }
             opcode::UNMAP => {
                 let open = match self.open.remove(&of) {
                     Some(open) => open,
-                    None => Open { row: self.row(read, process, "unknown", time, context), start: None },
+                    None => Open {
+                        row: self.row(read, process, "unknown", time, context),
+                        start: None,
+                    },
                 };
                 let mut row = open.row;
                 (row.unmap_ns, row.unmap_thread_key, row.outcome) = (Some(ns), thread, "unmapped");
@@ -118,7 +142,9 @@ impl Maps {
             return;
         }
         self.dropped += 1;
-        open.start.into_iter().for_each(|start| context.forget(start));
+        open.start
+            .into_iter()
+            .for_each(|start| context.forget(start));
     }
 }
 
@@ -151,7 +177,11 @@ impl Importer for Maps {
             (open.row.map_ns, process.map(|process| process.0), *base)
         });
         for ((process, _), mut open) in open {
-            open.row.outcome = if context.has_ended(process, end) { "process_end" } else { "open" };
+            open.row.outcome = if context.has_ended(process, end) {
+                "process_end"
+            } else {
+                "open"
+            };
             context.wait(end, None, None, pending(open.row, open.start));
         }
         Ok(())

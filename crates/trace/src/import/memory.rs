@@ -35,9 +35,17 @@ struct Memory {
 impl Memory {
     fn new(config: &SystemConfig) -> Self {
         let cpu = config.cpu.as_ref();
-        let page_bytes = cpu.map(|cpu| cpu.page_size).filter(|size| *size > 0).unwrap_or(PAGE_BYTES);
-        let all = cpu.map(|cpu| u64::from(cpu.memory_mb) << 20).filter(|all| *all > 0);
-        Self { page_bytes: page_bytes.into(), all }
+        let page_bytes = cpu
+            .map(|cpu| cpu.page_size)
+            .filter(|size| *size > 0)
+            .unwrap_or(PAGE_BYTES);
+        let all = cpu
+            .map(|cpu| u64::from(cpu.memory_mb) << 20)
+            .filter(|all| *all > 0);
+        Self {
+            page_bytes: page_bytes.into(),
+            all,
+        }
     }
 
     fn machine(
@@ -53,12 +61,24 @@ impl Memory {
             return Ok(true);
         }
         // No event states the memory in use: it is what none of the lists of pages has.
-        let other = [m.zero, m.free, m.standby, m.modified, m.modified_no_write, m.bad];
-        let other = other.into_iter().fold(0u64, u64::saturating_add).saturating_mul(self.page_bytes);
+        let other = [
+            m.zero,
+            m.free,
+            m.standby,
+            m.modified,
+            m.modified_no_write,
+            m.bad,
+        ];
+        let other = other
+            .into_iter()
+            .fold(0u64, u64::saturating_add)
+            .saturating_mul(self.page_bytes);
         let bytes = |pages| self.bytes(pages);
         let row = MemoryMachine {
             ts_ns,
-            in_use_bytes: self.all.and_then(|all| i64::try_from(all.checked_sub(other)?).ok()),
+            in_use_bytes: self
+                .all
+                .and_then(|all| i64::try_from(all.checked_sub(other)?).ok()),
             zero_bytes: bytes(m.zero),
             free_bytes: bytes(m.free),
             standby_bytes: bytes(m.standby),
@@ -126,14 +146,34 @@ impl Importer for Memory {
         if hook.opcode == opcode::MACHINE {
             return self.machine(Machine::parse(payload, pointer_size), event, context, sink);
         }
-        self.processes(&Process::parse_all(payload, pointer_size), event, context, sink)
+        self.processes(
+            &Process::parse_all(payload, pointer_size),
+            event,
+            context,
+            sink,
+        )
     }
 
-    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
+    fn other(
+        &mut self,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> IsShown {
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         if event.descriptor().id == id::MACHINE {
-            return self.machine(Machine::parse_provider(payload, pointer_size), event, context, sink);
+            return self.machine(
+                Machine::parse_provider(payload, pointer_size),
+                event,
+                context,
+                sink,
+            );
         }
-        self.processes(&Process::parse_all(payload, pointer_size), event, context, sink)
+        self.processes(
+            &Process::parse_all(payload, pointer_size),
+            event,
+            context,
+            sink,
+        )
     }
 }

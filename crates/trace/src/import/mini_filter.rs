@@ -23,7 +23,11 @@ use crate::table::{MiniFilter, MiniFilterDriver, Row};
 /// Files that are opened have a name before they have a key.
 const OPENED: Events = Events::Kernel(
     group::FILE,
-    &[file_io::opcode::CREATE, file_io::opcode::CREATE_NEW, file_io::opcode::CLOSE],
+    &[
+        file_io::opcode::CREATE,
+        file_io::opcode::CREATE_NEW,
+        file_io::opcode::CLOSE,
+    ],
 );
 
 pub(super) const DECLARATION: Declaration = Declaration {
@@ -40,7 +44,10 @@ pub(super) const DECLARATION: Declaration = Declaration {
     }],
     make: |learned| {
         let wants_names = learned.collected.has_mini_filters;
-        Box::new(MiniFilters { wants_names, ..MiniFilters::default() })
+        Box::new(MiniFilters {
+            wants_names,
+            ..MiniFilters::default()
+        })
     },
 };
 
@@ -125,7 +132,12 @@ impl MiniFilters {
             ..MiniFilter::default()
         };
         let stack = Some(context.wait(time, tid, process, Pending::Start));
-        OpenCall { row, routine: read.call.routine, stack, is_ended: false }
+        OpenCall {
+            row,
+            routine: read.call.routine,
+            stack,
+            is_ended: false,
+        }
     }
 
     fn path(&self, read: &Callback, time: i64, context: &Context<'_>) -> Option<Arc<str>> {
@@ -169,8 +181,15 @@ impl Importer for MiniFilters {
         context: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Some(hook) = hook.filter(|_| self.wants_names) else { return Ok(()) };
-        let read = Operation::parse(event.payload(), hook.opcode, hook.version, event.pointer_size());
+        let Some(hook) = hook.filter(|_| self.wants_names) else {
+            return Ok(());
+        };
+        let read = Operation::parse(
+            event.payload(),
+            hook.opcode,
+            hook.version,
+            event.pointer_size(),
+        );
         let Some(read) = read else { return Ok(()) };
         let Some(path) = read.open_path else {
             self.paths.remove(&read.file_object);
@@ -181,7 +200,8 @@ impl Importer for MiniFilters {
         }
         let path: Arc<str> = utf16_text(path).into();
         if !path.is_empty() {
-            self.paths.insert(read.file_object, context.directory.paths.dos_path(&path));
+            self.paths
+                .insert(read.file_object, context.directory.paths.dos_path(&path));
         }
         Ok(())
     }
@@ -194,10 +214,15 @@ impl Importer for MiniFilters {
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let end = learned.collected.end;
-        let mut latest: Vec<(u16, OpenCall)> =
-            self.latest.drain().map(|(cpu, (_, call))| (cpu, call)).collect();
+        let mut latest: Vec<(u16, OpenCall)> = self
+            .latest
+            .drain()
+            .map(|(cpu, (_, call))| (cpu, call))
+            .collect();
         latest.sort_unstable_by_key(|(cpu, call)| (call.row.end_ns, *cpu));
-        latest.into_iter().for_each(|(_, call)| write(call, end, context));
+        latest
+            .into_iter()
+            .for_each(|(_, call)| write(call, end, context));
         self.give_up(end, context);
         Ok(())
     }
@@ -224,8 +249,17 @@ fn fill(call: &mut OpenCall, step: Step, time: i64, context: &Context<'_>) {
 
 /// Hands a row on, if it began in the range.
 fn write(call: OpenCall, time: i64, context: &mut Context<'_>) {
-    let OpenCall { row, routine, stack, .. } = call;
-    if row.start_ns.or(row.end_ns).is_some_and(|ns| context.range.contains(ns)) {
+    let OpenCall {
+        row,
+        routine,
+        stack,
+        ..
+    } = call;
+    if row
+        .start_ns
+        .or(row.end_ns)
+        .is_some_and(|ns| context.range.contains(ns))
+    {
         let row = waiting::row(row, move |row, stacks| {
             row.stack_id = stacks.of(stack);
             row.frame_id = stacks.kernel_frame(routine);

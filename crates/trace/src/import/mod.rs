@@ -145,7 +145,10 @@ pub(crate) const IMPORTERS: &[&Declaration] = &[
     &generic::DECLARATION,
 ];
 
-const _: () = assert!(routes::have_one_taker(IMPORTERS), "a kernel event is claimed by two importers");
+const _: () = assert!(
+    routes::have_one_taker(IMPORTERS),
+    "a kernel event is claimed by two importers"
+);
 
 /// Reads a session twice and hands, from a thread of its own, the rows of all tables but `trace` and
 /// `diagnostic` to `sink`. `progress` is called every few thousand events and can stop the import.
@@ -161,5 +164,12 @@ pub fn import(
 ) -> Result<Imported, ImportError> {
     let (mut collected, counts) = collect::collect(session, progress)?;
     let recorded = recorded(counts.identities());
-    second_pass::run(session, &mut collected, recorded, (IMPORTERS, options), sink, progress)
+    second_pass::run(
+        session,
+        &mut collected,
+        recorded,
+        (IMPORTERS, options),
+        sink,
+        progress,
+    )
 }

@@ -41,7 +41,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
             tables: &[NetIo::TABLE],
         },
     ],
-    make: |learned| Box::new(Net { has_kernel_events: learned.collected.kernel_network }),
+    make: |learned| {
+        Box::new(Net {
+            has_kernel_events: learned.collected.kernel_network,
+        })
+    },
     ..Declaration::EMPTY
 };
 
@@ -68,11 +72,19 @@ impl Importer for Net {
         Ok(operation.is_some_and(|op| transfer(op, has_ends, is_v6, event, running, context)))
     }
 
-    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, _: &mut dyn Sink) -> IsShown {
+    fn other(
+        &mut self,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        _: &mut dyn Sink,
+    ) -> IsShown {
         let id = event.descriptor().id;
         let is_v6 = net::is_provider_v6(id);
         let operation = net::provider_operation(id).filter(|_| !self.has_kernel_events);
-        Ok(operation.is_some_and(|op| transfer(op, true, is_v6, event, event.thread_id(), context)))
+        Ok(
+            operation
+                .is_some_and(|op| transfer(op, true, is_v6, event, event.thread_id(), context)),
+        )
     }
 }
 
@@ -84,13 +96,19 @@ fn transfer(
     thread: Option<u32>,
     context: &mut Context<'_>,
 ) -> bool {
-    let Some((pid, size)) = net::process_and_size(event) else { return false };
+    let Some((pid, size)) = net::process_and_size(event) else {
+        return false;
+    };
     let ts_ns = context.ns(event.timestamp);
     if !context.range.contains(ts_ns) {
         return true;
     }
     let process = context.directory.process_at(pid, event.timestamp);
-    let ends = if has_ends { net::ends(event.payload(), is_v6, operation) } else { None };
+    let ends = if has_ends {
+        net::ends(event.payload(), is_v6, operation)
+    } else {
+        None
+    };
     let (protocol, kind) = operation.names();
     let row = NetIo {
         ts_ns,

@@ -18,7 +18,10 @@ pub(super) struct Top {
 
 impl Top {
     /// No frame.
-    pub(super) const NONE: Self = Self { id: u32::MAX, depth: u16::MAX };
+    pub(super) const NONE: Self = Self {
+        id: u32::MAX,
+        depth: u16::MAX,
+    };
 
     /// Row of the table.
     pub(super) const fn id(self) -> u32 {
@@ -56,20 +59,44 @@ pub(super) struct Nodes {
 impl Nodes {
     /// Row of a frame on top of another one, and whether it is new.
     pub(super) fn put(&mut self, outer: Top, frame: u32) -> (Top, bool) {
-        let Self { first, nodes, known, mixer } = self;
-        let wanted = Node { parent: outer.id, frame };
+        let Self {
+            first,
+            nodes,
+            known,
+            mixer,
+        } = self;
+        let wanted = Node {
+            parent: outer.id,
+            frame,
+        };
         let hash = |node: Node| mixer.mix(node.parent.into(), node.frame.into());
         let of = |index: u32| nodes.get(index as usize).copied();
         // The depth of `NONE` wraps around, so that an outermost frame has depth 0.
         let depth = outer.depth.wrapping_add(1);
-        let entry = known.entry(hash(wanted), |i| of(*i) == Some(wanted), |i| of(*i).map_or(0, hash));
+        let entry = known.entry(
+            hash(wanted),
+            |i| of(*i) == Some(wanted),
+            |i| of(*i).map_or(0, hash),
+        );
         match entry {
-            Entry::Occupied(index) => (Top { id: *first + *index.get(), depth }, false),
+            Entry::Occupied(index) => (
+                Top {
+                    id: *first + *index.get(),
+                    depth,
+                },
+                false,
+            ),
             Entry::Vacant(vacant) => {
                 let index = nodes.len() as u32;
                 vacant.insert(index);
                 nodes.push(wanted);
-                (Top { id: *first + index, depth }, true)
+                (
+                    Top {
+                        id: *first + index,
+                        depth,
+                    },
+                    true,
+                )
             }
         }
     }
@@ -94,7 +121,10 @@ mod tests {
     fn a_frame_on_a_row_is_one_row() {
         let mut nodes = Nodes::default();
         let (outer, is_new) = nodes.put(Top::NONE, 5);
-        assert_eq!((outer.id(), outer.depth(), outer.row(), is_new), (0, 0, Some(0), true));
+        assert_eq!(
+            (outer.id(), outer.depth(), outer.row(), is_new),
+            (0, 0, Some(0), true)
+        );
         let (inner, _) = nodes.put(outer, 5);
         assert_eq!((inner.id(), inner.depth()), (1, 1));
         assert_eq!(nodes.put(Top::NONE, 5), (outer, false));

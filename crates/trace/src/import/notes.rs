@@ -91,7 +91,12 @@ impl Notes {
                 self.not_described,
                 "events whose layout is not known: they are kept as bytes",
             ),
-            ("info", "event_incomplete", self.incomplete, "events that ended before their last field"),
+            (
+                "info",
+                "event_incomplete",
+                self.incomplete,
+                "events that ended before their last field",
+            ),
             (
                 "warning",
                 "event_kinds_together",
@@ -99,6 +104,9 @@ impl Notes {
                 "events of kinds that event_count counts in one row, because there are too many kinds",
             ),
         ];
-        notes.into_iter().filter_map(|(s, kind, n, text)| diagnostic(s, kind, n, text)).collect()
+        notes
+            .into_iter()
+            .filter_map(|(s, kind, n, text)| diagnostic(s, kind, n, text))
+            .collect()
     }
 }

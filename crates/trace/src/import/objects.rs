@@ -33,7 +33,13 @@ pub(super) struct Objects<'t> {
 
 impl<'t> Objects<'t> {
     pub(super) fn new(types: &'t ObjectTypes) -> Self {
-        Self { types, live: FxHashMap::default(), next_id: 0, names: Interner::default(), dropped: 0 }
+        Self {
+            types,
+            live: FxHashMap::default(),
+            next_id: 0,
+            names: Interner::default(),
+            dropped: 0,
+        }
     }
 
     /// The object that lives at an address; a new one if none does. `ns` is the time of an event about the
@@ -46,7 +52,11 @@ impl<'t> Objects<'t> {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Option<i32>, SinkError> {
-        let another = |live: &Live| kind.map(i32::from).zip(live.row.type_id).is_some_and(|(a, b)| a != b);
+        let another = |live: &Live| {
+            kind.map(i32::from)
+                .zip(live.row.type_id)
+                .is_some_and(|(a, b)| a != b)
+        };
         if self.live.get(&address).is_some_and(another) {
             // An object keeps its type, so the end of the object before is missing.
             self.end(address, None, context, sink)?;
@@ -80,7 +90,11 @@ impl<'t> Objects<'t> {
     /// Sets the name of the object at an address.
     pub(super) fn name(&mut self, address: u64, name: Option<&str>) {
         let Some(name) = name else { return };
-        if let Some(live) = self.live.get_mut(&address).filter(|live| live.row.name.is_none()) {
+        if let Some(live) = self
+            .live
+            .get_mut(&address)
+            .filter(|live| live.row.name.is_none())
+        {
             live.row.name = Some(self.names.intern(name));
         }
     }
@@ -124,7 +138,9 @@ impl<'t> Objects<'t> {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let is_it = |live: &&mut Live| Some(live.row.object_id) == object_id;
-        let Some(live) = self.live.get_mut(&address).filter(is_it) else { return Ok(()) };
+        let Some(live) = self.live.get_mut(&address).filter(is_it) else {
+            return Ok(());
+        };
         live.handles -= 1;
         // Without events of creations and deletions nothing else ends an object, and all later objects at its
         // address would be taken for it.
@@ -142,17 +158,24 @@ impl<'t> Objects<'t> {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Some(mut live) = self.live.remove(&address) else { return Ok(()) };
+        let Some(mut live) = self.live.remove(&address) else {
+            return Ok(());
+        };
         live.row.deleted_ns = deleted_ns;
         context.tables.push(&live.row, sink)
     }
 
     /// Writes the objects that live.
-    pub(super) fn finish(self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<u64, SinkError> {
+    pub(super) fn finish(
+        self,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<u64, SinkError> {
         // A hash map has no order, and the same input has to give the same output.
         let mut rows: Vec<Object> = self.live.into_values().map(|live| live.row).collect();
         rows.sort_unstable_by_key(|row| row.object_id);
-        rows.iter().try_for_each(|row| context.tables.push(row, sink))?;
+        rows.iter()
+            .try_for_each(|row| context.tables.push(row, sink))?;
         Ok(self.dropped)
     }
 }

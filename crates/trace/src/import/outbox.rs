@@ -77,7 +77,12 @@ impl Outbox {
         let (sender, receiver) = sync_channel(MESSAGES);
         let batches = Batches(sender.clone());
         (
-            Self { sender, rows: Vec::with_capacity(ROWS), text_bytes: 0, needs_chunk: false },
+            Self {
+                sender,
+                rows: Vec::with_capacity(ROWS),
+                text_bytes: 0,
+                needs_chunk: false,
+            },
             batches,
             receiver,
         )
@@ -107,9 +112,17 @@ impl Outbox {
     }
 
     /// Takes branches.
-    pub(super) fn branches(&mut self, branches: Branches, line: &mut Line<Pending>) -> Result<(), SinkError> {
+    pub(super) fn branches(
+        &mut self,
+        branches: Branches,
+        line: &mut Line<Pending>,
+    ) -> Result<(), SinkError> {
         self.rows.push(Left::Branches(branches));
-        if self.rows.len() < ROWS { Ok(()) } else { self.flush(line) }
+        if self.rows.len() < ROWS {
+            Ok(())
+        } else {
+            self.flush(line)
+        }
     }
 
     /// Sends what was taken.
@@ -128,7 +141,10 @@ impl Outbox {
     pub(super) fn give_chunk(&mut self, line: &mut Line<Pending>) -> Result<(), SinkError> {
         self.needs_chunk = false;
         let next = line.next();
-        Ok(self.sender.send(Message::Chunk(line.arena.give(next))).map_err(|_| Gone)?)
+        Ok(self
+            .sender
+            .send(Message::Chunk(line.arena.give(next)))
+            .map_err(|_| Gone)?)
     }
 }
 

@@ -44,7 +44,9 @@ impl Importer for PageFaults {
         _: &mut dyn Sink,
     ) -> IsShown {
         let read = Fault::parse(event.payload(), event.pointer_size());
-        let Some((read, kind)) = read.zip(soft_fault::name(hook.opcode)) else { return Ok(false) };
+        let Some((read, kind)) = read.zip(soft_fault::name(hook.opcode)) else {
+            return Ok(false);
+        };
         let time = event.timestamp;
         let ts_ns = context.ns(time);
         if !context.range.contains(ts_ns) {

@@ -57,7 +57,10 @@ impl At {
 
     /// Keys of process and thread.
     fn keys(self) -> (Option<i32>, Option<i32>) {
-        (self.who.and_then(Who::process_key), self.who.map(|who| who.thread_key))
+        (
+            self.who.and_then(Who::process_key),
+            self.who.map(|who| who.thread_key),
+        )
     }
 }
 
@@ -83,7 +86,13 @@ impl Pools {
     fn allocate(&mut self, block: Block, at: At, context: &mut Context<'_>) {
         let start = context.wait(at.time, at.tid, at.process(), Pending::Start);
         let (process_key, thread_key) = at.keys();
-        let live = Live { block, since_ns: at.ns, process_key, thread_key, start };
+        let live = Live {
+            block,
+            since_ns: at.ns,
+            process_key,
+            thread_key,
+            start,
+        };
         if self.live.len() >= MAX_BLOCKS && !self.live.contains_key(&key_of(&block)) {
             self.dropped += 1;
             // The row is written at once, since the free of this block will not be recognised.
@@ -134,7 +143,9 @@ impl Importer for Pools {
         _: &mut dyn Sink,
     ) -> IsShown {
         let read = Block::parse(event.payload(), hook.opcode, event.pointer_size());
-        let Some((block, is_allocated)) = read else { return Ok(false) };
+        let Some((block, is_allocated)) = read else {
+            return Ok(false);
+        };
         let time = event.timestamp;
         let ns = context.ns(time);
         if !context.range.contains(ns) {
@@ -172,8 +183,13 @@ impl Importer for Pools {
 /// Writes a block without a free.
 fn not_freed(live: &Live, outcome: &'static str, time: i64, context: &mut Context<'_>) {
     let start = Some(live.start);
-    let row = Pool { outcome, ..live.row() };
-    let row = waiting::row(row, move |row, stacks| row.alloc_stack_id = stacks.of(start));
+    let row = Pool {
+        outcome,
+        ..live.row()
+    };
+    let row = waiting::row(row, move |row, stacks| {
+        row.alloc_stack_id = stacks.of(start)
+    });
     context.wait(time, None, None, row);
 }
 

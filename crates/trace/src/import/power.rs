@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use etwkit_decode::kernel::processor_power::{Delivered, Event, IDS, PROCESSOR_POWER, Parking, Rundown};
+use etwkit_decode::kernel::processor_power::{
+    Delivered, Event, IDS, PROCESSOR_POWER, Parking, Rundown,
+};
 use etwkit_decode::kernel::{Hook, group, idle};
 use etwkit_etl::RawEvent;
 
@@ -19,7 +21,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
         Events::Kernel(group::POWER, &[idle::opcode::ENTER, idle::opcode::EXIT]),
         Events::Provider(PROCESSOR_POWER, IDS),
     ],
-    tables: &[sums(CpuFrequency::TABLE), rows(CpuIdleState::TABLE), sums(CpuParking::TABLE)],
+    tables: &[
+        sums(CpuFrequency::TABLE),
+        rows(CpuIdleState::TABLE),
+        sums(CpuParking::TABLE),
+    ],
     make: |learned| Box::new(Power::new(&learned.collected.cores)),
     ..Declaration::EMPTY
 };
@@ -47,7 +53,10 @@ struct Power<'c> {
 
 impl<'c> Power<'c> {
     fn new(cores: &'c Cores) -> Self {
-        Self { cores, open: BTreeMap::new() }
+        Self {
+            cores,
+            open: BTreeMap::new(),
+        }
     }
 }
 
@@ -61,7 +70,9 @@ impl Importer for Power<'_> {
         sink: &mut dyn Sink,
     ) -> IsShown {
         let is_enter = hook.opcode == idle::opcode::ENTER;
-        let Some(state) = idle::state(event.payload()) else { return Ok(false) };
+        let Some(state) = idle::state(event.payload()) else {
+            return Ok(false);
+        };
         let now = context.ns(event.timestamp);
         let open = self.open.entry(event.cpu).or_default();
         // An exit without its entry ends a sleep that began before the trace, or whose start was lost. It
@@ -74,7 +85,12 @@ impl Importer for Power<'_> {
     }
 
     /// Takes an event of Kernel-Processor-Power.
-    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
+    fn other(
+        &mut self,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> IsShown {
         let descriptor = event.descriptor();
         let now = context.ns(event.timestamp);
         let cores = self.cores;
@@ -87,16 +103,22 @@ impl Importer for Power<'_> {
                 Ok(false)
             }
             Some(Event::Delivered(delivered)) => {
-                let Some(cpu) = cores.index(delivered.number) else { return Ok(false) };
+                let Some(cpu) = cores.index(delivered.number) else {
+                    return Ok(false);
+                };
                 self.delivered(cpu, now, delivered, context, sink)
             }
             Some(Event::Park(number, how)) => {
-                let Some(cpu) = cores.index(number) else { return Ok(false) };
+                let Some(cpu) = cores.index(number) else {
+                    return Ok(false);
+                };
                 self.park(cpu, now, Some(how), context, sink)?;
                 Ok(true)
             }
             Some(Event::Unpark(number, how)) => {
-                let Some(cpu) = cores.index(number) else { return Ok(false) };
+                let Some(cpu) = cores.index(number) else {
+                    return Ok(false);
+                };
                 self.unpark(cpu, now, how, context, sink)?;
                 Ok(true)
             }
@@ -139,7 +161,9 @@ impl Power<'_> {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Some(cpu) = self.cores.index(rundown.number) else { return Ok(()) };
+        let Some(cpu) = self.cores.index(rundown.number) else {
+            return Ok(());
+        };
         let how = match (rundown.is_parked, rundown.is_soft_parked) {
             (None, _) => return Ok(()),
             (_, Some(true)) => Some(Parking::Soft),
@@ -159,7 +183,9 @@ impl Power<'_> {
     ) -> Result<(), SinkError> {
         let open = self.open.entry(cpu).or_default();
         match open.requested.replace((now, mhz)) {
-            Some((start, before)) => ran(cpu, (start, now), before, "requested", None, context, sink),
+            Some((start, before)) => {
+                ran(cpu, (start, now), before, "requested", None, context, sink)
+            }
             None => Ok(()),
         }
     }
@@ -181,7 +207,10 @@ impl Power<'_> {
         let mhz = delivered.mhz.or_else(of_percent);
         let open = self.open.entry(cpu).or_default();
         let before = open.delivered_until.replace(now);
-        let reported = delivered.duration_us.and_then(|us| i64::try_from(us).ok()).filter(|us| *us > 0);
+        let reported = delivered
+            .duration_us
+            .and_then(|us| i64::try_from(us).ok())
+            .filter(|us| *us > 0);
         let reported = reported.map(|us| now.saturating_sub(us.saturating_mul(1000)));
         let start = match (reported, before) {
             // Both bounds hold: stretches of one processor must not overlap, and an event speaks for no
@@ -232,7 +261,11 @@ impl Power<'_> {
         }
         // A processor may be parked for two reasons; the end of one of them does not end the other.
         let is_other = open.parked.zip(how).is_some_and(|((_, is), was)| is != was);
-        if is_other { Ok(()) } else { self.park(cpu, now, None, context, sink) }
+        if is_other {
+            Ok(())
+        } else {
+            self.park(cpu, now, None, context, sink)
+        }
     }
 }
 
@@ -252,9 +285,20 @@ fn ran(
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
     // Speed 0 stands for one that is not known.
-    let Some(mhz) = i32::try_from(mhz).ok().filter(|mhz| *mhz > 0) else { return Ok(()) };
-    let Some((start_ns, stop_ns)) = part(time, context.range) else { return Ok(()) };
-    let row = CpuFrequency { cpu: cpu.into(), start_ns, stop_ns, mhz, kind, performance_percent };
+    let Some(mhz) = i32::try_from(mhz).ok().filter(|mhz| *mhz > 0) else {
+        return Ok(());
+    };
+    let Some((start_ns, stop_ns)) = part(time, context.range) else {
+        return Ok(());
+    };
+    let row = CpuFrequency {
+        cpu: cpu.into(),
+        start_ns,
+        stop_ns,
+        mhz,
+        kind,
+        performance_percent,
+    };
     context.tables.push(&row, sink)
 }
 
@@ -270,8 +314,18 @@ fn parked(
         Parking::Soft => "soft",
         Parking::Forced => "forced",
     };
-    let Some((start_ns, stop_ns)) = part(time, context.range) else { return Ok(()) };
-    context.tables.push(&CpuParking { cpu: cpu.into(), start_ns, stop_ns, kind }, sink)
+    let Some((start_ns, stop_ns)) = part(time, context.range) else {
+        return Ok(());
+    };
+    context.tables.push(
+        &CpuParking {
+            cpu: cpu.into(),
+            start_ns,
+            stop_ns,
+            kind,
+        },
+        sink,
+    )
 }
 
 fn slept(
@@ -281,7 +335,14 @@ fn slept(
     context: &mut Context<'_>,
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
-    let Some((start_ns, end_ns)) = part(time, context.range) else { return Ok(()) };
-    let row = CpuIdleState { cpu: cpu.into(), start_ns, end_ns, state: state as i32 };
+    let Some((start_ns, end_ns)) = part(time, context.range) else {
+        return Ok(());
+    };
+    let row = CpuIdleState {
+        cpu: cpu.into(),
+        start_ns,
+        end_ns,
+        state: state as i32,
+    };
     context.tables.push(&row, sink)
 }

@@ -21,7 +21,12 @@ const KINDS: [(u8, &str); 4] = [
 
 const EVENTS: Events = Events::Kernel(
     group::THREAD,
-    &[opcode::SET_PRIORITY, opcode::SET_BASE_PRIORITY, opcode::SET_PAGE_PRIORITY, opcode::SET_IO_PRIORITY],
+    &[
+        opcode::SET_PRIORITY,
+        opcode::SET_BASE_PRIORITY,
+        opcode::SET_PAGE_PRIORITY,
+        opcode::SET_IO_PRIORITY,
+    ],
 );
 
 pub(super) const DECLARATION: Declaration = Declaration {
@@ -51,7 +56,8 @@ impl Importer for Priorities {
         _: &mut dyn Sink,
     ) -> IsShown {
         let kind = KINDS.iter().find(|(opcode, _)| *opcode == hook.opcode);
-        let (Some(&(_, kind)), Some(change)) = (kind, PriorityChange::parse(event.payload())) else {
+        let (Some(&(_, kind)), Some(change)) = (kind, PriorityChange::parse(event.payload()))
+        else {
             return Ok(false);
         };
         let (time, ts_ns) = (event.timestamp, context.ns(event.timestamp));

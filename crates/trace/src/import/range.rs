@@ -13,7 +13,10 @@ pub struct Range {
 
 impl Range {
     /// Everything.
-    pub const ALL: Self = Self { start_ns: i64::MIN, end_ns: i64::MAX };
+    pub const ALL: Self = Self {
+        start_ns: i64::MIN,
+        end_ns: i64::MAX,
+    };
 
     /// The part of it that lies in a trace that was cut.
     pub(crate) fn within(self, mark: Option<CutMark>) -> Self {

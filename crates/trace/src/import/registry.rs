@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use etwkit_decode::kernel::registry::{BLOCKS, Begin, OPERATIONS, Operation, name, names_value, opcode};
+use etwkit_decode::kernel::registry::{
+    BLOCKS, Begin, OPERATIONS, Operation, name, names_value, opcode,
+};
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 
@@ -16,7 +18,10 @@ use crate::table::{RegistryIo, RegistryKey, Row};
 
 pub(super) const DECLARATION: Declaration = Declaration {
     // Control blocks became names in the first pass.
-    takes: &[Events::Kernel(group::REGISTRY, OPERATIONS), Events::Kernel(group::REGISTRY, BLOCKS)],
+    takes: &[
+        Events::Kernel(group::REGISTRY, OPERATIONS),
+        Events::Kernel(group::REGISTRY, BLOCKS),
+    ],
     tables: &[rows(RegistryIo::TABLE)],
     topics: &[Topic {
         place: 160,
@@ -24,7 +29,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
         answers: "which keys were read",
         recorded_by: "REGISTRY",
         // Hives and transactions have no rows, but they, too, show that the registry was recorded.
-        events: &[Events::KernelBetween(group::REGISTRY, opcode::CREATE, LAST_TYPE)],
+        events: &[Events::KernelBetween(
+            group::REGISTRY,
+            opcode::CREATE,
+            LAST_TYPE,
+        )],
         tables: &[RegistryIo::TABLE, RegistryKey::TABLE],
     }],
     make: |_| Box::new(Registry),
@@ -52,7 +61,9 @@ impl Importer for Registry {
         context: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> IsShown {
-        let Some(kind) = name(hook.opcode) else { return Ok(true) };
+        let Some(kind) = name(hook.opcode) else {
+            return Ok(true);
+        };
         let read = Operation::parse(event.payload(), hook.version, event.pointer_size());
         let Some(read) = read else { return Ok(false) };
         operation(kind, &read, hook.opcode, event, context);
@@ -81,7 +92,10 @@ fn operation(
     }
     let keys = &context.directory.registry_keys;
     // The key exists when the operation begins, and may be gone when it ends.
-    let base = keys.path(read.block, start).or_else(|| keys.path(read.block, end)).map(Arc::clone);
+    let base = keys
+        .path(read.block, start)
+        .or_else(|| keys.path(read.block, end))
+        .map(Arc::clone);
     let is_value = names_value(opcode);
     let text = Some(read.name.as_str()).filter(|text| !text.is_empty());
     let tid = event.thread_id().or(context.running_on(event.cpu));
@@ -114,7 +128,10 @@ fn operation(
 pub(super) fn joined(base: Base, name: Option<Arc<str>>) -> Base {
     let key = match (base, name) {
         (_, Some(name)) if is_rooted(&name) => Some(name),
-        (Some(base), Some(name)) => Some(Arc::from(format!("{}\\{name}", base.trim_end_matches('\\')))),
+        (Some(base), Some(name)) => Some(Arc::from(format!(
+            "{}\\{name}",
+            base.trim_end_matches('\\')
+        ))),
         (base, name) => base.or(name),
     };
     key.map(|key| match key.get(..key.floor_char_boundary(MAX_PATH)) {
@@ -141,26 +158,51 @@ mod tests {
     #[test]
     fn paths_are_put_together_from_base_and_name() {
         let path = |base: Option<&str>, name: Option<&str>| {
-            let mut row = RegistryIo { key: name.map(Arc::from), ..RegistryIo::default() };
+            let mut row = RegistryIo {
+                key: name.map(Arc::from),
+                ..RegistryIo::default()
+            };
             complete(&mut row, base.map(Arc::from));
             (row.key.as_deref().map(str::to_owned), row.is_whole_key)
         };
         let machine = Some(r"\REGISTRY\MACHINE");
         for (base, name, key, is_whole) in [
-            (machine, Some(r"Software\A"), Some(r"\REGISTRY\MACHINE\Software\A"), true),
-            (Some(r"\REGISTRY\"), Some("USER"), Some(r"\REGISTRY\USER"), true),
+            (
+                machine,
+                Some(r"Software\A"),
+                Some(r"\REGISTRY\MACHINE\Software\A"),
+                true,
+            ),
+            (
+                Some(r"\REGISTRY\"),
+                Some("USER"),
+                Some(r"\REGISTRY\USER"),
+                true,
+            ),
             (machine, None, machine, true),
-            (machine, Some(r"\Registry\User"), Some(r"\Registry\User"), true),
+            (
+                machine,
+                Some(r"\Registry\User"),
+                Some(r"\Registry\User"),
+                true,
+            ),
             (None, Some("Software"), Some("Software"), false),
             (None, None, None, false),
         ] {
-            assert_eq!(path(base, name), (key.map(str::to_owned), is_whole), "{base:?} {name:?}");
+            assert_eq!(
+                path(base, name),
+                (key.map(str::to_owned), is_whole),
+                "{base:?} {name:?}"
+            );
         }
     }
 
     #[test]
     fn long_paths_are_cut_at_a_character() {
-        let mut row = RegistryIo { key: Some("ä".repeat(MAX_PATH).into()), ..RegistryIo::default() };
+        let mut row = RegistryIo {
+            key: Some("ä".repeat(MAX_PATH).into()),
+            ..RegistryIo::default()
+        };
         complete(&mut row, Some("\\a".into()));
         assert_eq!(row.key.map(|key| key.len()), Some(MAX_PATH - 1));
     }

@@ -37,7 +37,10 @@ struct OfProvider {
 }
 
 /// Whether no kind of kernel events has two takers.
-#[expect(clippy::indexing_slicing, reason = "done when this is compiled: what is outside does not compile")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "done when this is compiled: what is outside does not compile"
+)]
 pub(super) const fn have_one_taker(mut importers: &[&Declaration]) -> bool {
     let mut is_taken = [false; KINDS];
     while let [importer, others @ ..] = importers {
@@ -76,9 +79,18 @@ impl Routes {
         // routes of single ids start as copies of them.
         for is_whole in [true, false] {
             for (of, importer) in importers.iter().enumerate() {
-                let of_round = |events: &&Events| matches!(events, Events::Provider(_, [])) == is_whole;
-                importer.hears.iter().filter(of_round).for_each(|events| routes.add(*events, of, add_hearer));
-                importer.takes.iter().filter(of_round).for_each(|events| routes.add(*events, of, set_taker));
+                let of_round =
+                    |events: &&Events| matches!(events, Events::Provider(_, [])) == is_whole;
+                importer
+                    .hears
+                    .iter()
+                    .filter(of_round)
+                    .for_each(|events| routes.add(*events, of, add_hearer));
+                importer
+                    .takes
+                    .iter()
+                    .filter(of_round)
+                    .for_each(|events| routes.add(*events, of, set_taker));
             }
         }
         routes
@@ -86,11 +98,15 @@ impl Routes {
 
     fn add(&mut self, events: Events, of: usize, change: fn(&mut Route, usize)) {
         match events {
-            Events::Kernel(group, types) => types.iter().for_each(|op| self.add_kind(group, *op, of, change)),
+            Events::Kernel(group, types) => types
+                .iter()
+                .for_each(|op| self.add_kind(group, *op, of, change)),
             Events::KernelBetween(group, first, last) => {
                 (first..=last).for_each(|op| self.add_kind(group, op, of, change));
             }
-            Events::Provider(guid, []) => change(&mut self.providers.entry(guid).or_default().others, of),
+            Events::Provider(guid, []) => {
+                change(&mut self.providers.entry(guid).or_default().others, of)
+            }
             Events::Provider(guid, ids) => {
                 let OfProvider { by_id, others } = self.providers.entry(guid).or_default();
                 for id in ids {
@@ -102,8 +118,14 @@ impl Routes {
     }
 
     fn add_kind(&mut self, group: u8, opcode: u8, of: usize, change: fn(&mut Route, usize)) {
-        let Some(number) = self.kernel.get_mut(kind(group, opcode)) else { return };
-        let mut route = self.routes.get(usize::from(*number)).cloned().unwrap_or_default();
+        let Some(number) = self.kernel.get_mut(kind(group, opcode)) else {
+            return;
+        };
+        let mut route = self
+            .routes
+            .get(usize::from(*number))
+            .cloned()
+            .unwrap_or_default();
         change(&mut route, of);
         let known = self.routes.iter().position(|known| *known == route);
         let at = known.unwrap_or(self.routes.len());
@@ -131,7 +153,12 @@ impl Routes {
             return None;
         }
         let of_provider = self.providers.get(&event.provider())?;
-        Some(of_provider.by_id.get(&event.descriptor().id).unwrap_or(&of_provider.others))
+        Some(
+            of_provider
+                .by_id
+                .get(&event.descriptor().id)
+                .unwrap_or(&of_provider.others),
+        )
     }
 }
 
@@ -146,17 +173,26 @@ mod tests {
     use crate::import::IMPORTERS;
 
     fn claims() -> impl Iterator<Item = Events> {
-        IMPORTERS.iter().flat_map(|importer| importer.takes.iter().chain(importer.hears)).copied()
+        IMPORTERS
+            .iter()
+            .flat_map(|importer| importer.takes.iter().chain(importer.hears))
+            .copied()
     }
 
     #[test]
     fn every_kernel_event_that_is_claimed_has_a_name() {
         let rows = Tables::new().rows();
-        let named: BTreeSet<(u8, u16)> = rows.iter().filter_map(|row| Some((row.group?, row.id))).collect();
+        let named: BTreeSet<(u8, u16)> = rows
+            .iter()
+            .filter_map(|row| Some((row.group?, row.id)))
+            .collect();
         for events in claims() {
             if let Events::Kernel(group, types) = events {
                 for opcode in types {
-                    assert!(named.contains(&(group, u16::from(*opcode))), "type {opcode} of group {group}");
+                    assert!(
+                        named.contains(&(group, u16::from(*opcode))),
+                        "type {opcode} of group {group}"
+                    );
                 }
             }
         }
@@ -176,7 +212,10 @@ mod tests {
                 let is_whole = ids.is_empty() || others.is_empty();
                 *other == guid && (is_whole || ids.iter().any(|id| others.contains(id)))
             };
-            assert!(!taken.iter().any(is_same), "{guid} {ids:?}, class: {is_class}");
+            assert!(
+                !taken.iter().any(is_same),
+                "{guid} {ids:?}, class: {is_class}"
+            );
             taken.push((guid, ids));
         }
         assert!(taken.len() > 10);
@@ -188,7 +227,9 @@ mod tests {
             for topic in importer.topics {
                 let of_kernel = |events: &&Events| matches!(events, Events::Kernel(..));
                 for events in topic.events.iter().filter(of_kernel) {
-                    let Events::Kernel(group, types) = *events else { continue };
+                    let Events::Kernel(group, types) = *events else {
+                        continue;
+                    };
                     let is_got = |op: &u8| {
                         let all = importer.takes.iter().chain(importer.hears);
                         all.copied().any(|own| own.includes_type(group, *op))
@@ -203,9 +244,18 @@ mod tests {
     fn events_go_to_those_who_claim_them() {
         let routes = Routes::new(IMPORTERS);
         assert!(routes.routes.len() < 256);
-        let of = |group, opcode| routes.of_kernel(Hook { group, opcode, version: 2 });
+        let of = |group, opcode| {
+            routes.of_kernel(Hook {
+                group,
+                opcode,
+                version: 2,
+            })
+        };
         let reads = of(group::DISK, disk::opcode::READ).unwrap();
-        assert_eq!((reads, of(group::DISK, disk::opcode::FLUSH)), (reads, Some(reads)));
+        assert_eq!(
+            (reads, of(group::DISK, disk::opcode::FLUSH)),
+            (reads, Some(reads))
+        );
         assert!(reads.taker.is_some() && reads.hearers.is_empty());
         let switches = of(group::THREAD, scheduler::opcode::CONTEXT_SWITCH).unwrap();
         assert_eq!(switches.hearers, [IMPORTERS.len() - 1]);

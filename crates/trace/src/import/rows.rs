@@ -40,7 +40,11 @@ impl<'d> Rows<'d> {
 
     /// Takes everything that is sent, and hands on rows. If the sender goes away without [`Message::End`],
     /// rows that were not handed on yet are dropped: the import has failed.
-    pub(super) fn run(mut self, messages: Receiver<Message>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    pub(super) fn run(
+        mut self,
+        messages: Receiver<Message>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
         for message in messages {
             match message {
                 Message::Chunk(chunk) => self.stacks.add(chunk),
@@ -74,30 +78,68 @@ impl<'d> Rows<'d> {
     }
 
     fn branches(&mut self, of: &Branches, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let place = Viewpoint { process: of.process, time: of.time };
+        let place = Viewpoint {
+            process: of.process,
+            time: of.time,
+        };
         for (from, to) in &of.branches {
-            let ends = (self.stacks.frame(place, *from), self.stacks.frame(place, *to));
-            *self.branches.entry((of.process, ends.0, ends.1)).or_default() += 1;
+            let ends = (
+                self.stacks.frame(place, *from),
+                self.stacks.frame(place, *to),
+            );
+            *self
+                .branches
+                .entry((of.process, ends.0, ends.1))
+                .or_default() += 1;
         }
-        if self.branches.len() < MAX_BRANCHES { Ok(()) } else { self.write_branches(sink) }
+        if self.branches.len() < MAX_BRANCHES {
+            Ok(())
+        } else {
+            self.write_branches(sink)
+        }
     }
 
     fn write_branches(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let mut rows: Vec<_> = self.branches.drain().collect();
         // A hash map has no order, and the same input has to give the same output.
         rows.sort_unstable_by_key(|(ends, _)| *ends);
-        rows.into_iter().try_for_each(|((process, from, to), count)| {
-            let (from_frame_id, to_frame_id) = (from as i32, to as i32);
-            let row = Lbr { process_key: key(process), from_frame_id, to_frame_id, count };
-            self.tables.push(&row, sink)
-        })
+        rows.into_iter()
+            .try_for_each(|((process, from, to), count)| {
+                let (from_frame_id, to_frame_id) = (from as i32, to as i32);
+                let row = Lbr {
+                    process_key: key(process),
+                    from_frame_id,
+                    to_frame_id,
+                    count,
+                };
+                self.tables.push(&row, sink)
+            })
     }
 
-    fn row(&mut self, seq: Seq, entry: Entry<Pending>, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let Self { stacks, starts, tables, .. } = self;
+    fn row(
+        &mut self,
+        seq: Seq,
+        entry: Entry<Pending>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let Self {
+            stacks,
+            starts,
+            tables,
+            ..
+        } = self;
         stacks.advance(seq);
-        let place = Viewpoint { process: entry.process, time: entry.time };
-        let mut found = RowStacks { stacks, starts, place, kernel: entry.kernel, user: entry.user };
+        let place = Viewpoint {
+            process: entry.process,
+            time: entry.time,
+        };
+        let mut found = RowStacks {
+            stacks,
+            starts,
+            place,
+            kernel: entry.kernel,
+            user: entry.user,
+        };
         match entry.row {
             Pending::Row(row) => return row.leave(&mut found, tables, sink),
             Pending::Start => {

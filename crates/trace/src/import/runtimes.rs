@@ -18,7 +18,10 @@ const INFORMATION: &[u16] = &[clr::id::RUNTIME_INFORMATION];
 
 pub(super) const DECLARATION: Declaration = Declaration {
     // They stay events of their own, too: rows say when a runtime started, but not when it was listed.
-    hears: &[Events::Provider(clr::RUNTIME, INFORMATION), Events::Provider(clr::RUNDOWN, INFORMATION)],
+    hears: &[
+        Events::Provider(clr::RUNTIME, INFORMATION),
+        Events::Provider(clr::RUNDOWN, INFORMATION),
+    ],
     tables: &[sums(DotnetRuntime::TABLE)],
     make: |_| Box::new(Runtimes::default()),
     ..Declaration::EMPTY
@@ -41,20 +44,34 @@ impl Importer for Runtimes {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Some(information) = RuntimeInformation::parse(event.payload()) else { return Ok(()) };
-        let process = event.process_id().and_then(|pid| context.directory.process_at(pid, event.timestamp));
-        if self.known.len() >= MAX_RUNTIMES || !self.known.insert((process, information.clr_instance)) {
+        let Some(information) = RuntimeInformation::parse(event.payload()) else {
+            return Ok(());
+        };
+        let process = event
+            .process_id()
+            .and_then(|pid| context.directory.process_at(pid, event.timestamp));
+        if self.known.len() >= MAX_RUNTIMES
+            || !self.known.insert((process, information.clr_instance))
+        {
             return Ok(());
         }
         // The range is not checked: a process of the range may be listed only behind it, in the rundown at
         // the end of the trace.
         let is_start = event.provider() == clr::RUNTIME;
-        let row = row(information, process, is_start.then(|| context.ns(event.timestamp)));
+        let row = row(
+            information,
+            process,
+            is_start.then(|| context.ns(event.timestamp)),
+        );
         context.tables.push(&row, sink)
     }
 }
 
-fn row(information: RuntimeInformation, process: Option<ProcessKey>, start_ns: Option<i64>) -> DotnetRuntime {
+fn row(
+    information: RuntimeInformation,
+    process: Option<ProcessKey>,
+    start_ns: Option<i64>,
+) -> DotnetRuntime {
     let version = |parts: [u16; 4]| parts.map(|part| part.to_string()).join(".");
     let text = |text: String| Some(text).filter(|text| !text.is_empty());
     DotnetRuntime {

@@ -9,12 +9,19 @@ use super::importer::{Declaration, Importer, IsShown};
 use super::waiting;
 use crate::declared::{Events, Topic, rows};
 use crate::sink::Sink;
-use crate::table::{CpuClass, CpuMethod, CpuMethodClass, CpuProcess, CpuSample, CpuStack, CpuTag, Row};
+use crate::table::{
+    CpuClass, CpuMethod, CpuMethodClass, CpuProcess, CpuSample, CpuStack, CpuTag, Row,
+};
 
 pub(super) const DECLARATION: Declaration = Declaration {
     takes: &[Events::Kernel(
         group::PERFINFO,
-        &[opcode::SAMPLE, opcode::INTERVAL_SET, opcode::INTERVAL_START, opcode::INTERVAL_END],
+        &[
+            opcode::SAMPLE,
+            opcode::INTERVAL_SET,
+            opcode::INTERVAL_START,
+            opcode::INTERVAL_END,
+        ],
     )],
     tables: &[rows(CpuSample::TABLE)],
     topics: &[Topic {
@@ -49,7 +56,9 @@ struct Samples {
 impl Samples {
     /// `first_interval` is that of the start of the trace, in units of 100 ns.
     fn new(first_interval: Option<u32>) -> Self {
-        Self { interval_ns: ns(first_interval.unwrap_or(DEFAULT_INTERVAL_100NS)) }
+        Self {
+            interval_ns: ns(first_interval.unwrap_or(DEFAULT_INTERVAL_100NS)),
+        }
     }
 
     fn sample(&self, sample: Sample, version: u8, event: &RawEvent<'_>, context: &mut Context<'_>) {

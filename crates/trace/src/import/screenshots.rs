@@ -60,10 +60,29 @@ struct HookEvents {
 impl HookEvents {
     fn event(&mut self, read: HookEvent, ns: i64) {
         let (number, input) = match read {
-            HookEvent::Click { number, button, x, y } => {
-                (number, Input { ns, is_key: false, text: cut(&button), at: Some((x, y)) })
-            }
-            HookEvent::Key { number, key } => (number, Input { ns, is_key: true, text: cut(&key), at: None }),
+            HookEvent::Click {
+                number,
+                button,
+                x,
+                y,
+            } => (
+                number,
+                Input {
+                    ns,
+                    is_key: false,
+                    text: cut(&button),
+                    at: Some((x, y)),
+                },
+            ),
+            HookEvent::Key { number, key } => (
+                number,
+                Input {
+                    ns,
+                    is_key: true,
+                    text: cut(&key),
+                    at: None,
+                },
+            ),
             HookEvent::Picture { path } => {
                 let name = cut(path.rsplit(['\\', '/']).next().unwrap_or_default());
                 if self.inputs.pictures.len() < MAX_KEPT && !name.is_empty() {
@@ -124,8 +143,12 @@ enum Name {
 impl Name {
     fn parse(name: &str) -> Self {
         let lower = name.to_ascii_lowercase();
-        let stem = lower.rsplit_once('.').map_or(lower.as_str(), |(stem, _)| stem);
-        let Some(rest) = stem.strip_prefix("screenshot_") else { return Self::Other };
+        let stem = lower
+            .rsplit_once('.')
+            .map_or(lower.as_str(), |(stem, _)| stem);
+        let Some(rest) = stem.strip_prefix("screenshot_") else {
+            return Self::Other;
+        };
         if let Some(time) = rest.strip_prefix("forced_") {
             return Self::Timer(time_of_day(time));
         }
@@ -153,10 +176,19 @@ fn time_of_day(text: &str) -> Option<i64> {
     let mut number = |digits: usize, limit: i64| {
         let part = parts.next()?;
         let number: i64 = part.parse().ok()?;
-        (part.len() == digits && part.bytes().all(|b| b.is_ascii_digit()) && number < limit).then_some(number)
+        (part.len() == digits && part.bytes().all(|b| b.is_ascii_digit()) && number < limit)
+            .then_some(number)
     };
-    let (hour, minute, second, ms) = (number(2, 24)?, number(2, 60)?, number(2, 60)?, number(3, 1000)?);
-    parts.next().is_none().then_some(((hour * 60 + minute) * 60 + second) * SECOND + ms * 1_000_000)
+    let (hour, minute, second, ms) = (
+        number(2, 24)?,
+        number(2, 60)?,
+        number(2, 60)?,
+        number(3, 1000)?,
+    );
+    parts
+        .next()
+        .is_none()
+        .then_some(((hour * 60 + minute) * 60 + second) * SECOND + ms * 1_000_000)
 }
 
 /// Writes the table `screenshot`.
@@ -169,23 +201,46 @@ pub fn write(
     range: Range,
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
-    write_all(screenshots(&imported.inputs, &imported.trace, pictures, range), sink)
+    write_all(
+        screenshots(&imported.inputs, &imported.trace, pictures, range),
+        sink,
+    )
 }
 
 /// The rows: pictures in the folder, then those that are only reported.
-fn screenshots(inputs: &Inputs, trace: &Trace, pictures: &[Picture], range: Range) -> Vec<Screenshot> {
-    let there: BTreeSet<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
-    let missing = inputs.pictures.keys().filter(|name| !there.contains(name.as_str()));
-    let rows = pictures.iter().map(|picture| row(inputs, trace, &picture.name, Some(picture)));
-    let mut rows: Vec<Screenshot> = rows.chain(missing.map(|name| row(inputs, trace, name, None))).collect();
-    rows.retain(|row| row.ts_ns.is_none_or(|ns| range == Range::ALL || range.contains(ns)));
+fn screenshots(
+    inputs: &Inputs,
+    trace: &Trace,
+    pictures: &[Picture],
+    range: Range,
+) -> Vec<Screenshot> {
+    let there: BTreeSet<&str> = pictures
+        .iter()
+        .map(|picture| picture.name.as_str())
+        .collect();
+    let missing = inputs
+        .pictures
+        .keys()
+        .filter(|name| !there.contains(name.as_str()));
+    let rows = pictures
+        .iter()
+        .map(|picture| row(inputs, trace, &picture.name, Some(picture)));
+    let mut rows: Vec<Screenshot> = rows
+        .chain(missing.map(|name| row(inputs, trace, name, None)))
+        .collect();
+    rows.retain(|row| {
+        row.ts_ns
+            .is_none_or(|ns| range == Range::ALL || range.contains(ns))
+    });
     rows.sort_by(|a, b| (a.ts_ns, &a.file_name, &a.path).cmp(&(b.ts_ns, &b.file_name, &b.path)));
     rows
 }
 
 fn row(inputs: &Inputs, trace: &Trace, file_name: &str, picture: Option<&Picture>) -> Screenshot {
     let name = Name::parse(file_name);
-    let input = name.number().and_then(|number| inputs.by_number.get(&number));
+    let input = name
+        .number()
+        .and_then(|number| inputs.by_number.get(&number));
     let trigger = match (name, input) {
         (Name::Input(_), Some(input)) if input.is_key => "key",
         (Name::Input(_), _) => "click",
@@ -219,7 +274,11 @@ fn time(
     picture: Option<&Picture>,
 ) -> Option<(i64, &'static str)> {
     if let Some(input) = input {
-        let later = if matches!(name, Name::Reaction(_)) { REACTION_NS } else { 0 };
+        let later = if matches!(name, Name::Reaction(_)) {
+            REACTION_NS
+        } else {
+            0
+        };
         return Some((input.ns.saturating_add(later), "event"));
     }
     if let Some(ns) = inputs.pictures.get(file_name) {
@@ -230,7 +289,10 @@ fn time(
     {
         return Some((ns, "name"));
     }
-    let written = picture?.modified?.checked_sub(trace.start_filetime)?.checked_mul(100)?;
+    let written = picture?
+        .modified?
+        .checked_sub(trace.start_filetime)?
+        .checked_mul(100)?;
     Some((written, "modified"))
 }
 
@@ -255,7 +317,10 @@ mod tests {
             ("Screenshot_17.jpg", Name::Input(17)),
             ("screenshot_17After500ms.JPG", Name::Reaction(17)),
             ("Screenshot_17_Enter.jpg", Name::Enter(17)),
-            ("Screenshot_Forced_08.09.10.011.jpg", Name::Timer(Some(29_350_011_000_000))),
+            (
+                "Screenshot_Forced_08.09.10.011.jpg",
+                Name::Timer(Some(29_350_011_000_000)),
+            ),
             ("Screenshot_Forced_24.09.10.011.jpg", Name::Timer(None)),
             ("Screenshot_Forced_+8.09.10.011.jpg", Name::Timer(None)),
             ("Screenshot_99999999999.jpg", Name::Other),
@@ -274,7 +339,10 @@ mod tests {
             ..Trace::default()
         };
         let at = |text: &str| of_timer(time_of_day(text).unwrap(), &trace).unwrap() / 1_000_000;
-        assert_eq!((at("23.59.01.500"), at("00.00.30.000"), at("23.58.59.000")), (1500, 90_000, -1000));
+        assert_eq!(
+            (at("23.59.01.500"), at("00.00.30.000"), at("23.58.59.000")),
+            (1500, 90_000, -1000)
+        );
         assert_eq!(of_timer(0, &Trace::default()), None);
     }
 }

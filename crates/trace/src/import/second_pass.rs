@@ -27,8 +27,10 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Diagnostic, Row, Trace};
 
 /// The tables of the recording as a whole, see [`write_trace`].
-pub(super) const DECLARATION: Declaration =
-    Declaration { tables: &[sums(Trace::TABLE), sums(Diagnostic::TABLE)], ..Declaration::EMPTY };
+pub(super) const DECLARATION: Declaration = Declaration {
+    tables: &[sums(Trace::TABLE), sums(Diagnostic::TABLE)],
+    ..Declaration::EMPTY
+};
 
 /// All importers.
 type Declarations = &'static [&'static Declaration];
@@ -46,14 +48,21 @@ pub(super) fn run(
     let duration_ns = session.clock().nanoseconds(collected.end);
     let range = options.range.within(collected.directory.cut);
     if range.start_ns > duration_ns || options.range.end_ns < 0 || range.start_ns > range.end_ns {
-        return Err(ImportError::EmptyRange { duration_s: duration_ns as f64 / 1e9 });
+        return Err(ImportError::EmptyRange {
+            duration_s: duration_ns as f64 / 1e9,
+        });
     }
     collected.directory.stacks.freeze();
     let mut decoder = std::mem::take(&mut collected.decoder);
     decoder.give(Arc::clone(&options.descriptions));
     let c = &*collected;
     let ids = first_methods(&c.methods);
-    let stacks = Stacks::new(&c.directory, &c.methods, (&ids, &c.assemblies), &c.directory.stacks);
+    let stacks = Stacks::new(
+        &c.directory,
+        &c.methods,
+        (&ids, &c.assemblies),
+        &c.directory.stacks,
+    );
     let (outbox, batches, messages) = Outbox::new();
     let (read, made) = std::thread::scope(|scope| {
         let maker = std::thread::Builder::new().name("rows".to_owned());
@@ -62,11 +71,24 @@ pub(super) fn run(
         let schedule = Schedule::new(starts(session, &c.directory));
         let reach = (range, options.keep_whole);
         let (directory, clock) = (&c.directory, session.clock());
-        let context = Context::new(directory, clock, (decoder, schedule), outbox, c.patience, reach);
-        let learned = Learned { session, collected: c, keep_payload: options.keep_payload };
+        let context = Context::new(
+            directory,
+            clock,
+            (decoder, schedule),
+            outbox,
+            c.patience,
+            reach,
+        );
+        let learned = Learned {
+            session,
+            collected: c,
+            keep_payload: options.keep_payload,
+        };
         let importers = Importers::new(declarations, learned, context);
         let read = read(learned, importers, batches, progress);
-        let made = maker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let made = maker
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok::<_, ImportError>((read, made))
     })?;
     // If making rows failed, reading stopped because of that, and its own error only says that nobody takes
@@ -90,7 +112,13 @@ pub(super) fn run(
         trace.range_start_ns = Some(range.clip(0));
         trace.range_end_ns = Some(range.clip(trace.duration_ns));
     }
-    Ok(Imported { trace, diagnostics: health, recorded, inputs, pass })
+    Ok(Imported {
+        trace,
+        diagnostics: health,
+        recorded,
+        inputs,
+        pass,
+    })
 }
 
 /// Gives all events to the importers.
@@ -103,8 +131,14 @@ fn read(
     let (session, c) = (learned.session, learned.collected);
     let clock = session.clock();
     let length = c.end.saturating_sub(clock.t0).max(1) as f64;
-    let mut ticker =
-        Ticker { progress, start: clock.t0, length, from: SHARE, share: 1.0 - SHARE, events: c.events };
+    let mut ticker = Ticker {
+        progress,
+        start: clock.t0,
+        length,
+        from: SHARE,
+        share: 1.0 - SHARE,
+        events: c.events,
+    };
     let mut stopped: Option<ImportError> = None;
     let pass = session.for_each(Order::Time, |event| {
         if let Err(e) = all.event(event, &mut batches) {
@@ -120,7 +154,9 @@ fn read(
     if let Some(e) = stopped {
         return Err(e);
     }
-    let (inputs, diagnostics) = all.finish(learned, &mut batches).map_err(ImportError::Sink)?;
+    let (inputs, diagnostics) = all
+        .finish(learned, &mut batches)
+        .map_err(ImportError::Sink)?;
     batches.end().map_err(ImportError::Sink)?;
     Ok((pass, inputs, diagnostics))
 }
@@ -138,16 +174,28 @@ type Declared<'a> = (&'static Declaration, Box<dyn Importer + 'a>);
 
 impl<'a> Importers<'a> {
     fn new(declarations: Declarations, learned: Learned<'a>, context: Context<'a>) -> Self {
-        let all = declarations.iter().map(|declared| (*declared, (declared.make)(learned)));
+        let all = declarations
+            .iter()
+            .map(|declared| (*declared, (declared.make)(learned)));
         let counter = EventCounter::new(learned, context.range);
-        Self { context, counter, routes: Routes::new(declarations), all: all.collect() }
+        Self {
+            context,
+            counter,
+            routes: Routes::new(declarations),
+            all: all.collect(),
+        }
     }
 
     #[inline]
     fn event(&mut self, event: &RawEvent<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.context.advance(event.timestamp)?;
         let hook = Hook::of(event);
-        let Self { routes, all, context, counter } = self;
+        let Self {
+            routes,
+            all,
+            context,
+            counter,
+        } = self;
         counter.event(hook, event, context, sink)?;
         let route = match hook {
             Some(hook) => routes.of_kernel(hook),
@@ -168,7 +216,9 @@ impl<'a> Importers<'a> {
             }
         }
         // The last importer gets what the others do not show.
-        let Some(rest) = all.last_mut() else { return Ok(()) };
+        let Some(rest) = all.last_mut() else {
+            return Ok(());
+        };
         take(rest, hook, event, context, sink).map(|_| ())
     }
 
@@ -189,7 +239,10 @@ impl<'a> Importers<'a> {
         self.counter.finish(&mut context, sink)?;
         context.drain()?;
         context.tables.flush(sink)?;
-        Ok((context.inputs, context.notes.diagnostics(learned.collected, attached)))
+        Ok((
+            context.inputs,
+            context.notes.diagnostics(learned.collected, attached),
+        ))
     }
 }
 

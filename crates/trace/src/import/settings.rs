@@ -15,7 +15,10 @@ use crate::table::{PowerProfile, PowerSetting, Row};
 pub(super) const DECLARATION: Declaration = Declaration {
     takes: &[
         Events::Provider(KERNEL_POWER, &[id::RUNDOWN, id::CHANGE]),
-        Events::Provider(PROCESSOR_POWER, &[id::PROFILE, id::PROFILE_CHANGE, id::PROFILE_RUNDOWN]),
+        Events::Provider(
+            PROCESSOR_POWER,
+            &[id::PROFILE, id::PROFILE_CHANGE, id::PROFILE_RUNDOWN],
+        ),
     ],
     tables: &[sums(PowerSetting::TABLE), sums(PowerProfile::TABLE)],
     topics: &[Topic {
@@ -37,22 +40,38 @@ const MAX_BYTES: usize = 4096;
 struct Settings;
 
 impl Importer for Settings {
-    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
+    fn other(
+        &mut self,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> IsShown {
         setting(event, context, sink)
     }
 }
 
 fn setting(event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
     let descriptor = event.descriptor();
-    let parsed = Event::parse(event.provider(), descriptor.id, descriptor.version, event.payload());
-    let Some(parsed) = parsed else { return Ok(false) };
+    let parsed = Event::parse(
+        event.provider(),
+        descriptor.id,
+        descriptor.version,
+        event.payload(),
+    );
+    let Some(parsed) = parsed else {
+        return Ok(false);
+    };
     let ts_ns = context.ns(event.timestamp);
     let (kind, setting) = match parsed {
         Event::Rundown(setting) => ("rundown", setting),
         Event::Change(setting) => ("change", setting),
         Event::Profile(previous, profile) => {
             if context.range.contains(ts_ns) {
-                let row = PowerProfile { ts_ns, previous: previous.into(), profile: profile.into() };
+                let row = PowerProfile {
+                    ts_ns,
+                    previous: previous.into(),
+                    profile: profile.into(),
+                };
                 context.tables.push(&row, sink)?;
             }
             return Ok(true);
@@ -73,9 +92,13 @@ fn row(ts_ns: i64, kind: &'static str, setting: &Setting<'_>) -> PowerSetting {
         ts_ns,
         kind,
         setting_guid: setting.guid.to_string(),
-        name: of.map(|of| String::from_utf8_lossy(of.name).into_owned()).filter(|name| !name.is_empty()),
+        name: of
+            .map(|of| String::from_utf8_lossy(of.name).into_owned())
+            .filter(|name| !name.is_empty()),
         value: number(setting.data),
-        value_guid: <[u8; 16]>::try_from(setting.data).ok().map(|bytes| Guid::from_bytes(bytes).to_string()),
+        value_guid: <[u8; 16]>::try_from(setting.data)
+            .ok()
+            .map(|bytes| Guid::from_bytes(bytes).to_string()),
         value_hex: hex(setting.data),
         is_override: setting.is_override,
         profile: of.map(|of| of.profile.into()),
@@ -89,7 +112,10 @@ fn number(data: &[u8]) -> Option<i64> {
         return None;
     }
     let mut bytes = [0; 8];
-    bytes.iter_mut().zip(data).for_each(|(to, from)| *to = *from);
+    bytes
+        .iter_mut()
+        .zip(data)
+        .for_each(|(to, from)| *to = *from);
     Some(i64::from_le_bytes(bytes))
 }
 

@@ -51,9 +51,12 @@ impl Importer for Sockets {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Some(socket_event) = self.reader.read(event, &mut context.decoder) else { return Ok(()) };
+        let Some(socket_event) = self.reader.read(event, &mut context.decoder) else {
+            return Ok(());
+        };
         let ns = context.ns(event.timestamp);
-        let is_new = socket_event.operation == Operation::Create && socket_event.stage == Stage::Enter;
+        let is_new =
+            socket_event.operation == Operation::Create && socket_event.stage == Stage::Enter;
         if is_new && let Some(row) = self.open.remove(&socket_event.endpoint) {
             // The address was used again, so the close of the socket before was lost.
             write(&row, context, sink)?;
@@ -62,12 +65,16 @@ impl Importer for Sockets {
         }
         let actor = Actor::of(event, context);
         let created_for = socket_event.pid.filter(|pid| *pid != 0);
-        let created_for = created_for.and_then(|pid| context.directory.process_at(pid, event.timestamp));
-        let row = self.open.entry(socket_event.endpoint).or_insert_with(|| Socket {
-            endpoint: socket_event.endpoint as i64,
-            first_ns: ns,
-            ..Socket::default()
-        });
+        let created_for =
+            created_for.and_then(|pid| context.directory.process_at(pid, event.timestamp));
+        let row = self
+            .open
+            .entry(socket_event.endpoint)
+            .or_insert_with(|| Socket {
+                endpoint: socket_event.endpoint as i64,
+                first_ns: ns,
+                ..Socket::default()
+            });
         // Incoming data is reported in the context of whichever thread runs; only requests come from a thread
         // of the process.
         if socket_event.stage != Stage::Internal {
@@ -77,7 +84,8 @@ impl Importer for Sockets {
         if socket_event.stage == Stage::Exit && context.range.contains(ns) {
             count(row, &socket_event);
         }
-        let is_closed = socket_event.operation == Operation::Close && socket_event.stage == Stage::Exit;
+        let is_closed =
+            socket_event.operation == Operation::Close && socket_event.stage == Stage::Exit;
         if is_closed && let Some(row) = self.open.remove(&socket_event.endpoint) {
             return write(&row, context, sink);
         }
@@ -95,7 +103,11 @@ impl Importer for Sockets {
 }
 
 impl Sockets {
-    fn write_all(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn write_all(
+        &mut self,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
         let mut rows: Vec<Socket> = self.open.drain().map(|(_, row)| row).collect();
         // A hash map has no order, and the same input has to give the same output.
         rows.sort_unstable_by_key(|row| (row.first_ns, row.endpoint));
@@ -115,7 +127,8 @@ fn count(row: &mut Socket, socket_event: &SocketEvent) {
         _ => return,
     };
     *count += 1;
-    *sum = sum.saturating_add(i64::try_from(socket_event.bytes.unwrap_or_default()).unwrap_or(i64::MAX));
+    *sum = sum
+        .saturating_add(i64::try_from(socket_event.bytes.unwrap_or_default()).unwrap_or(i64::MAX));
 }
 
 /// Notes what happened to the socket: creation, connection, addresses and close.

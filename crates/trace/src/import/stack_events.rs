@@ -12,14 +12,23 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Frame, Row, Stack};
 use crate::tracker::stack::{StackKeys, StackPart};
 
-const STACKS: Events =
-    Events::Kernel(group::STACK, &[opcode::STACK, opcode::REFERENCE_KERNEL, opcode::REFERENCE_USER]);
+const STACKS: Events = Events::Kernel(
+    group::STACK,
+    &[
+        opcode::STACK,
+        opcode::REFERENCE_KERNEL,
+        opcode::REFERENCE_USER,
+    ],
+);
 
 pub(super) const DECLARATION: Declaration = Declaration {
     takes: &[
         STACKS,
         // The first pass learned which stacks keys stand for.
-        Events::Kernel(group::STACK, &[opcode::KEY_CREATE, opcode::KEY_DELETE, opcode::KEY_RUNDOWN]),
+        Events::Kernel(
+            group::STACK,
+            &[opcode::KEY_CREATE, opcode::KEY_DELETE, opcode::KEY_RUNDOWN],
+        ),
     ],
     // Written on the thread that makes rows, as far as rows need them.
     tables: &[sums(Frame::TABLE), sums(Stack::TABLE)],
@@ -33,7 +42,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
     }],
     make: |learned| {
         let keys = &learned.collected.directory.stack_keys;
-        Box::new(StackEvents { keys, unknown_keys: 0, addresses: Vec::new() })
+        Box::new(StackEvents {
+            keys,
+            unknown_keys: 0,
+            addresses: Vec::new(),
+        })
     },
     ..Declaration::EMPTY
 };
@@ -58,9 +71,12 @@ impl Importer for StackEvents<'_> {
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         let (part, half) = match hook.opcode {
             opcode::STACK => {
-                let Some(owner) = Owner::parse(payload) else { return Ok(false) };
+                let Some(owner) = Owner::parse(payload) else {
+                    return Ok(false);
+                };
                 self.addresses.clear();
-                self.addresses.extend(stack::frames(payload, Owner::LEN, pointer_size));
+                self.addresses
+                    .extend(stack::frames(payload, Owner::LEN, pointer_size));
                 context.attach_whole(owner, &self.addresses, Some(event.cpu));
                 return Ok(true);
             }
@@ -69,7 +85,9 @@ impl Importer for StackEvents<'_> {
             _ => return Ok(true),
         };
         let read = Owner::parse(payload).zip(stack::key(payload, Owner::LEN, pointer_size));
-        let Some((owner, key)) = read else { return Ok(false) };
+        let Some((owner, key)) = read else {
+            return Ok(false);
+        };
         match self.keys.resolve(event.timestamp, key, part) {
             Some(stack) => context.attach(owner, half, GivenStack::Keyed(stack), Some(event.cpu)),
             None => self.unknown_keys += 1,

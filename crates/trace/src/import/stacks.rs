@@ -121,21 +121,36 @@ impl<'d> Stacks<'d> {
 
     fn half(&mut self, stack: RawStack) -> Half {
         match stack {
-            RawStack::Empty => Half { is_keyed: true, id: StackId::EMPTY },
+            RawStack::Empty => Half {
+                is_keyed: true,
+                id: StackId::EMPTY,
+            },
             RawStack::Keyed(id) => Half { is_keyed: true, id },
             RawStack::Whole { chunk, start, len } => {
                 let id = self.whole.intern(self.chunks.addresses(chunk, start, len));
-                Half { is_keyed: false, id }
+                Half {
+                    is_keyed: false,
+                    id,
+                }
             }
         }
     }
 
     fn tree(&self, half: Half) -> &StackTree {
-        if half.is_keyed { self.keyed } else { &self.whole }
+        if half.is_keyed {
+            self.keyed
+        } else {
+            &self.whole
+        }
     }
 
     /// Row of the stack whose kernel half lies on its user half; `None` if both are empty.
-    pub(super) fn stack(&mut self, place: Viewpoint, kernel: RawStack, user: RawStack) -> Option<i32> {
+    pub(super) fn stack(
+        &mut self,
+        place: Viewpoint,
+        kernel: RawStack,
+        user: RawStack,
+    ) -> Option<i32> {
         if kernel == RawStack::Empty && user == RawStack::Empty {
             return None;
         }
@@ -146,9 +161,17 @@ impl<'d> Stacks<'d> {
 
     /// Row of a stack whose kernel half is missing: its user half, with the address in the kernel that was
     /// sampled on top.
-    pub(super) fn without_kernel_half(&mut self, place: Viewpoint, address: u64, user: RawStack) -> i32 {
+    pub(super) fn without_kernel_half(
+        &mut self,
+        place: Viewpoint,
+        address: u64,
+        user: RawStack,
+    ) -> i32 {
         self.make_room();
-        let innermost = Half { is_keyed: false, id: self.whole.intern(&[address]) };
+        let innermost = Half {
+            is_keyed: false,
+            id: self.whole.intern(&[address]),
+        };
         let halves = (innermost, self.half(user));
         self.of_halves(place, halves)
     }
@@ -177,7 +200,12 @@ impl<'d> Stacks<'d> {
         is_lacking && is_kernel_address(address, self.directory.pointer_size())
     }
 
-    fn new_stack(&mut self, memo: &mut Memo, place: Viewpoint, (kernel, user): (Half, Half)) -> u32 {
+    fn new_stack(
+        &mut self,
+        memo: &mut Memo,
+        place: Viewpoint,
+        (kernel, user): (Half, Half),
+    ) -> u32 {
         let mut addresses = std::mem::take(&mut self.addresses);
         addresses.extend(self.tree(kernel).frames(kernel.id));
         addresses.extend(self.tree(user).frames(user.id));
@@ -221,7 +249,11 @@ impl<'d> Stacks<'d> {
             self.memos.resize_with(index + 1, Memo::default);
         }
         // Taken out, since a look-up that fails needs all of `self` to make rows.
-        let mut memo = self.memos.get_mut(index).map(std::mem::take).unwrap_or_default();
+        let mut memo = self
+            .memos
+            .get_mut(index)
+            .map(std::mem::take)
+            .unwrap_or_default();
         if !(memo.from..memo.until).contains(&place.time) {
             (memo.from, memo.until) = self.epochs.around(place);
             memo.frames.clear();
@@ -231,7 +263,10 @@ impl<'d> Stacks<'d> {
     }
 
     fn give_back(&mut self, place: Viewpoint, memo: Memo) {
-        if let Some(home) = self.memos.get_mut(place.process.map_or(0, |process| process.0 as usize + 1)) {
+        if let Some(home) = self
+            .memos
+            .get_mut(place.process.map_or(0, |process| process.0 as usize + 1))
+        {
             *home = memo;
         }
     }
@@ -261,7 +296,9 @@ impl<'d> Stacks<'d> {
             self.frames.clear();
         }
         let next = self.next_frame;
-        let module = image.map(|(id, _)| id).or_else(|| self.assemblies.of_method(method?));
+        let module = image
+            .map(|(id, _)| id)
+            .or_else(|| self.assemblies.of_method(method?));
         let frame = *self.frames.entry((module, address, method)).or_insert(next);
         if frame == next {
             self.next_frame += 1;
@@ -284,13 +321,19 @@ impl<'d> Stacks<'d> {
     fn method(&self, place: Viewpoint, address: u64) -> Option<u32> {
         let pid = self.directory.processes.instance(place.process?)?.pid;
         let first = self.first_method.get(&pid)?;
-        self.methods.index_at(pid, address, place.time).map(|index| first + index as u32)
+        self.methods
+            .index_at(pid, address, place.time)
+            .map(|index| first + index as u32)
     }
 
     /// Hands on the rows that are new, if they are many.
     #[inline]
     pub(super) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        if self.stack_rows.len() + self.frame_rows.len() < MAX_ROWS { Ok(()) } else { self.hand_on(sink) }
+        if self.stack_rows.len() + self.frame_rows.len() < MAX_ROWS {
+            Ok(())
+        } else {
+            self.hand_on(sink)
+        }
     }
 
     fn hand_on(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
@@ -327,13 +370,22 @@ impl Epochs {
     fn new(directory: &Directory, methods: &MethodTracker) -> Self {
         let mut epochs = Self::default();
         for image in directory.images.images() {
-            let owner = if image.pid == 0 { None } else { directory.process_at(image.pid, image.first_seen) };
+            let owner = if image.pid == 0 {
+                None
+            } else {
+                directory.process_at(image.pid, image.first_seen)
+            };
             let list = match owner {
                 None => &mut epochs.kernel,
                 Some(process) => epochs.processes.entry(process).or_default(),
             };
             // An image still counts as loaded at the time of its unload, so the change comes one tick later.
-            list.extend(image.load.into_iter().chain(image.unload.map(|t| t.saturating_add(1))));
+            list.extend(
+                image
+                    .load
+                    .into_iter()
+                    .chain(image.unload.map(|t| t.saturating_add(1))),
+            );
         }
         for (pid, times) in methods.changes() {
             for time in times {
@@ -343,13 +395,18 @@ impl Epochs {
             }
         }
         epochs.kernel.sort_unstable();
-        epochs.processes.values_mut().for_each(|times| times.sort_unstable());
+        epochs
+            .processes
+            .values_mut()
+            .for_each(|times| times.sort_unstable());
         epochs
     }
 
     /// The latest change that is not behind a time, and the first one that is.
     fn around(&self, place: Viewpoint) -> (i64, i64) {
-        let own = place.process.and_then(|process| self.processes.get(&process));
+        let own = place
+            .process
+            .and_then(|process| self.processes.get(&process));
         let (mut from, mut until) = (i64::MIN, i64::MAX);
         for times in [Some(&self.kernel), own].into_iter().flatten() {
             let at = times.partition_point(|t| *t <= place.time);

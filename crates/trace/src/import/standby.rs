@@ -29,7 +29,9 @@ struct Standby {
 impl Standby {
     /// Writes the stay that has not ended.
     fn give_up(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        self.open.take().map_or(Ok(()), |row| write(&row, context, sink))
+        self.open
+            .take()
+            .map_or(Ok(()), |row| write(&row, context, sink))
     }
 }
 
@@ -41,7 +43,9 @@ impl Importer for Standby {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Some(read) = self.reader.read(event, &mut context.decoder) else { return Ok(()) };
+        let Some(read) = self.reader.read(event, &mut context.decoder) else {
+            return Ok(());
+        };
         let ns = context.ns(event.timestamp);
         match read {
             Event::Enter(enter) => {
@@ -87,12 +91,16 @@ fn left(row: &mut table::Standby, ns: i64, exit: Exit) {
     let duration = nanoseconds(exit.duration_us);
     row.exit_ns = Some(ns);
     // The clock of the trace may stand still in standby, so the reported duration is a column of its own.
-    row.duration_ns = row.enter_ns.map_or(duration, |enter| Some(ns.saturating_sub(enter)));
+    row.duration_ns = row
+        .enter_ns
+        .map_or(duration, |enter| Some(ns.saturating_sub(enter)));
     row.exit_reason = Some(exit.reason as i32);
     row.exit_reason_name = reason_name(exit.reason);
     row.told_duration_ns = duration;
     row.drips_ns = nanoseconds(exit.drips_us);
-    row.non_drips_ns = duration.zip(row.drips_ns).map(|(all, drips)| all.saturating_sub(drips));
+    row.non_drips_ns = duration
+        .zip(row.drips_ns)
+        .map(|(all, drips)| all.saturating_sub(drips));
     row.first_drips_ns = nanoseconds(exit.first_drips_us);
     row.drips_transitions = Some(exit.drips_transitions.into());
     row.activated_ns = nanoseconds(exit.activated_us);
@@ -103,7 +111,11 @@ fn left(row: &mut table::Standby, ns: i64, exit: Exit) {
 }
 
 /// Writes a stay if some of it lies in the part of the trace that is extracted.
-fn write(row: &table::Standby, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+fn write(
+    row: &table::Standby,
+    context: &mut Context<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
     let range = context.range;
     let begin = row.enter_ns.unwrap_or(i64::MIN);
     let end = row.exit_ns.unwrap_or(i64::MAX);

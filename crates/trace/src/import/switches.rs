@@ -22,8 +22,8 @@ use crate::gaps::{Edge, GapWatch};
 use crate::schedule::{Run, SwitchIn, was_waiting};
 use crate::sink::{Sink, SinkError};
 use crate::table::{
-    ContextSwitch, CpuClass, CpuClassPriority, CpuMethod, CpuMethodClass, CpuProcess, CpuStack, CpuTag, Pmc,
-    ReadyPercentile, Row, Table,
+    ContextSwitch, CpuClass, CpuClassPriority, CpuMethod, CpuMethodClass, CpuProcess, CpuStack,
+    CpuTag, Pmc, ReadyPercentile, Row, Table,
 };
 
 const SWITCHES: Events = Events::Kernel(group::THREAD, &[opcode::CONTEXT_SWITCH]);
@@ -134,26 +134,35 @@ impl<'s> Switches<'s> {
             Edge::End(gap) => {
                 // As long as any processor has a gap, a thread may have run there unseen, so that no first
                 // switch-in can be trusted.
-                self.known_since = if self.gaps_to_come.is_open() { i64::MAX } else { gap.end };
+                self.known_since = if self.gaps_to_come.is_open() {
+                    i64::MAX
+                } else {
+                    gap.end
+                };
                 context.schedule.end_gap(&gap);
                 gap.cpu
             }
         };
         self.instead.forget(cpu);
-        self.interrupts.iter_mut().for_each(|of| _ = of.remove(&cpu));
+        self.interrupts
+            .iter_mut()
+            .for_each(|of| _ = of.remove(&cpu));
         self.counted.forget(cpu);
         context.forget_released();
     }
 
     /// Notes a DPC or interrupt, which is logged when it ends.
     fn interrupt(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) {
-        let Some((kind, read)) = dpc::read(hook, event) else { return };
+        let Some((kind, read)) = dpc::read(hook, event) else {
+            return;
+        };
         self.watch(event.timestamp, context);
         if kind == THREADED {
             return;
         }
         if let Some(of) = &mut self.interrupts {
-            let span = [read.initial_time, event.timestamp].map(|time| context.range.clip(context.ns(time)));
+            let span = [read.initial_time, event.timestamp]
+                .map(|time| context.range.clip(context.ns(time)));
             of.entry(event.cpu).or_default().add(span);
         }
     }
@@ -169,10 +178,17 @@ impl<'s> Switches<'s> {
             let process = context.directory.process_of_thread(by, event.timestamp);
             context.wait(event.timestamp, Some(by), process, Pending::Start)
         });
-        context.schedule.ready(event.timestamp, event.cpu, ready, seq);
+        context
+            .schedule
+            .ready(event.timestamp, event.cpu, ready, seq);
     }
 
-    fn switch(&mut self, event: &RawEvent<'_>, switch: &scheduler::ContextSwitch, context: &mut Context<'_>) {
+    fn switch(
+        &mut self,
+        event: &RawEvent<'_>,
+        switch: &scheduler::ContextSwitch,
+        context: &mut Context<'_>,
+    ) {
         let (run, switch_in) = context.schedule.switch(event.timestamp, event.cpu, switch);
         let counted = self.counted.switch(event);
         context.counted_values = self.counted.most;
@@ -181,7 +197,12 @@ impl<'s> Switches<'s> {
         // A thread with a switch-out in the trace has run before. Thread 0 stands for the idle threads of all
         // processors.
         if switch_in.last_out.is_none() && switch.new_tid != 0 {
-            context.identity.first_run(switch.new_tid, switch_in.readied, event.timestamp, self.known_since);
+            context.identity.first_run(
+                switch.new_tid,
+                switch_in.readied,
+                event.timestamp,
+                self.known_since,
+            );
         }
         let mut row = row(&switch_in, context);
         (row.thread_key, row.process_key) = (who.thread_key, who.process_key());
@@ -190,10 +211,19 @@ impl<'s> Switches<'s> {
         row.priority = Some(switch.new_priority.into());
         // Only an idle processor sleeps; the field has no meaning when another thread was switched out.
         row.prev_c_state = (switch.old_tid == 0).then(|| switch.previous_c_state.into());
-        self.instead.switched_in(event.cpu, &mut row, switch.new_tid != 0, context);
+        self.instead
+            .switched_in(event.cpu, &mut row, switch.new_tid != 0, context);
         let ready = switch_in.ready_event;
-        let switch_in = context.wait_for_switch(event.timestamp, switch.new_tid, event.cpu, who.process);
-        self.slices.insert(event.cpu, Slice { row, switch_in, ready });
+        let switch_in =
+            context.wait_for_switch(event.timestamp, switch.new_tid, event.cpu, who.process);
+        self.slices.insert(
+            event.cpu,
+            Slice {
+                row,
+                switch_in,
+                ready,
+            },
+        );
     }
 
     /// A thread leaves a processor. Where its switch-in is not known, it ran when the processor began to be
@@ -214,9 +244,18 @@ impl<'s> Switches<'s> {
                 // The ideal processor that counts is the one a thread began with, and the first switch-out is
                 // the first event that has it.
                 if slice.row.last_out_ns.is_none() && run.tid != 0 {
-                    context.identity.ideal_cpu(slice.row.thread_key, switch.old_ideal_cpu);
+                    context
+                        .identity
+                        .ideal_cpu(slice.row.thread_key, switch.old_ideal_cpu);
                 }
-                self.leave(run.cpu, slice, Some(out_ns), counted.map(Deltas::row), run.until, context);
+                self.leave(
+                    run.cpu,
+                    slice,
+                    Some(out_ns),
+                    counted.map(Deltas::row),
+                    run.until,
+                    context,
+                );
             }
             return;
         }
@@ -235,12 +274,21 @@ impl<'s> Switches<'s> {
             ..ContextSwitch::default()
         };
         if run.tid != 0 {
-            context.identity.ideal_cpu(who.thread_key, switch.old_ideal_cpu);
+            context
+                .identity
+                .ideal_cpu(who.thread_key, switch.old_ideal_cpu);
         }
         if let Some(since) = run.since {
             let thread = (run.tid != 0).then_some(who.thread_key);
             let priority = switch.old_priority.into();
-            self.instead.ran(run.cpu, instead::Slice { since: context.ns(since), thread, priority });
+            self.instead.ran(
+                run.cpu,
+                instead::Slice {
+                    since: context.ns(since),
+                    thread,
+                    priority,
+                },
+            );
         }
         let run_ns = run.since.map(|since| (context.ns(since), out_ns));
         row.dpc_isr_ns = self.interrupted(run.cpu, run_ns);
@@ -259,7 +307,11 @@ impl<'s> Switches<'s> {
     ) {
         let run = slice.row.in_ns.zip(until);
         slice.row.dpc_isr_ns = self.interrupted(cpu, run);
-        let origin = Origin { switch_in: Some(slice.switch_in), ready: slice.ready, counted };
+        let origin = Origin {
+            switch_in: Some(slice.switch_in),
+            ready: slice.ready,
+            counted,
+        };
         write(slice.row, run, origin, time, context);
     }
 
@@ -280,7 +332,16 @@ impl<'s> Switches<'s> {
             let who = context.of_thread(off.tid, off.last_out.unwrap_or(end));
             let mut row = row(&off, context);
             (row.thread_key, row.process_key) = (who.thread_key, who.process_key());
-            write(row, None, Origin { ready: off.ready_event, ..Origin::default() }, last, context);
+            write(
+                row,
+                None,
+                Origin {
+                    ready: off.ready_event,
+                    ..Origin::default()
+                },
+                last,
+                context,
+            );
         }
         let end_ns = context.ns(end);
         for run in std::mem::take(&mut context.schedule).finish(end) {
@@ -325,7 +386,8 @@ impl Importer for Switches<'_> {
         if dpc::EVENTS.includes_type(hook.group, hook.opcode) {
             self.interrupt(hook, event, context);
         } else if hook.opcode == counter::opcode::CORRUPTION {
-            let cpu = counter::corrupted_processor(event.payload()).and_then(|cpu| u16::try_from(cpu).ok());
+            let cpu = counter::corrupted_processor(event.payload())
+                .and_then(|cpu| u16::try_from(cpu).ok());
             cpu.into_iter().for_each(|cpu| self.counted.forget(cpu));
         } else {
             self.watch(event.timestamp, context);
@@ -339,7 +401,11 @@ impl Importer for Switches<'_> {
         context: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        self.end(learned.collected.kernel_end(), learned.collected.end, context);
+        self.end(
+            learned.collected.kernel_end(),
+            learned.collected.end,
+            context,
+        );
         Ok(())
     }
 }
@@ -356,7 +422,8 @@ fn row(switch: &SwitchIn, context: &mut Context<'_>) -> ContextSwitch {
         readied_ns: switch.readied.map(|t| context.ns(t)),
         prev_state: known.then(|| switch.previous_state.into()),
         wait_reason: known.then(|| switch.wait_reason.into()),
-        is_user_wait: (known && was_waiting(switch.previous_state)).then_some(switch.waited_in_user_mode),
+        is_user_wait: (known && was_waiting(switch.previous_state))
+            .then_some(switch.waited_in_user_mode),
         adjust_reason: switch.adjust_reason.map(Into::into),
         readying_thread_key: readying.map(|(tid, time)| context.of_thread(tid, time).thread_key),
         is_readied_by_dpc: switch.readied_by_dpc,
@@ -379,7 +446,11 @@ struct Origin {
 fn write(
     row: ContextSwitch,
     run: Option<(i64, i64)>,
-    Origin { switch_in, ready, counted }: Origin,
+    Origin {
+        switch_in,
+        ready,
+        counted,
+    }: Origin,
     time: i64,
     context: &mut Context<'_>,
 ) {
@@ -392,11 +463,15 @@ fn write(
         Some(mut row) => {
             // Both columns mostly repeat another one, and would be a tenth of the file. Null stands for the
             // same value.
-            row.out_priority = row.out_priority.filter(|_| row.out_priority != row.priority);
+            row.out_priority = row
+                .out_priority
+                .filter(|_| row.out_priority != row.priority);
             row.instead_ns = row.instead_ns.filter(|_| row.instead_ns != row.ready_ns);
             // A row that was clipped has lost its switch-in or ready event, and must not have its stack.
-            let (is_switch_in_known, is_readied) =
-                (row.last_out_ns.is_some() || row.in_ns.is_some(), row.readied_ns.is_some());
+            let (is_switch_in_known, is_readied) = (
+                row.last_out_ns.is_some() || row.in_ns.is_some(),
+                row.readied_ns.is_some(),
+            );
             let mut keep = |seq: Option<Seq>, keep: bool| match seq {
                 Some(seq) if !keep => {
                     context.forget(seq);
@@ -405,19 +480,35 @@ fn write(
                 seq => seq,
             };
             let (switch_in, ready) = (keep(switch_in, is_switch_in_known), keep(ready, is_readied));
-            let row = match counted.zip(run).filter(|(_, (_, out))| context.range.contains(*out)) {
+            let row = match counted
+                .zip(run)
+                .filter(|(_, (_, out))| context.range.contains(*out))
+            {
                 Some((mut counted, (since, out))) => {
                     counted.ts_ns = out;
                     counted.run_ns = out.saturating_sub(since);
                     counted.cpu = row.cpu.unwrap_or_default();
                     (counted.process_key, counted.thread_key) = (row.process_key, row.thread_key);
-                    SliceRow { row, switch_in, ready, counted: Some(counted) }
+                    SliceRow {
+                        row,
+                        switch_in,
+                        ready,
+                        counted: Some(counted),
+                    }
                 }
-                None => SliceRow { row, switch_in, ready, counted: None },
+                None => SliceRow {
+                    row,
+                    switch_in,
+                    ready,
+                    counted: None,
+                },
             };
             context.wait(time, None, None, Pending::Row(Box::new(row)));
         }
-        None => switch_in.into_iter().chain(ready).for_each(|seq| context.forget(seq)),
+        None => switch_in
+            .into_iter()
+            .chain(ready)
+            .for_each(|seq| context.forget(seq)),
     }
 }
 
@@ -445,11 +536,18 @@ impl Waiting for SliceRow {
         tables: &mut Tables,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Self { mut row, switch_in, ready, counted } = *self;
+        let Self {
+            mut row,
+            switch_in,
+            ready,
+            counted,
+        } = *self;
         row.stack_id = stacks.of(switch_in);
         row.readying_stack_id = stacks.of(ready);
         tables.push(&row, sink)?;
-        let Some(mut counted) = counted else { return Ok(()) };
+        let Some(mut counted) = counted else {
+            return Ok(());
+        };
         // Both rows share the stack, and `of` gives it only once.
         counted.stack_id = row.stack_id;
         tables.push(&counted, sink)

@@ -40,9 +40,14 @@ impl Tables {
             outs.push(Box::new(Out::<R>::default()));
             outs.len() - 1
         });
-        let out: Option<&mut dyn Any> = self.outs.get_mut(place).map(|out| &mut **out as &mut dyn Any);
+        let out: Option<&mut dyn Any> = self
+            .outs
+            .get_mut(place)
+            .map(|out| &mut **out as &mut dyn Any);
         // Cannot fail: the collector was made for rows of this type.
-        out.and_then(|out| out.downcast_mut::<Out<R>>()).ok_or("no collector of rows")?.push(row, sink)
+        out.and_then(|out| out.downcast_mut::<Out<R>>())
+            .ok_or("no collector of rows")?
+            .push(row, sink)
     }
 
     /// Takes rows.
@@ -64,7 +69,8 @@ impl Tables {
     #[inline]
     pub(super) fn check(&self, table: &'static Table) {
         debug_assert!(
-            self.declared.is_none_or(|tables| tables.iter().any(|filled| filled.table.name == table.name)),
+            self.declared
+                .is_none_or(|tables| tables.iter().any(|filled| filled.table.name == table.name)),
             "{} is filled by an importer that has not declared it",
             table.name
         );

@@ -32,7 +32,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
         answers: "retransmits, resets, round trips",
         recorded_by: "Microsoft-Windows-TCPIP",
         events: &[EVENTS],
-        tables: &[table::TcpConnection::TABLE, table::TcpRetransmit::TABLE, table::TcpEvent::TABLE],
+        tables: &[
+            table::TcpConnection::TABLE,
+            table::TcpRetransmit::TABLE,
+            table::TcpEvent::TABLE,
+        ],
     }],
     make: |_| Box::new(Tcp::default()),
     ..Declaration::EMPTY
@@ -66,12 +70,19 @@ impl Tcp {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> IsShown {
-        let Some(tcp_event) = self.reader.read(kind, event, &mut context.decoder) else { return Ok(false) };
+        let Some(tcp_event) = self.reader.read(kind, event, &mut context.decoder) else {
+            return Ok(false);
+        };
         let ns = context.ns(event.timestamp);
         let is_in_range = context.range.contains(ns);
         if self.begins(&tcp_event) {
             self.begin(&tcp_event, ns, context, sink)?;
-        } else if self.live.get(&tcp_event.tcb).is_none_or(|live| live.is_closed) && kind == Kind::Template {
+        } else if self
+            .live
+            .get(&tcp_event.tcb)
+            .is_none_or(|live| live.is_closed)
+            && kind == Kind::Template
+        {
             self.keep_template(&tcp_event, ns);
             return Ok(false);
         } else if !self.live.contains_key(&tcp_event.tcb) {
@@ -81,12 +92,16 @@ impl Tcp {
             }
             self.make_room(context, sink)?;
             let mut connection = Live::new(self.count, "unknown", tcp_event.tcb, ns);
-            connection.row.template =
-                self.templates.remove(&tcp_event.tcb).and_then(|(_, template)| template);
+            connection.row.template = self
+                .templates
+                .remove(&tcp_event.tcb)
+                .and_then(|(_, template)| template);
             self.count += 1;
             self.live.insert(tcp_event.tcb, connection);
         }
-        let Some(live) = self.live.get_mut(&tcp_event.tcb) else { return Ok(false) };
+        let Some(live) = self.live.get_mut(&tcp_event.tcb) else {
+            return Ok(false);
+        };
         identify(live, &tcp_event, event, context);
         live.is_in_range |= is_in_range;
         if !is_in_range {
@@ -134,8 +149,9 @@ impl Tcp {
             connection.row.open_ns = Some(ns);
         }
         let template = self.templates.remove(&tcp_event.tcb);
-        let template = template
-            .filter(|(at, _)| ns.saturating_sub(*at) <= TEMPLATE_NS || tcp_event.kind == Kind::Rundown);
+        let template = template.filter(|(at, _)| {
+            ns.saturating_sub(*at) <= TEMPLATE_NS || tcp_event.kind == Kind::Rundown
+        });
         connection.row.template = template.and_then(|(_, template)| template);
         // A control block is used again; whatever had it is over, although no close was seen.
         let before = self.live.insert(tcp_event.tcb, connection);
@@ -148,24 +164,47 @@ impl Tcp {
             // input.
             self.templates.clear();
         }
-        self.templates.insert(tcp_event.tcb, (ns, tcp_event.template.and_then(template_name)));
+        self.templates.insert(
+            tcp_event.tcb,
+            (ns, tcp_event.template.and_then(template_name)),
+        );
     }
 
-    fn make_room(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        if self.live.len() < MAX_LIVE { Ok(()) } else { self.write_all(context, sink) }
+    fn make_room(
+        &mut self,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        if self.live.len() < MAX_LIVE {
+            Ok(())
+        } else {
+            self.write_all(context, sink)
+        }
     }
 
-    fn write_all(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn write_all(
+        &mut self,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
         let mut all: Vec<Live> = self.live.drain().map(|(_, live)| live).collect();
         // A hash map has no order, and the same input has to give the same output.
         all.sort_by_key(|live| live.row.connection_id);
-        all.into_iter().try_for_each(|live| write(live, context, sink))
+        all.into_iter()
+            .try_for_each(|live| write(live, context, sink))
     }
 }
 
 impl Importer for Tcp {
-    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
-        let Some(kind) = TcpReader::kind(event) else { return Ok(false) };
+    fn other(
+        &mut self,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> IsShown {
+        let Some(kind) = TcpReader::kind(event) else {
+            return Ok(false);
+        };
         self.event(kind, event, context, sink)
     }
 
@@ -216,7 +255,10 @@ fn identify(live: &mut Live, tcp_event: &TcpEvent, event: &RawEvent<'_>, context
 
 /// Adds an event. Returns data that was sent or received again.
 fn happened(live: &mut Live, tcp_event: &TcpEvent, ns: i64) -> Option<table::TcpRetransmit> {
-    let (bytes, sequence) = (tcp_event.bytes.unwrap_or_default(), tcp_event.sequence.unwrap_or_default());
+    let (bytes, sequence) = (
+        tcp_event.bytes.unwrap_or_default(),
+        tcp_event.sequence.unwrap_or_default(),
+    );
     let row = &mut live.row;
     let sum = |count: &mut i64, sum: &mut i64| {
         *count += 1;
@@ -261,8 +303,10 @@ fn happened_outside(live: &mut Live, tcp_event: &TcpEvent, ns: i64) {
         Kind::Close | Kind::Shutdown | Kind::ConnectFailed => live.is_closed = true,
         Kind::Template => live.row.template = tcp_event.template.and_then(template_name),
         Kind::Send => {
-            let (bytes, sequence) =
-                (tcp_event.bytes.unwrap_or_default(), tcp_event.sequence.unwrap_or_default());
+            let (bytes, sequence) = (
+                tcp_event.bytes.unwrap_or_default(),
+                tcp_event.sequence.unwrap_or_default(),
+            );
             // Data that was sent in front of the range may be sent again inside of it, and the delay counts
             // from the first time.
             live.send.sequences.put(sequence, ns, bytes);
@@ -293,7 +337,9 @@ fn single(
         retransmit_timeout: wide(tcp_event.state.retransmit_timeout),
         stack_id: None,
     };
-    let process = event.process_id().and_then(|pid| context.directory.process_at(pid, event.timestamp));
+    let process = event
+        .process_id()
+        .and_then(|pid| context.directory.process_at(pid, event.timestamp));
     let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
     context.wait_with(event.timestamp, process, &inline_stack(event), row);
 }

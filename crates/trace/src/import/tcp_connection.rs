@@ -49,9 +49,15 @@ impl Sequences {
     }
 
     fn forget_first(&mut self) {
-        let Some((sequence, ns)) = self.order.pop_front() else { return };
+        let Some((sequence, ns)) = self.order.pop_front() else {
+            return;
+        };
         // A number that was seen again since has a later place in the order and stays.
-        if self.seen.get(&sequence).is_some_and(|(seen, _)| *seen == ns) {
+        if self
+            .seen
+            .get(&sequence)
+            .is_some_and(|(seen, _)| *seen == ns)
+        {
             self.seen.remove(&sequence);
         }
     }
@@ -91,7 +97,10 @@ impl Flow {
     }
 
     fn end_burst(&mut self) {
-        let length = self.last_ns.unwrap_or_default().saturating_sub(self.burst_start_ns);
+        let length = self
+            .last_ns
+            .unwrap_or_default()
+            .saturating_sub(self.burst_start_ns);
         // One packet has no duration and no rate. Weighting by bytes keeps many small bursts from hiding the
         // rate of the large ones.
         if self.burst_packets > 1 && length > 0 && self.burst_bytes > 0 {
@@ -124,7 +133,13 @@ pub(super) struct Live {
 impl Live {
     pub(super) fn new(connection_id: i32, kind: &'static str, tcb: u64, first_ns: i64) -> Self {
         Self {
-            row: TcpConnection { connection_id, kind, tcb: tcb as i64, first_ns, ..TcpConnection::default() },
+            row: TcpConnection {
+                connection_id,
+                kind,
+                tcb: tcb as i64,
+                first_ns,
+                ..TcpConnection::default()
+            },
             is_in_range: false,
             is_closed: false,
             send: Flow::default(),
@@ -186,8 +201,10 @@ impl Live {
     pub(super) fn counted(&mut self, summary: &Summary) {
         let number = |n: u64| Some(i64::try_from(n).unwrap_or(i64::MAX));
         let row = &mut self.row;
-        (row.stat_in_bytes, row.stat_out_bytes) =
-            (number(summary.data_bytes_in), number(summary.data_bytes_out));
+        (row.stat_in_bytes, row.stat_out_bytes) = (
+            number(summary.data_bytes_in),
+            number(summary.data_bytes_out),
+        );
         let (packets_in, packets_out) = if self.is_closed {
             (summary.data_segments_in, summary.data_segments_out)
         } else {
@@ -235,7 +252,10 @@ mod tests {
         for (ms, bytes) in [(0, 1000), (100, 2000), (451, 400), (501, 600), (1000, 9999)] {
             flow.add(ms * MS, bytes);
         }
-        assert_eq!((flow.packets, flow.bytes, flow.max_gap_ns), (5, 13_999, Some(499 * MS)));
+        assert_eq!(
+            (flow.packets, flow.bytes, flow.max_gap_ns),
+            (5, 13_999, Some(499 * MS))
+        );
         // (30 000 B/s · 3000 B + 20 000 B/s · 1000 B) / 4000 B
         assert_eq!(flow.rate(), Some(27_500.0));
         assert_eq!(Flow::default().rate(), None);
@@ -254,7 +274,10 @@ mod tests {
         let mut live = Live::new(0, "connect", 1, 0);
         let mut delay = |ms: i64, bytes| live.received(ms * MS, 7, bytes).map(|r| r.delay_ns / MS);
         assert_eq!([delay(0, 1), delay(1, 1)], [None, None], "probes");
-        assert_eq!([delay(10, 100), delay(210, 100), delay(3009, 100)], [None, Some(200), Some(2999)]);
+        assert_eq!(
+            [delay(10, 100), delay(210, 100), delay(3009, 100)],
+            [None, Some(200), Some(2999)]
+        );
         assert_eq!([delay(3010, 100), delay(3011, 100)], [None, Some(1)]);
     }
 
@@ -266,7 +289,12 @@ mod tests {
         live.sent(20, 107, 50);
         let sent_again = |live: &mut Live, ns| {
             let row = live.retransmitted("retransmit", ns, 7).unwrap();
-            (row.connection_id, row.first_ns, row.delay_ns, row.size_bytes)
+            (
+                row.connection_id,
+                row.first_ns,
+                row.delay_ns,
+                row.size_bytes,
+            )
         };
         assert_eq!(sent_again(&mut live, 50), (3, 10, 40, 100));
         live.sent(51, 7, 80);

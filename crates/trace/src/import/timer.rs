@@ -52,9 +52,11 @@ impl Timers {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let (asker, kind, application) = match request.whose {
-            Requester::Process(pid, application) => {
-                (Asker::Process(context.directory.process_at(pid, time), pid), "process", Some(application))
-            }
+            Requester::Process(pid, application) => (
+                Asker::Process(context.directory.process_at(pid, time), pid),
+                "process",
+                Some(application),
+            ),
             Requester::Kernel => (Asker::Kernel, "kernel", None),
             Requester::System => (Asker::System, "system", None),
         };
@@ -66,13 +68,24 @@ impl Timers {
         }
         let ns = context.ns(time);
         if let Some(row) = self.open.remove(&asker) {
-            write(&TimerResolution { end_ns: Some(ns), ..row }, context, sink)?;
+            write(
+                &TimerResolution {
+                    end_ns: Some(ns),
+                    ..row
+                },
+                context,
+                sink,
+            )?;
         }
         // A process takes its request back with a resolution of 0.
         if resolution_ns == 0 || self.open.len() >= MAX_OPEN {
             return Ok(());
         }
-        let process = if let Asker::Process(process, _) = asker { process } else { None };
+        let process = if let Asker::Process(process, _) = asker {
+            process
+        } else {
+            None
+        };
         let row = TimerResolution {
             kind,
             process_key: key(process),
@@ -109,7 +122,9 @@ impl Importer for Timers {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let ended = |asker: &Asker| {
-            let Asker::Process(process, _) = asker else { return None };
+            let Asker::Process(process, _) = asker else {
+                return None;
+            };
             context.directory.processes.instance((*process)?)?.stop
         };
         let rows = self.open.into_iter();
@@ -120,17 +135,27 @@ impl Importer for Timers {
         let mut rows: Vec<TimerResolution> = rows.collect();
         // The rows come out of a hash map, and have to be in the same order in every run.
         rows.sort_by(|a, b| {
-            let place = |row: &TimerResolution| (row.start_ns, row.kind, row.process_key, row.resolution_ns);
-            place(a).cmp(&place(b)).then_with(|| a.application.cmp(&b.application))
+            let place = |row: &TimerResolution| {
+                (row.start_ns, row.kind, row.process_key, row.resolution_ns)
+            };
+            place(a)
+                .cmp(&place(b))
+                .then_with(|| a.application.cmp(&b.application))
         });
         rows.iter().try_for_each(|row| write(row, context, sink))
     }
 }
 
 /// Writes a request that held at some time of the part of the trace that is extracted.
-fn write(row: &TimerResolution, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+fn write(
+    row: &TimerResolution,
+    context: &mut Context<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
     let range = context.range;
-    if row.start_ns.is_some_and(|ns| ns > range.end_ns) || row.end_ns.is_some_and(|ns| ns < range.start_ns) {
+    if row.start_ns.is_some_and(|ns| ns > range.end_ns)
+        || row.end_ns.is_some_and(|ns| ns < range.start_ns)
+    {
         return Ok(());
     }
     context.tables.push(row, sink)

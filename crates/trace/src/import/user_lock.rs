@@ -41,7 +41,11 @@ pub(super) struct UserLocks {
 
 impl UserLocks {
     pub(super) fn new(frequency: Option<i64>) -> Self {
-        Self { open: FxHashMap::default(), frequency, dropped: 0 }
+        Self {
+            open: FxHashMap::default(),
+            frequency,
+            dropped: 0,
+        }
     }
 
     /// Takes an acquisition. Returns whether a row shows it.
@@ -85,7 +89,14 @@ impl UserLocks {
             ..UserLock::default()
         };
         let start = start(event, actor, context);
-        self.open.insert(tid, Open { row, start, id: read.id });
+        self.open.insert(
+            tid,
+            Open {
+                row,
+                start,
+                id: read.id,
+            },
+        );
         true
     }
 
@@ -105,11 +116,20 @@ impl UserLocks {
                 thread_key: actor.thread_key,
                 ..UserLock::default()
             };
-            Open { row, start: None, id: 0 }
+            Open {
+                row,
+                start: None,
+                id: 0,
+            }
         });
         open.row.release_ns = Some(ns);
-        open.row.hold_ns = open.row.acquire_ns.map(|acquire| ns.saturating_sub(acquire));
-        open.row.told_hold_ns = self.frequency.map(|frequency| nanoseconds(read.hold_qpc, frequency));
+        open.row.hold_ns = open
+            .row
+            .acquire_ns
+            .map(|acquire| ns.saturating_sub(acquire));
+        open.row.told_hold_ns = self
+            .frequency
+            .map(|frequency| nanoseconds(read.hold_qpc, frequency));
         write(open, event.timestamp, context);
         true
     }
@@ -130,7 +150,8 @@ impl UserLocks {
     pub(super) fn finish(self, end: i64, context: &mut Context<'_>) -> u64 {
         let mut open: Vec<(u32, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|(tid, open)| (open.row.acquire_ns, *tid));
-        open.into_iter().for_each(|(_, open)| write(open, end, context));
+        open.into_iter()
+            .for_each(|(_, open)| write(open, end, context));
         self.dropped
     }
 }
@@ -138,7 +159,11 @@ impl UserLocks {
 /// Hands a row on, if it belongs to the range.
 fn write(open: Open, time: i64, context: &mut Context<'_>) {
     let Open { row, start, .. } = open;
-    if row.acquire_ns.or(row.release_ns).is_some_and(|ns| context.range.contains(ns)) {
+    if row
+        .acquire_ns
+        .or(row.release_ns)
+        .is_some_and(|ns| context.range.contains(ns))
+    {
         let row = waiting::row(row, move |row, stacks| row.stack_id = stacks.of(start));
         context.wait(time, None, None, row);
         return;
@@ -160,10 +185,19 @@ mod tests {
     #[test]
     fn ticks_of_the_performance_counter_are_more_exact_than_the_time_beside_them() {
         let wait = |frequency, wait_qpc, wait_us| {
-            let read = Acquired { id: 163, mode: Mode::Exclusive, wait_qpc, wait_us, token: 1 };
+            let read = Acquired {
+                id: 163,
+                mode: Mode::Exclusive,
+                wait_qpc,
+                wait_us,
+                token: 1,
+            };
             UserLocks::new(frequency).wait_ns(&read)
         };
-        assert_eq!(wait(Some(10_000_000), 19_914_700, 1_991_470), Some(1_991_470_000));
+        assert_eq!(
+            wait(Some(10_000_000), 19_914_700, 1_991_470),
+            Some(1_991_470_000)
+        );
         assert_eq!(wait(Some(2_593_750), 5, 1), Some(1927));
         assert_eq!(wait(Some(10_000_000), 0, 864_000), Some(864_000_000));
         // A clock of cycles may not say how fast the performance counter is.

@@ -28,7 +28,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
         answers: "who allocated memory",
         recorded_by: "VIRT_ALLOC",
         events: &[EVENTS],
-        tables: &[VirtualAlloc::TABLE, VirtualRange::TABLE, VirtualAllocProcess::TABLE],
+        tables: &[
+            VirtualAlloc::TABLE,
+            VirtualRange::TABLE,
+            VirtualAllocProcess::TABLE,
+        ],
     }],
     make: |_| Box::new(VirtualMemory::default()),
     ..Declaration::EMPTY
@@ -62,7 +66,9 @@ impl VirtualMemory {
         }
         let process = context.directory.process_at(read.pid, time);
         let changed = process.map_or(0, |process| self.change(process, read, kind));
-        let committed = process.and_then(|process| self.spaces.get(&process)).map_or(0, |space| space.bytes);
+        let committed = process
+            .and_then(|process| self.spaces.get(&process))
+            .map_or(0, |space| space.bytes);
         let tid = event.thread_id().or(context.running_on(event.cpu));
         let thread = tid.map(|tid| context.of_thread(tid, time));
         let row = VirtualAlloc {
@@ -190,7 +196,12 @@ impl Space {
             (from, at) = (*first, part.end);
         }
         let mut gaps = Vec::new();
-        while let Some((next, part)) = self.covered.range(start..=end).next().map(|(s, part)| (*s, *part)) {
+        while let Some((next, part)) = self
+            .covered
+            .range(start..=end)
+            .next()
+            .map(|(s, part)| (*s, *part))
+        {
             if next > at {
                 gaps.push((at, next));
             }
@@ -239,7 +250,13 @@ fn cut<T: Copy>(ranges: &mut Ranges<T>, start: u64, end: u64) -> u64 {
         ranges.remove(&next);
         taken += part.end.min(end) - next;
         if part.end > end {
-            ranges.insert(end, Part { end: part.end, owner: part.owner });
+            ranges.insert(
+                end,
+                Part {
+                    end: part.end,
+                    owner: part.owner,
+                },
+            );
         }
     }
     taken
@@ -273,7 +290,9 @@ mod tests {
 
     fn owners(space: &Space) -> HashMap<u64, i64> {
         let pages = |(start, part): (&u64, &Part<i64>)| {
-            (*start..part.end).map(|page| (page, part.owner)).collect::<Vec<_>>()
+            (*start..part.end)
+                .map(|page| (page, part.owner))
+                .collect::<Vec<_>>()
         };
         space.owners.iter().flat_map(pages).collect()
     }
@@ -283,7 +302,9 @@ mod tests {
         let (mut space, mut pages) = (Space::default(), Pages::default());
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
         for owner in 0..20_000 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let (start, len) = (random >> 33 & 127, random >> 50 & 15);
             let end = start + len;
             if random >> 62 == 0 {
@@ -291,7 +312,10 @@ mod tests {
             } else if random >> 62 == 1 && len > 12 {
                 assert_eq!(space.free(0, 200), pages.free(0, 200));
             } else {
-                assert_eq!(space.commit(start, end, owner), pages.commit(start, end, owner));
+                assert_eq!(
+                    space.commit(start, end, owner),
+                    pages.commit(start, end, owner)
+                );
             }
             assert_eq!(space.bytes, pages.0.len() as u64);
             if owner % 16 == 0 {
@@ -309,7 +333,11 @@ mod tests {
         assert_eq!(space.free(0x3000, 0x7000), 0x4000);
         assert_eq!(space.commit(0x2000, 0x8000, 2), 0x4000);
         assert_eq!(space.free(0x6000, 0x9000), 0x3000);
-        let left: Vec<_> = space.owners.iter().map(|(start, part)| (*start, part.end, part.owner)).collect();
+        let left: Vec<_> = space
+            .owners
+            .iter()
+            .map(|(start, part)| (*start, part.end, part.owner))
+            .collect();
         assert_eq!(left, [(0x1000, 0x3000, 1), (0x3000, 0x6000, 2)]);
         assert_eq!((space.bytes, space.covered.len()), (0x5000, 1));
     }
@@ -322,6 +350,9 @@ mod tests {
         assert_eq!((space.covered.len(), space.owners.len()), (1, 2000));
         assert_eq!(space.commit(0, 2000, 1001), 0);
         assert_eq!(space.free(0, u64::MAX), 2000);
-        assert_eq!((space.covered.len(), space.owners.len(), space.bytes), (0, 0, 0));
+        assert_eq!(
+            (space.covered.len(), space.owners.len(), space.bytes),
+            (0, 0, 0)
+        );
     }
 }

@@ -60,7 +60,11 @@ pub(super) fn row<R: Row + fmt::Debug + Send>(
     row: R,
     fill: impl FnOnce(&mut R, &mut RowStacks<'_, '_>) + Send + 'static,
 ) -> Pending {
-    Pending::Row(Box::new(Filling { text_bytes: row.text_bytes(), row, fill }))
+    Pending::Row(Box::new(Filling {
+        text_bytes: row.text_bytes(),
+        row,
+        fill,
+    }))
 }
 
 impl<R: fmt::Debug, F> fmt::Debug for Filling<R, F> {
@@ -129,14 +133,23 @@ impl RowStacks<'_, '_> {
     pub(super) fn sampled(&mut self, address: u64) -> Sampled {
         // The user half alone would count the time for code of the program; the sampled address shows that
         // the kernel ran.
-        let is_incomplete = self.stacks.lacks_kernel_half(address, self.kernel, self.user);
+        let is_incomplete = self
+            .stacks
+            .lacks_kernel_half(address, self.kernel, self.user);
         let found = if is_incomplete {
-            Some(self.stacks.without_kernel_half(self.place, address, self.user))
+            Some(
+                self.stacks
+                    .without_kernel_half(self.place, address, self.user),
+            )
         } else {
             self.own()
         };
         let stack_id = found.unwrap_or_else(|| self.stacks.single(self.place, address));
-        Sampled { stack_id, has_stack: found.is_some(), is_incomplete }
+        Sampled {
+            stack_id,
+            has_stack: found.is_some(),
+            is_incomplete,
+        }
     }
 
     /// The frame of an address in the process of the row.
@@ -146,6 +159,12 @@ impl RowStacks<'_, '_> {
 
     /// The frame of an address of the kernel, which is the same whatever process runs.
     pub(super) fn kernel_frame(&mut self, address: u64) -> i32 {
-        self.stacks.frame(Viewpoint { process: None, time: self.place.time }, address) as i32
+        self.stacks.frame(
+            Viewpoint {
+                process: None,
+                time: self.place.time,
+            },
+            address,
+        ) as i32
     }
 }

@@ -51,8 +51,15 @@ impl Win32k {
 }
 
 impl Importer for Win32k {
-    fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
-        let Some(read) = Event::read(event) else { return Ok(false) };
+    fn other(
+        &mut self,
+        event: &RawEvent<'_>,
+        context: &mut Context<'_>,
+        sink: &mut dyn Sink,
+    ) -> IsShown {
+        let Some(read) = Event::read(event) else {
+            return Ok(false);
+        };
         let actor = Actor::of(event, context);
         match read {
             Event::Acquired(read) => Ok(self.locks.acquired(read, event, actor, context)),
@@ -65,9 +72,10 @@ impl Importer for Win32k {
                 delay(*read, event, actor, context);
                 Ok(true)
             }
-            Event::Focus(read) => {
-                self.foci.event(read, event.timestamp, actor.process, context, sink).map(|()| true)
-            }
+            Event::Focus(read) => self
+                .foci
+                .event(read, event.timestamp, actor.process, context, sink)
+                .map(|()| true),
         }
     }
 
@@ -79,7 +87,8 @@ impl Importer for Win32k {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let end = learned.collected.end;
-        context.notes.not_followed += self.locks.finish(end, context) + self.objects.finish(end, context);
+        context.notes.not_followed +=
+            self.locks.finish(end, context) + self.objects.finish(end, context);
         self.foci.finish(end, context, sink)
     }
 }
@@ -88,7 +97,10 @@ impl Importer for Win32k {
 /// not say.
 fn counter_frequency(session: &Session) -> Option<i64> {
     let clock = session.clock();
-    let in_header = session.earliest().map(|file| file.header().perf_freq).filter(|in_header| *in_header > 0);
+    let in_header = session
+        .earliest()
+        .map(|file| file.header().perf_freq)
+        .filter(|in_header| *in_header > 0);
     match clock.kind {
         ClockType::Qpc => Some(clock.frequency),
         ClockType::System => in_header,
@@ -108,7 +120,10 @@ fn delay(read: Delay, event: &RawEvent<'_>, actor: Actor, context: &mut Context<
     let (process, thread_key) = match read.whose {
         Some((pid, tid)) => {
             let who = context.of_thread(tid, time);
-            (context.directory.process_at(pid, time).or(who.process), Some(who.thread_key))
+            (
+                context.directory.process_at(pid, time).or(who.process),
+                Some(who.thread_key),
+            )
         }
         None => (actor.process, actor.thread_key),
     };

@@ -124,7 +124,11 @@ impl CountReport {
             let events = Events::open(session, Arc::clone(&counting.descriptions))?;
             return events.count(filter, counting.unordered);
         }
-        let order = if counting.unordered { Order::File } else { Order::Time };
+        let order = if counting.unordered {
+            Order::File
+        } else {
+            Order::Time
+        };
         let mut counted = Counts::default();
         let mut names = Names::new(Decoder::with(Arc::clone(&counting.descriptions)));
         let pass = session.for_each(order, |event| {
@@ -147,27 +151,51 @@ impl CountReport {
 
 impl EventCounts {
     pub(crate) fn of(counts: &Counts, mut names: Option<&mut Names>) -> Self {
-        let event_names = names.as_mut().map(|names| names.of_events(counts)).unwrap_or_default();
+        let event_names = names
+            .as_mut()
+            .map(|names| names.of_events(counts))
+            .unwrap_or_default();
         let names = names.as_deref();
         let kernel = |((group, opcode, version), events): ((u8, u8, u8), u64)| KernelCount {
             group,
             opcode,
             version,
             events,
-            name: names.map(|names| names.of_kernel((group, opcode, version))).unwrap_or_default(),
+            name: names
+                .map(|names| names.of_kernel((group, opcode, version)))
+                .unwrap_or_default(),
         };
         let other = |((provider, id, version, opcode), events): ((String, u16, u16, u8), u64)| {
-            let name = names.map(|names| names.of_provider(&provider)).unwrap_or_default();
+            let name = names
+                .map(|names| names.of_provider(&provider))
+                .unwrap_or_default();
             let key = (provider, id, version, opcode);
             let event = event_names.get(&key).cloned().unwrap_or_default();
             let (provider, ..) = key;
-            ProviderEvents { provider, id, version, opcode, events, name, event }
+            ProviderEvents {
+                provider,
+                id,
+                version,
+                opcode,
+                events,
+                name,
+                event,
+            }
         };
         let headers = counts.headers().into_iter();
         Self {
             total: counts.total(),
-            by_header: headers.map(|(kind, events)| HeaderCount { name: kind.name(), events }).collect(),
-            by_cpu: counts.cpus().into_iter().map(|(cpu, events)| CpuCount { cpu, events }).collect(),
+            by_header: headers
+                .map(|(kind, events)| HeaderCount {
+                    name: kind.name(),
+                    events,
+                })
+                .collect(),
+            by_cpu: counts
+                .cpus()
+                .into_iter()
+                .map(|(cpu, events)| CpuCount { cpu, events })
+                .collect(),
             kernel: counts.kernel().into_iter().map(kernel).collect(),
             provider: counts.provider().into_iter().map(other).collect(),
         }
@@ -183,7 +211,10 @@ pub(crate) struct Names {
 
 impl Names {
     const fn new(decoder: Decoder) -> Self {
-        Self { decoder, kernel: BTreeMap::new() }
+        Self {
+            decoder,
+            kernel: BTreeMap::new(),
+        }
     }
 
     /// Names from the plans of kinds of events that were met.
@@ -192,10 +223,17 @@ impl Names {
         kinds: impl IntoIterator<Item = (Identity, Option<Arc<Plan>>)>,
     ) -> Self {
         let named = |(identity, plan): (Identity, Option<Arc<Plan>>)| match identity {
-            Identity::Kernel { group, opcode, version } => Some(((group, opcode, version), name(plan))),
+            Identity::Kernel {
+                group,
+                opcode,
+                version,
+            } => Some(((group, opcode, version), name(plan))),
             _ => None,
         };
-        Self { decoder, kernel: kinds.into_iter().filter_map(named).collect() }
+        Self {
+            decoder,
+            kernel: kinds.into_iter().filter_map(named).collect(),
+        }
     }
 
     /// Learns from an event; to be called for every event. `is_new`: it is the first one of its kind.
@@ -211,7 +249,11 @@ impl Names {
     #[inline(never)]
     fn learn(&mut self, event: &RawEvent<'_>) {
         self.decoder.observe(event);
-        if let Identity::Kernel { group, opcode, version } = event.identity()
+        if let Identity::Kernel {
+            group,
+            opcode,
+            version,
+        } = event.identity()
             && let Entry::Vacant(entry) = self.kernel.entry((group, opcode, version))
         {
             entry.insert(name(self.decoder.plan(event)));
@@ -226,7 +268,9 @@ impl Names {
     fn of_events(&mut self, counts: &Counts) -> BTreeMap<(String, u16, u16, u8), String> {
         let mut names = BTreeMap::new();
         for (identity, _) in counts.identities() {
-            let Some(key) = provider_key(identity) else { continue };
+            let Some(key) = provider_key(identity) else {
+                continue;
+            };
             if let Some(name) = self.decoder.kind_name(identity) {
                 // A class and a provider that share a GUID are counted together.
                 names.entry(key).or_insert(name);
@@ -236,14 +280,18 @@ impl Names {
     }
 
     fn of_provider(&self, guid: &str) -> String {
-        let known = guid.parse::<Guid>().ok().and_then(|guid| self.decoder.provider_name(guid));
+        let known = guid
+            .parse::<Guid>()
+            .ok()
+            .and_then(|guid| self.decoder.provider_name(guid));
         known.map(|name| name.to_string()).unwrap_or_default()
     }
 }
 
 /// What a plan calls its event; empty if there is none.
 fn name(plan: Option<Arc<Plan>>) -> String {
-    plan.map(|plan| plan.schema().name.to_string()).unwrap_or_default()
+    plan.map(|plan| plan.schema().name.to_string())
+        .unwrap_or_default()
 }
 
 /// A count under the name that machines get.
@@ -265,13 +313,22 @@ impl Keyed for CpuCount {
 
 impl Keyed for KernelCount {
     fn entry(&self) -> (String, u64) {
-        (format!("{}/{}/{}", self.group, self.opcode, self.version), self.events)
+        (
+            format!("{}/{}/{}", self.group, self.opcode, self.version),
+            self.events,
+        )
     }
 }
 
 impl Keyed for ProviderEvents {
     fn entry(&self) -> (String, u64) {
-        (format!("{}/{}/{}/{}", self.provider, self.id, self.version, self.opcode), self.events)
+        (
+            format!(
+                "{}/{}/{}/{}",
+                self.provider, self.id, self.version, self.opcode
+            ),
+            self.events,
+        )
     }
 }
 

@@ -97,7 +97,11 @@ impl<'s> Events<'s> {
         decoder.finish_observing();
         decoder.give(descriptions);
         let directory = builder.finish(session.pointer_size());
-        Ok(Self { session, rows: Rows::new(decoder, directory, session.clock()), last })
+        Ok(Self {
+            session,
+            rows: Rows::new(decoder, directory, session.clock()),
+            last,
+        })
     }
 
     /// What was lost or is missing, in words, as far as that is known before events are read.
@@ -167,6 +171,11 @@ impl<'s> Events<'s> {
     }
 
     fn choice<'f>(&self, filter: &'f EventFilter<'f>, in_order: bool) -> Choice<'f> {
-        Choice { filter, ticks: filter.ticks(self.rows.clock), in_order, taken: 0 }
+        Choice {
+            filter,
+            ticks: filter.ticks(self.rows.clock),
+            in_order,
+            taken: 0,
+        }
     }
 }

@@ -50,7 +50,13 @@ pub struct EventFilter<'f> {
 
 impl Default for EventFilter<'_> {
     fn default() -> Self {
-        Self { provider: None, name: None, process: None, range: Range::ALL, limit: None }
+        Self {
+            provider: None,
+            name: None,
+            process: None,
+            range: Range::ALL,
+            limit: None,
+        }
     }
 }
 
@@ -58,20 +64,34 @@ impl EventFilter<'_> {
     /// Whether events are chosen at all: one that lets none pass found nothing. The limit chooses none.
     #[must_use]
     pub fn asks(&self) -> bool {
-        self.provider.is_some() || self.name.is_some() || self.process.is_some() || self.range != Range::ALL
+        self.provider.is_some()
+            || self.name.is_some()
+            || self.process.is_some()
+            || self.range != Range::ALL
     }
 
     /// The wanted part of the trace in raw ticks, both ends included.
     pub(super) fn ticks(&self, clock: &Clock) -> (i64, i64) {
         let ticks = |ns: i64, open: i64| if ns == open { open } else { clock.ticks_at(ns) };
-        (ticks(self.range.start_ns, i64::MIN), ticks(self.range.end_ns, i64::MAX))
+        (
+            ticks(self.range.start_ns, i64::MIN),
+            ticks(self.range.end_ns, i64::MAX),
+        )
     }
 
     /// Whether an event is wanted that lies in the wanted time.
     pub(super) fn includes(&self, row: &Row) -> bool {
-        self.provider.as_ref().is_none_or(|provider| provider.includes(row.guid, &row.provider))
-            && self.name.as_ref().is_none_or(|wanted| is_named(row, wanted))
-            && self.process.as_ref().is_none_or(|wanted| is_of_process(row, wanted))
+        self.provider
+            .as_ref()
+            .is_none_or(|provider| provider.includes(row.guid, &row.provider))
+            && self
+                .name
+                .as_ref()
+                .is_none_or(|wanted| is_named(row, wanted))
+            && self
+                .process
+                .as_ref()
+                .is_none_or(|wanted| is_of_process(row, wanted))
     }
 }
 
@@ -87,7 +107,11 @@ fn is_of_process(row: &Row, wanted: &Wanted<'_>) -> bool {
     let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
     let bare = row.process.strip_suffix(".exe").unwrap_or(&row.process);
     // Both ways in which answers print a process, so that a name can be copied from one.
-    let known = if row.process.is_empty() { "?" } else { &row.process };
+    let known = if row.process.is_empty() {
+        "?"
+    } else {
+        &row.process
+    };
     let printed = [known, bare].map(|name| [format!("{name} ({pid})"), format!("{name}({pid})")]);
     let [[a, b], [c, d]] = &printed;
     wanted(&[&row.process, bare, &pid, a, b, c, d])

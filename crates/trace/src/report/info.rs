@@ -195,7 +195,11 @@ impl Info {
             modules: top_modules,
             on_cpu: processes_on_cpu,
         };
-        Ok(Self { sections, cpu: Some(cpu), ..Self::of(session, &facts, files) })
+        Ok(Self {
+            sections,
+            cpu: Some(cpu),
+            ..Self::of(session, &facts, files)
+        })
     }
 
     /// Reads the session once, in the order of its files: everything but sections and CPU use, and much
@@ -263,16 +267,24 @@ impl Completeness {
 fn machine(header: &TraceHeader, facts: &Facts) -> Machine {
     let config = &facts.config;
     let [major, minor, ..] = header.version;
-    let model = |manufacturer: &str, product: &str| format!("{manufacturer} {product}").trim().to_owned();
+    let model =
+        |manufacturer: &str, product: &str| format!("{manufacturer} {product}").trim().to_owned();
     Machine {
         computer: config.cpu.as_ref().map(|cpu| cpu.computer_name.clone()),
         product: config.product_name.clone(),
         version: (major, minor),
         build: header.build,
-        model: config.platform.as_ref().map(|platform| model(&platform.manufacturer, &platform.product)),
+        model: config
+            .platform
+            .as_ref()
+            .map(|platform| model(&platform.manufacturer, &platform.product)),
         processors: header.cpu_count,
         mhz: header.cpu_mhz,
-        processor_name: config.processors.values().next().map(|processor| processor.name.clone()),
+        processor_name: config
+            .processors
+            .values()
+            .next()
+            .map(|processor| processor.name.clone()),
         memory_mib: config.cpu.as_ref().map(|cpu| cpu.memory_mb),
         booted_utc: utc_text(header.boot_time),
     }
@@ -288,8 +300,14 @@ fn recording(session: &Session, header: &TraceHeader, facts: &Facts) -> Recordin
         end_utc: end.and_then(|end| utc_text(clock.filetime(end))),
         duration_s: end.map(|end| clock.seconds(end)),
         is_cut: session.is_cut(),
-        events_s: facts.times.map(|(first, last)| (clock.seconds(first), clock.seconds(last))),
-        bytes: session.files().iter().map(TraceFile::size).fold(0, u64::saturating_add),
+        events_s: facts
+            .times
+            .map(|(first, last)| (clock.seconds(first), clock.seconds(last))),
+        bytes: session
+            .files()
+            .iter()
+            .map(TraceFile::size)
+            .fold(0, u64::saturating_add),
         events: facts.pass.events,
         clock: clock.kind.name(),
         frequency: clock.frequency,

@@ -62,7 +62,9 @@ pub struct EventRow {
 
 #[expect(clippy::ref_option, reason = "serde wants a reference to the field")]
 fn hexadecimal<S: Serializer>(number: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
-    number.map(|number| format!("{number:#x}")).serialize(serializer)
+    number
+        .map(|number| format!("{number:#x}"))
+        .serialize(serializer)
 }
 
 /// Reads events into rows.
@@ -90,7 +92,12 @@ pub(super) struct Row {
 impl<'t> Rows<'t> {
     pub(super) fn new(decoder: Decoder, directory: Directory, clock: &'t Clock) -> Self {
         let attributor = Attributor::new(directory.first_threads.clone());
-        Self { decoder, directory, clock, attributor }
+        Self {
+            decoder,
+            directory,
+            clock,
+            attributor,
+        }
     }
 
     /// Follows an event that is not shown: later ones may be attributed by it.
@@ -124,19 +131,29 @@ impl<'t> Rows<'t> {
             Identity::Kernel { group, .. } => {
                 let name = format!("Kernel group {group}");
                 // Kernel events have no GUID in the file: the one of their class comes with the plan.
-                return (plan.map_or(Guid::ZERO, |plan| plan.schema().provider), known.unwrap_or(name));
+                return (
+                    plan.map_or(Guid::ZERO, |plan| plan.schema().provider),
+                    known.unwrap_or(name),
+                );
             }
             Identity::Manifest { provider, .. } => provider,
             Identity::Classic { class, .. } => class,
             Identity::Message { guid, .. } => guid,
         };
-        let name = known.or_else(|| self.decoder.provider_name(guid).map(|name| name.to_string()));
+        let name = known.or_else(|| {
+            self.decoder
+                .provider_name(guid)
+                .map(|name| name.to_string())
+        });
         (guid, name.unwrap_or_else(|| guid.to_string()))
     }
 
     /// The whole row of an event.
     pub(super) fn decoded(&mut self, row: Row, event: &RawEvent<'_>) -> EventRow {
-        let renderer = Renderer { clock: Some(self.clock), limits: Limits::NONE };
+        let renderer = Renderer {
+            clock: Some(self.clock),
+            limits: Limits::NONE,
+        };
         let (fields, complete, message) = if let Some(plan) = &row.plan {
             let (fields, complete) = renderer.object(plan, event.payload());
             let message = self.decoder.text(event, plan, &fields);
@@ -179,7 +196,10 @@ impl<'t> Rows<'t> {
 fn payload(event: &RawEvent<'_>) -> Map<String, Value> {
     let mut raw = Map::new();
     if !event.payload().is_empty() {
-        raw.insert("payload".to_owned(), Value::from(hex_digits(event.payload())));
+        raw.insert(
+            "payload".to_owned(),
+            Value::from(hex_digits(event.payload())),
+        );
     }
     let texts = found_text::of(event.payload());
     if !texts.is_empty() {

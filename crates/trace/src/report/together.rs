@@ -40,7 +40,9 @@ impl Serialize for OtherSession {
 /// Files that cannot belong to the session of the first one. `names` is how they were named, in their order.
 pub(super) fn strangers(session: &Session, names: &[String]) -> Vec<OtherSession> {
     let headers: Vec<&TraceHeader> = session.files().iter().map(TraceFile::header).collect();
-    let Some(first) = headers.first() else { return Vec::new() };
+    let Some(first) = headers.first() else {
+        return Vec::new();
+    };
     let (from, to) = recorded_with(first, &headers);
     let misfit = |header: &TraceHeader| {
         if !is_same_boot(first, header) {
@@ -51,8 +53,16 @@ pub(super) fn strangers(session: &Session, names: &[String]) -> Vec<OtherSession
             None
         }
     };
-    let others = names.iter().zip(&headers).filter_map(|(name, header)| Some((name, misfit(header)?)));
-    others.map(|(name, why)| OtherSession { file: name.clone(), why }).collect()
+    let others = names
+        .iter()
+        .zip(&headers)
+        .filter_map(|(name, header)| Some((name, misfit(header)?)));
+    others
+        .map(|(name, why)| OtherSession {
+            file: name.clone(),
+            why,
+        })
+        .collect()
 }
 
 fn is_same_boot(a: &TraceHeader, b: &TraceHeader) -> bool {
@@ -72,7 +82,16 @@ fn recorded_with(first: &TraceHeader, headers: &[&TraceHeader]) -> (i64, i64) {
         .iter()
         .filter(|header| header.start_time > 0)
         // A file that was not closed may reach to any time.
-        .map(|header| (header.start_time, if header.end_time > 0 { header.end_time } else { i64::MAX }))
+        .map(|header| {
+            (
+                header.start_time,
+                if header.end_time > 0 {
+                    header.end_time
+                } else {
+                    i64::MAX
+                },
+            )
+        })
         .collect();
     times.sort_unstable();
     let (mut from, mut reach) = (i64::MIN, i64::MIN);

@@ -161,19 +161,28 @@ impl<'d> CpuSummary<'d> {
                     self.sample(sample, event);
                 }
             }
-            (group::PERFINFO, op @ (sample::opcode::INTERVAL_START | sample::opcode::INTERVAL_END)) => {
+            (
+                group::PERFINFO,
+                op @ (sample::opcode::INTERVAL_START | sample::opcode::INTERVAL_END),
+            ) => {
                 // Source 0 is the timer; others are performance counters, whose intervals count events and
                 // not time.
                 if let Some(interval) = Interval::parse(event.payload()).filter(|i| i.source == 0) {
                     let start = op == sample::opcode::INTERVAL_START;
-                    (if start { &mut self.interval } else { &mut self.end_interval })
-                        .get_or_insert(interval.new);
+                    (if start {
+                        &mut self.interval
+                    } else {
+                        &mut self.end_interval
+                    })
+                    .get_or_insert(interval.new);
                 }
             }
             (group::STACK, stack::opcode::STACK) => {
                 self.stacks.inline += 1;
                 let (payload, pointer_size) = (event.payload(), event.pointer_size());
-                let Some(owner) = Owner::parse(payload) else { return };
+                let Some(owner) = Owner::parse(payload) else {
+                    return;
+                };
                 let frames = stack::frames(payload, Owner::LEN, pointer_size).collect();
                 self.stack(owner, event.timestamp, Frames::Inline(frames));
             }
@@ -187,18 +196,29 @@ impl<'d> CpuSummary<'d> {
 
     fn reference(&mut self, event: &RawEvent<'_>) {
         let payload = event.payload();
-        let owner = Owner::parse(payload).zip(stack::key(payload, Owner::LEN, event.pointer_size()));
+        let owner =
+            Owner::parse(payload).zip(stack::key(payload, Owner::LEN, event.pointer_size()));
         let Some((owner, key)) = owner else { return };
         let is_kernel = event.opcode() == stack::opcode::REFERENCE_KERNEL;
-        let part = if is_kernel { StackPart::Kernel } else { StackPart::User };
-        match self.directory.stack_keys.resolve(event.timestamp, key, part) {
+        let part = if is_kernel {
+            StackPart::Kernel
+        } else {
+            StackPart::User
+        };
+        match self
+            .directory
+            .stack_keys
+            .resolve(event.timestamp, key, part)
+        {
             Some(id) => self.stack(owner, event.timestamp, Frames::Key(id)),
             None => self.stacks.unresolved += 1,
         }
     }
 
     fn sample(&mut self, sample: Sample, event: &RawEvent<'_>) {
-        let process = self.directory.process_of_thread(sample.tid, event.timestamp);
+        let process = self
+            .directory
+            .process_of_thread(sample.tid, event.timestamp);
         let busy = !sample.is_idle();
         self.samples += 1;
         self.weight += u64::from(sample.count);
@@ -211,17 +231,23 @@ impl<'d> CpuSummary<'d> {
         let index = self.expect_stacks(key, process, busy);
         if busy {
             *self.busy_by_core.entry(event.cpu).or_default() += 1;
-            let (module, rva) = self.modules.of_address(self.directory, process, sample.ip, event.timestamp);
+            let (module, rva) =
+                self.modules
+                    .of_address(self.directory, process, sample.ip, event.timestamp);
             *self.leaves.entry((module, rva)).or_default() += 1;
             let exclusive = self.exclusive.entry((process, module)).or_default();
             exclusive.add(sample.count);
             // The address of the sample counts as a frame of its own: a sample without a stack still lies in
             // a module.
             self.count_inclusive(key, index, module);
-            let pid = process.and_then(|key| self.directory.processes.instance(key)).map(|p| p.pid);
-            if let Some(method) = pid.and_then(|pid| self.methods.find_known(pid, sample.ip, event.timestamp))
+            let pid = process
+                .and_then(|key| self.directory.processes.instance(key))
+                .map(|p| p.pid);
+            if let Some(method) =
+                pid.and_then(|pid| self.methods.find_known(pid, sample.ip, event.timestamp))
             {
-                self.managed.add(process_text(self.directory, process), method);
+                self.managed
+                    .add(process_text(self.directory, process), method);
                 if module == Modules::UNKNOWN {
                     self.jitted.add(sample.count);
                 }
@@ -234,7 +260,10 @@ impl<'d> CpuSummary<'d> {
 
     /// How many samples there are.
     pub(super) const fn totals(&self) -> CpuTotals {
-        CpuTotals { samples: self.samples, busy: self.samples - self.idle }
+        CpuTotals {
+            samples: self.samples,
+            busy: self.samples - self.idle,
+        }
     }
 
     /// Samples in code of .NET methods.
@@ -244,7 +273,11 @@ impl<'d> CpuSummary<'d> {
 
     /// Keeps a sample until its stacks have come. Memory holds the samples of the last minute.
     fn expect_stacks(&mut self, key: (i64, u32), process: Option<ProcessKey>, busy: bool) -> usize {
-        while let Some(old) = self.order.front().filter(|old| key.0.saturating_sub(old.0) > self.patience) {
+        while let Some(old) = self
+            .order
+            .front()
+            .filter(|old| key.0.saturating_sub(old.0) > self.patience)
+        {
             self.pending.remove(old);
             self.order.pop_front();
         }
@@ -262,7 +295,13 @@ impl<'d> CpuSummary<'d> {
     }
 
     fn count_inclusive(&mut self, key: (i64, u32), index: usize, module: ModuleId) {
-        let Some(pending) = self.pending.get_mut(&key).and_then(|same| same.get_mut(index)) else { return };
+        let Some(pending) = self
+            .pending
+            .get_mut(&key)
+            .and_then(|same| same.get_mut(index))
+        else {
+            return;
+        };
         if !pending.modules.contains(&module) {
             pending.modules.push(module);
             *self.inclusive.entry((pending.process, module)).or_default() += 1;
@@ -291,9 +330,12 @@ impl<'d> CpuSummary<'d> {
         };
         let key = (owner.timestamp, owner.tid);
         // Two samples of one thread cannot have one time; for idle threads the first one is as good as any.
-        let Some(pending) = self.pending.get_mut(&key).and_then(|same| same.first_mut()) else { return };
+        let Some(pending) = self.pending.get_mut(&key).and_then(|same| same.first_mut()) else {
+            return;
+        };
         let kernel = |address: &u64| is_kernel_address(*address, self.directory.pointer_size());
-        let first = |seen: &mut bool, now: bool| u64::from(now && !std::mem::replace(seen, *seen || now));
+        let first =
+            |seen: &mut bool, now: bool| u64::from(now && !std::mem::replace(seen, *seen || now));
         self.stacks.with_any += first(&mut pending.any_stack, !frames.is_empty());
         self.stacks.with_kernel += first(&mut pending.kernel_stack, frames.iter().any(kernel));
         self.stacks.with_user += first(&mut pending.user_stack, !frames.iter().all(kernel));
@@ -302,7 +344,9 @@ impl<'d> CpuSummary<'d> {
         self.stacks.frames += frames.len() as u64;
         if busy {
             for address in frames {
-                let (module, _) = self.modules.of_address(self.directory, process, address, owner.timestamp);
+                let (module, _) =
+                    self.modules
+                        .of_address(self.directory, process, address, owner.timestamp);
                 self.count_inclusive(key, 0, module);
             }
         }
@@ -337,13 +381,20 @@ impl<'d> CpuSummary<'d> {
         })
     }
 
-    fn texts<K>(&self, counts: &FxHashMap<K, u64>, text: impl Fn(&K) -> String) -> BTreeMap<String, u64> {
+    fn texts<K>(
+        &self,
+        counts: &FxHashMap<K, u64>,
+        text: impl Fn(&K) -> String,
+    ) -> BTreeMap<String, u64> {
         counts.iter().map(|(key, n)| (text(key), *n)).collect()
     }
 
     fn top_leaves(&self) -> Value {
-        let mut rows: Vec<(&str, u64, u64)> =
-            self.leaves.iter().map(|((module, rva), n)| (self.modules.path(*module), *rva, *n)).collect();
+        let mut rows: Vec<(&str, u64, u64)> = self
+            .leaves
+            .iter()
+            .map(|((module, rva), n)| (self.modules.path(*module), *rva, *n))
+            .collect();
         rows.sort_unstable_by(|a, b| b.2.cmp(&a.2).then_with(|| (a.0, a.1).cmp(&(b.0, b.1))));
         let row = |(module, rva, n): &(&str, u64, u64)| json!({ "module": module, "rva": format!("{rva:#x}"), "samples": n });
         rows.iter().take(TOP_LEAVES).map(row).collect()
@@ -357,15 +408,25 @@ impl<'d> CpuSummary<'d> {
 
     /// Modules by busy samples in them.
     pub(super) fn top_modules(&self) -> Vec<TopRow> {
-        let mut rows = self.top(|(_, module)| module, |module| self.modules.path(*module).to_owned());
-        if let Some(unknown) = rows.iter_mut().find(|row| row.name == "?").filter(|_| self.jitted.samples > 0)
+        let mut rows = self.top(
+            |(_, module)| module,
+            |module| self.modules.path(*module).to_owned(),
+        );
+        if let Some(unknown) = rows
+            .iter_mut()
+            .find(|row| row.name == "?")
+            .filter(|_| self.jitted.samples > 0)
         {
             // Code that .NET compiled at run time was counted under the unknown module, from which it is
             // taken out here.
             unknown.samples -= self.jitted.samples;
             unknown.weight -= self.jitted.weight;
             let (samples, weight) = (self.jitted.samples, self.jitted.weight);
-            rows.push(TopRow { name: ".NET code compiled at run time".to_owned(), samples, weight });
+            rows.push(TopRow {
+                name: ".NET code compiled at run time".to_owned(),
+                samples,
+                weight,
+            });
         }
         rows.retain(|row| row.samples > 0);
         sort(&mut rows);
@@ -388,17 +449,25 @@ impl<'d> CpuSummary<'d> {
             sum.samples += busy.samples;
             sum.weight += busy.weight;
         }
-        let row =
-            |(key, busy): (K, Busy)| TopRow { name: name(&key), samples: busy.samples, weight: busy.weight };
+        let row = |(key, busy): (K, Busy)| TopRow {
+            name: name(&key),
+            samples: busy.samples,
+            weight: busy.weight,
+        };
         let mut rows: Vec<TopRow> = sums.into_iter().map(row).collect();
         sort(&mut rows);
         rows
     }
 
-    fn by_module(&self, counts: impl Iterator<Item = ((Option<ProcessKey>, ModuleId), u64)>) -> Value {
+    fn by_module(
+        &self,
+        counts: impl Iterator<Item = ((Option<ProcessKey>, ModuleId), u64)>,
+    ) -> Value {
         let mut table: BTreeMap<String, BTreeMap<&str, u64>> = BTreeMap::new();
         for ((process, module), n) in counts {
-            let process = table.entry(process_text(self.directory, process)).or_default();
+            let process = table
+                .entry(process_text(self.directory, process))
+                .or_default();
             // Images of one path at several bases are one module.
             *process.entry(self.modules.path(module)).or_default() += n;
         }
@@ -411,5 +480,8 @@ fn sort(rows: &mut [TopRow]) {
 }
 
 fn cores(counts: &BTreeMap<u16, u64>) -> Map<String, Value> {
-    counts.iter().map(|(cpu, n)| (cpu.to_string(), Value::from(*n))).collect()
+    counts
+        .iter()
+        .map(|(cpu, n)| (cpu.to_string(), Value::from(*n)))
+        .collect()
 }

@@ -9,12 +9,15 @@ use crate::counts::Counts;
 
 pub(super) fn section(session: &Session, counts: &Counts) -> Value {
     let files = session.files();
-    let Some(first) = session.earliest() else { return Value::Null };
+    let Some(first) = session.earliest() else {
+        return Value::Null;
+    };
     let h = first.header();
     let clock = session.clock();
     let (end, is_closed) = session.ends();
     let session_end = end.filter(|_| is_closed);
-    let sum = |of: &dyn Fn(&etwkit_etl::session::TraceFile) -> u64| files.iter().map(of).sum::<u64>();
+    let sum =
+        |of: &dyn Fn(&etwkit_etl::session::TraceFile) -> u64| files.iter().map(of).sum::<u64>();
     let [os_major, os_minor, ..] = h.version;
     let ended = h.end_time > 0 && h.start_time > 0;
     let duration = ended.then(|| (h.end_time - h.start_time) as f64 / FILETIME_PER_SECOND as f64);

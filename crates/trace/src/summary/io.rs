@@ -74,7 +74,9 @@ impl<'d> IoSummary<'d> {
     pub(super) fn add(&mut self, hook: Hook, event: &RawEvent<'_>) {
         match (hook.group, hook.opcode) {
             (group::DISK, op @ (opcode::READ | opcode::WRITE | opcode::FLUSH)) => {
-                if let Some(io) = DiskIo::parse(event.payload(), op, hook.version, event.pointer_size()) {
+                if let Some(io) =
+                    DiskIo::parse(event.payload(), op, hook.version, event.pointer_size())
+                {
                     let issuer = self.issuers.completed(&io, event);
                     self.disk(op, &io, issuer, event.timestamp);
                 }
@@ -96,7 +98,10 @@ impl<'d> IoSummary<'d> {
 
     fn file(&self, key: u64, timestamp: i64) -> Arc<str> {
         let path = self.directory.file_names.path(key, timestamp);
-        path.map_or_else(|| Arc::clone(&self.unknown_file), |path| self.directory.paths.dos_path(path))
+        path.map_or_else(
+            || Arc::clone(&self.unknown_file),
+            |path| self.directory.paths.dos_path(path),
+        )
     }
 
     fn disk(&mut self, op: u8, io: &DiskIo, issuer: Option<Issuer>, timestamp: i64) {
@@ -109,8 +114,11 @@ impl<'d> IoSummary<'d> {
             // Two lengths in ticks of different clocks are compared, each multiplied by the frequency of the
             // other. Dividing first would round.
             i128::from(io.response_ticks) * i128::from(session) <= i128::from(since) * i128::from(counter);
-        let (service_ticks, service_counter_ticks) =
-            if is_first { (0, io.response_ticks) } else { (since, 0) };
+        let (service_ticks, service_counter_ticks) = if is_first {
+            (0, io.response_ticks)
+        } else {
+            (since, 0)
+        };
         let file = (op != opcode::FLUSH).then(|| self.file(io.file_key, timestamp));
         let totals = [
             Some(&mut self.disk),
@@ -127,7 +135,9 @@ impl<'d> IoSummary<'d> {
             }
             t.elapsed_ticks = t.elapsed_ticks.saturating_add(io.response_ticks);
             t.service_ticks = t.service_ticks.saturating_add(service_ticks);
-            t.service_counter_ticks = t.service_counter_ticks.saturating_add(service_counter_ticks);
+            t.service_counter_ticks = t
+                .service_counter_ticks
+                .saturating_add(service_counter_ticks);
         }
     }
 
@@ -141,7 +151,9 @@ impl<'d> IoSummary<'d> {
         ] {
             t.count += 1;
             t.bytes += u64::from(fault.bytes);
-            t.elapsed_ticks = t.elapsed_ticks.saturating_add(timestamp.saturating_sub(fault.initial_time));
+            t.elapsed_ticks = t
+                .elapsed_ticks
+                .saturating_add(timestamp.saturating_sub(fault.initial_time));
         }
     }
 

@@ -66,7 +66,11 @@ impl Facts {
             ControlFlow::Continue(())
         })?;
         collected.decoder.finish_observing();
-        let first_pass::Tally { counts, config, decoder } = collected;
+        let first_pass::Tally {
+            counts,
+            config,
+            decoder,
+        } = collected;
         Ok(Self::new(pass, &counts, config, &decoder))
     }
 
@@ -110,8 +114,16 @@ impl Summary {
             first.observe(event);
             ControlFlow::Continue(())
         })?;
-        let FirstPass { facts, builder, mut dotnet } = first;
-        let first_pass::Tally { counts, config, mut decoder } = facts;
+        let FirstPass {
+            facts,
+            builder,
+            mut dotnet,
+        } = first;
+        let first_pass::Tally {
+            counts,
+            config,
+            mut decoder,
+        } = facts;
         let mut directory = builder.finish(session.pointer_size());
         directory.find_gaps(session, &pass.damage);
 
@@ -124,7 +136,8 @@ impl Summary {
         let mut schedule = ScheduleSummary::new(&directory, session);
         let range = Range::ALL.within(directory.cut);
         session.for_each(Order::Time, |event| {
-            if range != Range::ALL && !range.contains(session.clock().nanoseconds(event.timestamp)) {
+            if range != Range::ALL && !range.contains(session.clock().nanoseconds(event.timestamp))
+            {
                 return ControlFlow::Continue(());
             }
             if let Some(hook) = Hook::of(event) {
@@ -148,14 +161,23 @@ impl Summary {
         sections.insert("header".into(), header::section(session, &counts));
         sections.insert("counts".into(), json!(EventCounts::of(&counts, None)));
         sections.insert("totals".into(), processes::totals(&directory));
-        sections.insert("processes".into(), processes::section(&directory, session.clock()));
+        sections.insert(
+            "processes".into(),
+            processes::section(&directory, session.clock()),
+        );
         sections.insert("cpu".into(), cpu.section());
         let (disk, faults) = io.sections();
-        sections.insert("schedule".into(), schedule::section(&on_cpu, &directory, session.clock()));
+        sections.insert(
+            "schedule".into(),
+            schedule::section(&on_cpu, &directory, session.clock()),
+        );
         sections.insert("disk".into(), disk);
         sections.insert("faults".into(), faults);
         sections.insert("network".into(), network.section());
-        sections.insert("dotnet".into(), dotnet.section(session.clock(), &methods, cpu.managed()));
+        sections.insert(
+            "dotnet".into(),
+            dotnet.section(session.clock(), &methods, cpu.managed()),
+        );
         sections.insert("events".into(), events.to_json());
         sections.insert("sysconfig".into(), config.section(session.clock()));
         let (top_processes, top_modules) = (cpu.top_processes(), cpu.top_modules());

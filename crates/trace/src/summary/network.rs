@@ -76,7 +76,11 @@ pub(super) struct NetworkSummary<'d> {
 
 impl<'d> NetworkSummary<'d> {
     pub(super) fn new(directory: &'d Directory) -> Self {
-        Self { directory, kernel: Table::default(), provider: Table::default() }
+        Self {
+            directory,
+            kernel: Table::default(),
+            provider: Table::default(),
+        }
     }
 
     pub(super) fn add_kernel(&mut self, hook: Hook, event: &RawEvent<'_>) {
@@ -97,19 +101,31 @@ impl<'d> NetworkSummary<'d> {
     pub(super) fn section(&self) -> Value {
         let table = |t: &Table| {
             let text = |key: &Option<ProcessKey>| process_text(self.directory, *key);
-            let by_process: BTreeMap<String, Value> =
-                t.by_process.iter().map(|(key, totals)| (text(key), totals.value())).collect();
+            let by_process: BTreeMap<String, Value> = t
+                .by_process
+                .iter()
+                .map(|(key, totals)| (text(key), totals.value()))
+                .collect();
             json!({ "total": t.total.value(), "by_process": by_process })
         };
         json!({ "kernel_logger": table(&self.kernel), "kernel_network_provider": table(&self.provider) })
     }
 }
 
-fn add(table: &mut Table, directory: &Directory, operation: Option<Operation>, event: &RawEvent<'_>) {
+fn add(
+    table: &mut Table,
+    directory: &Directory,
+    operation: Option<Operation>,
+    event: &RawEvent<'_>,
+) {
     let Some((operation, (pid, size))) = operation.zip(net::process_and_size(event)) else {
         return;
     };
     let process = directory.process_at(pid, event.timestamp);
     table.total.add(operation, size.into());
-    table.by_process.entry(process).or_default().add(operation, size.into());
+    table
+        .by_process
+        .entry(process)
+        .or_default()
+        .add(operation, size.into());
 }

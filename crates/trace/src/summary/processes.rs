@@ -45,13 +45,20 @@ pub(super) fn section(directory: &Directory, clock: &Clock) -> Value {
     for (instance, key) in directory.processes.instances().iter().zip(0u32..) {
         let own_threads = threads.get(&key).copied().unwrap_or_default();
         let own_images = images.remove(&key).unwrap_or_default();
-        section.insert(instance.key_text(), process(instance, own_threads, own_images, directory, clock));
+        section.insert(
+            instance.key_text(),
+            process(instance, own_threads, own_images, directory, clock),
+        );
     }
     Value::Object(section)
 }
 
 fn text_or_null(text: &str) -> Value {
-    if text.is_empty() { Value::Null } else { Value::from(text) }
+    if text.is_empty() {
+        Value::Null
+    } else {
+        Value::from(text)
+    }
 }
 
 fn process(

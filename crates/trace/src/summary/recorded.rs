@@ -33,8 +33,16 @@ pub(super) fn providers(
         };
         *sums.entry(guid).or_default() += n;
     }
-    let name = |guid: Guid| decoder.provider_name(guid).map_or_else(|| guid.to_string(), |n| n.to_string());
-    let row = |(guid, events)| ProviderCount { name: name(guid), guid, events };
+    let name = |guid: Guid| {
+        decoder
+            .provider_name(guid)
+            .map_or_else(|| guid.to_string(), |n| n.to_string())
+    };
+    let row = |(guid, events)| ProviderCount {
+        name: name(guid),
+        guid,
+        events,
+    };
     let mut rows: Vec<ProviderCount> = sums.into_iter().map(row).collect();
     rows.sort_by(|a, b| b.events.cmp(&a.events).then_with(|| a.name.cmp(&b.name)));
     rows
@@ -42,5 +50,6 @@ pub(super) fn providers(
 
 /// Whether a class is that of a provider: neither of the kernel nor of the merge step.
 fn is_provider(class: Guid, identity: &Identity) -> bool {
-    kernel::hook_of(identity).is_none() && ![IMAGE_ID, SYSTEM_CONFIG_EX, eventinfo::CLASS].contains(&class)
+    kernel::hook_of(identity).is_none()
+        && ![IMAGE_ID, SYSTEM_CONFIG_EX, eventinfo::CLASS].contains(&class)
 }

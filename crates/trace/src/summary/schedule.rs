@@ -54,7 +54,9 @@ impl Times {
     /// All time on a processor.
     #[must_use]
     pub const fn on_cpu(&self) -> i64 {
-        self.running.saturating_add(self.running_at_start).saturating_add(self.running_at_end)
+        self.running
+            .saturating_add(self.running_at_start)
+            .saturating_add(self.running_at_end)
     }
 }
 
@@ -90,7 +92,8 @@ impl<'d> ScheduleSummary<'d> {
             (group::THREAD, opcode::CONTEXT_SWITCH) => {
                 self.watch(event.timestamp);
                 if let Some(switch) = ContextSwitch::parse(event.payload()) {
-                    let (run, switch_in) = self.schedule.switch(event.timestamp, event.cpu, &switch);
+                    let (run, switch_in) =
+                        self.schedule.switch(event.timestamp, event.cpu, &switch);
                     self.ran(run);
                     self.switched_in(&switch_in);
                 }
@@ -98,7 +101,8 @@ impl<'d> ScheduleSummary<'d> {
             (group::THREAD, opcode::READY_THREAD) => {
                 self.watch(event.timestamp);
                 if let Some(ready) = ReadyThread::parse(event.payload()) {
-                    self.schedule.ready(event.timestamp, event.cpu, &ready, None);
+                    self.schedule
+                        .ready(event.timestamp, event.cpu, &ready, None);
                 }
             }
             _ => {}
@@ -121,8 +125,14 @@ impl<'d> ScheduleSummary<'d> {
     }
 
     fn ran_to_an_edge(&mut self, run: Run) {
-        let times = self.threads.entry(self.owner(run.tid, run.since.unwrap_or(run.until))).or_default();
-        add(&mut times.running_at_end, run.since.map_or(0, |since| run.until.saturating_sub(since)));
+        let times = self
+            .threads
+            .entry(self.owner(run.tid, run.since.unwrap_or(run.until)))
+            .or_default();
+        add(
+            &mut times.running_at_end,
+            run.since.map_or(0, |since| run.until.saturating_sub(since)),
+        );
     }
 
     fn owner(&self, tid: u32, timestamp: i64) -> (Option<ProcessKey>, u32) {
@@ -131,9 +141,19 @@ impl<'d> ScheduleSummary<'d> {
 
     fn ran(&mut self, run: Run) {
         // A thread that ends is taken off at the time of its end.
-        let times = self.threads.entry(self.owner(run.tid, run.since.unwrap_or(run.until))).or_default();
-        let sum = if run.is_switched_in { &mut times.running } else { &mut times.running_at_start };
-        add(sum, run.since.map_or(0, |since| run.until.saturating_sub(since)));
+        let times = self
+            .threads
+            .entry(self.owner(run.tid, run.since.unwrap_or(run.until)))
+            .or_default();
+        let sum = if run.is_switched_in {
+            &mut times.running
+        } else {
+            &mut times.running_at_start
+        };
+        add(
+            sum,
+            run.since.map_or(0, |since| run.until.saturating_sub(since)),
+        );
     }
 
     fn switched_in(&mut self, switch: &SwitchIn) {
@@ -145,14 +165,21 @@ impl<'d> ScheduleSummary<'d> {
         let wait = switch.wait().unwrap_or_default();
         add(&mut times.waiting, wait);
         if wait > 0 {
-            add(self.wait_reasons.entry((owner.0, owner.1, switch.wait_reason)).or_default(), wait);
+            add(
+                self.wait_reasons
+                    .entry((owner.0, owner.1, switch.wait_reason))
+                    .or_default(),
+                wait,
+            );
         }
     }
 
     /// Ends what still runs with the last event of the kernel logger.
     pub fn finish(&mut self) {
         self.watch(i64::MAX);
-        let Some((_, end)) = self.directory.kernel_times else { return };
+        let Some((_, end)) = self.directory.kernel_times else {
+            return;
+        };
         for run in std::mem::take(&mut self.schedule).finish(end) {
             self.ran_to_an_edge(run);
         }
@@ -160,12 +187,16 @@ impl<'d> ScheduleSummary<'d> {
 
     /// Times of each thread, in no order. Thread 0 is idle.
     pub fn threads(&self) -> impl Iterator<Item = (Option<ProcessKey>, u32, &Times)> {
-        self.threads.iter().map(|((process, tid), times)| (*process, *tid, times))
+        self.threads
+            .iter()
+            .map(|((process, tid), times)| (*process, *tid, times))
     }
 
     /// Waiting time of each thread by reason, in no order.
     pub fn wait_reasons(&self) -> impl Iterator<Item = (Option<ProcessKey>, u32, u8, i64)> {
-        self.wait_reasons.iter().map(|((process, tid, reason), ticks)| (*process, *tid, *reason, *ticks))
+        self.wait_reasons
+            .iter()
+            .map(|((process, tid, reason), ticks)| (*process, *tid, *reason, *ticks))
     }
 
     /// Times of each process, most time on a processor first; without idle.
@@ -210,8 +241,21 @@ mod tests {
 
     #[test]
     fn sums_of_broken_time_stamps_stay_at_the_limit() {
-        let mut sum = Times { running: i64::MAX, waiting: i64::MIN, ..Times::default() };
-        sum.add(&Times { running: 1, running_at_end: 1, waiting: -1, switches: 1, ..Times::default() });
-        assert_eq!((sum.running, sum.waiting, sum.on_cpu(), sum.switches), (i64::MAX, i64::MIN, i64::MAX, 1));
+        let mut sum = Times {
+            running: i64::MAX,
+            waiting: i64::MIN,
+            ..Times::default()
+        };
+        sum.add(&Times {
+            running: 1,
+            running_at_end: 1,
+            waiting: -1,
+            switches: 1,
+            ..Times::default()
+        });
+        assert_eq!(
+            (sum.running, sum.waiting, sum.on_cpu(), sum.switches),
+            (i64::MAX, i64::MIN, i64::MAX, 1)
+        );
     }
 }

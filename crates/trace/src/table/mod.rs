@@ -85,8 +85,11 @@ impl Table {
     /// The Arrow schema.
     #[must_use]
     pub fn schema(&self) -> Arc<Schema> {
-        let field = |column: &Column| Field::new(column.name, column.kind.data_type(), column.nullable);
-        Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
+        let field =
+            |column: &Column| Field::new(column.name, column.kind.data_type(), column.nullable);
+        Arc::new(Schema::new(
+            self.columns.iter().map(field).collect::<Vec<_>>(),
+        ))
     }
 
     /// The column with that name.
@@ -191,17 +194,37 @@ mod tests {
     fn every_declaration_is_complete_and_named_by_the_rules() {
         let mut names = HashSet::new();
         for table in TABLES.iter().chain(DERIVED).chain(ABOUT) {
-            assert!(table.column(RUN_ID.name).is_none(), "{} has a column of files", table.name);
+            assert!(
+                table.column(RUN_ID.name).is_none(),
+                "{} has a column of files",
+                table.name
+            );
             assert!(names.insert(table.name), "{} is declared twice", table.name);
-            assert!(!table.doc.is_empty() && !table.columns.is_empty(), "{}", table.name);
+            assert!(
+                !table.doc.is_empty() && !table.columns.is_empty(),
+                "{}",
+                table.name
+            );
             for column in table.columns {
                 let name = format!("{}.{}", table.name, column.name);
-                assert!(column.doc.ends_with('.') || column.doc.ends_with('`'), "{name}: {:?}", column.doc);
+                assert!(
+                    column.doc.ends_with('.') || column.doc.ends_with('`'),
+                    "{name}: {:?}",
+                    column.doc
+                );
                 assert_eq!(column.name.ends_with("_ns"), column.unit == "ns", "{name}");
-                assert_eq!(column.name.ends_with("_bytes"), column.unit == "bytes", "{name}");
+                assert_eq!(
+                    column.name.ends_with("_bytes"),
+                    column.unit == "bytes",
+                    "{name}"
+                );
             }
             for column in table.order {
-                assert!(table.column(column).is_some(), "{} is sorted by {column}", table.name);
+                assert!(
+                    table.column(column).is_some(),
+                    "{} is sorted by {column}",
+                    table.name
+                );
             }
         }
     }
@@ -209,7 +232,12 @@ mod tests {
     #[test]
     fn rows_become_columns_of_the_declared_types() {
         let mut columns = <Mark as Row>::Columns::default();
-        columns.push(&Mark { ts_ns: 5, cpu: 1, text: "start".into(), ..Mark::default() });
+        columns.push(&Mark {
+            ts_ns: 5,
+            cpu: 1,
+            text: "start".into(),
+            ..Mark::default()
+        });
         assert_eq!((columns.len(), columns.is_empty()), (1, false));
         let batch = columns.take().unwrap();
         assert_eq!(batch.schema(), Mark::TABLE.schema());
@@ -219,10 +247,19 @@ mod tests {
     #[test]
     fn a_time_of_windows_becomes_one_of_1970_in_microseconds() {
         // 1 May 2024, 10:00:00.1234567; the last digit is finer than a microsecond.
-        assert_eq!(UtcTime::of_filetime(133_590_312_001_234_567), UtcTime(1_714_557_600_123_456));
+        assert_eq!(
+            UtcTime::of_filetime(133_590_312_001_234_567),
+            UtcTime(1_714_557_600_123_456)
+        );
         assert_eq!(UtcTime::of_filetime(0), UtcTime(-11_644_473_600_000_000));
         let mut columns = <ExtractInfo as Row>::Columns::default();
-        columns.push(&ExtractInfo { start_utc: Some(UtcTime(5)), ..ExtractInfo::default() });
-        assert_eq!(columns.take().unwrap().schema(), ExtractInfo::TABLE.schema());
+        columns.push(&ExtractInfo {
+            start_utc: Some(UtcTime(5)),
+            ..ExtractInfo::default()
+        });
+        assert_eq!(
+            columns.take().unwrap().schema(),
+            ExtractInfo::TABLE.schema()
+        );
     }
 }

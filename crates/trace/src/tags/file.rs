@@ -62,15 +62,25 @@ fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, (usize, &'static str, String)> 
     }
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units = bytes.as_chunks().0.iter().map(|bytes| unit(*bytes));
-        Cow::Owned(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+        Cow::Owned(
+            char::decode_utf16(units)
+                .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
+                .collect(),
+        )
     };
     match bytes {
         [0xFF, 0xFE, rest @ ..] => Ok(wide(rest, u16::from_le_bytes)),
         [0xFE, 0xFF, rest @ ..] => Ok(wide(rest, u16::from_be_bytes)),
-        [0xEF, 0xBB, 0xBF, rest @ ..] | rest => std::str::from_utf8(rest).map(Cow::Borrowed).map_err(|e| {
-            let byte = rest.get(e.valid_up_to()).copied().unwrap_or_default();
-            (e.valid_up_to(), "text in UTF-8 or UTF-16", format!("byte {byte:#04x}"))
-        }),
+        [0xEF, 0xBB, 0xBF, rest @ ..] | rest => {
+            std::str::from_utf8(rest).map(Cow::Borrowed).map_err(|e| {
+                let byte = rest.get(e.valid_up_to()).copied().unwrap_or_default();
+                (
+                    e.valid_up_to(),
+                    "text in UTF-8 or UTF-16",
+                    format!("byte {byte:#04x}"),
+                )
+            })
+        }
     }
 }
 
@@ -113,7 +123,10 @@ impl Parser<'_> {
                 Event::End(_) => self.end(),
                 // Entities that a document type declares could expand a small file to any size.
                 Event::DocType(_) => {
-                    return Err(self.error("no document type: nothing is expanded", "<!DOCTYPE".to_owned()));
+                    return Err(self.error(
+                        "no document type: nothing is expanded",
+                        "<!DOCTYPE".to_owned(),
+                    ));
                 }
                 Event::Eof => break,
                 _ => {}
@@ -121,7 +134,9 @@ impl Parser<'_> {
         }
         self.at = self.text.len();
         match self.open.last() {
-            Some(open) => Err(self.error(&format!("</Tag> for {:?}", open.path), "the end".to_owned())),
+            Some(open) => {
+                Err(self.error(&format!("</Tag> for {:?}", open.path), "the end".to_owned()))
+            }
             None if !self.has_root => Err(self.error("<Tag Name=\"\">", "the end".to_owned())),
             None => Ok(()),
         }
@@ -130,16 +145,24 @@ impl Parser<'_> {
     fn start(&mut self, element: &BytesStart<'_>, is_empty: bool) -> Result<(), TagFileError> {
         self.elements += 1;
         if self.elements > MAX_ELEMENTS {
-            return Err(self.error(&format!("at most {MAX_ELEMENTS} elements"), "one more".to_owned()));
+            return Err(self.error(
+                &format!("at most {MAX_ELEMENTS} elements"),
+                "one more".to_owned(),
+            ));
         }
         if self.in_entry {
-            return Err(self.error("</Entrypoint>", format!("<{}>", element.local_name().as_ref())));
+            return Err(self.error(
+                "</Entrypoint>",
+                format!("<{}>", element.local_name().as_ref()),
+            ));
         }
         let in_hint = self.open.last().is_some_and(|open| open.hint.is_some());
         match element.local_name().as_ref() {
             "Entrypoint" if !self.open.is_empty() => return self.entry(element, is_empty),
             "Tag" if !in_hint => self.tag(element, None)?,
-            "HintTag" if !in_hint && !self.open.is_empty() => self.tag(element, Some(self.hint(element)?))?,
+            "HintTag" if !in_hint && !self.open.is_empty() => {
+                self.tag(element, Some(self.hint(element)?))?
+            }
             other => {
                 let expected = match self.open.last() {
                     None => "<Tag Name=\"\"> around everything",
@@ -157,7 +180,10 @@ impl Parser<'_> {
 
     fn tag(&mut self, element: &BytesStart<'_>, hint: Option<Hint>) -> Result<(), TagFileError> {
         if self.open.len() >= MAX_DEPTH {
-            return Err(self.error(&format!("at most {MAX_DEPTH} tags in each other"), "one more".to_owned()));
+            return Err(self.error(
+                &format!("at most {MAX_DEPTH} tags in each other"),
+                "one more".to_owned(),
+            ));
         }
         if self.open.is_empty() && std::mem::replace(&mut self.has_root, true) {
             return Err(self.error("one <Tag> around everything", "a second one".to_owned()));
@@ -176,7 +202,12 @@ impl Parser<'_> {
             Some(parent) if parent.path.is_empty() => name,
             Some(parent) => format!("{}\\{name}", parent.path),
         };
-        self.open.push(Open { path, priority, hint, entries: Vec::new() });
+        self.open.push(Open {
+            path,
+            priority,
+            hint,
+            entries: Vec::new(),
+        });
         Ok(())
     }
 
@@ -185,14 +216,24 @@ impl Parser<'_> {
         let neighbour = match operator.as_str() {
             "Callee" => Neighbour::Callee,
             "Caller" => Neighbour::Caller,
-            _ => return Err(self.error("Callee or Caller as HintOperator", format!("{operator:?}"))),
+            _ => {
+                return Err(self.error("Callee or Caller as HintOperator", format!("{operator:?}")));
+            }
         };
-        let only_module = match self.attribute(element, "OnlyShowModule", MAX_NAME)?.as_deref() {
+        let only_module = match self
+            .attribute(element, "OnlyShowModule", MAX_NAME)?
+            .as_deref()
+        {
             None | Some("true" | "True" | "1") => true,
             Some("false" | "False" | "0") => false,
-            Some(other) => return Err(self.error("true or false as OnlyShowModule", format!("{other:?}"))),
+            Some(other) => {
+                return Err(self.error("true or false as OnlyShowModule", format!("{other:?}")));
+            }
         };
-        Ok(Hint { neighbour, only_module })
+        Ok(Hint {
+            neighbour,
+            only_module,
+        })
     }
 
     fn entry(&mut self, element: &BytesStart<'_>, is_empty: bool) -> Result<(), TagFileError> {
@@ -202,9 +243,17 @@ impl Parser<'_> {
         self.in_entry = !is_empty;
         match self.open.last_mut().filter(|open| !open.path.is_empty()) {
             Some(open) => {
-                open.entries.push((Pattern::new(&module.to_lowercase()), MethodPattern::new(&method)));
+                open.entries.push((
+                    Pattern::new(&module.to_lowercase()),
+                    MethodPattern::new(&method),
+                ));
             }
-            None => return Err(self.error("<Entrypoint> in a <Tag> with a Name", "one outside".to_owned())),
+            None => {
+                return Err(self.error(
+                    "<Entrypoint> in a <Tag> with a Name",
+                    "one outside".to_owned(),
+                ));
+            }
         }
         Ok(())
     }
@@ -214,13 +263,29 @@ impl Parser<'_> {
         if std::mem::take(&mut self.in_entry) {
             return;
         }
-        let Some(open) = self.open.pop().filter(|open| !open.entries.is_empty()) else { return };
+        let Some(open) = self.open.pop().filter(|open| !open.entries.is_empty()) else {
+            return;
+        };
         let rule = self.rules.len() as u32;
-        self.entries.extend(open.entries.into_iter().map(|(module, method)| Entry { module, method, rule }));
-        self.rules.push(Rule { path: open.path, priority: open.priority, hint: open.hint });
+        self.entries
+            .extend(open.entries.into_iter().map(|(module, method)| Entry {
+                module,
+                method,
+                rule,
+            }));
+        self.rules.push(Rule {
+            path: open.path,
+            priority: open.priority,
+            hint: open.hint,
+        });
     }
 
-    fn required(&self, element: &BytesStart<'_>, name: &str, most: usize) -> Result<String, TagFileError> {
+    fn required(
+        &self,
+        element: &BytesStart<'_>,
+        name: &str,
+        most: usize,
+    ) -> Result<String, TagFileError> {
         let without = || format!("<{}> without one", element.local_name().as_ref());
         self.attribute(element, name, most)?
             .ok_or_else(|| self.error(&format!("an attribute {name}"), without()))
@@ -234,8 +299,8 @@ impl Parser<'_> {
         most: usize,
     ) -> Result<Option<String>, TagFileError> {
         for attribute in element.attributes() {
-            let attribute =
-                attribute.map_err(|error| self.error("attributes like Name=\"…\"", error.to_string()))?;
+            let attribute = attribute
+                .map_err(|error| self.error("attributes like Name=\"…\"", error.to_string()))?;
             if attribute.key.as_ref() != name {
                 continue;
             }
@@ -243,9 +308,10 @@ impl Parser<'_> {
                 .normalized_value(XmlVersion::Implicit1_0)
                 .map_err(|error| self.error("a value with known entities", error.to_string()))?;
             if value.len() > most {
-                return Err(
-                    self.error(&format!("{name} of at most {most} bytes"), format!("{} bytes", value.len()))
-                );
+                return Err(self.error(
+                    &format!("{name} of at most {most} bytes"),
+                    format!("{} bytes", value.len()),
+                ));
             }
             return Ok(Some(value.into_owned()));
         }

@@ -61,7 +61,8 @@ impl TagSet {
             file::read(file, bytes, &mut set.rules, &mut set.entries)?;
             // FNV-1a; the fingerprint distinguishes versions of files. A byte behind each file marks where it
             // ends, so that rules which move from one file to the next change the number.
-            let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+            let hash =
+                |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
             set.fingerprint = bytes.iter().chain(&[0xFF]).fold(set.fingerprint, hash);
         }
         let Self { rules, entries, .. } = &mut set;
@@ -111,7 +112,9 @@ impl TagSet {
     #[must_use]
     pub fn tag(&self, stack: &[(Option<&str>, Option<&str>)]) -> Option<String> {
         let frames: Vec<_> = stack.iter().rev().copied().collect();
-        let tagged = Tagged::new(self, frames.as_slice(), frames.len(), |node| (node.checked_sub(1), node));
+        let tagged = Tagged::new(self, frames.as_slice(), frames.len(), |node| {
+            (node.checked_sub(1), node)
+        });
         // Nothing is innermost in an empty stack, as in one that was not recorded.
         let innermost = i32::try_from(frames.len()).unwrap_or_default() - 1;
         tagged.name(tagged.tag(innermost)?).map(str::to_owned)
@@ -120,7 +123,10 @@ impl TagSet {
     /// The entry points whose module pattern matches a module, in their order.
     fn entries_of(&self, module: Option<&str>) -> Vec<&Entry> {
         let module = module.unwrap_or_default().to_lowercase();
-        self.entries.iter().filter(|entry| entry.module.matches(&module)).collect()
+        self.entries
+            .iter()
+            .filter(|entry| entry.module.matches(&module))
+            .collect()
     }
 }
 

@@ -21,29 +21,53 @@ struct Rest {
 impl Pattern {
     pub(super) fn new(text: &str) -> Self {
         let Some((prefix, rest)) = text.split_once('*') else {
-            return Self { prefix: text.into(), rest: None };
+            return Self {
+                prefix: text.into(),
+                rest: None,
+            };
         };
         let mut pieces: Vec<&str> = rest.split('*').collect();
         let suffix = pieces.pop().unwrap_or_default();
-        let middle = pieces.into_iter().filter(|piece| !piece.is_empty()).map(Into::into).collect();
-        Self { prefix: prefix.into(), rest: Some(Rest { middle, suffix: suffix.into() }) }
+        let middle = pieces
+            .into_iter()
+            .filter(|piece| !piece.is_empty())
+            .map(Into::into)
+            .collect();
+        Self {
+            prefix: prefix.into(),
+            rest: Some(Rest {
+                middle,
+                suffix: suffix.into(),
+            }),
+        }
     }
 
     /// Whether it matches every text.
     pub(super) fn is_any(&self) -> bool {
-        let rest_is_any =
-            self.rest.as_ref().is_some_and(|rest| rest.middle.is_empty() && rest.suffix.is_empty());
+        let rest_is_any = self
+            .rest
+            .as_ref()
+            .is_some_and(|rest| rest.middle.is_empty() && rest.suffix.is_empty());
         self.prefix.is_empty() && rest_is_any
     }
 
     /// Whether it matches a text as a whole.
     pub(super) fn matches(&self, text: &str) -> bool {
-        let Some(Rest { middle, suffix }) = &self.rest else { return *self.prefix == *text };
+        let Some(Rest { middle, suffix }) = &self.rest else {
+            return *self.prefix == *text;
+        };
         // The suffix is taken off what the prefix left, so that the two cannot share characters.
-        let inner = text.strip_prefix(&*self.prefix).and_then(|text| text.strip_suffix(&**suffix));
+        let inner = text
+            .strip_prefix(&*self.prefix)
+            .and_then(|text| text.strip_suffix(&**suffix));
         // The first place of each piece leaves the most room for those behind it.
         let behind = |text, piece: &str| Some(str::split_once(text, piece)?.1);
-        inner.is_some_and(|inner| middle.iter().try_fold(inner, |text, piece| behind(text, piece)).is_some())
+        inner.is_some_and(|inner| {
+            middle
+                .iter()
+                .try_fold(inner, |text, piece| behind(text, piece))
+                .is_some()
+        })
     }
 }
 
@@ -62,7 +86,10 @@ impl MethodPattern {
             Cow::Borrowed(_) => None,
             Cow::Owned(text) => Some(Pattern::new(&text)),
         };
-        Self { written: Pattern::new(text), pointed }
+        Self {
+            written: Pattern::new(text),
+            pointed,
+        }
     }
 
     pub(super) fn is_any(&self) -> bool {
@@ -71,7 +98,11 @@ impl MethodPattern {
 
     pub(super) fn matches(&self, method: &MethodText<'_>) -> bool {
         self.written.matches(method.written)
-            || self.pointed.as_ref().unwrap_or(&self.written).matches(&method.pointed)
+            || self
+                .pointed
+                .as_ref()
+                .unwrap_or(&self.written)
+                .matches(&method.pointed)
     }
 }
 
@@ -84,12 +115,19 @@ pub(super) struct MethodText<'t> {
 
 impl<'t> MethodText<'t> {
     pub(super) fn new(written: &'t str) -> Self {
-        Self { written, pointed: pointed(written) }
+        Self {
+            written,
+            pointed: pointed(written),
+        }
     }
 }
 
 fn pointed(text: &str) -> Cow<'_, str> {
-    if text.contains("::") { Cow::Owned(text.replace("::", ".")) } else { Cow::Borrowed(text) }
+    if text.contains("::") {
+        Cow::Owned(text.replace("::", "."))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 #[cfg(test)]
@@ -117,9 +155,16 @@ mod tests {
             ("?0Type*", "??0Type@@QEAA", false),
             ("*ö*", "größe", true),
         ] {
-            assert_eq!(Pattern::new(pattern).matches(text), expected, "{pattern} {text}");
+            assert_eq!(
+                Pattern::new(pattern).matches(text),
+                expected,
+                "{pattern} {text}"
+            );
         }
-        assert_eq!(["*", "**", "*a", ""].map(|text| Pattern::new(text).is_any()), [true, true, false, false]);
+        assert_eq!(
+            ["*", "**", "*a", ""].map(|text| Pattern::new(text).is_any()),
+            [true, true, false, false]
+        );
     }
 
     #[test]
@@ -154,7 +199,8 @@ mod tests {
             let mut words = vec![String::new()];
             for length in 1..=most {
                 for number in 0..letters.len().pow(length) {
-                    let digit = |at: u32| letters[number / letters.len().pow(at) % letters.len()] as char;
+                    let digit =
+                        |at: u32| letters[number / letters.len().pow(at) % letters.len()] as char;
                     words.push((0..length).map(digit).collect());
                 }
             }

@@ -45,7 +45,10 @@ impl Chains {
         if tag == NOTHING || self.tags(list).any(|known| known == tag) {
             return list;
         }
-        let count = self.links.get(list as usize).map_or(0, |(.., count)| *count);
+        let count = self
+            .links
+            .get(list as usize)
+            .map_or(0, |(.., count)| *count);
         if count >= MAX_TAGS {
             return list;
         }
@@ -97,27 +100,48 @@ impl Tagged {
             let (parent, frame) = node(index);
             // A damaged extract can claim a parent that comes later, which has no tag yet.
             let parent = parent.filter(|parent| *parent < index);
-            let above = parent.and_then(|parent| of_node.get(parent as usize)).copied().unwrap_or(NOTHING);
+            let above = parent
+                .and_then(|parent| of_node.get(parent as usize))
+                .copied()
+                .unwrap_or(NOTHING);
             let above = finder.with_callee(above, frame);
-            let list = parent.and_then(|parent| of_callers.get(parent as usize)).copied().unwrap_or(EMPTY);
+            let list = parent
+                .and_then(|parent| of_callers.get(parent as usize))
+                .copied()
+                .unwrap_or(EMPTY);
             of_callers.push(callers.with(list, finder.name(above)));
-            of_node.push(match rules.get(frame as usize).copied().unwrap_or(NO_RULE) {
-                NO_RULE => above,
-                rule => finder.stronger(above, rule, || parent.map(|parent| node(parent).1)),
-            });
+            of_node.push(
+                match rules.get(frame as usize).copied().unwrap_or(NO_RULE) {
+                    NO_RULE => above,
+                    rule => finder.stronger(above, rule, || parent.map(|parent| node(parent).1)),
+                },
+            );
         }
         let found = finder.found.iter().map(|found| found.name).collect();
         // This map is needed only while lists are made, and is as large as they are.
         callers.known = FxHashMap::default();
-        Self { of_node, found, names: finder.names, names_others: set.names_others(), of_callers, callers }
+        Self {
+            of_node,
+            found,
+            names: finder.names,
+            names_others: set.names_others(),
+            of_callers,
+            callers,
+        }
     }
 
     /// Numbers of all tags of a stack, each once: its own, and those that its callers would have without what
     /// they called. Callers without a tag have none.
     pub fn inclusive(&self, stack: i32) -> impl Iterator<Item = u32> + '_ {
         let own = self.tag(stack);
-        let list = usize::try_from(stack).ok().and_then(|node| self.of_callers.get(node)).copied();
-        let others = self.callers.tags(list.unwrap_or(EMPTY)).filter(move |tag| Some(*tag) != own);
+        let list = usize::try_from(stack)
+            .ok()
+            .and_then(|node| self.of_callers.get(node))
+            .copied();
+        let others = self
+            .callers
+            .tags(list.unwrap_or(EMPTY))
+            .filter(move |tag| Some(*tag) != own);
         own.into_iter().chain(others)
     }
 
@@ -127,7 +151,10 @@ impl Tagged {
     #[must_use]
     pub fn tag(&self, stack: i32) -> Option<u32> {
         let node = usize::try_from(stack).ok();
-        let found = node.and_then(|node| self.of_node.get(node)).copied().unwrap_or(NOTHING);
+        let found = node
+            .and_then(|node| self.of_node.get(node))
+            .copied()
+            .unwrap_or(NOTHING);
         (found != NOTHING || self.names_others)
             .then(|| self.found.get(found as usize).copied().unwrap_or(NOTHING))
     }
@@ -151,7 +178,9 @@ fn rules_of_frames<F: Frames + ?Sized>(set: &TagSet, frames: &F) -> Vec<u32> {
             (entries, without_name)
         });
         match frames.method(frame) {
-            Some(method) if !entries.is_empty() => rule_of(entries, Some(method)).unwrap_or(NO_RULE),
+            Some(method) if !entries.is_empty() => {
+                rule_of(entries, Some(method)).unwrap_or(NO_RULE)
+            }
             _ => *without_name,
         }
     };
@@ -171,8 +200,15 @@ struct Finder<'s, F: ?Sized> {
 
 impl<'s, F: Frames + ?Sized> Finder<'s, F> {
     fn new(set: &'s TagSet, frames: &'s F) -> Self {
-        let nothing = TagMatch { priority: i32::MIN, name: NOTHING, wants_callee: None };
-        let (names, positions) = (vec![OTHER.into()], FxHashMap::from_iter([(OTHER.into(), NOTHING)]));
+        let nothing = TagMatch {
+            priority: i32::MIN,
+            name: NOTHING,
+            wants_callee: None,
+        };
+        let (names, positions) = (
+            vec![OTHER.into()],
+            FxHashMap::from_iter([(OTHER.into(), NOTHING)]),
+        );
         Self {
             rules: &set.rules,
             frames,
@@ -185,12 +221,18 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
 
     /// Position of the name of what is found.
     fn name(&self, found: u32) -> u32 {
-        self.found.get(found as usize).map_or(NOTHING, |found| found.name)
+        self.found
+            .get(found as usize)
+            .map_or(NOTHING, |found| found.name)
     }
 
     /// What is found above a frame, with that frame as its callee.
     fn with_callee(&mut self, above: u32, frame: u32) -> u32 {
-        match self.found.get(above as usize).and_then(|found| found.wants_callee) {
+        match self
+            .found
+            .get(above as usize)
+            .and_then(|found| found.wants_callee)
+        {
             Some(rule) => self.of(rule, Some(frame)),
             None => above,
         }
@@ -198,13 +240,20 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
 
     /// The stronger one of what is found above a frame, and the rule of the frame itself.
     fn stronger(&mut self, above: u32, rule: u32, caller: impl Fn() -> Option<u32>) -> u32 {
-        let Some(own) = self.rules.get(rule as usize) else { return above };
-        let strongest = self.found.get(above as usize).map_or(i32::MIN, |found| found.priority);
+        let Some(own) = self.rules.get(rule as usize) else {
+            return above;
+        };
+        let strongest = self
+            .found
+            .get(above as usize)
+            .map_or(i32::MIN, |found| found.priority);
         // Greater, not greater or equal: among equals the frame that is nearer to the innermost one wins.
         if strongest > own.priority {
             return above;
         }
-        let is_caller = own.hint.is_some_and(|hint| hint.neighbour == Neighbour::Caller);
+        let is_caller = own
+            .hint
+            .is_some_and(|hint| hint.neighbour == Neighbour::Caller);
         self.of(rule, if is_caller { caller() } else { None })
     }
 
@@ -213,11 +262,20 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
         if let Some(known) = self.known.get(&(rule, neighbour)) {
             return *known;
         }
-        let Some(Rule { path, priority, hint }) = self.rules.get(rule as usize) else { return NOTHING };
+        let Some(Rule {
+            path,
+            priority,
+            hint,
+        }) = self.rules.get(rule as usize)
+        else {
+            return NOTHING;
+        };
         let name: Box<str> = match (hint, neighbour) {
-            (Some(hint), Some(frame)) => {
-                format!("{path}\\{}", described(self.frames, frame, hint.only_module)).into()
-            }
+            (Some(hint), Some(frame)) => format!(
+                "{path}\\{}",
+                described(self.frames, frame, hint.only_module)
+            )
+            .into(),
             _ => path.as_str().into(),
         };
         let wants_callee =
@@ -228,7 +286,11 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
             next
         });
         let found = self.found.len() as u32;
-        self.found.push(TagMatch { priority: *priority, name, wants_callee: wants_callee.then_some(rule) });
+        self.found.push(TagMatch {
+            priority: *priority,
+            name,
+            wants_callee: wants_callee.then_some(rule),
+        });
         self.known.insert((rule, neighbour), found);
         found
     }

@@ -27,7 +27,11 @@ impl FileNameTracker {
     pub fn add(&mut self, op: u8, timestamp: i64, key: u64, path: &str) {
         let path = self.paths.intern(path);
         let begins = matches!(op, opcode::NAME | opcode::CREATE);
-        self.names.entry(key).or_default().push(Naming { timestamp, begins, path });
+        self.names.entry(key).or_default().push(Naming {
+            timestamp,
+            begins,
+            path,
+        });
     }
 
     /// The NT path of a key at a raw time.
@@ -40,7 +44,9 @@ impl FileNameTracker {
         let split = names.partition_point(|n| n.timestamp <= timestamp);
         let before = split.checked_sub(1).and_then(|i| names.get(i));
         let after = names.get(split);
-        let decided = before.filter(|n| n.begins).or_else(|| after.filter(|n| !n.begins));
+        let decided = before
+            .filter(|n| n.begins)
+            .or_else(|| after.filter(|n| !n.begins));
         decided.or(before).or(after).map(|n| &n.path)
     }
 

@@ -49,7 +49,8 @@ impl ImageInstance {
     /// Whether it is mapped at that raw time.
     #[must_use]
     pub fn is_loaded_at(&self, timestamp: i64) -> bool {
-        self.load.is_none_or(|load| load <= timestamp) && self.unload.is_none_or(|unload| timestamp <= unload)
+        self.load.is_none_or(|load| load <= timestamp)
+            && self.unload.is_none_or(|unload| timestamp <= unload)
     }
 }
 
@@ -75,21 +76,33 @@ pub struct ImageTracker {
 impl ImageTracker {
     /// Takes an image event of process `pid`; events must come in time order.
     pub fn add(&mut self, op: u8, timestamp: i64, pid: u32, event: &Image) {
-        if !matches!(op, opcode::LOAD | opcode::UNLOAD | opcode::DC_START | opcode::DC_END) {
+        if !matches!(
+            op,
+            opcode::LOAD | opcode::UNLOAD | opcode::DC_START | opcode::DC_END
+        ) {
             return;
         }
         self.events += 1;
         let place = (pid, event.base);
         // A load at a place that is taken is another image: the unload of the one before was lost.
-        let open = self.open.get(&place).copied().filter(|_| op != opcode::LOAD);
+        let open = self
+            .open
+            .get(&place)
+            .copied()
+            .filter(|_| op != opcode::LOAD);
         let key = open.unwrap_or_else(|| self.new_image(op, timestamp, pid, event));
         if op == opcode::UNLOAD {
             self.open.remove(&place);
         } else {
             self.open.insert(place, key);
         }
-        self.places.entry((timestamp, event.base, pid)).or_insert(key);
-        let same_time = self.by_time_and_base.entry((timestamp, event.base)).or_default();
+        self.places
+            .entry((timestamp, event.base, pid))
+            .or_insert(key);
+        let same_time = self
+            .by_time_and_base
+            .entry((timestamp, event.base))
+            .or_default();
         if !same_time.contains(&key) {
             same_time.push(key);
         }
@@ -135,8 +148,13 @@ impl ImageTracker {
 
     /// Takes the PDB identity of the image at `base` in `pid` whose event has that raw time.
     pub fn add_pdb(&mut self, timestamp: i64, base: u64, pid: u32, pdb: Pdb, il: bool) {
-        let map = if il { &mut self.il_rsds } else { &mut self.rsds };
-        map.entry((timestamp, base, pid)).or_insert_with(|| Arc::new(pdb));
+        let map = if il {
+            &mut self.il_rsds
+        } else {
+            &mut self.rsds
+        };
+        map.entry((timestamp, base, pid))
+            .or_insert_with(|| Arc::new(pdb));
     }
 
     /// Takes what the merge step read from a file; `header_pid` is the process id of the event's header.
@@ -146,8 +164,14 @@ impl ImageTracker {
 
     /// Takes a version resource.
     pub fn add_version(&mut self, version: FileVersion) {
-        let key = (version.time_date_stamp, version.size, version.original_name.clone());
-        self.versions.entry(key).or_insert_with(|| Arc::new(version));
+        let key = (
+            version.time_date_stamp,
+            version.size,
+            version.original_name.clone(),
+        );
+        self.versions
+            .entry(key)
+            .or_insert_with(|| Arc::new(version));
     }
 
     /// Joins images with what the merge step added; call it once after all events.
@@ -156,8 +180,12 @@ impl ImageTracker {
         let earliest = |into: &mut FxHashMap<u32, (i64, Arc<Pdb>)>,
                         from: &FxHashMap<EventPlace, Arc<Pdb>>| {
             for (place, pdb) in from {
-                let Some(key) = self.places.get(place) else { continue };
-                let best = into.entry(*key).or_insert_with(|| (place.0, Arc::clone(pdb)));
+                let Some(key) = self.places.get(place) else {
+                    continue;
+                };
+                let best = into
+                    .entry(*key)
+                    .or_insert_with(|| (place.0, Arc::clone(pdb)));
                 // The map has no order; the earliest record wins whichever comes first.
                 if place.0 < best.0 {
                     *best = (place.0, Arc::clone(pdb));
@@ -169,7 +197,10 @@ impl ImageTracker {
         for (image, key) in self.images.iter_mut().zip(0..) {
             // A precompiled .NET image has a PDB for its native code and one for its IL. Sampled addresses
             // lie in the native code, so that PDB is preferred.
-            image.pdb = first.remove(&key).or_else(|| first_il.remove(&key)).map(|(_, pdb)| pdb);
+            image.pdb = first
+                .remove(&key)
+                .or_else(|| first_il.remove(&key))
+                .map(|(_, pdb)| pdb);
         }
         for (timestamp, header_pid, info) in std::mem::take(&mut self.infos) {
             self.join_info(timestamp, header_pid, &info);
@@ -180,16 +211,28 @@ impl ImageTracker {
     }
 
     fn join_info(&mut self, timestamp: i64, header_pid: Option<u32>, info: &Arc<ImageInfo>) {
-        let Some(keys) = self.by_time_and_base.get(&(timestamp, info.base)) else { return };
+        let Some(keys) = self.by_time_and_base.get(&(timestamp, info.base)) else {
+            return;
+        };
         let image = |key: &u32| self.images.get(*key as usize);
         // Where several processes mapped an image at this base at the same time, the process id of the
         // header decides; if it is none of theirs, all of them get the record.
-        let own = keys.iter().find(|key| keys.len() > 1 && image(key).map(|i| i.pid) == header_pid);
+        let own = keys
+            .iter()
+            .find(|key| keys.len() > 1 && image(key).map(|i| i.pid) == header_pid);
         let targets: Vec<u32> = own.map_or_else(|| keys.clone(), |key| vec![*key]);
-        let version_key = (info.time_date_stamp, info.size as u32, info.original_name.clone());
+        let version_key = (
+            info.time_date_stamp,
+            info.size as u32,
+            info.original_name.clone(),
+        );
         let version = self.versions.get(&version_key).cloned();
         for key in targets {
-            let Some(image) = self.images.get_mut(key as usize).filter(|i| i.info.is_none()) else {
+            let Some(image) = self
+                .images
+                .get_mut(key as usize)
+                .filter(|i| i.info.is_none())
+            else {
                 continue;
             };
             image.info = Some(Arc::clone(info));
@@ -233,7 +276,10 @@ impl ImageIndex {
         lists: usize,
         owner_of: impl Fn(&ImageInstance) -> Option<u32>,
     ) -> Self {
-        let mut index = Self { lists: Vec::new(), kernel: AddressList::default() };
+        let mut index = Self {
+            lists: Vec::new(),
+            kernel: AddressList::default(),
+        };
         index.lists.resize_with(lists, AddressList::default);
         for (image, key) in images.iter().zip(0u32..) {
             let list = if is_kernel(image.base, pointer_size) {
@@ -242,7 +288,8 @@ impl ImageIndex {
                 owner_of(image).and_then(|owner| index.lists.get_mut(owner as usize))
             };
             if let Some(list) = list {
-                list.entries.push((image.base, key, image.base.saturating_add(image.size)));
+                list.entries
+                    .push((image.base, key, image.base.saturating_add(image.size)));
             }
         }
         for list in index.lists.iter_mut().chain([&mut index.kernel]) {
@@ -279,7 +326,9 @@ impl ImageIndex {
             if *reach <= address {
                 break;
             }
-            let Some(image) = images.get(*key as usize) else { continue };
+            let Some(image) = images.get(*key as usize) else {
+                continue;
+            };
             // `None`, an image that was loaded before the trace, is less than every time.
             if image.contains(address)
                 && image.is_loaded_at(timestamp)
@@ -301,7 +350,12 @@ mod tests {
     use super::*;
 
     fn event(base: u64, path: &str) -> Image {
-        Image { base, size: 0x1000, path: path.into(), ..Image::default() }
+        Image {
+            base,
+            size: 0x1000,
+            path: path.into(),
+            ..Image::default()
+        }
     }
 
     #[test]
@@ -315,26 +369,42 @@ mod tests {
         tracker.finish();
         let images = tracker.images();
         let index = ImageIndex::new(images, 8, 1, |_| Some(0));
-        let path = |address, time| index.find(images, Some(0), address, time, 8).map(|(_, i)| &*i.path);
+        let path = |address, time| {
+            index
+                .find(images, Some(0), address, time, 8)
+                .map(|(_, i)| &*i.path)
+        };
         assert_eq!(
             [5, 10, 20, 25, 30, 99].map(|t| path(0x1fff, t)),
             [None, Some("a"), Some("a"), None, Some("b"), Some("b")]
         );
-        assert_eq!([path(0x8000, 0), path(0x9000, 0), path(0, 0)], [Some("c"), None, None]);
+        assert_eq!(
+            [path(0x8000, 0), path(0x9000, 0), path(0, 0)],
+            [Some("c"), None, None]
+        );
         assert_eq!((images.len(), tracker.events()), (3, 5));
     }
 
     #[test]
     fn identities_are_joined_by_time_base_and_process() {
         let mut tracker = ImageTracker::default();
-        let pdb = |name: &str| Pdb { guid: etwkit_etl::Guid::ZERO, age: 1, name: name.into() };
+        let pdb = |name: &str| Pdb {
+            guid: etwkit_etl::Guid::ZERO,
+            age: 1,
+            name: name.into(),
+        };
         tracker.add_pdb(10, 0x1000, 8, pdb("il"), true);
         tracker.add_pdb(10, 0x1000, 8, pdb("native"), false);
         tracker.add_pdb(11, 0x1000, 8, pdb("other time"), false);
         tracker.add(opcode::DC_END, 10, 8, &event(0x1000, "a"));
         tracker.add(opcode::DC_END, 10, 9, &event(0x1000, "a"));
-        let info =
-            ImageInfo { base: 0x1000, size: 0x1000, pid: 8, time_date_stamp: 5, original_name: "A".into() };
+        let info = ImageInfo {
+            base: 0x1000,
+            size: 0x1000,
+            pid: 8,
+            time_date_stamp: 5,
+            original_name: "A".into(),
+        };
         tracker.add_info(10, Some(9), info);
         tracker.finish();
         let names = |i: &ImageInstance| (i.pdb.as_ref().map(|p| p.name.clone()), i.info.is_some());

@@ -68,7 +68,9 @@ impl MethodTracker {
     pub fn unload(&mut self, pid: u32, start: u64, timestamp: i64) {
         // Newest first: code addresses are reused, and the unload belongs to the method that came there last.
         let methods = self.methods.get_mut(&pid).map(|m| m.iter_mut().rev());
-        if let Some(method) = methods.and_then(|mut m| m.find(|m| m.start == start && m.end == i64::MAX)) {
+        if let Some(method) =
+            methods.and_then(|mut m| m.find(|m| m.start == start && m.end == i64::MAX))
+        {
             method.end = timestamp;
         }
     }
@@ -91,7 +93,9 @@ impl MethodTracker {
     /// The method that holds an address at a raw time; of several the one that came last.
     #[must_use]
     pub fn find(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
-        self.methods.get(&pid)?.get(self.index_at(pid, address, timestamp)?)
+        self.methods
+            .get(&pid)?
+            .get(self.index_at(pid, address, timestamp)?)
     }
 
     /// As [`MethodTracker::find`]; where no method existed at that time, the last one that was ever met at
@@ -110,10 +114,20 @@ impl MethodTracker {
         self.last_holding(pid, address, |m| m.is_there_at(timestamp))
     }
 
-    fn last_holding(&self, pid: u32, address: u64, is_meant: impl Fn(&Method) -> bool) -> Option<usize> {
+    fn last_holding(
+        &self,
+        pid: u32,
+        address: u64,
+        is_meant: impl Fn(&Method) -> bool,
+    ) -> Option<usize> {
         let (methods, reach) = (self.methods.get(&pid)?, self.reach.get(&pid)?);
         let behind = methods.partition_point(|m| m.start <= address);
-        let candidates = methods.get(..behind)?.iter().zip(reach.get(..behind)?).enumerate().rev();
+        let candidates = methods
+            .get(..behind)?
+            .iter()
+            .zip(reach.get(..behind)?)
+            .enumerate()
+            .rev();
         let mut best: Option<(usize, i64)> = None;
         for (index, (method, reach)) in candidates {
             if *reach <= address {
@@ -130,9 +144,12 @@ impl MethodTracker {
     /// By process id, the raw times at which [`MethodTracker::index_at`] can start to answer with another
     /// method: starts and ends.
     pub fn changes(&self) -> impl Iterator<Item = (u32, Vec<i64>)> + '_ {
-        self.methods
-            .iter()
-            .map(|(pid, methods)| (*pid, methods.iter().flat_map(Method::change_times).collect()))
+        self.methods.iter().map(|(pid, methods)| {
+            (
+                *pid,
+                methods.iter().flat_map(Method::change_times).collect(),
+            )
+        })
     }
 
     /// Distinct methods of each process id: one that was loaded again at its old place counts once.
@@ -147,7 +164,9 @@ impl MethodTracker {
 
     /// The methods of each process id.
     pub fn processes(&self) -> impl Iterator<Item = (u32, &[Method])> + '_ {
-        self.methods.iter().map(|(pid, methods)| (*pid, methods.as_slice()))
+        self.methods
+            .iter()
+            .map(|(pid, methods)| (*pid, methods.as_slice()))
     }
 }
 
@@ -181,11 +200,23 @@ mod tests {
         assert_eq!(tracker.distinct(), BTreeMap::from([(8, 2)]));
         tracker.finish();
         let name = |address, time| tracker.find(8, address, time).map(|m| &*m.name);
-        assert_eq!([5, 10, 20, 25].map(|t| name(0x10f, t)), [None, Some("a"), Some("a"), None]);
-        assert_eq!([name(0x108, 30), name(0x107, 30), name(0x118, 30)], [Some("b"), None, None]);
+        assert_eq!(
+            [5, 10, 20, 25].map(|t| name(0x10f, t)),
+            [None, Some("a"), Some("a"), None]
+        );
+        assert_eq!(
+            [name(0x108, 30), name(0x107, 30), name(0x118, 30)],
+            [Some("b"), None, None]
+        );
         assert_eq!(tracker.find(9, 0x100, 15), None);
         let known = |address, time| tracker.find_known(8, address, time).map(|m| &*m.name);
-        assert_eq!([5, 20, 25, 30].map(|t| known(0x10f, t)), [Some("b"), Some("a"), Some("b"), Some("b")]);
-        assert_eq!([known(0x101, 5), known(0x101, 25), known(0x118, 30)], [Some("a"), Some("a"), None]);
+        assert_eq!(
+            [5, 20, 25, 30].map(|t| known(0x10f, t)),
+            [Some("b"), Some("a"), Some("b"), Some("b")]
+        );
+        assert_eq!(
+            [known(0x101, 5), known(0x101, 25), known(0x118, 30)],
+            [Some("a"), Some("a"), None]
+        );
     }
 }

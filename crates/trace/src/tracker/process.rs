@@ -58,7 +58,11 @@ impl ProcessInstance {
     /// Name in machine output: the process id, with `#2`, `#3` … for later instances.
     #[must_use]
     pub fn key_text(&self) -> String {
-        if self.ordinal <= 1 { self.pid.to_string() } else { format!("{}#{}", self.pid, self.ordinal) }
+        if self.ordinal <= 1 {
+            self.pid.to_string()
+        } else {
+            format!("{}#{}", self.pid, self.ordinal)
+        }
     }
 
     /// Address of the kernel object, if it is known.
@@ -101,7 +105,10 @@ impl ProcessTracker {
         let key = match op {
             opcode::START => self.start(timestamp, &event),
             opcode::END => {
-                let key = self.open.remove(&event.pid).unwrap_or_else(|| self.new_instance(event.pid, None));
+                let key = self
+                    .open
+                    .remove(&event.pid)
+                    .unwrap_or_else(|| self.new_instance(event.pid, None));
                 if let Some(instance) = self.get_mut(key) {
                     instance.stop = Some(timestamp);
                     instance.end = timestamp;
@@ -165,7 +172,11 @@ impl ProcessTracker {
         // The id of a dead process may belong to another one by now; only the address of the kernel object
         // distinguishes the two.
         let same = |i: &ProcessInstance| i.pid == event.pid && i.unique_key == event.unique_key;
-        let found = self.of_pid(event.pid).iter().copied().find(|key| self.get(*key).is_some_and(same));
+        let found = self
+            .of_pid(event.pid)
+            .iter()
+            .copied()
+            .find(|key| self.get(*key).is_some_and(same));
         let key = found.unwrap_or_else(|| {
             let key = self.new_instance(event.pid, None);
             if let Some(instance) = self.get_mut(key) {
@@ -186,8 +197,14 @@ impl ProcessTracker {
         let ordinal = siblings.len() as u32 + 1;
         let begin = start.unwrap_or_else(|| {
             // Without a start of its own it began when the one before it ended.
-            let before = siblings.iter().filter_map(|s| self.instances.get(*s as usize));
-            before.filter(|i| !i.only_defunct).map(|i| i.end.saturating_add(1)).max().unwrap_or(i64::MIN)
+            let before = siblings
+                .iter()
+                .filter_map(|s| self.instances.get(*s as usize));
+            before
+                .filter(|i| !i.only_defunct)
+                .map(|i| i.end.saturating_add(1))
+                .max()
+                .unwrap_or(i64::MIN)
         });
         siblings.push(key);
         self.instances.push(ProcessInstance {
@@ -222,20 +239,28 @@ impl ProcessTracker {
         let mut began: Option<(i64, u32)> = None;
         let mut first: Option<(i64, u32)> = None;
         for key in keys {
-            let Some(instance) = self.get(*key).filter(|i| !i.only_defunct) else { continue };
+            let Some(instance) = self.get(*key).filter(|i| !i.only_defunct) else {
+                continue;
+            };
             if (instance.begin..=instance.end).contains(&timestamp) {
                 // Of two that meet at this time the later one; its start was logged at it.
                 if began.is_none_or(|(begin, _)| instance.begin >= begin) {
                     began = Some((instance.begin, *key));
                 }
-            } else if instance.begin <= timestamp && began.is_none_or(|(begin, _)| instance.begin > begin) {
+            } else if instance.begin <= timestamp
+                && began.is_none_or(|(begin, _)| instance.begin > begin)
+            {
                 began = Some((instance.begin, *key));
             }
             if first.is_none_or(|(begin, _)| instance.begin < begin) {
                 first = Some((instance.begin, *key));
             }
         }
-        began.or(first).map(|(_, key)| key).or_else(|| keys.first().copied()).map(ProcessKey)
+        began
+            .or(first)
+            .map(|(_, key)| key)
+            .or_else(|| keys.first().copied())
+            .map(ProcessKey)
     }
 
     fn of_pid(&self, pid: u32) -> &[u32] {
@@ -292,7 +317,12 @@ mod tests {
     fn tracker(events: &[(u8, i64, u32, u64)]) -> ProcessTracker {
         let mut tracker = ProcessTracker::default();
         for (op, time, pid, unique_key) in events {
-            let event = Process { pid: *pid, unique_key: *unique_key, exit_status: 7, ..Process::default() };
+            let event = Process {
+                pid: *pid,
+                unique_key: *unique_key,
+                exit_status: 7,
+                ..Process::default()
+            };
             tracker.add(*op, *time, event);
         }
         tracker
@@ -305,10 +335,17 @@ mod tests {
     #[test]
     fn a_reused_id_means_the_instance_alive_else_the_last_one_before() {
         let t = tracker(&[(1, 10, 8, 1), (2, 20, 8, 1), (1, 30, 8, 2), (2, 40, 8, 2)]);
-        assert_eq!(owners(&t, &[5, 10, 20, 25, 30, 35, 45]), [0, 0, 0, 0, 1, 1, 1]);
+        assert_eq!(
+            owners(&t, &[5, 10, 20, 25, 30, 35, 45]),
+            [0, 0, 0, 0, 1, 1, 1]
+        );
         assert_eq!(t.instances()[1].key_text(), "8#2");
         assert_eq!(
-            (t.instances()[1].start, t.instances()[1].stop, t.instances()[1].exit_code),
+            (
+                t.instances()[1].start,
+                t.instances()[1].stop,
+                t.instances()[1].exit_code
+            ),
             (Some(30), Some(40), Some(7))
         );
     }
@@ -318,14 +355,42 @@ mod tests {
         let mut t = tracker(&[(1, 10, 8, 1)]);
         t.terminate(20, 8);
         t.terminate(21, 8);
-        t.add(opcode::END, 25, Process { pid: 8, ..Process::default() });
+        t.add(
+            opcode::END,
+            25,
+            Process {
+                pid: 8,
+                ..Process::default()
+            },
+        );
         t.terminate(30, 8);
-        t.add(opcode::START, 40, Process { pid: 8, ..Process::default() });
+        t.add(
+            opcode::START,
+            40,
+            Process {
+                pid: 8,
+                ..Process::default()
+            },
+        );
         // One of which nothing is known before.
         t.terminate(50, 12);
-        t.add(opcode::END, 60, Process { pid: 12, ..Process::default() });
-        let ends: Vec<_> = t.instances().iter().map(|i| (i.terminate, i.stop)).collect();
-        assert_eq!(ends, [(Some(20), Some(25)), (None, None), (Some(50), Some(60))]);
+        t.add(
+            opcode::END,
+            60,
+            Process {
+                pid: 12,
+                ..Process::default()
+            },
+        );
+        let ends: Vec<_> = t
+            .instances()
+            .iter()
+            .map(|i| (i.terminate, i.stop))
+            .collect();
+        assert_eq!(
+            ends,
+            [(Some(20), Some(25)), (None, None), (Some(50), Some(60))]
+        );
     }
 
     #[test]
@@ -346,7 +411,13 @@ mod tests {
     fn a_defunct_process_is_matched_by_its_object_and_never_owns_events() {
         let t = tracker(&[(39, 0, 8, 9), (1, 10, 8, 1), (2, 20, 8, 1), (39, 30, 8, 1)]);
         assert_eq!(owners(&t, &[5, 15, 40]), [1, 1, 1]);
-        assert_eq!(t.instances().iter().map(|i| i.defunct).collect::<Vec<_>>(), [true, true]);
-        assert_eq!((t.instances()[0].exit_code, t.instances().len()), (Some(7), 2));
+        assert_eq!(
+            t.instances().iter().map(|i| i.defunct).collect::<Vec<_>>(),
+            [true, true]
+        );
+        assert_eq!(
+            (t.instances()[0].exit_code, t.instances().len()),
+            (Some(7), 2)
+        );
     }
 }

@@ -43,7 +43,11 @@ impl RegistryKeyTracker {
             _ => Holds::Around,
         };
         let path = self.paths.intern(path);
-        self.names.entry(block).or_default().push(Naming { timestamp, holds, path });
+        self.names.entry(block).or_default().push(Naming {
+            timestamp,
+            holds,
+            path,
+        });
     }
 
     /// The key of a control block at a raw time: what the last event before says if the block has existed
@@ -53,7 +57,10 @@ impl RegistryKeyTracker {
     pub fn path(&self, block: u64, timestamp: i64) -> Option<&Arc<str>> {
         let names = self.names.get(&block)?;
         let split = names.partition_point(|n| n.timestamp <= timestamp);
-        let before = split.checked_sub(1).and_then(|i| names.get(i)).filter(|n| n.holds != Holds::UpTo);
+        let before = split
+            .checked_sub(1)
+            .and_then(|i| names.get(i))
+            .filter(|n| n.holds != Holds::UpTo);
         let after = names.get(split).filter(|n| n.holds != Holds::From);
         before.or(after).map(|n| &n.path)
     }
@@ -88,6 +95,9 @@ mod tests {
     fn in_version_1_a_block_exists_before_and_after_its_event() {
         let mut tracker = RegistryKeyTracker::default();
         tracker.add(opcode::BLOCK_CREATE, 1, 10, 1, "a");
-        assert_eq!([5, 15].map(|t| tracker.path(1, t).map(|p| &**p)), [Some("a"); 2]);
+        assert_eq!(
+            [5, 15].map(|t| tracker.path(1, t).map(|p| &**p)),
+            [Some("a"); 2]
+        );
     }
 }

@@ -37,14 +37,22 @@ impl RuntimeModuleTracker {
     /// process, the module that all events agree on: a rundown can be written by a process that seems to have
     /// ended.
     #[must_use]
-    pub fn find(&self, pid: u32, module_id: u64, is_of: impl Fn(i64) -> bool) -> Option<&RuntimeModule> {
+    pub fn find(
+        &self,
+        pid: u32,
+        module_id: u64,
+        is_of: impl Fn(i64) -> bool,
+    ) -> Option<&RuntimeModule> {
         let events = self.0.get(&(pid, module_id))?;
         let own = events.iter().filter(|event| is_of(event.time));
         // The event that knows the symbol file says most.
         let (mut with_pdb, mut any) = (own.clone().filter(|event| event.pdb.is_some()), own);
         with_pdb.next().or_else(|| any.next()).or_else(|| {
             let first = events.first()?;
-            events.iter().all(|event| event.path == first.path).then_some(first)
+            events
+                .iter()
+                .all(|event| event.path == first.path)
+                .then_some(first)
         })
     }
 }
@@ -56,21 +64,37 @@ mod tests {
     fn tracker(events: &[(i64, &str)]) -> RuntimeModuleTracker {
         let mut tracker = RuntimeModuleTracker::default();
         for (time, path) in events {
-            tracker.add(7, 0x10, RuntimeModule { time: *time, path: Arc::from(*path), pdb: None });
+            tracker.add(
+                7,
+                0x10,
+                RuntimeModule {
+                    time: *time,
+                    path: Arc::from(*path),
+                    pdb: None,
+                },
+            );
         }
         tracker
     }
 
     fn path_at(tracker: &RuntimeModuleTracker, times: std::ops::Range<i64>) -> Option<&str> {
-        tracker.find(7, 0x10, |time| times.contains(&time)).map(|module| &*module.path)
+        tracker
+            .find(7, 0x10, |time| times.contains(&time))
+            .map(|module| &*module.path)
     }
 
     #[test]
     fn a_reused_process_id_means_another_module() {
         let both = tracker(&[(5, "a.dll"), (25, "b.dll")]);
-        assert_eq!((path_at(&both, 0..10), path_at(&both, 20..30)), (Some("a.dll"), Some("b.dll")));
+        assert_eq!(
+            (path_at(&both, 0..10), path_at(&both, 20..30)),
+            (Some("a.dll"), Some("b.dll"))
+        );
         assert_eq!(path_at(&both, 40..50), None, "either could be meant");
-        assert_eq!(path_at(&tracker(&[(5, "a.dll"), (6, "a.dll")]), 40..50), Some("a.dll"));
+        assert_eq!(
+            path_at(&tracker(&[(5, "a.dll"), (6, "a.dll")]), 40..50),
+            Some("a.dll")
+        );
         assert_eq!(path_at(&tracker(&[(5, "")]), 0..10), None);
         assert!(tracker(&[]).find(7, 0x10, |_| true).is_none());
     }

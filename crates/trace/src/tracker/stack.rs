@@ -56,7 +56,9 @@ impl StackTree {
         if self.recent.is_empty() {
             self.recent = vec![(0, 0); RECENT];
         }
-        let hash = frames.iter().fold(frames.len() as u64, |hash, address| self.mixer.mix(hash, *address));
+        let hash = frames.iter().fold(frames.len() as u64, |hash, address| {
+            self.mixer.mix(hash, *address)
+        });
         let place = hash as usize % RECENT;
         if let Some((_, node)) = self.recent.get(place).filter(|(known, _)| *known == hash)
             // Two stacks may have one hash, so that the frames are compared as well.
@@ -64,7 +66,10 @@ impl StackTree {
         {
             return StackId(*node);
         }
-        let node = frames.iter().rev().fold(0, |node, address| self.child(node, *address));
+        let node = frames
+            .iter()
+            .rev()
+            .fold(0, |node, address| self.child(node, *address));
         if let Some(recent) = self.recent.get_mut(place) {
             *recent = (hash, node);
         }
@@ -77,11 +82,22 @@ impl StackTree {
     }
 
     fn child(&mut self, parent: u32, address: u64) -> u32 {
-        let Self { parents, addresses, children, mixer, .. } = self;
+        let Self {
+            parents,
+            addresses,
+            children,
+            mixer,
+            ..
+        } = self;
         let of = |node: u32| Some((*parents.get(node as usize)?, *addresses.get(node as usize)?));
-        let hash = |node: &u32| of(*node).map_or(0, |(parent, address)| mixer.mix(parent.into(), address));
+        let hash =
+            |node: &u32| of(*node).map_or(0, |(parent, address)| mixer.mix(parent.into(), address));
         let wanted = Some((parent, address));
-        match children.entry(mixer.mix(parent.into(), address), |node| of(*node) == wanted, hash) {
+        match children.entry(
+            mixer.mix(parent.into(), address),
+            |node| of(*node) == wanted,
+            hash,
+        ) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(vacant) => {
                 let node = parents.len() as u32;
@@ -154,7 +170,11 @@ impl StackPart {
     /// The half that has this address as its outermost frame.
     #[must_use]
     pub const fn of(outermost: u64, pointer_size: usize) -> Self {
-        if is_kernel_address(outermost, pointer_size) { Self::Kernel } else { Self::User }
+        if is_kernel_address(outermost, pointer_size) {
+            Self::Kernel
+        } else {
+            Self::User
+        }
     }
 }
 
@@ -218,9 +238,16 @@ impl StackKeys {
     /// half.
     #[must_use]
     pub fn resolve(&self, timestamp: i64, key: u64, part: StackPart) -> Option<StackId> {
-        let table = if part == StackPart::Kernel { &self.kernel } else { &self.user };
+        let table = if part == StackPart::Kernel {
+            &self.kernel
+        } else {
+            &self.user
+        };
         let definitions = table.get(&key)?;
-        definitions.stacks.get(definitions.position(timestamp)).copied()
+        definitions
+            .stacks
+            .get(definitions.position(timestamp))
+            .copied()
     }
 
     /// Number of definitions.
@@ -278,7 +305,14 @@ mod tests {
         keys.define(20, 7, Some(part), new);
         assert_eq!(
             [9, 10, 11, 15, 16, 21].map(|t| keys.resolve(t, 7, part)),
-            [Some(old), Some(old), Some(StackId::EMPTY), Some(StackId::EMPTY), Some(new), None]
+            [
+                Some(old),
+                Some(old),
+                Some(StackId::EMPTY),
+                Some(StackId::EMPTY),
+                Some(new),
+                None
+            ]
         );
         assert_eq!((keys.resolve(0, 8, part), keys.len()), (None, 3));
     }
@@ -290,7 +324,11 @@ mod tests {
         let mut keys = StackKeys::default();
         keys.define(10, 7, Some(StackPart::of(0xFFFF_8000_0000_0001, 8)), kernel);
         keys.define(20, 7, Some(StackPart::of(0x7FF0_0000_0001, 8)), user);
-        let resolve = |time| [StackPart::Kernel, StackPart::User].map(|part| keys.resolve(time, 7, part));
-        assert_eq!((resolve(5), resolve(15)), ([Some(kernel), Some(user)], [None, Some(user)]));
+        let resolve =
+            |time| [StackPart::Kernel, StackPart::User].map(|part| keys.resolve(time, 7, part));
+        assert_eq!(
+            (resolve(5), resolve(15)),
+            ([Some(kernel), Some(user)], [None, Some(user)])
+        );
     }
 }

@@ -88,13 +88,22 @@ impl ThreadTracker {
         });
         // Starts must ascend, since spans are found by binary search.
         let begin = spans.last().map_or(begin, |before| begin.max(before.begin));
-        spans.push(Span { pid, begin, end, key });
+        spans.push(Span {
+            pid,
+            begin,
+            end,
+            key,
+        });
     }
 
     /// Takes which thread logged the start that was added last for this thread id: the one that created the
     /// thread.
     pub fn created(&mut self, tid: u32, creator_tid: Option<u32>) {
-        let key = self.spans.get(&tid).and_then(|spans| spans.last()).map(|span| span.key);
+        let key = self
+            .spans
+            .get(&tid)
+            .and_then(|spans| spans.last())
+            .map(|span| span.key);
         if let Some(instance) = key.and_then(|key| self.instances.get_mut(key.0 as usize)) {
             instance.creator_tid = creator_tid.filter(|creator| *creator != 0);
         }
@@ -103,8 +112,14 @@ impl ThreadTracker {
     /// Takes what the event that was added last for this thread id said about the thread. The first event
     /// counts, except for the name, which programs give to threads that already run.
     pub fn describe(&mut self, tid: u32, traits: Traits) {
-        let key = self.spans.get(&tid).and_then(|spans| spans.last()).map(|span| span.key);
-        let Some(instance) = key.and_then(|key| self.instances.get_mut(key.0 as usize)) else { return };
+        let key = self
+            .spans
+            .get(&tid)
+            .and_then(|spans| spans.last())
+            .map(|span| span.key);
+        let Some(instance) = key.and_then(|key| self.instances.get_mut(key.0 as usize)) else {
+            return;
+        };
         match &mut instance.traits {
             Some(known) if !traits.name.is_empty() => known.name = traits.name,
             Some(_) => {}
@@ -158,7 +173,9 @@ impl ThreadTracker {
 }
 
 fn unseen_begin(spans: &[Span]) -> i64 {
-    spans.last().map_or(i64::MIN, |span| span.end.saturating_add(1))
+    spans
+        .last()
+        .map_or(i64::MIN, |span| span.end.saturating_add(1))
 }
 
 #[cfg(test)]
@@ -184,15 +201,27 @@ mod tests {
     fn rundown_reaches_to_the_ends_of_the_trace() {
         assert_eq!(owners(&[(3, 10, 100)], &[0, 10, 99]), [Some(100); 3]);
         assert_eq!(owners(&[(4, 90, 100)], &[0, 90, 99]), [Some(100); 3]);
-        assert_eq!(owners(&[(2, 20, 100), (4, 90, 200)], &[0, 20, 21]), [Some(100), Some(100), Some(200)]);
+        assert_eq!(
+            owners(&[(2, 20, 100), (4, 90, 200)], &[0, 20, 21]),
+            [Some(100), Some(100), Some(200)]
+        );
         assert_eq!(owners(&[], &[0]), [None]);
     }
 
     #[test]
     fn a_thread_of_another_process_ends_one_whose_end_was_lost() {
         let lost_end = [(1, 10, 100), (1, 30, 200), (2, 40, 200)];
-        assert_eq!(owners(&lost_end, &[29, 30, 50]), [Some(100), Some(200), Some(200)]);
-        assert_eq!(owners(&[(3, 0, 100), (4, 90, 200)], &[89, 90, 99]), [Some(100), Some(200), Some(200)]);
-        assert_eq!(owners(&[(3, 0, 100), (2, 90, 200)], &[89, 90, 99]), [Some(100), Some(200), Some(200)]);
+        assert_eq!(
+            owners(&lost_end, &[29, 30, 50]),
+            [Some(100), Some(200), Some(200)]
+        );
+        assert_eq!(
+            owners(&[(3, 0, 100), (4, 90, 200)], &[89, 90, 99]),
+            [Some(100), Some(200), Some(200)]
+        );
+        assert_eq!(
+            owners(&[(3, 0, 100), (2, 90, 200)], &[89, 90, 99]),
+            [Some(100), Some(200), Some(200)]
+        );
     }
 }

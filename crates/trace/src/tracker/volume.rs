@@ -71,8 +71,14 @@ mod tests {
         mapper.add("\\Device\\HarddiskVolume2\\Windows\\", "W:\\");
         mapper.add("\\??\\", "");
         for (nt, dos) in [
-            ("\\device\\harddiskvolume2\\Windows\\X.dll", "C:\\Windows\\X.dll"),
-            ("\\Device\\HarddiskVolume22\\x", "\\Device\\HarddiskVolume22\\x"),
+            (
+                "\\device\\harddiskvolume2\\Windows\\X.dll",
+                "C:\\Windows\\X.dll",
+            ),
+            (
+                "\\Device\\HarddiskVolume22\\x",
+                "\\Device\\HarddiskVolume22\\x",
+            ),
             ("\\??\\D:\\x", "D:\\x"),
             ("\\??", "\\??"),
         ] {

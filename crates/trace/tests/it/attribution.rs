@@ -26,7 +26,11 @@ impl Made {
     }
 
     fn switch(cpu: u16, new: u32, old: u32) -> Self {
-        Self::new(cpu, (group::THREAD, scheduler::opcode::CONTEXT_SWITCH, 4), &[new, old, 0, 0, 0, 0])
+        Self::new(
+            cpu,
+            (group::THREAD, scheduler::opcode::CONTEXT_SWITCH, 4),
+            &[new, old, 0, 0, 0, 0],
+        )
     }
 
     fn call(cpu: u16) -> Self {
@@ -52,13 +56,18 @@ impl Made {
 
 fn directory(events: &[Made]) -> Directory {
     let mut builder = DirectoryBuilder::default();
-    events.iter().for_each(|event| builder.observe(&event.raw()));
+    events
+        .iter()
+        .for_each(|event| builder.observe(&event.raw()));
     builder.finish(8)
 }
 
 fn ids(events: &[Made]) -> Vec<Ids> {
     let mut attributor = Attributor::new(directory(events).first_threads);
-    events.iter().map(|event| attributor.ids(&event.raw(), event.plan().as_ref())).collect()
+    events
+        .iter()
+        .map(|event| attributor.ids(&event.raw(), event.plan().as_ref()))
+        .collect()
 }
 
 #[test]
@@ -73,19 +82,27 @@ fn a_call_belongs_to_the_thread_on_its_processor_even_before_the_first_switch() 
         Made::call(1),
     ];
     let tids: Vec<Option<u32>> = ids(&events).iter().map(|ids| ids.tid).collect();
-    assert_eq!(tids, [Some(7), None, Some(8), Some(8), Some(9), Some(9), None]);
+    assert_eq!(
+        tids,
+        [Some(7), None, Some(8), Some(8), Some(9), Some(9), None]
+    );
 }
 
 #[test]
 fn a_sample_names_its_thread_itself() {
-    let sample = Made::new(0, (group::PERFINFO, sample::opcode::SAMPLE, 2), &[0, 0, 5, 1]);
+    let sample = Made::new(
+        0,
+        (group::PERFINFO, sample::opcode::SAMPLE, 2),
+        &[0, 0, 5, 1],
+    );
     assert_eq!(ids(&[Made::switch(0, 8, 7), sample])[1].tid, Some(5));
 }
 
 #[test]
 fn the_oldest_transfers_have_addresses_in_front() {
     let words = [0x0100_007F, 0x0200_007F, 0x5000_BB01, 1500, 4242];
-    let of = |group, version| net::process_and_size(&Made::new(0, (group, 10, version), &words).raw());
+    let of =
+        |group, version| net::process_and_size(&Made::new(0, (group, 10, version), &words).raw());
     assert_eq!(of(group::TCP, 0), Some((4242, 1500)));
     assert_eq!(of(group::UDP, 0), None);
     assert_eq!(of(group::TCP, 2), Some((words[0], words[1])));

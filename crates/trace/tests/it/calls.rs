@@ -23,9 +23,18 @@ impl Recording {
 
 /// Entry, exit, duration, low part of the status, both processors.
 fn calls(rows: &Batches) -> Vec<[Option<i64>; 6]> {
-    let columns = ["enter_ns", "exit_ns", "duration_ns", "status", "enter_cpu", "exit_cpu"];
+    let columns = [
+        "enter_ns",
+        "exit_ns",
+        "duration_ns",
+        "status",
+        "enter_cpu",
+        "exit_cpu",
+    ];
     let mut calls = read(rows, Syscall::TABLE, columns);
-    calls.iter_mut().for_each(|call| call[3] = call[3].map(|status| status & 0xFF));
+    calls
+        .iter_mut()
+        .for_each(|call| call[3] = call[3].map(|status| status & 0xFF));
     calls
 }
 
@@ -43,7 +52,10 @@ fn a_call_is_that_of_the_thread_that_runs_and_may_end_on_another_processor() {
     trace.exit(60, 1, DENIED);
     let rows = trace.rows(Range::ALL);
     let some = |row: [i64; 6]| row.map(Some);
-    assert_eq!(calls(&rows), [some([35, 38, 3, 0, 0, 0]), some([10, 60, 50, 0x22, 0, 1])]);
+    assert_eq!(
+        calls(&rows),
+        [some([35, 38, 3, 0, 0, 0]), some([10, 60, 50, 0x22, 0, 1])]
+    );
     let threads = read(&rows, Syscall::TABLE, ["thread_key", "frame_id"]);
     assert!(threads[0] != threads[1], "{threads:?}");
     assert_eq!(read(&rows, Frame::TABLE, ["address"]).len(), 2);
@@ -95,8 +107,10 @@ fn calls_around_lost_events_are_not_put_together() {
             [Some(50), Some(55), Some(5), Some(2), Some(0), Some(0)],
         ]
     );
-    let known: Vec<bool> =
-        read(&rows, Syscall::TABLE, ["thread_key"]).iter().map(|row| row[0].is_some()).collect();
+    let known: Vec<bool> = read(&rows, Syscall::TABLE, ["thread_key"])
+        .iter()
+        .map(|row| row[0].is_some())
+        .collect();
     assert_eq!(known, [true, false, true]);
 }
 
@@ -107,7 +121,14 @@ fn without_switches_nobody_knows_whose_calls_they_are() {
     trace.exit(20, 0, 0);
     let rows = trace.rows(Range::ALL);
     let want = [[None, Some(10), None, None], [None, None, Some(20), None]];
-    assert_eq!(read(&rows, Syscall::TABLE, ["thread_key", "enter_ns", "exit_ns", "duration_ns"]), want);
+    assert_eq!(
+        read(
+            &rows,
+            Syscall::TABLE,
+            ["thread_key", "enter_ns", "exit_ns", "duration_ns"]
+        ),
+        want
+    );
 }
 
 #[test]
@@ -118,10 +139,16 @@ fn a_call_belongs_to_the_part_of_a_trace_in_which_it_began() {
         trace.enter(10, 0, 0x1000);
         trace.exit(20, 0, 0);
         trace.enter(30, 0, 0x1000);
-        let rows = trace.rows(Range { start_ns: start_us * 1000, end_ns: end_us * 1000 });
+        let rows = trace.rows(Range {
+            start_ns: start_us * 1000,
+            end_ns: end_us * 1000,
+        });
         read(&rows, Syscall::TABLE, ["enter_ns"]).concat()
     };
-    assert_eq!((of(0, 15), of(15, 100), of(12, 25)), (vec![Some(10)], vec![Some(30)], vec![]));
+    assert_eq!(
+        (of(0, 15), of(15, 100), of(12, 25)),
+        (vec![Some(10)], vec![Some(30)], vec![])
+    );
 }
 
 /// The last example of `docs/numbers/syscalls.md`.
@@ -129,13 +156,27 @@ fn a_call_belongs_to_the_part_of_a_trace_in_which_it_began() {
 fn a_call_has_the_file_key_and_handle_that_events_inside_it_name() {
     let mut trace = Recording::new();
     trace.switch(5, 0, 0, 8, &[]);
-    let path = |text: &str| text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+    let path = |text: &str| {
+        text.encode_utf16()
+            .chain([0])
+            .flat_map(u16::to_le_bytes)
+            .collect::<Vec<_>>()
+    };
     let open = |irp: u64, tid: u64, name: &str| {
         let fixed = [(irp, 8), (7, 8), (tid, 4), (0x0100_0000, 4), (0, 4), (7, 4)];
         [bytes(&fixed), path(name)].concat()
     };
     let create = |pid: u64| {
-        let fixed = [(9, 8), (pid, 4), (4, 4), (1, 4), (259, 4), (0, 8), (0, 4), (0, 4)];
+        let fixed = [
+            (9, 8),
+            (pid, 4),
+            (4, 4),
+            (1, 4),
+            (259, 4),
+            (0, 8),
+            (0, 4),
+            (0, 4),
+        ];
         [&bytes(&fixed)[..], b"a.exe\0", &[0; 6]].concat()
     };
     trace.kernel(8, 0, (4, 64, 3), &open(1, 8, "before"));
@@ -145,7 +186,12 @@ fn a_call_has_the_file_key_and_handle_that_events_inside_it_name() {
     trace.kernel(13, 0, (4, 64, 3), &open(4, 12, "of another thread"));
     // An operation on the registry that began at 13 and its handle.
     let query = [((trace.start + 13) as u64, 8), (0, 4), (0, 4), (0, 8)];
-    trace.kernel(14, 0, (9, 11, 2), &[bytes(&query), path("\\REGISTRY\\A")].concat());
+    trace.kernel(
+        14,
+        0,
+        (9, 11, 2),
+        &[bytes(&query), path("\\REGISTRY\\A")].concat(),
+    );
     trace.kernel(15, 0, (17, 32, 2), &bytes(&[(0x99, 8), (0x44, 4), (3, 2)]));
     trace.exit(20, 0, 0);
     // The call that starts a process.
@@ -156,9 +202,15 @@ fn a_call_has_the_file_key_and_handle_that_events_inside_it_name() {
     let text = |column| words(&rows, Syscall::TABLE, column);
     assert_eq!(
         (text("path"), text("key")),
-        (vec!["\\x\\first".into(), "-".into()], vec!["\\REGISTRY\\A".into(), "-".into()])
+        (
+            vec!["\\x\\first".into(), "-".into()],
+            vec!["\\REGISTRY\\A".into(), "-".into()]
+        )
     );
-    assert_eq!(read(&rows, Syscall::TABLE, ["handle"]), [[Some(0x44)], [None]]);
+    assert_eq!(
+        read(&rows, Syscall::TABLE, ["handle"]),
+        [[Some(0x44)], [None]]
+    );
     let started = read(&rows, Process::TABLE, ["pid", "create_call_ns", "start_ns"]);
     assert!(started.contains(&[60, 30, 34].map(Some)), "{started:?}");
 }

@@ -33,14 +33,29 @@ impl Program {
         let mut options = SessionOptions::default();
         options.header.perf_freq = 1_000_000;
         let writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
-        Self { writer, start: options.t0, start_time: options.header.start_time, runtime: 7 }
+        Self {
+            writer,
+            start: options.t0,
+            start_time: options.header.start_time,
+            runtime: 7,
+        }
     }
 
-    fn event(&mut self, us: i64, thread_id: u32, (id, version): (u16, u8), payload: &[(u64, usize)]) {
+    fn event(
+        &mut self,
+        us: i64,
+        thread_id: u32,
+        (id, version): (u16, u8),
+        payload: &[(u64, usize)],
+    ) {
         let event = ManifestEvent {
             timestamp: self.start + us,
             provider: RUNTIME,
-            descriptor: Descriptor { id, version, ..Descriptor::default() },
+            descriptor: Descriptor {
+                id,
+                version,
+                ..Descriptor::default()
+            },
             process_id: 100,
             thread_id,
             payload: &bytes(payload),
@@ -51,7 +66,12 @@ impl Program {
 
     /// Threads stand still between the times.
     fn suspend(&mut self, us: i64, tid: u32, reason: u64) {
-        self.event(us, tid, (id::GC_SUSPEND_BEGIN, 1), &[(reason, 4), (0, 4), (self.runtime, 2)]);
+        self.event(
+            us,
+            tid,
+            (id::GC_SUSPEND_BEGIN, 1),
+            &[(reason, 4), (0, 4), (self.runtime, 2)],
+        );
     }
 
     /// All have stopped, or are let run again.
@@ -61,7 +81,10 @@ impl Program {
 
     /// The heaps: generations 0 to 2 and large objects, each with what survived.
     fn heaps(&mut self, us: i64, tid: u32, sizes: [u64; 4], pinned_heap: Option<u64>) {
-        let mut fields: Vec<(u64, usize)> = sizes.iter().flat_map(|size| [(*size, 8), (10, 8)]).collect();
+        let mut fields: Vec<(u64, usize)> = sizes
+            .iter()
+            .flat_map(|size| [(*size, 8), (10, 8)])
+            .collect();
         fields.extend([(0, 8), (0, 8), (3, 4), (0, 4), (250, 4), (self.runtime, 2)]);
         fields.extend(pinned_heap.into_iter().flat_map(|size| [(size, 8), (1, 8)]));
         let version = if pinned_heap.is_some() { 2 } else { 1 };
@@ -74,16 +97,31 @@ impl Program {
 
     /// A collection of a generation begins; `kind` 1 is in the background.
     fn begin(&mut self, us: i64, tid: u32, number: u64, (generation, kind): (u64, u64)) {
-        let numbers = [(number, 4), (generation, 4), (0, 4), (kind, 4), (self.runtime, 2)];
+        let numbers = [
+            (number, 4),
+            (generation, 4),
+            (0, 4),
+            (kind, 4),
+            (self.runtime, 2),
+        ];
         self.event(us, tid, (id::GC_START, 1), &numbers);
     }
 
     fn end(&mut self, us: i64, tid: u32, number: u64, generation: u64) {
-        self.event(us, tid, (id::GC_END, 1), &[(number, 4), (generation, 4), (self.runtime, 2)]);
+        self.event(
+            us,
+            tid,
+            (id::GC_END, 1),
+            &[(number, 4), (generation, 4), (self.runtime, 2)],
+        );
     }
 
     fn rows(self) -> (Batches, Imported) {
-        let file = self.writer.finish(self.start_time + 100_000).unwrap().into_inner();
+        let file = self
+            .writer
+            .finish(self.start_time + 100_000)
+            .unwrap()
+            .into_inner();
         let session = Session::open(vec![Box::new(file)]).unwrap();
         let mut sink = Batches::new();
         let progress = &mut |_| ControlFlow::Continue(());
@@ -115,8 +153,16 @@ fn a_background_collection_has_all_its_pauses() {
     p.restart(4050, COLLECTS);
     p.end(5020, COLLECTS, 5, 2);
     let (rows, imported) = p.rows();
-    assert_eq!(read(&rows, Gc::TABLE, COLUMNS), [[5, 1, 4000, 150].map(Some), [6, 2, 280, 300].map(Some)]);
-    assert!(!imported.diagnostics.iter().any(|d| d.kind == "pause_without_collection"));
+    assert_eq!(
+        read(&rows, Gc::TABLE, COLUMNS),
+        [[5, 1, 4000, 150].map(Some), [6, 2, 280, 300].map(Some)]
+    );
+    assert!(
+        !imported
+            .diagnostics
+            .iter()
+            .any(|d| d.kind == "pause_without_collection")
+    );
 }
 
 /// The second example of `docs/numbers/gc.md`.
@@ -145,17 +191,38 @@ fn a_collection_has_the_parts_of_its_pauses_and_the_heaps_behind_it() {
     p.end(4000, COLLECTS, 2, 2);
     p.heaps(4001, COLLECTS, [48, 600, 8000, 80_000], None);
     let (rows, _) = p.rows();
-    let pauses = read(&rows, Gc::TABLE, ["suspended_ns", "suspending_ns", "restarting_ns"]);
+    let pauses = read(
+        &rows,
+        Gc::TABLE,
+        ["suspended_ns", "suspending_ns", "restarting_ns"],
+    );
     assert_eq!(pauses, [[425, 30, 5], [84, 10, 4]].map(|row| row.map(Some)));
-    let sizes = ["gen0_bytes", "gen1_bytes", "gen2_bytes", "large_bytes", "pinned_bytes", "promoted_bytes"];
+    let sizes = [
+        "gen0_bytes",
+        "gen1_bytes",
+        "gen2_bytes",
+        "large_bytes",
+        "pinned_bytes",
+        "promoted_bytes",
+    ];
     assert_eq!(
         read(&rows, Gc::TABLE, sizes),
         [
             [24, 500, 9000, 85_000, 64, 41].map(Some),
-            [Some(48), Some(600), Some(8000), Some(80_000), None, Some(40)]
+            [
+                Some(48),
+                Some(600),
+                Some(8000),
+                Some(80_000),
+                None,
+                Some(40)
+            ]
         ]
     );
-    assert_eq!(read(&rows, Gc::TABLE, ["pinned_objects", "handles"]), [[Some(3), Some(250)]; 2]);
+    assert_eq!(
+        read(&rows, Gc::TABLE, ["pinned_objects", "handles"]),
+        [[Some(3), Some(250)]; 2]
+    );
 }
 
 #[test]
@@ -198,6 +265,9 @@ fn pauses_go_to_the_collection_that_is_in_progress() {
             [Some(3), Some(0), Some(30), Some(60)],
         ]
     );
-    let lost = imported.diagnostics.iter().find(|d| d.kind == "pause_without_collection");
+    let lost = imported
+        .diagnostics
+        .iter()
+        .find(|d| d.kind == "pause_without_collection");
     assert_eq!(lost.map(|d| d.count), Some(3));
 }

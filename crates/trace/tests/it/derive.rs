@@ -5,8 +5,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use etwkit_trace::derive::derive;
 use etwkit_trace::table::{
-    Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, CpuTag, DriverCategory, Frame,
-    Method, Module, Process, ReadyPercentile, Row, Stack, Table,
+    Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, CpuTag, DriverCategory,
+    Frame, Method, Module, Process, ReadyPercentile, Row, Stack, Table,
 };
 use etwkit_trace::tags::TagSet;
 
@@ -19,7 +19,10 @@ fn rows<R: Row>(rows: &[R]) -> (&'static Table, RecordBatch) {
 }
 
 fn of<'b>(batches: &'b Batches, table: &Table) -> &'b RecordBatch {
-    let found: Vec<_> = batches.iter().filter(|(of, _)| of.name == table.name).collect();
+    let found: Vec<_> = batches
+        .iter()
+        .filter(|(of, _)| of.name == table.name)
+        .collect();
     assert_eq!(found.len(), 1, "{}", table.name);
     &found[0].1
 }
@@ -39,17 +42,42 @@ const WAIT: i32 = 3;
 
 /// Stacks: 0 main, 1 a main, 2 a a main, 3 b main, 4 wait main.
 fn names() -> Batches {
-    let method =
-        |method_id: i32, name: &str| Method { method_id, name: name.to_owned(), ..Method::default() };
-    let frame =
-        |id: i32| Frame { frame_id: id, address: i64::from(id), method_id: Some(id), ..Frame::default() };
-    let stack = |stack_id, parent_id, frame_id, depth| Stack { stack_id, parent_id, frame_id, depth };
+    let method = |method_id: i32, name: &str| Method {
+        method_id,
+        name: name.to_owned(),
+        ..Method::default()
+    };
+    let frame = |id: i32| Frame {
+        frame_id: id,
+        address: i64::from(id),
+        method_id: Some(id),
+        ..Frame::default()
+    };
+    let stack = |stack_id, parent_id, frame_id, depth| Stack {
+        stack_id,
+        parent_id,
+        frame_id,
+        depth,
+    };
     vec![
         rows(&[
-            Process { process_key: 0, pid: 0, ..Process::default() },
-            Process { process_key: 1, pid: 8, ..Process::default() },
+            Process {
+                process_key: 0,
+                pid: 0,
+                ..Process::default()
+            },
+            Process {
+                process_key: 1,
+                pid: 8,
+                ..Process::default()
+            },
         ]),
-        rows(&[method(MAIN, "main"), method(A, "a"), method(B, "b"), method(WAIT, "wait")]),
+        rows(&[
+            method(MAIN, "main"),
+            method(A, "a"),
+            method(B, "b"),
+            method(WAIT, "wait"),
+        ]),
         rows(&[MAIN, A, B, WAIT].map(frame)),
         rows(&[
             stack(0, None, MAIN, 0),
@@ -102,7 +130,11 @@ fn slice(
 
 fn example() -> Batches {
     let mut tables = names();
-    tables.push(rows(&[sample(10, 1, 2, false), sample(20, 2, 3, false), sample(30, 1, 0, true)]));
+    tables.push(rows(&[
+        sample(10, 1, 2, false),
+        sample(20, 2, 3, false),
+        sample(30, 1, 0, true),
+    ]));
     tables.push(rows(&[
         slice(1, [Some(0), Some(40), Some(50), Some(60)], 40, 10, 4),
         slice(2, [Some(20), Some(70), Some(72), Some(80)], 50, 2, 4),
@@ -151,7 +183,10 @@ fn a_process_has_what_its_threads_have_and_idle_is_left_out() {
         (one("run_ns"), one("wait_ns"), one("ready_ns")),
         (vec![Some(23)], vec![Some(70)], vec![Some(22)])
     );
-    assert_eq!((one("switches"), one("preemptions")), (vec![Some(3)], vec![Some(1)]));
+    assert_eq!(
+        (one("switches"), one("preemptions")),
+        (vec![Some(3)], vec![Some(1)])
+    );
     assert_eq!(
         (one("first_ns"), one("last_ns"), one("core_count")),
         (vec![Some(10)], vec![Some(95)], vec![Some(2)])
@@ -168,8 +203,13 @@ fn what_dpcs_took_of_the_run_time_of_a_process_is_the_sum_of_its_slices() {
     let interrupted = |rows: &[Option<i64>]| {
         let mut tables = example();
         let times = [Some(0), Some(40), Some(50), Some(60)];
-        let slices: Vec<_> =
-            rows.iter().map(|ns| ContextSwitch { dpc_isr_ns: *ns, ..slice(1, times, 40, 10, 4) }).collect();
+        let slices: Vec<_> = rows
+            .iter()
+            .map(|ns| ContextSwitch {
+                dpc_isr_ns: *ns,
+                ..slice(1, times, 40, 10, 4)
+            })
+            .collect();
         *tables.last_mut().unwrap() = self::rows(&slices);
         let mut out = Batches::new();
         derive(&tables, &[], &mut out).unwrap();
@@ -187,14 +227,21 @@ fn without_switches_waiting_is_not_known() {
     let mut out = Batches::new();
     derive(&tables, &[], &mut out).unwrap();
     let processes = of(&out, CpuProcess::TABLE);
-    assert_eq!((int(processes, "wait_ns"), int(processes, "run_ns")), (vec![None], vec![None]));
+    assert_eq!(
+        (int(processes, "wait_ns"), int(processes, "run_ns")),
+        (vec![None], vec![None])
+    );
     assert_eq!(int(processes, "cpu_ns"), [Some(10)]);
 }
 
 #[test]
 fn a_stack_whose_parent_does_not_come_before_ends_there() {
     let mut tables = names();
-    tables[3] = rows(&[Stack { parent_id: Some(0), frame_id: MAIN, ..Stack::default() }]);
+    tables[3] = rows(&[Stack {
+        parent_id: Some(0),
+        frame_id: MAIN,
+        ..Stack::default()
+    }]);
     tables.push(rows(&[sample(10, 1, 0, false)]));
     let mut out = Batches::new();
     derive(&tables, &[], &mut out).unwrap();
@@ -203,23 +250,38 @@ fn a_stack_whose_parent_does_not_come_before_ends_there() {
 
 /// The example of docs/numbers/tags.md: modules, methods, stacks and three threads.
 fn tagged_example() -> Batches {
-    let method =
-        |method_id: i32, name: &str| Method { method_id, name: name.to_owned(), ..Method::default() };
+    let method = |method_id: i32, name: &str| Method {
+        method_id,
+        name: name.to_owned(),
+        ..Method::default()
+    };
     let frame = |frame_id: i32| Frame {
         frame_id,
         module_id: Some(i32::from(frame_id > 3)),
         method_id: Some(frame_id).filter(|id| *id < 6),
         ..Frame::default()
     };
-    let module =
-        |module_id: i32, name: &str| Module { module_id, name: name.to_owned(), ..Module::default() };
-    let stack = |stack_id, parent_id, frame_id, depth| Stack { stack_id, parent_id, frame_id, depth };
+    let module = |module_id: i32, name: &str| Module {
+        module_id,
+        name: name.to_owned(),
+        ..Module::default()
+    };
+    let stack = |stack_id, parent_id, frame_id, depth| Stack {
+        stack_id,
+        parent_id,
+        frame_id,
+        depth,
+    };
     let slice = |thread, times, wait, ready, stack: i32| ContextSwitch {
         stack_id: Some(stack).filter(|stack| *stack >= 0),
         ..slice(thread, times, wait, ready, 0)
     };
     vec![
-        rows(&[Process { process_key: 0, pid: 0, ..Process::default() }]),
+        rows(&[Process {
+            process_key: 0,
+            pid: 0,
+            ..Process::default()
+        }]),
         rows(&[module(0, "app.exe"), module(1, "WDFILTER.SYS")]),
         rows(&[
             method(0, "main"),
@@ -273,7 +335,10 @@ fn the_example_of_the_page_on_tags() {
     let tags = of(&out, CpuTag::TABLE);
     let text = |column: &str| {
         let array = tags.column_by_name(column).unwrap().as_string::<i32>();
-        array.iter().map(|text| text.unwrap().to_owned()).collect::<Vec<_>>()
+        array
+            .iter()
+            .map(|text| text.unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     let columns = [
         "samples",
@@ -292,25 +357,48 @@ fn the_example_of_the_page_on_tags() {
         .into_iter()
         .zip(text("tag"))
         .enumerate()
-        .map(|(row, (set, tag))| (set, tag, columns.each_ref().map(|column| column[row].unwrap())))
+        .map(|(row, (set, tag))| {
+            (
+                set,
+                tag,
+                columns.each_ref().map(|column| column[row].unwrap()),
+            )
+        })
         .collect();
     let row = |set: &str, tag: &str, values: [i64; 10]| (set.to_owned(), tag.to_owned(), values);
     assert_eq!(
         found,
         [
             row("own", "Input", [2, 10, 0, 0, 0, 0, 0, 1, 10, 12]),
-            row("own", "Scanner\\app.exe\\read", [2, 10, 50, 7, 60, 7, 2, 2, 14, 80]),
+            row(
+                "own",
+                "Scanner\\app.exe\\read",
+                [2, 10, 50, 7, 60, 7, 2, 2, 14, 80]
+            ),
             row("own", "Waits", [0, 0, 0, 10, 0, 10, 1, 1, 90, 95]),
-            row("default", "Antivirus\\Microsoft Defender", [2, 10, 50, 7, 60, 7, 2, 2, 14, 80]),
+            row(
+                "default",
+                "Antivirus\\Microsoft Defender",
+                [2, 10, 50, 7, 60, 7, 2, 2, 14, 80]
+            ),
             row("default", "Other", [3, 15, 5, 11, 5, 11, 2, 3, 10, 95]),
         ]
     );
     // `scan` and what has no name are called from `read`.
     assert_eq!(int(tags, "inclusive_ns"), [20, 10, 0, 10, 15].map(Some));
-    let (process, default) = (of(&out, CpuProcess::TABLE), |n: usize| found[3].2[n] + found[4].2[n]);
+    let (process, default) = (of(&out, CpuProcess::TABLE), |n: usize| {
+        found[3].2[n] + found[4].2[n]
+    });
     let total = |column: &str| int(process, column)[0].unwrap();
     assert_eq!(
-        ["samples", "cpu_ns", "wait_sum_ns", "ready_sum_ns", "switches"].map(total),
+        [
+            "samples",
+            "cpu_ns",
+            "wait_sum_ns",
+            "ready_sum_ns",
+            "switches"
+        ]
+        .map(total),
         [0, 1, 4, 5, 6].map(default)
     );
 }
@@ -322,7 +410,10 @@ fn tags_without_switches_know_no_waits() {
     let mut out = Batches::new();
     derive(&tables, &[TagSet::built_in()], &mut out).unwrap();
     let tags = of(&out, CpuTag::TABLE);
-    assert_eq!((int(tags, "wait_ns"), int(tags, "switches")), (vec![None; 2], vec![None; 2]));
+    assert_eq!(
+        (int(tags, "wait_ns"), int(tags, "switches")),
+        (vec![None; 2], vec![None; 2])
+    );
     assert_eq!(int(tags, "cpu_ns"), [Some(10), Some(15)]);
 }
 
@@ -330,12 +421,21 @@ fn tags_without_switches_know_no_waits() {
 fn a_slice_without_a_stack_changes_no_method() {
     let mut out = Batches::new();
     derive(&tagged_example(), &[], &mut out).unwrap();
-    assert!(out.iter().all(|(table, _)| table.name != CpuTag::TABLE.name));
+    assert!(
+        out.iter()
+            .all(|(table, _)| table.name != CpuTag::TABLE.name)
+    );
     let main = of(&out, CpuMethod::TABLE);
     let names = main.column_by_name("method").unwrap().as_string::<i32>();
     let at = names.iter().position(|name| name == Some("main")).unwrap();
-    assert_eq!((int(main, "wait_sum_ns")[at], int(main, "switches")[at]), (Some(60), Some(3)));
-    let stacks: Vec<_> = int(of(&out, CpuStack::TABLE), "stack_id").into_iter().flatten().collect();
+    assert_eq!(
+        (int(main, "wait_sum_ns")[at], int(main, "switches")[at]),
+        (Some(60), Some(3))
+    );
+    let stacks: Vec<_> = int(of(&out, CpuStack::TABLE), "stack_id")
+        .into_iter()
+        .flatten()
+        .collect();
     assert_eq!(stacks, [0, 2, 3, 6, 7]);
 }
 
@@ -344,9 +444,19 @@ fn modules_that_are_known_drivers_are_listed() {
     let mut out = Batches::new();
     derive(&tagged_example(), &[], &mut out).unwrap();
     let drivers = of(&out, DriverCategory::TABLE);
-    let text = |column: &str| drivers.column_by_name(column).unwrap().as_string::<i32>().value(0).to_owned();
+    let text = |column: &str| {
+        drivers
+            .column_by_name(column)
+            .unwrap()
+            .as_string::<i32>()
+            .value(0)
+            .to_owned()
+    };
     assert_eq!(int(drivers, "module_id"), [Some(1)]);
-    assert_eq!(["driver", "vendor", "category"].map(text), ["WdFilter.sys", "Microsoft", "antivirus"]);
+    assert_eq!(
+        ["driver", "vendor", "category"].map(text),
+        ["WdFilter.sys", "Microsoft", "antivirus"]
+    );
 }
 
 #[test]
@@ -355,7 +465,10 @@ fn run_time_of_a_method_is_that_of_slices_which_began_with_it() {
     derive(&example(), &[], &mut out).unwrap();
     let methods = of(&out, CpuMethod::TABLE);
     // In the order of frames: main 10 + 8 + 5, a none, b 5, wait 10 + 8.
-    assert_eq!(int(methods, "run_ns"), [Some(23), Some(0), Some(5), Some(18)]);
+    assert_eq!(
+        int(methods, "run_ns"),
+        [Some(23), Some(0), Some(5), Some(18)]
+    );
 }
 
 /// Thread 1 waits in `wait main`; the n-th time it is ready for n ns. Of four times two wake a processor that
@@ -364,9 +477,17 @@ fn wakeups(count: i64) -> Batches {
     let slices: Vec<ContextSwitch> = (0..count)
         .map(|n| {
             let start = n * 1000;
-            let times = [Some(start), Some(start + 100), Some(start + 100 + n), Some(start + 500)];
+            let times = [
+                Some(start),
+                Some(start + 100),
+                Some(start + 100 + n),
+                Some(start + 500),
+            ];
             let c_state = [None, Some(1), Some(2), Some(0)][n as usize % 4];
-            ContextSwitch { prev_c_state: c_state, ..slice(1, times, 100, n, 4) }
+            ContextSwitch {
+                prev_c_state: c_state,
+                ..slice(1, times, 100, n, 4)
+            }
         })
         .collect();
     let mut tables = names();
@@ -384,13 +505,19 @@ fn times_ready_behind_a_deep_sleep_are_counted_apart() {
     let found: Vec<_> = method.iter().zip(deep.iter().map(Option::unwrap)).collect();
     // The process, then its methods in the order of frames.
     let of_each = |name| [(name, true), (name, false)];
-    assert_eq!(found, [of_each(None), of_each(Some("main")), of_each(Some("wait"))].concat());
+    assert_eq!(
+        found,
+        [of_each(None), of_each(Some("main")), of_each(Some("wait"))].concat()
+    );
     // n = 1, 2, 5, 6, … 117, 118; and 0, 3, 4, 7, … 116, 119.
     assert_eq!(int(table, "count"), [Some(60); 6]);
     assert_eq!(int(table, "min_ns"), [Some(1), Some(0)].repeat(3));
     assert_eq!(int(table, "max_ns"), [Some(118), Some(119)].repeat(3));
     assert_eq!(int(table, "sum_ns"), [Some(60 * 119 / 2); 6]);
-    assert_eq!(int(table, "longest_sum_ns"), [Some(118), Some(119)].repeat(3));
+    assert_eq!(
+        int(table, "longest_sum_ns"),
+        [Some(118), Some(119)].repeat(3)
+    );
 }
 
 #[test]
@@ -407,19 +534,29 @@ fn of_method(out: &Batches, name: &str, columns: &[&str]) -> Option<Vec<Option<i
     let methods = of(out, CpuMethod::TABLE);
     let names = methods.column_by_name("method").unwrap().as_string::<i32>();
     let at = names.iter().position(|n| n == Some(name))?;
-    Some(columns.iter().map(|column| int(methods, column)[at]).collect())
+    Some(
+        columns
+            .iter()
+            .map(|column| int(methods, column)[at])
+            .collect(),
+    )
 }
 
 #[test]
 fn what_has_no_stack_counts_for_its_process_only() {
     let mut tables = example();
-    let no_stack =
-        ContextSwitch { stack_id: None, ..slice(1, [Some(100), Some(130), Some(135), Some(140)], 30, 5, 0) };
+    let no_stack = ContextSwitch {
+        stack_id: None,
+        ..slice(1, [Some(100), Some(130), Some(135), Some(140)], 30, 5, 0)
+    };
     tables.push(rows(&[no_stack]));
     let mut out = Batches::new();
     derive(&tables, &[], &mut out).unwrap();
     let processes = of(&out, CpuProcess::TABLE);
-    assert_eq!((int(processes, "wait_ns"), int(processes, "switches")), (vec![Some(100)], vec![Some(4)]));
+    assert_eq!(
+        (int(processes, "wait_ns"), int(processes, "switches")),
+        (vec![Some(100)], vec![Some(4)])
+    );
     let main = of_method(&out, "main", &["wait_ns", "switches", "last_ns"]).unwrap();
     assert_eq!(main, [Some(70), Some(3), Some(95)]);
 }
@@ -454,11 +591,18 @@ fn depth_first_and_last_of_a_method_come_from_samples_and_slices() {
     assert_eq!(first_last("wait"), [Some(50), Some(80)]);
     let methods = of(&out, CpuMethod::TABLE);
     let names = methods.column_by_name("method").unwrap().as_string::<i32>();
-    let depths = methods.column_by_name("depth").unwrap().as_primitive::<arrow_array::types::Float64Type>();
+    let depths = methods
+        .column_by_name("depth")
+        .unwrap()
+        .as_primitive::<arrow_array::types::Float64Type>();
     let depth = |name| depths.value(names.iter().position(|n| n == Some(name)).unwrap());
     // `main` lies 2 frames from the innermost one in `a a main` and 1 in four others; `a` is innermost,
     // whatever calls it.
-    assert!((depth("main") - 6.0 / 5.0).abs() < 1e-9, "{}", depth("main"));
+    assert!(
+        (depth("main") - 6.0 / 5.0).abs() < 1e-9,
+        "{}",
+        depth("main")
+    );
     assert!(depth("a").abs() < 1e-9 && depth("wait").abs() < 1e-9);
 }
 
@@ -469,7 +613,12 @@ fn methods_of_different_stacks_have_percentiles_of_their_own() {
     let slices: Vec<ContextSwitch> = (0..240)
         .map(|n| {
             let start = n * 1000;
-            let times = [Some(start), Some(start + 100), Some(start + 100 + n), Some(start + 500)];
+            let times = [
+                Some(start),
+                Some(start + 100),
+                Some(start + 100 + n),
+                Some(start + 500),
+            ];
             slice(1, times, 100, n, if n % 3 == 0 { 3 } else { 4 })
         })
         .collect();
@@ -478,22 +627,45 @@ fn methods_of_different_stacks_have_percentiles_of_their_own() {
     let mut out = Batches::new();
     derive(&tables, &[], &mut out).unwrap();
     let table = of(&out, ReadyPercentile::TABLE);
-    let method: Vec<_> = table.column_by_name("method").unwrap().as_string::<i32>().iter().collect();
+    let method: Vec<_> = table
+        .column_by_name("method")
+        .unwrap()
+        .as_string::<i32>()
+        .iter()
+        .collect();
     assert_eq!(method, [None, Some("main"), Some("b"), Some("wait")]);
-    assert_eq!(int(table, "count"), [Some(240), Some(240), Some(80), Some(160)]);
+    assert_eq!(
+        int(table, "count"),
+        [Some(240), Some(240), Some(80), Some(160)]
+    );
     // b: 0, 3, … 237; wait: 1, 2, 4, 5, … 238, 239.
-    assert_eq!(int(table, "max_ns"), [Some(239), Some(239), Some(237), Some(239)]);
-    assert_eq!(int(table, "p50_ns"), [Some(119), Some(119), Some(118), Some(120)]);
-    assert_eq!(int(table, "sum_ns"), [Some(28_680), Some(28_680), Some(9480), Some(19_200)]);
+    assert_eq!(
+        int(table, "max_ns"),
+        [Some(239), Some(239), Some(237), Some(239)]
+    );
+    assert_eq!(
+        int(table, "p50_ns"),
+        [Some(119), Some(119), Some(118), Some(120)]
+    );
+    assert_eq!(
+        int(table, "sum_ns"),
+        [Some(28_680), Some(28_680), Some(9480), Some(19_200)]
+    );
 }
 
 #[test]
 fn cpu_that_was_sampled_in_dpcs_is_a_part_of_that_of_the_interrupted_process() {
     let mut tables = names();
-    let in_dpc = CpuSample { is_dpc_isr: true, ..sample(20, 2, 3, false) };
+    let in_dpc = CpuSample {
+        is_dpc_isr: true,
+        ..sample(20, 2, 3, false)
+    };
     tables.push(rows(&[sample(10, 1, 2, false), in_dpc]));
     let mut out = Batches::new();
     derive(&tables, &[], &mut out).unwrap();
     let process = of(&out, CpuProcess::TABLE);
-    assert_eq!((int(process, "cpu_ns"), int(process, "dpc_isr_cpu_ns")), (vec![Some(10)], vec![Some(5)]));
+    assert_eq!(
+        (int(process, "cpu_ns"), int(process, "dpc_isr_cpu_ns")),
+        (vec![Some(10)], vec![Some(5)])
+    );
 }

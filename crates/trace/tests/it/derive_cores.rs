@@ -5,9 +5,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use etwkit_trace::derive::derive;
 use etwkit_trace::table::{
-    Columns, ContextSwitch, CpuClass, CpuClassPriority, CpuCore, CpuCoreState, CpuFrequency, CpuIdleState,
-    CpuMethodClass, CpuSample, Diagnostic, Frame, Lbr, LbrMethod, Method, Module, Pmc, PmcCounter, PmcSample,
-    PmcThread, Process, Row, Stack, Table,
+    Columns, ContextSwitch, CpuClass, CpuClassPriority, CpuCore, CpuCoreState, CpuFrequency,
+    CpuIdleState, CpuMethodClass, CpuSample, Diagnostic, Frame, Lbr, LbrMethod, Method, Module,
+    Pmc, PmcCounter, PmcSample, PmcThread, Process, Row, Stack, Table,
 };
 
 type Batches = Vec<(&'static Table, RecordBatch)>;
@@ -53,7 +53,13 @@ fn read(batches: &Batches, table: &Table, columns: &[&str]) -> Vec<String> {
 
 const IDLE: i32 = 0;
 
-fn slice(process: i32, cpu: i32, in_ns: Option<i64>, out_ns: i64, priority: Option<i32>) -> ContextSwitch {
+fn slice(
+    process: i32,
+    cpu: i32,
+    in_ns: Option<i64>,
+    out_ns: i64,
+    priority: Option<i32>,
+) -> ContextSwitch {
     ContextSwitch {
         process_key: Some(process),
         cpu: Some(cpu),
@@ -88,7 +94,11 @@ fn example() -> Batches {
         kind,
         ..CpuFrequency::default()
     };
-    let process = |process_key, pid| Process { process_key, pid, ..Process::default() };
+    let process = |process_key, pid| Process {
+        process_key,
+        pid,
+        ..Process::default()
+    };
     let woken = |slice: ContextSwitch, ready_ns, state| ContextSwitch {
         ready_ns: Some(ready_ns),
         prev_c_state: state,
@@ -106,7 +116,10 @@ fn example() -> Batches {
         rows(&[
             slice(2, 0, None, 20, None),
             slice(IDLE, 1, None, 25, None),
-            ContextSwitch { prev_c_state: Some(1), ..slice(2, 1, Some(25), 30, Some(8)) },
+            ContextSwitch {
+                prev_c_state: Some(1),
+                ..slice(2, 1, Some(25), 30, Some(8))
+            },
             slice(IDLE, 0, Some(20), 60, None),
             woken(slice(1, 1, Some(30), 80, Some(4)), 20, None),
             woken(slice(2, 0, Some(60), 80, Some(8)), 5, Some(2)),
@@ -130,7 +143,12 @@ fn the_example_of_the_page_on_cores() {
     ];
     assert_eq!(
         read(&out, CpuClassPriority::TABLE, &columns),
-        ["1 0 4 1 50 30 20 15 20", "2 0 8 1 5 5 0 0 0", "2 1 - 0 20 0 0 0 0", "2 1 8 1 20 0 5 5 5"]
+        [
+            "1 0 4 1 50 30 20 15 20",
+            "2 0 8 1 5 5 0 0 0",
+            "2 1 - 0 20 0 0 0 0",
+            "2 1 8 1 20 0 5 5 5"
+        ]
     );
     let columns = [
         "process_key",
@@ -142,29 +160,57 @@ fn the_example_of_the_page_on_cores() {
         "measured_ns",
         "cores",
     ];
-    assert_eq!(read(&out, CpuClass::TABLE, &columns), ["1 0 20 15 1500 2000 20 1", "2 1 10 - 3000 3000 0 0"]);
-    let states =
-        read(&out, CpuCoreState::TABLE, &["cpu", "source", "state", "count", "duration_ns", "max_ns"]);
-    assert_eq!(states, ["0 context_switch 2 1 40 40", "1 context_switch 1 1 25 25"]);
+    assert_eq!(
+        read(&out, CpuClass::TABLE, &columns),
+        ["1 0 20 15 1500 2000 20 1", "2 1 10 - 3000 3000 0 0"]
+    );
+    let states = read(
+        &out,
+        CpuCoreState::TABLE,
+        &["cpu", "source", "state", "count", "duration_ns", "max_ns"],
+    );
+    assert_eq!(
+        states,
+        ["0 context_switch 2 1 40 40", "1 context_switch 1 1 25 25"]
+    );
 }
 
 #[test]
 fn methods_are_split_by_the_kind_of_core_and_count_once_for_each_stack() {
     let mut tables = example();
-    let method = |method_id, name: &str| Method { method_id, name: name.into(), ..Method::default() };
+    let method = |method_id, name: &str| Method {
+        method_id,
+        name: name.into(),
+        ..Method::default()
+    };
     let frame = |frame_id: i32| Frame {
         frame_id,
         method_id: Some(frame_id),
         module_id: (frame_id == 0).then_some(0),
         ..Frame::default()
     };
-    let stack = |stack_id, parent_id, frame_id| Stack { stack_id, parent_id, frame_id, depth: stack_id };
+    let stack = |stack_id, parent_id, frame_id| Stack {
+        stack_id,
+        parent_id,
+        frame_id,
+        depth: stack_id,
+    };
     let (name, path) = ("app.exe".into(), "C:\\app.exe".into());
-    tables.push(rows(&[Module { module_id: 0, process_key: Some(1), name, path, ..Module::default() }]));
+    tables.push(rows(&[Module {
+        module_id: 0,
+        process_key: Some(1),
+        name,
+        path,
+        ..Module::default()
+    }]));
     tables.push(rows(&[method(0, "main"), method(1, "work")]));
     tables.push(rows(&[frame(0), frame(1)]));
     // main; work main; work work main
-    tables.push(rows(&[stack(0, None, 0), stack(1, Some(0), 1), stack(2, Some(1), 1)]));
+    tables.push(rows(&[
+        stack(0, None, 0),
+        stack(1, Some(0), 1),
+        stack(2, Some(1), 1),
+    ]));
     let sample = |ts_ns, cpu, stack_id| CpuSample {
         ts_ns,
         cpu,
@@ -174,12 +220,28 @@ fn methods_are_split_by_the_kind_of_core_and_count_once_for_each_stack() {
         ..CpuSample::default()
     };
     tables.retain(|(table, _)| table.name != CpuSample::TABLE.name);
-    tables.push(rows(&[sample(35, 1, 2), sample(45, 1, 0), sample(50, 0, 1)]));
-    let columns =
-        ["process_key", "method", "efficiency_class", "cpu_ns", "normalized_ns", "mean_mhz", "cores"];
+    tables.push(rows(&[
+        sample(35, 1, 2),
+        sample(45, 1, 0),
+        sample(50, 0, 1),
+    ]));
+    let columns = [
+        "process_key",
+        "method",
+        "efficiency_class",
+        "cpu_ns",
+        "normalized_ns",
+        "mean_mhz",
+        "cores",
+    ];
     assert_eq!(
         read(&derived(&tables), CpuMethodClass::TABLE, &columns),
-        ["1 main 0 20 15 1500 1", "1 main 1 10 - 3000 0", "1 work 0 10 5 1000 1", "1 work 1 10 - 3000 0"]
+        [
+            "1 main 0 20 15 1500 1",
+            "1 main 1 10 - 3000 0",
+            "1 work 0 10 5 1000 1",
+            "1 work 1 10 - 3000 0"
+        ]
     );
     assert_eq!(
         read(
@@ -187,7 +249,12 @@ fn methods_are_split_by_the_kind_of_core_and_count_once_for_each_stack() {
             CpuMethodClass::TABLE,
             &["method", "efficiency_class", "module", "module_path"]
         ),
-        ["main 0 app.exe C:\\app.exe", "main 1 app.exe C:\\app.exe", "work 0 - -", "work 1 - -"]
+        [
+            "main 0 app.exe C:\\app.exe",
+            "main 1 app.exe C:\\app.exe",
+            "work 0 - -",
+            "work 1 - -"
+        ]
     );
     // With one kind of core it would be the same as the CPU of methods.
     tables.retain(|(table, _)| table.name != CpuCore::TABLE.name);
@@ -203,21 +270,37 @@ fn without_samples_slices_are_cpu_and_without_kinds_there_is_one() {
         read(
             &out,
             CpuClass::TABLE,
-            &["process_key", "efficiency_class", "cpu_ns", "mean_mhz", "normalized_ns"]
+            &[
+                "process_key",
+                "efficiency_class",
+                "cpu_ns",
+                "mean_mhz",
+                "normalized_ns"
+            ]
         ),
         ["1 - 50 1000 -", "2 - 45 - -"]
     );
     let priorities = read(
         &out,
         CpuClassPriority::TABLE,
-        &["process_key", "priority", "run_faster_idle_ns", "ready_ns", "ready_idle_ns"],
+        &[
+            "process_key",
+            "priority",
+            "run_faster_idle_ns",
+            "ready_ns",
+            "ready_idle_ns",
+        ],
     );
     assert_eq!(priorities, ["1 4 0 20 20", "2 - 0 0 0", "2 8 0 5 5"]);
 }
 
 #[test]
 fn a_processor_that_never_switched_was_idle() {
-    let core = |cpu, class| CpuCore { cpu, efficiency_class: Some(class), ..CpuCore::default() };
+    let core = |cpu, class| CpuCore {
+        cpu,
+        efficiency_class: Some(class),
+        ..CpuCore::default()
+    };
     let with = |more: Batches| {
         let mut tables = example();
         tables.retain(|(table, _)| table.name != CpuCore::TABLE.name);
@@ -226,31 +309,66 @@ fn a_processor_that_never_switched_was_idle() {
         tables.extend(more);
         derived(&tables)
     };
-    let columns = ["process_key", "efficiency_class", "run_ns", "run_faster_idle_ns", "ready_any_idle_ns"];
+    let columns = [
+        "process_key",
+        "efficiency_class",
+        "run_ns",
+        "run_faster_idle_ns",
+        "ready_any_idle_ns",
+    ];
     let priorities = |more: Batches| read(&with(more), CpuClassPriority::TABLE, &columns);
     // It was idle from 0 to 80, in which the switches of the others lie.
     let idle = ["1 0 50 50 20", "2 0 5 5 0", "2 1 20 20 0", "2 1 20 20 5"];
     assert_eq!(priorities(vec![]), idle);
-    let states = read(&with(vec![]), CpuCoreState::TABLE, &["cpu", "state", "duration_ns"]);
+    let states = read(
+        &with(vec![]),
+        CpuCoreState::TABLE,
+        &["cpu", "state", "duration_ns"],
+    );
     assert_eq!(states, ["0 2 40", "1 1 25", "2 - 80"]);
     // A sample found it busy, or its switches may have been lost: nothing is known of it.
     let unknown = ["1 0 50 30 20", "2 0 5 5 0", "2 1 20 0 0", "2 1 20 0 5"];
-    let busy = CpuSample { ts_ns: 50, cpu: 2, process_key: Some(2), weight_ns: 10, ..CpuSample::default() };
+    let busy = CpuSample {
+        ts_ns: 50,
+        cpu: 2,
+        process_key: Some(2),
+        weight_ns: 10,
+        ..CpuSample::default()
+    };
     assert_eq!(priorities(vec![rows(&[busy])]), unknown);
-    for (severity, kind) in [("warning", "lost_buffers"), ("warning", "missing_buffers"), ("error", "damage")]
-    {
-        let gap = Diagnostic { severity: severity.into(), kind: kind.into(), ..Diagnostic::default() };
+    for (severity, kind) in [
+        ("warning", "lost_buffers"),
+        ("warning", "missing_buffers"),
+        ("error", "damage"),
+    ] {
+        let gap = Diagnostic {
+            severity: severity.into(),
+            kind: kind.into(),
+            ..Diagnostic::default()
+        };
         assert_eq!(priorities(vec![rows(&[gap])]), unknown, "{kind}");
     }
-    let harmless =
-        Diagnostic { severity: "warning".into(), kind: "not_closed".into(), ..Diagnostic::default() };
+    let harmless = Diagnostic {
+        severity: "warning".into(),
+        kind: "not_closed".into(),
+        ..Diagnostic::default()
+    };
     assert_eq!(priorities(vec![rows(&[harmless])]), idle);
 }
 
 #[test]
 fn idle_events_are_summed_up_by_processor_and_state() {
-    let slept = |cpu, start_ns, end_ns, state| CpuIdleState { cpu, start_ns, end_ns, state };
-    let tables = vec![rows(&[slept(0, 0, 10, 2), slept(0, 20, 50, 2), slept(1, 0, 5, 1)])];
+    let slept = |cpu, start_ns, end_ns, state| CpuIdleState {
+        cpu,
+        start_ns,
+        end_ns,
+        state,
+    };
+    let tables = vec![rows(&[
+        slept(0, 0, 10, 2),
+        slept(0, 20, 50, 2),
+        slept(1, 0, 5, 1),
+    ])];
     let states = read(
         &derived(&tables),
         CpuCoreState::TABLE,
@@ -261,7 +379,11 @@ fn idle_events_are_summed_up_by_processor_and_state() {
 
 #[test]
 fn counters_are_summed_up_by_thread() {
-    let counter = |position, name: &str| PmcCounter { position, name: name.into(), ..PmcCounter::default() };
+    let counter = |position, name: &str| PmcCounter {
+        position,
+        name: name.into(),
+        ..PmcCounter::default()
+    };
     let slice = |process_key, thread_key, value_0, value_1| Pmc {
         process_key,
         thread_key,
@@ -283,10 +405,22 @@ fn counters_are_summed_up_by_thread() {
             counter(Some(1), "TotalCycles"),
             counter(None, "LLCMisses"),
         ]),
-        rows(&[slice(Some(1), 4, 5, Some(7)), slice(Some(1), 4, 6, None), slice(None, 9, 1, Some(2))]),
+        rows(&[
+            slice(Some(1), 4, 5, Some(7)),
+            slice(Some(1), 4, 6, None),
+            slice(None, 9, 1, Some(2)),
+        ]),
         rows(&[sample(Some(100)), sample(Some(50)), sample(None)]),
     ];
-    let columns = ["process_key", "thread_key", "counter", "kind", "value", "count", "run_ns"];
+    let columns = [
+        "process_key",
+        "thread_key",
+        "counter",
+        "kind",
+        "value",
+        "count",
+        "run_ns",
+    ];
     assert_eq!(
         read(&derived(&tables), PmcThread::TABLE, &columns),
         [
@@ -301,7 +435,11 @@ fn counters_are_summed_up_by_thread() {
 
 #[test]
 fn branches_inside_a_method_are_left_out_and_those_between_two_are_summed_up() {
-    let method = |method_id, name: &str| Method { method_id, name: name.into(), ..Method::default() };
+    let method = |method_id, name: &str| Method {
+        method_id,
+        name: name.into(),
+        ..Method::default()
+    };
     let frame = |frame_id, method_id| Frame {
         frame_id,
         module_id: Some(0),
@@ -309,15 +447,41 @@ fn branches_inside_a_method_are_left_out_and_those_between_two_are_summed_up() {
         method_id,
         ..Frame::default()
     };
-    let branch =
-        |from_frame_id, to_frame_id, count| Lbr { process_key: Some(1), from_frame_id, to_frame_id, count };
+    let branch = |from_frame_id, to_frame_id, count| Lbr {
+        process_key: Some(1),
+        from_frame_id,
+        to_frame_id,
+        count,
+    };
     let tables = vec![
-        rows(&[Module { name: "a.dll".into(), path: "C:\\a.dll".into(), ..Module::default() }]),
+        rows(&[Module {
+            name: "a.dll".into(),
+            path: "C:\\a.dll".into(),
+            ..Module::default()
+        }]),
         rows(&[method(0, "main"), method(1, "work")]),
-        rows(&[frame(0, Some(0)), frame(1, Some(0)), frame(2, Some(1)), frame(3, None)]),
-        rows(&[branch(0, 1, 9), branch(0, 2, 3), branch(1, 2, 4), branch(2, 3, 1), branch(7, 0, 1)]),
+        rows(&[
+            frame(0, Some(0)),
+            frame(1, Some(0)),
+            frame(2, Some(1)),
+            frame(3, None),
+        ]),
+        rows(&[
+            branch(0, 1, 9),
+            branch(0, 2, 3),
+            branch(1, 2, 4),
+            branch(2, 3, 1),
+            branch(7, 0, 1),
+        ]),
     ];
-    let columns = ["process_key", "caller_module", "caller", "callee_module", "callee", "count"];
+    let columns = [
+        "process_key",
+        "caller_module",
+        "caller",
+        "callee_module",
+        "callee",
+        "count",
+    ];
     assert_eq!(
         read(&derived(&tables), LbrMethod::TABLE, &columns),
         ["1 a.dll main a.dll work 7", "1 a.dll work a.dll +0x13 1"]

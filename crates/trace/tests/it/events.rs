@@ -14,7 +14,9 @@ use crate::made::{PROVIDER, Record, metadata, traits};
 
 fn open(sample: &Sample) -> Session {
     let bytes = sample.files.iter().map(|file| std::fs::read(file).unwrap());
-    let sources = bytes.map(|bytes| Box::new(bytes) as Box<dyn etwkit_etl::source::ByteSource>).collect();
+    let sources = bytes
+        .map(|bytes| Box::new(bytes) as Box<dyn etwkit_etl::source::ByteSource>)
+        .collect();
     Session::open(sources).unwrap()
 }
 
@@ -42,17 +44,27 @@ fn section(session: &Session) -> (Value, Decoder) {
 fn every_sample_agrees_with_the_truth() {
     let (mut traces, mut compared) = (0, 0);
     // An archive is opened by another crate; the whole command is compared there.
-    for sample in
-        samples().iter().filter(|s| s.files.iter().all(|f| f.extension().is_some_and(|e| e == "etl")))
-    {
+    for sample in samples().iter().filter(|s| {
+        s.files
+            .iter()
+            .all(|f| f.extension().is_some_and(|e| e == "etl"))
+    }) {
         let truth = &sample.truth["events"];
         let (ours, decoder) = section(&open(sample));
         let comparison = Comparison::of(&sample.name, truth, &ours);
         comparison.assert_equal();
         // The comparison ignores keys that only we have, but here they would be events too many.
-        assert_eq!(ours.as_object().unwrap().len(), truth.as_object().unwrap().len(), "{}", sample.name);
+        assert_eq!(
+            ours.as_object().unwrap().len(),
+            truth.as_object().unwrap().len(),
+            "{}",
+            sample.name
+        );
         let problems: Vec<_> = decoder.problems().counts().collect();
-        eprintln!("{}: {} values agree {problems:?}", sample.name, comparison.compared);
+        eprintln!(
+            "{}: {} values agree {problems:?}",
+            sample.name, comparison.compared
+        );
         traces += 1;
         compared += comparison.compared;
     }
@@ -61,18 +73,31 @@ fn every_sample_agrees_with_the_truth() {
 
 /// The section of events made here, the first pass over all of them included.
 fn made(records: &[Record]) -> Value {
-    let clock = Clock { kind: ClockType::Qpc, frequency: 10, t0: 0, start: 0, counter_frequency: 10 };
+    let clock = Clock {
+        kind: ClockType::Qpc,
+        frequency: 10,
+        t0: 0,
+        start: 0,
+        counter_frequency: 10,
+    };
     let mut decoder = Decoder::new();
-    records.iter().for_each(|record| decoder.observe(&record.raw()));
+    records
+        .iter()
+        .for_each(|record| decoder.observe(&record.raw()));
     decoder.finish_observing();
     let mut summary = EventsSummary::new();
-    records.iter().for_each(|record| summary.event(&record.raw(), &decoder, &clock));
+    records
+        .iter()
+        .for_each(|record| summary.event(&record.raw(), &decoder, &clock));
     summary.to_json()
 }
 
 fn self_described(time: i64, name: &str, fields: &[u8], payload: &[u8]) -> Record {
     let (blob, traits) = (metadata(name, fields), traits("Made"));
-    let items = [(kind::PROVIDER_TRAITS, &traits[..]), (kind::EVENT_SCHEMA_TL, &blob[..])];
+    let items = [
+        (kind::PROVIDER_TRAITS, &traits[..]),
+        (kind::EVENT_SCHEMA_TL, &blob[..]),
+    ];
     Record::extended(time, (3, 1, 2), &items, payload)
 }
 
@@ -84,11 +109,24 @@ fn layouts_of_one_name_are_distinguished() {
         self_described(30, "E", b"a\0\x04", &[3]),
         self_described(40, "E", b"a\0\x06", &[4, 0]),
     ]);
-    let (one, two) = (&ours[format!("{PROVIDER}/E")], &ours[format!("{PROVIDER}/E#2")]);
+    let (one, two) = (
+        &ours[format!("{PROVIDER}/E")],
+        &ours[format!("{PROVIDER}/E#2")],
+    );
     assert_eq!(one["fields"], json!([{"name": "a", "type": "uint8"}]));
-    assert_eq!(one["first"][1], json!({"time_s": 3.0, "pid": 1, "tid": 2, "values": {"a": 3}}));
-    assert_eq!((&two["count"], &two["first"][0]["values"]), (&json!(2), &Value::Null), "too short");
-    assert_eq!((&two["provider"], &two["id"], &two["keyword"]), (&json!("Made"), &json!(3), &json!("0x0")));
+    assert_eq!(
+        one["first"][1],
+        json!({"time_s": 3.0, "pid": 1, "tid": 2, "values": {"a": 3}})
+    );
+    assert_eq!(
+        (&two["count"], &two["first"][0]["values"]),
+        (&json!(2), &Value::Null),
+        "too short"
+    );
+    assert_eq!(
+        (&two["provider"], &two["id"], &two["keyword"]),
+        (&json!("Made"), &json!(3), &json!("0x0"))
+    );
     assert_eq!(ours.as_object().unwrap().len(), 2);
 }
 
@@ -108,12 +146,25 @@ fn a_name_with_endless_layouts_is_listed_a_thousand_times() {
 #[test]
 fn ports_and_addresses_are_numbers_and_only_three_events_are_kept() {
     let fields = b"port\0\x86\x07s\0\x98\x01ip\0\x88\x08";
-    let records: Vec<_> =
-        (0..5).map(|time| self_described(time, "E", fields, &[1, 2, 10, 0, 0, 1])).collect();
+    let records: Vec<_> = (0..5)
+        .map(|time| self_described(time, "E", fields, &[1, 2, 10, 0, 0, 1]))
+        .collect();
     let ours = &made(&records)[format!("{PROVIDER}/E")];
-    assert_eq!((ours["count"].as_u64(), ours["first"].as_array().unwrap().len()), (Some(5), 3));
-    assert_eq!(ours["first"][0]["values"], json!({"port": 0x201, "s": {"ip": 0x0100_000A}}));
-    assert_eq!(ours["fields"][1]["fields"], json!([{"name": "ip", "type": "uint32"}]));
+    assert_eq!(
+        (
+            ours["count"].as_u64(),
+            ours["first"].as_array().unwrap().len()
+        ),
+        (Some(5), 3)
+    );
+    assert_eq!(
+        ours["first"][0]["values"],
+        json!({"port": 0x201, "s": {"ip": 0x0100_000A}})
+    );
+    assert_eq!(
+        ours["fields"][1]["fields"],
+        json!([{"name": "ip", "type": "uint32"}])
+    );
 }
 
 #[test]
@@ -131,7 +182,11 @@ fn events_are_cut_and_chunks_of_manifests_are_not_listed() {
     let xml = br#"<provider name="M"><events><event value="1" opcode="win:Start" task="T" template="A"/></events>
         <templates><template tid="A"><data name="t" inType="win:UnicodeString"/></template></templates></provider>"#;
     let chunk = [&[1, 1, 0, 0x5B, 1, 0, 0, 0][..], xml].concat();
-    let text: Vec<u8> = "x".repeat(600).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let text: Vec<u8> = "x"
+        .repeat(600)
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
     let ours = made(&[
         Record::event(1, (1, 0, 1), &text),
         Record::event(2, (1, 0, 9), &text),
@@ -139,8 +194,17 @@ fn events_are_cut_and_chunks_of_manifests_are_not_listed() {
         Record::event(4, (0xFFFE, 1, 0xFE), &chunk),
     ]);
     let keys: Vec<_> = ours.as_object().unwrap().keys().cloned().collect();
-    assert_eq!(keys, [format!("{PROVIDER}/1/0/1"), format!("{PROVIDER}/1/0/9")]);
+    assert_eq!(
+        keys,
+        [format!("{PROVIDER}/1/0/1"), format!("{PROVIDER}/1/0/9")]
+    );
     let first = &ours[&keys[0]];
-    assert_eq!((&first["name"], &first["source"]), (&json!("T/Start"), &json!("eventsource")));
-    assert_eq!(first["first"][0]["values"]["t"].as_str().unwrap().len(), 512);
+    assert_eq!(
+        (&first["name"], &first["source"]),
+        (&json!("T/Start"), &json!("eventsource"))
+    );
+    assert_eq!(
+        first["first"][0]["values"]["t"].as_str().unwrap().len(),
+        512
+    );
 }

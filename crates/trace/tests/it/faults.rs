@@ -20,7 +20,14 @@ impl Recording {
     /// A page that was read from the file with the key 0x50 or 0x60 since `start`.
     fn page_read(&mut self, us: i64, start: i64, key: u64, tid: u64, size: u64) {
         let start = (self.start + start) as u64;
-        let fields = [(start, 8), (0x1000, 8), (0x7000, 8), (key, 8), (tid, 4), (size, 4)];
+        let fields = [
+            (start, 8),
+            (0x1000, 8),
+            (0x7000, 8),
+            (key, 8),
+            (tid, 4),
+            (size, 4),
+        ];
         self.kernel(us, 0, (2, 32, 2), &bytes(&fields));
     }
 }
@@ -31,7 +38,12 @@ fn example() -> Recording {
     for (pid, tid) in [(100, 8), (200, 12)] {
         trace.kernel(0, 0, (5, 3, 3), &bytes(&[(pid, 4), (tid, 4)]));
     }
-    trace.kernel(0, 0, (4, 36, 2), &[bytes(&[(0x50, 8)]), wide(r"\Device\X\a.dll")].concat());
+    trace.kernel(
+        0,
+        0,
+        (4, 36, 2),
+        &[bytes(&[(0x50, 8)]), wide(r"\Device\X\a.dll")].concat(),
+    );
     trace.switch(5, 0, 0, 8, &[]);
     trace.fault(10, 0, 11, 0x1000);
     trace.fault(11, 0, 11, 0x2000);
@@ -62,7 +74,11 @@ fn a_fault_is_that_of_the_thread_that_runs() {
             "access_violation"
         ]
     );
-    let found = read(&rows, PageFault::TABLE, ["ts_ns", "process_key", "address", "frame_id"]);
+    let found = read(
+        &rows,
+        PageFault::TABLE,
+        ["ts_ns", "process_key", "address", "frame_id"],
+    );
     let expected = [
         [10, 1, 0x1000, 0],
         [11, 1, 0x2000, 0],
@@ -82,7 +98,11 @@ fn sums_are_by_process_and_kind_and_reads_by_file() {
     let mut sums = Batches::new();
     derive(&rows, &[], &mut sums).unwrap();
     let kinds = words(&sums, PageFaultProcess::TABLE, "kind");
-    let numbers = read(&sums, PageFaultProcess::TABLE, ["process_key", "count", "first_ns", "last_ns"]);
+    let numbers = read(
+        &sums,
+        PageFaultProcess::TABLE,
+        ["process_key", "count", "first_ns", "last_ns"],
+    );
     let found: Vec<_> = kinds.iter().map(String::as_str).zip(numbers).collect();
     let row = |kind, numbers: [i64; 4]| (kind, numbers.map(Some));
     assert_eq!(
@@ -96,11 +116,26 @@ fn sums_are_by_process_and_kind_and_reads_by_file() {
             row("hard", [2, 1, 23, 23]),
         ]
     );
-    assert_eq!(read(&rows, HardFault::TABLE, ["duration_ns"]).concat(), [16, 5, 1].map(Some));
-    let columns = ["process_key", "count", "size_bytes", "duration_ns", "max_duration_ns"];
+    assert_eq!(
+        read(&rows, HardFault::TABLE, ["duration_ns"]).concat(),
+        [16, 5, 1].map(Some)
+    );
+    let columns = [
+        "process_key",
+        "count",
+        "size_bytes",
+        "duration_ns",
+        "max_duration_ns",
+    ];
     let reads = read(&sums, HardFaultFile::TABLE, columns);
-    assert_eq!(words(&sums, HardFaultFile::TABLE, "path"), ["-", r"\Device\X\a.dll"]);
-    assert_eq!(reads, [[1, 1, 4096, 1, 1], [2, 2, 12_288, 21, 16]].map(|row| row.map(Some)));
+    assert_eq!(
+        words(&sums, HardFaultFile::TABLE, "path"),
+        ["-", r"\Device\X\a.dll"]
+    );
+    assert_eq!(
+        reads,
+        [[1, 1, 4096, 1, 1], [2, 2, 12_288, 21, 16]].map(|row| row.map(Some))
+    );
 }
 
 #[test]
@@ -108,35 +143,67 @@ fn without_switches_nobody_knows_whose_faults_they_are() {
     let mut trace = Recording::new();
     trace.fault(10, 0, 11, 0x1000);
     trace.fault(30, 0, 11, 0x1000);
-    let rows = trace.rows(Range { start_ns: 0, end_ns: 20_000 });
+    let rows = trace.rows(Range {
+        start_ns: 0,
+        end_ns: 20_000,
+    });
     let want = [[Some(10), None, None]];
-    assert_eq!(read(&rows, PageFault::TABLE, ["ts_ns", "process_key", "thread_key"]), want);
+    assert_eq!(
+        read(
+            &rows,
+            PageFault::TABLE,
+            ["ts_ns", "process_key", "thread_key"]
+        ),
+        want
+    );
 }
 
 /// Reads of a real trace against an independent decoding of it.
 #[test]
 fn reads_of_a_real_trace_are_those_of_its_truth() {
-    let Some(folder) = etwkit_testkit::traces() else { return etwkit_testkit::skip("reads of a real trace") };
+    let Some(folder) = etwkit_testkit::traces() else {
+        return etwkit_testkit::skip("reads of a real trace");
+    };
     let trace = std::fs::read(folder.join("net.4.5.2.x64.etl")).unwrap();
     let truth = std::fs::read(folder.join("truth/net.4.5.2.x64.json")).unwrap();
     let truth: Value = serde_json::from_slice(&truth).unwrap();
     let session = Session::open(vec![Box::new(trace)]).unwrap();
     let mut rows = Batches::new();
-    import(&session, &Options::default(), &mut rows, &mut |_| ControlFlow::Continue(())).unwrap();
+    import(&session, &Options::default(), &mut rows, &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
     let mut sums = Batches::new();
     derive(&rows, &[], &mut sums).unwrap();
     let mut found: BTreeMap<String, [i64; 3]> = BTreeMap::new();
-    let numbers = read(&sums, HardFaultFile::TABLE, ["count", "size_bytes", "duration_ns"]);
-    for (path, numbers) in words(&sums, HardFaultFile::TABLE, "path").into_iter().zip(numbers) {
+    let numbers = read(
+        &sums,
+        HardFaultFile::TABLE,
+        ["count", "size_bytes", "duration_ns"],
+    );
+    for (path, numbers) in words(&sums, HardFaultFile::TABLE, "path")
+        .into_iter()
+        .zip(numbers)
+    {
         let of_file = found.entry(path).or_default();
-        of_file.iter_mut().zip(numbers).for_each(|(sum, more)| *sum += more.unwrap());
+        of_file
+            .iter_mut()
+            .zip(numbers)
+            .for_each(|(sum, more)| *sum += more.unwrap());
     }
     let expected = truth["faults"]["by_file"].as_object().unwrap();
     assert_eq!(found.len(), expected.len());
     for (path, file) in expected {
         let [count, bytes, us] = found[path];
-        assert_eq!((Some(count), Some(bytes)), (file["count"].as_i64(), file["bytes"].as_i64()), "{path}");
+        assert_eq!(
+            (Some(count), Some(bytes)),
+            (file["count"].as_i64(), file["bytes"].as_i64()),
+            "{path}"
+        );
         // Sums of a process and file are cut to whole microseconds here.
-        assert!((us as f64 - file["elapsed_us"].as_f64().unwrap()).abs() < 10.0, "{path}");
+        assert!(
+            (us as f64 - file["elapsed_us"].as_f64().unwrap()).abs() < 10.0,
+            "{path}"
+        );
     }
 }

@@ -19,15 +19,25 @@ const START: i64 = 133_000_000_000_000_000;
 /// A file that starts so many milliseconds behind the first one and is so many long, or is not closed; with
 /// an event at its begin and another one later.
 fn file(start_ms: i64, length_ms: Option<i64>, event_ms: i64) -> Vec<u8> {
-    let mut options = SessionOptions { t0: 7777 + start_ms * MS, ..SessionOptions::default() };
+    let mut options = SessionOptions {
+        t0: 7777 + start_ms * MS,
+        ..SessionOptions::default()
+    };
     options.header.start_time = START + start_ms * MS;
     let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
     for ms in [start_ms, event_ms] {
-        let event = KernelEvent { timestamp: 7777 + ms * MS, group: 99, ..KernelEvent::default() };
+        let event = KernelEvent {
+            timestamp: 7777 + ms * MS,
+            group: 99,
+            ..KernelEvent::default()
+        };
         writer.write(0, event).unwrap();
     }
     match length_ms {
-        Some(length) => writer.finish(options.header.start_time + length * MS).unwrap().into_inner(),
+        Some(length) => writer
+            .finish(options.header.start_time + length * MS)
+            .unwrap()
+            .into_inner(),
         None => {
             writer.flush(0).unwrap();
             writer.abandon().into_inner()
@@ -42,7 +52,11 @@ fn session(files: &[&Vec<u8>]) -> Session {
 
 fn row(session: &Session) -> Trace {
     let mut sink = Batches::new();
-    import(session, &Options::default(), &mut sink, &mut |_| ControlFlow::Continue(())).unwrap().trace
+    import(session, &Options::default(), &mut sink, &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap()
+    .trace
 }
 
 fn header(session: &Session, keys: [&str; 5]) -> Value {
@@ -53,17 +67,43 @@ fn header(session: &Session, keys: [&str; 5]) -> Value {
 /// The example of `docs/numbers/sessions.md`.
 #[test]
 fn a_session_of_several_files_lasts_from_the_first_start_to_the_last_end() {
-    let (a, b, c) = (file(0, Some(1000), 500), file(200, Some(900), 300), file(400, Some(100), 450));
-    let orders = [[&a, &b, &c], [&a, &c, &b], [&b, &a, &c], [&b, &c, &a], [&c, &a, &b], [&c, &b, &a]];
+    let (a, b, c) = (
+        file(0, Some(1000), 500),
+        file(200, Some(900), 300),
+        file(400, Some(100), 450),
+    );
+    let orders = [
+        [&a, &b, &c],
+        [&a, &c, &b],
+        [&b, &a, &c],
+        [&b, &c, &a],
+        [&c, &a, &b],
+        [&c, &b, &a],
+    ];
     for order in orders {
         let session = session(&order);
         let trace = row(&session);
-        assert_eq!((trace.start_filetime, trace.duration_ns), (START, 1_100_000_000));
+        assert_eq!(
+            (trace.start_filetime, trace.duration_ns),
+            (START, 1_100_000_000)
+        );
         assert_eq!(trace.start_utc, "2022-06-18T04:26:40.0000000Z");
-        let keys = ["start_utc", "duration_s", "session_duration_s", "session_end_utc", "last_event_s"];
+        let keys = [
+            "start_utc",
+            "duration_s",
+            "session_duration_s",
+            "session_end_utc",
+            "last_event_s",
+        ];
         assert_eq!(
             header(&session, keys),
-            json!(["2022-06-18T04:26:40.0000000Z", 1.0, 1.1, "2022-06-18T04:26:41.1000000Z", 0.5])
+            json!([
+                "2022-06-18T04:26:40.0000000Z",
+                1.0,
+                1.1,
+                "2022-06-18T04:26:41.1000000Z",
+                0.5
+            ])
         );
     }
 }
@@ -74,7 +114,10 @@ fn a_file_that_was_not_closed_ends_with_its_last_event_or_behind_it() {
     for order in [[&closed, &open], [&open, &closed]] {
         let session = session(&order);
         assert_eq!(row(&session).duration_ns, 1_500_000_000);
-        assert_eq!(header(&session, ["session_end_utc"; 5]), json!([null, null, null, null, null]));
+        assert_eq!(
+            header(&session, ["session_end_utc"; 5]),
+            json!([null, null, null, null, null])
+        );
     }
     let early = file(200, None, 300);
     assert_eq!(row(&session(&[&early, &closed])).duration_ns, 1_000_000_000);
@@ -84,12 +127,20 @@ fn a_file_that_was_not_closed_ends_with_its_last_event_or_behind_it() {
 #[test]
 fn the_files_of_a_diagnosis_are_one_session_in_any_order() {
     let Some(folder) = traces() else { return };
-    let names = ["diaghub", "diaghub.kernel.1", "diaghub.user_injected.1", "diaghub.user_paged.1"];
-    let files = names.map(|name| std::fs::read(folder.join(format!("diaghub/{name}.etl"))).unwrap());
+    let names = [
+        "diaghub",
+        "diaghub.kernel.1",
+        "diaghub.user_injected.1",
+        "diaghub.user_paged.1",
+    ];
+    let files =
+        names.map(|name| std::fs::read(folder.join(format!("diaghub/{name}.etl"))).unwrap());
     let [all, kernel, injected, paged] = &files;
-    for order in
-        [[all, kernel, injected, paged], [injected, paged, kernel, all], [paged, all, injected, kernel]]
-    {
+    for order in [
+        [all, kernel, injected, paged],
+        [injected, paged, kernel, all],
+        [paged, all, injected, kernel],
+    ] {
         let trace = row(&session(&order));
         assert_eq!(trace.start_utc, "2020-09-14T22:49:57.2118091Z");
         // Its header event comes 1.5374353 s behind the earliest by the counter, and it is 12.175038 s long.

@@ -26,7 +26,17 @@ const READ: u64 = 3;
 impl Recording {
     /// An image of the kernel that was loaded before the trace.
     fn driver(&mut self, base: u64, path: &str) {
-        let head = [(base, 8), (0x1000, 8), (0, 4), (0, 4), (0, 4), (0, 4), (base, 8), (0, 8), (0, 8)];
+        let head = [
+            (base, 8),
+            (0x1000, 8),
+            (0, 4),
+            (0, 4),
+            (0, 4),
+            (0, 4),
+            (base, 8),
+            (0, 8),
+            (0, 8),
+        ];
         self.kernel(0, 0, (20, 3, 3), &[bytes(&head), wide(path)].concat());
     }
 
@@ -34,9 +44,18 @@ impl Recording {
     /// the fields that all have.
     fn call(&mut self, us: i64, cpu: u16, op: u8, (routine, major): (u64, u64), more: Option<u64>) {
         let is_end = matches!(op, PRE_END | POST_END);
-        let start = more.filter(|_| is_end).map(|us| (self.start as u64 + us, 8));
+        let start = more
+            .filter(|_| is_end)
+            .map(|us| (self.start as u64 + us, 8));
         let key = if major == CREATE { 0 } else { 0x99 };
-        let fields = [(routine, 8), (0x10, 8), (key, 8), (7, 8), (0x77, 8), (major, 4)];
+        let fields = [
+            (routine, 8),
+            (0x10, 8),
+            (key, 8),
+            (7, 8),
+            (0x77, 8),
+            (major, 4),
+        ];
         let status = more.filter(|_| !is_end).map(|status| (status, 4));
         let all: Vec<(u64, usize)> = start.into_iter().chain(fields).chain(status).collect();
         self.kernel(us, cpu, (4, op, 3), &bytes(&all));
@@ -59,7 +78,9 @@ fn started() -> Recording {
 fn calls(rows: &Batches) -> Vec<[Option<i64>; 4]> {
     let columns = ["start_ns", "end_ns", "duration_ns", "status"];
     let mut calls = read(rows, MiniFilter::TABLE, columns);
-    calls.iter_mut().for_each(|call| call[3] = call[3].map(|status| status & 0xFF));
+    calls
+        .iter_mut()
+        .for_each(|call| call[3] = call[3].map(|status| status & 0xFF));
     calls
 }
 
@@ -93,15 +114,30 @@ fn begin_end_and_failure_of_a_call_are_one_row() {
             [Some(80), None, None, None],
         ]
     );
-    assert_eq!(words(&rows, MiniFilter::TABLE, "phase"), ["pre", "post", "pre", "pre", "pre"]);
-    assert_eq!(words(&rows, MiniFilter::TABLE, "operation"), ["create", "create", "read", "read", "read"]);
-    assert_eq!(words(&rows, MiniFilter::TABLE, "path"), [r"\Device\X\a.txt"; 5]);
+    assert_eq!(
+        words(&rows, MiniFilter::TABLE, "phase"),
+        ["pre", "post", "pre", "pre", "pre"]
+    );
+    assert_eq!(
+        words(&rows, MiniFilter::TABLE, "operation"),
+        ["create", "create", "read", "read", "read"]
+    );
+    assert_eq!(
+        words(&rows, MiniFilter::TABLE, "path"),
+        [r"\Device\X\a.txt"; 5]
+    );
     let who = read(&rows, MiniFilter::TABLE, ["process_key", "major_function"]);
     assert_eq!(who, [0, 0, 3, 3, 3].map(|major| [Some(1), Some(major)]));
     let modules = read(&rows, Frame::TABLE, ["module_id"]).concat();
-    assert_eq!(words(&rows, Module::TABLE, "name"), ["scan.sys", "backup.sys"]);
+    assert_eq!(
+        words(&rows, Module::TABLE, "name"),
+        ["scan.sys", "backup.sys"]
+    );
     let frames = read(&rows, MiniFilter::TABLE, ["frame_id"]).concat();
-    let drivers: Vec<_> = frames.iter().map(|frame| modules[frame.unwrap() as usize].unwrap()).collect();
+    let drivers: Vec<_> = frames
+        .iter()
+        .map(|frame| modules[frame.unwrap() as usize].unwrap())
+        .collect();
     assert_eq!(drivers, [0, 0, 1, 1, 0]);
 }
 
@@ -111,10 +147,19 @@ fn sums_are_by_process_driver_phase_and_operation() {
     let mut sums = Batches::new();
     derive(&rows, &[], &mut sums).unwrap();
     let text = |column| words(&sums, MiniFilterDriver::TABLE, column);
-    assert_eq!(text("module"), ["backup.sys", "scan.sys", "scan.sys", "scan.sys"]);
+    assert_eq!(
+        text("module"),
+        ["backup.sys", "scan.sys", "scan.sys", "scan.sys"]
+    );
     assert_eq!(text("phase"), ["pre", "pre", "pre", "post"]);
     assert_eq!(text("operation"), ["read", "create", "read", "create"]);
-    let columns = ["count", "ended", "failures", "duration_ns", "max_duration_ns"];
+    let columns = [
+        "count",
+        "ended",
+        "failures",
+        "duration_ns",
+        "max_duration_ns",
+    ];
     let numbers = read(&sums, MiniFilterDriver::TABLE, columns);
     let known = |row: [i64; 5]| row.map(Some);
     assert_eq!(
@@ -151,7 +196,10 @@ fn a_failure_may_come_before_the_end_or_without_it() {
     );
     // The start names the thread that ran; without a start it is the thread that runs at the end.
     let threads = read(&rows, MiniFilter::TABLE, ["thread_key"]).concat();
-    assert!(threads[0] == threads[3] && threads[0] != threads[2], "{threads:?}");
+    assert!(
+        threads[0] == threads[3] && threads[0] != threads[2],
+        "{threads:?}"
+    );
 }
 
 #[test]
@@ -159,16 +207,31 @@ fn a_call_has_the_stack_of_its_first_event_and_belongs_to_the_part_where_it_bega
     let of = |range| {
         let mut trace = started();
         trace.call(10, 0, PRE_START, (SCANNER, CREATE), None);
-        let owner = bytes(&[((trace.start + 10) as u64, 8), (100, 4), (8, 4), (BACKUP, 8), (SCANNER, 8)]);
+        let owner = bytes(&[
+            ((trace.start + 10) as u64, 8),
+            (100, 4),
+            (8, 4),
+            (BACKUP, 8),
+            (SCANNER, 8),
+        ]);
         trace.kernel(11, 0, (24, 32, 2), &owner);
         trace.call(30, 0, PRE_END, (SCANNER, CREATE), Some(10));
         trace.rows(range)
     };
     let rows = of(Range::ALL);
     let stacks = read(&rows, MiniFilter::TABLE, ["stack_id"]).concat();
-    assert_eq!((stacks, read(&rows, Stack::TABLE, ["depth"]).len()), (vec![Some(1)], 2));
-    let part = |start_us: i64, end_us: i64| Range { start_ns: start_us * 1000, end_ns: end_us * 1000 };
-    assert_eq!(calls(&of(part(5, 15))), [[Some(10), Some(30), Some(20), None]]);
+    assert_eq!(
+        (stacks, read(&rows, Stack::TABLE, ["depth"]).len()),
+        (vec![Some(1)], 2)
+    );
+    let part = |start_us: i64, end_us: i64| Range {
+        start_ns: start_us * 1000,
+        end_ns: end_us * 1000,
+    };
+    assert_eq!(
+        calls(&of(part(5, 15))),
+        [[Some(10), Some(30), Some(20), None]]
+    );
     assert!(calls(&of(part(15, 50))).is_empty());
 }
 
@@ -180,5 +243,11 @@ fn calls_around_lost_events_are_not_put_together() {
     trace.writer.lose_events(0, 3).unwrap();
     trace.call(30, 0, PRE_FAILURE, (SCANNER, CREATE), Some(DENIED));
     let rows = trace.rows(Range::ALL);
-    assert_eq!(calls(&rows), [[Some(10), None, None, None], [None, Some(30), None, Some(0x22)]]);
+    assert_eq!(
+        calls(&rows),
+        [
+            [Some(10), None, None, None],
+            [None, Some(30), None, Some(0x22)]
+        ]
+    );
 }

@@ -20,10 +20,18 @@ const HEAP: u64 = 0x100;
 impl Recording {
     /// An event of a heap of process 100, logged by its thread 8.
     fn heap(&mut self, us: i64, opcode: u8, fields: &[u64]) {
-        let pointers: Vec<(u64, usize)> = [HEAP].iter().chain(fields).map(|field| (*field, 8)).collect();
+        let pointers: Vec<(u64, usize)> = [HEAP]
+            .iter()
+            .chain(fields)
+            .map(|field| (*field, 8))
+            .collect();
         let payload = [bytes(&pointers), bytes(&[(2, 4)])].concat();
-        let context =
-            KernelContext::IdsAndTimes { thread_id: 8, process_id: 100, kernel_time: 0, user_time: 0 };
+        let context = KernelContext::IdsAndTimes {
+            thread_id: 8,
+            process_id: 100,
+            kernel_time: 0,
+            user_time: 0,
+        };
         let timestamp = self.start + us;
         let event = KernelEvent {
             context,
@@ -59,10 +67,23 @@ fn example() -> Recording {
 #[test]
 fn a_block_that_is_freed_has_the_size_and_the_time_of_its_allocation() {
     let rows = example().rows(Range::ALL);
-    let kinds =
-        ["create", "allocate", "allocate", "reallocate", "free", "free", "free", "allocate", "allocate"];
+    let kinds = [
+        "create",
+        "allocate",
+        "allocate",
+        "reallocate",
+        "free",
+        "free",
+        "free",
+        "allocate",
+        "allocate",
+    ];
     assert_eq!(words(&rows, Heap::TABLE, "kind"), kinds);
-    let found = read(&rows, Heap::TABLE, ["address", "size_bytes", "allocation_id", "lifetime_ns"]);
+    let found = read(
+        &rows,
+        Heap::TABLE,
+        ["address", "size_bytes", "allocation_id", "lifetime_ns"],
+    );
     assert_eq!(
         found,
         [
@@ -77,7 +98,11 @@ fn a_block_that_is_freed_has_the_size_and_the_time_of_its_allocation() {
             [Some(0x2000), Some(30), None, None],
         ]
     );
-    let held = read(&rows, Heap::TABLE, ["changed_bytes", "changed_blocks", "held_bytes"]);
+    let held = read(
+        &rows,
+        Heap::TABLE,
+        ["changed_bytes", "changed_blocks", "held_bytes"],
+    );
     let expected = [
         [0, 0, 0],
         [100, 1, 100],
@@ -100,12 +125,24 @@ fn sums_are_by_process_and_heap() {
         let rows = trace.rows(Range::ALL);
         let mut sums = Batches::new();
         derive(&rows, &[], &mut sums).unwrap();
-        let counts = ["allocations", "allocated_bytes", "max_allocated_bytes", "reallocations", "frees"];
+        let counts = [
+            "allocations",
+            "allocated_bytes",
+            "max_allocated_bytes",
+            "reallocations",
+            "frees",
+        ];
         let ends = ["outstanding_blocks", "outstanding_bytes", "peak_bytes"];
-        (read(&sums, HeapProcess::TABLE, counts), read(&sums, HeapProcess::TABLE, ends))
+        (
+            read(&sums, HeapProcess::TABLE, counts),
+            read(&sums, HeapProcess::TABLE, ends),
+        )
     };
     let counts = vec![[4, 250, 100, 1, 3].map(Some)];
-    assert_eq!(sums_of(example()), (counts.clone(), vec![[2, 100, 350].map(Some)]));
+    assert_eq!(
+        sums_of(example()),
+        (counts.clone(), vec![[2, 100, 350].map(Some)])
+    );
     // Blocks that are left end with the heap.
     let mut ended = example();
     ended.heap(50, DESTROY, &[]);
@@ -119,7 +156,16 @@ fn a_block_at_the_address_of_another_one_replaces_it() {
     trace.heap(11, ALLOCATE, &[40, 0x1000]);
     trace.heap(12, FREE, &[0x1000]);
     let rows = trace.rows(Range::ALL);
-    let found = read(&rows, Heap::TABLE, ["allocation_id", "changed_bytes", "changed_blocks", "held_bytes"]);
+    let found = read(
+        &rows,
+        Heap::TABLE,
+        [
+            "allocation_id",
+            "changed_bytes",
+            "changed_blocks",
+            "held_bytes",
+        ],
+    );
     let expected = [
         [None, Some(100), Some(1), Some(100)],
         [None, Some(-60), Some(0), Some(40)],

@@ -26,11 +26,18 @@ const ISSUER: (u32, u32) = (44, 4);
 impl Recording {
     /// A clock of that type, and that many ticks of the performance counter in a second.
     fn of(clock_type: u32, perf_freq: i64) -> Self {
-        let mut options = SessionOptions { t0: 1_000_000, ..SessionOptions::default() };
+        let mut options = SessionOptions {
+            t0: 1_000_000,
+            ..SessionOptions::default()
+        };
         (options.header.clock_type, options.header.perf_freq) = (clock_type, perf_freq);
         options.header.start_time = 133_000_000_000_000_000;
         let writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
-        Self { writer, start: options.t0, start_time: options.header.start_time }
+        Self {
+            writer,
+            start: options.t0,
+            start_time: options.header.start_time,
+        }
     }
 
     /// A clock that ticks each microsecond.
@@ -46,16 +53,35 @@ impl Recording {
         payload: &[u8],
     ) {
         let context = header.map_or(KernelContext::None, |(thread_id, process_id)| {
-            KernelContext::IdsAndTimes { thread_id, process_id, kernel_time: 0, user_time: 0 }
+            KernelContext::IdsAndTimes {
+                thread_id,
+                process_id,
+                kernel_time: 0,
+                user_time: 0,
+            }
         });
         let timestamp = self.start + time;
-        let event =
-            KernelEvent { context, timestamp, group, opcode, version, payload, ..KernelEvent::default() };
+        let event = KernelEvent {
+            context,
+            timestamp,
+            group,
+            opcode,
+            version,
+            payload,
+            ..KernelEvent::default()
+        };
         self.writer.write(0, event).unwrap();
     }
 
     /// A read of a disk that completes; `version` 3 has the thread 44 in its payload.
-    fn read_done(&mut self, time: i64, version: u8, disk: u32, (irp, response): (u64, u64), header: bool) {
+    fn read_done(
+        &mut self,
+        time: i64,
+        version: u8,
+        disk: u32,
+        (irp, response): (u64, u64),
+        header: bool,
+    ) {
         let mut payload = bytes(&[(disk.into(), 4), (0, 4), (512, 4), (0, 4), (0, 8), (7, 8)]);
         payload.extend(if version == 1 {
             bytes(&[(response, 8)])
@@ -69,15 +95,25 @@ impl Recording {
     }
 
     fn session(self, length: i64) -> Session {
-        let file = self.writer.finish(self.start_time + length).unwrap().into_inner();
+        let file = self
+            .writer
+            .finish(self.start_time + length)
+            .unwrap()
+            .into_inner();
         Session::open(vec![Box::new(file)]).unwrap()
     }
 }
 
 fn rows(session: &Session, range: Range) -> Batches {
     let mut sink = Batches::new();
-    let options = Options { range, ..Options::default() };
-    import(session, &options, &mut sink, &mut |_| ControlFlow::Continue(())).unwrap();
+    let options = Options {
+        range,
+        ..Options::default()
+    };
+    import(session, &options, &mut sink, &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
     sink
 }
 
@@ -108,7 +144,14 @@ fn service_times_of_a_disk_do_not_overlap() {
     let found = read(
         &rows(&session, Range::ALL),
         DiskIo::TABLE,
-        ["disk", "init_ns", "complete_ns", "io_ns", "service_ns", "queue_ns"],
+        [
+            "disk",
+            "init_ns",
+            "complete_ns",
+            "io_ns",
+            "service_ns",
+            "queue_ns",
+        ],
     );
     let mut expected = accesses.map(|(disk, start, end, io, service)| {
         [disk.into(), start, end, io, service, io - service].map(Some)
@@ -119,7 +162,12 @@ fn service_times_of_a_disk_do_not_overlap() {
     let depths = read(
         &rows(&session, Range::ALL),
         DiskIo::TABLE,
-        ["disk", "complete_ns", "queue_depth_start", "queue_depth_end"],
+        [
+            "disk",
+            "complete_ns",
+            "queue_depth_start",
+            "queue_depth_end",
+        ],
     );
     assert_eq!(
         depths,
@@ -137,13 +185,31 @@ fn service_times_of_a_disk_do_not_overlap() {
         .map(|row| row.map(Some))
     );
     // A part of the trace has the queues of the whole.
-    let part = rows(&session, Range { start_ns: 11_000, end_ns: 13_000 });
-    let depths = read(&part, DiskIo::TABLE, ["disk", "queue_depth_start", "queue_depth_end"]);
+    let part = rows(
+        &session,
+        Range {
+            start_ns: 11_000,
+            end_ns: 13_000,
+        },
+    );
+    let depths = read(
+        &part,
+        DiskIo::TABLE,
+        ["disk", "queue_depth_start", "queue_depth_end"],
+    );
     assert_eq!(depths, [[Some(1), Some(1), Some(2)]]);
     // Each disk was busy for as long as its service times add up to: 0 to 16, 20 to 31; 5 to 30.
     let disks = &disk_section(&session)["by_disk"];
-    let sums = |disk: &str| (disks[disk]["elapsed_us"].as_f64(), disks[disk]["service_us"].as_f64());
-    assert_eq!((sums("0"), sums("1")), ((Some(47.0), Some(27.0)), (Some(26.0), Some(25.0))));
+    let sums = |disk: &str| {
+        (
+            disks[disk]["elapsed_us"].as_f64(),
+            disks[disk]["service_us"].as_f64(),
+        )
+    };
+    assert_eq!(
+        (sums("0"), sums("1")),
+        ((Some(47.0), Some(27.0)), (Some(26.0), Some(25.0)))
+    );
 }
 
 /// The response time is reported in ticks of the performance counter, the completion in those of the clock.
@@ -187,7 +253,12 @@ fn accesses_of_older_systems_belong_to_the_thread_of_their_headers() {
     for (tid, pid) in [ISSUER, other] {
         let mut trace = Recording::new();
         for (tid, pid) in [ISSUER, other] {
-            trace.kernel(1, (5, 3, 2), None, &bytes(&[(pid.into(), 4), (tid.into(), 4), (0, 48)]));
+            trace.kernel(
+                1,
+                (5, 3, 2),
+                None,
+                &bytes(&[(pid.into(), 4), (tid.into(), 4), (0, 48)]),
+            );
         }
         // The starts of two versions, completed where another thread ran; then completions without start.
         let is_issuer = (tid, pid) == ISSUER;
@@ -200,7 +271,11 @@ fn accesses_of_older_systems_belong_to_the_thread_of_their_headers() {
         let names = read(&found, DiskIo::TABLE, ["process_key", "thread_key"]);
         let key = i64::from(!is_issuer);
         assert_eq!(names, [[Some(key); 2]; 2], "{tid}");
-        assert_eq!(disk_section(&session)["by_process"][pid.to_string()]["reads"], 2, "{tid}");
+        assert_eq!(
+            disk_section(&session)["by_process"][pid.to_string()]["reads"],
+            2,
+            "{tid}"
+        );
     }
     // Without any start: the header of the completion, and where the thread is not known its process.
     for version in [1, 2] {
@@ -208,10 +283,21 @@ fn accesses_of_older_systems_belong_to_the_thread_of_their_headers() {
         trace.read_done(20, version, 0, (0x20, 5), true);
         trace.read_done(30, version, 0, (0x30, 5), false);
         let session = trace.session(1000);
-        let names = read(&rows(&session, Range::ALL), DiskIo::TABLE, ["process_key", "thread_key"]);
-        assert_eq!(names, [[Some(0), Some(0)], [None, None]], "version {version}");
+        let names = read(
+            &rows(&session, Range::ALL),
+            DiskIo::TABLE,
+            ["process_key", "thread_key"],
+        );
+        assert_eq!(
+            names,
+            [[Some(0), Some(0)], [None, None]],
+            "version {version}"
+        );
         let by_process = disk_section(&session)["by_process"].clone();
-        assert_eq!((&by_process["4"]["reads"], &by_process["?"]["reads"]), (&json!(1), &json!(1)));
+        assert_eq!(
+            (&by_process["4"]["reads"], &by_process["?"]["reads"]),
+            (&json!(1), &json!(1))
+        );
     }
 }
 
@@ -219,7 +305,9 @@ fn accesses_of_older_systems_belong_to_the_thread_of_their_headers() {
 fn the_end_of_a_file_operation_without_its_start_is_a_row() {
     let trace = || {
         let mut trace = Recording::new();
-        let end = |irp: u64, information: u64, status: u64| bytes(&[(irp, 8), (information, 8), (status, 4)]);
+        let end = |irp: u64, information: u64, status: u64| {
+            bytes(&[(irp, 8), (information, 8), (status, 4)])
+        };
         trace.kernel(10, (4, 76, 2), None, &end(1, 4096, 0));
         let read = bytes(&[(512, 8), (2, 8), (8, 8), (9, 8), (44, 4), (100, 4), (0, 4)]);
         trace.kernel(20, (4, 67, 3), None, &read);
@@ -227,19 +315,40 @@ fn the_end_of_a_file_operation_without_its_start_is_a_row() {
         trace.kernel(40, (4, 76, 3), None, &end(2, 0, 0xC000_0034));
         trace.session(1000)
     };
-    let columns = ["start_ns", "end_ns", "duration_ns", "result_bytes", "status"];
+    let columns = [
+        "start_ns",
+        "end_ns",
+        "duration_ns",
+        "result_bytes",
+        "status",
+    ];
     let operations = |range| {
         let rows = rows(&trace(), range);
-        (words(&rows, FileIo::TABLE, "kind"), read(&rows, FileIo::TABLE, columns))
+        (
+            words(&rows, FileIo::TABLE, "kind"),
+            read(&rows, FileIo::TABLE, columns),
+        )
     };
     let failed = Some(i64::from(0xC000_0034_u32 as i32));
-    let (first, last) =
-        ([None, Some(10), None, Some(4096), Some(0)], [None, Some(40), None, Some(0), failed]);
+    let (first, last) = (
+        [None, Some(10), None, Some(4096), Some(0)],
+        [None, Some(40), None, Some(0), failed],
+    );
     let (kinds, rows) = operations(Range::ALL);
     assert_eq!(kinds, ["unknown", "read", "unknown"]);
-    assert_eq!(rows, [first, [Some(20), Some(30), Some(10), Some(100), Some(0)], last]);
+    assert_eq!(
+        rows,
+        [
+            first,
+            [Some(20), Some(30), Some(10), Some(100), Some(0)],
+            last
+        ]
+    );
     // One without start belongs to a range with its end.
-    let (kinds, rows) = operations(Range { start_ns: 25_000, end_ns: 50_000 });
+    let (kinds, rows) = operations(Range {
+        start_ns: 25_000,
+        end_ns: 50_000,
+    });
     assert_eq!((kinds, rows), (vec!["unknown".to_owned()], vec![last]));
 }
 
@@ -255,7 +364,12 @@ fn operations_have_what_they_were_asked_with() {
     trace.kernel(20, (4, 64, 2), None, &[&bytes(&v2)[..], &path].concat());
     // A paging read past the cache, with the word that Windows 10 puts behind it, and one that is cut.
     let read_at = [(512, 8), (4, 8), (8, 8), (9, 8), (44, 4), (100, 4)];
-    trace.kernel(30, (4, 67, 3), None, &bytes(&[&read_at[..], &[(0x43, 4), (1, 4)]].concat()));
+    trace.kernel(
+        30,
+        (4, 67, 3),
+        None,
+        &bytes(&[&read_at[..], &[(0x43, 4), (1, 4)]].concat()),
+    );
     let mut cut = read_at;
     cut[1] = (5, 8);
     trace.kernel(40, (4, 67, 3), None, &bytes(&cut));
@@ -264,15 +378,31 @@ fn operations_have_what_they_were_asked_with() {
     trace.kernel(50, (4, 74, 3), None, &bytes(&info(6, 5)));
     trace.kernel(60, (4, 75, 3), None, &bytes(&info(7, 0x0009_00A8)));
     let listing = [(8, 8), (8, 8), (9, 8), (44, 4), (4096, 4), (37, 4), (0, 4)];
-    trace.kernel(70, (4, 72, 3), None, &[&bytes(&listing)[..], &path].concat());
+    trace.kernel(
+        70,
+        (4, 72, 3),
+        None,
+        &[&bytes(&listing)[..], &path].concat(),
+    );
     for (irp, time) in (2_u64..9).zip(100..) {
         trace.kernel(time, (4, 76, 3), None, &bytes(&[(irp, 8), (0, 8), (0, 4)]));
     }
     let rows = rows(&trace.session(1000), Range::ALL);
-    let create = ["create_options", "create_disposition", "file_attributes", "share_access"];
-    let opened = [[Some(0x62), Some(1), Some(0x80), Some(5)], [Some(0x1000), Some(5), Some(0x20), Some(7)]];
+    let create = [
+        "create_options",
+        "create_disposition",
+        "file_attributes",
+        "share_access",
+    ];
+    let opened = [
+        [Some(0x62), Some(1), Some(0x80), Some(5)],
+        [Some(0x1000), Some(5), Some(0x20), Some(7)],
+    ];
     let found = read(&rows, FileIo::TABLE, create);
-    assert_eq!((&found[..2], &found[2..]), (&opened[..], &[[none; 4]; 5][..]));
+    assert_eq!(
+        (&found[..2], &found[2..]),
+        (&opened[..], &[[none; 4]; 5][..])
+    );
     assert_eq!(
         read(&rows, FileIo::TABLE, ["io_flags", "info_class"]),
         [
@@ -317,9 +447,14 @@ fn the_local_end_of_a_datagram_that_came_in_is_where_it_went() {
     let transfers = |rows: &Batches| {
         let column = |name| words(rows, NetIo::TABLE, name);
         let ports = read(rows, NetIo::TABLE, ["local_port", "remote_port"]);
-        let ends = column("local_address").into_iter().zip(column("remote_address")).zip(ports);
-        ends.map(|((local, remote), [a, b])| format!("{local}:{} {remote}:{}", a.unwrap(), b.unwrap()))
-            .collect::<Vec<_>>()
+        let ends = column("local_address")
+            .into_iter()
+            .zip(column("remote_address"))
+            .zip(ports);
+        ends.map(|((local, remote), [a, b])| {
+            format!("{local}:{} {remote}:{}", a.unwrap(), b.unwrap())
+        })
+        .collect::<Vec<_>>()
     };
     let (group, sender) = ("224.0.0.252:5355", "10.128.2.18:50649");
     let (a, b) = (["fe"; 16], ["fd"; 16]);
@@ -347,7 +482,10 @@ fn the_local_end_of_a_datagram_that_came_in_is_where_it_went() {
         let event = ManifestEvent {
             timestamp: trace.start + time,
             provider: KERNEL_NETWORK,
-            descriptor: Descriptor { id, ..Descriptor::default() },
+            descriptor: Descriptor {
+                id,
+                ..Descriptor::default()
+            },
             payload: &ends,
             ..ManifestEvent::default()
         };
@@ -356,6 +494,10 @@ fn the_local_end_of_a_datagram_that_came_in_is_where_it_went() {
     let rows_of_provider = rows(&trace.session(1000), Range::ALL);
     assert_eq!(
         transfers(&rows_of_provider),
-        [format!("{group} {sender}"), format!("{sender} {group}"), format!("{sender} {group}")]
+        [
+            format!("{group} {sender}"),
+            format!("{sender} {group}"),
+            format!("{sender} {group}")
+        ]
     );
 }

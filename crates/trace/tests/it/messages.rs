@@ -71,16 +71,40 @@ fn a_message_and_its_answer_are_one_row() {
         read(&rows, Alpc::TABLE, TIMES),
         [[20, 31, 50, 61].map(Some), [Some(70), Some(75), None, None]]
     );
-    let lengths =
-        ["delivery_ns", "service_ns", "duration_ns", "sender_wait_ns", "receiver_wait_ns", "status"];
+    let lengths = [
+        "delivery_ns",
+        "service_ns",
+        "duration_ns",
+        "sender_wait_ns",
+        "receiver_wait_ns",
+        "status",
+    ];
     assert_eq!(
         read(&rows, Alpc::TABLE, lengths),
-        [[11, 19, 41, 39, 20, 0].map(Some), [Some(5), None, None, None, None, None]]
+        [
+            [11, 19, 41, 39, 20, 0].map(Some),
+            [Some(5), None, None, None, None, None]
+        ]
     );
-    assert_eq!(words(&rows, Alpc::TABLE, "port_name"), [r"\RPC Control\spooler", "-"]);
-    let who = read(&rows, Alpc::TABLE, ["message_id", "sender_process_key", "receiver_process_key"]);
+    assert_eq!(
+        words(&rows, Alpc::TABLE, "port_name"),
+        [r"\RPC Control\spooler", "-"]
+    );
+    let who = read(
+        &rows,
+        Alpc::TABLE,
+        ["message_id", "sender_process_key", "receiver_process_key"],
+    );
     assert_eq!(who, [[5, 1, 2], [6, 1, 2]].map(|row| row.map(Some)));
-    let threads = read(&rows, Alpc::TABLE, ["sender_thread_key", "receiver_thread_key", "reply_thread_key"]);
+    let threads = read(
+        &rows,
+        Alpc::TABLE,
+        [
+            "sender_thread_key",
+            "receiver_thread_key",
+            "reply_thread_key",
+        ],
+    );
     assert_eq!(threads[0][1], threads[0][2]);
     assert_eq!(threads[1], [threads[0][0], threads[0][1], None]);
 }
@@ -90,11 +114,28 @@ fn sums_are_by_sender_receiver_and_port() {
     let rows = example().rows(Range::ALL);
     let mut sums = Batches::new();
     derive(&rows, &[], &mut sums).unwrap();
-    assert_eq!(words(&sums, AlpcProcess::TABLE, "port_name"), ["-", r"\RPC Control\spooler"]);
-    let columns = ["count", "replies", "waits", "sender_wait_ns", "delivery_ns", "service_ns"];
+    assert_eq!(
+        words(&sums, AlpcProcess::TABLE, "port_name"),
+        ["-", r"\RPC Control\spooler"]
+    );
+    let columns = [
+        "count",
+        "replies",
+        "waits",
+        "sender_wait_ns",
+        "delivery_ns",
+        "service_ns",
+    ];
     let found = read(&sums, AlpcProcess::TABLE, columns);
-    assert_eq!(found, [[1, 0, 0, 0, 5, 0], [1, 1, 1, 39, 11, 19]].map(|row| row.map(Some)));
-    let longest = read(&sums, AlpcProcess::TABLE, ["max_sender_wait_ns", "max_service_ns"]);
+    assert_eq!(
+        found,
+        [[1, 0, 0, 0, 5, 0], [1, 1, 1, 39, 11, 19]].map(|row| row.map(Some))
+    );
+    let longest = read(
+        &sums,
+        AlpcProcess::TABLE,
+        ["max_sender_wait_ns", "max_service_ns"],
+    );
     assert_eq!(longest, [[None, None], [Some(39), Some(19)]]);
 }
 
@@ -119,10 +160,25 @@ fn ends_of_waits_may_come_behind_the_answer_and_waits_may_end_without_one() {
     let rows = trace.rows(Range::ALL);
     assert_eq!(
         read(&rows, Alpc::TABLE, TIMES),
-        [[20, 31, 50, 60].map(Some), [Some(70), Some(72), None, None], [Some(90), None, None, None],]
+        [
+            [20, 31, 50, 60].map(Some),
+            [Some(70), Some(72), None, None],
+            [Some(90), None, None, None],
+        ]
     );
-    let waits = read(&rows, Alpc::TABLE, ["sender_wait_ns", "status", "receiver_wait_ns"]);
-    assert_eq!(waits, [[Some(41), Some(0), None], [Some(9), Some(0x102), None], [None, None, None]]);
+    let waits = read(
+        &rows,
+        Alpc::TABLE,
+        ["sender_wait_ns", "status", "receiver_wait_ns"],
+    );
+    assert_eq!(
+        waits,
+        [
+            [Some(41), Some(0), None],
+            [Some(9), Some(0x102), None],
+            [None, None, None]
+        ]
+    );
 }
 
 #[test]
@@ -140,9 +196,16 @@ fn what_lies_in_front_of_the_trace_is_missing_and_not_guessed() {
     let rows = trace.rows(Range::ALL);
     assert_eq!(
         read(&rows, Alpc::TABLE, TIMES),
-        [[None, Some(20), Some(25), Some(31)], [Some(40), Some(45), None, None]]
+        [
+            [None, Some(20), Some(25), Some(31)],
+            [Some(40), Some(45), None, None]
+        ]
     );
-    let who = read(&rows, Alpc::TABLE, ["sender_process_key", "receiver_process_key", "duration_ns"]);
+    let who = read(
+        &rows,
+        Alpc::TABLE,
+        ["sender_process_key", "receiver_process_key", "duration_ns"],
+    );
     assert_eq!(who, [[Some(1), Some(2), None], [Some(2), Some(1), None]]);
 }
 
@@ -151,15 +214,30 @@ fn a_message_has_the_stack_that_sent_it_and_belongs_to_the_part_where_it_began()
     let of = |range| {
         let mut trace = started();
         trace.message(20, CLIENT, SEND, 5);
-        let owner = bytes(&[((trace.start + 20) as u64, 8), (100, 4), (8, 4), (0x1000, 8), (0x2000, 8)]);
+        let owner = bytes(&[
+            ((trace.start + 20) as u64, 8),
+            (100, 4),
+            (8, 4),
+            (0x1000, 8),
+            (0x2000, 8),
+        ]);
         trace.kernel(21, CLIENT, (24, 32, 2), &owner);
         trace.message(31, SERVER, RECEIVE, 5);
         trace.rows(range)
     };
     let rows = of(Range::ALL);
     let stacks = read(&rows, Alpc::TABLE, ["stack_id"]).concat();
-    assert_eq!((stacks, read(&rows, Stack::TABLE, ["depth"]).len()), (vec![Some(1)], 2));
-    let part = |start_us: i64, end_us: i64| Range { start_ns: start_us * 1000, end_ns: end_us * 1000 };
-    assert_eq!(read(&of(part(5, 25)), Alpc::TABLE, ["receive_ns"]), [[Some(31)]]);
+    assert_eq!(
+        (stacks, read(&rows, Stack::TABLE, ["depth"]).len()),
+        (vec![Some(1)], 2)
+    );
+    let part = |start_us: i64, end_us: i64| Range {
+        start_ns: start_us * 1000,
+        end_ns: end_us * 1000,
+    };
+    assert_eq!(
+        read(&of(part(5, 25)), Alpc::TABLE, ["receive_ns"]),
+        [[Some(31)]]
+    );
     assert!(read(&of(part(25, 50)), Alpc::TABLE, ["receive_ns"]).is_empty());
 }

@@ -13,7 +13,9 @@ use etwkit_etl::wire::extended::kind::STACK_TRACE_64;
 use etwkit_etl::writer::{ManifestEvent, SessionOptions, TraceWriter};
 use etwkit_etl::{Guid, Session};
 use etwkit_trace::import::{Options, import};
-use etwkit_trace::table::{DnsQuery, GenericEvent, Row, Table, TcpConnection, TcpEvent, TcpRetransmit};
+use etwkit_trace::table::{
+    DnsQuery, GenericEvent, Row, Table, TcpConnection, TcpEvent, TcpRetransmit,
+};
 
 type Batches = Vec<(&'static Table, RecordBatch)>;
 
@@ -25,7 +27,10 @@ struct Recording {
 }
 
 fn wide(text: &str) -> Vec<u8> {
-    text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+    text.encode_utf16()
+        .chain([0])
+        .flat_map(u16::to_le_bytes)
+        .collect()
 }
 
 fn words(words: &[u32]) -> Vec<u8> {
@@ -35,7 +40,9 @@ fn words(words: &[u32]) -> Vec<u8> {
 /// An IPv4 `SOCKADDR` with its length in front.
 fn socket(last: u8, port: u16) -> Vec<u8> {
     let port = port.to_be_bytes();
-    let address = [2, 0, port[0], port[1], 10, 0, 0, last, 0, 0, 0, 0, 0, 0, 0, 0];
+    let address = [
+        2, 0, port[0], port[1], 10, 0, 0, last, 0, 0, 0, 0, 0, 0, 0, 0,
+    ];
     [&words(&[16])[..], &address].concat()
 }
 
@@ -48,7 +55,11 @@ impl Recording {
         let mut options = SessionOptions::default();
         options.header.perf_freq = 1_000_000;
         let writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
-        Self { writer, start: options.t0, start_time: options.header.start_time }
+        Self {
+            writer,
+            start: options.t0,
+            start_time: options.header.start_time,
+        }
     }
 
     fn write(
@@ -63,7 +74,11 @@ impl Recording {
         let event = ManifestEvent {
             timestamp: self.start + us,
             provider,
-            descriptor: Descriptor { id, version, ..Descriptor::default() },
+            descriptor: Descriptor {
+                id,
+                version,
+                ..Descriptor::default()
+            },
             process_id: pid,
             thread_id: pid + 1,
             payload,
@@ -74,17 +89,42 @@ impl Recording {
     }
 
     fn query(&mut self, us: i64, pid: u32, name: &str, query_type: u32) {
-        let payload = [&wide(name)[..], &words(&[query_type, 0, 0]), &wide(""), &words(&[0; 4])].concat();
+        let payload = [
+            &wide(name)[..],
+            &words(&[query_type, 0, 0]),
+            &wide(""),
+            &words(&[0; 4]),
+        ]
+        .concat();
         self.write(us, DNS_CLIENT, (3006, 0, pid), &payload, &[]);
     }
 
     fn answer(&mut self, us: i64, pid: u32, name: &str, query_type: u32) {
-        let payload = [&wide(name)[..], &words(&[query_type, 0, 0, 0]), &wide("1.2.3.4;")].concat();
+        let payload = [
+            &wide(name)[..],
+            &words(&[query_type, 0, 0, 0]),
+            &wide("1.2.3.4;"),
+        ]
+        .concat();
         self.write(us, DNS_CLIENT, (3008, 0, pid), &payload, &[]);
     }
 
-    fn server(&mut self, us: i64, version: u8, name: &str, query_type: u32, server: &str, client: &[u32]) {
-        let payload = [&wide(name)[..], &words(&[query_type]), &wide(server), &words(client)].concat();
+    fn server(
+        &mut self,
+        us: i64,
+        version: u8,
+        name: &str,
+        query_type: u32,
+        server: &str,
+        client: &[u32],
+    ) {
+        let payload = [
+            &wide(name)[..],
+            &words(&[query_type]),
+            &wide(server),
+            &words(client),
+        ]
+        .concat();
         self.write(us, DNS_CLIENT, (3010, version, 4), &payload, &[]);
     }
 
@@ -93,20 +133,34 @@ impl Recording {
     }
 
     fn send(&mut self, us: i64, sequence: u32, bytes: u32) {
-        let payload = [&TCB.to_le_bytes()[..], &words(&[0, 0, bytes, sequence, 0, 0, 0])].concat();
+        let payload = [
+            &TCB.to_le_bytes()[..],
+            &words(&[0, 0, bytes, sequence, 0, 0, 0]),
+        ]
+        .concat();
         self.tcp(us, (1332, 0), &payload);
     }
 
     /// An event that ends with process and control block: close, abort and the like.
     fn end(&mut self, us: i64, id: u16, ports: (u16, u16), pid: u32) {
-        let payload =
-            [&socket(1, ports.0)[..], &socket(2, ports.1), &words(&[0, pid, 1]), &TCB.to_le_bytes()].concat();
+        let payload = [
+            &socket(1, ports.0)[..],
+            &socket(2, ports.1),
+            &words(&[0, pid, 1]),
+            &TCB.to_le_bytes(),
+        ]
+        .concat();
         self.tcp(us, (id, 0), &payload);
     }
 
     fn rundown(&mut self, us: i64, ports: (u16, u16), pid: u32) {
-        let payload =
-            [&TCB.to_le_bytes()[..], &socket(1, ports.0), &socket(2, ports.1), &words(&[4, pid])].concat();
+        let payload = [
+            &TCB.to_le_bytes()[..],
+            &socket(1, ports.0),
+            &socket(2, ports.1),
+            &words(&[4, pid]),
+        ]
+        .concat();
         self.tcp(us, (1300, 0), &payload);
     }
 
@@ -118,10 +172,17 @@ impl Recording {
     }
 
     fn rows(self) -> Batches {
-        let bytes = self.writer.finish(self.start_time + 100_000_000).unwrap().into_inner();
+        let bytes = self
+            .writer
+            .finish(self.start_time + 100_000_000)
+            .unwrap()
+            .into_inner();
         let session = Session::open(vec![Box::new(bytes)]).unwrap();
         let mut sink = Batches::new();
-        import(&session, &Options::default(), &mut sink, &mut |_| ControlFlow::Continue(())).unwrap();
+        import(&session, &Options::default(), &mut sink, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
         sink
     }
 }
@@ -170,7 +231,14 @@ fn queries_are_paired_by_process_name_and_type() {
     let rows = values(
         &r.rows(),
         DnsQuery::TABLE,
-        &["start_ns", "end_ns", "duration_ns", "name", "query_type", "status"],
+        &[
+            "start_ns",
+            "end_ns",
+            "duration_ns",
+            "name",
+            "query_type",
+            "status",
+        ],
     );
     assert_eq!(
         rows,
@@ -205,7 +273,10 @@ fn servers_belong_to_the_queries_they_may_be_of() {
         ["20 1.1.1.1", "21 -", "22 1.1.1.1;2.2.2.2"]
     );
     // An event that no query shows stays an event.
-    assert_eq!(values(&rows, GenericEvent::TABLE, &["ts_ns", "event_id"]), ["16 3010"]);
+    assert_eq!(
+        values(&rows, GenericEvent::TABLE, &["ts_ns", "event_id"]),
+        ["16 3010"]
+    );
 }
 
 #[test]
@@ -222,8 +293,16 @@ fn crowds_of_open_queries_are_given_up_and_none_is_lost() {
 #[test]
 fn stacks_of_events_stay_with_their_rows() {
     let mut r = Recording::new();
-    let stack = [0u64, 0x7FF8_0000_1000, 0x7FF8_0000_2000].map(u64::to_le_bytes).concat();
-    let query = [&wide("a")[..], &words(&[1, 0, 0]), &wide(""), &words(&[0; 4])].concat();
+    let stack = [0u64, 0x7FF8_0000_1000, 0x7FF8_0000_2000]
+        .map(u64::to_le_bytes)
+        .concat();
+    let query = [
+        &wide("a")[..],
+        &words(&[1, 0, 0]),
+        &wide(""),
+        &words(&[0; 4]),
+    ]
+    .concat();
     r.write(10, DNS_CLIENT, (3006, 0, BROWSER), &query, &stack);
     r.query(15, MAILER, "a", 1);
     r.answer(20, BROWSER, "a", 1);
@@ -233,7 +312,10 @@ fn stacks_of_events_stay_with_their_rows() {
     r.send(35, 12, 5);
     let rows = r.rows();
     let has_stack = |table, times| -> Vec<bool> {
-        values(&rows, table, &[times, "stack_id"]).iter().map(|row| !row.ends_with('-')).collect()
+        values(&rows, table, &[times, "stack_id"])
+            .iter()
+            .map(|row| !row.ends_with('-'))
+            .collect()
     };
     assert_eq!(has_stack(DnsQuery::TABLE, "end_ns"), [true, false]);
     assert_eq!(has_stack(TcpEvent::TABLE, "ts_ns"), [true, false]);
@@ -246,7 +328,13 @@ fn a_connection_is_distinguished_from_the_next_one_of_its_control_block() {
     r.send(10, 1, 100);
     r.end(20, 1044, (5000, 80), BROWSER);
     r.end(21, 1038, (5000, 80), BROWSER);
-    let ends = [&TCB.to_le_bytes()[..], &socket(1, 5001), &socket(2, 443), &words(&[2, 0])].concat();
+    let ends = [
+        &TCB.to_le_bytes()[..],
+        &socket(1, 5001),
+        &socket(2, 443),
+        &words(&[2, 0]),
+    ]
+    .concat();
     r.write(30, TCPIP, (1002, 0, MAILER), &ends, &[]);
     r.end(35, 1033, (5001, 443), MAILER);
     r.send(40, 1, 50);
@@ -267,7 +355,13 @@ fn a_connection_is_distinguished_from_the_next_one_of_its_control_block() {
         ],
     );
     rows.sort();
-    assert_eq!(rows, ["0 rundown 5000 80 - - 20 100", "1 connect 5001 443 30 35 - 50"]);
+    assert_eq!(
+        rows,
+        [
+            "0 rundown 5000 80 - - 20 100",
+            "1 connect 5001 443 30 35 - 50"
+        ]
+    );
 }
 
 #[test]
@@ -277,8 +371,19 @@ fn a_connection_that_nothing_announced_is_known_by_its_end() {
     r.end(20, 1039, (6000, 80), BROWSER);
     r.end(21, 1038, (6000, 80), BROWSER);
     let rows = r.rows();
-    let columns = ["kind", "local_address", "local_port", "open_ns", "abort_ns", "close_ns", "sends"];
-    assert_eq!(values(&rows, TcpConnection::TABLE, &columns), ["unknown 10.0.0.1 6000 - 20 21 1"]);
+    let columns = [
+        "kind",
+        "local_address",
+        "local_port",
+        "open_ns",
+        "abort_ns",
+        "close_ns",
+        "sends",
+    ];
+    assert_eq!(
+        values(&rows, TcpConnection::TABLE, &columns),
+        ["unknown 10.0.0.1 6000 - 20 21 1"]
+    );
     assert_ne!(values(&rows, TcpConnection::TABLE, &["process_key"]), ["-"]);
 }
 
@@ -293,20 +398,35 @@ fn a_template_that_is_reported_first_belongs_to_the_connection_that_follows() {
     template(&mut r, 5, 0);
     r.end(10, 1038, (5000, 80), BROWSER);
     template(&mut r, 1500, 1);
-    let ends = [&TCB.to_le_bytes()[..], &socket(1, 5001), &socket(2, 443), &words(&[2, 0])].concat();
+    let ends = [
+        &TCB.to_le_bytes()[..],
+        &socket(1, 5001),
+        &socket(2, 443),
+        &words(&[2, 0]),
+    ]
+    .concat();
     r.write(2000, TCPIP, (1002, 0, MAILER), &ends, &[]);
     r.end(2500, 1038, (5001, 443), MAILER);
     // Too long before the next one.
     template(&mut r, 3000, 2);
     r.write(4001, TCPIP, (1002, 0, MAILER), &ends, &[]);
-    let mut rows = values(&r.rows(), TcpConnection::TABLE, &["connection_id", "template"]);
+    let mut rows = values(
+        &r.rows(),
+        TcpConnection::TABLE,
+        &["connection_id", "template"],
+    );
     rows.sort();
     assert_eq!(rows, ["0 Internet", "1 DataCenter", "2 -"]);
 }
 
 #[test]
 fn what_the_system_counted_depends_on_whether_the_connection_was_closed() {
-    let columns = ["stat_in_bytes", "stat_out_bytes", "stat_in_packets", "stat_out_packets"];
+    let columns = [
+        "stat_in_bytes",
+        "stat_out_bytes",
+        "stat_in_packets",
+        "stat_out_packets",
+    ];
     let counted = |closed: bool| {
         let mut r = Recording::new();
         r.rundown(0, (5000, 80), BROWSER);
@@ -321,7 +441,10 @@ fn what_the_system_counted_depends_on_whether_the_connection_was_closed() {
     };
     assert_eq!(
         (counted(true), counted(false)),
-        (vec!["1000 2000 3 4".into()], vec!["1000 2000 5 6".to_owned()])
+        (
+            vec!["1000 2000 3 4".into()],
+            vec!["1000 2000 5 6".to_owned()]
+        )
     );
 }
 
@@ -339,11 +462,19 @@ fn the_last_data_of_a_connection_that_timed_out_is_what_was_sent_again() {
     r.end(120, 1046, (5000, 80), BROWSER);
     let rows = r.rows();
     assert_eq!(
-        values(&rows, TcpRetransmit::TABLE, &["ts_ns", "kind", "first_ns", "delay_ns", "size_bytes"]),
+        values(
+            &rows,
+            TcpRetransmit::TABLE,
+            &["ts_ns", "kind", "first_ns", "delay_ns", "size_bytes"]
+        ),
         ["60 retransmit 10 50 100", "90 tail_loss_probe 61 29 100"]
     );
     assert_eq!(
-        values(&rows, TcpConnection::TABLE, &["retransmit_timeout_ns", "last_send_ns", "max_send_gap_ns"]),
+        values(
+            &rows,
+            TcpConnection::TABLE,
+            &["retransmit_timeout_ns", "last_send_ns", "max_send_gap_ns"]
+        ),
         ["120 61 51"]
     );
 }
@@ -354,7 +485,10 @@ fn events_that_cannot_be_decoded_are_kept_as_they_are() {
     r.tcp(10, (1332, 0), &TCB.to_le_bytes());
     r.write(20, DNS_CLIENT, (3008, 0, BROWSER), &wide("a"), &[]);
     let rows = r.rows();
-    assert_eq!(values(&rows, GenericEvent::TABLE, &["event_id"]), ["1332", "3008"]);
+    assert_eq!(
+        values(&rows, GenericEvent::TABLE, &["event_id"]),
+        ["1332", "3008"]
+    );
     assert!(values(&rows, TcpConnection::TABLE, &["connection_id"]).is_empty());
     assert!(values(&rows, DnsQuery::TABLE, &["name"]).is_empty());
 }

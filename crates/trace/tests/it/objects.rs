@@ -2,7 +2,9 @@
 
 use etwkit_etl::writer::{KernelContext, KernelEvent};
 use etwkit_trace::import::Range;
-use etwkit_trace::table::{FileMap, Handle, Object, ObjectRef, Process, Row, VirtualAlloc, VirtualRange};
+use etwkit_trace::table::{
+    FileMap, Handle, Object, ObjectRef, Process, Row, VirtualAlloc, VirtualRange,
+};
 
 use crate::counters::{Recording, bytes, read, wide, words};
 
@@ -13,27 +15,61 @@ impl Recording {
     /// An event of a thread of a process.
     fn of(&mut self, us: i64, pid: u32, kind: (u8, u8, u8), payload: &[u8]) {
         let (group, opcode, version) = kind;
-        let context =
-            KernelContext::IdsAndTimes { thread_id: pid * 10, process_id: pid, kernel_time: 0, user_time: 0 };
+        let context = KernelContext::IdsAndTimes {
+            thread_id: pid * 10,
+            process_id: pid,
+            kernel_time: 0,
+            user_time: 0,
+        };
         let timestamp = self.start + us;
-        let event =
-            KernelEvent { context, timestamp, group, opcode, version, payload, ..KernelEvent::default() };
+        let event = KernelEvent {
+            context,
+            timestamp,
+            group,
+            opcode,
+            version,
+            payload,
+            ..KernelEvent::default()
+        };
         self.writer.write(0, event).unwrap();
     }
 
     /// A process and a thread of it start (type 1), or existed before the trace (type 3).
     fn process(&mut self, us: i64, op: u8, pid: u32, parent: u32) {
-        let ids = [(0x1000 + u64::from(pid), 8), (pid.into(), 4), (parent.into(), 4), (0, 4), (0, 4), (0, 8)];
+        let ids = [
+            (0x1000 + u64::from(pid), 8),
+            (pid.into(), 4),
+            (parent.into(), 4),
+            (0, 4),
+            (0, 4),
+            (0, 8),
+        ];
         // Flags, no SID, a name, an empty command line, no package and no application.
-        let tail =
-            [&bytes(&[(0, 4)])[..], &bytes(&[(0, 8)]), b"a.exe\0", &wide(""), &wide(""), &wide("")].concat();
+        let tail = [
+            &bytes(&[(0, 4)])[..],
+            &bytes(&[(0, 8)]),
+            b"a.exe\0",
+            &wide(""),
+            &wide(""),
+            &wide(""),
+        ]
+        .concat();
         self.kernel(us, 0, (3, op, 4), &[bytes(&ids), tail].concat());
-        self.kernel(us, 0, (5, op, 3), &bytes(&[(pid.into(), 4), (u64::from(pid) * 10, 4)]));
+        self.kernel(
+            us,
+            0,
+            (5, op, 3),
+            &bytes(&[(pid.into(), 4), (u64::from(pid) * 10, 4)]),
+        );
     }
 
     fn handle(&mut self, us: i64, op: u8, pid: u32, object: u64, handle: u64, name: &str) {
         let mut payload = bytes(&[(object, 8), (handle, 4), (EVENT, 2)]);
-        payload.extend(if name.is_empty() { vec![0, 0] } else { wide(name) });
+        payload.extend(if name.is_empty() {
+            vec![0, 0]
+        } else {
+            wide(name)
+        });
         self.of(us, pid, (17, op, 2), &payload);
     }
 
@@ -64,9 +100,17 @@ fn started() -> Recording {
 /// Process ids of a column of keys.
 fn pids(rows: &crate::counters::Batches, column: &str) -> Vec<Option<i64>> {
     let processes = read(rows, Process::TABLE, ["process_key", "pid"]);
-    let pid =
-        |key: Option<i64>| processes.iter().find(|row| row[0] == key && key.is_some()).and_then(|row| row[1]);
-    read(rows, Handle::TABLE, [column]).concat().into_iter().map(pid).collect()
+    let pid = |key: Option<i64>| {
+        processes
+            .iter()
+            .find(|row| row[0] == key && key.is_some())
+            .and_then(|row| row[1])
+    };
+    read(rows, Handle::TABLE, [column])
+        .concat()
+        .into_iter()
+        .map(pid)
+        .collect()
 }
 
 #[test]
@@ -85,9 +129,18 @@ fn values_and_addresses_are_used_again() {
     trace.handle(75, CLOSE, 100, 0xC0, 0x18, "");
     // Nothing says when this one was created.
     trace.handle(80, CLOSE, 200, 0xD0, 0x30, "Old");
-    trace.kernel(90, 0, (17, 37, 2), &[bytes(&[(EVENT, 2), (0, 2)]), wide("Event")].concat());
+    trace.kernel(
+        90,
+        0,
+        (17, 37, 2),
+        &[bytes(&[(EVENT, 2), (0, 2)]), wide("Event")].concat(),
+    );
     let rows = trace.rows(Range::ALL);
-    let handles = read(&rows, Handle::TABLE, ["handle", "open_ns", "close_ns", "lifetime_ns"]);
+    let handles = read(
+        &rows,
+        Handle::TABLE,
+        ["handle", "open_ns", "close_ns", "lifetime_ns"],
+    );
     assert_eq!(
         handles,
         [
@@ -101,14 +154,24 @@ fn values_and_addresses_are_used_again() {
     );
     assert_eq!(
         words(&rows, Handle::TABLE, "origin"),
-        ["create", "create", "create", "create", "unknown", "duplicate"]
+        [
+            "create",
+            "create",
+            "create",
+            "create",
+            "unknown",
+            "duplicate"
+        ]
     );
     assert_eq!(
         words(&rows, Handle::TABLE, "outcome"),
         ["closed", "closed", "reused", "closed", "closed", "open"]
     );
     let some = |pids: [i64; 6]| pids.map(Some).to_vec();
-    assert_eq!(pids(&rows, "process_key"), some([100, 100, 100, 100, 200, 200]));
+    assert_eq!(
+        pids(&rows, "process_key"),
+        some([100, 100, 100, 100, 200, 200])
+    );
     assert_eq!(pids(&rows, "open_process_key")[5], Some(100));
     assert_eq!(pids(&rows, "source_process_key")[5], Some(100));
     let objects = read(&rows, Handle::TABLE, ["object_id"]).concat();
@@ -121,27 +184,60 @@ fn values_and_addresses_are_used_again() {
     names.sort();
     let names: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
     assert_eq!(names, ["First", "Second", "-", "-", "Old"]);
-    assert!(words(&rows, Object::TABLE, "type_name").iter().all(|name| name == "Event"));
+    assert!(
+        words(&rows, Object::TABLE, "type_name")
+            .iter()
+            .all(|name| name == "Event")
+    );
 }
 
 #[test]
 fn where_objects_report_their_ends_they_outlive_their_handles() {
     let mut trace = started();
-    trace.of(5, 100, (17, 48, 2), &bytes(&[(0xA0, 8), (EVENT, 2), (0, 2)]));
+    trace.of(
+        5,
+        100,
+        (17, 48, 2),
+        &bytes(&[(0xA0, 8), (EVENT, 2), (0, 2)]),
+    );
     trace.handle(10, CREATE, 100, 0xA0, 0x14, "");
     trace.handle(20, CLOSE, 100, 0xA0, 0x14, "");
-    trace.of(25, 100, (17, 50, 2), &[bytes(&[(0xA0, 8)]), b"Dflt".to_vec(), bytes(&[(2, 4)])].concat());
+    trace.of(
+        25,
+        100,
+        (17, 50, 2),
+        &[bytes(&[(0xA0, 8)]), b"Dflt".to_vec(), bytes(&[(2, 4)])].concat(),
+    );
     trace.handle(30, CREATE, 100, 0xA0, 0x14, "");
     trace.handle(40, CLOSE, 100, 0xA0, 0x14, "");
     trace.of(50, 4, (17, 49, 2), &bytes(&[(0xA0, 8), (EVENT, 2), (0, 2)]));
     trace.handle(60, CREATE, 100, 0xA0, 0x14, "");
     let rows = trace.rows(Range::ALL);
-    assert_eq!(read(&rows, Handle::TABLE, ["object_id"]).concat(), [0, 0, 1].map(Some));
-    let lives = read(&rows, Object::TABLE, ["object_id", "first_ns", "created_ns", "deleted_ns"]);
-    assert_eq!(lives, [[Some(0), Some(5), Some(5), Some(50)], [Some(1), Some(60), None, None]]);
-    assert_eq!(words(&rows, ObjectRef::TABLE, "kind"), ["create", "reference", "delete"]);
+    assert_eq!(
+        read(&rows, Handle::TABLE, ["object_id"]).concat(),
+        [0, 0, 1].map(Some)
+    );
+    let lives = read(
+        &rows,
+        Object::TABLE,
+        ["object_id", "first_ns", "created_ns", "deleted_ns"],
+    );
+    assert_eq!(
+        lives,
+        [
+            [Some(0), Some(5), Some(5), Some(50)],
+            [Some(1), Some(60), None, None]
+        ]
+    );
+    assert_eq!(
+        words(&rows, ObjectRef::TABLE, "kind"),
+        ["create", "reference", "delete"]
+    );
     assert_eq!(words(&rows, ObjectRef::TABLE, "tag"), ["-", "Dflt", "-"]);
-    assert_eq!(read(&rows, ObjectRef::TABLE, ["object_id", "count"])[1], [Some(0), Some(2)]);
+    assert_eq!(
+        read(&rows, ObjectRef::TABLE, ["object_id", "count"])[1],
+        [Some(0), Some(2)]
+    );
 }
 
 #[test]
@@ -161,9 +257,18 @@ fn a_process_inherits_handles_and_the_kernel_has_its_own() {
     trace.process(70, 2, 300, 100);
     let rows = trace.rows(Range::ALL);
     assert_eq!(pids(&rows, "process_key"), [300, 100, 4, 300].map(Some));
-    assert_eq!(words(&rows, Handle::TABLE, "origin"), ["inherit", "create", "create", "create"]);
-    assert_eq!(words(&rows, Handle::TABLE, "outcome"), ["closed", "closed", "closed", "process_end"]);
-    assert_eq!(read(&rows, Handle::TABLE, ["lifetime_ns"]).concat(), [Some(10), Some(25), Some(10), None]);
+    assert_eq!(
+        words(&rows, Handle::TABLE, "origin"),
+        ["inherit", "create", "create", "create"]
+    );
+    assert_eq!(
+        words(&rows, Handle::TABLE, "outcome"),
+        ["closed", "closed", "closed", "process_end"]
+    );
+    assert_eq!(
+        read(&rows, Handle::TABLE, ["lifetime_ns"]).concat(),
+        [Some(10), Some(25), Some(10), None]
+    );
     assert_eq!(pids(&rows, "close_process_key")[2], Some(200));
 }
 
@@ -171,7 +276,11 @@ fn a_process_inherits_handles_and_the_kernel_has_its_own() {
 fn lists_of_open_handles_show_what_was_there_before() {
     let mut trace = started();
     let rundown = |object: u64, pid: u64, handle: u64, name: &str| {
-        [bytes(&[(object, 8), (pid, 4), (handle, 4), (EVENT, 2)]), wide(name)].concat()
+        [
+            bytes(&[(object, 8), (pid, 4), (handle, 4), (EVENT, 2)]),
+            wide(name),
+        ]
+        .concat()
     };
     trace.kernel(1, 0, (17, 38, 2), &rundown(0xA0, 100, 0x14, "Before"));
     trace.handle(10, CLOSE, 100, 0xA0, 0x14, "");
@@ -182,9 +291,16 @@ fn lists_of_open_handles_show_what_was_there_before() {
     let handles = read(&rows, Handle::TABLE, ["handle", "open_ns", "close_ns"]);
     assert_eq!(
         handles,
-        [[Some(0x14), None, Some(10)], [Some(0x44), None, None], [Some(0x18), Some(20), None]]
+        [
+            [Some(0x14), None, Some(10)],
+            [Some(0x44), None, None],
+            [Some(0x18), Some(20), None]
+        ]
     );
-    assert_eq!(words(&rows, Handle::TABLE, "origin"), ["rundown", "rundown", "create"]);
+    assert_eq!(
+        words(&rows, Handle::TABLE, "origin"),
+        ["rundown", "rundown", "create"]
+    );
     let mut names = words(&rows, Object::TABLE, "name");
     names.sort();
     assert_eq!(names, ["Always", "Before", "Leaked"]);
@@ -194,29 +310,68 @@ fn lists_of_open_handles_show_what_was_there_before() {
 fn files_are_mapped_and_unmapped() {
     let mut trace = started();
     let map = |base: u64, offset: u64| {
-        bytes(&[(base, 8), (0x77, 8), (4 << 48, 8), (0x5000, 8), (offset, 8), (100, 4)])
+        bytes(&[
+            (base, 8),
+            (0x77, 8),
+            (4 << 48, 8),
+            (0x5000, 8),
+            (offset, 8),
+            (100, 4),
+        ])
     };
     trace.kernel(1, 0, (4, 39, 3), &map(0x9_0000, 0));
-    trace.kernel(5, 0, (4, 36, 2), &[bytes(&[(0x77, 8)]), wide(r"\Device\HarddiskVolume3\a.txt")].concat());
+    trace.kernel(
+        5,
+        0,
+        (4, 36, 2),
+        &[bytes(&[(0x77, 8)]), wide(r"\Device\HarddiskVolume3\a.txt")].concat(),
+    );
     trace.of(10, 100, (4, 37, 3), &map(0x10_0000, 0x2000));
     trace.of(30, 100, (4, 38, 3), &map(0x10_0000, 0x2000));
     trace.of(40, 100, (4, 37, 3), &map(0x10_0000, 0));
     trace.of(50, 100, (4, 38, 3), &map(0x20_0000, 0));
     let rows = trace.rows(Range::ALL);
-    let columns = ["map_id", "address", "offset_bytes", "map_ns", "unmap_ns", "lifetime_ns"];
+    let columns = [
+        "map_id",
+        "address",
+        "offset_bytes",
+        "map_ns",
+        "unmap_ns",
+        "lifetime_ns",
+    ];
     assert_eq!(
         read(&rows, FileMap::TABLE, columns),
         [
-            [Some(1), Some(0x10_0000), Some(0x2000), Some(10), Some(30), Some(20)],
+            [
+                Some(1),
+                Some(0x10_0000),
+                Some(0x2000),
+                Some(10),
+                Some(30),
+                Some(20)
+            ],
             [Some(3), Some(0x20_0000), Some(0), None, Some(50), None],
             [Some(0), Some(0x9_0000), Some(0), None, None, None],
             [Some(2), Some(0x10_0000), Some(0), Some(40), None, None],
         ]
     );
-    assert_eq!(words(&rows, FileMap::TABLE, "origin"), ["map", "unknown", "rundown", "map"]);
-    assert_eq!(words(&rows, FileMap::TABLE, "outcome"), ["unmapped", "unmapped", "open", "open"]);
-    assert!(words(&rows, FileMap::TABLE, "path").iter().all(|path| path.ends_with(r"\a.txt")));
-    assert_eq!(read(&rows, FileMap::TABLE, ["flags"]).concat(), [Some(4); 4]);
+    assert_eq!(
+        words(&rows, FileMap::TABLE, "origin"),
+        ["map", "unknown", "rundown", "map"]
+    );
+    assert_eq!(
+        words(&rows, FileMap::TABLE, "outcome"),
+        ["unmapped", "unmapped", "open", "open"]
+    );
+    assert!(
+        words(&rows, FileMap::TABLE, "path")
+            .iter()
+            .all(|path| path.ends_with(r"\a.txt"))
+    );
+    assert_eq!(
+        read(&rows, FileMap::TABLE, ["flags"]).concat(),
+        [Some(4); 4]
+    );
 }
 
 #[test]
@@ -224,7 +379,12 @@ fn what_is_committed_twice_or_given_back_in_part_is_counted_by_pages() {
     let mut trace = started();
     let (commit, reserve, decommit, release) = (0x1000, 0x2000, 0x4000, 0x8000);
     let mut event = |us, op, base: u64, size: u64, flags: u64| {
-        trace.kernel(us, 0, (2, op, 2), &bytes(&[(base, 8), (size, 8), (100, 4), (flags, 4)]));
+        trace.kernel(
+            us,
+            0,
+            (2, op, 2),
+            &bytes(&[(base, 8), (size, 8), (100, 4), (flags, 4)]),
+        );
     };
     // Reserved; eight pages committed; the middle four given back; six pages around the hole committed; three
     // given back.
@@ -253,10 +413,19 @@ fn what_is_committed_twice_or_given_back_in_part_is_counted_by_pages() {
     );
     assert_eq!(
         words(&rows, VirtualAlloc::TABLE, "kind"),
-        ["reserve", "commit", "decommit", "commit", "decommit", "commit", "release"]
+        [
+            "reserve", "commit", "decommit", "commit", "decommit", "commit", "release"
+        ]
     );
-    let left = read(&rows, VirtualRange::TABLE, ["address", "size_bytes", "alloc_id"]);
-    assert_eq!(left, [[0x1000, 0x2000, 1], [0x3000, 0x3000, 3]].map(|row| row.map(Some)));
+    let left = read(
+        &rows,
+        VirtualRange::TABLE,
+        ["address", "size_bytes", "alloc_id"],
+    );
+    assert_eq!(
+        left,
+        [[0x1000, 0x2000, 1], [0x3000, 0x3000, 3]].map(|row| row.map(Some))
+    );
 }
 
 #[test]
@@ -265,11 +434,19 @@ fn processes_that_nothing_describes_are_distinguished_by_their_ids() {
     trace.handle(10, CREATE, 100, 0xA0, 0x14, "");
     trace.handle(20, CREATE, 200, 0xB0, 0x14, "");
     trace.handle(30, CLOSE, 100, 0xA0, 0x14, "");
-    trace.kernel(40, 0, (2, 98, 2), &bytes(&[(0x1000, 8), (0x1000, 8), (300, 4), (0x1000, 4)]));
+    trace.kernel(
+        40,
+        0,
+        (2, 98, 2),
+        &bytes(&[(0x1000, 8), (0x1000, 8), (300, 4), (0x1000, 4)]),
+    );
     let rows = trace.rows(Range::ALL);
     assert_eq!(words(&rows, Handle::TABLE, "outcome"), ["closed", "open"]);
     assert_eq!(pids(&rows, "process_key"), [100, 200].map(Some));
-    assert_eq!(read(&rows, VirtualAlloc::TABLE, ["changed_bytes"]), [[Some(0x1000)]]);
+    assert_eq!(
+        read(&rows, VirtualAlloc::TABLE, ["changed_bytes"]),
+        [[Some(0x1000)]]
+    );
     let mut known = read(&rows, Process::TABLE, ["pid"]).concat();
     known.retain(|pid| *pid >= Some(100));
     assert_eq!(known, [100, 200, 300].map(Some));

@@ -26,9 +26,21 @@ const CLASSES: u64 = 0xFFFF_9000_0000_00B0;
 
 impl Recording {
     /// An event of version 2 whose operation lasted from `from` to `to`.
-    fn registry(&mut self, op: u8, from: i64, to: i64, (status, index): (u64, u64), block: u64, name: &str) {
+    fn registry(
+        &mut self,
+        op: u8,
+        from: i64,
+        to: i64,
+        (status, index): (u64, u64),
+        block: u64,
+        name: &str,
+    ) {
         let begin = (self.start + from) as u64;
-        let payload = [bytes(&[(begin, 8), (status, 4), (index, 4), (block, 8)]), wide(name)].concat();
+        let payload = [
+            bytes(&[(begin, 8), (status, 4), (index, 4), (block, 8)]),
+            wide(name),
+        ]
+        .concat();
         self.kernel(to, 0, (9, op, 2), &payload);
     }
 
@@ -39,7 +51,11 @@ impl Recording {
 }
 
 fn durations(rows: &Batches) -> Vec<[Option<i64>; 3]> {
-    read(rows, RegistryIo::TABLE, ["start_ns", "end_ns", "duration_ns"])
+    read(
+        rows,
+        RegistryIo::TABLE,
+        ["start_ns", "end_ns", "duration_ns"],
+    )
 }
 
 #[test]
@@ -62,7 +78,12 @@ fn keys_are_those_of_their_control_blocks_wherever_these_are_named() {
     trace.registry(OPEN, 51, 52, (0, 0), 0, r"\Registry\Machine\System");
     trace.registry(OPEN, 53, 54, (0, 0), 0x77, "Lost");
     trace.registry(CLOSE, 55, 56, (0, 0), 0x77, "");
-    trace.block(90, BLOCK_END, CLASSES, r"\REGISTRY\MACHINE\SOFTWARE\Classes");
+    trace.block(
+        90,
+        BLOCK_END,
+        CLASSES,
+        r"\REGISTRY\MACHINE\SOFTWARE\Classes",
+    );
     let rows = trace.rows(Range::ALL);
     let run = r"\REGISTRY\MACHINE\SOFTWARE\Run";
     assert_eq!(
@@ -79,8 +100,15 @@ fn keys_are_those_of_their_control_blocks_wherever_these_are_named() {
             "-",
         ]
     );
-    let (_, batch) = rows.iter().find(|(table, _)| table.name == RegistryIo::TABLE.name).unwrap();
-    let whole = batch.column_by_name("is_whole_key").unwrap().as_boolean().clone();
+    let (_, batch) = rows
+        .iter()
+        .find(|(table, _)| table.name == RegistryIo::TABLE.name)
+        .unwrap();
+    let whole = batch
+        .column_by_name("is_whole_key")
+        .unwrap()
+        .as_boolean()
+        .clone();
     assert_eq!(
         whole.iter().flatten().collect::<Vec<_>>(),
         [true, true, true, true, true, true, true, false, false]
@@ -99,29 +127,77 @@ fn keys_are_those_of_their_control_blocks_wherever_these_are_named() {
             "close_key"
         ]
     );
-    assert_eq!(words(&rows, RegistryIo::TABLE, "value"), ["-", "Tray", "-", "-", "-", "-", "-", "-", "-"]);
-    let first = read(&rows, RegistryIo::TABLE, ["start_ns", "end_ns", "duration_ns", "status", "index"]);
-    assert_eq!(first[0], [Some(10), Some(14), Some(4), Some(0xC000_0034u32 as i32 as i64), Some(0)]);
-    assert_eq!(first[4], [Some(31), Some(33), Some(2), Some(0x8000_001Au32 as i32 as i64), Some(7)]);
+    assert_eq!(
+        words(&rows, RegistryIo::TABLE, "value"),
+        ["-", "Tray", "-", "-", "-", "-", "-", "-", "-"]
+    );
+    let first = read(
+        &rows,
+        RegistryIo::TABLE,
+        ["start_ns", "end_ns", "duration_ns", "status", "index"],
+    );
+    assert_eq!(
+        first[0],
+        [
+            Some(10),
+            Some(14),
+            Some(4),
+            Some(0xC000_0034u32 as i32 as i64),
+            Some(0)
+        ]
+    );
+    assert_eq!(
+        first[4],
+        [
+            Some(31),
+            Some(33),
+            Some(2),
+            Some(0x8000_001Au32 as i32 as i64),
+            Some(7)
+        ]
+    );
     // All of the thread that ran, and no event is reported twice.
     let threads = read(&rows, RegistryIo::TABLE, ["thread_key"]).concat();
-    assert!(threads.iter().all(|thread| thread.is_some() && *thread == threads[0]), "{threads:?}");
+    assert!(
+        threads
+            .iter()
+            .all(|thread| thread.is_some() && *thread == threads[0]),
+        "{threads:?}"
+    );
     assert!(read(&rows, GenericEvent::TABLE, ["event_id"]).is_empty());
 }
 
 #[test]
 fn older_versions_say_how_long_an_operation_took() {
     let mut trace = Recording::new();
-    let zero = [&bytes(&[(NOT_FOUND, 8), (RUN, 8), (5, 8)])[..], &wide("Sub")].concat();
+    let zero = [
+        &bytes(&[(NOT_FOUND, 8), (RUN, 8), (5, 8)])[..],
+        &wide("Sub"),
+    ]
+    .concat();
     trace.kernel(10, 0, (9, OPEN, 0), &zero);
-    let one =
-        |index: u64, name: &str| [&bytes(&[(0, 8), (RUN, 8), (7, 8), (index, 4)])[..], &wide(name)].concat();
+    let one = |index: u64, name: &str| {
+        [
+            &bytes(&[(0, 8), (RUN, 8), (7, 8), (index, 4)])[..],
+            &wide(name),
+        ]
+        .concat()
+    };
     trace.kernel(20, 0, (9, QUERY_VALUE, 1), &one(3, "Tray"));
     trace.kernel(30, 0, (9, BLOCK_CREATE, 1), &one(0, r"\REGISTRY\A"));
     let rows = trace.rows(Range::ALL);
-    assert_eq!(durations(&rows), [[5, 10, 5], [13, 20, 7]].map(|row| row.map(Some)));
-    assert_eq!(words(&rows, RegistryIo::TABLE, "key"), [r"\REGISTRY\A\Sub", r"\REGISTRY\A"]);
-    assert_eq!(read(&rows, RegistryIo::TABLE, ["index"]).concat(), [None, Some(3)]);
+    assert_eq!(
+        durations(&rows),
+        [[5, 10, 5], [13, 20, 7]].map(|row| row.map(Some))
+    );
+    assert_eq!(
+        words(&rows, RegistryIo::TABLE, "key"),
+        [r"\REGISTRY\A\Sub", r"\REGISTRY\A"]
+    );
+    assert_eq!(
+        read(&rows, RegistryIo::TABLE, ["index"]).concat(),
+        [None, Some(3)]
+    );
 }
 
 #[test]
@@ -133,7 +209,10 @@ fn a_begin_behind_the_end_gives_no_duration_and_other_events_stay() {
     trace.kernel(16, 0, (9, 35, 2), &bytes(&[(1, 4)]));
     let rows = trace.rows(Range::ALL);
     assert_eq!(durations(&rows), [[Some(10), Some(10), None]]);
-    assert_eq!(read(&rows, GenericEvent::TABLE, ["opcode"]).concat(), [Some(11), Some(35)]);
+    assert_eq!(
+        read(&rows, GenericEvent::TABLE, ["opcode"]).concat(),
+        [Some(11), Some(35)]
+    );
 }
 
 #[test]
@@ -142,7 +221,10 @@ fn an_operation_belongs_to_the_part_in_which_it_began() {
     trace.registry(OPEN, 10, 50, (0, 0), 0, r"\REGISTRY\A");
     trace.registry(OPEN, 40, 60, (0, 0), 0, r"\REGISTRY\B");
     trace.registry(OPEN, 70, 80, (0, 0), 0, r"\REGISTRY\C");
-    let rows = trace.rows(Range { start_ns: 30_000, end_ns: 65_000 });
+    let rows = trace.rows(Range {
+        start_ns: 30_000,
+        end_ns: 65_000,
+    });
     assert_eq!(words(&rows, RegistryIo::TABLE, "key"), [r"\REGISTRY\B"]);
 }
 
@@ -151,12 +233,21 @@ fn an_operation_has_the_stack_that_is_written_at_its_end() {
     let mut trace = Recording::new();
     trace.switch(1, 0, 0, 8, &[]);
     trace.registry(OPEN, 10, 20, (0, 0), 0, r"\REGISTRY\A");
-    let owner = bytes(&[((trace.start + 20) as u64, 8), (0, 4), (8, 4), (0x1000, 8), (0x2000, 8)]);
+    let owner = bytes(&[
+        ((trace.start + 20) as u64, 8),
+        (0, 4),
+        (8, 4),
+        (0x1000, 8),
+        (0x2000, 8),
+    ]);
     trace.kernel(21, 0, (24, 32, 2), &owner);
     let rows = trace.rows(Range::ALL);
     assert!(read(&rows, RegistryIo::TABLE, ["stack_id"])[0][0].is_some());
     assert_eq!(
-        (read(&rows, Stack::TABLE, ["depth"]).len(), read(&rows, Frame::TABLE, ["rva"]).len()),
+        (
+            read(&rows, Stack::TABLE, ["depth"]).len(),
+            read(&rows, Frame::TABLE, ["rva"]).len()
+        ),
         (2, 2)
     );
 }
@@ -178,5 +269,8 @@ fn sums_are_by_key_process_and_kind() {
         read(&rows, RegistryKey::TABLE, columns),
         [[1, 0, 1, 1], [2, 1, 10, 6]].map(|row| row.map(Some))
     );
-    assert_eq!(words(&rows, RegistryKey::TABLE, "operation"), ["open_key", "query_value"]);
+    assert_eq!(
+        words(&rows, RegistryKey::TABLE, "operation"),
+        ["open_key", "query_value"]
+    );
 }

@@ -23,13 +23,29 @@ fn sections(events: impl FnOnce(&mut Writer)) -> Map<String, Value> {
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), &options).unwrap();
     events(&mut writer);
     let file = writer.finish(1).unwrap().into_inner();
-    Summary::read(&Session::open(vec![Box::new(file)]).unwrap()).unwrap().sections
+    Summary::read(&Session::open(vec![Box::new(file)]).unwrap())
+        .unwrap()
+        .sections
 }
 
 /// A kernel event without thread and process in its header.
-fn kernel(w: &mut Writer, cpu: u16, timestamp: i64, (group, opcode, version): (u8, u8, u8), payload: &[u8]) {
+fn kernel(
+    w: &mut Writer,
+    cpu: u16,
+    timestamp: i64,
+    (group, opcode, version): (u8, u8, u8),
+    payload: &[u8],
+) {
     let context = KernelContext::None;
-    let event = KernelEvent { context, timestamp, group, opcode, version, payload, ..KernelEvent::default() };
+    let event = KernelEvent {
+        context,
+        timestamp,
+        group,
+        opcode,
+        version,
+        payload,
+        ..KernelEvent::default()
+    };
     w.write(cpu, event).unwrap();
 }
 
@@ -39,7 +55,13 @@ fn thread(w: &mut Writer, timestamp: i64, tid: u32) {
 }
 
 fn sample(w: &mut Writer, cpu: u16, timestamp: i64, tid: u32, ip: u64) {
-    kernel(w, cpu, timestamp, (15, 46, 2), &bytes!(ip, tid, 1u16, 0u8, 0u8));
+    kernel(
+        w,
+        cpu,
+        timestamp,
+        (15, 46, 2),
+        &bytes!(ip, tid, 1u16, 0u8, 0u8),
+    );
 }
 
 const KERNEL: u64 = 0xFFFF_8000_0000_1000;
@@ -48,14 +70,29 @@ const KERNEL: u64 = 0xFFFF_8000_0000_1000;
 fn a_stack_finds_its_sample_also_in_a_later_buffer_of_equal_time() {
     let s = sections(|w| {
         thread(w, 1, 4);
-        kernel(w, 0, 10, (24, 32, 2), &bytes!(10i64, 8u32, 4u32, KERNEL, 0x1000u64));
+        kernel(
+            w,
+            0,
+            10,
+            (24, 32, 2),
+            &bytes!(10i64, 8u32, 4u32, KERNEL, 0x1000u64),
+        );
         // Belongs to no sample.
         kernel(w, 0, 10, (24, 32, 2), &bytes!(10i64, 8u32, 5u32, KERNEL));
         sample(w, 1, 10, 4, 0x2000);
     });
     let stacks = &s["cpu"]["stacks"];
-    assert_eq!([&stacks["attached_to_samples"], &stacks["frames"]], [&json!(1), &json!(2)]);
-    assert_eq!([&stacks["samples_with_kernel_stack"], &stacks["samples_with_user_stack"]], [1, 1]);
+    assert_eq!(
+        [&stacks["attached_to_samples"], &stacks["frames"]],
+        [&json!(1), &json!(2)]
+    );
+    assert_eq!(
+        [
+            &stacks["samples_with_kernel_stack"],
+            &stacks["samples_with_user_stack"]
+        ],
+        [1, 1]
+    );
 }
 
 #[test]
@@ -65,7 +102,13 @@ fn a_stack_without_frames_is_attached_but_makes_no_sample_with_a_stack() {
         kernel(w, 0, 11, (24, 32, 2), &bytes!(10i64, 8u32, 4u32));
     });
     let stacks = &s["cpu"]["stacks"];
-    assert_eq!([&stacks["attached_to_samples"], &stacks["samples_with_any_stack"]], [&json!(1), &json!(0)]);
+    assert_eq!(
+        [
+            &stacks["attached_to_samples"],
+            &stacks["samples_with_any_stack"]
+        ],
+        [&json!(1), &json!(0)]
+    );
 }
 
 #[test]
@@ -79,8 +122,16 @@ fn a_stack_key_means_its_first_definition_from_the_reference_on() {
         kernel(w, 0, 14, (24, 36, 2), &bytes!(7u64, KERNEL));
     });
     let stacks = &s["cpu"]["stacks"];
-    let counts = ["key_references", "key_definitions", "key_references_unresolved", "frames"];
-    assert_eq!(counts.map(|key| stacks[key].as_u64().unwrap()), [2, 3, 0, 2]);
+    let counts = [
+        "key_references",
+        "key_definitions",
+        "key_references_unresolved",
+        "frames",
+    ];
+    assert_eq!(
+        counts.map(|key| stacks[key].as_u64().unwrap()),
+        [2, 3, 0, 2]
+    );
 }
 
 #[test]
@@ -90,7 +141,10 @@ fn thread_0_is_process_0_wherever_it_occurs() {
     for (section, id, payload) in [("disk", (1, 10, 3), read), ("faults", (2, 32, 2), fault)] {
         let s = sections(|w| kernel(w, 0, 10, id, &payload));
         assert!(s[section]["by_process"]["0"].is_object(), "{section}");
-        assert_eq!((&s["processes"]["0"]["name"], &s["totals"]["processes"]), (&Value::Null, &json!(1)));
+        assert_eq!(
+            (&s["processes"]["0"]["name"], &s["totals"]["processes"]),
+            (&Value::Null, &json!(1))
+        );
     }
 }
 
@@ -115,25 +169,42 @@ fn a_thread_known_from_the_end_belongs_to_the_instance_that_ran_then() {
     });
     let row = |key: &str| {
         let p = &s["processes"][key];
-        json!([p["name"], p["start_s"], p["stop_s"], p["exit_code"], p["defunct"], p["threads"]])
+        json!([
+            p["name"],
+            p["start_s"],
+            p["stop_s"],
+            p["exit_code"],
+            p["defunct"],
+            p["threads"]
+        ])
     };
     assert_eq!(row("8"), json!(["a.exe", 1e-5, 2e-5, 5, true, 0]));
     assert_eq!(row("8#2"), json!(["a.exe", 3e-5, null, null, false, 1]));
     assert_eq!(row("8#3"), json!(["a.exe", null, null, 6, true, 0]));
-    assert_eq!((&s["totals"]["processes"], &s["totals"]["layout_fallbacks"]), (&json!(3), &json!(0)));
+    assert_eq!(
+        (&s["totals"]["processes"], &s["totals"]["layout_fallbacks"]),
+        (&json!(3), &json!(0))
+    );
 }
 
 #[test]
 fn service_time_is_that_since_the_last_completion_on_the_disk() {
     let s = sections(|w| {
-        for (time, disk, response) in [(100, 0u32, 50u64), (120, 1, 90), (130, 0, 80), (200, 0, 10)] {
+        for (time, disk, response) in [(100, 0u32, 50u64), (120, 1, 90), (130, 0, 80), (200, 0, 10)]
+        {
             let irp = bytes!(disk, 0u32, response, 0u64, 3u32);
             kernel(w, 0, time, (1, 14, 3), &irp);
         }
     });
     let disks = &s["disk"]["by_disk"];
-    assert_eq!([&disks["0"]["service_us"], &disks["0"]["elapsed_us"]], [&json!(90.0), &json!(140.0)]);
-    assert_eq!([&disks["1"]["service_us"], &disks["1"]["flushes"]], [&json!(90.0), &json!(1)]);
+    assert_eq!(
+        [&disks["0"]["service_us"], &disks["0"]["elapsed_us"]],
+        [&json!(90.0), &json!(140.0)]
+    );
+    assert_eq!(
+        [&disks["1"]["service_us"], &disks["1"]["flushes"]],
+        [&json!(90.0), &json!(1)]
+    );
     assert_eq!(s["disk"]["by_file"], json!({}), "flushes have no file");
     assert_eq!(s["disk"]["by_process"]["?"]["flushes"], 4);
 }
@@ -141,8 +212,15 @@ fn service_time_is_that_since_the_last_completion_on_the_disk() {
 #[test]
 fn runtimes_come_in_the_order_of_the_trace() {
     let runtime = |w: &mut Writer, timestamp, instance: u16| {
-        let payload = [bytes!(instance, 1u16, 0u64, 0u64, 0u32, 0u8), vec![0; 2 + 16 + 2]].concat();
-        let descriptor = Descriptor { id: 187, ..Descriptor::default() };
+        let payload = [
+            bytes!(instance, 1u16, 0u64, 0u64, 0u32, 0u8),
+            vec![0; 2 + 16 + 2],
+        ]
+        .concat();
+        let descriptor = Descriptor {
+            id: 187,
+            ..Descriptor::default()
+        };
         let provider = Guid::literal("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
         let event = ManifestEvent {
             timestamp,
@@ -154,7 +232,18 @@ fn runtimes_come_in_the_order_of_the_trace() {
         };
         w.write(0, event).unwrap();
     };
-    let s = sections(|w| [9, 7, 9].into_iter().zip(1..).for_each(|(instance, t)| runtime(w, t, instance)));
+    let s = sections(|w| {
+        [9, 7, 9]
+            .into_iter()
+            .zip(1..)
+            .for_each(|(instance, t)| runtime(w, t, instance))
+    });
     let runtimes = s["dotnet"]["runtimes"]["8"].as_array().unwrap();
-    assert_eq!(runtimes.iter().map(|r| r["clr_instance"].as_u64().unwrap()).collect::<Vec<_>>(), [9, 7]);
+    assert_eq!(
+        runtimes
+            .iter()
+            .map(|r| r["clr_instance"].as_u64().unwrap())
+            .collect::<Vec<_>>(),
+        [9, 7]
+    );
 }

@@ -13,8 +13,8 @@ use etwkit_synth::{Options, Truth};
 use etwkit_trace::derive::derive;
 use etwkit_trace::import::import;
 use etwkit_trace::table::{
-    Alpc, Frame, HardFault, Heap, HeapProcess, MiniFilter, Module, PageFault, PageFaultProcess, Pool,
-    PoolTag, Process, Row, Table, Thread,
+    Alpc, Frame, HardFault, Heap, HeapProcess, MiniFilter, Module, PageFault, PageFaultProcess,
+    Pool, PoolTag, Process, Row, Table, Thread,
 };
 
 use crate::counters::Batches;
@@ -32,20 +32,40 @@ pub(crate) struct Made {
 pub(crate) fn made(scenario: &str) -> impl Iterator<Item = Made> {
     let scenario = etwkit_synth::find(scenario).unwrap();
     (1..4).map(|seed| {
-        let options = Options { seed, scale: 2, ..Options::default() };
+        let options = Options {
+            seed,
+            scale: 2,
+            ..Options::default()
+        };
         let (trace, truth) = scenario.write(Cursor::new(Vec::new()), &options).unwrap();
         let session = Session::open(vec![Box::new(trace.into_inner())]).unwrap();
         let mut rows = Batches::new();
         let all = etwkit_trace::import::Options::default();
-        import(&session, &all, &mut rows, &mut |_| ControlFlow::Continue(())).unwrap();
+        import(
+            &session,
+            &all,
+            &mut rows,
+            &mut |_| ControlFlow::Continue(()),
+        )
+        .unwrap();
         let mut sums = Batches::new();
         derive(&rows, &[], &mut sums).unwrap();
         rows.extend(sums);
-        let mut made = Made { rows, pids: HashMap::new(), threads: HashMap::new(), truth };
+        let mut made = Made {
+            rows,
+            pids: HashMap::new(),
+            threads: HashMap::new(),
+            truth,
+        };
         let pids = made.numbers(Process::TABLE, ["process_key", "pid"]);
-        made.pids = pids.iter().map(|[key, pid]| (key.unwrap(), pid.unwrap().to_string())).collect();
+        made.pids = pids
+            .iter()
+            .map(|[key, pid]| (key.unwrap(), pid.unwrap().to_string()))
+            .collect();
         let threads = made.numbers(Thread::TABLE, ["thread_key", "process_key", "tid"]);
-        let named = threads.iter().filter_map(|[key, process, tid]| Some((*key, (*process)?, (*tid)?)));
+        let named = threads
+            .iter()
+            .filter_map(|[key, process, tid]| Some((*key, (*process)?, (*tid)?)));
         made.threads = named
             .map(|(key, process, tid)| (key.unwrap(), format!("{}/{tid}", made.pids[&process])))
             .collect();
@@ -55,7 +75,11 @@ pub(crate) fn made(scenario: &str) -> impl Iterator<Item = Made> {
 
 impl Made {
     /// Numbers of a table, row by row.
-    pub(crate) fn numbers<const N: usize>(&self, table: &Table, columns: [&str; N]) -> Vec<[Option<i64>; N]> {
+    pub(crate) fn numbers<const N: usize>(
+        &self,
+        table: &Table,
+        columns: [&str; N],
+    ) -> Vec<[Option<i64>; N]> {
         let mut rows = Vec::new();
         for (_, batch) in self.rows.iter().filter(|(of, _)| of.name == table.name) {
             let values = columns.map(|name| {
@@ -66,7 +90,9 @@ impl Made {
                 };
                 numbers
             });
-            rows.extend((0..batch.num_rows()).map(|row| std::array::from_fn(|column| values[column][row])));
+            rows.extend(
+                (0..batch.num_rows()).map(|row| std::array::from_fn(|column| values[column][row])),
+            );
         }
         rows
     }
@@ -74,8 +100,15 @@ impl Made {
     pub(crate) fn words(&self, table: &Table, column: &str) -> Vec<Option<String>> {
         let of = self.rows.iter().filter(|(of, _)| of.name == table.name);
         of.flat_map(|(_, batch)| {
-            let array = batch.column_by_name(column).unwrap().as_string::<i32>().clone();
-            array.iter().map(|text| text.map(str::to_owned)).collect::<Vec<_>>()
+            let array = batch
+                .column_by_name(column)
+                .unwrap()
+                .as_string::<i32>()
+                .clone();
+            array
+                .iter()
+                .map(|text| text.map(str::to_owned))
+                .collect::<Vec<_>>()
         })
         .collect()
     }
@@ -88,18 +121,34 @@ impl Made {
 #[test]
 fn calls_of_minifilters_are_those_of_the_simulation() {
     for made in made("file-filters") {
-        let modules: Vec<String> = made.words(Module::TABLE, "name").into_iter().flatten().collect();
+        let modules: Vec<String> = made
+            .words(Module::TABLE, "name")
+            .into_iter()
+            .flatten()
+            .collect();
         let frames = made.numbers(Frame::TABLE, ["module_id"]).concat();
-        let driver = |frame: Option<i64>| modules[frames[frame.unwrap() as usize].unwrap() as usize].clone();
-        let columns = ["frame_id", "process_key", "end_ns", "duration_ns", "status", "stack_id"];
-        let (phases, operations) =
-            (made.words(MiniFilter::TABLE, "phase"), made.words(MiniFilter::TABLE, "operation"));
+        let driver =
+            |frame: Option<i64>| modules[frames[frame.unwrap() as usize].unwrap() as usize].clone();
+        let columns = [
+            "frame_id",
+            "process_key",
+            "end_ns",
+            "duration_ns",
+            "status",
+            "stack_id",
+        ];
+        let (phases, operations) = (
+            made.words(MiniFilter::TABLE, "phase"),
+            made.words(MiniFilter::TABLE, "operation"),
+        );
         let paths = made.words(MiniFilter::TABLE, "path");
         let mut found = etwkit_synth::truth::MiniFilter::default();
         let rows = made.numbers(MiniFilter::TABLE, columns);
         let has_stacks = rows.iter().filter(|row| row[5].is_some()).count();
-        for ((row, path), (phase, operation)) in
-            rows.iter().zip(paths).zip(phases.into_iter().zip(operations))
+        for ((row, path), (phase, operation)) in rows
+            .iter()
+            .zip(paths)
+            .zip(phases.into_iter().zip(operations))
         {
             let [frame, process, end, duration, status, _] = *row;
             if end.is_none() {
@@ -110,7 +159,10 @@ fn calls_of_minifilters_are_those_of_the_simulation() {
             let of_driver = found.by_driver.entry(driver(frame)).or_default();
             for sums in [
                 of_driver.entry(what).or_default(),
-                found.by_process.entry(made.pids[&process.unwrap()].clone()).or_default(),
+                found
+                    .by_process
+                    .entry(made.pids[&process.unwrap()].clone())
+                    .or_default(),
                 found.by_file.entry(path.unwrap()).or_default(),
             ] {
                 let sums: &mut Callbacks = sums;
@@ -119,11 +171,17 @@ fn calls_of_minifilters_are_those_of_the_simulation() {
                 sums.duration_ns += duration.unwrap();
             }
             if let Some(status) = status {
-                *found.failed_by_status.entry(format!("{:#010x}", status as u32)).or_default() += 1;
+                *found
+                    .failed_by_status
+                    .entry(format!("{:#010x}", status as u32))
+                    .or_default() += 1;
             }
         }
         assert_eq!(found, made.truth.mini_filter);
-        assert!(!found.failed_by_status.is_empty() && has_stacks > rows.len() / 2, "{has_stacks}");
+        assert!(
+            !found.failed_by_status.is_empty() && has_stacks > rows.len() / 2,
+            "{has_stacks}"
+        );
     }
 }
 
@@ -133,28 +191,43 @@ fn page_faults_are_those_of_the_simulation() {
         let mut found: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         let rows = made.numbers(PageFault::TABLE, ["process_key"]);
         for ([process], kind) in rows.iter().zip(made.words(PageFault::TABLE, "kind")) {
-            let of_process = found.entry(made.pids[&process.unwrap()].clone()).or_default();
+            let of_process = found
+                .entry(made.pids[&process.unwrap()].clone())
+                .or_default();
             *of_process.entry(kind.unwrap()).or_default() += 1;
         }
         assert_eq!(found, made.truth.page_faults);
         let sums = made.numbers(PageFaultProcess::TABLE, ["process_key", "count"]);
         let kinds = made.words(PageFaultProcess::TABLE, "kind");
         let counted = sums.iter().zip(kinds).map(|([process, count], kind)| {
-            (made.pids[&process.unwrap()].clone(), kind.unwrap(), count.unwrap() as u64)
+            (
+                made.pids[&process.unwrap()].clone(),
+                kind.unwrap(),
+                count.unwrap() as u64,
+            )
         });
-        let expected = found
-            .iter()
-            .flat_map(|(pid, kinds)| kinds.iter().map(|(kind, count)| (pid.clone(), kind.clone(), *count)));
+        let expected = found.iter().flat_map(|(pid, kinds)| {
+            kinds
+                .iter()
+                .map(|(kind, count)| (pid.clone(), kind.clone(), *count))
+        });
         let mut counted: Vec<_> = counted.collect();
         counted.sort();
         assert_eq!(counted, expected.collect::<Vec<_>>());
 
         let mut by_process: BTreeMap<String, HardFaultSums> = BTreeMap::new();
         let mut by_file: BTreeMap<String, HardFaultSums> = BTreeMap::new();
-        let rows = made.numbers(HardFault::TABLE, ["process_key", "size_bytes", "duration_ns"]);
-        for ([process, size, duration], path) in rows.iter().zip(made.words(HardFault::TABLE, "path")) {
+        let rows = made.numbers(
+            HardFault::TABLE,
+            ["process_key", "size_bytes", "duration_ns"],
+        );
+        for ([process, size, duration], path) in
+            rows.iter().zip(made.words(HardFault::TABLE, "path"))
+        {
             for sums in [
-                by_process.entry(made.pids[&process.unwrap()].clone()).or_default(),
+                by_process
+                    .entry(made.pids[&process.unwrap()].clone())
+                    .or_default(),
                 by_file.entry(path.unwrap()).or_default(),
             ] {
                 sums.count += 1;
@@ -164,7 +237,10 @@ fn page_faults_are_those_of_the_simulation() {
         }
         assert_eq!(
             (by_process, by_file),
-            (made.truth.hard_faults.by_process, made.truth.hard_faults.by_file)
+            (
+                made.truth.hard_faults.by_process,
+                made.truth.hard_faults.by_file
+            )
         );
     }
 }
@@ -184,9 +260,15 @@ fn heaps_are_those_of_the_simulation() {
         ];
         let rows = made.numbers(Heap::TABLE, columns);
         let kinds = made.words(Heap::TABLE, "kind");
-        for ([process, heap, size, lifetime, bytes, blocks, allocation], kind) in rows.iter().zip(kinds) {
-            let of_process = found.entry(made.pids[&process.unwrap()].clone()).or_default();
-            let sums = of_process.entry(format!("{:#x}", heap.unwrap())).or_default();
+        for ([process, heap, size, lifetime, bytes, blocks, allocation], kind) in
+            rows.iter().zip(kinds)
+        {
+            let of_process = found
+                .entry(made.pids[&process.unwrap()].clone())
+                .or_default();
+            let sums = of_process
+                .entry(format!("{:#x}", heap.unwrap()))
+                .or_default();
             let size = size.unwrap_or_default() as u64;
             let (bytes, blocks) = (bytes.unwrap(), blocks.unwrap());
             match kind.as_deref().unwrap() {
@@ -217,9 +299,15 @@ fn heaps_are_those_of_the_simulation() {
             sums.live_bytes = sums.live_bytes.wrapping_add_signed(bytes);
         }
         assert_eq!(found, made.truth.heap);
-        let columns =
-            ["process_key", "heap_handle", "allocations", "outstanding_bytes", "outstanding_blocks"];
-        for [process, heap, allocations, bytes, blocks] in made.numbers(HeapProcess::TABLE, columns) {
+        let columns = [
+            "process_key",
+            "heap_handle",
+            "allocations",
+            "outstanding_bytes",
+            "outstanding_blocks",
+        ];
+        for [process, heap, allocations, bytes, blocks] in made.numbers(HeapProcess::TABLE, columns)
+        {
             let sums = &found[&made.pids[&process.unwrap()]][&format!("{:#x}", heap.unwrap())];
             let expected = [sums.allocations, sums.live_bytes, sums.live].map(|n| Some(n as i64));
             assert_eq!([allocations, bytes, blocks], expected);
@@ -241,15 +329,26 @@ fn memory_of_the_kernel_is_that_of_the_simulation() {
             "free_stack_id",
         ];
         let rows = made.numbers(Pool::TABLE, columns);
-        let (tags, outcomes) = (made.words(Pool::TABLE, "tag"), made.words(Pool::TABLE, "outcome"));
+        let (tags, outcomes) = (
+            made.words(Pool::TABLE, "tag"),
+            made.words(Pool::TABLE, "outcome"),
+        );
         for ((row, tag), outcome) in rows.iter().zip(tags).zip(outcomes) {
             let [maker, freer, size, lifetime, since, made_by, freed_by] = *row;
             let (tag, bytes) = (tag.unwrap(), size.unwrap() as u64);
             let mut count = |process: Option<i64>, change: &dyn Fn(&mut PoolSums)| {
                 change(found.by_tag.entry(tag.clone()).or_default());
-                change(found.by_process.entry(made.pids[&process.unwrap()].clone()).or_default());
+                change(
+                    found
+                        .by_process
+                        .entry(made.pids[&process.unwrap()].clone())
+                        .or_default(),
+                );
             };
-            assert_eq!((since.is_some(), freer.is_some()), (made_by.is_some(), freed_by.is_some()));
+            assert_eq!(
+                (since.is_some(), freer.is_some()),
+                (made_by.is_some(), freed_by.is_some())
+            );
             if since.is_some() {
                 count(maker, &|sums| {
                     sums.allocations += 1;
@@ -272,14 +371,30 @@ fn memory_of_the_kernel_is_that_of_the_simulation() {
             }
         }
         assert_eq!(found, made.truth.pool);
-        let columns = ["allocations", "freed_bytes", "frees_of_earlier", "outstanding_bytes"];
+        let columns = [
+            "allocations",
+            "freed_bytes",
+            "frees_of_earlier",
+            "outstanding_bytes",
+        ];
         let sums = made.numbers(PoolTag::TABLE, columns);
-        let tags = made.words(PoolTag::TABLE, "tag").into_iter().map(Option::unwrap);
+        let tags = made
+            .words(PoolTag::TABLE, "tag")
+            .into_iter()
+            .map(Option::unwrap);
         let expected = found.by_tag.iter().map(|(tag, sums)| {
-            let numbers = [sums.allocations, sums.freed_bytes, sums.frees_of_earlier, sums.live_bytes];
+            let numbers = [
+                sums.allocations,
+                sums.freed_bytes,
+                sums.frees_of_earlier,
+                sums.live_bytes,
+            ];
             (tag.clone(), numbers.map(|n| Some(n as i64)))
         });
-        assert_eq!(tags.zip(sums).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        assert_eq!(
+            tags.zip(sums).collect::<Vec<_>>(),
+            expected.collect::<Vec<_>>()
+        );
     }
 }
 
@@ -314,7 +429,13 @@ fn messages_are_those_of_the_simulation() {
         assert_eq!(calls, made.truth.alpc.calls);
         let expected = made.truth.alpc.waits.iter().filter_map(|(thread, of)| {
             let reply = of.get("reply").filter(|reply| reply.waits > 0)?;
-            Some((thread.clone(), AlpcWaits { open_at_end: 0, ..*reply }))
+            Some((
+                thread.clone(),
+                AlpcWaits {
+                    open_at_end: 0,
+                    ..*reply
+                },
+            ))
         });
         assert_eq!(waits, expected.collect());
         let (sent, received) = (made.truth.alpc.sent, made.truth.alpc.received);

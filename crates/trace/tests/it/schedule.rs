@@ -48,8 +48,12 @@ fn check(name: &str, session: &Session, truth: &Value) -> Vec<String> {
     let us = |ticks: i64| clock.duration_seconds(ticks) * 1e6;
     let mut ours: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
     for (process, tid, times) in summary.threads().filter(|(_, tid, _)| *tid != 0) {
-        let process = process.and_then(|key| directory.processes.instance(key)).unwrap();
-        let row = ours.entry(format!("{}/{tid}", process.key_text())).or_default();
+        let process = process
+            .and_then(|key| directory.processes.instance(key))
+            .unwrap();
+        let row = ours
+            .entry(format!("{}/{tid}", process.key_text()))
+            .or_default();
         for (key, value) in [
             ("run_us", us(times.running)),
             ("run_open_start_us", us(times.running_at_start)),
@@ -63,8 +67,12 @@ fn check(name: &str, session: &Session, truth: &Value) -> Vec<String> {
         }
     }
     for (process, tid, reason, ticks) in summary.wait_reasons() {
-        let process = process.and_then(|key| directory.processes.instance(key)).unwrap();
-        let row = ours.entry(format!("{}/{tid}", process.key_text())).or_default();
+        let process = process
+            .and_then(|key| directory.processes.instance(key))
+            .unwrap();
+        let row = ours
+            .entry(format!("{}/{tid}", process.key_text()))
+            .or_default();
         row.insert(format!("reason {reason}"), us(ticks));
     }
     let mut differences = Vec::new();
@@ -75,7 +83,11 @@ fn check(name: &str, session: &Session, truth: &Value) -> Vec<String> {
         for (name, value) in want.as_object().unwrap() {
             match value {
                 Value::Object(reasons) => {
-                    wanted.extend(reasons.iter().map(|(r, v)| (format!("reason {r}"), v.as_f64().unwrap())));
+                    wanted.extend(
+                        reasons
+                            .iter()
+                            .map(|(r, v)| (format!("reason {r}"), v.as_f64().unwrap())),
+                    );
                 }
                 value => wanted.push((name.clone(), value.as_f64().unwrap())),
             }
@@ -88,7 +100,11 @@ fn check(name: &str, session: &Session, truth: &Value) -> Vec<String> {
                 "run_open_end_us" if want > 0.0 => want -= edges_us[1],
                 _ => {}
             }
-            let got = ours.get(key).and_then(|row| row.get(&column)).copied().unwrap_or_default();
+            let got = ours
+                .get(key)
+                .and_then(|row| row.get(&column))
+                .copied()
+                .unwrap_or_default();
             // The end time of the header is known to 100 ns.
             if (got - want).abs() > 0.25 {
                 differences.push(format!("{name} {key} {column}: expected {want}, got {got}"));
@@ -107,7 +123,11 @@ fn times_of_every_thread_equal_the_truth_to_a_quarter_microsecond() {
     let (mut compared, mut differences) = (0, Vec::new());
     for path in truth_files(&root.join("made")) {
         let truth = read_json(&path);
-        let name = path.file_name().unwrap().to_string_lossy().replace(".truth.json", "");
+        let name = path
+            .file_name()
+            .unwrap()
+            .to_string_lossy()
+            .replace(".truth.json", "");
         // Cut traces have their truth up to the damage; the test of lost buffers is below.
         if truth["sched"]["threads"].is_null() || name.starts_with("lost") {
             continue;

@@ -40,11 +40,22 @@ impl Recording {
         options.header.cpu_count = 2;
         change(&mut options);
         let writer = TraceWriter::new(Cursor::new(Vec::new()), &options).unwrap();
-        Self { writer, start: options.t0, start_time: options.header.start_time }
+        Self {
+            writer,
+            start: options.t0,
+            start_time: options.header.start_time,
+        }
     }
 
     /// A kernel event that a thread of process 40 logged, or nobody.
-    pub(crate) fn kernel(&mut self, us: i64, cpu: u16, by: Option<u32>, id: (u8, u8, u8), payload: &[u8]) {
+    pub(crate) fn kernel(
+        &mut self,
+        us: i64,
+        cpu: u16,
+        by: Option<u32>,
+        id: (u8, u8, u8),
+        payload: &[u8],
+    ) {
         let context = by.map_or(KernelContext::None, |tid| KernelContext::ids(tid, 40));
         self.kernel_by(us, cpu, context, id, payload);
     }
@@ -59,8 +70,15 @@ impl Recording {
     ) {
         let (group, opcode, version) = id;
         let timestamp = self.start + us;
-        let event =
-            KernelEvent { context, timestamp, group, opcode, version, payload, ..KernelEvent::default() };
+        let event = KernelEvent {
+            context,
+            timestamp,
+            group,
+            opcode,
+            version,
+            payload,
+            ..KernelEvent::default()
+        };
         self.writer.write(cpu, event).unwrap();
     }
 
@@ -79,7 +97,13 @@ impl Recording {
     }
 
     pub(crate) fn ready(&mut self, us: i64, cpu: u16, tid: u32) {
-        self.kernel(us, cpu, None, (5, 50, 2), &bytes(&[(tid.into(), 4), (0, 4)]));
+        self.kernel(
+            us,
+            cpu,
+            None,
+            (5, 50, 2),
+            &bytes(&[(tid.into(), 4), (0, 4)]),
+        );
     }
 
     fn mark(&mut self, us: i64, cpu: u16) {
@@ -96,11 +120,23 @@ impl Recording {
     fn stack(&mut self, us: i64, cpu: u16, of: (i64, u32), frames: &[u64]) {
         let owner = [((self.start + of.0) as u64, 8), (40, 4), (of.1.into(), 4)];
         let frames: Vec<(u64, usize)> = frames.iter().map(|frame| (*frame, 8)).collect();
-        self.kernel(us, cpu, None, (24, 32, 2), &[bytes(&owner), bytes(&frames)].concat());
+        self.kernel(
+            us,
+            cpu,
+            None,
+            (24, 32, 2),
+            &[bytes(&owner), bytes(&frames)].concat(),
+        );
     }
 
     fn sample(&mut self, us: i64, tid: u32, ip: u64) {
-        self.kernel(us, 0, None, (15, 46, 2), &bytes(&[(ip, 8), (tid.into(), 4), (1, 2), (0, 2)]));
+        self.kernel(
+            us,
+            0,
+            None,
+            (15, 46, 2),
+            &bytes(&[(ip, 8), (tid.into(), 4), (1, 2), (0, 2)]),
+        );
     }
 
     /// A thread starts (1), ends (2), or existed before the trace (3).
@@ -110,7 +146,10 @@ impl Recording {
     }
 
     pub(crate) fn finish(self) -> Vec<u8> {
-        self.writer.finish(self.start_time + 10_000).unwrap().into_inner()
+        self.writer
+            .finish(self.start_time + 10_000)
+            .unwrap()
+            .into_inner()
     }
 
     pub(crate) fn rows(self) -> Batches {
@@ -119,19 +158,34 @@ impl Recording {
 }
 
 pub(crate) fn rows(files: Vec<Vec<u8>>) -> (Batches, Imported) {
-    let session = Session::open(files.into_iter().map(|file| Box::new(file) as _).collect()).unwrap();
+    let session =
+        Session::open(files.into_iter().map(|file| Box::new(file) as _).collect()).unwrap();
     let mut sink = Batches::new();
-    let imported =
-        import(&session, &Options::default(), &mut sink, &mut |_| ControlFlow::Continue(())).unwrap();
+    let imported = import(&session, &Options::default(), &mut sink, &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
     (sink, imported)
 }
 
 /// Thread, T0, T1, T2, T3, running, waiting, ready of every row; idle is left out.
 fn slices(rows: &Batches) -> Vec<[Option<i64>; 8]> {
     let tids = read(rows, Thread::TABLE, ["thread_key", "tid"]);
-    let tid = |key| tids.iter().find(|[known, _]| *known == key).and_then(|[_, tid]| *tid);
-    let columns =
-        ["thread_key", "last_out_ns", "readied_ns", "in_ns", "out_ns", "run_ns", "wait_ns", "ready_ns"];
+    let tid = |key| {
+        tids.iter()
+            .find(|[known, _]| *known == key)
+            .and_then(|[_, tid]| *tid)
+    };
+    let columns = [
+        "thread_key",
+        "last_out_ns",
+        "readied_ns",
+        "in_ns",
+        "out_ns",
+        "run_ns",
+        "wait_ns",
+        "ready_ns",
+    ];
     let mut slices = read(rows, ContextSwitch::TABLE, columns);
     slices.iter_mut().for_each(|row| row[0] = tid(row[0]));
     slices.retain(|row| row[0] != Some(0));
@@ -140,15 +194,23 @@ fn slices(rows: &Batches) -> Vec<[Option<i64>; 8]> {
 
 pub(crate) fn truths(rows: &Batches, table: &Table, column: &str) -> Vec<Option<bool>> {
     let of = rows.iter().filter(|(of, _)| of.name == table.name);
-    of.flat_map(|(_, batch)| batch.column_by_name(column).unwrap().as_boolean().iter().collect::<Vec<_>>())
-        .collect()
+    of.flat_map(|(_, batch)| {
+        batch
+            .column_by_name(column)
+            .unwrap()
+            .as_boolean()
+            .iter()
+            .collect::<Vec<_>>()
+    })
+    .collect()
 }
 
 /// Addresses of a stack, innermost first.
 fn frames(rows: &Batches, stack: i64) -> Vec<u64> {
     let stacks = read(rows, Stack::TABLE, ["stack_id", "parent_id", "frame_id"]);
     let frames = read(rows, Frame::TABLE, ["frame_id", "address"]);
-    let address = |frame: Option<i64>| frames.iter().find(|[id, _]| *id == frame).unwrap()[1].unwrap() as u64;
+    let address =
+        |frame: Option<i64>| frames.iter().find(|[id, _]| *id == frame).unwrap()[1].unwrap() as u64;
     let mut at = Some(stack);
     let mut found = Vec::new();
     while let Some(stack) = at {
@@ -161,7 +223,9 @@ fn frames(rows: &Batches, stack: i64) -> Vec<u64> {
 
 fn stack_ids(rows: &Batches, table: &Table, column: &str) -> Vec<Vec<u64>> {
     let ids = read(rows, table, [column]).concat();
-    ids.into_iter().map(|id| id.map(|id| frames(rows, id)).unwrap_or_default()).collect()
+    ids.into_iter()
+        .map(|id| id.map(|id| frames(rows, id)).unwrap_or_default())
+        .collect()
 }
 
 /// The example of `docs/numbers/schedule.md`: made ready on another processor before the switch-out is
@@ -180,9 +244,16 @@ fn a_thread_that_is_made_ready_just_before_its_switch_out_keeps_who_made_it_read
     let slice = slices(&rows)[1];
     assert_eq!(slice, [4, 20, 20, 28, 33, 5, 0, 8].map(Some));
     let tids = read(&rows, Thread::TABLE, ["tid", "thread_key"]);
-    let readier = read(&rows, ContextSwitch::TABLE, ["in_ns", "readying_thread_key"]);
+    let readier = read(
+        &rows,
+        ContextSwitch::TABLE,
+        ["in_ns", "readying_thread_key"],
+    );
     let readier = readier.iter().find(|[at, _]| *at == Some(28)).unwrap()[1];
-    assert_eq!(tids.iter().find(|[_, key]| *key == readier).unwrap()[0], Some(8));
+    assert_eq!(
+        tids.iter().find(|[_, key]| *key == readier).unwrap()[0],
+        Some(8)
+    );
     let stacks = stack_ids(&rows, ContextSwitch::TABLE, "readying_stack_id");
     assert!(stacks.contains(&vec![KERNEL, KERNEL + 1]), "{stacks:x?}");
 }
@@ -205,11 +276,32 @@ fn a_new_thread_has_the_time_at_which_it_was_first_made_ready_and_ran() {
     let columns = ["tid", "start_ns", "first_readied_ns", "first_in_ns"];
     let threads = read(&rows, Thread::TABLE, columns);
     assert!(threads.contains(&[12, 10, 12, 20].map(Some)), "{threads:?}");
-    assert!(threads.contains(&[Some(4), None, None, None]), "{threads:?}");
-    assert!(threads.contains(&[Some(16), Some(31), None, None]), "{threads:?}");
+    assert!(
+        threads.contains(&[Some(4), None, None, None]),
+        "{threads:?}"
+    );
+    assert!(
+        threads.contains(&[Some(16), Some(31), None, None]),
+        "{threads:?}"
+    );
     // How long it was ready is reported with the thread; what it waited for is nobody's.
-    let first = slices(&rows).into_iter().find(|slice| slice[3] == Some(20)).unwrap();
-    assert_eq!(first, [Some(12), None, Some(12), Some(20), Some(24), Some(4), None, None]);
+    let first = slices(&rows)
+        .into_iter()
+        .find(|slice| slice[3] == Some(20))
+        .unwrap();
+    assert_eq!(
+        first,
+        [
+            Some(12),
+            None,
+            Some(12),
+            Some(20),
+            Some(24),
+            Some(4),
+            None,
+            None
+        ]
+    );
 }
 
 #[test]
@@ -228,14 +320,37 @@ fn threads_and_processes_know_who_created_them() {
     trace.thread(30, Some(999), 1, 100, 112);
     trace.kernel(40, 0, None, (3, 3, 4), &process(120));
     let rows = trace.rows();
-    let threads = read(&rows, Thread::TABLE, ["tid", "thread_key", "creator_thread_key"]);
-    let tid = |key: Option<i64>| threads.iter().find(|[_, known, _]| *known == key).and_then(|row| row[0]);
-    let creators: Vec<_> =
-        threads.iter().map(|[thread, _, by]| (*thread, by.and_then(|by| tid(Some(by))))).collect();
-    for pair in [(44, None), (104, Some(44)), (108, Some(104)), (112, Some(999))] {
-        assert!(creators.contains(&(Some(pair.0), pair.1)), "{pair:?} {creators:?}");
+    let threads = read(
+        &rows,
+        Thread::TABLE,
+        ["tid", "thread_key", "creator_thread_key"],
+    );
+    let tid = |key: Option<i64>| {
+        threads
+            .iter()
+            .find(|[_, known, _]| *known == key)
+            .and_then(|row| row[0])
+    };
+    let creators: Vec<_> = threads
+        .iter()
+        .map(|[thread, _, by]| (*thread, by.and_then(|by| tid(Some(by)))))
+        .collect();
+    for pair in [
+        (44, None),
+        (104, Some(44)),
+        (108, Some(104)),
+        (112, Some(999)),
+    ] {
+        assert!(
+            creators.contains(&(Some(pair.0), pair.1)),
+            "{pair:?} {creators:?}"
+        );
     }
-    let processes = read(&rows, Process::TABLE, ["pid", "parent_pid", "creator_thread_key"]);
+    let processes = read(
+        &rows,
+        Process::TABLE,
+        ["pid", "parent_pid", "creator_thread_key"],
+    );
     let created = |pid| *processes.iter().find(|[of, ..]| *of == Some(pid)).unwrap();
     assert_eq!((created(100)[1], tid(created(100)[2])), (Some(4), Some(44)));
     assert_eq!(created(120)[2], None);
@@ -243,7 +358,9 @@ fn threads_and_processes_know_who_created_them() {
 
 #[test]
 fn starts_of_the_process_provider_are_logged_by_threads_of_the_parent() {
-    let Some(root) = etwkit_testkit::traces() else { return };
+    let Some(root) = etwkit_testkit::traces() else {
+        return;
+    };
     let (rows, _) = rows(vec![std::fs::read(root.join("tx_Process.etl")).unwrap()]);
     let threads = read(&rows, Thread::TABLE, ["thread_key", "process_key"]);
     let of = |thread| threads.iter().find(|[key, _]| *key == thread).unwrap()[1];
@@ -252,12 +369,20 @@ fn starts_of_the_process_provider_are_logged_by_threads_of_the_parent() {
         .into_iter()
         .filter_map(|[start, creator, parent]| start.map(|_| (creator, parent)))
         .collect();
-    assert!(started.iter().all(|(creator, _)| creator.is_some()), "{started:?}");
+    assert!(
+        started.iter().all(|(creator, _)| creator.is_some()),
+        "{started:?}"
+    );
     // No event describes the thread that started two of them, so that its process is not known.
-    let described: Vec<_> =
-        started.iter().filter_map(|(creator, parent)| of(*creator).map(|of| (Some(of), *parent))).collect();
+    let described: Vec<_> = started
+        .iter()
+        .filter_map(|(creator, parent)| of(*creator).map(|of| (Some(of), *parent)))
+        .collect();
     assert_eq!((started.len(), described.len()), (4, 2));
-    assert!(described.iter().all(|(of, parent)| of == parent), "{described:?}");
+    assert!(
+        described.iter().all(|(of, parent)| of == parent),
+        "{described:?}"
+    );
 }
 
 /// The example of `docs/numbers/schedule.md`: a session of programs that begins before the kernel logger and
@@ -267,7 +392,12 @@ fn nobody_runs_before_the_kernel_logger_begins_or_when_it_has_ended() {
     let mut programs = Recording::new();
     for us in [0, 1000] {
         let timestamp = programs.start + us;
-        let event = ManifestEvent { timestamp, process_id: 40, thread_id: 4, ..ManifestEvent::default() };
+        let event = ManifestEvent {
+            timestamp,
+            process_id: 40,
+            thread_id: 4,
+            ..ManifestEvent::default()
+        };
         programs.writer.write(0, event).unwrap();
     }
     let mut kernel = Recording::with(|options| {
@@ -286,7 +416,16 @@ fn nobody_runs_before_the_kernel_logger_begins_or_when_it_has_ended() {
         [
             // Since the mark.
             [Some(4), none, none, none, Some(150), Some(40), none, none],
-            [Some(8), none, none, Some(150), Some(190), Some(40), none, none],
+            [
+                Some(8),
+                none,
+                none,
+                Some(150),
+                Some(190),
+                Some(40),
+                none,
+                none
+            ],
             // Open, and preempted at the end.
             [Some(4), Some(150), none, none, none, none, none, none],
             [Some(8), Some(190), none, none, none, none, none, none],
@@ -296,7 +435,10 @@ fn nobody_runs_before_the_kernel_logger_begins_or_when_it_has_ended() {
     );
     let times = (imported.trace.kernel_start_ns, imported.trace.kernel_end_ns);
     // The kernel logger was started later, and its header states the same length.
-    assert_eq!((times, imported.trace.duration_ns), ((Some(110_000), Some(480_000)), 1_100_000));
+    assert_eq!(
+        (times, imported.trace.duration_ns),
+        ((Some(110_000), Some(480_000)), 1_100_000)
+    );
 }
 
 /// Thread 4 waits on processor 0 and 8 runs on processor 1; then a buffer is missing.
@@ -326,7 +468,10 @@ fn one_more_buffer(trace: &mut Recording) {
 /// Offsets of the buffers of an uncompressed file.
 fn buffers(file: &[u8]) -> Vec<usize> {
     let mut offsets = vec![0];
-    while let Some(size) = file.get(offsets[offsets.len() - 1]..).and_then(|rest| rest.first_chunk()) {
+    while let Some(size) = file
+        .get(offsets[offsets.len() - 1]..)
+        .and_then(|rest| rest.first_chunk())
+    {
         let next = offsets[offsets.len() - 1] + u32::from_le_bytes(*size) as usize;
         if next + HEADER_LEN > file.len() {
             break;
@@ -337,7 +482,11 @@ fn buffers(file: &[u8]) -> Vec<usize> {
 }
 
 fn gaps_of(imported: &Imported) -> i64 {
-    imported.diagnostics.iter().find(|d| d.kind == "gap").map_or(0, |d| d.count)
+    imported
+        .diagnostics
+        .iter()
+        .find(|d| d.kind == "gap")
+        .map_or(0, |d| d.count)
 }
 
 /// The example of `docs/numbers/schedule.md`: no flag shows the buffer that is missing, only the numbers
@@ -353,7 +502,16 @@ fn nothing_is_counted_across_a_missing_buffer_without_a_flag() {
     assert_eq!(
         slices(&rows),
         [
-            [Some(4), none, none, Some(10), Some(20), Some(10), none, none],
+            [
+                Some(4),
+                none,
+                none,
+                Some(10),
+                Some(20),
+                Some(10),
+                none,
+                none
+            ],
             // Up to the last event in front of the gap.
             [Some(8), none, none, Some(12), none, Some(28), none, none],
             // And from the first one behind it.
@@ -398,8 +556,15 @@ fn behind_the_end_of_a_cut_file_nothing_is_known() {
         let open = truths(&rows, ContextSwitch::TABLE, "is_open_wait");
         assert!(!open.contains(&Some(true)), "{cut} {open:?}");
         // Thread 8 ran at least up to the last event in the file.
-        let slice = slices(&rows).into_iter().find(|slice| slice[0] == Some(8)).unwrap();
-        assert_eq!((slice[3], slice[4], slice[5]), (Some(12), None, Some(28)), "{cut}");
+        let slice = slices(&rows)
+            .into_iter()
+            .find(|slice| slice[0] == Some(8))
+            .unwrap();
+        assert_eq!(
+            (slice[3], slice[4], slice[5]),
+            (Some(12), None, Some(28)),
+            "{cut}"
+        );
     }
 }
 
@@ -408,7 +573,16 @@ fn losses_of_other_sessions_are_no_gaps() {
     let mut programs = Recording::new();
     for us in [15, 25, 65] {
         let timestamp = programs.start + us;
-        programs.writer.write(0, ManifestEvent { timestamp, ..ManifestEvent::default() }).unwrap();
+        programs
+            .writer
+            .write(
+                0,
+                ManifestEvent {
+                    timestamp,
+                    ..ManifestEvent::default()
+                },
+            )
+            .unwrap();
         programs.writer.lose_events(0, 3).unwrap();
         programs.writer.flush(0).unwrap();
     }
@@ -421,17 +595,33 @@ fn losses_of_other_sessions_are_no_gaps() {
 fn a_key_of_the_kernel_and_one_of_user_mode_with_the_same_value_are_two() {
     let mut trace = Recording::new();
     trace.sample(10, 4, KERNEL);
-    let reference = |trace: &Recording| bytes(&[((trace.start + 10) as u64, 8), (40, 4), (4, 4), (7, 8)]);
+    let reference =
+        |trace: &Recording| bytes(&[((trace.start + 10) as u64, 8), (40, 4), (4, 4), (7, 8)]);
     let payload = reference(&trace);
     trace.kernel(11, 0, None, (24, 37, 2), &payload);
     trace.kernel(12, 0, None, (24, 38, 2), &payload);
     // The user half is defined first; one that calls back from the kernel has frames of both.
-    trace.kernel(20, 0, None, (24, 36, 2), &bytes(&[(7, 8), (0x1000, 8), (KERNEL + 5, 8), (0x2000, 8)]));
-    trace.kernel(21, 0, None, (24, 36, 2), &bytes(&[(7, 8), (KERNEL, 8), (KERNEL + 1, 8)]));
+    trace.kernel(
+        20,
+        0,
+        None,
+        (24, 36, 2),
+        &bytes(&[(7, 8), (0x1000, 8), (KERNEL + 5, 8), (0x2000, 8)]),
+    );
+    trace.kernel(
+        21,
+        0,
+        None,
+        (24, 36, 2),
+        &bytes(&[(7, 8), (KERNEL, 8), (KERNEL + 1, 8)]),
+    );
     let rows = trace.rows();
     let want = vec![KERNEL, KERNEL + 1, 0x1000, KERNEL + 5, 0x2000];
     assert_eq!(stack_ids(&rows, CpuSample::TABLE, "stack_id"), [want]);
-    assert_eq!(truths(&rows, CpuSample::TABLE, "is_stack_incomplete"), [Some(false)]);
+    assert_eq!(
+        truths(&rows, CpuSample::TABLE, "is_stack_incomplete"),
+        [Some(false)]
+    );
 }
 
 /// The example of `docs/numbers/cpu.md`.
@@ -447,7 +637,13 @@ fn a_sample_without_the_kernel_half_of_its_stack_keeps_its_address_as_the_innerm
     trace.stack(22, 0, (20, 4), &[0x1000, 0x2000]);
     trace.stack(31, 0, (30, 4), &[0x1000, 0x2000]);
     // A sample that a counter caused.
-    trace.kernel(50, 0, None, (15, 47, 2), &bytes(&[(KERNEL, 8), (4, 4), (1, 2), (0, 2)]));
+    trace.kernel(
+        50,
+        0,
+        None,
+        (15, 47, 2),
+        &bytes(&[(KERNEL, 8), (4, 4), (1, 2), (0, 2)]),
+    );
     trace.stack(51, 0, (50, 4), &[0x1000]);
     let rows = trace.rows();
     assert_eq!(
@@ -461,8 +657,14 @@ fn a_sample_without_the_kernel_half_of_its_stack_keeps_its_address_as_the_innerm
     );
     let incomplete = truths(&rows, CpuSample::TABLE, "is_stack_incomplete");
     assert_eq!(incomplete, [true, false, false, false].map(Some));
-    assert_eq!(stack_ids(&rows, PmcSample::TABLE, "stack_id"), [[KERNEL, 0x1000]]);
-    assert_eq!(truths(&rows, PmcSample::TABLE, "is_stack_incomplete"), [Some(true)]);
+    assert_eq!(
+        stack_ids(&rows, PmcSample::TABLE, "stack_id"),
+        [[KERNEL, 0x1000]]
+    );
+    assert_eq!(
+        truths(&rows, PmcSample::TABLE, "is_stack_incomplete"),
+        [Some(true)]
+    );
 }
 
 /// The example of `docs/numbers/cpu.md`.
@@ -502,7 +704,14 @@ fn dpcs_and_interrupts_are_a_part_of_the_slice_that_they_interrupted() {
     );
     // The interrupt came inside the second DPC.
     let columns = ["start_ns", "duration_ns", "nested_ns"];
-    let want = [[8, 4, 0], [30, 2, 0], [29, 7, 2], [40, 1, 0], [42, 3, 0], [21, 24, 0]];
+    let want = [
+        [8, 4, 0],
+        [30, 2, 0],
+        [29, 7, 2],
+        [40, 1, 0],
+        [42, 3, 0],
+        [21, 24, 0],
+    ];
     let mut all = read(&rows, DpcIsr::TABLE, columns);
     all.sort_unstable();
     let mut want = want.map(|row| row.map(Some));
@@ -532,11 +741,27 @@ fn a_stack_of_a_switch_may_name_another_thread_if_it_is_the_only_one_of_its_time
     let (rows, imported) = rows(vec![trace.finish()]);
     let of = read(&rows, ContextSwitch::TABLE, ["in_ns", "cpu", "stack_id"]);
     let stack = |at, cpu| {
-        let row = of.iter().find(|[into, on, _]| (*into, *on) == (Some(at), Some(cpu))).unwrap();
+        let row = of
+            .iter()
+            .find(|[into, on, _]| (*into, *on) == (Some(at), Some(cpu)))
+            .unwrap();
         row[2].map(|id| frames(&rows, id)).unwrap_or_default()
     };
-    assert_eq!([stack(10, 0), stack(10, 1), stack(30, 0)], [vec![KERNEL], vec![KERNEL + 1], vec![]]);
-    let count = |kind: &str| imported.diagnostics.iter().find(|d| d.kind == kind).map(|d| d.count);
-    let kinds = ["switch_stack_by_thread", "switch_stack_by_processor", "stack_without_event"];
+    assert_eq!(
+        [stack(10, 0), stack(10, 1), stack(30, 0)],
+        [vec![KERNEL], vec![KERNEL + 1], vec![]]
+    );
+    let count = |kind: &str| {
+        imported
+            .diagnostics
+            .iter()
+            .find(|d| d.kind == kind)
+            .map(|d| d.count)
+    };
+    let kinds = [
+        "switch_stack_by_thread",
+        "switch_stack_by_processor",
+        "stack_without_event",
+    ];
     assert_eq!(kinds.map(count), [1; 3].map(Some));
 }

@@ -57,14 +57,30 @@ fn example() -> Recording {
 #[test]
 fn a_start_costs_from_its_event_to_the_first_switch_in() {
     let rows = example().rows();
-    let columns = ["start_ns", "start_cost_ns", "terminate_ns", "stop_ns", "exit_duration_ns"];
+    let columns = [
+        "start_ns",
+        "start_cost_ns",
+        "terminate_ns",
+        "stop_ns",
+        "exit_duration_ns",
+    ];
     assert_eq!(of(&rows, 60, columns), [100, 90, 400, 460, 60].map(Some));
     // The parts of the cost: the creator's work up to the first thread, the time until that is ready, then
     // the time until it gets a processor.
     let [first] = of(&rows, 60, ["first_thread_key"]);
-    let threads = read(&rows, Thread::TABLE, ["thread_key", "start_ns", "first_readied_ns", "first_in_ns"]);
-    assert!(threads.contains(&[first, Some(130), Some(150), Some(190)]), "{threads:?}");
-    assert_eq!(of(&rows, 60, ["object_address"]), [Some(0xFFFF_C000_0000_003C_u64 as i64)]);
+    let threads = read(
+        &rows,
+        Thread::TABLE,
+        ["thread_key", "start_ns", "first_readied_ns", "first_in_ns"],
+    );
+    assert!(
+        threads.contains(&[first, Some(130), Some(150), Some(190)]),
+        "{threads:?}"
+    );
+    assert_eq!(
+        of(&rows, 60, ["object_address"]),
+        [Some(0xFFFF_C000_0000_003C_u64 as i64)]
+    );
     // A process from before the trace has no start, and version 3 of the events has no flags.
     assert_eq!(of(&rows, 40, columns), [None; 5]);
     let flags = |column| truths(&rows, Process::TABLE, column);
@@ -81,7 +97,10 @@ fn the_cost_of_a_start_across_a_gap_is_not_known() {
     trace.thread(130, Some(44), 1, 60, 64);
     trace.switch(190, 0, (44, PREEMPTED), 64);
     let rows = trace.rows();
-    assert_eq!(of(&rows, 60, ["start_cost_ns", "exit_duration_ns"]), [None; 2]);
+    assert_eq!(
+        of(&rows, 60, ["start_cost_ns", "exit_duration_ns"]),
+        [None; 2]
+    );
     assert!(truths(&rows, Process::TABLE, "is_protected").contains(&Some(true)));
 }
 
@@ -94,16 +113,34 @@ fn a_thread_begins_in_a_module_that_may_be_mapped_behind_its_start() {
     };
     trace.kernel(5, 0, None, (3, 3, 4), &process(60, 0));
     trace.kernel(10, 0, Some(44), (5, 1, 3), &thread(0x40_1234));
-    let image =
-        bytes(&[(0x40_0000, 8), (0x8000, 8), (60, 4), (1, 4), (2, 4), (0, 4), (0, 8), (0, 8), (0, 8)]);
-    trace.kernel(20, 0, Some(64), (20, 10, 2), &[image, wide("\\a.exe")].concat());
+    let image = bytes(&[
+        (0x40_0000, 8),
+        (0x8000, 8),
+        (60, 4),
+        (1, 4),
+        (2, 4),
+        (0, 4),
+        (0, 8),
+        (0, 8),
+        (0, 8),
+    ]);
+    trace.kernel(
+        20,
+        0,
+        Some(64),
+        (20, 10, 2),
+        &[image, wide("\\a.exe")].concat(),
+    );
     trace.kernel(30, 0, Some(64), (5, 2, 3), &thread(0x40_1234));
     // No module is known there.
     trace.kernel(40, 0, Some(44), (5, 1, 3), &thread(0x99_0000));
     let rows = trace.rows();
     let begins = read(&rows, Thread::TABLE, ["start_frame_id"]).concat();
     assert_eq!(begins[..2], [Some(0), None]);
-    assert_eq!(read(&rows, Frame::TABLE, ["frame_id", "module_id", "rva"]), [[0, 0, 0x1234].map(Some)]);
+    assert_eq!(
+        read(&rows, Frame::TABLE, ["frame_id", "module_id", "rva"]),
+        [[0, 0, 0x1234].map(Some)]
+    );
     assert_eq!(words(&rows, Module::TABLE, "name"), ["a.exe"]);
 }
 
@@ -111,7 +148,17 @@ fn a_thread_begins_in_a_module_that_may_be_mapped_behind_its_start() {
 fn a_module_says_why_and_for_which_other_one_it_was_loaded() {
     let mut trace = Recording::new();
     let image = |base: u64, name: &str| {
-        let fixed = bytes(&[(base, 8), (0x8000, 8), (60, 4), (1, 4), (2, 4), (0, 4), (0, 8), (0, 8), (0, 8)]);
+        let fixed = bytes(&[
+            (base, 8),
+            (0x8000, 8),
+            (60, 4),
+            (1, 4),
+            (2, 4),
+            (0, 4),
+            (0, 8),
+            (0, 8),
+            (0, 8),
+        ]);
         [fixed, wide(name)].concat()
     };
     trace.kernel(10, 0, Some(64), (20, 10, 2), &image(0x40_0000, "\\a.exe"));
@@ -130,7 +177,10 @@ fn a_module_says_why_and_for_which_other_one_it_was_loaded() {
     }
     let rows = trace.rows();
     let columns = ["module_id", "load_reason", "parent_module_id"];
-    assert_eq!(read(&rows, Module::TABLE, columns), [[Some(0), None, None], [1, 4, 0].map(Some)]);
+    assert_eq!(
+        read(&rows, Module::TABLE, columns),
+        [[Some(0), None, None], [1, 4, 0].map(Some)]
+    );
 }
 
 /// The example of `docs/numbers/ready.md`.
@@ -158,13 +208,33 @@ fn waiting_for_a_processor() -> Recording {
 /// Thread 4's switch-ins: when, how long it was ready, who ran instead and how long.
 fn instead(rows: &Batches) -> Vec<[Option<i64>; 4]> {
     let tids = read(rows, Thread::TABLE, ["thread_key", "tid"]);
-    let tid = |key: Option<i64>| tids.iter().find(|[known, _]| *known == key).and_then(|[_, tid]| *tid);
-    let columns = ["thread_key", "in_ns", "ready_ns", "instead_thread_key", "instead_ns"];
-    let of_4 = read(rows, ContextSwitch::TABLE, columns).into_iter().filter(|row| tid(row[0]) == Some(4));
+    let tid = |key: Option<i64>| {
+        tids.iter()
+            .find(|[known, _]| *known == key)
+            .and_then(|[_, tid]| *tid)
+    };
+    let columns = [
+        "thread_key",
+        "in_ns",
+        "ready_ns",
+        "instead_thread_key",
+        "instead_ns",
+    ];
+    let of_4 = read(rows, ContextSwitch::TABLE, columns)
+        .into_iter()
+        .filter(|row| tid(row[0]) == Some(4));
     // A duration that equals `ready_ns` is not stored again.
     let of_4 = of_4.inspect(|row| assert!(row[4].is_none() || row[4] != row[2], "{row:?}"));
     let ran = |row: [Option<i64>; 5]| row[4].or(row[3].and(row[2]));
-    of_4.map(|row| [row[1], row[2], row[3].and_then(|by| tid(Some(by))), ran(row)]).collect()
+    of_4.map(|row| {
+        [
+            row[1],
+            row[2],
+            row[3].and_then(|by| tid(Some(by))),
+            ran(row),
+        ]
+    })
+    .collect()
 }
 
 #[test]
@@ -184,10 +254,19 @@ fn who_ran_longest_on_the_processor_ran_instead_of_a_ready_thread() {
     );
     let columns = ["in_ns", "out_priority", "adjust_reason"];
     let switches = read(&rows, ContextSwitch::TABLE, columns);
-    assert!(switches.contains(&[Some(50), None, Some(0)]), "{switches:?}");
-    assert!(switches.contains(&[Some(70), None, None]), "a preempted thread is not made ready: {switches:?}");
+    assert!(
+        switches.contains(&[Some(50), None, Some(0)]),
+        "{switches:?}"
+    );
+    assert!(
+        switches.contains(&[Some(70), None, None]),
+        "a preempted thread is not made ready: {switches:?}"
+    );
     let waits = truths(&rows, ContextSwitch::TABLE, "is_user_wait");
-    assert!(waits.contains(&Some(true)) && waits.contains(&None), "{waits:?}");
+    assert!(
+        waits.contains(&Some(true)) && waits.contains(&None),
+        "{waits:?}"
+    );
 }
 
 /// Thread 8 runs when the recording begins, with an unknown priority and 9 at its end; 4 is boosted from 8 to
@@ -197,15 +276,36 @@ fn a_priority_at_the_end_of_a_slice_is_kept_where_it_differs() {
     let mut trace = Recording::new();
     let switch = |old: u64, new: u64, old_priority: u64| {
         let priorities = old_priority << 8 | 8;
-        bytes(&[(new, 4), (old, 4), (priorities, 2), (0, 2), (6, 1), (1, 1), (5, 1), (0, 1), (0, 8)])
+        bytes(&[
+            (new, 4),
+            (old, 4),
+            (priorities, 2),
+            (0, 2),
+            (6, 1),
+            (1, 1),
+            (5, 1),
+            (0, 1),
+            (0, 8),
+        ])
     };
     for (us, old, new, priority) in [(5, 8, 4, 9), (20, 4, 12, 10), (30, 12, 8, 8)] {
         trace.kernel(us, 0, None, (5, 36, 4), &switch(old, new, priority));
     }
     let rows = trace.rows();
-    let slices = read(&rows, ContextSwitch::TABLE, ["out_ns", "priority", "out_priority"]);
-    let expected = [[Some(5), None, Some(9)], [Some(20), Some(8), Some(10)], [Some(30), Some(8), None]];
-    assert!(expected.iter().all(|row| slices.contains(row)), "{slices:?}");
+    let slices = read(
+        &rows,
+        ContextSwitch::TABLE,
+        ["out_ns", "priority", "out_priority"],
+    );
+    let expected = [
+        [Some(5), None, Some(9)],
+        [Some(20), Some(8), Some(10)],
+        [Some(30), Some(8), None],
+    ];
+    assert!(
+        expected.iter().all(|row| slices.contains(row)),
+        "{slices:?}"
+    );
 }
 
 #[test]
@@ -213,12 +313,23 @@ fn who_ran_instead_in_the_parts_of_a_trace_adds_up() {
     let file = waiting_for_a_processor().finish();
     let part = |start: i64, end: i64| {
         let session = Session::open(vec![Box::new(file.clone())]).unwrap();
-        let range = Range { start_ns: start * 1000, end_ns: end * 1000 };
-        let options = Options { range, ..Options::default() };
+        let range = Range {
+            start_ns: start * 1000,
+            end_ns: end * 1000,
+        };
+        let options = Options {
+            range,
+            ..Options::default()
+        };
         let mut sink = Batches::new();
-        import(&session, &options, &mut sink, &mut |_| ControlFlow::Continue(())).unwrap();
+        import(&session, &options, &mut sink, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
         let rows = instead(&sink);
-        rows.into_iter().find(|row| row[1].is_some_and(|ready| ready > 0)).unwrap()
+        rows.into_iter()
+            .find(|row| row[1].is_some_and(|ready| ready > 0))
+            .unwrap()
     };
     // To the end of the first part it was ready from 30 to 40: 8 ran until 34 and from 36 on.
     assert_eq!(part(0, 40), [None, Some(10), Some(8), Some(8)]);
@@ -230,38 +341,71 @@ fn a_thread_has_the_ideal_processor_of_its_first_switch_out() {
     let mut trace = Recording::new();
     let switch = |old: u64, new: u64, ideal: u64| {
         let state = if old == 0 { 2 } else { 5 };
-        bytes(&[(new, 4), (old, 4), (0x0808, 2), (0, 2), (6, 1), (1, 1), (state, 1), (ideal, 1), (0, 8)])
+        bytes(&[
+            (new, 4),
+            (old, 4),
+            (0x0808, 2),
+            (0, 2),
+            (6, 1),
+            (1, 1),
+            (state, 1),
+            (ideal, 1),
+            (0, 8),
+        ])
     };
-    for (us, old, new, ideal) in [(5, 4, 8, 1), (10, 8, 4, 3), (20, 4, 0, 2), (30, 0, 8, 9), (40, 8, 0, 7)] {
+    for (us, old, new, ideal) in [
+        (5, 4, 8, 1),
+        (10, 8, 4, 3),
+        (20, 4, 0, 2),
+        (30, 0, 8, 9),
+        (40, 8, 0, 7),
+    ] {
         trace.kernel(us, 0, None, (5, 36, 4), &switch(old, new, ideal));
     }
     let threads = read(&trace.rows(), Thread::TABLE, ["tid", "ideal_cpu"]);
     let known: BTreeMap<_, _> = threads.into_iter().map(|[tid, cpu]| (tid, cpu)).collect();
-    assert_eq!(known, BTreeMap::from([(Some(0), None), (Some(4), Some(1)), (Some(8), Some(3))]));
+    assert_eq!(
+        known,
+        BTreeMap::from([(Some(0), None), (Some(4), Some(1)), (Some(8), Some(3))])
+    );
 }
 
 /// Eight hours of a machine that was shut down at the end. The times are those of the events, as another
 /// reader of the file has them.
 #[test]
 fn processes_of_a_shutdown_begin_to_end_before_they_are_gone() {
-    let Some(root) = etwkit_testkit::traces() else { return };
-    let (rows, _) = rows(vec![std::fs::read(root.join("ShutdownPerfDiagLogger.etl")).unwrap()]);
+    let Some(root) = etwkit_testkit::traces() else {
+        return;
+    };
+    let (rows, _) = rows(vec![
+        std::fs::read(root.join("ShutdownPerfDiagLogger.etl")).unwrap(),
+    ]);
     let columns = ["pid", "terminate_ns", "stop_ns", "exit_duration_ns"];
     let processes = read(&rows, Process::TABLE, columns);
     let ending: Vec<_> = processes.iter().filter(|row| row[1].is_some()).collect();
     assert_eq!(ending.len(), 60);
-    assert!(ending.iter().all(|row| row[3].is_none_or(|us| us >= 0)), "{ending:?}");
+    assert!(
+        ending.iter().all(|row| row[3].is_none_or(|us| us >= 0)),
+        "{ending:?}"
+    );
     // vmtoolsd.exe.
     let ended = [6920, 29_519_942_686, 29_519_954_622, 11_936].map(Some);
     assert!(processes.contains(&ended), "{processes:?}");
-    let named = read(&rows, Thread::TABLE, ["start_frame_id"]).concat().into_iter().flatten().count();
+    let named = read(&rows, Thread::TABLE, ["start_frame_id"])
+        .concat()
+        .into_iter()
+        .flatten()
+        .count();
     assert!(named > 500, "{named}");
 }
 
 /// Numbers of a table in nanoseconds.
 fn exact<const N: usize>(rows: &Batches, columns: [&str; N]) -> Vec<[Option<i64>; N]> {
     let mut all = Vec::new();
-    for (_, batch) in rows.iter().filter(|(table, _)| table.name == Process::TABLE.name) {
+    for (_, batch) in rows
+        .iter()
+        .filter(|(table, _)| table.name == Process::TABLE.name)
+    {
         let values = columns.map(|name| {
             let array = batch.column_by_name(name).unwrap();
             match array.as_primitive_opt::<Int32Type>() {
@@ -278,21 +422,45 @@ fn exact<const N: usize>(rows: &Batches, columns: [&str; N]) -> Vec<[Option<i64>
 fn costs_of_starts_and_exits_are_the_truth() {
     let scenario = etwkit_synth::find("process-starts").unwrap();
     for seed in 1..4 {
-        let options = etwkit_synth::Options { seed, ..etwkit_synth::Options::default() };
+        let options = etwkit_synth::Options {
+            seed,
+            ..etwkit_synth::Options::default()
+        };
         let (trace, truth) = scenario.write(Cursor::new(Vec::new()), &options).unwrap();
         let (rows, _) = rows(vec![trace.into_inner()]);
         let columns = ["pid", "start_ns", "create_call_ns", "start_cost_ns"];
         let started = exact(&rows, columns);
         for start in &truth.starts {
-            let expected = [Some(start.pid.into()), Some(start.start_ns), start.call_ns, start.cost_ns];
-            assert!(started.contains(&expected), "{start:?} {:?}", of(&rows, start.pid.into(), columns));
+            let expected = [
+                Some(start.pid.into()),
+                Some(start.start_ns),
+                start.call_ns,
+                start.cost_ns,
+            ];
+            assert!(
+                started.contains(&expected),
+                "{start:?} {:?}",
+                of(&rows, start.pid.into(), columns)
+            );
         }
-        let ended = exact(&rows, ["pid", "terminate_ns", "stop_ns", "exit_duration_ns"]);
+        let ended = exact(
+            &rows,
+            ["pid", "terminate_ns", "stop_ns", "exit_duration_ns"],
+        );
         for exit in &truth.exits {
-            let expected = [exit.pid.into(), exit.terminate_ns, exit.end_ns, exit.duration_ns].map(Some);
+            let expected = [
+                exit.pid.into(),
+                exit.terminate_ns,
+                exit.end_ns,
+                exit.duration_ns,
+            ]
+            .map(Some);
             assert!(ended.contains(&expected), "{exit:?}");
         }
-        let called = truth.starts.iter().filter(|start| start.call_ns.is_some() && start.cost_ns.is_some());
+        let called = truth
+            .starts
+            .iter()
+            .filter(|start| start.call_ns.is_some() && start.cost_ns.is_some());
         assert!(called.count() > 10 && truth.exits.len() > 10, "seed {seed}");
     }
 }

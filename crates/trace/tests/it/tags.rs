@@ -10,7 +10,9 @@ const CASES: &str = include_str!("../data/default-stacktags.txt");
 /// `module!method`, or `?` for what is not known.
 fn frame(text: &str) -> (Option<&str>, Option<&str>) {
     let known = |text| Some(text).filter(|text| *text != "?");
-    let (module, method) = text.split_once('!').unwrap_or_else(|| panic!("{text:?} is no frame"));
+    let (module, method) = text
+        .split_once('!')
+        .unwrap_or_else(|| panic!("{text:?} is no frame"));
     (known(module), known(method))
 }
 
@@ -22,7 +24,8 @@ fn tag(set: &TagSet, stack: &str) -> Option<String> {
 /// A set of one file with these tags.
 fn set(tags: &str) -> TagSet {
     let text = format!("<Tag Name=\"\">{tags}</Tag>");
-    TagSet::read("own", &[("own.stacktags", text.as_bytes())]).unwrap_or_else(|error| panic!("{error}"))
+    TagSet::read("own", &[("own.stacktags", text.as_bytes())])
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A tag with one entry point.
@@ -43,17 +46,31 @@ fn the_default_rules_name_what_is_known_of_windows() {
     let set = TagSet::built_in();
     let mut met = BTreeSet::new();
     let mut wrong = Vec::new();
-    for case in CASES.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+    for case in CASES
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+    {
         let (stack, expected) = case.split_once(" => ").unwrap();
         let found = tag(&set, stack).unwrap();
         if found != expected {
-            wrong.push(format!("{stack}\n  found    {found}\n  expected {expected}"));
+            wrong.push(format!(
+                "{stack}\n  found    {found}\n  expected {expected}"
+            ));
         }
         met.insert(expected.to_owned());
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), CASES.lines().count(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        CASES.lines().count(),
+        wrong.join("\n")
+    );
     // A tag with a callee in its path has another path than its rule.
-    let missing = |tag: &&str| !met.iter().any(|met| met == tag || met.starts_with(&format!("{tag}\\")));
+    let missing = |tag: &&str| {
+        !met.iter()
+            .any(|met| met == tag || met.starts_with(&format!("{tag}\\")))
+    };
     let missing: Vec<&str> = set.tags().filter(missing).collect();
     assert!(missing.is_empty(), "no case for {missing:?}");
 }
@@ -96,12 +113,23 @@ fn a_path_names_the_tags_around_and_inherits_no_priority() {
         <Tag Name=\"C\\why\"><Entrypoint Module=\"m\" Method=\"c\"/>\
         <Tag Name=\"G\" Priority=\"9\"><Entrypoint Module=\"m\" Method=\"g\"/></Tag></Tag></Tag>";
     // Of rules for the same frame and priority a child comes before its parents.
-    check(&set(tags), &[("m!c", "P"), ("m!g", "P\\C\\why\\G"), ("m!g < m!x", "P\\C\\why\\G")]);
+    check(
+        &set(tags),
+        &[
+            ("m!c", "P"),
+            ("m!g", "P\\C\\why\\G"),
+            ("m!g < m!x", "P\\C\\why\\G"),
+        ],
+    );
 }
 
 #[test]
 fn modules_match_in_any_case_and_methods_in_both_spellings() {
-    let tags = [one("File", 0, "NTDLL*", "Nt*File"), one("Net", 0, "*", "N.T::M")].concat();
+    let tags = [
+        one("File", 0, "NTDLL*", "Nt*File"),
+        one("Net", 0, "*", "N.T::M"),
+    ]
+    .concat();
     check(
         &set(&tags),
         &[
@@ -119,7 +147,10 @@ fn modules_match_in_any_case_and_methods_in_both_spellings() {
 #[test]
 fn only_a_star_alone_matches_a_method_without_a_name() {
     let tags = [one("Any", 0, "m", "*"), one("Some", 1, "m", "*x*")].concat();
-    check(&set(&tags), &[("m!?", "Any"), ("m!ax", "Some"), ("?!?", "")]);
+    check(
+        &set(&tags),
+        &[("m!?", "Any"), ("m!ax", "Some"), ("?!?", "")],
+    );
 }
 
 #[test]
@@ -172,9 +203,15 @@ fn several_files_are_one_set() {
     };
     check(&read(&file("A", 0), &file("B", 0)), &[("m!x", "A")]);
     check(&read(&file("A", 0), &file("B", 1)), &[("m!x", "B")]);
-    let (ab, ba) = (read(&file("A", 0), &file("B", 0)), read(&file("B", 0), &file("A", 0)));
+    let (ab, ba) = (
+        read(&file("A", 0), &file("B", 0)),
+        read(&file("B", 0), &file("A", 0)),
+    );
     assert_ne!(ab.fingerprint(), ba.fingerprint());
-    assert_eq!(ab.fingerprint(), read(&file("A", 0), &file("B", 0)).fingerprint());
+    assert_eq!(
+        ab.fingerprint(),
+        read(&file("A", 0), &file("B", 0)).fingerprint()
+    );
 }
 
 #[test]
@@ -193,21 +230,35 @@ fn files_are_read_in_the_encodings_of_windows() {
         mark(&[0xFF, 0xFE], &wide),
         mark(&[0xFE, 0xFF], &big),
     ] {
-        check(&TagSet::read("w", &[("w", &bytes)]).unwrap(), &[("m!x", "Größe & <")]);
+        check(
+            &TagSet::read("w", &[("w", &bytes)]).unwrap(),
+            &[("m!x", "Größe & <")],
+        );
     }
 }
 
 fn error(text: &[u8]) -> TagFileError {
-    TagSet::read("own", &[("own.stacktags", text)]).err().unwrap_or_else(|| panic!("{}", text.escape_ascii()))
+    TagSet::read("own", &[("own.stacktags", text)])
+        .err()
+        .unwrap_or_else(|| panic!("{}", text.escape_ascii()))
 }
 
 #[test]
 fn errors_name_place_and_expectation() {
     let root = "<Tag Name=\"\">\n";
     for (inner, expected) in [
-        ("  <Tagg/>", "2:3 (byte 16): expected <Tag>, <HintTag> or <Entrypoint>, found <Tagg>"),
-        ("  <Tag/>", "2:3 (byte 16): expected an attribute Name, found <Tag> without one"),
-        ("<Tag Name=\"\"/>", "2:1 (byte 14): expected a Name, found Name=\"\""),
+        (
+            "  <Tagg/>",
+            "2:3 (byte 16): expected <Tag>, <HintTag> or <Entrypoint>, found <Tagg>",
+        ),
+        (
+            "  <Tag/>",
+            "2:3 (byte 16): expected an attribute Name, found <Tag> without one",
+        ),
+        (
+            "<Tag Name=\"\"/>",
+            "2:1 (byte 14): expected a Name, found Name=\"\"",
+        ),
         (
             "<Tag Name=\"a\" Priority=\"high\"/>",
             "2:1 (byte 14): expected a whole number as Priority, found \"high\"",
@@ -247,7 +298,10 @@ fn errors_name_place_and_expectation() {
     };
     starts(b"", "<Tag Name=\"\">");
     starts(b"<Tag Name=\"\"><Tag Name=\"a\">", "</Tag> for \"a\"");
-    starts(b"<Tag Name=\"\"></Tag><Tag Name=\"\"/>", "one <Tag> around everything");
+    starts(
+        b"<Tag Name=\"\"></Tag><Tag Name=\"\"/>",
+        "one <Tag> around everything",
+    );
     starts(
         b"<Tag Name=\"t\"><Entrypoint Module=\"\" Method=\"\"><Tag Name=\"a\"/></Entrypoint></Tag>",
         "</Entrypoint>",
@@ -255,20 +309,35 @@ fn errors_name_place_and_expectation() {
     starts(b"<StackTags/>", "<Tag Name=\"\"> around everything");
     starts(b"<Tag Name=\"\"></Tagg>", "well-formed XML");
     starts(b"<Tag Name=\"&other;\"/>", "a value with known entities");
-    starts(b"<!DOCTYPE t [<!ENTITY a \"aaaa\">]><Tag Name=\"&a;\"/>", "no document type");
+    starts(
+        b"<!DOCTYPE t [<!ENTITY a \"aaaa\">]><Tag Name=\"&a;\"/>",
+        "no document type",
+    );
     starts(b"<Tag Name=\"\xFF\"/>", "text in UTF-8 or UTF-16");
 }
 
 #[test]
 fn a_hostile_file_is_bounded() {
     let deep = "<Tag Name=\"a\">".repeat(1000);
-    assert_eq!(error(deep.as_bytes()).expected, "at most 16 tags in each other");
-    let many = format!("<Tag Name=\"\">{}</Tag>", "<Tag Name=\"a\"/>".repeat(30_000));
+    assert_eq!(
+        error(deep.as_bytes()).expected,
+        "at most 16 tags in each other"
+    );
+    let many = format!(
+        "<Tag Name=\"\">{}</Tag>",
+        "<Tag Name=\"a\"/>".repeat(30_000)
+    );
     assert_eq!(error(many.as_bytes()).expected, "at most 20000 elements");
     assert_eq!(error(&vec![b' '; (8 << 20) + 1]).expected, "at most 8 MiB");
     let long = |length| format!("<Tag Name=\"{}\"/>", "n".repeat(length));
-    assert_eq!(error(long(257).as_bytes()).expected, "Name of at most 256 bytes");
-    let stars = format!("<Tag Name=\"t\"><Entrypoint Module=\"*\" Method=\"{}b\"/></Tag>", "*a".repeat(500));
+    assert_eq!(
+        error(long(257).as_bytes()).expected,
+        "Name of at most 256 bytes"
+    );
+    let stars = format!(
+        "<Tag Name=\"t\"><Entrypoint Module=\"*\" Method=\"{}b\"/></Tag>",
+        "*a".repeat(500)
+    );
     let set = TagSet::read("stars", &[("stars", stars.as_bytes())]).unwrap();
     let method = "a".repeat(1 << 20);
     assert_eq!(set.tag(&[(Some("m"), Some(method.as_str()))]), None);
@@ -300,12 +369,19 @@ fn damaged_files_are_errors_or_rules() {
         match TagSet::read("damaged", &[("damaged", &bytes)]) {
             Ok(set) => {
                 read += 1;
-                let stack = [(Some("m1"), Some("a::xy")), (None, None), (Some("m2"), Some("N.x"))];
+                let stack = [
+                    (Some("m1"), Some("a::xy")),
+                    (None, None),
+                    (Some("m2"), Some("N.x")),
+                ];
                 assert!(set.tag(&stack).is_none_or(|tag| tag.len() < 4096));
             }
             Err(error) => {
                 refused += 1;
-                assert!(error.offset <= bytes.len() && error.line > 0 && error.column > 0, "{error}");
+                assert!(
+                    error.offset <= bytes.len() && error.line > 0 && error.column > 0,
+                    "{error}"
+                );
             }
         }
     }
@@ -315,10 +391,22 @@ fn damaged_files_are_errors_or_rules() {
 #[test]
 fn the_default_tags_have_the_words_that_people_ask_for() {
     let set = TagSet::built_in();
-    for word in
-        ["virus", "checkpoint", "defender", "sleep", "gc", "jit", "firewall", "openmp", "registry", "lock"]
-    {
-        assert!(set.tags().any(|tag| tag.to_lowercase().contains(word)), "{word}");
+    for word in [
+        "virus",
+        "checkpoint",
+        "defender",
+        "sleep",
+        "gc",
+        "jit",
+        "firewall",
+        "openmp",
+        "registry",
+        "lock",
+    ] {
+        assert!(
+            set.tags().any(|tag| tag.to_lowercase().contains(word)),
+            "{word}"
+        );
     }
     let products = [
         "AppLocker",

@@ -11,8 +11,8 @@ use etwkit_etl::writer::ManifestEvent;
 use etwkit_trace::derive::derive;
 use etwkit_trace::import::Range;
 use etwkit_trace::table::{
-    FocusChange, GdiUserObject, GdiUserType, GenericEvent, Process, Row, Table, Thread, UiDelay, UserLock,
-    UserLockProcess,
+    FocusChange, GdiUserObject, GdiUserType, GenericEvent, Process, Row, Table, Thread, UiDelay,
+    UserLock, UserLockProcess,
 };
 
 use crate::counters::{Batches, Recording, bytes, read, wide};
@@ -31,7 +31,10 @@ impl Recording {
         let event = ManifestEvent {
             timestamp: self.start + us,
             provider: WIN32K,
-            descriptor: Descriptor { id, ..Descriptor::default() },
+            descriptor: Descriptor {
+                id,
+                ..Descriptor::default()
+            },
             process_id: pid,
             thread_id: pid * 10,
             payload,
@@ -45,10 +48,29 @@ impl Recording {
     fn programs() -> Self {
         let mut trace = Self::new();
         for (pid, session) in [(EDITOR, 1), (CONSOLE, 1), (300, 2)] {
-            let ids = [(0x1000 + u64::from(pid), 8), (pid.into(), 4), (4, 4), (session, 4), (0, 4), (0, 8)];
-            let tail = [&bytes(&[(0, 4), (0, 4)])[..], b"a.exe\0", &wide(""), &wide(""), &wide("")].concat();
+            let ids = [
+                (0x1000 + u64::from(pid), 8),
+                (pid.into(), 4),
+                (4, 4),
+                (session, 4),
+                (0, 4),
+                (0, 8),
+            ];
+            let tail = [
+                &bytes(&[(0, 4), (0, 4)])[..],
+                b"a.exe\0",
+                &wide(""),
+                &wide(""),
+                &wide(""),
+            ]
+            .concat();
             trace.kernel(0, 0, (3, 3, 4), &[bytes(&ids), tail].concat());
-            trace.kernel(0, 0, (5, 3, 3), &bytes(&[(pid.into(), 4), (u64::from(pid) * 10, 4)]));
+            trace.kernel(
+                0,
+                0,
+                (5, 3, 3),
+                &bytes(&[(pid.into(), 4), (u64::from(pid) * 10, 4)]),
+            );
         }
         trace
     }
@@ -62,11 +84,17 @@ impl Recording {
     }
 
     fn object(&mut self, us: i64, pid: u32, id: u16, handle: u64, kind: u64, owner: u32) {
-        self.window(us, pid, id, &bytes(&[(handle, 8), (kind, 4), (1, 4), (owner.into(), 4)]));
+        self.window(
+            us,
+            pid,
+            id,
+            &bytes(&[(handle, 8), (kind, 4), (1, 4), (owner.into(), 4)]),
+        );
     }
 
     fn focus(&mut self, us: i64, id: u16, numbers: &[u32]) {
-        let payload: Vec<(u64, usize)> = numbers.iter().map(|number| ((*number).into(), 4)).collect();
+        let payload: Vec<(u64, usize)> =
+            numbers.iter().map(|number| ((*number).into(), 4)).collect();
         self.window(us, EDITOR, id, &[bytes(&payload), vec![0; 8]].concat());
     }
 }
@@ -76,7 +104,10 @@ fn values(batches: &Batches, table: &Table, columns: &[&str]) -> Vec<String> {
     let pids = read(batches, Process::TABLE, ["process_key", "pid"]);
     let tids = read(batches, Thread::TABLE, ["thread_key", "tid"]);
     let id = |ids: &[[Option<i64>; 2]], key: i64| {
-        ids.iter().find(|row| row[0] == Some(key)).and_then(|row| row[1]).unwrap_or(-1)
+        ids.iter()
+            .find(|row| row[0] == Some(key))
+            .and_then(|row| row[1])
+            .unwrap_or(-1)
     };
     let mut rows = Vec::new();
     for (_, batch) in batches.iter().filter(|(of, _)| of.name == table.name) {
@@ -205,8 +236,14 @@ fn a_part_of_a_trace_has_the_acquisitions_that_begin_in_it() {
     trace.release(30, EDITOR, 20);
     trace.acquire(40, EDITOR, 163, (4, 0), 2);
     trace.release(60, EDITOR, 20);
-    let rows = trace.rows(Range { start_ns: 20_000, end_ns: 50_000 });
-    assert_eq!(values(&rows, UserLock::TABLE, &["acquire_ns", "release_ns"]), ["40 60"]);
+    let rows = trace.rows(Range {
+        start_ns: 20_000,
+        end_ns: 50_000,
+    });
+    assert_eq!(
+        values(&rows, UserLock::TABLE, &["acquire_ns", "release_ns"]),
+        ["40 60"]
+    );
 }
 
 const OBJECT: [&str; 10] = [
@@ -233,7 +270,12 @@ fn objects_are_followed_through_owners_and_handles() {
     // A bitmap goes to another process and gets another handle, as which it is destroyed there.
     trace.object(40, EDITOR, 455, 0x60, 5, EDITOR);
     trace.object(41, EDITOR, 457, 0x60, 5, CONSOLE);
-    trace.window(42, CONSOLE, 458, &bytes(&[(0x60, 8), (0x70, 8), (5, 4), (1, 4), (CONSOLE.into(), 4)]));
+    trace.window(
+        42,
+        CONSOLE,
+        458,
+        &bytes(&[(0x60, 8), (0x70, 8), (5, 4), (1, 4), (CONSOLE.into(), 4)]),
+    );
     trace.object(50, CONSOLE, 456, 0x70, 5, CONSOLE);
     // An object from before the trace; and a handle that is given again, so that the end of its first object
     // is missing.
@@ -268,7 +310,10 @@ fn objects_are_followed_through_owners_and_handles() {
             "lifetime_ns",
         ],
     );
-    assert_eq!((&*moved[0], &*moved[1]), ("100 1000 100 1000 10", "100 1000 200 2000 10"));
+    assert_eq!(
+        (&*moved[0], &*moved[1]),
+        ("100 1000 100 1000 10", "100 1000 200 2000 10")
+    );
     let columns = [
         "process_key",
         "class",
@@ -301,7 +346,16 @@ fn what_a_process_had_when_it_ended_is_not_outstanding() {
     let mut trace = Recording::programs();
     trace.object(10, EDITOR, 452, 0x51, 1, EDITOR);
     trace.object(11, CONSOLE, 452, 0x52, 1, CONSOLE);
-    let ids = [(0x1064, 8), (EDITOR.into(), 4), (4, 4), (1, 4), (0, 4), (0, 8), (0, 4), (0, 4)];
+    let ids = [
+        (0x1064, 8),
+        (EDITOR.into(), 4),
+        (4, 4),
+        (1, 4),
+        (0, 4),
+        (0, 8),
+        (0, 4),
+        (0, 4),
+    ];
     let tail = [&b"a.exe\0"[..], &wide(""), &wide(""), &wide("")].concat();
     trace.kernel(20, 0, (3, 2, 4), &[bytes(&ids), tail].concat());
     let rows = trace.rows(Range::ALL);
@@ -314,12 +368,35 @@ fn what_a_process_had_when_it_ended_is_not_outstanding() {
 #[test]
 fn delays_end_when_they_are_reported() {
     let mut trace = Recording::programs();
-    let names = [wide("Edit"), wide("Notepad"), wide("C:\\e.exe"), bytes(&[(0x100, 4), (65, 8)])].concat();
-    trace.window(900, EDITOR, 38, &bytes(&[(1, 4), (300, 4), (40, 4), (250, 4)]));
-    trace.window(901, EDITOR, 37, &[bytes(&[(1, 4), (40, 4), (250, 4)]), names].concat());
+    let names = [
+        wide("Edit"),
+        wide("Notepad"),
+        wide("C:\\e.exe"),
+        bytes(&[(0x100, 4), (65, 8)]),
+    ]
+    .concat();
+    trace.window(
+        900,
+        EDITOR,
+        38,
+        &bytes(&[(1, 4), (300, 4), (40, 4), (250, 4)]),
+    );
+    trace.window(
+        901,
+        EDITOR,
+        37,
+        &[bytes(&[(1, 4), (40, 4), (250, 4)]), names].concat(),
+    );
     trace.focus(902, 35, &[CONSOLE * 10, CONSOLE, 1, 102, 1500]);
     let rows = trace.rows(Range::ALL);
-    let columns = ["kind", "process_key", "thread_key", "start_ns", "duration_ns", "since_input_remove_ns"];
+    let columns = [
+        "kind",
+        "process_key",
+        "thread_key",
+        "start_ns",
+        "duration_ns",
+        "since_input_remove_ns",
+    ];
     assert_eq!(
         values(&rows, UiDelay::TABLE, &columns),
         [
@@ -328,15 +405,33 @@ fn delays_end_when_they_are_reported() {
             "wait_cursor 200 2000 -1499098 1500000 -",
         ]
     );
-    let columns = ["class_name", "top_level_class_name", "image_path", "message_id", "wparam", "cursor_type"];
+    let columns = [
+        "class_name",
+        "top_level_class_name",
+        "image_path",
+        "message_id",
+        "wparam",
+        "cursor_type",
+    ];
     assert_eq!(
         values(&rows, UiDelay::TABLE, &columns),
-        ["- - - - - -", "Edit Notepad C:\\e.exe 256 65 -", "- - - - - 102"]
+        [
+            "- - - - - -",
+            "Edit Notepad C:\\e.exe 256 65 -",
+            "- - - - - 102"
+        ]
     );
 }
 
-const FOCUS: [&str; 7] =
-    ["level", "session_id", "process_key", "thread_key", "ts_ns", "end_ns", "duration_ns"];
+const FOCUS: [&str; 7] = [
+    "level",
+    "session_id",
+    "process_key",
+    "thread_key",
+    "ts_ns",
+    "end_ns",
+    "duration_ns",
+];
 
 /// The example of the focus.
 fn focus() -> Batches {
@@ -380,7 +475,11 @@ fn a_change_that_was_not_reported_leaves_lengths_open() {
     trace.focus(1000, 999, &[]);
     assert_eq!(
         values(&trace.rows(Range::ALL), FocusChange::TABLE, &FOCUS),
-        ["process 1 100 - 100 - -", "process 1 200 - - 200 -", "process 1 300 - 200 - 800",]
+        [
+            "process 1 100 - 100 - -",
+            "process 1 200 - - 200 -",
+            "process 1 300 - 200 - 800",
+        ]
     );
 }
 
@@ -390,7 +489,10 @@ fn parts_of_a_trace_have_their_parts_of_stays() {
     trace.focus(100, 2, &[EDITOR * 10, CONSOLE * 10]);
     trace.focus(300, 2, &[CONSOLE * 10, EDITOR * 10]);
     trace.focus(1000, 999, &[]);
-    let rows = trace.rows(Range { start_ns: 150_000, end_ns: 400_000 });
+    let rows = trace.rows(Range {
+        start_ns: 150_000,
+        end_ns: 400_000,
+    });
     assert_eq!(
         values(&rows, FocusChange::TABLE, &FOCUS),
         ["thread 1 200 2000 - 300 150", "thread 1 100 1000 300 - 100"]
@@ -400,12 +502,28 @@ fn parts_of_a_trace_have_their_parts_of_stays() {
 #[test]
 fn stacks_stand_in_the_events() {
     let mut trace = Recording::programs();
-    let stack = |address: u64| [0, address, 0x7FF8_0000_2000].map(u64::to_le_bytes).concat();
+    let stack = |address: u64| {
+        [0, address, 0x7FF8_0000_2000]
+            .map(u64::to_le_bytes)
+            .concat()
+    };
     let object = bytes(&[(0x51, 8), (5, 4), (1, 4), (EDITOR.into(), 4)]);
     trace.window_with(10, EDITOR, 455, &object, &stack(0x7FF8_0000_1000));
-    trace.window_with(11, EDITOR, 163, &bytes(&[(4, 8), (0, 4), (1, 8)]), &stack(0x7FF8_0000_1010));
+    trace.window_with(
+        11,
+        EDITOR,
+        163,
+        &bytes(&[(4, 8), (0, 4), (1, 8)]),
+        &stack(0x7FF8_0000_1010),
+    );
     trace.release(12, EDITOR, 1);
-    trace.window_with(13, EDITOR, 38, &bytes(&[(0, 4); 4]), &stack(0x7FF8_0000_1020));
+    trace.window_with(
+        13,
+        EDITOR,
+        38,
+        &bytes(&[(0, 4); 4]),
+        &stack(0x7FF8_0000_1020),
+    );
     trace.window_with(20, EDITOR, 456, &object, &stack(0x7FF8_0000_1030));
     let rows = trace.rows(Range::ALL);
     let mut stacks = Vec::new();
@@ -419,7 +537,10 @@ fn stacks_stand_in_the_events() {
     }
     stacks.sort();
     stacks.dedup();
-    assert!(stacks.len() == 4 && !stacks.contains(&"-".to_owned()), "{stacks:?}");
+    assert!(
+        stacks.len() == 4 && !stacks.contains(&"-".to_owned()),
+        "{stacks:?}"
+    );
 }
 
 #[test]
@@ -428,6 +549,9 @@ fn what_is_cut_short_stays_an_event() {
     trace.window(10, EDITOR, 163, &[1, 2, 3]);
     trace.window(11, EDITOR, 84, &[]);
     let rows = trace.rows(Range::ALL);
-    assert_eq!(values(&rows, GenericEvent::TABLE, &["event_id"]), ["163", "84"]);
+    assert_eq!(
+        values(&rows, GenericEvent::TABLE, &["event_id"]),
+        ["163", "84"]
+    );
     assert!(values(&rows, UserLock::TABLE, &["acquire_ns"]).is_empty());
 }

@@ -21,7 +21,13 @@ macro_rules! end {
 /// SQL of when a slice begins to have its activity.
 macro_rules! attributed_begin {
     () => {
-        concat!("greatest(", begin!(), ", coalesce(a.start_ns, ", begin!(), "))")
+        concat!(
+            "greatest(",
+            begin!(),
+            ", coalesce(a.start_ns, ",
+            begin!(),
+            "))"
+        )
     };
 }
 
@@ -58,7 +64,10 @@ pub(super) static SAMPLED: Graph = Graph {
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
         join("t", "LEFT JOIN thread t ON t.thread_key = r.thread_key"),
-        join("start_frame", "LEFT JOIN frame start_frame ON start_frame.frame_id = t.start_frame_id"),
+        join(
+            "start_frame",
+            "LEFT JOIN frame start_frame ON start_frame.frame_id = t.start_frame_id",
+        ),
         join(
             "start_module",
             "LEFT JOIN module start_module ON start_module.module_id = start_frame.module_id",
@@ -69,22 +78,53 @@ pub(super) static SAMPLED: Graph = Graph {
         ),
         join("leaf", "LEFT JOIN stack leaf ON leaf.stack_id = r.stack_id"),
         join("frame", "LEFT JOIN frame ON frame.frame_id = leaf.frame_id"),
-        join("code", "LEFT JOIN module code ON code.module_id = frame.module_id"),
-        join("method", "LEFT JOIN method ON method.method_id = frame.method_id"),
+        join(
+            "code",
+            "LEFT JOIN module code ON code.module_id = frame.module_id",
+        ),
+        join(
+            "method",
+            "LEFT JOIN method ON method.method_id = frame.method_id",
+        ),
     ],
     time: Time::Moment("r.ts_ns"),
     columns: &[
-        col("Process Name", "9c1ceec3-ef4a-4865-b678-d774881187b9", process_name!("p"), Kind::Text),
+        col(
+            "Process Name",
+            "9c1ceec3-ef4a-4865-b678-d774881187b9",
+            process_name!("p"),
+            Kind::Text,
+        ),
         col(
             "Process",
             "5b77e48f-6d24-4f29-8972-69c30e32f87d",
             process!("p"),
             Kind::Process(process_name!("p")),
         ),
-        col("Stack", "842af11e-661d-477e-b7b6-556ed8181177", "r.stack_id", Kind::Stack),
-        col("Thread ID", "05100ece-df05-40c7-aad6-ffff99b60491", "t.tid", Kind::Number),
-        col("Module", "ccdb05c1-04a9-4289-aaa6-a376d1d66012", "coalesce(code.name, 'Unknown')", Kind::Text),
-        col("Function", "7ad93780-708c-471c-9e3f-5a497cbefdd7", function!("method", "frame"), Kind::Text),
+        col(
+            "Stack",
+            "842af11e-661d-477e-b7b6-556ed8181177",
+            "r.stack_id",
+            Kind::Stack,
+        ),
+        col(
+            "Thread ID",
+            "05100ece-df05-40c7-aad6-ffff99b60491",
+            "t.tid",
+            Kind::Number,
+        ),
+        col(
+            "Module",
+            "ccdb05c1-04a9-4289-aaa6-a376d1d66012",
+            "coalesce(code.name, 'Unknown')",
+            Kind::Text,
+        ),
+        col(
+            "Function",
+            "7ad93780-708c-471c-9e3f-5a497cbefdd7",
+            function!("method", "frame"),
+            Kind::Text,
+        ),
         Column {
             name: "DPC/ISR",
             guid: Some("d0028ea0-aa66-452a-882a-616fd8b9fdce"),
@@ -92,9 +132,24 @@ pub(super) static SAMPLED: Graph = Graph {
             kind: Kind::Text,
             means: &[("DPC", "DPC/ISR"), ("ISR", "DPC/ISR")],
         },
-        col("Address", "9aa2e00d-db0a-4207-a0bd-964aa492356e", "frame.address", Kind::Hex),
-        col("Thread Name", "cb796d44-2927-5ac1-d231-4b71904c18f5", "t.name", Kind::Text),
-        col("CPU", "55d56ebb-77af-4af5-a056-6122751ea093", "r.cpu", Kind::Number),
+        col(
+            "Address",
+            "9aa2e00d-db0a-4207-a0bd-964aa492356e",
+            "frame.address",
+            Kind::Hex,
+        ),
+        col(
+            "Thread Name",
+            "cb796d44-2927-5ac1-d231-4b71904c18f5",
+            "t.name",
+            Kind::Text,
+        ),
+        col(
+            "CPU",
+            "55d56ebb-77af-4af5-a056-6122751ea093",
+            "r.cpu",
+            Kind::Number,
+        ),
         col(
             "Count",
             "01a82c2c-5048-4c9d-ac37-eaf6556f6af5",
@@ -113,20 +168,60 @@ pub(super) static SAMPLED: Graph = Graph {
             "r.weight_ns",
             Kind::Duration(Unit::Milliseconds),
         ),
-        col("% Weight", "f5ebf01b-f7cb-4afb-877d-c36edb2a62b6", "r.weight_ns", Kind::Percent),
-        col("TimeStamp", "0bbf4299-0176-445e-b1d9-991df475d631", "r.ts_ns", Kind::Moment),
-        col("Priority", "5a1e1ba4-6a14-43e5-96eb-3b462be470fe", "r.priority", Kind::Number),
-        col("Thread Start Module", "3cdbbb36-8a85-40ae-8e0d-f3a2e95636dd", "start_module.name", Kind::Text),
+        col(
+            "% Weight",
+            "f5ebf01b-f7cb-4afb-877d-c36edb2a62b6",
+            "r.weight_ns",
+            Kind::Percent,
+        ),
+        col(
+            "TimeStamp",
+            "0bbf4299-0176-445e-b1d9-991df475d631",
+            "r.ts_ns",
+            Kind::Moment,
+        ),
+        col(
+            "Priority",
+            "5a1e1ba4-6a14-43e5-96eb-3b462be470fe",
+            "r.priority",
+            Kind::Number,
+        ),
+        col(
+            "Thread Start Module",
+            "3cdbbb36-8a85-40ae-8e0d-f3a2e95636dd",
+            "start_module.name",
+            Kind::Text,
+        ),
         col(
             "Thread Start Function",
             "d2449267-714a-402e-af70-cffb62621dfa",
             function!("start_method", "start_frame"),
             Kind::Text,
         ),
-        col("Source File Name", "13476f4a-b43c-4fbd-90b4-fd3db82f622c", "frame.source_file", Kind::Text),
-        col("Source Line Number", "fbbedb24-7344-4ec5-a469-c798d05460b9", "frame.line", Kind::Number),
-        col("Image RVA", "fc3b3d26-edaa-43f9-9300-af5ab4aff04d", "frame.rva", Kind::Hex),
-        col("Inlined Functions", "35780678-c25b-4e08-8b82-7efb20d9fcae", "frame.inlined", Kind::Text),
+        col(
+            "Source File Name",
+            "13476f4a-b43c-4fbd-90b4-fd3db82f622c",
+            "frame.source_file",
+            Kind::Text,
+        ),
+        col(
+            "Source Line Number",
+            "fbbedb24-7344-4ec5-a469-c798d05460b9",
+            "frame.line",
+            Kind::Number,
+        ),
+        col(
+            "Image RVA",
+            "fc3b3d26-edaa-43f9-9300-af5ab4aff04d",
+            "frame.rva",
+            Kind::Hex,
+        ),
+        col(
+            "Inlined Functions",
+            "35780678-c25b-4e08-8b82-7efb20d9fcae",
+            "frame.inlined",
+            Kind::Text,
+        ),
     ],
 };
 
@@ -141,9 +236,18 @@ pub(super) static PRECISE: Graph = Graph {
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
         join("t", "LEFT JOIN thread t ON t.thread_key = r.thread_key"),
-        join("rt", "LEFT JOIN thread rt ON rt.thread_key = r.readying_thread_key"),
-        join("rp", "LEFT JOIN process rp ON rp.process_key = rt.process_key"),
-        join("start_frame", "LEFT JOIN frame start_frame ON start_frame.frame_id = t.start_frame_id"),
+        join(
+            "rt",
+            "LEFT JOIN thread rt ON rt.thread_key = r.readying_thread_key",
+        ),
+        join(
+            "rp",
+            "LEFT JOIN process rp ON rp.process_key = rt.process_key",
+        ),
+        join(
+            "start_frame",
+            "LEFT JOIN frame start_frame ON start_frame.frame_id = t.start_frame_id",
+        ),
         join(
             "start_module",
             "LEFT JOIN module start_module ON start_module.module_id = start_frame.module_id",
@@ -155,26 +259,66 @@ pub(super) static PRECISE: Graph = Graph {
     ],
     time: Time::Span(begin!(), end!()),
     columns: &[
-        col("New Process Name", "f64abe19-837a-4e53-8087-4547026b82b2", process_name!("p"), Kind::Text),
+        col(
+            "New Process Name",
+            "f64abe19-837a-4e53-8087-4547026b82b2",
+            process_name!("p"),
+            Kind::Text,
+        ),
         col(
             "New Process",
             "b065487c-5e32-4f1f-a2cd-581e086ce29e",
             process!("p"),
             Kind::Process(process_name!("p")),
         ),
-        col("New Thread Id", "944ed37a-5774-421e-b2d5-84f17a4b3a05", "t.tid", Kind::Number),
-        col("New Thread Stack", "68482a06-b6a3-4eb9-922f-9fa43537148b", "r.stack_id", Kind::Stack),
-        col("Ready Thread Stack", "74714606-d216-4cfa-a7d8-7ccb9c67de76", "r.readying_stack_id", Kind::Stack),
-        col("Readying Process Name", "5b7c10a2-868c-415c-826e-0b8065de3872", process_name!("rp"), Kind::Text),
+        col(
+            "New Thread Id",
+            "944ed37a-5774-421e-b2d5-84f17a4b3a05",
+            "t.tid",
+            Kind::Number,
+        ),
+        col(
+            "New Thread Stack",
+            "68482a06-b6a3-4eb9-922f-9fa43537148b",
+            "r.stack_id",
+            Kind::Stack,
+        ),
+        col(
+            "Ready Thread Stack",
+            "74714606-d216-4cfa-a7d8-7ccb9c67de76",
+            "r.readying_stack_id",
+            Kind::Stack,
+        ),
+        col(
+            "Readying Process Name",
+            "5b7c10a2-868c-415c-826e-0b8065de3872",
+            process_name!("rp"),
+            Kind::Text,
+        ),
         col(
             "Readying Process",
             "a91e1d66-1316-4baa-b95d-e69aeeef891e",
             process!("rp"),
             Kind::Process(process_name!("rp")),
         ),
-        col("Readying Thread Id", "4ce38ba6-1665-4d3a-91cb-35b64f8c4280", "rt.tid", Kind::Number),
-        col("Thread Name", "cb796d44-2927-5ac1-d231-4b71904c18f5", "t.name", Kind::Text),
-        col("Ready Time", "7bb1053b-8f03-4c72-89f1-a5f8b9c45a9e", "r.readied_ns", Kind::Moment),
+        col(
+            "Readying Thread Id",
+            "4ce38ba6-1665-4d3a-91cb-35b64f8c4280",
+            "rt.tid",
+            Kind::Number,
+        ),
+        col(
+            "Thread Name",
+            "cb796d44-2927-5ac1-d231-4b71904c18f5",
+            "t.name",
+            Kind::Text,
+        ),
+        col(
+            "Ready Time",
+            "7bb1053b-8f03-4c72-89f1-a5f8b9c45a9e",
+            "r.readied_ns",
+            Kind::Moment,
+        ),
         col(
             "Count",
             "d227f58f-ec9b-4a52-8fe5-e082771c55c6",
@@ -193,17 +337,42 @@ pub(super) static PRECISE: Graph = Graph {
             "r.ready_ns",
             Kind::Duration(Unit::Microseconds),
         ),
-        col("Waits", "6d598aa8-2ec4-46cd-b71a-88a239dfacf7", "r.wait_ns", Kind::Duration(Unit::Microseconds)),
+        col(
+            "Waits",
+            "6d598aa8-2ec4-46cd-b71a-88a239dfacf7",
+            "r.wait_ns",
+            Kind::Duration(Unit::Microseconds),
+        ),
         col(
             "Count: Waits",
             "1db45bc8-4cd5-49f3-a0ec-7f861d33c7a2",
             "CASE WHEN r.in_ns IS NULL OR p.pid = 0 THEN 0 ELSE 1 END",
             Kind::Number,
         ),
-        col("Switch-In Time", "5417f63c-9b79-45aa-beb9-73e3c1959221", "r.in_ns", Kind::Moment),
-        col("Last Switch-Out Time", "71d9a1a9-f32c-4b0b-8f09-09b56cbbb843", "r.last_out_ns", Kind::Moment),
-        col("Next Switch-Out Time", "b0394c3a-60ba-4305-84d6-82384bd863cb", "r.out_ns", Kind::Moment),
-        col("New In Pri", "5664dbf4-e565-4b15-add0-3e826ee25c10", "r.priority", Kind::Number),
+        col(
+            "Switch-In Time",
+            "5417f63c-9b79-45aa-beb9-73e3c1959221",
+            "r.in_ns",
+            Kind::Moment,
+        ),
+        col(
+            "Last Switch-Out Time",
+            "71d9a1a9-f32c-4b0b-8f09-09b56cbbb843",
+            "r.last_out_ns",
+            Kind::Moment,
+        ),
+        col(
+            "Next Switch-Out Time",
+            "b0394c3a-60ba-4305-84d6-82384bd863cb",
+            "r.out_ns",
+            Kind::Moment,
+        ),
+        col(
+            "New In Pri",
+            "5664dbf4-e565-4b15-add0-3e826ee25c10",
+            "r.priority",
+            Kind::Number,
+        ),
         col(
             "New Out Pri",
             "f88c657f-5f13-4477-a713-eaf1abf81ece",
@@ -228,7 +397,12 @@ pub(super) static PRECISE: Graph = Graph {
             "CASE WHEN r.is_user_wait THEN 'UserMode' WHEN r.is_user_wait IS NOT NULL THEN 'KernelMode' END",
             Kind::Text,
         ),
-        col("CPU", "2575f38e-f991-4ce5-bafb-793e2ba1936a", "r.cpu", Kind::Number),
+        col(
+            "CPU",
+            "2575f38e-f991-4ce5-bafb-793e2ba1936a",
+            "r.cpu",
+            Kind::Number,
+        ),
         col(
             "New Thread Start Module",
             "59117e0d-0465-42c7-a758-52728c5b0099",
@@ -247,21 +421,36 @@ pub(super) static PRECISE: Graph = Graph {
             "r.run_ns",
             Kind::Duration(Unit::Microseconds),
         ),
-        col("Adjust Reason", "009bfba2-9a07-4a98-92a8-56b5970d365d", "r.adjust_reason", Kind::Number),
+        col(
+            "Adjust Reason",
+            "009bfba2-9a07-4a98-92a8-56b5970d365d",
+            "r.adjust_reason",
+            Kind::Number,
+        ),
         col(
             "Ready Thread In DPC",
             "cecd6383-5322-4832-9e8b-6706fe3dcaa1",
             "CASE WHEN r.is_readied_by_dpc THEN 'True' ELSE 'False' END",
             Kind::Text,
         ),
-        col("Prev CState", "6143445c-c984-49f5-994b-9351a7520f3c", "r.prev_c_state", Kind::Number),
+        col(
+            "Prev CState",
+            "6143445c-c984-49f5-994b-9351a7520f3c",
+            "r.prev_c_state",
+            Kind::Number,
+        ),
         col(
             "CPU Usage (in view)",
             "e008ed7a-15b0-40ab-854b-b5f6392f298b",
             in_view!(begin, end),
             Kind::Duration(Unit::Milliseconds),
         ),
-        col("% CPU Usage", "fc672588-da05-4f43-991f-6b644a3f5b3d", in_view!(begin, end), Kind::Percent),
+        col(
+            "% CPU Usage",
+            "fc672588-da05-4f43-991f-6b644a3f5b3d",
+            in_view!(begin, end),
+            Kind::Percent,
+        ),
     ],
 };
 
@@ -296,7 +485,11 @@ pub(super) static ATTRIBUTED: Graph = Graph {
         named("CPU", "r.cpu", Kind::Number),
         named(
             "Count",
-            concat!("CASE WHEN r.in_ns IS NULL OR a.start_ns > ", begin!(), " THEN 0 ELSE 1 END"),
+            concat!(
+                "CASE WHEN r.in_ns IS NULL OR a.start_ns > ",
+                begin!(),
+                " THEN 0 ELSE 1 END"
+            ),
             Kind::Number,
         ),
         named("Start Time", attributed_begin!(), Kind::Moment),
@@ -306,7 +499,11 @@ pub(super) static ATTRIBUTED: Graph = Graph {
             in_view!(attributed_begin, attributed_end),
             Kind::Duration(Unit::Milliseconds),
         ),
-        named("% CPU Usage", in_view!(attributed_begin, attributed_end), Kind::Percent),
+        named(
+            "% CPU Usage",
+            in_view!(attributed_begin, attributed_end),
+            Kind::Percent,
+        ),
     ],
 };
 
@@ -319,12 +516,22 @@ pub(super) static DPC_ISR: Graph = Graph {
     only: None,
     joins: &[
         join("frame", "LEFT JOIN frame ON frame.frame_id = r.frame_id"),
-        join("code", "LEFT JOIN module code ON code.module_id = frame.module_id"),
-        join("method", "LEFT JOIN method ON method.method_id = frame.method_id"),
+        join(
+            "code",
+            "LEFT JOIN module code ON code.module_id = frame.module_id",
+        ),
+        join(
+            "method",
+            "LEFT JOIN method ON method.method_id = frame.method_id",
+        ),
     ],
     time: Time::Span("r.start_ns", "r.end_ns"),
     columns: &[
-        named("Type", "CASE WHEN r.kind = 'isr' THEN 'Interrupt' ELSE 'DPC' END", Kind::Text),
+        named(
+            "Type",
+            "CASE WHEN r.kind = 'isr' THEN 'Interrupt' ELSE 'DPC' END",
+            Kind::Text,
+        ),
         named(
             "DPC Type",
             "CASE r.kind WHEN 'dpc' THEN 'Regular' WHEN 'timer_dpc' THEN 'Timer' WHEN 'threaded_dpc' THEN 'Threaded' END",
@@ -338,10 +545,22 @@ pub(super) static DPC_ISR: Graph = Graph {
         named("Stack", "r.stack_id", Kind::Stack),
         named("DPC/ISR Enter Time", "r.start_ns", Kind::Moment),
         named("DPC/ISR Exit Time", "r.end_ns", Kind::Moment),
-        named("Inclusive Duration", "r.duration_ns", Kind::Duration(Unit::Microseconds)),
-        named("Exclusive Duration", "r.duration_ns - r.nested_ns", Kind::Duration(Unit::Microseconds)),
+        named(
+            "Inclusive Duration",
+            "r.duration_ns",
+            Kind::Duration(Unit::Microseconds),
+        ),
+        named(
+            "Exclusive Duration",
+            "r.duration_ns - r.nested_ns",
+            Kind::Duration(Unit::Microseconds),
+        ),
         named("% Inclusive Duration", "r.duration_ns", Kind::Percent),
-        named("% Exclusive Duration", "r.duration_ns - r.nested_ns", Kind::Percent),
+        named(
+            "% Exclusive Duration",
+            "r.duration_ns - r.nested_ns",
+            Kind::Percent,
+        ),
         named("Count (DPCs/ISRs)", "1", Kind::Number),
     ],
 };

@@ -93,13 +93,30 @@ pub enum Kind {
 }
 
 /// A column.
-pub(crate) const fn col(name: &'static str, guid: &'static str, sql: &'static str, kind: Kind) -> Column {
-    Column { name, guid: Some(guid), sql, kind, means: &[] }
+pub(crate) const fn col(
+    name: &'static str,
+    guid: &'static str,
+    sql: &'static str,
+    kind: Kind,
+) -> Column {
+    Column {
+        name,
+        guid: Some(guid),
+        sql,
+        kind,
+        means: &[],
+    }
 }
 
 /// A column that no profile showed.
 pub(crate) const fn named(name: &'static str, sql: &'static str, kind: Kind) -> Column {
-    Column { name, guid: None, sql, kind, means: &[] }
+    Column {
+        name,
+        guid: None,
+        sql,
+        kind,
+        means: &[],
+    }
 }
 
 /// The join of the process with this key.
@@ -132,7 +149,13 @@ macro_rules! process_name {
 /// SQL of the code of a frame, by the aliases of its module, its method and itself.
 macro_rules! function {
     ($method:literal, $frame:literal) => {
-        concat!("coalesce(", $method, ".name, CASE WHEN ", $frame, ".frame_id IS NOT NULL THEN '?' END)")
+        concat!(
+            "coalesce(",
+            $method,
+            ".name, CASE WHEN ",
+            $frame,
+            ".frame_id IS NOT NULL THEN '?' END)"
+        )
     };
 }
 
@@ -168,7 +191,11 @@ pub static GRAPHS: &[&Graph] = &[
 /// The graph with this GUID, in any case.
 #[must_use]
 pub fn by_guid(guid: &str) -> Option<&'static Graph> {
-    find(|graph| graph.guid.is_some_and(|known| known.eq_ignore_ascii_case(guid)))
+    find(|graph| {
+        graph
+            .guid
+            .is_some_and(|known| known.eq_ignore_ascii_case(guid))
+    })
 }
 
 /// The graph with this name, in any case.
@@ -186,7 +213,10 @@ pub fn by_element(element: &str) -> Option<&'static Graph> {
 /// The graph that knows a column which no other graph has; columns such as `Thread Name` are in many.
 #[must_use]
 pub fn by_column(guid: &str) -> Option<&'static Graph> {
-    let mut with = GRAPHS.iter().copied().filter(|graph| graph.by_guid(guid).is_some());
+    let mut with = GRAPHS
+        .iter()
+        .copied()
+        .filter(|graph| graph.by_guid(guid).is_some());
     // A GUID in two graphs names neither: which of them a profile means cannot be seen.
     let first = with.next();
     first.filter(|_| with.next().is_none())
@@ -200,12 +230,18 @@ impl Graph {
     /// Its column with this GUID, in any case.
     #[must_use]
     pub fn by_guid(&self, guid: &str) -> Option<&'static Column> {
-        self.columns.iter().find(|column| column.guid.is_some_and(|known| known.eq_ignore_ascii_case(guid)))
+        self.columns.iter().find(|column| {
+            column
+                .guid
+                .is_some_and(|known| known.eq_ignore_ascii_case(guid))
+        })
     }
 
     /// Its column with this title, in any case.
     #[must_use]
     pub fn by_name(&self, name: &str) -> Option<&'static Column> {
-        self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
+        self.columns
+            .iter()
+            .find(|column| column.name.eq_ignore_ascii_case(name))
     }
 }

@@ -40,7 +40,9 @@ impl Profile {
         };
         if profile.presets.is_empty() {
             let expected = "a graph with a preset in a visible view";
-            return Err(reader.source.error(root.at, expected, "a profile that shows nothing"));
+            return Err(reader
+                .source
+                .error(root.at, expected, "a profile that shows nothing"));
         }
         Ok(profile)
     }
@@ -56,20 +58,27 @@ impl Reader<'_> {
             "2" => {}
             other => {
                 let found = format!("Version=\"{}\"", short(other));
-                return Err(self.source.error(root.at, "version 1 or 2 of the format", found));
+                return Err(self
+                    .source
+                    .error(root.at, "version 1 or 2 of the format", found));
             }
         }
         let content = self.source.inner(root, "Content")?;
         let views = self.source.inner(content, "Views")?;
         let mut presets = Vec::new();
-        for view in views.all("View").filter(|view| is_true(view, "IsVisible", true)) {
+        for view in views
+            .all("View")
+            .filter(|view| is_true(view, "IsVisible", true))
+        {
             let title = view.attribute("Title").unwrap_or_default();
             for graph in view.all("Graphs").flat_map(|graphs| graphs.all("Graph")) {
                 if !is_true(graph, "IsShown", true) {
                     continue;
                 }
                 for preset in graph.all("Preset") {
-                    let columns = preset.all("Columns").flat_map(|columns| columns.all("Column"));
+                    let columns = preset
+                        .all("Columns")
+                        .flat_map(|columns| columns.all("Column"));
                     let read = self.preset(preset, columns)?;
                     let owned = |name: &str| graph.attribute(name).map(str::to_owned);
                     presets.push(Preset {
@@ -82,21 +91,38 @@ impl Reader<'_> {
                 }
             }
         }
-        Ok(Profile { version: 2, presets })
+        Ok(Profile {
+            version: 2,
+            presets,
+        })
     }
 
     fn version_1(&self, root: &Element) -> Result<Profile, FileError> {
         let mut presets = Vec::new();
-        let views = root.all("WpaProfile.Views").flat_map(|views| views.all("AnalysisView"));
+        let views = root
+            .all("WpaProfile.Views")
+            .flat_map(|views| views.all("AnalysisView"));
         for view in views.filter(|view| is_true(view, "IsVisible", true)) {
-            let titles = view.all("AnalysisView.Title").flat_map(|title| title.all("ViewTitle"));
-            let title = titles.filter_map(|title| title.attribute("Title")).next().unwrap_or_default();
-            for graph in view.children.iter().filter(|child| child.name.ends_with("GraphTreeItem")) {
-                let holders =
-                    graph.children.iter().filter(|child| child.name.ends_with(".HdvViewModelPreset"));
+            let titles = view
+                .all("AnalysisView.Title")
+                .flat_map(|title| title.all("ViewTitle"));
+            let title = titles
+                .filter_map(|title| title.attribute("Title"))
+                .next()
+                .unwrap_or_default();
+            for graph in view
+                .children
+                .iter()
+                .filter(|child| child.name.ends_with("GraphTreeItem"))
+            {
+                let holders = graph
+                    .children
+                    .iter()
+                    .filter(|child| child.name.ends_with(".HdvViewModelPreset"));
                 for preset in holders.flat_map(|holder| holder.all("HdvViewModelPreset")) {
                     let columns = preset.all("HdvViewModelPreset.ConfigurableColumns");
-                    let columns = columns.flat_map(|columns| columns.all("HdvColumnViewModelPreset"));
+                    let columns =
+                        columns.flat_map(|columns| columns.all("HdvColumnViewModelPreset"));
                     let read = self.preset(preset, columns)?;
                     presets.push(Preset {
                         graph_guid: graph.attribute("ClsID").map(str::to_owned),
@@ -108,7 +134,10 @@ impl Reader<'_> {
                 }
             }
         }
-        Ok(Profile { version: 1, presets })
+        Ok(Profile {
+            version: 1,
+            presets,
+        })
     }
 
     fn check_count(&self, count: usize, most: usize, element: &Element) -> Result<(), FileError> {
@@ -132,7 +161,11 @@ impl Reader<'_> {
         Ok(Preset {
             name: self.source.required(preset, "Name")?.to_owned(),
             keys: self.number(preset, "KeyColumnCount")?.unwrap_or_default() as usize,
-            filter: preset.attribute("InitialFilterQuery").unwrap_or_default().trim().to_owned(),
+            filter: preset
+                .attribute("InitialFilterQuery")
+                .unwrap_or_default()
+                .trim()
+                .to_owned(),
             filter_keeps: is_true(preset, "InitialFilterShouldKeep", true),
             columns: shown,
             ..Preset::default()
@@ -149,7 +182,9 @@ impl Reader<'_> {
         let priority = self.number(column, "SortPriority")?.unwrap_or_default();
         let (guid, name) = (text("Guid").to_owned(), text("Name").to_owned());
         if guid.is_empty() && name.is_empty() {
-            return Err(self.source.error(column.at, "a column with Guid or Name", "one without"));
+            return Err(self
+                .source
+                .error(column.at, "a column with Guid or Name", "one without"));
         }
         Ok(Shown {
             guid,
@@ -166,10 +201,16 @@ impl Reader<'_> {
     /// A number that an attribute has, if it has one. Priorities that are not set are −1.
     fn number(&self, element: &Element, name: &str) -> Result<Option<u32>, FileError> {
         // A negative number counts as none.
-        let Some(text) = element.attribute(name).filter(|text| !text.starts_with('-')) else {
+        let Some(text) = element
+            .attribute(name)
+            .filter(|text| !text.starts_with('-'))
+        else {
             return Ok(None);
         };
-        let wrong = || self.source.error(element.at, &format!("a number as {name}"), short(text));
+        let wrong = || {
+            self.source
+                .error(element.at, &format!("a number as {name}"), short(text))
+        };
         text.trim().parse().map(Some).map_err(|_| wrong())
     }
 }
@@ -177,13 +218,22 @@ impl Reader<'_> {
 /// What elements in a column ask for; version 1 has them one level deeper and with other names.
 fn option(column: &Element) -> ColumnOption {
     // Both levels are looked at for either version, and the first element that is known decides.
-    let inner = column.children.iter().flat_map(|child| std::iter::once(child).chain(&child.children));
+    let inner = column
+        .children
+        .iter()
+        .flat_map(|child| std::iter::once(child).chain(&child.children));
     for element in inner {
         let mode = element.attribute("Mode").unwrap_or_default();
         match (element.name.as_str(), mode) {
-            ("StackOptionsParameter" | "PresetStackOptions", "StackTag") => return ColumnOption::StackTag,
-            ("StackOptionsParameter" | "PresetStackOptions", "FrameTags") => return ColumnOption::FrameTags,
-            ("ProcessOptionsParameter" | "PresetProcessOptions", "NoPid") => return ColumnOption::NoPid,
+            ("StackOptionsParameter" | "PresetStackOptions", "StackTag") => {
+                return ColumnOption::StackTag;
+            }
+            ("StackOptionsParameter" | "PresetStackOptions", "FrameTags") => {
+                return ColumnOption::FrameTags;
+            }
+            ("ProcessOptionsParameter" | "PresetProcessOptions", "NoPid") => {
+                return ColumnOption::NoPid;
+            }
             ("DurationInViewOptionsParameter", _) if !is_true(element, "InViewEnabled", true) => {
                 return ColumnOption::Whole;
             }
@@ -194,7 +244,9 @@ fn option(column: &Element) -> ColumnOption {
 }
 
 fn is_true(element: &Element, name: &str, usual: bool) -> bool {
-    element.attribute(name).map_or(usual, |value| value.eq_ignore_ascii_case("true"))
+    element
+        .attribute(name)
+        .map_or(usual, |value| value.eq_ignore_ascii_case("true"))
 }
 
 /// The first characters of a text of a file, for messages.

@@ -17,7 +17,11 @@ fn the_page_says_what_the_declarations_say() {
     }
     page.push_str("\n## Options of wpaexporter\n\n| option | what becomes of it |\n|---|---|\n");
     for option in OPTIONS {
-        let names: Vec<String> = option.names.iter().map(|name| format!("`-{name}`")).collect();
+        let names: Vec<String> = option
+            .names
+            .iter()
+            .map(|name| format!("`-{name}`"))
+            .collect();
         let does = match option.does {
             Does::Ours(what) => what.to_owned(),
             Does::Nothing(why) => format!("changes nothing: {why}"),
@@ -27,7 +31,11 @@ fn the_page_says_what_the_declarations_say() {
     }
     page.push_str("\n## Graphs and columns\n\nIn the SQL, `r` is a row of the table.\n");
     for graph in GRAPHS {
-        let guid = graph.guid.map_or("known by its name alone".to_owned(), |guid| format!("`{guid}`"));
+        let guid = graph
+            .guid
+            .map_or("known by its name alone".to_owned(), |guid| {
+                format!("`{guid}`")
+            });
         writeln!(
             page,
             "\n### {}\n\n{guid}, from table `{}`\n\n| column | GUID | what it is |\n|---|---|---|",
@@ -59,5 +67,8 @@ fn the_page_says_what_the_declarations_say() {
         std::fs::write(&path, &page).unwrap();
     }
     let known = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(known == page, "docs/wpaexporter.md is out of date; ETWKIT_BLESS=1 writes it");
+    assert!(
+        known == page,
+        "docs/wpaexporter.md is out of date; ETWKIT_BLESS=1 writes it"
+    );
 }

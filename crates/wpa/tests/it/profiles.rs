@@ -14,16 +14,38 @@ fn read(text: &str) -> Profile {
 #[test]
 fn what_is_shown_is_read_and_nothing_else() {
     let profile = read(WAITS);
-    let names: Vec<&str> = profile.presets.iter().map(|preset| preset.name.as_str()).collect();
-    assert_eq!((profile.version, names), (2, vec!["Wait Analysis", "Something new"]));
+    let names: Vec<&str> = profile
+        .presets
+        .iter()
+        .map(|preset| preset.name.as_str())
+        .collect();
+    assert_eq!(
+        (profile.version, names),
+        (2, vec!["Wait Analysis", "Something new"])
+    );
     let waits = &profile.presets[0];
-    assert_eq!((waits.keys, waits.columns.len(), waits.filter_keeps), (5, 11, false));
-    assert_eq!((waits.view.as_str(), waits.filter.as_str()), ("Waits", "[New Process]:=\"Idle (0)\""));
+    assert_eq!(
+        (waits.keys, waits.columns.len(), waits.filter_keeps),
+        (5, 11, false)
+    );
+    assert_eq!(
+        (waits.view.as_str(), waits.filter.as_str()),
+        ("Waits", "[New Process]:=\"Idle (0)\"")
+    );
     let column = |place: usize| &waits.columns[place];
     assert!(!column(0).is_visible && column(1).is_visible);
-    assert_eq!((column(1).option, column(3).option), (ColumnOption::NoPid, ColumnOption::StackTag));
-    assert_eq!((column(7).sort, column(7).unit), (Some((0, true)), Some(Unit::Microseconds)));
-    assert_eq!((column(8).sort, &column(8).aggregation), (None, &Aggregation::Max));
+    assert_eq!(
+        (column(1).option, column(3).option),
+        (ColumnOption::NoPid, ColumnOption::StackTag)
+    );
+    assert_eq!(
+        (column(7).sort, column(7).unit),
+        (Some((0, true)), Some(Unit::Microseconds))
+    );
+    assert_eq!(
+        (column(8).sort, &column(8).aggregation),
+        (None, &Aggregation::Max)
+    );
 }
 
 #[test]
@@ -32,11 +54,20 @@ fn version_1_is_read() {
     assert_eq!((profile.version, profile.presets.len()), (1, 2));
     let cpu = &profile.presets[0];
     assert_eq!(cpu.element.as_deref(), Some("CpuSamplingGraphTreeItem"));
-    assert_eq!((cpu.view.as_str(), cpu.keys, cpu.columns.len()), ("Old", 2, 7));
-    assert_eq!((cpu.columns[1].option, cpu.columns[5].sort), (ColumnOption::StackTag, None));
+    assert_eq!(
+        (cpu.view.as_str(), cpu.keys, cpu.columns.len()),
+        ("Old", 2, 7)
+    );
+    assert_eq!(
+        (cpu.columns[1].option, cpu.columns[5].sort),
+        (ColumnOption::StackTag, None)
+    );
     assert!(!cpu.filter_keeps && !cpu.columns[0].is_visible && cpu.columns[2].is_visible);
     let disk = &profile.presets[1];
-    assert_eq!(disk.graph_guid.as_deref(), Some("12C5387C-58CA-45D4-A5C6-450475C30E06"));
+    assert_eq!(
+        disk.graph_guid.as_deref(),
+        Some("12C5387C-58CA-45D4-A5C6-450475C30E06")
+    );
 }
 
 /// All graphs and columns whose GUIDs are known from profiles, in one profile.
@@ -46,14 +77,22 @@ fn graphs_and_columns_are_found_by_their_guids() {
     assert!(profile.presets.len() > 20, "{}", profile.presets.len());
     let mut found = 0;
     for preset in &profile.presets {
-        let Some(graph) = catalog::by_guid(preset.graph_guid.as_deref().unwrap()) else { continue };
+        let Some(graph) = catalog::by_guid(preset.graph_guid.as_deref().unwrap()) else {
+            continue;
+        };
         // What the file calls the graph need not be what the program does.
         found += 1;
         for shown in &preset.columns {
-            let Some(column) = graph.by_guid(&shown.guid) else { continue };
+            let Some(column) = graph.by_guid(&shown.guid) else {
+                continue;
+            };
             assert_eq!(column.name, shown.name, "{}", graph.name);
         }
-        let known = preset.columns.iter().filter(|shown| graph.by_guid(&shown.guid).is_some()).count();
+        let known = preset
+            .columns
+            .iter()
+            .filter(|shown| graph.by_guid(&shown.guid).is_some())
+            .count();
         assert!(
             known * 10 >= preset.columns.len() * 3,
             "{}: {known} of {}",
@@ -73,7 +112,8 @@ fn names_and_guids_are_there_once() {
         }
         for (place, column) in graph.columns.iter().enumerate() {
             for other in &graph.columns[place + 1..] {
-                let is_same = column.name == other.name || column.guid.is_some() && column.guid == other.guid;
+                let is_same =
+                    column.name == other.name || column.guid.is_some() && column.guid == other.guid;
                 assert!(!is_same, "{}: {}", graph.name, column.name);
             }
         }
@@ -86,10 +126,21 @@ fn profiles_of_our_own_are_read_as_others_are() {
         let profile = shipped.read().unwrap_or_else(|error| panic!("{error}"));
         for preset in &profile.presets {
             let guid = preset.graph_guid.as_deref().and_then(catalog::by_guid);
-            let name = preset.graph_name.as_deref().and_then(catalog::by_name).unwrap();
-            assert!(guid.is_none_or(|guid| guid.name == name.name), "{}", preset.name);
+            let name = preset
+                .graph_name
+                .as_deref()
+                .and_then(catalog::by_name)
+                .unwrap();
+            assert!(
+                guid.is_none_or(|guid| guid.name == name.name),
+                "{}",
+                preset.name
+            );
             for shown in &preset.columns {
-                let is_known = name.by_guid(&shown.guid).or_else(|| name.by_name(&shown.name)).is_some();
+                let is_known = name
+                    .by_guid(&shown.guid)
+                    .or_else(|| name.by_name(&shown.name))
+                    .is_some();
                 assert!(is_known, "{} of {}", shown.name, preset.name);
             }
         }
@@ -98,7 +149,11 @@ fn profiles_of_our_own_are_read_as_others_are() {
 
 #[test]
 fn what_is_no_profile_is_refused_with_its_place() {
-    let error = |text: &str| Profile::parse("p.wpaProfile", text.as_bytes()).unwrap_err().to_string();
+    let error = |text: &str| {
+        Profile::parse("p.wpaProfile", text.as_bytes())
+            .unwrap_err()
+            .to_string()
+    };
     let content = |inner: &str| {
         format!(
             "<WpaProfileContainer Version=\"2\">\n<Content><Views>{inner}</Views></Content></WpaProfileContainer>"
@@ -114,7 +169,10 @@ fn what_is_no_profile_is_refused_with_its_place() {
             "<WpaProfileContainer Version=\"3\"/>",
             "expected version 1 or 2 of the format, found Version=\"3\"",
         ),
-        ("<WpaProfileContainer Version=\"2\">\n</WpaProfileContainer>", "expected <Content>"),
+        (
+            "<WpaProfileContainer Version=\"2\">\n</WpaProfileContainer>",
+            "expected <Content>",
+        ),
         ("<!DOCTYPE x><WpaProfile/>", "no document type"),
         ("<WpaProfile", "p.wpaProfile:1:"),
     ];
@@ -136,7 +194,9 @@ fn what_is_no_profile_is_refused_with_its_place() {
     let columns = "<Column Guid=\"g\"/>".repeat(501);
     assert!(error(&preset("Name=\"x\"", &columns)).contains("at most 500 elements <Column>"));
     let presets = "<Preset Name=\"x\"/>".repeat(1001);
-    let many = content(&format!("<View><Graphs><Graph>{presets}</Graph></Graphs></View>"));
+    let many = content(&format!(
+        "<View><Graphs><Graph>{presets}</Graph></Graphs></View>"
+    ));
     assert!(error(&many).contains("at most 1000 elements <Preset>"));
 }
 
@@ -144,7 +204,10 @@ fn what_is_no_profile_is_refused_with_its_place() {
 #[test]
 fn broken_profiles_do_no_harm() {
     for text in [WAITS, OLD] {
-        for at in (0..text.len()).step_by(7).filter(|at| text.is_char_boundary(*at)) {
+        for at in (0..text.len())
+            .step_by(7)
+            .filter(|at| text.is_char_boundary(*at))
+        {
             let _ = Profile::parse("p", &text.as_bytes()[..at]);
             let mut bytes = text.as_bytes().to_vec();
             bytes[at] ^= 0x15;

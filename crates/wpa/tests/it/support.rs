@@ -30,10 +30,23 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let trace = folder.path().join(format!("{scenario}.etl"));
         let found = etwkit_synth::find(scenario).unwrap();
-        found.write(File::create(&trace).unwrap(), &Options::default()).unwrap();
+        found
+            .write(File::create(&trace).unwrap(), &Options::default())
+            .unwrap();
         let cache = Some(folder.path().join("cache"));
-        let engine = Engine::new(Settings { cache, temp_dir: None, is_offline: true });
-        Self { folder, trace, engine, lines: Vec::new(), notes: Vec::new(), json: Vec::new() }
+        let engine = Engine::new(Settings {
+            cache,
+            temp_dir: None,
+            is_offline: true,
+        });
+        Self {
+            folder,
+            trace,
+            engine,
+            lines: Vec::new(),
+            notes: Vec::new(),
+            json: Vec::new(),
+        }
     }
 
     /// Where files are written.
@@ -43,13 +56,22 @@ impl Place {
 
     pub(crate) fn session(&self) -> Arc<Session> {
         let paths = [self.trace.clone()];
-        Arc::new(self.engine.open(&Asking::default(), &paths, &mut Vec::new()).unwrap())
+        Arc::new(
+            self.engine
+                .open(&Asking::default(), &paths, &mut Vec::new())
+                .unwrap(),
+        )
     }
 
     /// `etwkit export --profile`.
     pub(crate) fn export(&mut self, args: &ProfileArgs, range: Option<&str>) -> Result<Exit> {
         let (out, traces) = (self.out(), [self.trace.clone()]);
-        let output = Output { range, folder: Some(&out), force: true, json: false };
+        let output = Output {
+            range,
+            folder: Some(&out),
+            force: true,
+            json: false,
+        };
         etwkit_wpa::export(args, &traces, output, self)
     }
 
@@ -57,17 +79,27 @@ impl Place {
     pub(crate) fn wpaexporter(&mut self, words: &str) -> Result<Exit> {
         let (out, trace) = (self.out(), self.trace.clone());
         let words = words.split_whitespace().map(str::to_owned);
-        let of_place =
-            ["-i", trace.to_str().unwrap(), "-outputfolder", out.to_str().unwrap()].map(str::to_owned);
-        let args = LineArgs { args: words.chain(of_place).collect() };
+        let of_place = [
+            "-i",
+            trace.to_str().unwrap(),
+            "-outputfolder",
+            out.to_str().unwrap(),
+        ]
+        .map(str::to_owned);
+        let args = LineArgs {
+            args: words.chain(of_place).collect(),
+        };
         etwkit_wpa::wpaexporter(&args, self)
     }
 
     /// Names of the files that were written, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.out()) else { return Vec::new() };
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let Ok(entries) = std::fs::read_dir(self.out()) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -79,8 +111,11 @@ impl Place {
 
     /// One number of the extract.
     pub(crate) fn number(&self, sql: &str) -> i64 {
-        let rows: Vec<Number> =
-            ask(&self.session(), &format!("SELECT CAST(({sql}) AS BIGINT) AS number")).unwrap();
+        let rows: Vec<Number> = ask(
+            &self.session(),
+            &format!("SELECT CAST(({sql}) AS BIGINT) AS number"),
+        )
+        .unwrap();
         rows[0].number.unwrap_or_default()
     }
 
@@ -106,7 +141,11 @@ etwkit_query::declare! {
 
 impl Front for Place {
     fn open(&mut self, path: &Path) -> Result<Arc<Session>> {
-        Ok(Arc::new(self.engine.open(&Asking::default(), &[path.to_owned()], &mut self.notes)?))
+        Ok(Arc::new(self.engine.open(
+            &Asking::default(),
+            &[path.to_owned()],
+            &mut self.notes,
+        )?))
     }
 
     fn emit(&mut self, what: Emitted<'_>) -> Result<()> {
@@ -129,8 +168,16 @@ pub(crate) struct Csv {
 impl Csv {
     fn read(path: &Path) -> Self {
         let mut reader = csv::Reader::from_path(path).unwrap();
-        let titles = reader.headers().unwrap().iter().map(str::to_owned).collect();
-        let rows = reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect();
+        let titles = reader
+            .headers()
+            .unwrap()
+            .iter()
+            .map(str::to_owned)
+            .collect();
+        let rows = reader
+            .records()
+            .map(|row| row.unwrap().iter().map(str::to_owned).collect())
+            .collect();
         Self { titles, rows }
     }
 
@@ -164,5 +211,11 @@ impl Csv {
 
 /// A number without its point; an empty one is none.
 fn digits(text: &str) -> i64 {
-    if text.is_empty() { 0 } else { text.replace('.', "").parse().unwrap_or_else(|_| panic!("{text:?}")) }
+    if text.is_empty() {
+        0
+    } else {
+        text.replace('.', "")
+            .parse()
+            .unwrap_or_else(|_| panic!("{text:?}"))
+    }
 }

@@ -33,11 +33,17 @@ fn the_line_of_the_article_writes_its_files() {
     // A profile of the user is a file; ours is written as one.
     let profile = place.folder.path().join("disc.wpaProfile");
     std::fs::write(&profile, etwkit_wpa::SHIPPED[0].text).unwrap();
-    let exit = place.wpaexporter(&format!("-profile {} -prefix disc_", profile.display())).unwrap();
+    let exit = place
+        .wpaexporter(&format!("-profile {} -prefix disc_", profile.display()))
+        .unwrap();
     assert_eq!(exit, Exit::Answered, "{:?}", place.lines);
     let files = place.files();
     for name in OF_THE_ARTICLE {
-        assert!(files.contains(&name.to_owned()), "{name} is missing: {:#?}", place.lines);
+        assert!(
+            files.contains(&name.to_owned()),
+            "{name} is missing: {:#?}",
+            place.lines
+        );
     }
     sampled(&place);
     precise(&place);
@@ -52,9 +58,16 @@ fn sampled(place: &Place) {
         place.number("SELECT count(*) FROM cpu_sample WHERE NOT is_idle"),
     );
     assert!(cpu_ns > 0);
-    for name in OF_THE_ARTICLE.iter().filter(|name| name.contains("(Sampled)_Utilization")) {
+    for name in OF_THE_ARTICLE
+        .iter()
+        .filter(|name| name.contains("(Sampled)_Utilization"))
+    {
         let table = place.table(name);
-        assert_eq!((table.sum(weight), table.sum("Count")), (cpu_ns, samples), "{name}");
+        assert_eq!(
+            (table.sum(weight), table.sum("Count")),
+            (cpu_ns, samples),
+            "{name}"
+        );
     }
     let by_process = place.table(OF_THE_ARTICLE[12]).sums("Process", weight);
     let known = place.numbers(&format!(
@@ -67,11 +80,22 @@ fn sampled(place: &Place) {
     assert_eq!(dpc.sum(weight), place.number(dpc_ns));
     // Stacks stand in one cell, the outermost frame first.
     let stacks = place.table(OF_THE_ARTICLE[11]);
-    let deep = stacks.column("Stack").into_iter().find(|stack| stack.matches('/').count() > 2).unwrap();
+    let deep = stacks
+        .column("Stack")
+        .into_iter()
+        .find(|stack| stack.matches('/').count() > 2)
+        .unwrap();
     assert!(deep.contains('!') || deep.contains('+'), "{deep}");
-    let percent: f64 = stacks.column("% Weight").iter().map(|text| text.parse::<f64>().unwrap()).sum();
+    let percent: f64 = stacks
+        .column("% Weight")
+        .iter()
+        .map(|text| text.parse::<f64>().unwrap())
+        .sum();
     let capacity = place.number("SELECT duration_ns * processors FROM trace") as f64;
-    assert!((percent - cpu_ns as f64 * 100.0 / capacity).abs() < 0.01, "{percent}");
+    assert!(
+        (percent - cpu_ns as f64 * 100.0 / capacity).abs() < 0.01,
+        "{percent}"
+    );
 }
 
 /// Sums of scheduling slices are those of the extract.
@@ -80,15 +104,29 @@ fn precise(place: &Place) {
     let run_ns = place.number("SELECT sum(run_ns) FROM context_switch");
     let switches = place.number("SELECT count(in_ns) FROM context_switch");
     assert!(run_ns > 0);
-    for name in OF_THE_ARTICLE.iter().filter(|name| name.contains("(Precise)")) {
+    for name in OF_THE_ARTICLE
+        .iter()
+        .filter(|name| name.contains("(Precise)"))
+    {
         let table = place.table(name);
-        assert_eq!((table.sum(usage), table.sum("Count")), (run_ns, switches), "{name}");
+        assert_eq!(
+            (table.sum(usage), table.sum("Count")),
+            (run_ns, switches),
+            "{name}"
+        );
     }
     let threads = place.table(OF_THE_ARTICLE[7]);
     let waits = "SELECT sum(wait_ns) FROM context_switch WHERE NOT is_open_wait";
     assert_eq!(threads.sum("Waits (µs)"), place.number(waits));
-    assert_eq!(threads.sum("Ready (µs)"), place.number("SELECT sum(ready_ns) FROM context_switch"));
-    let longest = threads.column("Waits (µs) (Max)").iter().filter(|text| !text.is_empty()).count();
+    assert_eq!(
+        threads.sum("Ready (µs)"),
+        place.number("SELECT sum(ready_ns) FROM context_switch")
+    );
+    let longest = threads
+        .column("Waits (µs) (Max)")
+        .iter()
+        .filter(|text| !text.is_empty())
+        .count();
     assert!(longest > 0);
     let by_process = threads.sums("New Process", usage);
     let known = place.numbers(&format!(
@@ -101,10 +139,22 @@ fn precise(place: &Place) {
 /// Without regions nothing is attributed, and that is reported.
 fn attributed(place: &Place) {
     let table = place.table(OF_THE_ARTICLE[0]);
-    assert!(table.column("Activity").iter().all(|activity| *activity == "Unattributed"));
+    assert!(
+        table
+            .column("Activity")
+            .iter()
+            .all(|activity| *activity == "Unattributed")
+    );
     let run_ns = place.number("SELECT sum(run_ns) FROM context_switch");
     assert_eq!(table.sum("CPU Usage (in view) (ms)"), run_ns);
-    assert!(place.lines.iter().any(|line| line.contains("left out: activities")), "{:?}", place.lines);
+    assert!(
+        place
+            .lines
+            .iter()
+            .any(|line| line.contains("left out: activities")),
+        "{:?}",
+        place.lines
+    );
 }
 
 #[test]
@@ -113,22 +163,46 @@ fn columns_and_graphs_that_are_not_known_are_named() {
     let file = place.folder.path().join("waits.wpaProfile");
     std::fs::write(&file, include_str!("profiles/wait-analysis.wpaProfile")).unwrap();
     let profiles = vec![file.to_str().unwrap().to_owned()];
-    let args = ProfileArgs { profiles, ..ProfileArgs::default() };
+    let args = ProfileArgs {
+        profiles,
+        ..ProfileArgs::default()
+    };
     assert_eq!(place.export(&args, None).unwrap(), Exit::Answered);
     let said = |what: &str| place.lines.iter().any(|line| line.contains(what));
     assert!(said(
         "left out: column \"NewThreadRank\" {145e9709-1fc8-4cbf-8119-6a4c9b6bf945} is not known here"
     ));
     assert!(!said("Hidden"), "what is not shown is not missed");
-    assert!(said("not written: Something new: graph 11111111-2222-3333-4444-555555555555 is not known here"));
+    assert!(said(
+        "not written: Something new: graph 11111111-2222-3333-4444-555555555555 is not known here"
+    ));
     let table = place.table("CPU_Usage_(Precise)_Wait_Analysis.csv");
-    let titles = ["New Process (Name)", "New Thread Id", "New Thread Stack Tag", "Ready Time (s)", "Count"];
+    let titles = [
+        "New Process (Name)",
+        "New Thread Id",
+        "New Thread Stack Tag",
+        "Ready Time (s)",
+        "Count",
+    ];
     assert_eq!(table.titles[..5], titles.map(str::to_owned));
-    assert_eq!(table.titles[5..], ["Waits (µs)".to_owned(), "Waits (µs) (Max)".to_owned()]);
+    assert_eq!(
+        table.titles[5..],
+        ["Waits (µs)".to_owned(), "Waits (µs) (Max)".to_owned()]
+    );
     // The filter hides the idle process, and the largest waits come first.
-    assert!(table.column("New Process (Name)").iter().all(|name| *name != "Idle"));
+    assert!(
+        table
+            .column("New Process (Name)")
+            .iter()
+            .all(|name| *name != "Idle")
+    );
     let waits = |text: &str| text.replace('.', "").parse::<i64>().unwrap_or(-1);
-    let order: Vec<i64> = table.column("Waits (µs)").into_iter().map(waits).filter(|ns| *ns >= 0).collect();
+    let order: Vec<i64> = table
+        .column("Waits (µs)")
+        .into_iter()
+        .map(waits)
+        .filter(|ns| *ns >= 0)
+        .collect();
     assert!(order.is_sorted_by(|a, b| a >= b) && order[0] > 0);
 }
 
@@ -140,14 +214,28 @@ fn rows_without_visible_keys_stand_by_themselves() {
     let args = format!("-profile {} -delimiter ,", file.display());
     assert_eq!(place.wpaexporter(&args).unwrap(), Exit::Answered);
     let table = place.table("CPU_Usage_(Sampled)_Utilization_By_CPU.csv");
-    assert_eq!(table.titles, ["CPU", "Process", "Thread ID", "Weight (in view) (ms)", "TimeStamp (s)"]);
+    assert_eq!(
+        table.titles,
+        [
+            "CPU",
+            "Process",
+            "Thread ID",
+            "Weight (in view) (ms)",
+            "TimeStamp (s)"
+        ]
+    );
     let rows = "SELECT count(*) FROM cpu_sample s JOIN thread t USING (thread_key)
          WHERE NOT s.is_idle AND NOT (t.tid = 0 AND NOT s.is_dpc_isr)";
     assert_eq!(table.rows.len() as i64, place.number(rows));
     let times: Vec<&str> = table.column("TimeStamp (s)");
     let seconds: Vec<f64> = times.iter().map(|text| text.parse().unwrap()).collect();
     assert!(seconds.is_sorted());
-    let text = std::fs::read(place.out().join("CPU_Usage_(Sampled)_Utilization_By_CPU.csv")).unwrap();
+    let text = std::fs::read(
+        place
+            .out()
+            .join("CPU_Usage_(Sampled)_Utilization_By_CPU.csv"),
+    )
+    .unwrap();
     assert!(text.ends_with(b"\r\n"));
     if place.number("SELECT count(*) FROM disk_io") > 0 {
         let disk = place.table("Disk_Usage_By_Process.csv");
@@ -161,8 +249,16 @@ fn every_column_can_be_asked() {
     let place = Place::new("office");
     let session = place.session();
     // A short part of the trace, since all columns of all rows take long.
-    let part = View { to_ns: 20_000_000, is_part: true, end_ns: 1_000_000_000, ..View::default() };
-    let view = View { regions: View::of_all(&[]).unwrap().regions, ..part };
+    let part = View {
+        to_ns: 20_000_000,
+        is_part: true,
+        end_ns: 1_000_000_000,
+        ..View::default()
+    };
+    let view = View {
+        regions: View::of_all(&[]).unwrap().regions,
+        ..part
+    };
     for graph in GRAPHS {
         let shown = |column: &Column| Shown {
             guid: column.guid.unwrap_or_default().to_owned(),
@@ -173,10 +269,21 @@ fn every_column_can_be_asked() {
         };
         let columns: Vec<Shown> = graph.columns.iter().map(shown).collect();
         for keys in [0, columns.len() / 2, columns.len()] {
-            let preset = Preset { columns: columns.clone(), keys, ..Preset::default() };
+            let preset = Preset {
+                columns: columns.clone(),
+                keys,
+                ..Preset::default()
+            };
             let plan = plan(&preset, graph, &view, false).unwrap();
-            assert!(plan.left_out.is_empty(), "{}: {:?}", graph.name, plan.left_out);
-            let answer = session.sql(&plan.sql).and_then(etwkit_query::Answer::collect);
+            assert!(
+                plan.left_out.is_empty(),
+                "{}: {:?}",
+                graph.name,
+                plan.left_out
+            );
+            let answer = session
+                .sql(&plan.sql)
+                .and_then(etwkit_query::Answer::collect);
             assert!(answer.is_ok(), "{}: {}", graph.name, answer.unwrap_err());
         }
     }
@@ -186,12 +293,22 @@ fn every_column_can_be_asked() {
 fn a_profile_of_which_nothing_is_known_is_an_error() {
     let mut place = Place::new("office");
     let file = place.folder.path().join("new.wpaProfile");
-    let text = include_str!("profiles/wait-analysis.wpaProfile")
-        .replace("c58f5fea-0319-4046-932d-e695ebe20b47", "c58f5fea-0319-4046-932d-e695ebe20b40");
-    let text = text.replace("4-", "5-").replace("-8", "-9").replace("-4", "-5");
+    let text = include_str!("profiles/wait-analysis.wpaProfile").replace(
+        "c58f5fea-0319-4046-932d-e695ebe20b47",
+        "c58f5fea-0319-4046-932d-e695ebe20b40",
+    );
+    let text = text
+        .replace("4-", "5-")
+        .replace("-8", "-9")
+        .replace("-4", "-5");
     std::fs::write(&file, text).unwrap();
-    let error = place.wpaexporter(&format!("-profile {}", file.display())).unwrap_err();
-    assert_eq!(error.to_string(), "nothing of the profile can be written here");
+    let error = place
+        .wpaexporter(&format!("-profile {}", file.display()))
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "nothing of the profile can be written here"
+    );
     assert_eq!(place.files(), Vec::<String>::new());
     let error = place.wpaexporter("-profile nothing-there").unwrap_err();
     assert_eq!(error.to_string(), "there is no profile nothing-there");

@@ -22,18 +22,28 @@ struct Made {
 
 impl Made {
     fn new(runs: usize, seed: u64) -> Self {
-        Self { matrix: Matrix::new(runs), chance: Chance(seed) }
+        Self {
+            matrix: Matrix::new(runs),
+            chance: Chance(seed),
+        }
     }
 
     /// A number for each run.
     fn column(&mut self, of: impl Fn(f64) -> f64) -> Vec<f64> {
-        (0..self.matrix.runs).map(|_| of(self.chance.next())).collect()
+        (0..self.matrix.runs)
+            .map(|_| of(self.chance.next()))
+            .collect()
     }
 
     fn add(&mut self, kind: Kind, measure: Measure, what: &str, depth: f64, values: &[f64]) {
         for (run, value) in values.iter().enumerate() {
             let process = Some("Test.exe".to_owned());
-            let name = Name { kind, measure, what: what.to_owned(), process };
+            let name = Name {
+                kind,
+                measure,
+                what: what.to_owned(),
+                process,
+            };
             self.matrix.add(run, name, depth, *value);
         }
     }
@@ -41,13 +51,21 @@ impl Made {
     fn noise(&mut self, features: usize) {
         for number in 0..features {
             let values = self.column(|chance| 40.0 * chance);
-            self.add(Kind::Method, Measure::Cpu, &format!("noise.dll!F{number}"), 2.0, &values);
+            self.add(
+                Kind::Method,
+                Measure::Cpu,
+                &format!("noise.dll!F{number}"),
+                2.0,
+                &values,
+            );
         }
     }
 }
 
 fn sum(columns: &[&[f64]]) -> Vec<f64> {
-    (0..columns[0].len()).map(|run| columns.iter().map(|column| column[run]).sum()).collect()
+    (0..columns[0].len())
+        .map(|run| columns.iter().map(|column| column[run]).sum())
+        .collect()
 }
 
 fn effect(metric: &[f64], values: &[f64]) -> f64 {
@@ -59,16 +77,25 @@ fn effect(metric: &[f64], values: &[f64]) -> f64 {
 /// them.
 fn three(runs: usize, seed: u64) -> (Made, Vec<f64>, [Vec<f64>; 3]) {
     let mut made = Made::new(runs, seed);
-    let often = |share: f64, most: f64| move |chance: f64| (chance - 1.0 + share).max(0.0) / share * most;
+    let often =
+        |share: f64, most: f64| move |chance: f64| (chance - 1.0 + share).max(0.0) / share * most;
     let faults = made.column(often(0.6, 150.0));
     let scans = made.column(often(0.8, 120.0));
     let names = made.column(often(0.3, 200.0));
     let own = made.column(|chance| 250.0 + 10.0 * chance);
-    for (method, values) in
-        [("nt!MiIssueHardFault", &faults), ("av.sys!PreCreate", &scans), ("dns.dll!Query", &names)]
-    {
+    for (method, values) in [
+        ("nt!MiIssueHardFault", &faults),
+        ("av.sys!PreCreate", &scans),
+        ("dns.dll!Query", &names),
+    ] {
         made.add(Kind::Method, Measure::Wait, method, 1.0, values);
-        made.add(Kind::Method, Measure::Wait, &format!("{method}Caller"), 3.0, values);
+        made.add(
+            Kind::Method,
+            Measure::Wait,
+            &format!("{method}Caller"),
+            3.0,
+            values,
+        );
     }
     made.add(Kind::HardFault, Measure::Time, "", 0.0, &faults);
     let bytes: Vec<f64> = faults.iter().map(|ms| 4096.0 * ms).collect();
@@ -97,7 +124,11 @@ fn three_causes_come_out_one_by_one_with_their_effects() {
             .map(|(values, name)| (effect(&metric, values), name))
             .collect();
         planted.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let names: Vec<&str> = found.causes.iter().map(|cause| cause.name.what.as_str()).collect();
+        let names: Vec<&str> = found
+            .causes
+            .iter()
+            .map(|cause| cause.name.what.as_str())
+            .collect();
         assert_eq!(names.len(), 3, "{seed}: {names:?}");
         for (cause, (effect, name)) in found.causes.iter().zip(planted) {
             assert_eq!(cause.name.what, name, "{seed}");
@@ -108,13 +139,30 @@ fn three_causes_come_out_one_by_one_with_their_effects() {
             );
             assert!(cause.p.unwrap() < 0.01 && cause.slope == 1.0, "{cause:?}");
         }
-        let faults = found.causes.iter().find(|cause| cause.name.what.starts_with("nt!")).unwrap();
+        let faults = found
+            .causes
+            .iter()
+            .find(|cause| cause.name.what.starts_with("nt!"))
+            .unwrap();
         let others: Vec<String> = faults.others.iter().map(Name::text).collect();
-        assert!(others.contains(&"hard faults [Test.exe]".to_owned()), "{others:?}");
-        assert!(others.contains(&"hard faults (bytes) [Test.exe]".to_owned()), "{others:?}");
+        assert!(
+            others.contains(&"hard faults [Test.exe]".to_owned()),
+            "{others:?}"
+        );
+        assert!(
+            others.contains(&"hard faults (bytes) [Test.exe]".to_owned()),
+            "{others:?}"
+        );
         // What is left of each run is its own work, which is nearly the same in all.
         let left: Vec<f64> = (0..200)
-            .map(|run| metric[run] - found.causes.iter().map(|cause| cause.effects[run]).sum::<f64>())
+            .map(|run| {
+                metric[run]
+                    - found
+                        .causes
+                        .iter()
+                        .map(|cause| cause.effects[run])
+                        .sum::<f64>()
+            })
             .collect();
         assert!(super::super::numbers::spread(&left) < 5.0);
     }
@@ -133,7 +181,12 @@ fn few_runs_have_causes_without_probabilities() {
 fn thirty_runs_are_enough() {
     let (made, metric, _) = three(30, 9);
     let found = Causes::find(&made.matrix, &metric);
-    assert!(found.explained() > 0.7 * found.difference(), "{} of {}", found.explained(), found.difference());
+    assert!(
+        found.explained() > 0.7 * found.difference(),
+        "{} of {}",
+        found.explained(),
+        found.difference()
+    );
 }
 
 /// The runs differ, and nothing that was recorded says why.
@@ -145,7 +198,11 @@ fn without_a_cause_there_is_none() {
         let metric = made.column(|chance| 300.0 + 200.0 * chance);
         made.matrix.finish();
         let found = Causes::find(&made.matrix, &metric);
-        assert!(found.causes.is_empty() && !found.is_even, "{seed}: {:?}", found.causes);
+        assert!(
+            found.causes.is_empty() && !found.is_even,
+            "{seed}: {:?}",
+            found.causes
+        );
     }
 }
 
@@ -170,7 +227,11 @@ fn the_whole_of_a_run_is_a_cause_if_there_is_no_other() {
     made.noise(20);
     made.matrix.finish();
     let found = Causes::find(&made.matrix, &own);
-    let names: Vec<&str> = found.causes.iter().map(|cause| cause.name.what.as_str()).collect();
+    let names: Vec<&str> = found
+        .causes
+        .iter()
+        .map(|cause| cause.name.what.as_str())
+        .collect();
     assert_eq!(names, ["test.exe!Compute"]);
     assert!((found.explained() - found.difference()).abs() < 1e-6);
 }
@@ -181,8 +242,18 @@ fn a_setting_that_slow_runs_have() {
     let mut made = Made::new(80, 7);
     let off = made.column(|chance| if chance < 0.4 { 1.0 } else { 0.0 });
     let noise = made.column(|chance| 20.0 * chance);
-    let metric: Vec<f64> = off.iter().zip(&noise).map(|(off, noise)| 400.0 + 90.0 * off + noise).collect();
-    made.add(Kind::Setting, Measure::Present, "write cache of disk 0: off", 0.0, &off);
+    let metric: Vec<f64> = off
+        .iter()
+        .zip(&noise)
+        .map(|(off, noise)| 400.0 + 90.0 * off + noise)
+        .collect();
+    made.add(
+        Kind::Setting,
+        Measure::Present,
+        "write cache of disk 0: off",
+        0.0,
+        &off,
+    );
     made.noise(50);
     made.matrix.finish();
     let found = Causes::find(&made.matrix, &metric);

@@ -20,7 +20,15 @@ fn cell_in(numbers: &str, cell: Cell, file: &str, is_first: bool, values: &Value
     let times = TimeWriter::new(TimeFormat::Seconds, 3, trace.clock());
     let values = values.as_object().unwrap();
     let numbers = Numbers::like(numbers).unwrap();
-    cell.of(&Row { trace: &trace, values, times, numbers, words: ["local", "utc"], line: "", is_first })
+    cell.of(&Row {
+        trace: &trace,
+        values,
+        times,
+        numbers,
+        words: ["local", "utc"],
+        line: "",
+        is_first,
+    })
 }
 
 #[test]
@@ -49,7 +57,11 @@ fn names_describe_tests() {
 fn cells_are_written_as_they_were() {
     for (of, values, expected) in [
         (Cell::S("a"), json!({"a": 1_500_000_001}), "1.500000001"),
-        (Cell::Between("a", "b"), json!({"a": 1_000_000_000, "b": 3_250_000_000_u64}), "2.25"),
+        (
+            Cell::Between("a", "b"),
+            json!({"a": 1_000_000_000, "b": 3_250_000_000_u64}),
+            "2.25",
+        ),
         (Cell::Between("a", "b"), json!({"a": null, "b": 1}), ""),
         (Cell::Mib("a"), json!({"a": (3 << 20) - 1}), "2"),
         (Cell::Mebi("a"), json!({"a": 1_572_864.0}), "1.500"),
@@ -60,16 +72,36 @@ fn cells_are_written_as_they_were() {
         (Cell::Bool("a"), json!({"a": true}), "True"),
         (Cell::More("a", 1), json!({"a": 1}), "False"),
         (Cell::Equals("a", "client"), json!({"a": "client"}), "True"),
-        (Cell::If("a", &Cell::Is("b")), json!({"a": false, "b": 1}), ""),
-        (Cell::Arguments("a"), json!({"a": "\"C:\\x y.EXE\" -a b.exe"}), "-a b.exe"),
+        (
+            Cell::If("a", &Cell::Is("b")),
+            json!({"a": false, "b": 1}),
+            "",
+        ),
+        (
+            Cell::Arguments("a"),
+            json!({"a": "\"C:\\x y.EXE\" -a b.exe"}),
+            "-a b.exe",
+        ),
         (Cell::Arguments("a"), json!({"a": "x -a"}), "x -a"),
-        (Cell::CallTime("a", 1), json!({"a": 1_500_000_000}), "2024-01-02 14:30:01.500"),
-        (Cell::CallTime("a", 2), json!({"a": 1_500_000_000}), "1.5000"),
+        (
+            Cell::CallTime("a", 1),
+            json!({"a": 1_500_000_000}),
+            "2024-01-02 14:30:01.500",
+        ),
+        (
+            Cell::CallTime("a", 2),
+            json!({"a": 1_500_000_000}),
+            "1.5000",
+        ),
         (Cell::FileAtLevel("a"), json!({"a": "C:\\a\\b.txt"}), ""),
         (Cell::FolderAtLevel("a"), json!({"a": "C:\\a"}), "C:\\a"),
         (Cell::Rounded("a"), json!({"a": 2.5}), "3"),
         (Cell::ReturnCode("a"), json!({"a": 3}), "3"),
-        (Cell::ReturnCode("a"), json!({"a": -1_073_741_819}), "ACCESS_VIOLATION"),
+        (
+            Cell::ReturnCode("a"),
+            json!({"a": -1_073_741_819}),
+            "ACCESS_VIOLATION",
+        ),
         (
             Cell::Module("p"),
             json!({"p": "C:\\x\\a.dll", "file_version": "1.0", "description": "d"}),
@@ -79,18 +111,46 @@ fn cells_are_written_as_they_were() {
         (Cell::NameOf("a"), json!({"a": "C:\\a\\b.txt"}), "b.txt"),
         (Cell::UsOfBoth("a", "b"), json!({"a": 1500, "b": 1500}), "3"),
         (Cell::Frames("a"), json!({"a": "f<T> < g"}), "f<T>\ng"),
-        (Cell::References, json!({"event": "dereference", "count": 2}), "-2"),
+        (
+            Cell::References,
+            json!({"event": "dereference", "count": 2}),
+            "-2",
+        ),
         (Cell::References, json!({"event": "map", "count": null}), ""),
-        (Cell::Lifetime, json!({"lifetime_ns": null, "destroyed_ns": null}), "9999"),
-        (Cell::Lifetime, json!({"lifetime_ns": 500_000_000, "destroyed_ns": 1}), "0.5"),
+        (
+            Cell::Lifetime,
+            json!({"lifetime_ns": null, "destroyed_ns": null}),
+            "9999",
+        ),
+        (
+            Cell::Lifetime,
+            json!({"lifetime_ns": 500_000_000, "destroyed_ns": 1}),
+            "0.5",
+        ),
         (Cell::Setting("g"), json!({"g": "50 %"}), "50"),
         (Cell::Setting("g"), json!({"g": "on"}), "True"),
         (Cell::Setting("g"), json!({}), ""),
-        (Cell::SchemeName("g"), json!({"g": "Custom 00000000-0001"}), "Custom"),
-        (Cell::SchemeGuid("g"), json!({"g": "Custom 00000000-0001"}), "00000000-0001"),
-        (Cell::SchemeGuid("g"), json!({"g": "Balanced"}), "381b4222-f694-41f0-9685-ff5bb260df2e"),
+        (
+            Cell::SchemeName("g"),
+            json!({"g": "Custom 00000000-0001"}),
+            "Custom",
+        ),
+        (
+            Cell::SchemeGuid("g"),
+            json!({"g": "Custom 00000000-0001"}),
+            "00000000-0001",
+        ),
+        (
+            Cell::SchemeGuid("g"),
+            json!({"g": "Balanced"}),
+            "381b4222-f694-41f0-9685-ff5bb260df2e",
+        ),
     ] {
-        assert_eq!(cell(of, "x.etl", true, &values), expected, "{of:?} {values}");
+        assert_eq!(
+            cell(of, "x.etl", true, &values),
+            expected,
+            "{of:?} {values}"
+        );
     }
 }
 
@@ -105,10 +165,22 @@ fn lengths_follow_the_locale_and_moments_do_not() {
         (Cell::Is("a"), json!({"a": 2.5}), "2,5"),
         (Cell::Is("a"), json!({"a": 1_234_567}), "1234567"),
         (Cell::Is("a"), json!({"a": "1.5.2"}), "1.5.2"),
-        (Cell::Lifetime, json!({"lifetime_ns": 500_000_000, "destroyed_ns": 1}), "0,5"),
-        (Cell::Depth("a", "b"), json!({"a": 1_500_000, "b": 0.0}), "1,5"),
+        (
+            Cell::Lifetime,
+            json!({"lifetime_ns": 500_000_000, "destroyed_ns": 1}),
+            "0,5",
+        ),
+        (
+            Cell::Depth("a", "b"),
+            json!({"a": 1_500_000, "b": 0.0}),
+            "1,5",
+        ),
     ] {
-        assert_eq!(cell_in("1.234.567,8", of, "x.etl", true, &values), expected, "{of:?} {values}");
+        assert_eq!(
+            cell_in("1.234.567,8", of, "x.etl", true, &values),
+            expected,
+            "{of:?} {values}"
+        );
     }
 }
 
@@ -116,8 +188,14 @@ fn lengths_follow_the_locale_and_moments_do_not() {
 fn what_stands_once_is_not_written_again() {
     let values = json!({"id": 7, "frames": "a < b", "sent": 5});
     for (is_first, stack, sent) in [(true, "StackId: 7 a\nb", "5"), (false, "StackId: 7", "0")] {
-        assert_eq!(cell(Cell::Stack("id", "frames"), "x", is_first, &values), stack);
-        assert_eq!(cell(Cell::Once(&Cell::Is("sent")), "x", is_first, &values), sent);
+        assert_eq!(
+            cell(Cell::Stack("id", "frames"), "x", is_first, &values),
+            stack
+        );
+        assert_eq!(
+            cell(Cell::Once(&Cell::Is("sent")), "x", is_first, &values),
+            sent
+        );
     }
     let none = json!({"id": null, "frames": null});
     assert_eq!(cell(Cell::Stack("id", "frames"), "x", true, &none), "");

@@ -18,7 +18,10 @@ pub(crate) const DISK: Columns = &[
     ("DiskWrittenBytes", Is("write_bytes")),
     ("DiskReadBytes", Is("read_bytes")),
     ("DiskReadPerf MB/s", Rate("read_bytes", "read_service_ns")),
-    ("DiskWritePerf MB/s", Rate("write_bytes", "write_service_ns")),
+    (
+        "DiskWritePerf MB/s",
+        Rate("write_bytes", "write_service_ns"),
+    ),
     ("% Active", Rounded("active_percent")),
     ("DiskNumber", Is("disks")),
     ("Processes", Is("process_names")),
@@ -58,5 +61,8 @@ pub(crate) const FILE: Columns = &[
     ("SetSecurity Times", Empty),
     ("File Delete Count", Is("deletes")),
     ("File Rename Count", Is("renames")),
-    ("File Open Close Time Duration (us)", UsOfBoth("open_ns", "close_ns")),
+    (
+        "File Open Close Time Duration (us)",
+        UsOfBoth("open_ns", "close_ns"),
+    ),
 ];

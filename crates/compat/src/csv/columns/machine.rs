@@ -38,8 +38,11 @@ pub(crate) const VERSION: Columns = &[
     ("Versions", Module("path")),
 ];
 
-pub(crate) const PDB: Columns =
-    &[("PdbName", Is("pdb")), ("PdbAge", Is("pdb_age")), ("PdbId", Is("pdb_guid"))];
+pub(crate) const PDB: Columns = &[
+    ("PdbName", Is("pdb")),
+    ("PdbAge", Is("pdb_age")),
+    ("PdbId", Is("pdb_guid")),
+];
 
 const VIDEO: &[&str] = &["video"];
 
@@ -68,10 +71,19 @@ pub(crate) const STATS: Columns = &[
     ("Model", Maybe("Model")),
     ("AdDomain", Maybe("AdDomain")),
     ("IsDomainJoined", Maybe("IsDomainJoined")),
-    ("DisplaysHorizontalResolution", Facts(VIDEO, &["horizontal_resolution"])),
-    ("DisplaysVerticalResolution", Facts(VIDEO, &["vertical_resolution"])),
+    (
+        "DisplaysHorizontalResolution",
+        Facts(VIDEO, &["horizontal_resolution"]),
+    ),
+    (
+        "DisplaysVerticalResolution",
+        Facts(VIDEO, &["vertical_resolution"]),
+    ),
     ("DisplayNames", Facts(VIDEO, &["display_name"])),
     ("MainModuleVersion", Maybe("MainModuleVersion")),
     ("Network", Maybe("Network")),
-    ("DisplaysMemoryMiB", Facts(VIDEO, &["graphics_card_memory_size_mi_b"])),
+    (
+        "DisplaysMemoryMiB",
+        Facts(VIDEO, &["graphics_card_memory_size_mi_b"]),
+    ),
 ];

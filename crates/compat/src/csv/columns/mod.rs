@@ -30,9 +30,14 @@ pub(crate) fn of(dump: &str, row: &Map<String, Value>) -> Option<&'static [Colum
         "pmc" => &[WHERE, HEAD, cpu::PMC],
         "lbr" => &[WHERE, HEAD, cpu::LBR],
         "dns" => &[WHERE, HEAD, net::DNS, COMMAND_LINE],
-        "tcp" if has("retransmission_ns") => {
-            &[WHERE, HEAD, PROCESS, net::CONNECTION, net::RETRANSMISSION, COMMAND_LINE]
-        }
+        "tcp" if has("retransmission_ns") => &[
+            WHERE,
+            HEAD,
+            PROCESS,
+            net::CONNECTION,
+            net::RETRANSMISSION,
+            COMMAND_LINE,
+        ],
         "tcp" => &[WHERE, HEAD, PROCESS, net::CONNECTION, COMMAND_LINE],
         "exception" => &[events::EXCEPTION, MODULE],
         "mark" => &[WHERE, HEAD, events::MARK],

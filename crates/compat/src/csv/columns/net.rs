@@ -21,19 +21,37 @@ pub(crate) const DNS: Columns = &[
 /// that they can be added up.
 pub(crate) const CONNECTION: Columns = &[
     ("End Time", Time("process_stop_ns")),
-    ("Duration in s", Between("process_start_ns", "process_stop_ns")),
+    (
+        "Duration in s",
+        Between("process_start_ns", "process_stop_ns"),
+    ),
     ("SourceIP", Is("local_address")),
     ("Source Port", Is("local_port")),
     ("DestinationIP", Is("remote_address")),
     ("Destination Port", Is("remote_port")),
     ("TCB", Is("tcb")),
     ("ConnectionIdx", Is("connection_id")),
-    ("Sent Packets (Total per connection)", Once(&Is("sent_packets"))),
+    (
+        "Sent Packets (Total per connection)",
+        Once(&Is("sent_packets")),
+    ),
     ("Sent Bytes (Total per connection)", Once(&Is("sent_bytes"))),
-    ("Received Packets (Total per connection)", Once(&Is("received_packets"))),
-    ("Received Bytes (Total per connection)", Once(&Is("received_bytes"))),
-    ("Retransmitted Packets (Total per connection)", Once(&Is("retransmits"))),
-    ("% Retransmitted Packets (Total per connection)", Once(&Percent("retransmits", "sent_packets"))),
+    (
+        "Received Packets (Total per connection)",
+        Once(&Is("received_packets")),
+    ),
+    (
+        "Received Bytes (Total per connection)",
+        Once(&Is("received_bytes")),
+    ),
+    (
+        "Retransmitted Packets (Total per connection)",
+        Once(&Is("retransmits")),
+    ),
+    (
+        "% Retransmitted Packets (Total per connection)",
+        Once(&Percent("retransmits", "sent_packets")),
+    ),
     ("TCP Template", Is("template")),
     ("Connection Open Time", Time("open_ns")),
     ("Connection Close Time", Time("close_ns")),
@@ -59,5 +77,8 @@ pub(crate) const RETRANSMISSION: Columns = &[
     ("Retrans Delay (ms)", Ms("retransmission_delay_ns")),
     ("Retrans Size", Is("retransmission_size_bytes")),
     ("Retrans SequenceNr", Is("retransmission_sequence")),
-    ("IsClientRetransmission", Equals("retransmission_kind", "client")),
+    (
+        "IsClientRetransmission",
+        Equals("retransmission_kind", "client"),
+    ),
 ];

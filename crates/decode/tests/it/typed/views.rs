@@ -72,7 +72,11 @@ fn disk_io(io: &DiskIo) -> View {
 
 fn stack_view(op: u8, payload: &[u8], pointer_size: usize) -> Option<View> {
     let defines = matches!(op, stack::opcode::KEY_CREATE..=stack::opcode::KEY_RUNDOWN);
-    let (at, owner) = if defines { (0, None) } else { (Owner::LEN, Some(Owner::parse(payload)?)) };
+    let (at, owner) = if defines {
+        (0, None)
+    } else {
+        (Owner::LEN, Some(Owner::parse(payload)?))
+    };
     let key = (op != stack::opcode::STACK).then(|| stack::key(payload, at, pointer_size));
     let frames = match op {
         stack::opcode::STACK => Some(Owner::LEN),
@@ -210,7 +214,9 @@ fn kernel(hook: Hook, event: &RawEvent<'_>) -> Option<Option<View>> {
 
 fn two_texts(payload: &[u8]) -> Option<View> {
     let (first, second) = merge::parse_two_texts(payload);
-    Some(view! { "SystemDirectory" | "NtPath" => first, "SystemWindowsDirectory" | "DosPath" => second })
+    Some(
+        view! { "SystemDirectory" | "NtPath" => first, "SystemWindowsDirectory" | "DosPath" => second },
+    )
 }
 
 fn merge_record(event: &RawEvent<'_>) -> Option<Option<View>> {
@@ -250,7 +256,12 @@ fn kernel_process(event: &RawEvent<'_>) -> Option<Option<View>> {
     if !is_known {
         return None;
     }
-    let read = provider::Event::parse(id, event.version() as u8, event.payload(), event.pointer_size());
+    let read = provider::Event::parse(
+        id,
+        event.version() as u8,
+        event.payload(),
+        event.pointer_size(),
+    );
     Some(read.map(|read| match read {
         provider::Event::Process(_, p) => {
             let exit = (id == provider::id::PROCESS_STOP).then_some(p.exit_status);

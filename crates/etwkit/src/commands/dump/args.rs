@@ -79,7 +79,11 @@ pub(crate) struct Common {
 impl Common {
     /// What --csv may overwrite: what a dump wrote, which is made again.
     pub(super) const fn csv_replace(&self) -> Replace {
-        if self.force { Replace::Anything } else { Replace::OwnCsv }
+        if self.force {
+            Replace::Anything
+        } else {
+            Replace::OwnCsv
+        }
     }
 
     /// Whether people read the answer.
@@ -90,7 +94,11 @@ impl Common {
     /// How times are written: in seconds, which can be asked for again; in lines of ETWAnalyzer as a clock
     /// shows them.
     pub(super) fn time_format(&self) -> TimeFormat {
-        let usual = if self.is_etwanalyzer() { TimeFormat::Local } else { TimeFormat::Seconds };
+        let usual = if self.is_etwanalyzer() {
+            TimeFormat::Local
+        } else {
+            TimeFormat::Seconds
+        };
         self.time_format.unwrap_or(usual)
     }
 
@@ -101,8 +109,16 @@ impl Common {
 
     /// How numbers of text are written.
     pub(super) fn numbers(&self) -> Numbers {
-        let numbers = self.guest.as_ref().map(|guest| guest.numbers).unwrap_or_default();
-        if self.no_digit_sep { numbers.ungrouped() } else { numbers }
+        let numbers = self
+            .guest
+            .as_ref()
+            .map(|guest| guest.numbers)
+            .unwrap_or_default();
+        if self.no_digit_sep {
+            numbers.ungrouped()
+        } else {
+            numbers
+        }
     }
 
     /// How values of a trace are written for people.
@@ -143,5 +159,7 @@ fn process_format(text: &str) -> Result<ProcessFormat, String> {
     if text.eq_ignore_ascii_case("none") {
         return Ok(ProcessFormat::None);
     }
-    text.parse().map(ProcessFormat::Times).map_err(|error| format!("{error}, or none"))
+    text.parse()
+        .map(ProcessFormat::Times)
+        .map_err(|error| format!("{error}, or none"))
 }

@@ -21,8 +21,13 @@ pub(super) fn ask_in_order<A: Send>(
     mut take: impl FnMut(Asked<A>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let bar = bar(extracts.len());
-    let progress = Arc::new(Listener { bar: Some(bar.clone()) });
-    let asking = Asking { progress, ..asking.clone() };
+    let progress = Arc::new(Listener {
+        bar: Some(bar.clone()),
+    });
+    let asking = Asking {
+        progress,
+        ..asking.clone()
+    };
     // What is printed does not end up behind the bar.
     let take = |asked| bar.suspend(|| take(asked));
     let asked = engine.ask_each(&asking, naming, extracts, question, take);

@@ -7,8 +7,8 @@ use etwkit_query::dump::rows::Field;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::{self, Top};
 use etwkit_query::question::{
-    Above, Answer, AnyColumn, AnyRequest, Format, Heading, Line, Part, Ranked, Sets, Shows, Style, Sums,
-    Table, Value,
+    Above, Answer, AnyColumn, AnyRequest, Format, Heading, Line, Part, Ranked, Sets, Shows, Style,
+    Sums, Table, Value,
 };
 use etwkit_query::text::Text;
 use etwkit_terminal::style::Role;
@@ -62,16 +62,22 @@ pub(super) fn answered(
         print_one(asking, printer, &one)
     })?;
     if request.compares() {
-        let mut all: Vec<_> = kept.iter_mut().map(|one| (&one.info, &mut one.answer)).collect();
+        let mut all: Vec<_> = kept
+            .iter_mut()
+            .map(|one| (&one.info, &mut one.answer))
+            .collect();
         together = request.across(&mut all)?;
         rows = kept.iter().map(|one| one.answer.len()).sum();
         if common.csv.is_none() && asking.merge.is_none() {
-            kept.iter().try_for_each(|one| print_one(asking, printer, one))?;
+            kept.iter()
+                .try_for_each(|one| print_one(asking, printer, one))?;
         }
     }
     if asking.merge.is_some() {
-        let all: Vec<(&str, &Sums)> =
-            kept.iter().map(|one| (one.info.file_name.as_str(), &one.answer.sums)).collect();
+        let all: Vec<(&str, &Sums)> = kept
+            .iter()
+            .map(|one| (one.info.file_name.as_str(), &one.answer.sums))
+            .collect();
         request.check_together(&all)?;
     }
     let is_text = common.is_text();
@@ -80,27 +86,49 @@ pub(super) fn answered(
         let listed = print_merged(asking, kept, top, printer)?;
         rows = if joins { listed } else { rows };
     } else if common.csv.is_some() || asking.merge.is_some() {
-        machine_with_header(common, printer, asking.fields, kept.iter().flat_map(records))?;
+        machine_with_header(
+            common,
+            printer,
+            asking.fields,
+            kept.iter().flat_map(records),
+        )?;
     }
-    request.notes(&sums).iter().for_each(|note| printer.note(note));
+    request
+        .notes(&sums)
+        .iter()
+        .for_each(|note| printer.note(note));
     if !sets.is_empty() {
-        sums.push(sets.iter().map(|(name, of)| (*name, of.len() as i64)).collect());
+        sums.push(
+            sets.iter()
+                .map(|(name, of)| (*name, of.len() as i64))
+                .collect(),
+        );
     }
     if let Some(answer) = together.filter(|_| is_text) {
         let info = TraceInfo::default();
         let text = first.unwrap_or_else(|| common.text(asking.processes, &info));
         let lines = &mut Lines::new(common, printer);
-        answer.parts.iter().try_for_each(|part| print_part(common, (&text, &info), part, lines))?;
+        answer
+            .parts
+            .iter()
+            .try_for_each(|part| print_part(common, (&text, &info), part, lines))?;
     }
     if let Some(text) = first.filter(|_| is_text) {
-        written(&text, &request.overall(&sums), &mut Lines::new(common, printer))?;
+        written(
+            &text,
+            &request.overall(&sums),
+            &mut Lines::new(common, printer),
+        )?;
     }
     Ok((verdict(fails, rows), asked))
 }
 
 /// What scripts get: whether there is what the question was asked to fail on, else whether there are rows.
 fn verdict(fails: Option<bool>, rows: usize) -> Exit {
-    fails.map_or_else(|| exit(rows), |fails| if fails { Exit::Failed } else { Exit::Answered })
+    fails.map_or_else(
+        || exit(rows),
+        |fails| if fails { Exit::Failed } else { Exit::Answered },
+    )
 }
 
 /// Asks all extracts together a question that has one answer, and prints it. Says which extracts could be
@@ -129,13 +157,20 @@ pub(super) fn answered_to_names(
     answer: Answer,
 ) -> anyhow::Result<Exit> {
     begin(asking.common, asking.command, printer)?;
-    let one = Answered { info: TraceInfo::default(), answer };
+    let one = Answered {
+        info: TraceInfo::default(),
+        answer,
+    };
     print_one(asking, printer, &one)?;
     Ok(verdict(one.answer.fails, one.answer.len()))
 }
 
 /// Prints the answer of an extract.
-fn print_one(asking: &Asking<'_>, printer: &mut Printer<'_>, one: &Answered<Answer>) -> anyhow::Result<()> {
+fn print_one(
+    asking: &Asking<'_>,
+    printer: &mut Printer<'_>,
+    one: &Answered<Answer>,
+) -> anyhow::Result<()> {
     let common = asking.common;
     if !machine_with_header(common, printer, asking.fields, records(one))? {
         let text = common.text(asking.processes, &one.info);
@@ -152,31 +187,59 @@ fn print_merged(
     top: Top,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<usize> {
-    let is_list =
-        |one: &Answered<Answer>| one.answer.parts.iter().all(|part| !part.table.columns().is_empty());
+    let is_list = |one: &Answered<Answer>| {
+        one.answer
+            .parts
+            .iter()
+            .all(|part| !part.table.columns().is_empty())
+    };
     if !answers.iter().all(is_list) {
         // Sentences are reported for each extract.
-        answers.iter().try_for_each(|one| print_one(asking, printer, one))?;
+        answers
+            .iter()
+            .try_for_each(|one| print_one(asking, printer, one))?;
         return Ok(answers.iter().map(|one| one.answer.len()).sum());
     }
-    let (infos, answers): (Vec<TraceInfo>, Vec<Answer>) =
-        answers.into_iter().map(|one| (one.info, one.answer)).unzip();
-    let Some((answer, of)) = Answer::merged(answers, &infos, top) else { return Ok(0) };
-    let Some(part) = answer.parts.first() else { return Ok(0) };
+    let (infos, answers): (Vec<TraceInfo>, Vec<Answer>) = answers
+        .into_iter()
+        .map(|one| (one.info, one.answer))
+        .unzip();
+    let Some((answer, of)) = Answer::merged(answers, &infos, top) else {
+        return Ok(0);
+    };
+    let Some(part) = answer.parts.first() else {
+        return Ok(0);
+    };
     let (rows, joins) = (part.table.len(), answer.joins_extracts());
     // A row that is made of several traces is written by the clock of the earliest one.
-    let first = if joins { infos.iter().min_by_key(|info| info.start_filetime) } else { infos.first() };
+    let first = if joins {
+        infos.iter().min_by_key(|info| info.start_filetime)
+    } else {
+        infos.first()
+    };
     let Some(first) = first else { return Ok(0) };
-    let records = of.iter().enumerate().filter_map(|(row, of)| Some((infos.get(*of)?, part.record(row))));
+    let records = of
+        .iter()
+        .enumerate()
+        .filter_map(|(row, of)| Some((infos.get(*of)?, part.record(row))));
     if joins && machine_with_header(asking.common, printer, asking.fields, records)? {
         return Ok(rows);
     }
     let lines = &mut Lines::new(asking.common, printer);
-    let name = |of: &usize| infos.get(*of).map(|info| info.file_name.clone()).unwrap_or_default();
+    let name = |of: &usize| {
+        infos
+            .get(*of)
+            .map(|info| info.file_name.clone())
+            .unwrap_or_default()
+    };
     let names: Vec<String> = of.iter().map(name).collect();
     let text = asking.common.text(asking.processes, first);
     let chosen = asking.common.column.as_deref();
-    let how = How { traces: Traces::Each(&names), shows: Shows::Rows, chosen };
+    let how = How {
+        traces: Traces::Each(&names),
+        shows: Shows::Rows,
+        chosen,
+    };
     print_table(asking.common, &text, part.table.as_ref(), how, lines)?;
     written(&text, &part.table.total(), lines)?;
     Ok(rows)
@@ -185,8 +248,13 @@ fn print_merged(
 /// The rows of an answer as machines get them, each with its trace.
 fn records(one: &Answered<Answer>) -> impl Iterator<Item = (&TraceInfo, Record)> {
     let Answered { info, answer } = one;
-    let of_part = move |part| (0..Part::records(part).len()).map(move |row| (info, part.record(row)));
-    answer.parts.iter().filter(|part| !part.is_aside).flat_map(of_part)
+    let of_part =
+        move |part| (0..Part::records(part).len()).map(move |row| (info, part.record(row)));
+    answer
+        .parts
+        .iter()
+        .filter(|part| !part.is_aside)
+        .flat_map(of_part)
 }
 
 /// Prints an answer: its heading, then each table.
@@ -196,22 +264,50 @@ fn print(
     one: &Answered<Answer>,
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
-    let Answered { info, answer: Answer { parts, heading, is_moved, above, .. } } = one;
-    let heading = heading.as_ref().map(|line| text.line(line)).unwrap_or_default();
+    let Answered {
+        info,
+        answer:
+            Answer {
+                parts,
+                heading,
+                is_moved,
+                above,
+                ..
+            },
+    } = one;
+    let heading = heading
+        .as_ref()
+        .map(|line| text.line(line))
+        .unwrap_or_default();
     match above {
         Above::Start => lines.file(info, text, &heading)?,
         Above::Name => lines.name(info)?,
         Above::Nothing => {}
     }
-    let text = if *is_moved { text.of_moved_times() } else { *text };
-    parts.iter().try_for_each(|part| print_part(common, (&text, info), part, lines))
+    let text = if *is_moved {
+        text.of_moved_times()
+    } else {
+        *text
+    };
+    parts
+        .iter()
+        .try_for_each(|part| print_part(common, (&text, info), part, lines))
 }
 
 /// Prints a table with its title, lines in front of it, sums and lines behind it.
 fn print_part(
     common: &Common,
     (text, info): (&Text, &TraceInfo),
-    Part { title, head, table, foot, instead, shows, is_aside, .. }: &Part,
+    Part {
+        title,
+        head,
+        table,
+        foot,
+        instead,
+        shows,
+        is_aside,
+        ..
+    }: &Part,
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
     if !title.is_empty() {
@@ -222,7 +318,11 @@ fn print_part(
     }
     written(text, head, lines)?;
     let chosen = common.column.as_deref().filter(|_| !is_aside);
-    let how = How { traces: Traces::One(&info.file_name), shows: *shows, chosen };
+    let how = How {
+        traces: Traces::One(&info.file_name),
+        shows: *shows,
+        chosen,
+    };
     print_table(common, text, table.as_ref(), how, lines)?;
     written(text, &table.total(), lines)?;
     written(text, foot, lines)
@@ -247,20 +347,32 @@ fn print_table(
     common: &Common,
     text: &Text,
     table: &dyn Table,
-    How { traces, shows, chosen }: How<'_>,
+    How {
+        traces,
+        shows,
+        chosen,
+    }: How<'_>,
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
     if shows == Shows::Sums && table.columns().is_empty() {
         return Ok(());
     }
-    let most = common.most_rows().filter(|_| shows.has_rows() && table.ranked() == Ranked::Rows);
+    let most = common
+        .most_rows()
+        .filter(|_| shows.has_rows() && table.ranked() == Ranked::Rows);
     let shown = Shown::of(table, most);
     // One table, so that columns of all groups have one width.
     let columns = columns(common, text, table, (traces, chosen))?;
-    let mut columns = if shows == Shows::Untitled { columns.untitled() } else { columns };
+    let mut columns = if shows == Shows::Untitled {
+        columns.untitled()
+    } else {
+        columns
+    };
     let may_fit = shows == Shows::Rows && chosen.is_none() && !common.is_etwanalyzer();
     let screen = lines.screen().filter(|_| may_fit);
-    let left_out = screen.map(|width| columns.fit(width, shown.rows())).unwrap_or_default();
+    let left_out = screen
+        .map(|width| columns.fit(width, shown.rows()))
+        .unwrap_or_default();
     let printed = columns.lines(shown.rows());
     let mut printed = printed.iter();
     let titles = printed.next().filter(|_| shows == Shows::Rows);
@@ -273,7 +385,13 @@ fn print_table(
             written(text, table.heading(group).as_slice(), lines)?;
             written(text, &table.subheading(group), lines)?;
         }
-        for (row, line) in rows.shown.iter().copied().zip(printed.by_ref()).filter(|_| shows.has_rows()) {
+        for (row, line) in rows
+            .shown
+            .iter()
+            .copied()
+            .zip(printed.by_ref())
+            .filter(|_| shows.has_rows())
+        {
             written(text, &table.above(row), lines)?;
             match table.indent() {
                 "" if table.is_alarming(row) && !common.is_etwanalyzer() => {
@@ -285,15 +403,25 @@ fn print_table(
             written(text, &table.below(row), lines)?;
         }
         if rows.more > 0 && shown.groups.len() > 1 {
-            lines.line(&format!("{}  … {} more", table.indent(), text.int(count(rows.more))))?;
+            lines.line(&format!(
+                "{}  … {} more",
+                table.indent(),
+                text.int(count(rows.more))
+            ))?;
         }
     }
     if shown.more() > 0 {
-        lines.line(&format!("… {} more (--top 0 shows all)", text.int(count(shown.more()))))?;
+        lines.line(&format!(
+            "… {} more (--top 0 shows all)",
+            text.int(count(shown.more()))
+        ))?;
     }
     if !left_out.is_empty() {
         let names = left_out.join(";+");
-        lines.line(&format!("(too narrow for: {}; --column '+{names}' shows them)", left_out.join(" ")))?;
+        lines.line(&format!(
+            "(too narrow for: {}; --column '+{names}' shows them)",
+            left_out.join(" ")
+        ))?;
     }
     Ok(())
 }
@@ -324,13 +452,24 @@ impl Shown {
     fn of(table: &dyn Table, most: Option<usize>) -> Self {
         let (mut next, mut groups) = (0, Vec::new());
         for count in table.groups() {
-            let shown: Vec<usize> = (next..next + count).filter(|row| table.is_listed(*row)).collect();
+            let shown: Vec<usize> = (next..next + count)
+                .filter(|row| table.is_listed(*row))
+                .collect();
             groups.push(ShownGroup { shown, more: 0 });
             next += count;
         }
         let all: usize = groups.iter().map(|group| group.shown.len()).sum();
-        let Some(most) = most.filter(|most| all > *most) else { return Self { groups, of_others: 0 } };
-        let of_others = groups.iter().skip(Self::GROUPS).map(|group| group.shown.len()).sum();
+        let Some(most) = most.filter(|most| all > *most) else {
+            return Self {
+                groups,
+                of_others: 0,
+            };
+        };
+        let of_others = groups
+            .iter()
+            .skip(Self::GROUPS)
+            .map(|group| group.shown.len())
+            .sum();
         groups.truncate(Self::GROUPS);
         // Each group shows one row at least: a heading with none says nothing.
         let each = (most / groups.len().max(1)).max(1);
@@ -379,19 +518,45 @@ fn columns<'a>(
     (traces, chosen): (Traces<'a>, Option<&str>),
 ) -> anyhow::Result<Columns<'a>> {
     let (mut columns, all) = (Columns::default(), table.columns());
-    let words = all.iter().rev().take_while(|column| !column.format.is_number()).count();
+    let words = all
+        .iter()
+        .rev()
+        .take_while(|column| !column.format.is_number())
+        .count();
     let trace = all.len().saturating_sub(words);
     // Rows may have files of their own.
-    let trace_name = if all.iter().any(|column| column.name == "File") { "Trace" } else { "File" };
+    let trace_name = if all.iter().any(|column| column.name == "File") {
+        "Trace"
+    } else {
+        "File"
+    };
     let add_trace = |columns: &mut Columns<'a>| {
         let is_shown = matches!(traces, Traces::Each(_));
-        columns.push(trace_name, "Trace", Align::Left, is_shown, move |row| traces.of(row).to_owned());
+        columns.push(trace_name, "Trace", Align::Left, is_shown, move |row| {
+            traces.of(row).to_owned()
+        });
     };
-    let has_trace = all.iter().any(|column| column.format == Format::Trace || column.name == "Trace");
-    let style = if common.is_etwanalyzer() { Style::EtwAnalyzer } else { Style::Own };
+    let has_trace = all
+        .iter()
+        .any(|column| column.format == Format::Trace || column.name == "Trace");
+    let style = if common.is_etwanalyzer() {
+        Style::EtwAnalyzer
+    } else {
+        Style::Own
+    };
     let names: Vec<&str> = all.iter().map(|column| column.name).collect();
-    for (at, AnyColumn { name, title, format, is_shown, missing, style: only_in, .. }) in
-        all.into_iter().enumerate()
+    for (
+        at,
+        AnyColumn {
+            name,
+            title,
+            format,
+            is_shown,
+            missing,
+            style: only_in,
+            ..
+        },
+    ) in all.into_iter().enumerate()
     {
         if at == trace && !has_trace {
             add_trace(&mut columns);
@@ -400,7 +565,8 @@ fn columns<'a>(
         if !is_in_style && names.iter().filter(|other| **other == name).count() > 1 {
             continue;
         }
-        let is_shown = is_shown && is_in_style && (format != Format::CommandLine || text.command_lines);
+        let is_shown =
+            is_shown && is_in_style && (format != Format::CommandLine || text.command_lines);
         let title = match &title {
             Heading::Words(words) if text.has_seconds() && is_moment(table, at, format) => {
                 format!("{words} s")
@@ -414,11 +580,17 @@ fn columns<'a>(
                 format!("{words} {}", times.title())
             }
         };
-        let align = if format.is_number() { Align::Right } else { Align::Left };
-        columns.push(name, title, align, is_shown, move |row| match table.value(row, at) {
-            _ if format == Format::Trace => traces.of(row).to_owned(),
-            Value::Missing => missing.to_owned(),
-            value => text.value(format, &value),
+        let align = if format.is_number() {
+            Align::Right
+        } else {
+            Align::Left
+        };
+        columns.push(name, title, align, is_shown, move |row| {
+            match table.value(row, at) {
+                _ if format == Format::Trace => traces.of(row).to_owned(),
+                Value::Missing => missing.to_owned(),
+                value => text.value(format, &value),
+            }
         });
     }
     if words == 0 && !has_trace {

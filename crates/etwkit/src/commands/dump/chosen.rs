@@ -15,8 +15,14 @@ impl Common {
         &self,
         selection: &Selection,
     ) -> anyhow::Result<impl Iterator<Item = TestFile> + use<>> {
-        let runs = selection.of(recordings(&places(&self.extracts)?, self.recursive)?, SystemTime::now());
-        Ok(runs.into_iter().flat_map(|run| run.tests).flat_map(|test| test.files))
+        let runs = selection.of(
+            recordings(&places(&self.extracts)?, self.recursive)?,
+            SystemTime::now(),
+        );
+        Ok(runs
+            .into_iter()
+            .flat_map(|run| run.tests)
+            .flat_map(|test| test.files))
     }
 
     /// The extracts and traces that are asked: those that are named, in their order, and for each folder
@@ -25,7 +31,10 @@ impl Common {
     pub(super) fn chosen(&self) -> anyhow::Result<Cow<'_, [PathBuf]>> {
         let selection = self.tests.read()?;
         // All tests being one run chooses nothing by itself.
-        let chooses = Selection { one_run: false, ..selection.clone() } != Selection::default();
+        let chooses = Selection {
+            one_run: false,
+            ..selection.clone()
+        } != Selection::default();
         if chooses {
             return Ok(self.files_of_tests(&selection)?.filter_map(asked).collect());
         }
@@ -34,7 +43,12 @@ impl Common {
             let named = named(&self.extracts, Wanted::Answers, self.recursive)?;
             return Ok(self.named.get_or_init(|| named).into());
         }
-        Ok(self.named.get().map(Vec::as_slice).unwrap_or_default().into())
+        Ok(self
+            .named
+            .get()
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+            .into())
     }
 }
 

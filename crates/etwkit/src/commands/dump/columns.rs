@@ -35,13 +35,22 @@ impl<'a> Columns<'a> {
         shown: bool,
         text: impl Fn(usize) -> String + 'a,
     ) {
-        self.0.push(Column { name, title: title.into(), align, shown, text: Box::new(text) });
+        self.0.push(Column {
+            name,
+            title: title.into(),
+            align,
+            shown,
+            text: Box::new(text),
+        });
     }
 
     /// Applies `--column`: `a` only these, `!a` not these, `+a` these, too, in the order in which they stand.
     pub(super) fn choose(&mut self, names: Option<&str>) -> anyhow::Result<()> {
-        let parts: Vec<&str> =
-            names.unwrap_or_default().split([';', ' ']).filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> = names
+            .unwrap_or_default()
+            .split([';', ' '])
+            .filter(|part| !part.is_empty())
+            .collect();
         let is_plain = |part: &&str| !part.starts_with(['!', '+']);
         if parts.iter().any(is_plain) {
             self.0.iter_mut().for_each(|column| column.shown = false);
@@ -50,12 +59,19 @@ impl<'a> Columns<'a> {
             let shown = !part.starts_with('!');
             let filter = TextFilter::parse(part.trim_start_matches(['!', '+']));
             let mut found = false;
-            for column in self.0.iter_mut().filter(|column| filter.matches(Some(column.name))) {
+            for column in self
+                .0
+                .iter_mut()
+                .filter(|column| filter.matches(Some(column.name)))
+            {
                 (column.shown, found) = (shown, true);
             }
             if !found {
                 let names: Vec<&str> = self.0.iter().map(|column| column.name).collect();
-                bail!("--column {part:?}: there is no such column; there are: {}", names.join(" "));
+                bail!(
+                    "--column {part:?}: there is no such column; there are: {}",
+                    names.join(" ")
+                );
             }
         }
         Ok(())
@@ -70,15 +86,24 @@ impl<'a> Columns<'a> {
     /// Leaves columns out until a line fits, and returns their names: numbers from the right, then words from
     /// the right, but never the first column and the last one, which say what a row is about. Of the last
     /// column only the first characters have to fit.
-    pub(super) fn fit(&mut self, width: usize, rows: impl Iterator<Item = usize>) -> Vec<&'static str> {
+    pub(super) fn fit(
+        &mut self,
+        width: usize,
+        rows: impl Iterator<Item = usize>,
+    ) -> Vec<&'static str> {
         let table = self.table(rows);
         let widths = table.widths();
-        let shown: Vec<usize> =
-            (0..self.0.len()).filter(|at| self.0.get(*at).is_some_and(|it| it.shown)).collect();
+        let shown: Vec<usize> = (0..self.0.len())
+            .filter(|at| self.0.get(*at).is_some_and(|it| it.shown))
+            .collect();
         let last = shown.len().saturating_sub(1);
         let needed = |at: usize| {
             let cell = widths.get(at).copied().unwrap_or_default();
-            GAP + if at == last { cell.min(LAST_WIDTH) } else { cell }
+            GAP + if at == last {
+                cell.min(LAST_WIDTH)
+            } else {
+                cell
+            }
         };
         let mut all: usize = (0..shown.len()).map(needed).sum();
         let mut left_out = Vec::new();
@@ -86,7 +111,9 @@ impl<'a> Columns<'a> {
         for align in [Align::Right, Align::Left] {
             for at in (1..last).rev() {
                 let column = shown.get(at).and_then(|at| self.0.get_mut(*at));
-                let Some(column) = column.filter(|it| it.align == align && all > width) else { continue };
+                let Some(column) = column.filter(|it| it.align == align && all > width) else {
+                    continue;
+                };
                 column.shown = false;
                 all = all.saturating_sub(needed(at));
                 left_out.push(column.name);
@@ -103,8 +130,10 @@ impl<'a> Columns<'a> {
 
     fn table(&self, rows: impl Iterator<Item = usize>) -> Table {
         let shown: Vec<&Column<'a>> = self.0.iter().filter(|column| column.shown).collect();
-        let titles: Vec<(&str, Align)> =
-            shown.iter().map(|column| (column.title.as_str(), column.align)).collect();
+        let titles: Vec<(&str, Align)> = shown
+            .iter()
+            .map(|column| (column.title.as_str(), column.align))
+            .collect();
         let mut table = Table::new(&titles);
         for row in rows {
             table.row(shown.iter().map(|column| (column.text)(row)));
@@ -124,9 +153,12 @@ mod tests {
             columns.push("Path", "path", Align::Left, true, |_| String::new());
             columns.push("ReadSize", "read", Align::Right, true, |_| String::new());
             columns.push("ReadTime", "time", Align::Right, false, |_| String::new());
-            columns
-                .choose(Some(names))
-                .map(|()| columns.lines(std::iter::empty())[0].to_string().trim().to_owned())
+            columns.choose(Some(names)).map(|()| {
+                columns.lines(std::iter::empty())[0]
+                    .to_string()
+                    .trim()
+                    .to_owned()
+            })
         };
         for (names, titles) in [
             ("", "path  read"),
@@ -147,13 +179,31 @@ mod tests {
             columns.push("Ready", "ready", Align::Right, true, |_| "12".into());
             columns.push("Process", "process", Align::Left, true, |_| "x".repeat(100));
             let left_out = columns.fit(width, std::iter::once(0));
-            (left_out, columns.lines(std::iter::empty())[0].to_string().trim().to_owned())
+            (
+                left_out,
+                columns.lines(std::iter::empty())[0]
+                    .to_string()
+                    .trim()
+                    .to_owned(),
+            )
         };
         assert_eq!(fitting(80).0, [""; 0]);
-        assert_eq!(fitting(57), (vec!["Ready"], "cpu  wait  kind  process".into()));
-        assert_eq!(fitting(50), (vec!["Wait", "Ready"], "cpu  kind  process".into()));
-        assert_eq!(fitting(10), (vec!["Kind", "Wait", "Ready"], "cpu  process".into()));
+        assert_eq!(
+            fitting(57),
+            (vec!["Ready"], "cpu  wait  kind  process".into())
+        );
+        assert_eq!(
+            fitting(50),
+            (vec!["Wait", "Ready"], "cpu  kind  process".into())
+        );
+        assert_eq!(
+            fitting(10),
+            (vec!["Kind", "Wait", "Ready"], "cpu  process".into())
+        );
         let error = chosen("+nosuch").unwrap_err().to_string();
-        assert_eq!(error, "--column \"+nosuch\": there is no such column; there are: Path ReadSize ReadTime");
+        assert_eq!(
+            error,
+            "--column \"+nosuch\": there is no such column; there are: Path ReadSize ReadTime"
+        );
     }
 }

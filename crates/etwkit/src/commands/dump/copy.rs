@@ -26,16 +26,34 @@ pub(super) struct CopyArgs {
 impl CopyArgs {
     /// Copies the recordings that are chosen, if that is asked for, and says in text how many these were.
     pub(super) fn run(&self, common: &Common, printer: &mut Printer<'_>) -> anyhow::Result<()> {
-        let Some(folder) = &self.copy_files_to else { return Ok(()) };
+        let Some(folder) = &self.copy_files_to else {
+            return Ok(());
+        };
         let files = common.files_of_tests(&common.tests.read()?)?;
-        let chosen = |file: TestFile| file.extract.into_iter().chain(file.trace.filter(|_| self.with_traces));
+        let chosen = |file: TestFile| {
+            file.extract
+                .into_iter()
+                .chain(file.trace.filter(|_| self.with_traces))
+        };
         let is_named = |from: &Path| common.extracts.iter().any(|extract| extract == from);
-        let copied = copy_into(folder, files.into_iter().flat_map(chosen), is_named, self.overwrite)?;
+        let copied = copy_into(
+            folder,
+            files.into_iter().flat_map(chosen),
+            is_named,
+            self.overwrite,
+        )?;
         for path in &copied.left_out {
-            printer.note(&format!("{} is a link or no regular file and was not copied", path.display()));
+            printer.note(&format!(
+                "{} is a link or no regular file and was not copied",
+                path.display()
+            ));
         }
         if common.is_text() {
-            printer.line(&format!("copied {} files and extracts to {}", copied.count, folder.display()))?;
+            printer.line(&format!(
+                "copied {} files and extracts to {}",
+                copied.count,
+                folder.display()
+            ))?;
         }
         Ok(())
     }

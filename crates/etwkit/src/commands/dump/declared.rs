@@ -8,7 +8,9 @@ pub(super) use etwkit_engine::question;
 use etwkit_engine::{DiskFiles, ask_names, questions};
 use etwkit_query::Session;
 use etwkit_query::nothing::Chosen;
-use etwkit_query::question::{AnyQuestion, AnyRequest, Opt, Tagging, Values, request_schema, row_schema};
+use etwkit_query::question::{
+    AnyQuestion, AnyRequest, Opt, Tagging, Values, request_schema, row_schema,
+};
 use etwkit_terminal::Exit;
 use serde_json::json;
 
@@ -48,7 +50,10 @@ pub(crate) struct Declared {
 
 impl std::fmt::Debug for Declared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Declared").field(&self.question.name()).field(&self.values).finish()
+        f.debug_tuple("Declared")
+            .field(&self.question.name())
+            .field(&self.values)
+            .finish()
     }
 }
 
@@ -67,13 +72,25 @@ fn command(question: &'static dyn AnyQuestion) -> Command {
 /// A command with the options of a question.
 pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) -> Command {
     let options = question.options();
-    let schema = Arg::new(SCHEMA).long(SCHEMA).action(ArgAction::SetTrue).help_heading(OUTPUT);
+    let schema = Arg::new(SCHEMA)
+        .long(SCHEMA)
+        .action(ArgAction::SetTrue)
+        .help_heading(OUTPUT);
     let schema = schema.help("Print JSON schemas of requests and rows instead of the answer");
     let command = Common::augment_args(command);
     // All dumps have the options that choose tests. A question to names of recordings declares them itself,
     // and clap panics over an option that a command has twice.
-    let is_new = |option: &&Opt| command.get_arguments().all(|arg| arg.get_id() != option.name);
-    let all: Vec<Arg> = options.iter().filter(is_new).map(options::arg).chain([schema]).collect();
+    let is_new = |option: &&Opt| {
+        command
+            .get_arguments()
+            .all(|arg| arg.get_id() != option.name)
+    };
+    let all: Vec<Arg> = options
+        .iter()
+        .filter(is_new)
+        .map(options::arg)
+        .chain([schema])
+        .collect();
     let command = command.args(all);
     if asks_names(&options) {
         let names = |arg: Arg| arg.value_name("PATH").help("Folders, traces and extracts");
@@ -82,8 +99,16 @@ pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) ->
     let merge = Arg::new(MERGE).long(MERGE).action(ArgAction::SetTrue);
     let merge = merge.help("One list over all extracts, which names the trace of each row");
     let has_merge = has_option(&options, MERGE) || question.is_of_all();
-    let command = if has_merge { command } else { command.arg(merge) };
-    if has_processes(&options) { ProcessOutput::augment_args(command) } else { command }
+    let command = if has_merge {
+        command
+    } else {
+        command.arg(merge)
+    };
+    if has_processes(&options) {
+        ProcessOutput::augment_args(command)
+    } else {
+        command
+    }
 }
 
 fn has_option(options: &[Opt], name: &str) -> bool {
@@ -114,14 +139,19 @@ impl Declared {
         let mut common = Common::from_arg_matches(matches)?;
         common.most_rows = is_listed.then_some(MOST_ROWS);
         let has_processes = has_processes(&options);
-        let has_merge = !asks_names(&options) && !has_option(&options, MERGE) && !question.is_of_all();
+        let has_merge =
+            !asks_names(&options) && !has_option(&options, MERGE) && !question.is_of_all();
         Ok(Self {
             common,
             question,
-            processes: has_processes.then(|| ProcessOutput::from_arg_matches(matches)).transpose()?,
+            processes: has_processes
+                .then(|| ProcessOutput::from_arg_matches(matches))
+                .transpose()?,
             merge: has_merge && matches.get_flag(MERGE),
             show_schema: matches.get_flag(SCHEMA),
-            copy: asks_names(&options).then(|| CopyArgs::from_arg_matches(matches)).transpose()?,
+            copy: asks_names(&options)
+                .then(|| CopyArgs::from_arg_matches(matches))
+                .transpose()?,
             values,
         })
     }
@@ -133,7 +163,11 @@ pub(super) fn run(args: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<
 }
 
 /// Asks the question and prints the answer as the command of that name.
-pub(super) fn run_as(args: &Declared, command: &str, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+pub(super) fn run_as(
+    args: &Declared,
+    command: &str,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
     let mut request = args.question.read(&args.values)?;
     let merge = args.merge || request.merges();
     if let Some(how) = request.one_table() {
@@ -166,15 +200,26 @@ pub(super) fn run_as(args: &Declared, command: &str, printer: &mut Printer<'_>) 
     };
     if let Some(answer) = ask_names(&*request, &args.common.extracts)? {
         let exit = cells::answered_to_names(&asking, printer, answer)?;
-        args.copy.iter().try_for_each(|copy| copy.run(&args.common, printer))?;
+        args.copy
+            .iter()
+            .try_for_each(|copy| copy.run(&args.common, printer))?;
         return Ok(exit);
     }
     prepare(args, &*request, printer)?;
     let answer = |session: &Session| {
-        let answer =
-            if args.common.is_text() { request.answer_for_people(session) } else { request.answer(session) };
+        let answer = if args.common.is_text() {
+            request.answer_for_people(session)
+        } else {
+            request.answer(session)
+        };
         // ETWAnalyzer has the largest at the end.
-        answer.map(|answer| if args.common.is_etwanalyzer() { answer.largest_first(false) } else { answer })
+        answer.map(|answer| {
+            if args.common.is_etwanalyzer() {
+                answer.largest_first(false)
+            } else {
+                answer
+            }
+        })
     };
     let (exit, asked) = if request.is_of_all() {
         cells::answered_together(&asking, printer, answer)?
@@ -205,7 +250,11 @@ fn explain(args: &Declared, asked: &[PathBuf], printer: &mut Printer<'_>) -> any
 
 /// Makes sure that extracts have the stack tags that are asked for, and reads what describes events. Where no
 /// file names any tags there is nothing to do, and extracts are looked for only when they are asked.
-fn prepare(args: &Declared, request: &dyn AnyRequest, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+fn prepare(
+    args: &Declared,
+    request: &dyn AnyRequest,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
     let extracts = match request.tagging() {
         Tagging::Derived(files) if !files.is_empty() => args.common.chosen()?,
         _ => [].as_slice().into(),

@@ -30,7 +30,9 @@ impl Own for Diagnose {
     }
 
     fn adjusted(command: Command) -> Command {
-        command.mut_arg("extracts", |arg| arg.required(false).required_unless_present("explain"))
+        command.mut_arg("extracts", |arg| {
+            arg.required(false).required_unless_present("explain")
+        })
     }
 }
 
@@ -62,7 +64,13 @@ pub(crate) struct MoreArgs {
 pub(crate) type DiagnoseArgs = OwnArgs<Diagnose>;
 
 pub(crate) fn run(args: &DiagnoseArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let MoreArgs { explain: rule, finding, out, html: page, markdown: text } = &args.more;
+    let MoreArgs {
+        explain: rule,
+        finding,
+        out,
+        html: page,
+        markdown: text,
+    } = &args.more;
     if let Some((number, file)) = finding.zip(out.as_deref()) {
         return one_finding::run(&args.question, number, file, printer);
     }
@@ -71,10 +79,14 @@ pub(crate) fn run(args: &DiagnoseArgs, printer: &mut Printer<'_>) -> anyhow::Res
         (Some(name), ..) => explain(name, printer),
         (None, Some(file), _) => {
             let replace = page::may_replace(file, DIAGNOSE.name())?;
-            report(&args.question, printer, |printer, all| page::write(file, replace, &html(all), printer))
+            report(&args.question, printer, |printer, all| {
+                page::write(file, replace, &html(all), printer)
+            })
         }
         (None, None, Some(file)) if file == Path::new("-") => {
-            report(&args.question, printer, |printer, all| Ok(printer.block(&markdown(all))?))
+            report(&args.question, printer, |printer, all| {
+                Ok(printer.block(&markdown(all))?)
+            })
         }
         (None, None, Some(file)) => {
             page::check_new(file)?;
@@ -88,14 +100,20 @@ pub(crate) fn run(args: &DiagnoseArgs, printer: &mut Printer<'_>) -> anyhow::Res
 }
 
 /// What the rules say of each extract.
-pub(super) fn diagnosed(asked: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<Vec<Reported>> {
+pub(super) fn diagnosed(
+    asked: &Declared,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Vec<Reported>> {
     let mut request = DiagnoseRequest::from_json(&asked.values)?;
     request.check()?;
     request.read_files(&DiskFiles)?;
     let mut all = Vec::new();
     let ask = |session: &_| request.ask(session);
     ask_each(&asked.common, DIAGNOSE.name(), printer, ask, |_, one| {
-        all.push(Reported { trace: one.info.file_name, diagnosis: one.answer });
+        all.push(Reported {
+            trace: one.info.file_name,
+            diagnosis: one.answer,
+        });
         Ok(())
     })?;
     Ok(all)
@@ -119,8 +137,13 @@ fn report(
 }
 
 fn list(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let rows = rules().iter().map(|rule| [rule.name.clone(), rule.title.clone(), rule.needs.join(", ")]);
-    printer.table(&Table::of("rule|what it finds|what has to be recorded", rows))?;
+    let rows = rules()
+        .iter()
+        .map(|rule| [rule.name.clone(), rule.title.clone(), rule.needs.join(", ")]);
+    printer.table(&Table::of(
+        "rule|what it finds|what has to be recorded",
+        rows,
+    ))?;
     Ok(Exit::Answered)
 }
 
@@ -128,11 +151,16 @@ fn list(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
 fn explain(name: &str, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let Some(rule) = rules().iter().find(|rule| rule.name == name) else {
         let names: Vec<&str> = rules().iter().map(|rule| rule.name.as_str()).collect();
-        bail!("there is no rule \"{name}\"; there are: {}", names.join(", "));
+        bail!(
+            "there is no rule \"{name}\"; there are: {}",
+            names.join(", ")
+        );
     };
     printer.heading(&rule.title)?;
     let mut table = Table::pairs();
-    rule.words().into_iter().for_each(|(name, text)| table.row([name.to_owned(), text]));
+    rule.words()
+        .into_iter()
+        .for_each(|(name, text)| table.row([name.to_owned(), text]));
     printer.table(&table)?;
     printer.heading("As a file of rules (--rules) has it")?;
     printer.block(&format!("-- rule: {}\n{}", rule.name, rule.text()))?;

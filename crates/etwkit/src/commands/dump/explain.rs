@@ -37,13 +37,19 @@ pub(crate) struct PageArgs {
 pub(crate) type ExplainArgs = OwnArgs<Explain>;
 
 pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let Some(file) = &args.more.html else { return own::run(args, printer) };
+    let Some(file) = &args.more.html else {
+        return own::run(args, printer);
+    };
     let asked = &args.question;
     let request = ExplainRequest::from_json(&asked.values)?;
     request.check()?;
     let replace = page::may_replace(file, EXPLAIN.name())?;
-    let (found, _) = ask_all(&asked.common, EXPLAIN.name(), printer, |session| request.explain(session))?;
-    let Some(found) = found else { return Ok(Exit::Nothing) };
+    let (found, _) = ask_all(&asked.common, EXPLAIN.name(), printer, |session| {
+        request.explain(session)
+    })?;
+    let Some(found) = found else {
+        return Ok(Exit::Nothing);
+    };
     printer.line(&found.answer.sentence())?;
     page::write(file, replace, &found.answer.page(), printer)?;
     Ok(Exit::Answered)

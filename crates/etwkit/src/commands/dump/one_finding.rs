@@ -30,13 +30,19 @@ pub(super) fn run(
     let chosen = asked.common.chosen()?;
     let [extract] = chosen.as_ref() else {
         let hint = "give the trace whose finding it is";
-        return Err(advised("--finding is of one trace, and here are several".to_owned(), hint));
+        return Err(advised(
+            "--finding is of one trace, and here are several".to_owned(),
+            hint,
+        ));
     };
     let all = diagnosed(asked, printer)?;
-    let Some(one) = all.first() else { return Ok(Exit::Nothing) };
+    let Some(one) = all.first() else {
+        return Ok(Exit::Nothing);
+    };
     let finding = numbered(&one.diagnosis.findings, number, &one.trace)?;
     let archive = out_file::buffered(file, Replace::Nothing)?;
-    let archive = write(archive, (&one.trace, finding), extract).with_context(|| out_file::cannot(file))?;
+    let archive =
+        write(archive, (&one.trace, finding), extract).with_context(|| out_file::cannot(file))?;
     out_file::keep(archive, file)?;
     printer.line(&format!("Wrote {}", file.display()))?;
     Ok(Exit::Answered)
@@ -59,7 +65,10 @@ pub(crate) fn numbered<'f>(
             more => format!("{more} findings"),
         };
         let message = format!("{trace} has {there}, and none is number {number}");
-        advised(message, "`etwkit diagnose` lists the findings with their numbers")
+        advised(
+            message,
+            "`etwkit diagnose` lists the findings with their numbers",
+        )
     })
 }
 
@@ -72,14 +81,30 @@ fn write(
     let mut archive = ZipWriter::new(to);
     let mut printed = Vec::new();
     for (at, line) in finding.evidence.lines().enumerate() {
-        let answer = |more| answer(line, extract, more).map(|text| without_folders(&text, extract, trace));
+        let answer =
+            |more| answer(line, extract, more).map(|text| without_folders(&text, extract, trace));
         // The file is to have all rows; commands without that option refuse it.
         let text = answer(&["--top=0"]).or_else(|_| answer(&[]))?;
-        add(&mut archive, &format!("evidence-{}.jsonl", at + 1), &answer(&["--json"])?)?;
-        printed.push(Printed { line: line.to_owned(), text });
+        add(
+            &mut archive,
+            &format!("evidence-{}.jsonl", at + 1),
+            &answer(&["--json"])?,
+        )?;
+        printed.push(Printed {
+            line: line.to_owned(),
+            text,
+        });
     }
-    add(&mut archive, "finding.json", &serde_json::to_string_pretty(finding)?)?;
-    add(&mut archive, "finding.html", &html_of_one(trace, finding, &printed))?;
+    add(
+        &mut archive,
+        "finding.json",
+        &serde_json::to_string_pretty(finding)?,
+    )?;
+    add(
+        &mut archive,
+        "finding.html",
+        &html_of_one(trace, finding, &printed),
+    )?;
     Ok(archive.finish()?)
 }
 
@@ -93,7 +118,10 @@ fn without_folders(text: &str, extract: &Path, trace: &str) -> String {
     let path = extract.display().to_string();
     // In JSON the backslashes of a path are doubled, and letters beyond ASCII stay as they are.
     let in_json = serde_json::Value::from(path.as_str()).to_string();
-    let in_json = in_json.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&path);
+    let in_json = in_json
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'))
+        .unwrap_or(&path);
     text.replace(in_json, trace).replace(&path, trace)
 }
 
@@ -101,7 +129,12 @@ fn without_folders(text: &str, extract: &Path, trace: &str) -> String {
 fn answer(line: &str, extract: &Path, more: &[&str]) -> anyhow::Result<String> {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut args = vec!["etwkit".into(), "--quiet".into()];
-    args.extend(words(line).into_iter().chain(more.iter().map(|&word| word.to_owned())).map(Into::into));
+    args.extend(
+        words(line)
+            .into_iter()
+            .chain(more.iter().map(|&word| word.to_owned()))
+            .map(Into::into),
+    );
     args.push(extract.as_os_str().to_owned());
     if crate::run(args, &mut out, &mut err) == Exit::Error {
         bail!("etwkit {line}: {}", String::from_utf8_lossy(&err));
@@ -119,7 +152,10 @@ mod tests {
             let json = serde_json::json!({ "extract": path }).to_string();
             let of = |text: &str| without_folders(text, Path::new(path), "x");
             assert_eq!(of(&json), r#"{"extract":"x"}"#);
-            assert_eq!(of(&format!("Extract {path} has rows")), "Extract x has rows");
+            assert_eq!(
+                of(&format!("Extract {path} has rows")),
+                "Extract x has rows"
+            );
         }
     }
 }

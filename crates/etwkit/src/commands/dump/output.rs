@@ -47,23 +47,31 @@ pub(super) fn ask_each<A: Send>(
     }
     let context = printer.context();
     let (mut same, mut names, mut answered) = (SameTrace::default(), HashSet::new(), Vec::new());
-    let naming = Naming { with_path: common.show_full_file_name, as_asked: common.guest_csv().is_some() };
+    let naming = Naming {
+        with_path: common.show_full_file_name,
+        as_asked: common.guest_csv().is_some(),
+    };
     ask_in_order(naming, &extracts, &context, &question, |asked| {
         asked.notes.iter().for_each(|note| printer.note(note));
         printer.add_gaps(asked.gaps);
         same.see(&asked.name, asked.hash.as_deref(), printer.notes());
         let name = asked.name;
-        let answer = asked.answer.map_err(anyhow::Error::from).and_then(|(mut info, answer)| {
-            // Two recordings of one name are distinguished by where they lie; rows for machines have a column
-            // for that.
-            if info.of_several && common.is_text() && !names.insert(info.file_name.clone()) {
-                name.clone_into(&mut info.file_name);
-            }
-            match answer {
-                Err(error) if !error.is_nothing() => Err(anyhow::Error::new(error).context(name.clone())),
-                answer => Ok((info, answer)),
-            }
-        });
+        let answer = asked
+            .answer
+            .map_err(anyhow::Error::from)
+            .and_then(|(mut info, answer)| {
+                // Two recordings of one name are distinguished by where they lie; rows for machines have a column
+                // for that.
+                if info.of_several && common.is_text() && !names.insert(info.file_name.clone()) {
+                    name.clone_into(&mut info.file_name);
+                }
+                match answer {
+                    Err(error) if !error.is_nothing() => {
+                        Err(anyhow::Error::new(error).context(name.clone()))
+                    }
+                    answer => Ok((info, answer)),
+                }
+            });
         match answer {
             Ok((info, Ok(answer))) => {
                 printer.answered_by(&name);
@@ -92,13 +100,21 @@ pub(super) fn ask_all<A>(
     begin(common, command, printer)?;
     let extracts = unpacked(common.chosen()?, printer)?.into_owned();
     let Context { engine, asking } = printer.context();
-    let Asked { name, notes, gaps, answer, .. } = engine.ask_all(&asking, &extracts, question);
+    let Asked {
+        name,
+        notes,
+        gaps,
+        answer,
+        ..
+    } = engine.ask_all(&asking, &extracts, question);
     notes.iter().for_each(|note| printer.note(note));
     printer.add_gaps(gaps);
     let (info, answer) = answer?;
     match answer {
         Ok(answer) => {
-            extracts.iter().for_each(|extract| printer.answered_by(&extract.display().to_string()));
+            extracts
+                .iter()
+                .for_each(|extract| printer.answered_by(&extract.display().to_string()));
             Ok((Some(Answered { info, answer }), extracts))
         }
         Err(nothing) if nothing.is_nothing() => {
@@ -111,7 +127,11 @@ pub(super) fn ask_all<A>(
 
 /// Begins the answer of a command for machines; refuses a file that cannot be written before anything is
 /// computed for it.
-pub(super) fn begin(common: &Common, command: &str, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+pub(super) fn begin(
+    common: &Common,
+    command: &str,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
     if common.json {
         printer.json_start(command);
     }
@@ -130,7 +150,10 @@ fn explain(
     if let dump::Error::NotRecorded { what, .. } = why {
         let question = command.rsplit(' ').next().unwrap_or_default();
         if let Some(profile) = profiles::to_answer(question, what) {
-            hint = format!("{hint}; of our own profiles `etwkit record start {}`", profile.name);
+            hint = format!(
+                "{hint}; of our own profiles `etwkit record start {}`",
+                profile.name
+            );
         }
     }
     if common.json {
@@ -187,7 +210,11 @@ pub(super) fn machine_with_header<'r>(
             let text = String::from_utf8_lossy(&text).into_owned();
             // A terminal gets no control characters out of a trace.
             let is_terminal = printer.width().is_some();
-            if is_terminal { printer.block(&text) } else { printer.raw(&text) }?;
+            if is_terminal {
+                printer.block(&text)
+            } else {
+                printer.raw(&text)
+            }?;
             return Ok(true);
         }
         let written = csv_file(path, common.csv_replace(), fields, rows)?;
@@ -219,7 +246,10 @@ fn foreign_csv<'r>(
     csv_of_etwanalyzer::write(&mut file, path, style, common.numbers().ungrouped(), rows)?;
     out_file::keep(file, path)?;
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    Ok(printer.line(&format!("CSV export was successful. File is: {}", whole.display()))?)
+    Ok(printer.line(&format!(
+        "CSV export was successful. File is: {}",
+        whole.display()
+    ))?)
 }
 
 fn csv_file<'r>(
@@ -263,7 +293,10 @@ fn csv_rows<'r>(
         written += 1;
     }
     if written == 0 && !fields.is_empty() {
-        let others = fields.iter().map(|field| field.name).filter(|name| *name != TRACE);
+        let others = fields
+            .iter()
+            .map(|field| field.name)
+            .filter(|name| *name != TRACE);
         writer.write_record(std::iter::once(TRACE).chain(others))?;
     }
     writer.flush()?;
@@ -280,10 +313,19 @@ impl<'p, 'w> Lines<'p, 'w> {
     pub(super) fn new(common: &Common, printer: &'p mut Printer<'w>) -> Self {
         // COLUMNS goes first, so that lines can be cut where the output is no terminal.
         let width = || {
-            let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-            columns.or_else(|| console::Term::stdout().size_checked().map(|(_, width)| usize::from(width)))
+            let columns = std::env::var("COLUMNS")
+                .ok()
+                .and_then(|columns| columns.parse().ok());
+            columns.or_else(|| {
+                console::Term::stdout()
+                    .size_checked()
+                    .map(|(_, width)| usize::from(width))
+            })
         };
-        Self { width: if common.clip { width() } else { None }, printer }
+        Self {
+            width: if common.clip { width() } else { None },
+            printer,
+        }
     }
 
     /// The width that columns should fit into, if there is a terminal.
@@ -298,10 +340,15 @@ impl<'p, 'w> Lines<'p, 'w> {
     /// A line that looks like what it is.
     pub(super) fn line_as(&mut self, role: Role, line: &str) -> anyhow::Result<()> {
         let text = clipped(line, self.width);
-        let Some(screen) = self.screen().filter(|screen| text.chars().count() > *screen) else {
+        let Some(screen) = self
+            .screen()
+            .filter(|screen| text.chars().count() > *screen)
+        else {
             return Ok(self.printer.line_as(role, &text)?);
         };
-        folded(&text, screen).iter().try_for_each(|part| Ok(self.printer.line_as(role, part)?))
+        folded(&text, screen)
+            .iter()
+            .try_for_each(|part| Ok(self.printer.line_as(role, part)?))
     }
 
     pub(super) fn heading(&mut self, line: &str) -> anyhow::Result<()> {
@@ -311,14 +358,22 @@ impl<'p, 'w> Lines<'p, 'w> {
     /// The heading of an extract: when its trace started, sums, its name.
     pub(super) fn file(&mut self, info: &TraceInfo, text: &Text, sums: &str) -> anyhow::Result<()> {
         let start = text.begin();
-        let sums = if sums.is_empty() { String::new() } else { format!("  {sums}") };
+        let sums = if sums.is_empty() {
+            String::new()
+        } else {
+            format!("  {sums}")
+        };
         let heading = format!("{start}{sums}  {}", info.file_name);
         Ok(self.printer.file(&clipped(&heading, self.width))?)
     }
 
     /// The heading of an extract whose start is shown elsewhere.
     pub(super) fn name(&mut self, info: &TraceInfo) -> anyhow::Result<()> {
-        let name = if info.file_name.is_empty() { "Trace" } else { &info.file_name };
+        let name = if info.file_name.is_empty() {
+            "Trace"
+        } else {
+            &info.file_name
+        };
         Ok(self.printer.file(&clipped(name, self.width))?)
     }
 }
@@ -368,7 +423,11 @@ fn folded(line: &str, screen: usize) -> Vec<String> {
 
 /// The exit code of a command that printed so many rows.
 pub(super) const fn exit(rows: usize) -> Exit {
-    if rows > 0 { Exit::Answered } else { Exit::Nothing }
+    if rows > 0 {
+        Exit::Answered
+    } else {
+        Exit::Nothing
+    }
 }
 
 #[cfg(test)]

@@ -50,8 +50,16 @@ impl<C: Own> Args for OwnArgs<C> {
 impl<C: Own> FromArgMatches for OwnArgs<C> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let question = Declared::read(C::question(), matches)?;
-        let (names, more) = (NameArgs::from_arg_matches(matches)?, C::More::from_arg_matches(matches)?);
-        Ok(Self { question, names, more, command: PhantomData })
+        let (names, more) = (
+            NameArgs::from_arg_matches(matches)?,
+            C::More::from_arg_matches(matches)?,
+        );
+        Ok(Self {
+            question,
+            names,
+            more,
+            command: PhantomData,
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -21,10 +21,17 @@ pub(super) fn may_replace(file: &Path, command: &str) -> anyhow::Result<Replace>
     let read = File::open(file).and_then(|mut file| file.read_exact(&mut found));
     let is_own = read.is_ok() && found == begins.as_bytes();
     if !is_own && file.is_file() {
-        let message = format!("{} exists, and is no page of etwkit {command}", file.display());
+        let message = format!(
+            "{} exists, and is no page of etwkit {command}",
+            file.display()
+        );
         return Err(advised(message, "give another name"));
     }
-    let replace = if is_own { Replace::Anything } else { Replace::Nothing };
+    let replace = if is_own {
+        Replace::Anything
+    } else {
+        Replace::Nothing
+    };
     out_file::check(file, replace)?;
     Ok(replace)
 }
@@ -35,7 +42,10 @@ pub(super) fn may_replace(file: &Path, command: &str) -> anyhow::Result<Replace>
 /// There is a file or a folder.
 pub(super) fn check_new(file: &Path) -> anyhow::Result<()> {
     if file.is_file() {
-        return Err(advised(format!("{} exists", file.display()), "give another name"));
+        return Err(advised(
+            format!("{} exists", file.display()),
+            "give another name",
+        ));
     }
     out_file::check(file, Replace::Nothing)
 }
@@ -48,7 +58,8 @@ pub(super) fn write(
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
     let mut page = out_file::buffered(file, replace)?;
-    page.write_all(text.as_bytes()).with_context(|| out_file::cannot(file))?;
+    page.write_all(text.as_bytes())
+        .with_context(|| out_file::cannot(file))?;
     out_file::keep(page, file)?;
     Ok(printer.line(&format!("Wrote {}", file.display()))?)
 }

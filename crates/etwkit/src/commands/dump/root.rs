@@ -32,7 +32,10 @@ impl FromArgMatches for Declared {
         let (name, inner) = matches.subcommand().unwrap_or(("", matches));
         match declared::question(name) {
             Some(question) => Self::read(question, inner),
-            None => Err(clap::Error::raw(clap::error::ErrorKind::InvalidSubcommand, name)),
+            None => Err(clap::Error::raw(
+                clap::error::ErrorKind::InvalidSubcommand,
+                name,
+            )),
         }
     }
 

@@ -20,7 +20,11 @@ struct Patterns {
 impl Patterns {
     fn parse(text: &str) -> Self {
         let mut patterns = Self::default();
-        for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
+        for part in text
+            .split(';')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
             let (list, part) = match part.strip_prefix('!') {
                 Some(rest) => (&mut patterns.negative, rest),
                 None => (&mut patterns.positive, part),
@@ -33,21 +37,35 @@ impl Patterns {
     /// Whether any of the texts that stand for one thing (a name and a number, say) matches.
     fn match_any(&self, texts: &[&str]) -> bool {
         let texts: Vec<String> = texts.iter().map(|t| t.to_lowercase()).collect();
-        let any = |patterns: &[Pattern]| patterns.iter().any(|p| texts.iter().any(|t| p.matches(t)));
+        let any =
+            |patterns: &[Pattern]| patterns.iter().any(|p| texts.iter().any(|t| p.matches(t)));
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
     }
 }
 
 /// What the arguments choose of a trace.
 pub(super) fn of(args: &EventsArgs, input: &Input) -> anyhow::Result<EventFilter<'static>> {
-    for (option, text) in [("provider", &args.provider), ("name", &args.name), ("process", &args.process)] {
-        if text.as_deref().is_some_and(|text| text.split(';').all(|part| part.trim().is_empty())) {
+    for (option, text) in [
+        ("provider", &args.provider),
+        ("name", &args.name),
+        ("process", &args.process),
+    ] {
+        if text
+            .as_deref()
+            .is_some_and(|text| text.split(';').all(|part| part.trim().is_empty()))
+        {
             // An empty variable of a script must not turn a question into the whole trace.
-            bail!("--{option} {:?}: expected a name", text.as_deref().unwrap_or_default());
+            bail!(
+                "--{option} {:?}: expected a name",
+                text.as_deref().unwrap_or_default()
+            );
         }
     }
     Ok(EventFilter {
-        provider: args.provider.as_deref().map(|text| ProviderFilter::new(text, wanted(text))),
+        provider: args
+            .provider
+            .as_deref()
+            .map(|text| ProviderFilter::new(text, wanted(text))),
         name: args.name.as_deref().map(wanted),
         process: args.process.as_deref().map(wanted),
         range: TimeRange::parse(args.range.as_deref())?.of(input)?,

@@ -20,24 +20,38 @@ const CSV_COLUMNS: &str = "ts_ns,cpu,pid,process,tid,provider,event,id,version,o
 
 pub(super) fn run(
     args: &EventsArgs,
-    Asked { input, filter, described }: &Asked,
+    Asked {
+        input,
+        filter,
+        described,
+    }: &Asked,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
-    let format = if args.json { EventsFormat::Json } else { args.format };
+    let format = if args.json {
+        EventsFormat::Json
+    } else {
+        args.format
+    };
     let events = Events::open(input.session(), Arc::clone(described.descriptions()))?;
     printer.add_gaps([damage::gaps(input, &events.gaps())]);
     begin(format, printer)?;
     let mut printed = Ok(());
     let listed = events.list(filter, |row| {
         printed = print(row, format, printer);
-        if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if printed.is_ok() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     })?;
     printed?;
     printer.add_gaps([damage::gaps(input, &listed.gaps)]);
     end(input, format, &listed.damage, printer)?;
     if listed.without_format > 0 {
         let n = grouped(listed.without_format);
-        printer.note(&format!("messages of WPP without a text: {n}; name their format files with --tmf"));
+        printer.note(&format!(
+            "messages of WPP without a text: {n}; name their format files with --tmf"
+        ));
     }
     Ok(super::ended(listed.events, filter, printer))
 }
@@ -72,7 +86,11 @@ fn end(
     Ok(())
 }
 
-fn print(row: &EventRow, format: EventsFormat, printer: &mut Printer<'_>) -> Result<(), WriteError> {
+fn print(
+    row: &EventRow,
+    format: EventsFormat,
+    printer: &mut Printer<'_>,
+) -> Result<(), WriteError> {
     match format {
         EventsFormat::Text => printer.line(&text(row)),
         EventsFormat::Json => printer.json(&json!(row)),
@@ -85,9 +103,17 @@ fn text(row: &EventRow) -> String {
     use std::fmt::Write;
     let seconds = row.ts_ns as f64 / 1e9;
     let number = |id: Option<u32>| id.map_or_else(|| "-".to_owned(), |id| id.to_string());
-    let process = if row.process.is_empty() { "?" } else { &row.process };
-    let mut line =
-        format!("{seconds:13.7} {:>3} {process} ({}) {}", row.cpu, number(row.pid), number(row.tid));
+    let process = if row.process.is_empty() {
+        "?"
+    } else {
+        &row.process
+    };
+    let mut line = format!(
+        "{seconds:13.7} {:>3} {process} ({}) {}",
+        row.cpu,
+        number(row.pid),
+        number(row.tid)
+    );
     // Kernel events have the class in their name already.
     match row.event.starts_with(&format!("{}/", row.provider)) {
         true => line.push_str(&format!("  {}", row.event)),
@@ -95,7 +121,11 @@ fn text(row: &EventRow) -> String {
     }
     if let Some(message) = &row.message {
         // A text may have several lines; an event has one.
-        let _ = write!(line, ": {}", message.split_whitespace().collect::<Vec<_>>().join(" "));
+        let _ = write!(
+            line,
+            ": {}",
+            message.split_whitespace().collect::<Vec<_>>().join(" ")
+        );
     }
     for (name, value) in &row.fields {
         match value {
@@ -120,7 +150,11 @@ fn text(row: &EventRow) -> String {
 }
 
 fn numbers(numbers: &[u64]) -> String {
-    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
+    numbers
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn csv(row: &EventRow) -> String {
@@ -140,7 +174,9 @@ fn csv(row: &EventRow) -> String {
         row.keyword.map(|k| format!("{k:#x}")).unwrap_or_default(),
         row.provider_guid.clone(),
         row.complete.to_string(),
-        csv_cell(&etwkit_terminal::escape::json_text(&Value::Object(row.fields.clone()).to_string())),
+        csv_cell(&etwkit_terminal::escape::json_text(
+            &Value::Object(row.fields.clone()).to_string(),
+        )),
         csv_cell(row.message.as_deref().unwrap_or_default()),
         numbers(&row.counters),
     ]

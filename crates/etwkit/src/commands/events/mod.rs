@@ -20,8 +20,16 @@ use crate::printer::Printer;
 pub(crate) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let described = described(&args.descriptions.read()?)?;
     let input = input::open(&args.traces)?;
-    let asked = Asked { filter: filter::of(args, &input)?, described, input };
-    if args.count { count(args, &asked, printer) } else { list::run(args, &asked, printer) }
+    let asked = Asked {
+        filter: filter::of(args, &input)?,
+        described,
+        input,
+    };
+    if args.count {
+        count(args, &asked, printer)
+    } else {
+        list::run(args, &asked, printer)
+    }
 }
 
 /// What is asked of which trace.
@@ -32,7 +40,11 @@ struct Asked {
 }
 
 fn count(args: &EventsArgs, asked: &Asked, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let Asked { input, filter, described } = asked;
+    let Asked {
+        input,
+        filter,
+        described,
+    } = asked;
     let counting = Counting {
         unordered: args.unordered,
         names: !args.json,
@@ -43,7 +55,9 @@ fn count(args: &EventsArgs, asked: &Asked, printer: &mut Printer<'_>) -> anyhow:
     if args.json {
         printer.json_start("events");
         let mut object = json!({"files": files_json(input)});
-        if let (Some(map), Value::Object(counts)) = (object.as_object_mut(), serde_json::to_value(&report)?) {
+        if let (Some(map), Value::Object(counts)) =
+            (object.as_object_mut(), serde_json::to_value(&report)?)
+        {
             map.extend(counts);
         }
         printer.json(&object)?;

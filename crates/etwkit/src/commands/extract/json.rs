@@ -55,7 +55,12 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
     {
         return Ok(Outcome::Kept);
     }
-    let imported = import_json(input, &job.target, args.no_overwrite, label::all(&args.labels))?;
+    let imported = import_json(
+        input,
+        &job.target,
+        args.no_overwrite,
+        label::all(&args.labels),
+    )?;
     if imported.written.kept {
         return Ok(Outcome::Kept);
     }
@@ -90,9 +95,13 @@ pub(super) fn text(
     ))?;
     printer.table(&listed(&imported.written))?;
     let diagnostics = &imported.diagnostics;
-    diagnostics.iter().try_for_each(|d| warning(&d.severity, &d.message, d.count, printer))?;
-    let left_out =
-        imported.diagnostics.iter().filter(|d| d.kind == "not_imported" || d.kind == "unknown_member");
+    diagnostics
+        .iter()
+        .try_for_each(|d| warning(&d.severity, &d.message, d.count, printer))?;
+    let left_out = imported
+        .diagnostics
+        .iter()
+        .filter(|d| d.kind == "not_imported" || d.kind == "unknown_member");
     let count = left_out.count();
     if count > 0 {
         printer.line(&format!(

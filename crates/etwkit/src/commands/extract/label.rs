@@ -8,10 +8,14 @@ const MAX_VALUE: usize = 200;
 /// Name and value of a label. The table `extract` has all labels in one text with `;` between them, so that
 /// neither can have one.
 pub(crate) fn parse(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in build=7731")?;
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("expected NAME=VALUE, as in build=7731")?;
     let is_word = |c: char| c.is_alphanumeric() || "._-".contains(c);
     if name.is_empty() || !name.chars().all(is_word) {
-        return Err("expected a name of letters, digits, `.`, `_` and `-` in front of `=`".to_owned());
+        return Err(
+            "expected a name of letters, digits, `.`, `_` and `-` in front of `=`".to_owned(),
+        );
     }
     if value.chars().any(|c| c == ';' || c.is_control()) || value.chars().count() > MAX_VALUE {
         return Err(format!(
@@ -32,17 +36,33 @@ mod tests {
 
     #[test]
     fn names_are_words_and_values_anything_on_one_line() {
-        assert_eq!(parse("build=7731"), Ok(("build".to_owned(), "7731".to_owned())));
-        assert_eq!(parse("a.b-c_1=x = y "), Ok(("a.b-c_1".to_owned(), "x = y ".to_owned())));
+        assert_eq!(
+            parse("build=7731"),
+            Ok(("build".to_owned(), "7731".to_owned()))
+        );
+        assert_eq!(
+            parse("a.b-c_1=x = y "),
+            Ok(("a.b-c_1".to_owned(), "x = y ".to_owned()))
+        );
         assert_eq!(parse("empty="), Ok(("empty".to_owned(), String::new())));
-        for wrong in ["build", "=7", "a b=1", "a;b=1", "a=1;b=2", "a=1\n2", &format!("a={}", "x".repeat(201))]
-        {
+        for wrong in [
+            "build",
+            "=7",
+            "a b=1",
+            "a;b=1",
+            "a=1;b=2",
+            "a=1\n2",
+            &format!("a={}", "x".repeat(201)),
+        ] {
             assert!(parse(wrong).is_err(), "{wrong:?}");
         }
-        let given =
-            [("a", "1"), ("b", "2"), ("a", "3")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let given = [("a", "1"), ("b", "2"), ("a", "3")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(
-            all(&given).into_iter().map(|(name, value)| name + &value).collect::<Vec<_>>(),
+            all(&given)
+                .into_iter()
+                .map(|(name, value)| name + &value)
+                .collect::<Vec<_>>(),
             ["a3", "b2"]
         );
     }

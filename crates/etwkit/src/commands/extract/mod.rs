@@ -17,8 +17,8 @@ use etwkit_extract::left_out::listed_in_manifest;
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Converted, Described, Extract, FromForeign, NameFrom, Packing, Written,
-    convert, convert_with_tags, default_target,
+    ConvertError, ConvertOptions, Converted, Described, Extract, FromForeign, NameFrom, Packing,
+    Written, convert, convert_with_tags, default_target,
 };
 use etwkit_query::numbers::Numbers;
 use etwkit_terminal::errors::advised;
@@ -87,7 +87,13 @@ type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Res
 
 /// Makes all extracts, and says what became of each as soon as it and those before it are done.
 fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
-    if args.out.is_none() && args.traces.traces.iter().any(|path| input::is_standard_input(path)) {
+    if args.out.is_none()
+        && args
+            .traces
+            .traces
+            .iter()
+            .any(|path| input::is_standard_input(path))
+    {
         let message = "the standard input (-) has no name that its extract could have";
         return Err(advised(message, "--out NAME.etwx gives it one"));
     }
@@ -116,10 +122,16 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
         left_out: left_out.as_ref(),
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let workers = args.jobs.map_or(cores, |jobs| jobs as usize).min(jobs.len()).max(1);
+    let workers = args
+        .jobs
+        .map_or(cores, |jobs| jobs as usize)
+        .min(jobs.len())
+        .max(1);
     let bars = Bars::new(jobs.len());
-    let (queue, (send, receive)) =
-        (Mutex::new(VecDeque::from_iter(jobs.into_iter().enumerate())), mpsc::channel());
+    let (queue, (send, receive)) = (
+        Mutex::new(VecDeque::from_iter(jobs.into_iter().enumerate())),
+        mpsc::channel(),
+    );
     let mut exit = Exit::Answered;
     thread::scope(|scope| -> anyhow::Result<()> {
         for _ in 0..workers {
@@ -127,9 +139,12 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
             scope.spawn(move || {
                 // A block of its own: in the condition of the loop itself, the lock would be held until the
                 // job is done, and the jobs would run one after the other.
-                while let Some((at, job)) =
-                    { queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front() }
-                {
+                while let Some((at, job)) = {
+                    queue
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .pop_front()
+                } {
                     let outcome = one(&job, args, options, sets, bars);
                     if send.send((at, (job, outcome))).is_err() {
                         return;
@@ -172,9 +187,14 @@ pub(crate) fn run_reporting(
     on_done: &mut dyn FnMut(&Done<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Exit> {
     each(args, &mut |job, outcome, bars| {
-        let kept =
-            outcome.map(|outcome| matches!(outcome, Outcome::Kept)).map_err(|error| format!("{error:#}"));
-        let done = Done { trace: job.label(), target: &job.target, kept };
+        let kept = outcome
+            .map(|outcome| matches!(outcome, Outcome::Kept))
+            .map_err(|error| format!("{error:#}"));
+        let done = Done {
+            trace: job.label(),
+            target: &job.target,
+            kept,
+        };
         bars.suspend(|| on_done(&done))
     })
 }
@@ -209,11 +229,20 @@ fn one(
     let beside = job.traces.first().unwrap_or(&job.target);
     let path = args.symbols.path(beside, &[]);
     let symbol_options = symbols::options(&path, false);
-    let names = NameFrom { path, options: symbol_options, on_symbols: &on_symbols };
+    let names = NameFrom {
+        path,
+        options: symbol_options,
+        on_symbols: &on_symbols,
+    };
     let range = TimeRange::parse(args.range.as_deref())?.of(&input)?;
-    let options = ConvertOptions { names: Some(&names), range, ..options };
-    match convert_with_tags(&input, &job.target, options, sets, &mut |progress| bar.set(progress, &stoppable))
-    {
+    let options = ConvertOptions {
+        names: Some(&names),
+        range,
+        ..options
+    };
+    match convert_with_tags(&input, &job.target, options, sets, &mut |progress| {
+        bar.set(progress, &stoppable)
+    }) {
         Ok(converted) if converted.written.kept => Ok(Outcome::Kept),
         Ok(converted) => Ok(Outcome::Extracted(Box::new(converted), start.elapsed())),
         Err(ConvertError::Interrupted) => Ok(Outcome::Interrupted),
@@ -230,7 +259,9 @@ fn is_there(target: &Path, hash: &str, options: &ConvertOptions<'_>) -> bool {
 
 /// Whether an extract is to be one file.
 fn is_packed(target: &Path) -> bool {
-    target.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().ends_with(".etwx.zip"))
+    target
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().to_lowercase().ends_with(".etwx.zip"))
 }
 
 /// Makes an extract that is one file.
@@ -249,7 +280,10 @@ fn packed(
         }
     }
     let packing = Packing::begin(&job.target)?;
-    let unpacked = Job { target: packing.folder(), ..job.clone() };
+    let unpacked = Job {
+        target: packing.folder(),
+        ..job.clone()
+    };
     // The archive gets its name only if there is an extract in it: what was interrupted leaves nothing
     // behind.
     let outcome = one(&unpacked, args, options, sets, bars)?;
@@ -259,15 +293,24 @@ fn packed(
     Ok(outcome)
 }
 
-fn print(job: &Job, outcome: &Outcome, json: bool, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+fn print(
+    job: &Job,
+    outcome: &Outcome,
+    json: bool,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
     match (outcome, json) {
-        (Outcome::Extracted(converted, took), true) => Ok(printer.json(&object(job, converted, *took))?),
-        (Outcome::Extracted(converted, took), false) => text(job, converted, *took, printer),
-        (Outcome::Imported(imported, took), true) => Ok(printer.json(&json::object(job, imported, *took))?),
-        (Outcome::Imported(imported, took), false) => json::text(job, imported, *took, printer),
-        (Outcome::Kept | Outcome::Interrupted, true) => {
-            Ok(printer.json(&json!({"trace": job.label(), "extract": job.target, "kept": true}))?)
+        (Outcome::Extracted(converted, took), true) => {
+            Ok(printer.json(&object(job, converted, *took))?)
         }
+        (Outcome::Extracted(converted, took), false) => text(job, converted, *took, printer),
+        (Outcome::Imported(imported, took), true) => {
+            Ok(printer.json(&json::object(job, imported, *took))?)
+        }
+        (Outcome::Imported(imported, took), false) => json::text(job, imported, *took, printer),
+        (Outcome::Kept | Outcome::Interrupted, true) => Ok(
+            printer.json(&json!({"trace": job.label(), "extract": job.target, "kept": true}))?
+        ),
         (Outcome::Kept | Outcome::Interrupted, false) => {
             Ok(printer.line(&format!("{} is up to date", job.target.display()))?)
         }
@@ -281,11 +324,18 @@ pub(crate) fn one_file(trace: &Path) -> anyhow::Result<PathBuf> {
     if Extract::same_source(&target, &input.source_hash()?, Kept::Full).is_none() {
         let stoppable = Stoppable::begin();
         let bars = Bars::new(1);
-        let mut bar =
-            bars.start(&trace.display().to_string(), input.parts().iter().map(|part| part.size).sum());
+        let mut bar = bars.start(
+            &trace.display().to_string(),
+            input.parts().iter().map(|part| part.size).sum(),
+        );
         let names = symbols::names_beside(trace, &|_, _| {});
-        let options = ConvertOptions { names: Some(&names), ..ConvertOptions::default() };
-        convert(&input, &target, options, &mut |progress| bar.set(progress, &stoppable))?;
+        let options = ConvertOptions {
+            names: Some(&names),
+            ..ConvertOptions::default()
+        };
+        convert(&input, &target, options, &mut |progress| {
+            bar.set(progress, &stoppable)
+        })?;
     }
     Ok(target)
 }
@@ -297,8 +347,7 @@ fn size(written: &Written) -> u64 {
 
 /// Tables as JSON has them.
 fn tables(written: &Written) -> Vec<Value> {
-    let table =
-        |t: &WrittenTable| json!({"table": t.name, "rows": t.rows, "bytes": t.bytes, "derived": t.derived});
+    let table = |t: &WrittenTable| json!({"table": t.name, "rows": t.rows, "bytes": t.bytes, "derived": t.derived});
     written.tables.iter().map(table).collect()
 }
 
@@ -306,7 +355,11 @@ fn tables(written: &Written) -> Vec<Value> {
 fn listed(written: &Written) -> Table {
     let row = |t: &WrittenTable| {
         let each = format!("{:.1}", t.bytes as f64 / t.rows.max(1) as f64);
-        let name = if t.derived { format!("{} (computed)", t.name) } else { t.name.clone() };
+        let name = if t.derived {
+            format!("{} (computed)", t.name)
+        } else {
+            t.name.clone()
+        };
         [name, grouped(t.rows), grouped(t.bytes), each]
     };
     Table::of("table|rows>|bytes>|a row>", written.tables.iter().map(row))
@@ -338,7 +391,12 @@ fn diagnostic(d: &Diagnostic) -> Value {
     json!({"severity": d.severity, "kind": d.kind, "count": d.count, "message": d.message})
 }
 
-fn text(job: &Job, converted: &Converted, took: Duration, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+fn text(
+    job: &Job,
+    converted: &Converted,
+    took: Duration,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
     let trace = &converted.imported.trace;
     let bytes = size(&converted.written);
     printer.file(&format!("{} → {}", job.label(), job.target.display()))?;
@@ -355,18 +413,32 @@ fn text(job: &Job, converted: &Converted, took: Duration, printer: &mut Printer<
         grouped(bytes),
         ratio(trace.decompressed_bytes, bytes)
     ))?;
-    if let Some(naming) = converted.naming.as_ref().filter(|naming| naming.found() > 0) {
+    if let Some(naming) = converted
+        .naming
+        .as_ref()
+        .filter(|naming| naming.found() > 0)
+    {
         printer.line(&format!("  {}", summary_line(naming, Numbers::default())))?;
     }
     printer.table(&listed(&converted.written))?;
     let diagnostics = &converted.imported.diagnostics;
-    diagnostics.iter().try_for_each(|d| warning(&d.severity, &d.message, d.count, printer))
+    diagnostics
+        .iter()
+        .try_for_each(|d| warning(&d.severity, &d.message, d.count, printer))
 }
 
 /// What a reader of the numbers should know, as text has it.
-fn warning(severity: &str, message: &str, count: i64, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+fn warning(
+    severity: &str,
+    message: &str,
+    count: i64,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
     if severity == "info" {
         return Ok(());
     }
-    Ok(printer.labelled(&format!("  {severity}: {message} ({})", grouped(count.unsigned_abs())))?)
+    Ok(printer.labelled(&format!(
+        "  {severity}: {message} ({})",
+        grouped(count.unsigned_abs())
+    ))?)
 }

@@ -48,7 +48,11 @@ pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec
         match traces.as_slice() {
             [archive] if is_json_archive(archive) => {
                 let members = open_all_json(archive, &input::options(&args.traces))?;
-                wanted.extend(members.into_iter().map(|member| (traces.clone(), Some(Arc::new(member)))));
+                wanted.extend(
+                    members
+                        .into_iter()
+                        .map(|member| (traces.clone(), Some(Arc::new(member)))),
+                );
             }
             _ => wanted.push((traces, None)),
         }
@@ -62,11 +66,20 @@ pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec
         );
     }
     // One that is alone in its archive is named after the archive.
-    let is_alone = |archive: &[PathBuf]| wanted.iter().filter(|(traces, _)| traces == archive).count() == 1;
+    let is_alone = |archive: &[PathBuf]| {
+        wanted
+            .iter()
+            .filter(|(traces, _)| traces == archive)
+            .count()
+            == 1
+    };
     let mut seen = HashSet::new();
     let mut jobs = Vec::new();
     for (traces, member) in &wanted {
-        let own_name = member.as_ref().filter(|_| !is_alone(traces)).map(|member| member.name());
+        let own_name = member
+            .as_ref()
+            .filter(|_| !is_alone(traces))
+            .map(|member| member.name());
         let target = target(traces, own_name, args.out.as_deref());
         // Jobs run at the same time: two with one target would write into the same folder at once.
         if !seen.insert(target.clone()) {
@@ -75,15 +88,23 @@ pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec
                 target.display()
             );
         }
-        jobs.push(Job { traces: traces.clone(), member: member.clone(), target });
+        jobs.push(Job {
+            traces: traces.clone(),
+            member: member.clone(),
+            target,
+        });
     }
     Ok(jobs)
 }
 
 /// Where the extract of traces goes. `own_name` is that of a member of their archive, without folders.
 fn target(traces: &[PathBuf], own_name: Option<&str>, out: Option<&Path>) -> PathBuf {
-    let named = |trace: &PathBuf| own_name.map_or_else(|| trace.clone(), |name| trace.with_file_name(name));
-    let beside = traces.first().map(|trace| default_target(&named(trace))).unwrap_or_default();
+    let named =
+        |trace: &PathBuf| own_name.map_or_else(|| trace.clone(), |name| trace.with_file_name(name));
+    let beside = traces
+        .first()
+        .map(|trace| default_target(&named(trace)))
+        .unwrap_or_default();
     let Some(out) = out else { return beside };
     // A folder that is no extract takes extracts; one that is gets replaced.
     let is_extract = out.extension().is_some_and(|extension| extension == "etwx");

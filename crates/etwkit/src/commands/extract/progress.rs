@@ -41,9 +41,15 @@ impl Bars {
     /// A bar for a trace of `size` bytes.
     pub(in crate::commands) fn start(&self, name: &str, size: u64) -> Bar<'_> {
         let bar = self.all.add(ProgressBar::new(STEPS));
-        bar.set_style(style("{bar:20} {percent:>3} %  {prefix}  {msg}, {eta} left"));
+        bar.set_style(style(
+            "{bar:20} {percent:>3} %  {prefix}  {msg}, {eta} left",
+        ));
         bar.set_prefix(escape::text(name).into_owned());
-        Bar { bar, size, bars: self }
+        Bar {
+            bar,
+            size,
+            bars: self,
+        }
     }
 
     /// A line for the symbol files of a trace.
@@ -64,7 +70,11 @@ impl Bars {
 }
 
 impl Bar<'_> {
-    pub(in crate::commands) fn set(&mut self, progress: Progress, stoppable: &Stoppable) -> ControlFlow<()> {
+    pub(in crate::commands) fn set(
+        &mut self,
+        progress: Progress,
+        stoppable: &Stoppable,
+    ) -> ControlFlow<()> {
         if stoppable.is_asked_to_stop() {
             return ControlFlow::Break(());
         }

@@ -69,7 +69,11 @@ pub(crate) struct SqlArgs {
 impl SqlArgs {
     /// How rows are written: as is asked for, else as the ending of the file says.
     pub(crate) fn form(&self) -> SqlFormat {
-        let ending = self.out.as_ref().and_then(|out| out.extension()).unwrap_or_default();
+        let ending = self
+            .out
+            .as_ref()
+            .and_then(|out| out.extension())
+            .unwrap_or_default();
         let of_ending = || match ending.to_string_lossy().to_lowercase().as_str() {
             "parquet" => SqlFormat::Parquet,
             "csv" => SqlFormat::Csv,
@@ -83,7 +87,9 @@ impl SqlArgs {
     /// What the question may take of the machine.
     pub(super) fn resources(&self) -> Resources {
         Resources {
-            memory_bytes: self.memory.and_then(|mib| usize::try_from(u64::from(mib) << 20).ok()),
+            memory_bytes: self
+                .memory
+                .and_then(|mib| usize::try_from(u64::from(mib) << 20).ok()),
             threads: self.threads.map(usize::from),
         }
     }

@@ -29,23 +29,41 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     check(args, format, printer)?;
     let extracts: Vec<PathBuf> = extracts.iter().map(PathBuf::from).collect();
     let extracts = named(&extracts, Wanted::Answers, false)?;
-    let asking = Asking { resources: args.resources(), ..printer.context().asking };
+    let asking = Asking {
+        resources: args.resources(),
+        ..printer.context().asking
+    };
     printer.ask_with(asking);
     let mut extracts = unpacked(extracts.into(), printer)?.into_owned();
     if args.keep_going {
         extracts = readable(extracts, printer)?;
     }
-    let sets = args.tags.are_given().then(|| args.tags.sets()).transpose()?;
+    let sets = args
+        .tags
+        .are_given()
+        .then(|| args.tags.sets())
+        .transpose()?;
     let session = open_extracts(&extracts, printer)?;
     if let Some(sets) = sets {
         session.use_tags(sets.into());
     }
     let answer = question.ask(&session)?;
-    unrecorded::notes(&session, &extracts, &question.sql()).iter().for_each(|note| printer.note(note));
+    unrecorded::notes(&session, &extracts, &question.sql())
+        .iter()
+        .for_each(|note| printer.note(note));
     let rows = match &args.out {
         Some(out) => {
-            let rows = write(answer, format, (out, Replace::forced(args.force)), printer.gaps().clone())?;
-            printer.line(&format!("Wrote {} rows to {}", grouped(rows as u64), out.display()))?;
+            let rows = write(
+                answer,
+                format,
+                (out, Replace::forced(args.force)),
+                printer.gaps().clone(),
+            )?;
+            printer.line(&format!(
+                "Wrote {} rows to {}",
+                grouped(rows as u64),
+                out.display()
+            ))?;
             rows
         }
         None => print(answer, format, printer)?,
@@ -53,19 +71,29 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     if let Some(cut_off) = question.cut_off(&session, rows)? {
         printer.note(&cut_off);
     }
-    Ok(if rows > 0 { Exit::Answered } else { Exit::Nothing })
+    Ok(if rows > 0 {
+        Exit::Answered
+    } else {
+        Exit::Nothing
+    })
 }
 
 /// Refuses what cannot be written, before anything is computed for it.
 fn check(args: &SqlArgs, format: SqlFormat, printer: &Printer<'_>) -> anyhow::Result<()> {
     match &args.out {
-        Some(out) if args.format.is_none() && out.extension().is_some_and(|ending| ending == "arrow") => {
-            bail!("rows of Arrow are written as a stream: name the file NAME.arrows, or say --format arrow")
+        Some(out)
+            if args.format.is_none() && out.extension().is_some_and(|ending| ending == "arrow") =>
+        {
+            bail!(
+                "rows of Arrow are written as a stream: name the file NAME.arrows, or say --format arrow"
+            )
         }
         Some(out) => out_file::check(out, Replace::forced(args.force)),
         None if format == SqlFormat::Parquet => bail!("--format parquet needs --out FILE"),
         None if format == SqlFormat::Arrow && printer.width().is_some() => {
-            bail!("--format arrow is no text for a terminal: write it into a file with --out, or into a pipe")
+            bail!(
+                "--format arrow is no text for a terminal: write it into a file with --out, or into a pipe"
+            )
         }
         None => Ok(()),
     }
@@ -93,7 +121,9 @@ fn print(answer: Answer, format: SqlFormat, printer: &mut Printer<'_>) -> anyhow
         return answer.write_arrow(printer.bytes()).map_err(of_writing);
     }
     // Only a terminal is a screen: a pipe gets what a file gets.
-    let target = printer.width().map_or(Target::File, |width| Target::Screen { width });
+    let target = printer
+        .width()
+        .map_or(Target::File, |width| Target::Screen { width });
     let mut rows = Rows::new(answer.schema(), format, target);
     rows.begin(printer)?;
     for batch in answer {

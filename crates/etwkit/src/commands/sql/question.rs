@@ -34,7 +34,11 @@ pub(super) struct Question {
 
 /// The question of a command line, and what stands in front of it, which are extracts.
 pub(super) fn read(args: &SqlArgs) -> anyhow::Result<(Question, &[std::ffi::OsString])> {
-    let params = args.params.iter().map(|param| param.parse()).collect::<Result<_, _>>()?;
+    let params = args
+        .params
+        .iter()
+        .map(|param| param.parse())
+        .collect::<Result<_, _>>()?;
     let (query, extracts) = match (&args.file, args.items.as_slice()) {
         (Some(file), extracts) => (Cow::Owned(of_file(file, String::new())?), extracts),
         (None, [extracts @ .., sql]) => (of_word(sql, args.library.as_deref())?, extracts),
@@ -48,7 +52,9 @@ pub(super) fn read(args: &SqlArgs) -> anyhow::Result<(Question, &[std::ffi::OsSt
 
 /// `SQL`, `-` for the standard input, or `@NAME` for a question of a library.
 fn of_word(word: &OsStr, library: Option<&Path>) -> anyhow::Result<Cow<'static, Query>> {
-    let Some(text) = word.to_str() else { bail!("the SQL is not valid UTF-8") };
+    let Some(text) = word.to_str() else {
+        bail!("the SQL is not valid UTF-8")
+    };
     if let Some(name) = text.strip_prefix('@') {
         return of_library(name, library);
     }
@@ -64,24 +70,40 @@ fn of_library(name: &str, folder: Option<&Path>) -> anyhow::Result<Cow<'static, 
     let own = folder.map(names).transpose()?.unwrap_or_default();
     // Only names that the folder lists are read, so that no `..` leads out of it.
     if let Some(folder) = folder.filter(|_| own.contains(name)) {
-        return Ok(Cow::Owned(of_file(&folder.join(format!("{name}.{SQL}")), name.to_owned())?));
+        return Ok(Cow::Owned(of_file(
+            &folder.join(format!("{name}.{SQL}")),
+            name.to_owned(),
+        )?));
     }
     if let Some(query) = library_question(name) {
         return Ok(Cow::Borrowed(query));
     }
     let known: BTreeSet<&str> = own.iter().map(String::as_str).collect();
-    let known: Vec<&str> = known.into_iter().chain(library().map(|query| &*query.name)).collect();
-    let all = known.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ");
+    let known: Vec<&str> = known
+        .into_iter()
+        .chain(library().map(|query| &*query.name))
+        .collect();
+    let all = known
+        .iter()
+        .map(|name| format!("@{name}"))
+        .collect::<Vec<_>>()
+        .join(", ");
     let near = similar(name, &known).into_iter().next();
     let file = near.map_or_else(String::new, |near| format!("do you mean @{near}? "));
     let hint = "--file FILE asks the SQL of a file, --library FOLDER adds questions of your own";
-    Err(advised(format!("there is no question @{name}; there are: {all}"), format!("{file}{hint}")))
+    Err(advised(
+        format!("there is no question @{name}; there are: {all}"),
+        format!("{file}{hint}"),
+    ))
 }
 
 /// A question in a file of the user.
 fn of_file(file: &Path, name: String) -> anyhow::Result<Query> {
     let text = File::open(file).and_then(limited);
-    Ok(Query::own(name, text.with_context(|| format!("cannot read the SQL from {}", file.display()))?))
+    Ok(Query::own(
+        name,
+        text.with_context(|| format!("cannot read the SQL from {}", file.display()))?,
+    ))
 }
 
 fn limited(reader: impl Read) -> io::Result<String> {
@@ -101,10 +123,19 @@ fn names(folder: &Path) -> anyhow::Result<BTreeSet<String>> {
 fn below(folder: &Path, area: &str, depth: usize, names: &mut BTreeSet<String>) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        let Some(name) = path.file_stem().and_then(OsStr::to_str) else { continue };
+        let Some(name) = path.file_stem().and_then(OsStr::to_str) else {
+            continue;
+        };
         if path.is_dir() && depth > 0 {
-            let area = path.file_name().map(|name| format!("{area}{}/", name.to_string_lossy()));
-            below(&path, &area.unwrap_or_default(), depth.saturating_sub(1), names)?;
+            let area = path
+                .file_name()
+                .map(|name| format!("{area}{}/", name.to_string_lossy()));
+            below(
+                &path,
+                &area.unwrap_or_default(),
+                depth.saturating_sub(1),
+                names,
+            )?;
         } else if path.extension().is_some_and(|ending| ending == SQL) {
             names.insert(format!("{area}{name}"));
         }
@@ -126,7 +157,9 @@ impl Question {
             return Ok(None);
         }
         // Counting asks the question once more, so it is done only for an answer that fills its limit.
-        let Some(all) = session.count(query, params)? else { return Ok(None) };
+        let Some(all) = session.count(query, params)? else {
+            return Ok(None);
+        };
         let all = usize::try_from(all).unwrap_or(usize::MAX);
         let extracts = match session.manifests().count() {
             0 | 1 => String::new(),
@@ -134,7 +167,10 @@ impl Question {
         };
         Ok((all > rows).then(|| {
             let (rows, all) = (grouped(rows as u64), grouped(all as u64));
-            format!("{rows} of {all} rows{extracts}; --param top={} shows all", all.replace(' ', ""))
+            format!(
+                "{rows} of {all} rows{extracts}; --param top={} shows all",
+                all.replace(' ', "")
+            )
         }))
     }
 
@@ -159,11 +195,25 @@ mod tests {
         write("cpu/methods.sql", "SELECT 2");
         write("a/b/deep.sql", "SELECT 3");
         write("notes.txt", "no question");
-        for (name, sql) in [("mine", "SELECT 1"), ("cpu/methods", "SELECT 2"), ("a/b/deep", "SELECT 3")] {
-            assert_eq!(of_library(name, Some(folder.path())).unwrap().sql(false), sql);
+        for (name, sql) in [
+            ("mine", "SELECT 1"),
+            ("cpu/methods", "SELECT 2"),
+            ("a/b/deep", "SELECT 3"),
+        ] {
+            assert_eq!(
+                of_library(name, Some(folder.path())).unwrap().sql(false),
+                sql
+            );
         }
-        assert!(of_library("cpu/modules", Some(folder.path())).unwrap().sql(false).contains("cpu_stack"));
-        let unknown = of_library("notes", Some(folder.path())).unwrap_err().to_string();
+        assert!(
+            of_library("cpu/modules", Some(folder.path()))
+                .unwrap()
+                .sql(false)
+                .contains("cpu_stack")
+        );
+        let unknown = of_library("notes", Some(folder.path()))
+            .unwrap_err()
+            .to_string();
         assert!(
             unknown.starts_with(
                 "there is no question @notes; there are: @a/b/deep, @cpu/methods, @mine, @trace/machine"
@@ -173,7 +223,9 @@ mod tests {
         // No name leads out of the folder.
         write("inner/x.sql", "SELECT 4");
         assert!(of_library("../mine", Some(&folder.path().join("inner"))).is_err());
-        let missing = of_library("x", Some(&folder.path().join("none"))).unwrap_err().to_string();
+        let missing = of_library("x", Some(&folder.path().join("none")))
+            .unwrap_err()
+            .to_string();
         assert!(missing.starts_with("cannot read the library "), "{missing}");
     }
 }

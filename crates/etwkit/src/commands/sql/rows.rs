@@ -61,12 +61,25 @@ impl Rows {
                 name = format!("{}_{number}", field.name());
                 number += 1;
             }
-            let align = if field.data_type().is_numeric() { Align::Right } else { Align::Left };
-            let is_text = !field.data_type().is_numeric() && *field.data_type() != DataType::Boolean;
-            columns.push(Column { name, align, is_text, width: 0 });
+            let align = if field.data_type().is_numeric() {
+                Align::Right
+            } else {
+                Align::Left
+            };
+            let is_text =
+                !field.data_type().is_numeric() && *field.data_type() != DataType::Boolean;
+            columns.push(Column {
+                name,
+                align,
+                is_text,
+                width: 0,
+            });
         }
         // EXPLAIN answers with these columns.
-        let is_plan = columns.iter().map(|column| column.name.as_str()).eq(["plan_type", "plan"]);
+        let is_plan = columns
+            .iter()
+            .map(|column| column.name.as_str())
+            .eq(["plan_type", "plan"]);
         Self {
             format,
             target,
@@ -85,13 +98,22 @@ impl Rows {
         match self.format {
             SqlFormat::Json => printer.json_start("sql"),
             SqlFormat::Csv => {
-                let titles: Vec<String> = self.columns.iter().map(|column| csv_cell(&column.name)).collect();
+                let titles: Vec<String> = self
+                    .columns
+                    .iter()
+                    .map(|column| csv_cell(&column.name))
+                    .collect();
                 self.csv_line(&titles.join(","), printer)?;
             }
             SqlFormat::Table if self.is_plan => {}
             SqlFormat::Table => {
                 self.has_titles = true;
-                self.measured.push(self.columns.iter().map(|c| escape::text(&c.name).into_owned()).collect());
+                self.measured.push(
+                    self.columns
+                        .iter()
+                        .map(|c| escape::text(&c.name).into_owned())
+                        .collect(),
+                );
             }
             // Written by the answer itself.
             SqlFormat::Parquet | SqlFormat::Arrow => {}
@@ -99,30 +121,52 @@ impl Rows {
         Ok(())
     }
 
-    pub(super) fn batch(&mut self, batch: &RecordBatch, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    pub(super) fn batch(
+        &mut self,
+        batch: &RecordBatch,
+        printer: &mut Printer<'_>,
+    ) -> anyhow::Result<()> {
         let options = FormatOptions::new();
-        let cells = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options));
-        let cells: Vec<ArrayFormatter<'_>> =
-            cells.collect::<Result<_, _>>().context("cannot show the answer")?;
+        let cells = batch
+            .columns()
+            .iter()
+            .map(|column| ArrayFormatter::try_new(column, &options));
+        let cells: Vec<ArrayFormatter<'_>> = cells
+            .collect::<Result<_, _>>()
+            .context("cannot show the answer")?;
         for row in 0..batch.num_rows() {
             self.printed += 1;
-            let text = || cells.iter().zip(batch.columns()).map(|(cell, column)| text(cell, column, row));
+            let text = || {
+                cells
+                    .iter()
+                    .zip(batch.columns())
+                    .map(|(cell, column)| text(cell, column, row))
+            };
             match self.format {
                 SqlFormat::Json => printer.json(&self.object(batch, &cells, row))?,
                 SqlFormat::Csv => {
-                    let quoted = text()
-                        .zip(&self.columns)
-                        .map(|(cell, column)| if column.is_text { csv_cell(&cell) } else { cell });
+                    let quoted = text().zip(&self.columns).map(|(cell, column)| {
+                        if column.is_text {
+                            csv_cell(&cell)
+                        } else {
+                            cell
+                        }
+                    });
                     self.csv_line(&quoted.collect::<Vec<_>>().join(","), printer)?;
                 }
                 SqlFormat::Table if self.is_plan => {
                     let cells: Vec<String> = text().collect();
-                    let [kind, plan] = cells.as_slice() else { continue };
+                    let [kind, plan] = cells.as_slice() else {
+                        continue;
+                    };
                     printer.heading(kind)?;
-                    plan.lines().try_for_each(|line| printer.line(&format!("  {line}")))?;
+                    plan.lines()
+                        .try_for_each(|line| printer.line(&format!("  {line}")))?;
                 }
                 SqlFormat::Table | SqlFormat::Parquet | SqlFormat::Arrow => {
-                    let cells = text().map(|cell| escape::text(&cell).into_owned()).collect();
+                    let cells = text()
+                        .map(|cell| escape::text(&cell).into_owned())
+                        .collect();
                     self.table_row(cells, printer)?;
                 }
             }
@@ -149,8 +193,9 @@ impl Rows {
 
     fn object(&self, batch: &RecordBatch, cells: &[ArrayFormatter<'_>], row: usize) -> Value {
         let columns = self.columns.iter().zip(batch.columns()).zip(cells);
-        let object: Map<String, Value> =
-            columns.map(|((column, array), cell)| (column.name.clone(), json(array, cell, row))).collect();
+        let object: Map<String, Value> = columns
+            .map(|((column, array), cell)| (column.name.clone(), json(array, cell, row)))
+            .collect();
         Value::Object(object)
     }
 
@@ -170,17 +215,28 @@ impl Rows {
         let rows = std::mem::take(&mut self.measured);
         if std::mem::replace(&mut self.is_measuring, false) {
             for (number, column) in self.columns.iter_mut().enumerate() {
-                let widths = rows.iter().filter_map(|row| row.get(number)).map(|cell| cell.chars().count());
+                let widths = rows
+                    .iter()
+                    .filter_map(|row| row.get(number))
+                    .map(|cell| cell.chars().count());
                 column.width = widths.max().unwrap_or_default();
             }
         }
         let titles = usize::from(std::mem::take(&mut self.has_titles));
         let (titles, rows) = rows.split_at_checked(titles).unwrap_or((&[], &rows));
-        titles.iter().try_for_each(|row| self.table_line(Role::Titles, row, printer))?;
-        rows.iter().try_for_each(|row| self.table_line(Role::Plain, row, printer))
+        titles
+            .iter()
+            .try_for_each(|row| self.table_line(Role::Titles, row, printer))?;
+        rows.iter()
+            .try_for_each(|row| self.table_line(Role::Plain, row, printer))
     }
 
-    fn table_line(&self, role: Role, cells: &[String], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    fn table_line(
+        &self,
+        role: Role,
+        cells: &[String],
+        printer: &mut Printer<'_>,
+    ) -> anyhow::Result<()> {
         let mut line = String::new();
         for (cell, &Column { align, width, .. }) in cells.iter().zip(&self.columns) {
             push_cell(&mut line, cell, width, align);
@@ -188,7 +244,11 @@ impl Rows {
         if let Target::Screen { width } = self.target
             && line.trim_end().chars().count() > width
         {
-            line = line.chars().take(width.saturating_sub(1)).chain(['…']).collect();
+            line = line
+                .chars()
+                .take(width.saturating_sub(1))
+                .chain(['…'])
+                .collect();
         }
         Ok(printer.line_as(role, &line)?)
     }
@@ -196,7 +256,11 @@ impl Rows {
 
 /// A cell as text; a missing value is empty.
 fn text(cell: &ArrayFormatter<'_>, column: &dyn Array, row: usize) -> String {
-    if is_missing(column, row) { String::new() } else { cell.value(row).to_string() }
+    if is_missing(column, row) {
+        String::new()
+    } else {
+        cell.value(row).to_string()
+    }
 }
 
 /// A column of the type of NULL has no value at all, and no list of which are missing.
@@ -206,7 +270,9 @@ fn is_missing(column: &dyn Array, row: usize) -> bool {
 
 /// The elements of a list.
 fn list(elements: &dyn Array) -> Value {
-    (0..elements.len()).map(|element| inner(elements, element)).collect()
+    (0..elements.len())
+        .map(|element| inner(elements, element))
+        .collect()
 }
 
 /// A value inside of another one.
@@ -231,7 +297,9 @@ fn json(column: &dyn Array, cell: &ArrayFormatter<'_>, row: usize) -> Value {
         DataType::FixedSizeList(..) => list(&column.as_fixed_size_list().value(row)),
         DataType::Struct(fields) => {
             let parts = fields.iter().zip(column.as_struct().columns());
-            parts.map(|(field, part)| (field.name().clone(), inner(part, row))).collect()
+            parts
+                .map(|(field, part)| (field.name().clone(), inner(part, row)))
+                .collect()
         }
         DataType::Map(..) => {
             let entries = column.as_map().value(row);
@@ -239,11 +307,17 @@ fn json(column: &dyn Array, cell: &ArrayFormatter<'_>, row: usize) -> Value {
                 Value::String(text) => text,
                 other => other.to_string(),
             };
-            (0..entries.len()).map(|entry| (key(entry), inner(entries.column(1), entry))).collect()
+            (0..entries.len())
+                .map(|entry| (key(entry), inner(entries.column(1), entry)))
+                .collect()
         }
         kind => {
             let text = cell.value(row).to_string();
-            let number = if kind.is_numeric() { text.parse().ok().map(Value::Number) } else { None };
+            let number = if kind.is_numeric() {
+                text.parse().ok().map(Value::Number)
+            } else {
+                None
+            };
             number.unwrap_or(Value::String(text))
         }
     }
@@ -260,10 +334,15 @@ mod tests {
     #[test]
     fn columns_of_one_name_get_names_of_their_own() {
         let of = |names: &[&str]| {
-            let fields = names.iter().map(|name| Field::new(*name, DataType::Int64, true));
+            let fields = names
+                .iter()
+                .map(|name| Field::new(*name, DataType::Int64, true));
             let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
             let rows = Rows::new(&schema, SqlFormat::Json, Target::File);
-            rows.columns.into_iter().map(|column| column.name).collect::<Vec<_>>()
+            rows.columns
+                .into_iter()
+                .map(|column| column.name)
+                .collect::<Vec<_>>()
         };
         assert_eq!(of(&["a", "b", "a"]), ["a", "b", "a_2"]);
         assert_eq!(of(&["a", "a", "a", "a_2"]), ["a", "a_2", "a_3", "a_2_2"]);

@@ -9,25 +9,35 @@ use serde_json::{Value, json};
 use super::args::SqlFormat;
 use crate::printer::Printer;
 
-pub(super) fn show(name: &str, format: Option<SqlFormat>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+pub(super) fn show(
+    name: &str,
+    format: Option<SqlFormat>,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
     let is_json = match format {
         None | Some(SqlFormat::Table) => false,
         Some(SqlFormat::Json) => true,
         Some(_) => bail!("--show-schema has the forms table and json"),
     };
-    let chosen: Vec<&Declared> = tables().filter(|table| name.is_empty() || table.name == name).collect();
+    let chosen: Vec<&Declared> = tables()
+        .filter(|table| name.is_empty() || table.name == name)
+        .collect();
     if chosen.is_empty() {
         let names: Vec<&str> = tables().map(|table| table.name).collect();
         bail!("there is no table {name}; there are: {}", names.join(", "));
     }
     if is_json {
         printer.json_start("sql");
-        chosen.into_iter().try_for_each(|table| printer.json(&object(table)))?;
+        chosen
+            .into_iter()
+            .try_for_each(|table| printer.json(&object(table)))?;
         return Ok(Exit::Answered);
     }
     match (name, chosen.as_slice()) {
         ("", all) => {
-            let rows = all.iter().map(|table| [table.name.to_owned(), first(table.doc)]);
+            let rows = all
+                .iter()
+                .map(|table| [table.name.to_owned(), first(table.doc)]);
             printer.table(&Table::of("table|a row is", rows))?;
         }
         (_, one) => one.iter().try_for_each(|table| columns(table, printer))?,
@@ -42,8 +52,18 @@ fn first(doc: &str) -> String {
 
 fn columns(table: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<()> {
     printer.heading(&format!("{}: {}", table.name, first(table.doc)))?;
-    let row = |c: &Column| [c.name.to_owned(), reference::type_text(c), c.unit.to_owned(), one_line(c.doc)];
-    Ok(printer.table(&Table::of("column|type|unit|", table.columns.iter().map(row)))?)
+    let row = |c: &Column| {
+        [
+            c.name.to_owned(),
+            reference::type_text(c),
+            c.unit.to_owned(),
+            one_line(c.doc),
+        ]
+    };
+    Ok(printer.table(&Table::of(
+        "column|type|unit|",
+        table.columns.iter().map(row),
+    ))?)
 }
 
 fn one_line(doc: &str) -> String {

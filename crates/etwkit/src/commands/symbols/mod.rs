@@ -86,7 +86,11 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
     // Whoever asks for symbols means those that the environment names.
     let search = args.symbols.path(path, &["NtSymbolPath"]);
     let options = symbols::options(&search, args.refresh);
-    let from = NameFrom { path: search, options, on_symbols: &on_symbols };
+    let from = NameFrom {
+        path: search,
+        options,
+        on_symbols: &on_symbols,
+    };
     let named = name_again(&opened, &from);
     bar.clear();
     let naming = match named {

@@ -28,8 +28,14 @@ impl Bar {
                 self.0.enable_steady_tick(Duration::from_millis(200));
                 self.0.set_message(escape::text(name).into_owned());
             }
-            Event::Received { server, bytes, total } => {
-                let of = total.map(|total| format!(" of {:.1}", total as f64 / 1e6)).unwrap_or_default();
+            Event::Received {
+                server,
+                bytes,
+                total,
+            } => {
+                let of = total
+                    .map(|total| format!(" of {:.1}", total as f64 / 1e6))
+                    .unwrap_or_default();
                 let text = format!("{name}: {:.1}{of} MB from {server}", bytes as f64 / 1e6);
                 self.0.set_message(escape::text(&text).into_owned());
             }

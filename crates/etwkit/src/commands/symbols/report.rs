@@ -30,18 +30,44 @@ pub(super) fn text(
     }
     let looked_for = |file: &NamedFile| {
         let from = file.source.clone().unwrap_or_else(|| reason(file));
-        let (addresses, named) = (numbers.grouped(file.addresses as u64), numbers.grouped(file.named as u64));
-        let identity = file.identity.as_ref().map(ToString::to_string).unwrap_or_default();
-        let by = file.image_source.as_ref().map(|image| format!("; named by {image}")).unwrap_or_default();
-        [file.module.clone(), identity, addresses, named, format!("{from}{by}")]
+        let (addresses, named) = (
+            numbers.grouped(file.addresses as u64),
+            numbers.grouped(file.named as u64),
+        );
+        let identity = file
+            .identity
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let by = file
+            .image_source
+            .as_ref()
+            .map(|image| format!("; named by {image}"))
+            .unwrap_or_default();
+        [
+            file.module.clone(),
+            identity,
+            addresses,
+            named,
+            format!("{from}{by}"),
+        ]
     };
     let not_known = |file: &UnknownFile| {
         let addresses = numbers.grouped(file.addresses as u64);
-        [file.module.clone(), String::new(), addresses, "0".to_owned(), unknown(file)]
+        [
+            file.module.clone(),
+            String::new(),
+            addresses,
+            "0".to_owned(),
+            unknown(file),
+        ]
     };
     let rows = naming.files.iter().map(looked_for);
     let rows = rows.chain(naming.unknown.iter().take(MAX_UNKNOWN).map(not_known));
-    printer.table(&Table::of("module|symbol file|addresses>|named>|from, or why not", rows))?;
+    printer.table(&Table::of(
+        "module|symbol file|addresses>|named>|from, or why not",
+        rows,
+    ))?;
     if naming.unknown.len() > MAX_UNKNOWN {
         printer.line(&format!(
             "  … and {} more modules whose symbol files are not known",
@@ -55,13 +81,21 @@ pub(super) fn text(
 fn nowhere(search: &SearchPath, naming: &Naming) -> Option<String> {
     let mut reasons = Vec::new();
     for element in search.elements() {
-        let Element::Unusable { text, reason } = element else { return None };
+        let Element::Unusable { text, reason } = element else {
+            return None;
+        };
         reasons.push(format!("{text}: {reason}"));
     }
     // A folder that came with the trace was looked into.
     let is_unused = |file: &NamedFile| file.source.is_none() && file.tried.len() <= reasons.len();
     let is_nowhere = !naming.files.is_empty() && naming.files.iter().all(is_unused);
-    is_nowhere.then(|| if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) })
+    is_nowhere.then(|| {
+        if reasons.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", reasons.join("; "))
+        }
+    })
 }
 
 fn not_looked_for(
@@ -77,7 +111,10 @@ fn not_looked_for(
         numbers.grouped(naming.files.len() as u64),
         numbers.grouped(addresses as u64)
     ))?;
-    Ok(printer.labelled(&format!("hint: etwkit symbols load --symbols MS {}", path.display()))?)
+    Ok(printer.labelled(&format!(
+        "hint: etwkit symbols load --symbols MS {}",
+        path.display()
+    ))?)
 }
 
 /// `12 of 40 symbol files found, 1 234 of 2 000 addresses have names`.
@@ -96,7 +133,11 @@ pub(crate) fn summary_line(naming: &Naming, numbers: Numbers) -> String {
 
 fn reason(file: &NamedFile) -> String {
     let tried = places(&file.tried);
-    if tried.is_empty() { "no place to look for it is known".to_owned() } else { tried }
+    if tried.is_empty() {
+        "no place to look for it is known".to_owned()
+    } else {
+        tried
+    }
 }
 
 fn places(tried: &[Attempt]) -> String {
@@ -108,9 +149,13 @@ fn places(tried: &[Attempt]) -> String {
 fn unknown(file: &UnknownFile) -> String {
     let tried = places(&file.tried);
     match (&file.image, &file.image_source) {
-        (_, Some(source)) => format!("neither the trace nor {source} says which symbol file it has"),
+        (_, Some(source)) => {
+            format!("neither the trace nor {source} says which symbol file it has")
+        }
         (Some(image), None) if !tried.is_empty() => {
-            format!("the trace does not say which symbol file it has; its image {image} would: {tried}")
+            format!(
+                "the trace does not say which symbol file it has; its image {image} would: {tried}"
+            )
         }
         _ => "the trace does not say which symbol file it has".to_owned(),
     }
@@ -122,9 +167,14 @@ fn search_lines(search: &SearchPath) -> Vec<String> {
         Store::Server(url) => url.clone(),
     };
     let line = |element: &Element| match element {
-        Element::Folder(folder) | Element::Beside(folder) => format!("folder  {}", folder.display()),
+        Element::Folder(folder) | Element::Beside(folder) => {
+            format!("folder  {}", folder.display())
+        }
         Element::Chain(stores) => {
-            format!("store   {}", stores.iter().map(store).collect::<Vec<_>>().join(" ← "))
+            format!(
+                "store   {}",
+                stores.iter().map(store).collect::<Vec<_>>().join(" ← ")
+            )
         }
         Element::Unusable { text, reason } => format!("unused  {text}: {reason}"),
     };
@@ -167,8 +217,7 @@ pub(super) fn json(path: &Path, naming: &Naming, printer: &mut Printer<'_>) -> a
         printer.json(&line)?;
     }
     for file in &naming.unknown {
-        let mut line =
-            json!({"extract": path, "module": file.module, "addresses": file.addresses, "named": 0});
+        let mut line = json!({"extract": path, "module": file.module, "addresses": file.addresses, "named": 0});
         add_image(&mut line, file.image.as_ref(), file.image_source.as_deref());
         if let Some(line) = line.as_object_mut().filter(|_| file.image.is_some()) {
             line.insert("tried".to_owned(), tried(&file.tried));

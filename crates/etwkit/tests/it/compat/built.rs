@@ -26,17 +26,30 @@ struct Recording {
 }
 
 fn bytes(parts: &[(u64, usize)]) -> Vec<u8> {
-    parts.iter().flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size)).collect()
+    parts
+        .iter()
+        .flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size))
+        .collect()
 }
 
 fn wide(text: &str) -> Vec<u8> {
-    text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+    text.encode_utf16()
+        .chain([0])
+        .flat_map(u16::to_le_bytes)
+        .collect()
 }
 
 impl Recording {
     fn kernel(&mut self, ms: i64, (group, opcode, version): (u8, u8, u8), payload: &[u8]) {
         let timestamp = self.start + ms * 1000;
-        let event = KernelEvent { timestamp, group, opcode, version, payload, ..KernelEvent::default() };
+        let event = KernelEvent {
+            timestamp,
+            group,
+            opcode,
+            version,
+            payload,
+            ..KernelEvent::default()
+        };
         self.writer.write(0, event).unwrap();
     }
 
@@ -44,19 +57,43 @@ impl Recording {
     fn of(&mut self, ms: i64, pid: u32, (group, opcode, version): (u8, u8, u8), payload: &[u8]) {
         let context = KernelContext::ids(pid * 10, pid);
         let timestamp = self.start + ms * 1000;
-        let event =
-            KernelEvent { context, timestamp, group, opcode, version, payload, ..KernelEvent::default() };
+        let event = KernelEvent {
+            context,
+            timestamp,
+            group,
+            opcode,
+            version,
+            payload,
+            ..KernelEvent::default()
+        };
         self.writer.write(0, event).unwrap();
     }
 
     /// A process that was there, its thread and its image.
     fn process(&mut self, pid: u32, name: &str) {
-        let ids = [(0x1000 + u64::from(pid), 8), (pid.into(), 4), (4, 4), (1, 4), (0x103, 4), (0, 8)];
+        let ids = [
+            (0x1000 + u64::from(pid), 8),
+            (pid.into(), 4),
+            (4, 4),
+            (1, 4),
+            (0x103, 4),
+            (0, 8),
+        ];
         let head = bytes(&[(0, 4), (0, 8)]);
-        let tail =
-            [name.as_bytes(), b"\0", &wide(&format!("{name} --port 80")), &wide(""), &wide("")].concat();
+        let tail = [
+            name.as_bytes(),
+            b"\0",
+            &wide(&format!("{name} --port 80")),
+            &wide(""),
+            &wide(""),
+        ]
+        .concat();
         self.kernel(0, (3, 3, 4), &[bytes(&ids), head, tail].concat());
-        self.kernel(0, (5, 3, 3), &bytes(&[(pid.into(), 4), (u64::from(pid) * 10, 4)]));
+        self.kernel(
+            0,
+            (5, 3, 3),
+            &bytes(&[(pid.into(), 4), (u64::from(pid) * 10, 4)]),
+        );
         let base = 0x7FF6_0000_0000 + (u64::from(pid) << 24);
         let identity = [
             MergeRecord::ImageInfo {
@@ -74,7 +111,11 @@ impl Recording {
                 pdb_name: "shop.pdb",
             },
         ];
-        identity.iter().for_each(|record| self.writer.write_merge_record(0, self.start, record).unwrap());
+        identity.iter().for_each(|record| {
+            self.writer
+                .write_merge_record(0, self.start, record)
+                .unwrap()
+        });
         let image = [
             (base, 8),
             (0x10_0000, 8),
@@ -89,7 +130,11 @@ impl Recording {
         self.kernel(
             0,
             (20, 3, 3),
-            &[bytes(&image), wide(&format!(r"\Device\HarddiskVolume3\shop\{name}"))].concat(),
+            &[
+                bytes(&image),
+                wide(&format!(r"\Device\HarddiskVolume3\shop\{name}")),
+            ]
+            .concat(),
         );
     }
 
@@ -105,23 +150,54 @@ impl Recording {
         self.kernel(ms, (2, 112, 2), &bytes(&machine));
         let mut processes = bytes(&[(PROCESSES.len() as u64, 4)]);
         for ((pid, _), (commit, set)) in PROCESSES.iter().zip([(300 + more, 200), (1000, 30)]) {
-            let numbers =
-                [mib(set), mib(commit), mib(4096), mib(set / 2), (0, 8), (0, 8), (0, 8), mib(set / 10)];
+            let numbers = [
+                mib(set),
+                mib(commit),
+                mib(4096),
+                mib(set / 2),
+                (0, 8),
+                (0, 8),
+                (0, 8),
+                mib(set / 10),
+            ];
             processes.extend([bytes(&[(u64::from(*pid), 4)]), bytes(&numbers)].concat());
         }
         self.kernel(ms, (2, 125, 2), &processes);
     }
 
     /// A TraceLogging event with a text and a number.
-    fn log(&mut self, ms: i64, pid: u32, provider: (Guid, &str), name: &str, (text, number): (&str, u32)) {
+    fn log(
+        &mut self,
+        ms: i64,
+        pid: u32,
+        provider: (Guid, &str),
+        name: &str,
+        (text, number): (&str, u32),
+    ) {
         let sized = |block: Vec<u8>| [bytes(&[(block.len() as u64 + 2, 2)]), block].concat();
         // No tags; fields are a name and a type: 1 UTF-16 text, 8 a number of 32 bits.
-        let schema = sized([b"\0", name.as_bytes(), b"\0", b"item\0", &[1], b"count\0", &[8]].concat());
+        let schema = sized(
+            [
+                b"\0",
+                name.as_bytes(),
+                b"\0",
+                b"item\0",
+                &[1],
+                b"count\0",
+                &[8],
+            ]
+            .concat(),
+        );
         let traits = sized([provider.1.as_bytes(), b"\0"].concat());
         let event = ManifestEvent {
             timestamp: self.start + ms * 1000,
             provider: provider.0,
-            descriptor: Descriptor { id: 0, level: 4, channel: 11, ..Descriptor::default() },
+            descriptor: Descriptor {
+                id: 0,
+                level: 4,
+                channel: 11,
+                ..Descriptor::default()
+            },
             thread_id: pid * 10,
             process_id: pid,
             extended: &[
@@ -138,9 +214,16 @@ impl Recording {
     fn branches(&mut self, ms: i64, pid: u32, branches: &[(u64, u64)]) {
         let at = self.start + ms * 1000;
         let base = 0x7FF6_0000_0000 + (u64::from(pid) << 24);
-        let owner = [(at.cast_unsigned(), 8), (pid.into(), 4), (u64::from(pid) * 10, 4), (0, 4), (0, 4)];
-        let entries =
-            branches.iter().flat_map(|(from, to)| bytes(&[(base + from, 8), (base + to, 8), (1, 8)]));
+        let owner = [
+            (at.cast_unsigned(), 8),
+            (pid.into(), 4),
+            (u64::from(pid) * 10, 4),
+            (0, 4),
+            (0, 4),
+        ];
+        let entries = branches
+            .iter()
+            .flat_map(|(from, to)| bytes(&[(base + from, 8), (base + to, 8), (1, 8)]));
         let payload: Vec<u8> = bytes(&owner).into_iter().chain(entries).collect();
         self.kernel(ms, (12, 32, 2), &payload);
     }
@@ -153,23 +236,49 @@ impl Recording {
         let handle = [OBJECT, (0x154, 4), (EVENT, 2), (0, 2)];
         self.of(11, pid, (17, 32, 2), &bytes(&handle));
         for (ms, opcode, tag) in [(12, 50, b"Ntfx"), (20, 51, b"Ntfx"), (25, 50, b"Dflt")] {
-            self.of(ms, pid, (17, opcode, 2), &[bytes(&[OBJECT]), tag.to_vec(), bytes(&[(1, 4)])].concat());
+            self.of(
+                ms,
+                pid,
+                (17, opcode, 2),
+                &[bytes(&[OBJECT]), tag.to_vec(), bytes(&[(1, 4)])].concat(),
+            );
         }
-        self.of(30, pid, (17, 33, 2), &[bytes(&handle[..3]), wide(r"\BaseNamedObjects\Cart")].concat());
+        self.of(
+            30,
+            pid,
+            (17, 33, 2),
+            &[bytes(&handle[..3]), wide(r"\BaseNamedObjects\Cart")].concat(),
+        );
         self.of(40, pid, (17, 49, 2), &bytes(&kind));
-        self.kernel(90, (17, 37, 2), &[bytes(&[(EVENT, 2), (0, 2)]), wide("Event")].concat());
+        self.kernel(
+            90,
+            (17, 37, 2),
+            &[bytes(&[(EVENT, 2), (0, 2)]), wide("Event")].concat(),
+        );
     }
 
     /// Two reads of files; only one of them has a name in the trace.
     fn files(&mut self, pid: u32) {
         for (ms, file) in [(50, 0xC0_0010), (60, 0xC0_0020)] {
             let irp = (0xFFFF_A08D_4000_0000 + file, 8);
-            let read =
-                [(0, 8), irp, (file, 8), (file, 8), (u64::from(pid) * 10, 4), (8192, 4), (0, 4), (0, 4)];
+            let read = [
+                (0, 8),
+                irp,
+                (file, 8),
+                (file, 8),
+                (u64::from(pid) * 10, 4),
+                (8192, 4),
+                (0, 4),
+                (0, 4),
+            ];
             self.kernel(ms, (4, 67, 3), &bytes(&read));
             self.kernel(ms + 2, (4, 76, 3), &bytes(&[irp, (8192, 8), (0, 4)]));
         }
-        let name = [bytes(&[(0xC0_0010, 8)]), wide(r"\Device\HarddiskVolume3\shop\prices.txt")].concat();
+        let name = [
+            bytes(&[(0xC0_0010, 8)]),
+            wide(r"\Device\HarddiskVolume3\shop\prices.txt"),
+        ]
+        .concat();
         self.kernel(95, (4, 36, 3), &name);
     }
 }
@@ -183,11 +292,17 @@ pub(super) fn write(path: &Path, more: u64) {
     let (start, start_time) = (options.t0, options.header.start_time);
     let writer = TraceWriter::new(File::create(path).unwrap(), &options).unwrap();
     let mut trace = Recording { writer, start };
-    PROCESSES.iter().for_each(|(pid, name)| trace.process(*pid, name));
+    PROCESSES
+        .iter()
+        .for_each(|(pid, name)| trace.process(*pid, name));
     trace.pages(1, 0);
     trace.object(100);
     trace.files(200);
-    trace.branches(70, 100, &[(0x1010, 0x2000), (0x1010, 0x2000), (0x2040, 0x3000)]);
+    trace.branches(
+        70,
+        100,
+        &[(0x1010, 0x2000), (0x1010, 0x2000), (0x2040, 0x3000)],
+    );
     trace.branches(72, 200, &[(0x1010, 0x2000)]);
     for (ms, what) in [(75, ("milk", 2)), (76, ("bread", 1)), (77, ("milk", 9))] {
         trace.log(ms, 100, (SHOP, "Contoso-Shop"), "ItemAdded", what);
@@ -202,9 +317,19 @@ pub(super) fn write(path: &Path, more: u64) {
 /// Names of the code of both images, where symbols are looked for first.
 fn symbols(trace: &Path) {
     let identity = format!("{}1", SHOP.to_string().replace('-', "").to_uppercase());
-    let folder = trace.with_extension("symbols").join("shop.pdb").join(&identity);
+    let folder = trace
+        .with_extension("symbols")
+        .join("shop.pdb")
+        .join(&identity);
     std::fs::create_dir_all(&folder).unwrap();
-    let functions = ["FUNC 1000 100 0 Main", "FUNC 2000 100 0 Cart::Load", "FUNC 3000 100 0 Cart::Price"];
-    let text = format!("MODULE windows x86_64 {identity} shop.pdb\n{}\n", functions.join("\n"));
+    let functions = [
+        "FUNC 1000 100 0 Main",
+        "FUNC 2000 100 0 Cart::Load",
+        "FUNC 3000 100 0 Cart::Price",
+    ];
+    let text = format!(
+        "MODULE windows x86_64 {identity} shop.pdb\n{}\n",
+        functions.join("\n")
+    );
     std::fs::write(folder.join("shop.sym"), text).unwrap();
 }

@@ -9,7 +9,10 @@ use crate::support::{Answer, Exit, run, trace};
 /// small trace that others made.
 const EXTRACTS: &[(&str, &str)] = &[
     ("temp/Extract/SlowSystem", "slow-system"),
-    ("temp/Extract/ManySlowCalls_MAGNON.03-07-2023.23-21-41", "many-slow-calls"),
+    (
+        "temp/Extract/ManySlowCalls_MAGNON.03-07-2023.23-21-41",
+        "many-slow-calls",
+    ),
     ("browsing/SlowBrowsing_Skyrmion", "slow-browsing"),
     ("temp/Extract/SlowBrowsing_Skyrmion", "dns-5.etl"),
     // Lines that extract write into temp/Extract meanwhile.
@@ -26,7 +29,10 @@ const EXTRACTS: &[(&str, &str)] = &[
     ("perf/Test_NormalPrio", "load-stress"),
     // On fewer processors than it has threads.
     ("perf/Test_NormalPrio8Cores", "load-stress --cpus 8"),
-    ("perf/WebBrowsingRouterOn_SKYRMION.10-06-2022.19-46-16", "slow-browsing"),
+    (
+        "perf/WebBrowsingRouterOn_SKYRMION.10-06-2022.19-46-16",
+        "slow-browsing",
+    ),
     ("runs/Open_100msCLIENT.20200717-120000", "power-5.etl"),
     ("runs/Open_100msSERVER.20200717-120100", "power-5.etl"),
     ("runs/Open_450msCLIENT.20200717-121000", "power-5.etl"),
@@ -48,8 +54,14 @@ const TRACES: &[(&str, &str)] = &[
     ("temp/SlowBrowsing_Skyrmion.etl", "dns-5.etl"),
     ("temp/FileCreateSerial.etl", "file-writer"),
     ("temp/FileCreateParallel.etl", "file-writer-parallel"),
-    ("Source/git/SerializerTests/SerializerTestResults/_0_14_06/First.etl", "serializer-tests"),
-    ("Source/git/SerializerTests/SerializerTestResults/_0_14_06/Second.etl", "tcp-5.etl"),
+    (
+        "Source/git/SerializerTests/SerializerTestResults/_0_14_06/First.etl",
+        "serializer-tests",
+    ),
+    (
+        "Source/git/SerializerTests/SerializerTestResults/_0_14_06/Second.etl",
+        "tcp-5.etl",
+    ),
 ];
 
 /// The folder, made once.
@@ -73,7 +85,15 @@ fn make() -> tempfile::TempDir {
         let _ = std::fs::remove_dir_all(trace.with_extension("symbols"));
     }
     let hybrid = at("sources/Hybrid.etl");
-    ours(&["synth", "write", "pe-cores", "--cpus", "2", "--out", text(&hybrid)]);
+    ours(&[
+        "synth",
+        "write",
+        "pe-cores",
+        "--cpus",
+        "2",
+        "--out",
+        text(&hybrid),
+    ]);
     for (name, of) in EXTRACTS {
         let source = if *of == "pe-cores" {
             hybrid.clone()
@@ -98,7 +118,13 @@ fn make_trace(of: &str, to: &Path) {
         std::fs::copy(trace(of), to).unwrap();
     } else {
         let words: Vec<&str> = of.split(' ').collect();
-        ours(&[&["synth", "write", "--compressed", "--out", text(to)], &words[..]].concat());
+        ours(
+            &[
+                &["synth", "write", "--compressed", "--out", text(to)],
+                &words[..],
+            ]
+            .concat(),
+        );
     }
 }
 

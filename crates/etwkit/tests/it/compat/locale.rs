@@ -6,21 +6,36 @@ use crate::transcripts::compare;
 
 /// Sub commands and lines beyond the published ones, each with its folder.
 const DUMPS: &[(&str, &str)] = &[
-    ("-dump cpu -fd SlowSystem -details -methods * -pn bash -fld s s", "options"),
+    (
+        "-dump cpu -fd SlowSystem -details -methods * -pn bash -fld s s",
+        "options",
+    ),
     ("-dump cpu -fd Hybrid -details -normalize", "cores"),
-    ("-dump disk -fd SlowSystem -dirlevel 100 -details", "options"),
+    (
+        "-dump disk -fd SlowSystem -dirlevel 100 -details",
+        "options",
+    ),
     ("-dump dns -fd Browsing -details -timefmt s", "more"),
     ("-dump exception -fd Shop -type * -showtime", "more"),
-    ("-dump file -fd SlowSystem -dirlevel 100 -details", "options"),
+    (
+        "-dump file -fd SlowSystem -dirlevel 100 -details",
+        "options",
+    ),
     ("-dump lbr -fd Hybrid", "cores"),
     ("-dump mark -fd Marks -zt marker Phase*", "more"),
     ("-dump memory -fd SlowSystem", "options"),
     ("-dump objectref -fd Handles -showstack", "more"),
     ("-dump pmc -fd .", "writer/Take_Test1"),
     ("-dump power -fd Win10_Balanced -details", "power"),
-    ("-dump process -fd SlowSystem -details -timefmt s -processfmt s", "options"),
+    (
+        "-dump process -fd SlowSystem -details -timefmt s -processfmt s",
+        "options",
+    ),
     ("-dump stats -fd SlowSystem", "options"),
-    ("-dump tcp -fd Connections -details -showretransmit -stats", "more"),
+    (
+        "-dump tcp -fd Connections -details -showretransmit -stats",
+        "more",
+    ),
     ("-dump testrun -fd . -verbose", "runs"),
     ("-dump threadpool -fd Shop", "more"),
     ("-dump tracelog -fd Shop", "more"),
@@ -49,7 +64,9 @@ fn differences(line: &str, ours: &str, german: &str) -> usize {
             text[at - begin..at + end].iter().collect::<String>()
         };
         let word = word(&german);
-        let number = word.trim_end_matches([',', ';', ')', ']', '%', ':']).trim_start_matches(['-', '+']);
+        let number = word
+            .trim_end_matches([',', ';', ')', ']', '%', ':'])
+            .trim_start_matches(['-', '+']);
         let (whole, fraction) = number.split_once(',').unwrap_or((number, "0"));
         let groups: Vec<&str> = whole.split('.').collect();
         let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -57,7 +74,10 @@ fn differences(line: &str, ours: &str, german: &str) -> usize {
             && groups.iter().all(|group| are_digits(group))
             && groups[0].len() <= 3 + 20 * usize::from(groups.len() == 1)
             && groups.iter().skip(1).all(|group| group.len() == 3);
-        assert!(is_number, "{line}: {word:?} is no number that was written otherwise");
+        assert!(
+            is_number,
+            "{line}: {word:?} is no number that was written otherwise"
+        );
         let expected = if german[at] == ',' { '.' } else { ' ' };
         assert_eq!(ours[at], expected, "{line}: {word:?}");
     }
@@ -70,23 +90,45 @@ fn only_numbers_follow_the_locale() {
     let all = published.chain(DUMPS.iter().map(|(line, folder)| (*line, *folder)));
     let mut changed = Vec::new();
     for (line, folder) in all {
-        let line = if line.starts_with('-') { format!("ETWAnalyzer {line}") } else { line.to_owned() };
+        let line = if line.starts_with('-') {
+            format!("ETWAnalyzer {line}")
+        } else {
+            line.to_owned()
+        };
         let (ours, german) = (run(&line, folder), under("de_DE.UTF-8", &line, folder));
-        assert_eq!(ours.exit, german.exit, "{line}\n{}{}", ours.text, german.text);
+        assert_eq!(
+            ours.exit, german.exit,
+            "{line}\n{}{}",
+            ours.text, german.text
+        );
         if differences(&line, &ours.text, &german.text) > 0 {
             changed.push(line);
         }
     }
-    for dump in
-        ["cpu", "disk", "dns", "file", "mark", "objectref", "pmc", "tcp", "threadpool", "virtualalloc"]
-    {
+    for dump in [
+        "cpu",
+        "disk",
+        "dns",
+        "file",
+        "mark",
+        "objectref",
+        "pmc",
+        "tcp",
+        "threadpool",
+        "virtualalloc",
+    ] {
         let begin = format!("-dump {dump} ");
         assert!(
-            changed.iter().any(|line| line.to_lowercase().contains(&begin)),
+            changed
+                .iter()
+                .any(|line| line.to_lowercase().contains(&begin)),
             "no number of -dump {dump} follows the locale: {changed:?}"
         );
     }
-    assert!(changed.iter().any(|line| line.contains("-convert")), "{changed:?}");
+    assert!(
+        changed.iter().any(|line| line.contains("-convert")),
+        "{changed:?}"
+    );
 }
 
 #[test]
@@ -95,7 +137,15 @@ fn answers_in_several_locales() {
     let cpu = "ETWAnalyzer -dump cpu -fd SlowSystem -topn 2";
     let pmc = "ETWAnalyzer -dump pmc -fd .";
     let mut text = String::new();
-    for locale in ["C", "de_DE.UTF-8", "en_US.UTF-8", "fr_FR", "de_CH", "en_IN", "xx_YY"] {
+    for locale in [
+        "C",
+        "de_DE.UTF-8",
+        "en_US.UTF-8",
+        "fr_FR",
+        "de_CH",
+        "en_IN",
+        "xx_YY",
+    ] {
         text += &format!("== LC_ALL={locale}\n");
         for (line, folder) in [(line, "more"), (cpu, "options"), (pmc, "writer/Take_Test1")] {
             text += &under(locale, line, folder).text;
@@ -106,7 +156,11 @@ fn answers_in_several_locales() {
         let (_, rest) = text.split_once(&format!("== LC_ALL={locale}\n")).unwrap();
         rest.split("== ").next().unwrap()
     };
-    assert_eq!(part("C"), part("xx_YY"), "of an unknown locale nothing is known");
+    assert_eq!(
+        part("C"),
+        part("xx_YY"),
+        "of an unknown locale nothing is known"
+    );
 }
 
 #[test]
@@ -114,7 +168,11 @@ fn variables_count_in_the_order_of_posix() {
     let line = "ETWAnalyzer -dump dns -topn 1 -fd Browsing";
     let total = |variables: &[(&str, &str)]| {
         let printed = run_in(line, "more", variables);
-        let row = printed.out.lines().find(|line| line.starts_with("Totals: ")).unwrap();
+        let row = printed
+            .out
+            .lines()
+            .find(|line| line.starts_with("Totals: "))
+            .unwrap();
         row.split(' ').nth(1).unwrap().to_owned()
     };
     let (ours, german) = (total(&[]), total(&[("LANG", "de_DE.UTF-8")]));
@@ -123,8 +181,14 @@ fn variables_count_in_the_order_of_posix() {
     for (variables, expected) in [
         (&[("LANG", "C"), ("LC_NUMERIC", "de_DE")][..], &german),
         (&[("LANG", "de_DE"), ("LC_NUMERIC", "en_GB")], &ours),
-        (&[("LC_ALL", "C"), ("LC_NUMERIC", "de_DE"), ("LANG", "de_DE")], &ours),
-        (&[("LC_ALL", ""), ("LC_NUMERIC", ""), ("LANG", "de_DE")], &german),
+        (
+            &[("LC_ALL", "C"), ("LC_NUMERIC", "de_DE"), ("LANG", "de_DE")],
+            &ours,
+        ),
+        (
+            &[("LC_ALL", ""), ("LC_NUMERIC", ""), ("LANG", "de_DE")],
+            &german,
+        ),
         (&[("LC_TIME", "de_DE"), ("LC_MESSAGES", "de_DE")], &ours),
     ] {
         assert_eq!(total(variables), *expected, "{variables:?}");
@@ -136,13 +200,31 @@ fn groups_can_be_left_out() {
     let line = "ETWAnalyzer -dump cpu -fd SlowSystem -topn 2";
     let grouped = under("de_DE", line, "options").out;
     let plain = under("de_DE", &format!("{line} -nodigitsep"), "options").out;
-    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b',');
+    let words = |text: &str| {
+        text.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let is_number = |word: &str| {
+        word.bytes()
+            .all(|b| b.is_ascii_digit() || b == b'.' || b == b',')
+    };
     let ungrouped: Vec<String> = words(&grouped)
         .into_iter()
-        .map(|word| if is_number(&word) && !word.contains(':') { word.replace('.', "") } else { word })
+        .map(|word| {
+            if is_number(&word) && !word.contains(':') {
+                word.replace('.', "")
+            } else {
+                word
+            }
+        })
         .collect();
-    assert!(words(&grouped).iter().any(|word| is_number(word) && word.contains('.')), "{grouped}");
+    assert!(
+        words(&grouped)
+            .iter()
+            .any(|word| is_number(word) && word.contains('.')),
+        "{grouped}"
+    );
     let plain: Vec<String> = words(&plain);
     assert_eq!(plain, ungrouped);
 }
@@ -150,11 +232,31 @@ fn groups_can_be_left_out() {
 #[test]
 fn files_have_the_mark_of_the_locale_and_no_groups() {
     let lines = [
-        ("ETWAnalyzer -dump dns -fd Browsing -timefmt s -csv locale.csv", "more", "Duration in s"),
-        ("ETWAnalyzer -dump tcp -fd Connections -timefmt s -csv locale.csv", "more", "SendRate (MB/s)"),
-        ("ETWAnalyzer -dump cpu -fd SlowSystem -csv locale.csv", "options", "Average Priority"),
-        ("ETWAnalyzer -dump mark -fd Marks -timefmt s -csv locale.csv", "more", "Time Diff To Zero in s"),
-        ("ETWAnalyzer -dump pmc -fd . -csv locale.csv", "writer/Take_Test1", "CPI"),
+        (
+            "ETWAnalyzer -dump dns -fd Browsing -timefmt s -csv locale.csv",
+            "more",
+            "Duration in s",
+        ),
+        (
+            "ETWAnalyzer -dump tcp -fd Connections -timefmt s -csv locale.csv",
+            "more",
+            "SendRate (MB/s)",
+        ),
+        (
+            "ETWAnalyzer -dump cpu -fd SlowSystem -csv locale.csv",
+            "options",
+            "Average Priority",
+        ),
+        (
+            "ETWAnalyzer -dump mark -fd Marks -timefmt s -csv locale.csv",
+            "more",
+            "Time Diff To Zero in s",
+        ),
+        (
+            "ETWAnalyzer -dump pmc -fd . -csv locale.csv",
+            "writer/Take_Test1",
+            "CPI",
+        ),
     ];
     for (line, folder, column) in lines {
         let file = |locale: &str| {
@@ -168,7 +270,11 @@ fn files_have_the_mark_of_the_locale_and_no_groups() {
                 .collect::<Vec<Vec<String>>>()
         };
         let (ours, german) = (file("C"), file("de_DE.UTF-8"));
-        assert_eq!((ours.len(), &ours[..2]), (german.len(), &german[..2]), "{line}");
+        assert_eq!(
+            (ours.len(), &ours[..2]),
+            (german.len(), &german[..2]),
+            "{line}"
+        );
         let at = ours[1].iter().position(|title| title == column).unwrap();
         let mut fractions = 0;
         for (ours, german) in ours.iter().zip(&german).skip(2) {
@@ -185,22 +291,37 @@ fn files_have_the_mark_of_the_locale_and_no_groups() {
         assert!(fractions > 0, "{line}: {column} has no fraction");
         // Times in seconds of the trace.
         let times = ours[1].iter().zip(&ours[2]).zip(&german[2]);
-        let times: Vec<_> =
-            times.filter(|((title, _), _)| title.contains("Start Time") || *title == "Mark Time").collect();
-        assert!(times.iter().all(|((_, ours), german)| ours == german), "{line}");
+        let times: Vec<_> = times
+            .filter(|((title, _), _)| title.contains("Start Time") || *title == "Mark Time")
+            .collect();
+        assert!(
+            times.iter().all(|((_, ours), german)| ours == german),
+            "{line}"
+        );
     }
 }
 
 #[test]
 fn numbers_are_read_the_same_in_all_locales() {
     for number in ["1,5", "1.5"] {
-        let line = format!("ETWAnalyzer -dump cpu -fd SlowSystem -MinMaxWaitMs {number} -topn 3 -debug");
-        let answers = ["C", "de_DE.UTF-8", "en_US.UTF-8", "fr_FR", "de_CH", "hi_IN"].map(|locale| {
-            let printed = under(locale, &line, "options");
-            assert!(printed.text.contains(" --wait=1.5.. "), "{locale}: {}", printed.text);
-            printed.out.lines().count()
-        });
-        assert!(answers.iter().all(|answer| *answer == answers[0] && *answer > 3), "{answers:?}");
+        let line =
+            format!("ETWAnalyzer -dump cpu -fd SlowSystem -MinMaxWaitMs {number} -topn 3 -debug");
+        let answers =
+            ["C", "de_DE.UTF-8", "en_US.UTF-8", "fr_FR", "de_CH", "hi_IN"].map(|locale| {
+                let printed = under(locale, &line, "options");
+                assert!(
+                    printed.text.contains(" --wait=1.5.. "),
+                    "{locale}: {}",
+                    printed.text
+                );
+                printed.out.lines().count()
+            });
+        assert!(
+            answers
+                .iter()
+                .all(|answer| *answer == answers[0] && *answer > 3),
+            "{answers:?}"
+        );
     }
 }
 
@@ -231,6 +352,10 @@ fn own(locale: &str, line: &str) -> String {
         .env("LC_ALL", locale)
         .output()
         .unwrap();
-    assert!(answer.status.success(), "{line}: {}", String::from_utf8_lossy(&answer.stderr));
+    assert!(
+        answer.status.success(),
+        "{line}: {}",
+        String::from_utf8_lossy(&answer.stderr)
+    );
     String::from_utf8(answer.stdout).unwrap()
 }

@@ -35,8 +35,15 @@ fn run(line: &str, folder: &str) -> Printed {
 /// Runs a line where these variables are set, and none of the others that change how an answer looks.
 #[track_caller]
 fn run_in(line: &str, folder: &str, variables: &[(&str, &str)]) -> Printed {
-    const LOOKS: [&str; 7] =
-        ["LC_ALL", "LC_NUMERIC", "LANG", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM"];
+    const LOOKS: [&str; 7] = [
+        "LC_ALL",
+        "LC_NUMERIC",
+        "LANG",
+        "NO_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "COLORTERM",
+    ];
     let words = words(line);
     let drive = drive();
     let mut command = Command::new(env!("CARGO_BIN_EXE_etwkit"));
@@ -59,7 +66,11 @@ fn run_in(line: &str, folder: &str, variables: &[(&str, &str)]) -> Printed {
         .unwrap();
     let (out, err) = (place(&text(answer.stdout)), place(&text(answer.stderr)));
     let exit = answer.status.code().unwrap();
-    Printed { text: format!("{line}\n{out}{err}[exit {exit}]\n"), out, exit }
+    Printed {
+        text: format!("{line}\n{out}{err}[exit {exit}]\n"),
+        out,
+        exit,
+    }
 }
 
 fn text(bytes: Vec<u8>) -> String {
@@ -88,8 +99,17 @@ fn check_file(id: &str, line: &str, folder: &str, file: &str) {
     let _ = std::fs::remove_file(&path);
     let printed = run(line, folder);
     assert_eq!(printed.exit, 0, "{}", printed.text);
-    assert!(printed.text.contains("CSV export was successful. File is: C:"), "{}", printed.text);
-    compare(&format!("{line}\n{}", place(&written(&path))), &format!("compat/{id}"));
+    assert!(
+        printed
+            .text
+            .contains("CSV export was successful. File is: C:"),
+        "{}",
+        printed.text
+    );
+    compare(
+        &format!("{line}\n{}", place(&written(&path))),
+        &format!("compat/{id}"),
+    );
 }
 
 /// Words as cmd.exe hands them on: quotes keep blanks, and are taken away.
@@ -119,7 +139,16 @@ fn words(line: &str) -> Vec<String> {
 #[test]
 fn words_are_those_of_cmd() {
     let line = r#" EtwAnalyzer -cmdline "*firstcall* cross*#x*";*ngen*  -ProcessFmt s "#;
-    assert_eq!(words(line), ["EtwAnalyzer", "-cmdline", "*firstcall* cross*#x*;*ngen*", "-ProcessFmt", "s"]);
+    assert_eq!(
+        words(line),
+        [
+            "EtwAnalyzer",
+            "-cmdline",
+            "*firstcall* cross*#x*;*ngen*",
+            "-ProcessFmt",
+            "s"
+        ]
+    );
 }
 
 /// Compares with the page of the documentation, or writes it.
@@ -129,8 +158,13 @@ fn page(text: &str) {
     if std::env::var_os("ETWKIT_BLESS").is_some() {
         std::fs::write(&path, text).unwrap();
     }
-    let there = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
-    assert!(there == text, "docs/etwanalyzer-compat.md differs; ETWKIT_BLESS=1 writes it:\n{text}");
+    let there = std::fs::read_to_string(&path)
+        .unwrap_or_default()
+        .replace("\r\n", "\n");
+    assert!(
+        there == text,
+        "docs/etwanalyzer-compat.md differs; ETWKIT_BLESS=1 writes it:\n{text}"
+    );
 }
 
 /// A file that a line wrote.

@@ -30,8 +30,13 @@ const DUMPS: &[&str] = &[
 
 /// Sub commands and switches whose events are in no recording that the tests have: what shows them is a trace
 /// of `built.rs`.
-const BUILT: &[(&str, &str)] =
-    &[("lbr", "*"), ("memory", "*"), ("tracelog", "*"), ("objectref", "-showref"), ("file", "-showallfiles")];
+const BUILT: &[(&str, &str)] = &[
+    ("lbr", "*"),
+    ("memory", "*"),
+    ("tracelog", "*"),
+    ("objectref", "-showref"),
+    ("file", "-showallfiles"),
+];
 
 /// A line and a switch that is added to it.
 const ADDED: &[(&str, &str)] = &[
@@ -63,22 +68,64 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump cpu -fd SlowSystem", "-methods *Create*"),
     ("-dump cpu -fd SlowSystem", "-stacktags *virus*"),
     ("-dump cpu -fd SlowSystem", "-topnmethods 1"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-topnmethods 2 1"),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-topnmethods 2 1",
+    ),
     ("-dump cpu -fd SlowSystem -methods * -pn bash", "-fld"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-firstlastduration s local"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-zt first *CreateProcessW -fld s s"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash -fld s", "-zerotime processstart -zpn 3640"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-cutmethod 3-10"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-includedll"),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-firstlastduration s local",
+    ),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-zt first *CreateProcessW -fld s s",
+    ),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash -fld s",
+        "-zerotime processstart -zpn 3640",
+    ),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-cutmethod 3-10",
+    ),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-includedll",
+    ),
     ("-dump cpu -fd SlowSystem -methods * -pn bash", "-id"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-threadcount"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-showonmethod"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxreadyms 0.001 1"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxreadyavgus 1 2"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxcswitchcount 2"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxfirst 5 6"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxlast 5 7"),
-    ("-dump cpu -fd SlowSystem -methods * -pn bash", "-minmaxduration 1"),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-threadcount",
+    ),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-showonmethod",
+    ),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-minmaxreadyms 0.001 1",
+    ),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-minmaxreadyavgus 1 2",
+    ),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-minmaxcswitchcount 2",
+    ),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-minmaxfirst 5 6",
+    ),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-minmaxlast 5 7",
+    ),
+    (
+        "-dump cpu -fd SlowSystem -methods * -pn bash",
+        "-minmaxduration 1",
+    ),
     ("-dump process -fd SlowSystem", "-sortby tree"),
     ("-dump process -fd SlowSystem", "-sortby StartTime"),
     ("-dump process -fd SlowSystem", "-parent mintty"),
@@ -97,39 +144,105 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump disk -fd SlowSystem", "-dirlevel 2"),
     ("-dump disk -fd SlowSystem", "-perprocess"),
     ("-dump disk -fd SlowSystem -perprocess", "-topnprocesses 1"),
-    ("-dump disk -fd SlowSystem -perprocess -topnprocesses 1", "-topnprocesses 1 1"),
+    (
+        "-dump disk -fd SlowSystem -perprocess -topnprocesses 1",
+        "-topnprocesses 1 1",
+    ),
     ("-dump disk -fd SlowSystem -dirlevel 100", "-filename *.edb"),
-    ("-dump disk -fd SlowSystem -dirlevel 100", "-fileoperation write"),
-    ("-dump disk -fd SlowSystem -dirlevel 100", "-sortby readtime"),
-    ("-dump disk -fd SlowSystem -dirlevel 100", "-minmaxreadsize 1MB"),
-    ("-dump disk -fd SlowSystem -dirlevel 100", "-minmaxwritesize 1"),
-    ("-dump disk -fd SlowSystem -dirlevel 100", "-minmaxtotalsize 1MiB 3MiB"),
-    ("-dump disk -fd SlowSystem -dirlevel 100", "-minmaxreadtime 500ms"),
-    ("-dump disk -fd SlowSystem -dirlevel 100", "-minmaxwritetime 1ms"),
-    ("-dump disk -fd SlowSystem -dirlevel 100", "-minmaxtotaltime 0,5"),
+    (
+        "-dump disk -fd SlowSystem -dirlevel 100",
+        "-fileoperation write",
+    ),
+    (
+        "-dump disk -fd SlowSystem -dirlevel 100",
+        "-sortby readtime",
+    ),
+    (
+        "-dump disk -fd SlowSystem -dirlevel 100",
+        "-minmaxreadsize 1MB",
+    ),
+    (
+        "-dump disk -fd SlowSystem -dirlevel 100",
+        "-minmaxwritesize 1",
+    ),
+    (
+        "-dump disk -fd SlowSystem -dirlevel 100",
+        "-minmaxtotalsize 1MiB 3MiB",
+    ),
+    (
+        "-dump disk -fd SlowSystem -dirlevel 100",
+        "-minmaxreadtime 500ms",
+    ),
+    (
+        "-dump disk -fd SlowSystem -dirlevel 100",
+        "-minmaxwritetime 1ms",
+    ),
+    (
+        "-dump disk -fd SlowSystem -dirlevel 100",
+        "-minmaxtotaltime 0,5",
+    ),
     ("-dump disk -fd SlowSystem -dirlevel 100", "-rfn"),
-    ("-dump disk -fd SlowSystem -dirlevel 100", "-reversefilename"),
+    (
+        "-dump disk -fd SlowSystem -dirlevel 100",
+        "-reversefilename",
+    ),
     ("-dump disk -fd SlowSystem -dirlevel 100", "-merge"),
     ("-dump disk -fd SlowSystem -dirlevel 100", "-details"),
     ("-dump file -fd SlowSystem", "-dirlevel 2"),
     ("-dump file -fd SlowSystem", "-perprocess"),
     ("-dump file -fd SlowSystem -perprocess", "-topnprocesses 1"),
     ("-dump file -fd SlowSystem -dirlevel 100", "-filename *.edb"),
-    ("-dump file -fd SlowSystem -dirlevel 100", "-fileoperation write"),
-    ("-dump file -fd SlowSystem -dirlevel 100", "-fileoperation setsecurity"),
+    (
+        "-dump file -fd SlowSystem -dirlevel 100",
+        "-fileoperation write",
+    ),
+    (
+        "-dump file -fd SlowSystem -dirlevel 100",
+        "-fileoperation setsecurity",
+    ),
     ("-dump file -fd SlowSystem -dirlevel 100", "-sortby count"),
-    ("-dump file -fd SlowSystem -dirlevel 100", "-column +SetSecurityCount"),
-    ("-dump file -fd SlowSystem -perprocess -topnprocesses 1", "-topnprocesses 1 1"),
-    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxreadsize 300KB"),
-    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxwritesize 1"),
-    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxtotalsize 300KB"),
-    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxreadtime 500ms"),
-    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxwritetime 1ms"),
-    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxtotaltime 500ms"),
-    ("-dump file -fd SlowSystem -dirlevel 100", "-minmaxtotalcount 50"),
+    (
+        "-dump file -fd SlowSystem -dirlevel 100",
+        "-column +SetSecurityCount",
+    ),
+    (
+        "-dump file -fd SlowSystem -perprocess -topnprocesses 1",
+        "-topnprocesses 1 1",
+    ),
+    (
+        "-dump file -fd SlowSystem -dirlevel 100",
+        "-minmaxreadsize 300KB",
+    ),
+    (
+        "-dump file -fd SlowSystem -dirlevel 100",
+        "-minmaxwritesize 1",
+    ),
+    (
+        "-dump file -fd SlowSystem -dirlevel 100",
+        "-minmaxtotalsize 300KB",
+    ),
+    (
+        "-dump file -fd SlowSystem -dirlevel 100",
+        "-minmaxreadtime 500ms",
+    ),
+    (
+        "-dump file -fd SlowSystem -dirlevel 100",
+        "-minmaxwritetime 1ms",
+    ),
+    (
+        "-dump file -fd SlowSystem -dirlevel 100",
+        "-minmaxtotaltime 500ms",
+    ),
+    (
+        "-dump file -fd SlowSystem -dirlevel 100",
+        "-minmaxtotalcount 50",
+    ),
     ("-dump file -fd SlowSystem -dirlevel 100", "-showtotal none"),
     ("-dump file -fd SlowSystem -dirlevel 100", "-rfn"),
-    ("-dump file -fd SlowSystem -dirlevel 100", "-reversefilename"),
+    (
+        "-dump file -fd SlowSystem -dirlevel 100",
+        "-reversefilename",
+    ),
     ("-dump file -fd SlowSystem -dirlevel 100", "-details"),
     ("-dump file -fd SlowSystem -perprocess", "-smi"),
     ("-dump file -fd SlowSystem", "-showmoduleinfo *Northwall*"),
@@ -138,7 +251,10 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump version -fd SlowSystem", "-missingpdb"),
     ("-dump version -fd SlowSystem", "-showtotal total"),
     ("-dump stats -fd SlowSystem", "-properties OS*,Mem*"),
-    ("-dump stats -fd SlowSystem", "-properties IsDomainJoined,Displays"),
+    (
+        "-dump stats -fd SlowSystem",
+        "-properties IsDomainJoined,Displays",
+    ),
     ("-dump stats -fd SlowSystem", "-oneline"),
     (r"-dump pmc -fd ..\writer\Take_Test1", "-nocounters"),
     (r"-dump dns -fd ..\more\Browsing", "-dnsqueryfilter *.org"),
@@ -150,7 +266,10 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump dns -fd ..\more\Browsing", "-showreturncode"),
     (r"-dump dns -fd ..\more\Browsing", "-minmaxtotaltime 1 1,16"),
     (r"-dump dns -fd ..\more\Browsing", "-minmaxtime 1s"),
-    (r"-dump dns -fd ..\more\Browsing", "-minmaxtotaltimems 1000 1160"),
+    (
+        r"-dump dns -fd ..\more\Browsing",
+        "-minmaxtotaltimems 1000 1160",
+    ),
     (r"-dump dns -fd ..\more\Browsing", "-minmaxtimems 1000"),
     (r"-dump tcp -fd ..\more\Connections", "-ipport *:443*"),
     (r"-dump tcp -fd ..\more\Connections", "-sourceipport *:8080"),
@@ -159,10 +278,22 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump tcp -fd ..\more\Connections", "-sortby sentsize"),
     (r"-dump tcp -fd ..\more\Connections", "-showretransmit"),
     (r"-dump tcp -fd ..\more\Connections", "-showretransmits"),
-    (r"-dump tcp -fd ..\more\Connections -showretransmit", "-sortretransmitby delay"),
-    (r"-dump tcp -fd ..\more\Connections -showretransmit", "-topnretrans 1"),
-    (r"-dump tcp -fd ..\more\Connections", "-onlyclientretransmit"),
-    (r"-dump tcp -fd ..\more\Connections", "-groupby sourceipremoteip"),
+    (
+        r"-dump tcp -fd ..\more\Connections -showretransmit",
+        "-sortretransmitby delay",
+    ),
+    (
+        r"-dump tcp -fd ..\more\Connections -showretransmit",
+        "-topnretrans 1",
+    ),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-onlyclientretransmit",
+    ),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-groupby sourceipremoteip",
+    ),
     (r"-dump tcp -fd ..\more\Connections", "-issue post"),
     (r"-dump tcp -fd ..\more\Connections", "-reset"),
     (r"-dump tcp -fd ..\more\Connections", "-keepalive"),
@@ -171,29 +302,74 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump tcp -fd ..\more\Connections", "-stats"),
     (r"-dump tcp -fd ..\more\Connections", "-showtotal total"),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxsentbytes 2KB"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxreceivedbytes 2KB"),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxreceivedbytes 2KB",
+    ),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxbytes 2KB"),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxsentpackets 5"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxreceivedpackets 5"),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxreceivedpackets 5",
+    ),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxpackets 10"),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxstatbytes 1"),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxstatbytesin 1"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxstatbytesout 1"),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxstatbytesout 1",
+    ),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxstatpackets 1"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxstatpacketsin 1"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxstatpacketsout 1"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxretransdelayms 300"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxretransbytes 10000"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxretranscount 2"),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxstatpacketsin 1",
+    ),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxstatpacketsout 1",
+    ),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxretransdelayms 300",
+    ),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxretransbytes 10000",
+    ),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxretranscount 2",
+    ),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxconnect 0,05"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxdisconnect 0 0"),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxdisconnect 0 0",
+    ),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxlastsents 0.1"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxlastreceiveds 0.1"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxclientresets 0.001"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxconnectiondurations 0 0.1"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxsentdelays 10ms"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxsenddelays 10ms"),
-    (r"-dump tcp -fd ..\more\Connections", "-minmaxreceivedelays 10ms"),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxlastreceiveds 0.1",
+    ),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxclientresets 0.001",
+    ),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxconnectiondurations 0 0.1",
+    ),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxsentdelays 10ms",
+    ),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxsenddelays 10ms",
+    ),
+    (
+        r"-dump tcp -fd ..\more\Connections",
+        "-minmaxreceivedelays 10ms",
+    ),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxsendmbs 0.05"),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxrecmbs 0.01"),
     (r"-dump tcp -fd ..\more\Connections", "-minmaxpost 2"),
@@ -203,12 +379,18 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump exception -fd ..\more\Shop", "-message *Sequence*"),
     (r"-dump exception -fd ..\more\Shop", "-showstack"),
     (r"-dump exception -fd ..\more\Shop", "-ss"),
-    (r"-dump exception -fd ..\more\Shop", "-stackfilter *nosuchframe*"),
+    (
+        r"-dump exception -fd ..\more\Shop",
+        "-stackfilter *nosuchframe*",
+    ),
     (r"-dump exception -fd ..\more\Shop", "-sf *nosuchframe*"),
     (r"-dump exception -fd ..\more\Shop -ss", "-cutstack 0-1"),
     (r"-dump exception -fd ..\more\Shop -ss", "-cutstack -1"),
     (r"-dump exception -fd ..\more\Shop", "-maxmessage 5"),
-    (r"-dump exception -fd ..\more\Shop -maxmessage 5", "-fullmessage"),
+    (
+        r"-dump exception -fd ..\more\Shop -maxmessage 5",
+        "-fullmessage",
+    ),
     (r"-dump exception -fd ..\more\Shop -maxmessage 5", "-fm"),
     (r"-dump exception -fd ..\more\Shop -type *", "-showtime"),
     (r"-dump exception -fd ..\more\Shop", "-sortby time"),
@@ -220,15 +402,30 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump exception -fd ..\more\Shop", "-smi"),
     (r"-dump exception -fd ..\more\Shop", "-showmoduleinfo"),
     (r"-dump mark -fd ..\more\Marks", "-markerfilter Phase*"),
-    (r"-dump mark -fd ..\more\Marks", "-minmaxmarkdifftime 0.1 0.25"),
+    (
+        r"-dump mark -fd ..\more\Marks",
+        "-minmaxmarkdifftime 0.1 0.25",
+    ),
     (r"-dump mark -fd ..\more\Marks", "-zt marker Phase*"),
-    (r"-dump objectref -fd ..\more\Handles", "-relatedprocess tidy"),
+    (
+        r"-dump objectref -fd ..\more\Handles",
+        "-relatedprocess tidy",
+    ),
     (r"-dump objectref -fd ..\more\Handles", "-minmaxduration 1"),
     (r"-dump objectref -fd ..\more\Handles", "-minmaxid 3 5"),
     (r"-dump objectref -fd ..\more\Handles", "-minmaxtime 0 0.05"),
-    (r"-dump objectref -fd ..\more\Handles", "-createstack *leaky*"),
-    (r"-dump objectref -fd ..\more\Handles", "-destroystack *leaky*"),
-    (r"-dump objectref -fd ..\more\Handles", "-stackfilter *leaky*"),
+    (
+        r"-dump objectref -fd ..\more\Handles",
+        "-createstack *leaky*",
+    ),
+    (
+        r"-dump objectref -fd ..\more\Handles",
+        "-destroystack *leaky*",
+    ),
+    (
+        r"-dump objectref -fd ..\more\Handles",
+        "-stackfilter *leaky*",
+    ),
     (r"-dump objectref -fd ..\more\Handles", "-sf *leaky*"),
     (r"-dump objectref -fd ..\more\Handles", "-object 0x*80"),
     (r"-dump objectref -fd ..\more\Handles", "-objectname *a*"),
@@ -246,19 +443,55 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump objectref -fd ..\more\Handles", "-ss"),
     (r"-dump objectref -fd ..\more\Handles", "-showtotal process"),
     (r"-dump virtualalloc -fd ..\more\Handles", "-details"),
-    (r"-dump virtualalloc -fd ..\more\Handles", "-stackidx 1;2;3;4;5;6;7;8;9;10"),
-    (r"-dump virtualalloc -fd ..\more\Handles -details", "-stackidx 1;2;3;4;5;6;7;8;9;10"),
-    (r"-dump virtualalloc -fd ..\more\Handles -details -topnstacks 1", "-topnstacks 1 1"),
-    (r"-dump virtualalloc -fd ..\more\Handles -details", "-column StackSize"),
-    (r"-dump virtualalloc -fd ..\more\Handles -details", "-showstack"),
+    (
+        r"-dump virtualalloc -fd ..\more\Handles",
+        "-stackidx 1;2;3;4;5;6;7;8;9;10",
+    ),
+    (
+        r"-dump virtualalloc -fd ..\more\Handles -details",
+        "-stackidx 1;2;3;4;5;6;7;8;9;10",
+    ),
+    (
+        r"-dump virtualalloc -fd ..\more\Handles -details -topnstacks 1",
+        "-topnstacks 1 1",
+    ),
+    (
+        r"-dump virtualalloc -fd ..\more\Handles -details",
+        "-column StackSize",
+    ),
+    (
+        r"-dump virtualalloc -fd ..\more\Handles -details",
+        "-showstack",
+    ),
     (r"-dump virtualalloc -fd ..\more\Handles -details", "-ss"),
-    (r"-dump virtualalloc -fd ..\more\Handles -details", "-stackfilter *leaky*"),
-    (r"-dump virtualalloc -fd ..\more\Handles -details", "-sf *leaky*"),
-    (r"-dump virtualalloc -fd ..\more\Handles -details", "-topnstacks 1"),
-    (r"-dump virtualalloc -fd ..\more\Handles", "-sortby freedcount"),
-    (r"-dump virtualalloc -fd ..\more\Handles -details", "-minmaxnotreleasedsize 100KB"),
-    (r"-dump virtualalloc -fd ..\more\Handles -details", "-minmaxnotreleasedcount 3"),
-    (r"-dump virtualalloc -fd ..\more\Handles", "-minmaxalloctime 0 0.1"),
+    (
+        r"-dump virtualalloc -fd ..\more\Handles -details",
+        "-stackfilter *leaky*",
+    ),
+    (
+        r"-dump virtualalloc -fd ..\more\Handles -details",
+        "-sf *leaky*",
+    ),
+    (
+        r"-dump virtualalloc -fd ..\more\Handles -details",
+        "-topnstacks 1",
+    ),
+    (
+        r"-dump virtualalloc -fd ..\more\Handles",
+        "-sortby freedcount",
+    ),
+    (
+        r"-dump virtualalloc -fd ..\more\Handles -details",
+        "-minmaxnotreleasedsize 100KB",
+    ),
+    (
+        r"-dump virtualalloc -fd ..\more\Handles -details",
+        "-minmaxnotreleasedcount 3",
+    ),
+    (
+        r"-dump virtualalloc -fd ..\more\Handles",
+        "-minmaxalloctime 0 0.1",
+    ),
     (r"-dump virtualalloc -fd ..\more\Handles", "-showtotal none"),
     (r"-dump objectref -fd ..\built\Shop", "-showref"),
     (r"-dump file -fd ..\built\Shop", "-showallfiles"),
@@ -274,9 +507,18 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump memory -fd ..\built", "-globaldiffmb 300"),
     (r"-dump memory -fd ..\built\Shop", "-mindiffmb 100"),
     (r"-dump memory -fd ..\built\Shop", "-minmaxcommitmib 700"),
-    (r"-dump memory -fd ..\built\Shop", "-minmaxsharedcommitmib 10"),
-    (r"-dump memory -fd ..\built\Shop", "-minmaxworkingsetmib 100"),
-    (r"-dump memory -fd ..\built\Shop", "-minmaxworkingsetprivatemib 50"),
+    (
+        r"-dump memory -fd ..\built\Shop",
+        "-minmaxsharedcommitmib 10",
+    ),
+    (
+        r"-dump memory -fd ..\built\Shop",
+        "-minmaxworkingsetmib 100",
+    ),
+    (
+        r"-dump memory -fd ..\built\Shop",
+        "-minmaxworkingsetprivatemib 50",
+    ),
     (r"-dump memory -fd ..\built\Shop", "-showmoduleinfo"),
     (r"-dump memory -fd ..\built\Shop", "-smi"),
     (r"-dump memory -fd ..\built\Shop", "-showtotal total"),
@@ -284,10 +526,19 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump memory -fd ..\built\Shop", "-sortby diff"),
     (r"-dump memory -fd ..\built\Shop", "-totalmemory"),
     (r"-dump memory -fd ..\built\Shop", "-tm"),
-    (r"-dump tracelog -fd ..\built\Shop -provider *:*", "-maxcount 2"),
+    (
+        r"-dump tracelog -fd ..\built\Shop -provider *:*",
+        "-maxcount 2",
+    ),
     (r"-dump tracelog -fd ..\built\Shop", "-message *milk*"),
-    (r"-dump tracelog -fd ..\built\Shop", "-minmaxtime 0.0765 0.0775"),
-    (r"-dump tracelog -fd ..\built\Shop", "-provider Contoso-Shop"),
+    (
+        r"-dump tracelog -fd ..\built\Shop",
+        "-minmaxtime 0.0765 0.0775",
+    ),
+    (
+        r"-dump tracelog -fd ..\built\Shop",
+        "-provider Contoso-Shop",
+    ),
     (r"-dump tracelog -fd ..\built\Shop", "-sortby name"),
     (r"-dump tracelog -fd ..\built\Shop", "-tid 2000"),
     (r"-dump power -fd ..\power\Win10_Balanced", "-diff"),
@@ -309,7 +560,10 @@ const ADDED: &[(&str, &str)] = &[
     (r"-dump stats -fd ..\runs", "-testsperrun 1"),
     (r"-dump stats -fd ..\runs", "-skipntests 1"),
     (r"-dump stats -fd ..\runs", "-lastndays 1"),
-    (r"-dump stats -fd ..\runs", "-minmaxmstesttimes 150-250 -120"),
+    (
+        r"-dump stats -fd ..\runs",
+        "-minmaxmstesttimes 150-250 -120",
+    ),
     (r"-dump stats -fd ..\runs", "-minmaxtesttime 150-250"),
     (r"-dump stats -fd ..\runs", "-testcase Open"),
     (r"-dump stats -fd ..\runs", "-tc Open"),
@@ -321,14 +575,26 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump cpu -topn 1", "-filedir *Slow*"),
     ("-dump cpu -topn 1", "-fd *;!*Slow*"),
     ("-dump cpu -topn 1", "-dir *Slow*"),
-    (r"-dump cpu -fd ..\cores\Hybrid -topn 2 -details", "-nofrequency"),
-    (r"-dump cpu -fd ..\cores\Hybrid -topn 2 -details", "-normalize"),
+    (
+        r"-dump cpu -fd ..\cores\Hybrid -topn 2 -details",
+        "-nofrequency",
+    ),
+    (
+        r"-dump cpu -fd ..\cores\Hybrid -topn 2 -details",
+        "-normalize",
+    ),
     (
         "-dump cpu -fd SlowSystem -methods * -pn bash -fld s -zt processstart -zpn 3640",
         "-zeroprocessname 3660",
     ),
-    ("-dump process -fd SlowSystem -timefmt s", "-zt processstart -zpn 3640"),
-    ("-dump process -fd SlowSystem -timefmt s -zt processstart -zpn 3640", "-zeroprocessname 3660"),
+    (
+        "-dump process -fd SlowSystem -timefmt s",
+        "-zt processstart -zpn 3640",
+    ),
+    (
+        "-dump process -fd SlowSystem -timefmt s -zt processstart -zpn 3640",
+        "-zeroprocessname 3660",
+    ),
     ("-dump process -fd SlowSystem", "-minmax 0,5 1"),
     ("-dump file -fd *", "-merge"),
     ("-dump cpu -fd SlowSystem", "-clip"),
@@ -351,7 +617,11 @@ fn each_switch_changes_the_answer() {
             same.push(format!("{line} {added}"));
         }
     }
-    assert!(same.is_empty(), "these change nothing:\n{}", same.join("\n"));
+    assert!(
+        same.is_empty(),
+        "these change nothing:\n{}",
+        same.join("\n")
+    );
 }
 
 /// What a line prints, and how it ends. Where the folder and the environment do not matter, no process is
@@ -361,16 +631,30 @@ fn answer(line: &str, added: &str) -> (String, i32) {
     if added == "-nocolor" {
         let variables = [("LC_ALL", "C"), ("CLICOLOR_FORCE", "1")];
         let printed = run_in(&format!("ETWAnalyzer {line}"), "options", &variables);
-        return (printed.text.split_once('\n').unwrap().1.to_owned(), printed.exit);
+        return (
+            printed.text.split_once('\n').unwrap().1.to_owned(),
+            printed.exit,
+        );
     }
     let mut words = words(line);
     let at = words.iter().position(|word| FILES.contains(&word.as_str()));
     let (Some(at), false) = (at, added == "-clip") else {
-        let folder = if added == "-recursive" { "writer" } else { "options" };
+        let folder = if added == "-recursive" {
+            "writer"
+        } else {
+            "options"
+        };
         let printed = run(&format!("ETWAnalyzer {line}"), folder);
-        return (printed.text.split_once('\n').unwrap().1.to_owned(), printed.exit);
+        return (
+            printed.text.split_once('\n').unwrap().1.to_owned(),
+            printed.exit,
+        );
     };
-    words[at + 1] = drive().join("options").join(&words[at + 1]).display().to_string();
+    words[at + 1] = drive()
+        .join("options")
+        .join(&words[at + 1])
+        .display()
+        .to_string();
     let answer = crate::support::run(&words.iter().map(String::as_str).collect::<Vec<_>>());
     (answer.out + &answer.err, answer.exit.code().into())
 }
@@ -400,39 +684,105 @@ fn what_other_sub_commands_know_is_taken() {
         let printed = run(&format!("ETWAnalyzer {line}"), "options");
         assert!(matches!(printed.exit, 0 | 1), "{}", printed.text);
     }
-    let rows = run("ETWAnalyzer -dump cpu -fd SlowSystem -showtotal process -topn 2", "options");
-    assert!(rows.out.contains("CPU ms") && rows.out.lines().count() >= 4, "{}", rows.text);
-    let unknown = run("ETWAnalyzer -dump stats -fd SlowSystem -properties NoSuch", "options");
-    assert!(unknown.exit == 2 && unknown.text.contains("no such property"), "{}", unknown.text);
+    let rows = run(
+        "ETWAnalyzer -dump cpu -fd SlowSystem -showtotal process -topn 2",
+        "options",
+    );
+    assert!(
+        rows.out.contains("CPU ms") && rows.out.lines().count() >= 4,
+        "{}",
+        rows.text
+    );
+    let unknown = run(
+        "ETWAnalyzer -dump stats -fd SlowSystem -properties NoSuch",
+        "options",
+    );
+    assert!(
+        unknown.exit == 2 && unknown.text.contains("no such property"),
+        "{}",
+        unknown.text
+    );
 }
 
 #[test]
 fn test_runs_are_chosen() {
     for (added, expected) in [
         // Sorted by the start of the recording, which is the same in all of them.
-        ("", &["200msCLIENT", "NoTest", "100msCLIENT", "100msSERVER", "450msCLIENT"][..]),
-        ("-tri 0", &["100msCLIENT", "100msSERVER", "450msCLIENT", "200msCLIENT", "NoTest"]),
-        ("-tri 0 -trc 1", &["100msCLIENT", "100msSERVER", "450msCLIENT"]),
+        (
+            "",
+            &[
+                "200msCLIENT",
+                "NoTest",
+                "100msCLIENT",
+                "100msSERVER",
+                "450msCLIENT",
+            ][..],
+        ),
+        (
+            "-tri 0",
+            &[
+                "100msCLIENT",
+                "100msSERVER",
+                "450msCLIENT",
+                "200msCLIENT",
+                "NoTest",
+            ],
+        ),
+        (
+            "-tri 0 -trc 1",
+            &["100msCLIENT", "100msSERVER", "450msCLIENT"],
+        ),
         ("-tri 1 -trc 1", &["200msCLIENT"]),
         ("-tri 1 -trc 1 -notestrungrouping", &[]),
-        ("-testsperrun 1 -validtestsonly", &["100msCLIENT", "100msSERVER", "200msCLIENT"]),
+        (
+            "-testsperrun 1 -validtestsonly",
+            &["100msCLIENT", "100msSERVER", "200msCLIENT"],
+        ),
         ("-skipntests 1", &["450msCLIENT"]),
-        ("-minmaxmstesttimes 150-250 400-500", &["450msCLIENT", "200msCLIENT"]),
-        ("-minmaxmstesttimes 150 450", &["450msCLIENT", "200msCLIENT"]),
-        ("-minmaxmstesttimes -150 -validtestsonly", &["100msCLIENT", "100msSERVER"]),
+        (
+            "-minmaxmstesttimes 150-250 400-500",
+            &["450msCLIENT", "200msCLIENT"],
+        ),
+        (
+            "-minmaxmstesttimes 150 450",
+            &["450msCLIENT", "200msCLIENT"],
+        ),
+        (
+            "-minmaxmstesttimes -150 -validtestsonly",
+            &["100msCLIENT", "100msSERVER"],
+        ),
         ("-testcase !Open -validtestsonly", &["200msCLIENT"]),
         ("-machine server", &["100msSERVER"]),
         ("-lastndays 0,5 -tri 0 -trc 1", &[]),
     ] {
-        let printed =
-            run(&format!("ETWAnalyzer -dump stats -fd . -properties SourceETLFileName {added}"), "runs");
-        let files = printed.out.lines().filter_map(|line| line.trim().strip_prefix("SourceETLFileName"));
-        let files: Vec<&str> = files.map(|file| file.trim().trim_end_matches(".etl")).collect();
-        let names: Vec<&str> =
-            files.iter().map(|file| file.rsplit('_').next().unwrap().split('.').next().unwrap()).collect();
+        let printed = run(
+            &format!("ETWAnalyzer -dump stats -fd . -properties SourceETLFileName {added}"),
+            "runs",
+        );
+        let files = printed
+            .out
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("SourceETLFileName"));
+        let files: Vec<&str> = files
+            .map(|file| file.trim().trim_end_matches(".etl"))
+            .collect();
+        let names: Vec<&str> = files
+            .iter()
+            .map(|file| file.rsplit('_').next().unwrap().split('.').next().unwrap())
+            .collect();
         assert_eq!(names, expected, "{added}\n{}", printed.text);
-        assert_eq!(printed.exit, i32::from(expected.is_empty()), "{}", printed.text);
-        assert_eq!(printed.text.contains("no recording fits"), expected.is_empty(), "{}", printed.text);
+        assert_eq!(
+            printed.exit,
+            i32::from(expected.is_empty()),
+            "{}",
+            printed.text
+        );
+        assert_eq!(
+            printed.text.contains("no recording fits"),
+            expected.is_empty(),
+            "{}",
+            printed.text
+        );
     }
 }
 
@@ -448,16 +798,36 @@ fn what_is_not_understood_is_named() {
         ("-dump cpu -fd *nothing*", "no file fits"),
         ("-dump cpu -sortby x", "-sortby x: expected one of cpu wait"),
         ("-dump cpu -minmaxcpums x", "is no unit"),
-        ("-dump process -merge -sortby tree", "a tree is one of a single extract"),
+        (
+            "-dump process -merge -sortby tree",
+            "a tree is one of a single extract",
+        ),
     ] {
         let printed = run(&format!("ETWAnalyzer {line}"), "options");
         assert_eq!(printed.exit, 2, "{}", printed.text);
-        assert!(printed.text.contains(expected), "{expected}\n{}", printed.text);
+        assert!(
+            printed.text.contains(expected),
+            "{expected}\n{}",
+            printed.text
+        );
     }
-    let ignored = run("ETWAnalyzer -dump stats -fd SlowSystem -dirlevel 3", "options");
-    assert!(ignored.text.contains("-dirlevel means nothing to -dump stats"), "{}", ignored.text);
+    let ignored = run(
+        "ETWAnalyzer -dump stats -fd SlowSystem -dirlevel 3",
+        "options",
+    );
+    assert!(
+        ignored
+            .text
+            .contains("-dirlevel means nothing to -dump stats"),
+        "{}",
+        ignored.text
+    );
     let help = run("ETWAnalyzer -dump cpu -help", "options");
-    assert!(help.exit == 0 && help.text.contains("-firstlastduration -fld"), "{}", help.text);
+    assert!(
+        help.exit == 0 && help.text.contains("-firstlastduration -fld"),
+        "{}",
+        help.text
+    );
 }
 
 #[test]
@@ -473,42 +843,92 @@ fn stacks_become_profiles_for_speedscope() {
     );
     let unknown = of("-fd SlowSystem -pid 77777", "options");
     assert_eq!(unknown.exit, 1, "{}", unknown.text);
-    assert!(unknown.out.starts_with("There is no such process"), "{}", unknown.text);
+    assert!(
+        unknown.out.starts_with("There is no such process"),
+        "{}",
+        unknown.text
+    );
     let there = of("-fd Extract\\SlowSystem.json", "temp");
-    let row = there.out.lines().find(|line| line.ends_with("  cmd.exe")).unwrap();
+    let row = there
+        .out
+        .lines()
+        .find(|line| line.ends_with("  cmd.exe"))
+        .unwrap();
     let pid = row.split_whitespace().rev().nth(1).unwrap();
     // The file lies beside the trace, not in the folder of extracts.
-    let one = of(&format!("-fd Extract\\SlowSystem.json -pid {pid} -debug"), "temp");
+    let one = of(
+        &format!("-fd Extract\\SlowSystem.json -pid {pid} -debug"),
+        "temp",
+    );
     assert_eq!(one.exit, 0, "{}", one.text);
     let name = format!("SlowSystem_cmd_{pid}.speedscope");
-    assert!(one.out.starts_with(&format!("Converted File: {name}\n")), "{}", one.text);
     assert!(
-        one.text.contains("note: etwkit export --format=speedscope --force --out=. --pid="),
+        one.out.starts_with(&format!("Converted File: {name}\n")),
+        "{}",
+        one.text
+    );
+    assert!(
+        one.text
+            .contains("note: etwkit export --format=speedscope --force --out=. --pid="),
         "{}",
         one.text
     );
     assert!(!file(&format!("temp/{name}")).contains("\"Thread  "));
-    let threads = of(&format!("-filedir Extract\\SlowSystem.json -pid {pid} -PerThread"), "temp");
-    assert_eq!(threads.exit, 0, "an older one is replaced: {}", threads.text);
+    let threads = of(
+        &format!("-filedir Extract\\SlowSystem.json -pid {pid} -PerThread"),
+        "temp",
+    );
+    assert_eq!(
+        threads.exit, 0,
+        "an older one is replaced: {}",
+        threads.text
+    );
     let of_pid = format!(" - Process {pid}\"");
     let text = file(&format!("temp/{name}"));
-    assert!(text.contains("{\"name\":\"Thread  ") && text.contains(&of_pid), "{}", threads.text);
+    assert!(
+        text.contains("{\"name\":\"Thread  ") && text.contains(&of_pid),
+        "{}",
+        threads.text
+    );
     let all = of("-dir . -pid -1 -recursive -nocolor", "more");
-    assert_eq!(all.exit, 1, "traces without samples have no profile: {}", all.text);
-    assert!(file("more/Marks_AllProcesses.speedscope").contains("\"gamma.exe (1488)\""), "{}", all.text);
+    assert_eq!(
+        all.exit, 1,
+        "traces without samples have no profile: {}",
+        all.text
+    );
+    assert!(
+        file("more/Marks_AllProcesses.speedscope").contains("\"gamma.exe (1488)\""),
+        "{}",
+        all.text
+    );
     // Symbols are looked for first; there are none in this folder.
-    let symbols =
-        of("-fd Hybrid -pid -1 -symserver c:\\temp -symfolder c:\\temp -symcache c:\\temp", "cores");
+    let symbols = of(
+        "-fd Hybrid -pid -1 -symserver c:\\temp -symfolder c:\\temp -symcache c:\\temp",
+        "cores",
+    );
     assert_eq!(symbols.exit, 0, "{}", symbols.text);
-    assert!(symbols.out.contains("Converted File: Hybrid_AllProcesses.speedscope"), "{}", symbols.text);
+    assert!(
+        symbols
+            .out
+            .contains("Converted File: Hybrid_AllProcesses.speedscope"),
+        "{}",
+        symbols.text
+    );
     for (line, expected) in [
         ("-pid 1", "-convert needs traces"),
         ("-fd SlowSystem -pid", "-pid needs a value"),
-        ("-fd SlowSystem -speed", "there is no switch -speed of -convert"),
+        (
+            "-fd SlowSystem -speed",
+            "there is no switch -speed of -convert",
+        ),
         ("-fd *nothing*", "no file fits"),
     ] {
         let wrong = of(line, "options");
-        assert!(wrong.exit == 2 && wrong.text.contains(expected), "{expected}: {}", wrong.text);
+        assert!(
+            wrong.exit == 2 && wrong.text.contains(expected),
+            "{expected}: {}",
+            wrong.text
+        );
     }
 }
 
@@ -528,10 +948,20 @@ fn the_page_on_switches_says_what_is_shown() {
             } else if let Some(why) = meaning.strip_prefix("is not there: ") {
                 format!("refused: {why}")
             } else if names.split(' ').all(|name| is_shown(dump, name)) {
-                let is_built = BUILT.iter().any(|(of, name)| of == dump && (*name == "*" || *name == names));
-                if is_built { "works on events that our tests write" } else { "works" }.to_owned()
+                let is_built = BUILT
+                    .iter()
+                    .any(|(of, name)| of == dump && (*name == "*" || *name == names));
+                if is_built {
+                    "works on events that our tests write"
+                } else {
+                    "works"
+                }
+                .to_owned()
             } else if *dump == "testrun"
-                && matches!(names, "-copyfilesto" | "-withetl" | "-overwrite" | "-testsperrun")
+                && matches!(
+                    names,
+                    "-copyfilesto" | "-withetl" | "-overwrite" | "-testsperrun"
+                )
             {
                 // These write files, or need several tests of one name.
                 "works; shown by the tests of `dump test-run`".to_owned()
@@ -539,8 +969,15 @@ fn the_page_on_switches_says_what_is_shown() {
                 untested.push(format!("-dump {dump} {names}"));
                 continue;
             };
-            let becomes = if meaning.starts_with("--") { format!("`{meaning}`") } else { String::new() };
-            page += &format!("| `{}` | {becomes} | {state} |\n", names.replace(' ', "`, `"));
+            let becomes = if meaning.starts_with("--") {
+                format!("`{meaning}`")
+            } else {
+                String::new()
+            };
+            page += &format!(
+                "| `{}` | {becomes} | {state} |\n",
+                names.replace(' ', "`, `")
+            );
         }
     }
     for (command, shown) in SHOWN {
@@ -560,11 +997,22 @@ fn the_page_on_switches_says_what_is_shown() {
                     continue;
                 }
             };
-            let becomes = if meaning.starts_with("--") { format!("`{meaning}`") } else { String::new() };
-            page += &format!("| `{}` | {becomes} | {state} |\n", names.replace(' ', "`, `"));
+            let becomes = if meaning.starts_with("--") {
+                format!("`{meaning}`")
+            } else {
+                String::new()
+            };
+            page += &format!(
+                "| `{}` | {becomes} | {state} |\n",
+                names.replace(' ', "`, `")
+            );
         }
     }
-    assert!(untested.is_empty(), "no line above shows these:\n{}", untested.join("\n"));
+    assert!(
+        untested.is_empty(),
+        "no line above shows these:\n{}",
+        untested.join("\n")
+    );
     super::page(&page);
 }
 
@@ -606,14 +1054,24 @@ fn is_shown(dump: &str, name: &str) -> bool {
         "-cmdline",
         "-newprocess",
     ];
-    const OF_PROCESSES: [&str; 8] =
-        ["-session", "-user", "-processfmt", "-nocmdline", "-zt", "-zerotime", "-ppn", "-plainprocessnames"];
+    const OF_PROCESSES: [&str; 8] = [
+        "-session",
+        "-user",
+        "-processfmt",
+        "-nocmdline",
+        "-zt",
+        "-zerotime",
+        "-ppn",
+        "-plainprocessnames",
+    ];
     let is_shared = SHARED.contains(&name)
         || name == "-notestrungrouping"
         || OF_PROCESSES.contains(&name)
         || name == "-zpn"
         || name == "-zeroprocessname";
     let has = |words: &str| words.split(' ').any(|word| word == name);
-    ADDED.iter().any(|(line, added)| has(added) && (is_shared || line.split(' ').nth(1) == Some(dump)))
+    ADDED
+        .iter()
+        .any(|(line, added)| has(added) && (is_shared || line.split(' ').nth(1) == Some(dump)))
         || (matches!(name, "-csv" | "-nocsvseparator" | "-dir") && is_shared)
 }

@@ -30,21 +30,36 @@ fn printed(id: &str) -> Printed {
 /// Cells of the rows behind the name of a trace: two blanks and more part them.
 fn rows(printed: &Printed, trace: &str) -> Vec<Vec<String>> {
     let name = trace.rsplit('/').next().unwrap();
-    let lines = printed.out.lines().skip_while(|line| !line.ends_with(&format!("{name}.etl"))).skip(1);
+    let lines = printed
+        .out
+        .lines()
+        .skip_while(|line| !line.ends_with(&format!("{name}.etl")))
+        .skip(1);
     let cells = |line: &str| {
-        line.split("  ").map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect()
+        line.split("  ")
+            .map(|cell| cell.trim().to_owned())
+            .filter(|cell| !cell.is_empty())
+            .collect()
     };
-    lines.take_while(|line| !line.is_empty()).map(cells).collect()
+    lines
+        .take_while(|line| !line.is_empty())
+        .map(cells)
+        .collect()
 }
 
 fn number(text: &str) -> f64 {
-    text.replace(' ', "").parse().unwrap_or_else(|_| panic!("{text:?} is no number"))
+    text.replace(' ', "")
+        .parse()
+        .unwrap_or_else(|_| panic!("{text:?} is no number"))
 }
 
 /// A time that is printed in whole milliseconds.
 #[track_caller]
 fn same_ms(cell: &str, ns: i64) {
-    assert!((number(cell) - ns as f64 / 1e6).abs() <= 0.5, "{cell} ms, {ns} ns");
+    assert!(
+        (number(cell) - ns as f64 / 1e6).abs() <= 0.5,
+        "{cell} ms, {ns} ns"
+    );
 }
 
 /// CPU of a function in a process by its samples, and its waits: `image!name` ends so.
@@ -58,12 +73,18 @@ fn of_function(truth: &Value, pid: &str, name: &str) -> (i64, i64) {
             .find(|(function, _)| function.ends_with(&end))
             .map_or(0, |(_, f)| f[value].as_i64().unwrap())
     };
-    (find("functions", "inclusive") * interval_ns, find("function_waits", "wait_ns"))
+    (
+        find("functions", "inclusive") * interval_ns,
+        find("function_waits", "wait_ns"),
+    )
 }
 
 fn pids(truth: &Value, name: &str) -> Vec<String> {
     let processes = truth["processes"].as_object().unwrap().iter();
-    processes.filter(|(_, process)| process["name"] == name).map(|(pid, _)| pid.clone()).collect()
+    processes
+        .filter(|(_, process)| process["name"] == name)
+        .map(|(pid, _)| pid.clone())
+        .collect()
 }
 
 /// CPU of a process by its samples.
@@ -74,8 +95,12 @@ fn cpu_ns(truth: &Value, pid: &str) -> i64 {
 
 /// Checks rows of methods (CPU, wait, …, name) and returns how many there are.
 fn check_methods(rows: &[Vec<String>], truth: &Value, pid: &str) -> usize {
-    let methods = rows.iter().filter(|row| row.len() >= 4 && row[0] != "CPU ms");
-    let methods: Vec<_> = methods.filter(|row| !row.last().unwrap().contains('\\')).collect();
+    let methods = rows
+        .iter()
+        .filter(|row| row.len() >= 4 && row[0] != "CPU ms");
+    let methods: Vec<_> = methods
+        .filter(|row| !row.last().unwrap().contains('\\'))
+        .collect();
     for row in &methods {
         let (cpu, wait) = of_function(truth, pid, row.last().unwrap());
         same_ms(&row[0], cpu);
@@ -86,16 +111,20 @@ fn check_methods(rows: &[Vec<String>], truth: &Value, pid: &str) -> usize {
 
 /// CPU and wait of a row with that name.
 fn named<'r>(rows: &'r [Vec<String>], name: &str) -> (&'r str, &'r str) {
-    let row =
-        rows.iter().find(|row| row.last().unwrap() == name).unwrap_or_else(|| panic!("{name}: {rows:?}"));
+    let row = rows
+        .iter()
+        .find(|row| row.last().unwrap() == name)
+        .unwrap_or_else(|| panic!("{name}: {rows:?}"));
     (&row[0], &row[1])
 }
 
 #[test]
 fn methods_of_the_writer_are_those_of_the_simulation() {
-    for (id, trace, methods) in
-        [("cpu-serial-methods", SERIAL, 9), ("cpu-hard-faults", SERIAL, 1), ("cpu-hard-faults", PARALLEL, 1)]
-    {
+    for (id, trace, methods) in [
+        ("cpu-serial-methods", SERIAL, 9),
+        ("cpu-hard-faults", SERIAL, 1),
+        ("cpu-hard-faults", PARALLEL, 1),
+    ] {
         let truth = truth(trace);
         let pid = &pids(&truth, "FileWriter.exe")[0];
         let rows = rows(&printed(id), trace);
@@ -107,7 +136,10 @@ fn methods_of_the_writer_are_those_of_the_simulation() {
     let call = &truth["calls"][0];
     let took_ns = call["end_ns"].as_i64().unwrap() - call["start_ns"].as_i64().unwrap();
     let rows = rows(&printed("cpu-serial-methods"), SERIAL);
-    let row = rows.iter().find(|row| row.last().unwrap().ends_with(".CreateFiles")).unwrap();
+    let row = rows
+        .iter()
+        .find(|row| row.last().unwrap().ends_with(".CreateFiles"))
+        .unwrap();
     assert!(
         (0.0..5.0).contains(&(took_ns as f64 / 1e6 - 1000.0 * number(&row[3]))),
         "{row:?} of {took_ns} ns"
@@ -137,7 +169,9 @@ fn tags_of_the_writer_are_those_of_the_simulation() {
     same_ms(named(&rows, r"Waits\Sleep").1, sleep);
     let (_, faults) = of_function(&truth, pid, "MiIssueHardFault");
     same_ms(named(&rows, r"Memory\Hard Page Fault").1, faults);
-    let tags = rows.iter().filter(|row| row.len() == 4 && row[0] != "CPU ms");
+    let tags = rows
+        .iter()
+        .filter(|row| row.len() == 4 && row[0] != "CPU ms");
     let sum: f64 = tags.map(|row| number(&row[0])).sum();
     same_ms(&sum.to_string(), cpu_ns(&truth, pid));
 }
@@ -147,7 +181,11 @@ fn checkpoints_are_those_of_the_simulation() {
     let truth = truth(SERIAL);
     let (cpu, wait) = of_function(&truth, "4", "NtfsCheckpointVolume");
     assert!(cpu > 500_000_000 && wait > 0);
-    for id in ["cpu-system-tags", "cpu-checkpoint-total", "cpu-checkpoint-methods"] {
+    for id in [
+        "cpu-system-tags",
+        "cpu-checkpoint-total",
+        "cpu-checkpoint-methods",
+    ] {
         let of_serial = rows(&printed(id), SERIAL);
         let tag = named(&of_serial, r"File System\NTFS Checkpoint Volume");
         same_ms(tag.0, cpu);
@@ -156,15 +194,30 @@ fn checkpoints_are_those_of_the_simulation() {
             assert_eq!(check_methods(&of_serial, &truth, "4"), 2);
         }
         let of_parallel = rows(&printed(id), PARALLEL);
-        assert!(of_parallel.iter().flatten().all(|cell| !cell.contains("Checkpoint")), "{of_parallel:?}");
+        assert!(
+            of_parallel
+                .iter()
+                .flatten()
+                .all(|cell| !cell.contains("Checkpoint")),
+            "{of_parallel:?}"
+        );
     }
     let total = printed("cpu-checkpoint-total");
-    let total = total.out.lines().find(|line| line.starts_with("All extracts: ")).unwrap();
-    let sums: Vec<&str> =
-        total.split(" ms").map(|part| part.rsplit(['U', 't', 'y', 'l']).next().unwrap()).collect();
+    let total = total
+        .out
+        .lines()
+        .find(|line| line.starts_with("All extracts: "))
+        .unwrap();
+    let sums: Vec<&str> = total
+        .split(" ms")
+        .map(|part| part.rsplit(['U', 't', 'y', 'l']).next().unwrap())
+        .collect();
     same_ms(sums[0], cpu);
     same_ms(sums[1], wait);
-    assert!((number(sums[3]) - number(sums[0]) - number(sums[1]) - number(sums[2])).abs() <= 1.0, "{total}");
+    assert!(
+        (number(sums[3]) - number(sums[0]) - number(sums[1]) - number(sums[2])).abs() <= 1.0,
+        "{total}"
+    );
 }
 
 #[test]
@@ -182,23 +235,47 @@ fn counters_of_the_writer_are_those_of_the_simulation() {
         ("CacheMisses", "llc_misses"),
         ("LLCReferences", "llc_references"),
     ] {
-        assert_eq!(number(cell(title)), counters[name].as_f64().unwrap(), "{title}\n{}", printed.text);
+        assert_eq!(
+            number(cell(title)),
+            counters[name].as_f64().unwrap(),
+            "{title}\n{}",
+            printed.text
+        );
     }
     assert_eq!(cell("CPI"), "1.20");
 }
 
 #[test]
 fn the_load_is_that_of_the_simulation() {
-    let (full, crowded) = (truth("perf/Test_NormalPrio"), truth("perf/Test_NormalPrio8Cores"));
+    let (full, crowded) = (
+        truth("perf/Test_NormalPrio"),
+        truth("perf/Test_NormalPrio8Cores"),
+    );
     let pid = |truth: &Value| pids(truth, "LoadStress.exe")[0].clone();
     let printed = printed("cpu-total");
-    let line = |name: &str| printed.out.lines().find(|line| line.ends_with(name)).unwrap();
-    let cpu = line("Test_NormalPrio.etl").split("CPU ").nth(1).unwrap().split(" ms").next().unwrap();
+    let line = |name: &str| {
+        printed
+            .out
+            .lines()
+            .find(|line| line.ends_with(name))
+            .unwrap()
+    };
+    let cpu = line("Test_NormalPrio.etl")
+        .split("CPU ")
+        .nth(1)
+        .unwrap()
+        .split(" ms")
+        .next()
+        .unwrap();
     same_ms(cpu, cpu_ns(&full, &pid(&full)));
     assert!(number(cpu) > 115_000.0);
     // Twelve threads on eight processors get less CPU than they ask for.
     assert!(cpu_ns(&crowded, &pid(&crowded)) < 115_000_000_000);
-    assert!(line("Test_NormalPrio8Cores.etl").contains("CPU 0 ms"), "{}", printed.text);
+    assert!(
+        line("Test_NormalPrio8Cores.etl").contains("CPU 0 ms"),
+        "{}",
+        printed.text
+    );
 }
 
 #[test]
@@ -206,27 +283,50 @@ fn test_programs_are_those_of_the_simulation() {
     let truth = truth(TESTS);
     let of_line = |text: &str| {
         let all = pids(&truth, "SerializerTests.exe").into_iter();
-        let line = |pid: &String| truth["processes"][pid]["command_line"].as_str().unwrap().contains(text);
+        let line = |pid: &String| {
+            truth["processes"][pid]["command_line"]
+                .as_str()
+                .unwrap()
+                .contains(text)
+        };
         all.filter(line).collect::<Vec<_>>()
     };
-    assert_eq!((of_line("#DataContract").len(), of_line("#Protobuf_net").len()), (6, 3));
+    assert_eq!(
+        (
+            of_line("#DataContract").len(),
+            of_line("#Protobuf_net").len()
+        ),
+        (6, 3)
+    );
     let chosen = rows(&printed("cpu-cmdline"), TESTS);
     let chosen = &chosen[1..];
     assert_eq!(chosen.len(), 6);
     for pid in of_line("#DataContract") {
-        let row = chosen.iter().find(|row| row.last().unwrap().contains(&format!("({pid})"))).unwrap();
+        let row = chosen
+            .iter()
+            .find(|row| row.last().unwrap().contains(&format!("({pid})")))
+            .unwrap();
         same_ms(&row[0], cpu_ns(&truth, &pid));
         let s = |name: &str| truth["processes"][&pid][name].as_f64().unwrap() / 1e9;
         let times = format!("+{:.3} -{:.3} ", s("start_ns"), s("stop_ns"));
         assert!(row.last().unwrap().contains(&times), "{row:?}: {times}");
     }
-    let largest =
-        pids(&truth, "SerializerTests.exe").into_iter().max_by_key(|pid| cpu_ns(&truth, pid)).unwrap();
+    let largest = pids(&truth, "SerializerTests.exe")
+        .into_iter()
+        .max_by_key(|pid| cpu_ns(&truth, pid))
+        .unwrap();
     let module = rows(&printed("cpu-module"), TESTS);
     assert_eq!(module.len(), 2);
     assert!(
-        module[1].iter().any(|cell| cell.starts_with(&format!("SerializerTests.exe({largest})"))),
+        module[1]
+            .iter()
+            .any(|cell| cell.starts_with(&format!("SerializerTests.exe({largest})"))),
         "{module:?}"
     );
-    assert!(module[1].last().unwrap().ends_with(r"net7.0\SerializerTests.exe, 1.0.0.0, protobuf, protobuf"));
+    assert!(
+        module[1]
+            .last()
+            .unwrap()
+            .ends_with(r"net7.0\SerializerTests.exe, 1.0.0.0, protobuf, protobuf")
+    );
 }

@@ -38,10 +38,30 @@ pub(super) const SHOWN: &[(&str, &[&str])] = &[
             "-notestrungrouping",
         ],
     ),
-    ("loadsymbol", &["-filedir", "-fd", "-dir", "-recursive", "-symserver", "-symfolder", "-nocolor"]),
+    (
+        "loadsymbol",
+        &[
+            "-filedir",
+            "-fd",
+            "-dir",
+            "-recursive",
+            "-symserver",
+            "-symfolder",
+            "-nocolor",
+        ],
+    ),
     (
         "converttime",
-        &["-filedir", "-fd", "-dir", "-recursive", "-time", "-showfullfilename", "-sffn", "-nocolor"],
+        &[
+            "-filedir",
+            "-fd",
+            "-dir",
+            "-recursive",
+            "-time",
+            "-showfullfilename",
+            "-sffn",
+            "-nocolor",
+        ],
     ),
     (
         "convert",
@@ -58,7 +78,17 @@ pub(super) const SHOWN: &[(&str, &[&str])] = &[
             "-nocolor",
         ],
     ),
-    ("console", &["FILE...", "-filedir", "-fd", "-dir", "-recursive", "-nocolor"]),
+    (
+        "console",
+        &[
+            "FILE...",
+            "-filedir",
+            "-fd",
+            "-dir",
+            "-recursive",
+            "-nocolor",
+        ],
+    ),
 ];
 
 /// What `-extract -dryrun` lists of a folder with traces that nobody reads: only names matter.
@@ -68,9 +98,22 @@ fn listed(folder: &str, added: &str) -> Vec<String> {
     let mut lines = printed.out.lines();
     let first = lines.next().unwrap().to_owned();
     let names: Vec<String> = lines
-        .map(|line| line.rsplit(['/', '\\']).next().unwrap().split('.').next().unwrap().to_owned())
+        .map(|line| {
+            line.rsplit(['/', '\\'])
+                .next()
+                .unwrap()
+                .split('.')
+                .next()
+                .unwrap()
+                .to_owned()
+        })
         .collect();
-    assert_eq!(first, format!("{} - files found to extract.", names.len()), "{}", printed.text);
+    assert_eq!(
+        first,
+        format!("{} - files found to extract.", names.len()),
+        "{}",
+        printed.text
+    );
     names
 }
 
@@ -105,7 +148,10 @@ fn tests_and_test_runs_are_extracted() {
     assert_eq!(of(""), all);
     assert_eq!(of("-recursive").len(), all.len() + 1);
     for (added, expected) in [
-        ("-tri 0 -trc 1", &["Open_100msCLIENT", "Open_100msSERVER", "Open_450msCLIENT"][..]),
+        (
+            "-tri 0 -trc 1",
+            &["Open_100msCLIENT", "Open_100msSERVER", "Open_450msCLIENT"][..],
+        ),
         ("-TestRunIndex 1 -TestRunCount 1", &["Close_200msCLIENT"]),
         (
             "-validtestsonly",
@@ -119,12 +165,20 @@ fn tests_and_test_runs_are_extracted() {
         ),
         (
             "-validtestsonly -testsperrun 1",
-            &["Close_200msCLIENT", "Open_100msCLIENT", "Open_100msSERVER", "Undated_300msCLIENT"],
+            &[
+                "Close_200msCLIENT",
+                "Open_100msCLIENT",
+                "Open_100msSERVER",
+                "Undated_300msCLIENT",
+            ],
         ),
         ("-skipntests 1", &["Open_450msCLIENT"]),
         ("-skipntests 1 -notestrungrouping", &["Open_450msCLIENT"]),
         ("-tri 1 -notestrungrouping", &[]),
-        ("-minmaxmstesttimes 150-250 400-500", &["Close_200msCLIENT", "Open_450msCLIENT"]),
+        (
+            "-minmaxmstesttimes 150-250 400-500",
+            &["Close_200msCLIENT", "Open_450msCLIENT"],
+        ),
         ("-minmaxtesttime 250 350", &["Undated_300msCLIENT"]),
         ("-testcase Undated", &["Undated_300msCLIENT"]),
         ("-tc Close", &["Close_200msCLIENT"]),
@@ -134,32 +188,76 @@ fn tests_and_test_runs_are_extracted() {
     ] {
         assert_eq!(of(added), expected, "{added}");
     }
-    let wrong = run("ETWAnalyzer -extract all -fd \"tests to extract\" -dryrun -tri x", "");
-    assert!(wrong.exit == 2 && wrong.text.contains("--test-run-index"), "{}", wrong.text);
+    let wrong = run(
+        "ETWAnalyzer -extract all -fd \"tests to extract\" -dryrun -tri x",
+        "",
+    );
+    assert!(
+        wrong.exit == 2 && wrong.text.contains("--test-run-index"),
+        "{}",
+        wrong.text
+    );
 }
 
 #[test]
 fn extractions_take_their_switches() {
-    let of = |added: &str| run(&format!("ETWAnalyzer -extract {added}"), "options to extract");
+    let of = |added: &str| {
+        run(
+            &format!("ETWAnalyzer -extract {added}"),
+            "options to extract",
+        )
+    };
     let folder = drive().join("options to extract");
     std::fs::create_dir_all(folder.join("out")).unwrap();
-    std::fs::copy(drive().join("temp/SlowBrowsing_Skyrmion.etl"), folder.join("Browsing.etl")).unwrap();
-    let region = of("dns -filedir Browsing.etl -outdir out -extractregion 0,5 +1 -nthreads 1 -nocolor");
+    std::fs::copy(
+        drive().join("temp/SlowBrowsing_Skyrmion.etl"),
+        folder.join("Browsing.etl"),
+    )
+    .unwrap();
+    let region =
+        of("dns -filedir Browsing.etl -outdir out -extractregion 0,5 +1 -nthreads 1 -nocolor");
     assert_eq!(region.exit, 0, "{}", region.text);
-    assert!(folder.join("out/Browsing_Time_0.5-1.5.etwx/manifest.json").is_file(), "{}", region.text);
+    assert!(
+        folder
+            .join("out/Browsing_Time_0.5-1.5.etwx/manifest.json")
+            .is_file(),
+        "{}",
+        region.text
+    );
     let whole = of("Default -dir Browsing.etl -outdir out -symserver c:\\temp");
-    assert!(folder.join("out/Browsing.etwx/manifest.json").is_file(), "{}", whole.text);
+    assert!(
+        folder.join("out/Browsing.etwx/manifest.json").is_file(),
+        "{}",
+        whole.text
+    );
     let again = of("all -fd Browsing.etl -outdir out -nooverwrite -symfolder c:\\temp");
-    assert!(again.out.contains("because extract already exists"), "{}", again.text);
+    assert!(
+        again.out.contains("because extract already exists"),
+        "{}",
+        again.text
+    );
     for (added, expected) in [
-        ("all -fd Browsing.etl -outdir nosuch", "there is no such folder"),
+        (
+            "all -fd Browsing.etl -outdir nosuch",
+            "there is no such folder",
+        ),
         ("everything -fd Browsing.etl", "there is no such action"),
         ("all -fd Browsing.etl -nthreads x", "--jobs"),
-        ("all -fd Browsing.etl -nosampling", "an extract keeps samples"),
-        ("all -fd Browsing.etl -speed", "-extract -help lists the switches"),
+        (
+            "all -fd Browsing.etl -nosampling",
+            "an extract keeps samples",
+        ),
+        (
+            "all -fd Browsing.etl -speed",
+            "-extract -help lists the switches",
+        ),
     ] {
         let wrong = of(added);
-        assert!(wrong.exit == 2 && wrong.text.contains(expected), "{expected}: {}", wrong.text);
+        assert!(
+            wrong.exit == 2 && wrong.text.contains(expected),
+            "{expected}: {}",
+            wrong.text
+        );
     }
 }
 
@@ -168,46 +266,104 @@ fn small_commands_take_their_switches() {
     let of = |line: &str, folder: &str| run(&format!("ETWAnalyzer {line}"), folder);
     let time = |files: &str| of(&format!("-converttime {files} -time 1,5s"), "runs");
     let (one, all) = (time("-fd NoTest.json"), time("-filedir ."));
-    assert_eq!((one.out.lines().count(), all.out.lines().count()), (1, 5), "{}{}", one.text, all.text);
+    assert_eq!(
+        (one.out.lines().count(), all.out.lines().count()),
+        (1, 5),
+        "{}{}",
+        one.text,
+        all.text
+    );
     assert_eq!(time("-dir . -recursive").exit, 0);
-    let whole = of("-converttime -fd NoTest -time 1 -showfullfilename -nocolor", "runs");
-    assert!(whole.out.trim_end().ends_with("NoTest.etwx") && !one.out.contains(".etwx"), "{}", whole.text);
+    let whole = of(
+        "-converttime -fd NoTest -time 1 -showfullfilename -nocolor",
+        "runs",
+    );
+    assert!(
+        whole.out.trim_end().ends_with("NoTest.etwx") && !one.out.contains(".etwx"),
+        "{}",
+        whole.text
+    );
     let none = of("-converttime -fd NoTest", "runs");
-    assert!(none.exit == 2 && none.text.contains("-converttime needs a time"), "{}", none.text);
+    assert!(
+        none.exit == 2 && none.text.contains("-converttime needs a time"),
+        "{}",
+        none.text
+    );
 
-    let loaded = of("-loadsymbol -filedir NoTest.json -symfolder c:\\temp -nocolor", "runs");
+    let loaded = of(
+        "-loadsymbol -filedir NoTest.json -symfolder c:\\temp -nocolor",
+        "runs",
+    );
     assert!(matches!(loaded.exit, 0 | 1), "{}", loaded.text);
     let several = of("-loadsymbol -dir . -recursive -symserver c:\\temp", "runs");
-    assert!(matches!(several.exit, 0 | 1) && several.text != loaded.text, "{}", several.text);
+    assert!(
+        matches!(several.exit, 0 | 1) && several.text != loaded.text,
+        "{}",
+        several.text
+    );
     for (added, expected) in [
         ("-symserver", "-symserver needs a value"),
-        ("-nooverwrite", "names are added to the extract where it lies"),
+        (
+            "-nooverwrite",
+            "names are added to the extract where it lies",
+        ),
         ("-time 1", "there is no switch -time of -loadsymbol"),
     ] {
         let wrong = of(&format!("-loadsymbol -fd NoTest {added}"), "runs");
-        assert!(wrong.exit == 2 && wrong.text.contains(expected), "{expected}: {}", wrong.text);
+        assert!(
+            wrong.exit == 2 && wrong.text.contains(expected),
+            "{expected}: {}",
+            wrong.text
+        );
     }
 }
 
 #[test]
 fn lines_without_a_known_command_are_errors() {
     for (line, expected) in [
-        ("-dmp cpu", "error: -dmp: there is no such command\nhint: did you mean -dump?"),
+        (
+            "-dmp cpu",
+            "error: -dmp: there is no such command\nhint: did you mean -dump?",
+        ),
         ("-extrct all -fd x", "hint: did you mean -extract?"),
-        ("-fd x cpu", "error: the line has no command\nhint: did you mean -dump cpu?"),
-        ("-fd x", "error: -fd: the line has no command\nhint: the commands are -extract -dump"),
+        (
+            "-fd x cpu",
+            "error: the line has no command\nhint: did you mean -dump cpu?",
+        ),
+        (
+            "-fd x",
+            "error: -fd: the line has no command\nhint: the commands are -extract -dump",
+        ),
         ("nosuch", "error: nosuch: the line has no command"),
-        ("-analyze -fd x", "error: -analyze: there is no such command"),
+        (
+            "-analyze -fd x",
+            "error: -analyze: there is no such command",
+        ),
     ] {
         let printed = run(&format!("ETWAnalyzer {line}"), "options");
-        assert!(printed.exit == 2 && printed.text.contains(expected), "{expected}\n{}", printed.text);
+        assert!(
+            printed.exit == 2 && printed.text.contains(expected),
+            "{expected}\n{}",
+            printed.text
+        );
         assert_eq!(printed.out, "", "{line}");
     }
     for line in ["", "-help", "-help dump", "-dump -help"] {
         let printed = run(&format!("ETWAnalyzer {line}"), "options");
         assert_eq!(printed.exit, 0, "{}", printed.text);
-        for command in ["-extract", "-dump", "-loadsymbol", "-converttime", "-convert", "-console"] {
-            assert!(printed.out.contains(&format!("  {command} ")), "{command}: {}", printed.text);
+        for command in [
+            "-extract",
+            "-dump",
+            "-loadsymbol",
+            "-converttime",
+            "-convert",
+            "-console",
+        ] {
+            assert!(
+                printed.out.contains(&format!("  {command} ")),
+                "{command}: {}",
+                printed.text
+            );
         }
     }
     let ours = crate::support::run(&["-dmp", "cpu"]);
@@ -220,11 +376,21 @@ fn lines_without_a_known_command_are_errors() {
 fn files_of_rows_name_what_was_asked() {
     let folder = drive().join("asked");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::copy(drive().join("temp/SlowBrowsing_Skyrmion.etl"), folder.join("Case_7msPC.etl")).unwrap();
-    let printed = run("ETWAnalyzer -dump dns -fd Case_7msPC.etl -csv rows.csv", "asked");
+    std::fs::copy(
+        drive().join("temp/SlowBrowsing_Skyrmion.etl"),
+        folder.join("Case_7msPC.etl"),
+    )
+    .unwrap();
+    let printed = run(
+        "ETWAnalyzer -dump dns -fd Case_7msPC.etl -csv rows.csv",
+        "asked",
+    );
     assert_eq!(printed.exit, 0, "{}", printed.text);
     let text = written(&folder.join("rows.csv"));
     let row: Vec<&str> = text.lines().nth(2).unwrap().split(';').collect();
-    assert!(row[1].ends_with("/asked") && row[2] == "Case_7msPC", "{row:?}");
+    assert!(
+        row[1].ends_with("/asked") && row[2] == "Case_7msPC",
+        "{row:?}"
+    );
     assert_eq!((row[4], row[5]), ("Case", "7"), "{row:?}");
 }

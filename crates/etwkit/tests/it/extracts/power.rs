@@ -12,15 +12,27 @@ const NAMES: [(&str, &str); 12] = [
     ("active_scheme", "ActiveProfile"),
     ("base_profile", "Base Profile"),
     ("max_throttle_percent", "MaxThrottleFrequency"),
-    ("max_throttle_percent_class1", "MaxThrottleFrequency Class 1"),
+    (
+        "max_throttle_percent_class1",
+        "MaxThrottleFrequency Class 1",
+    ),
     ("min_throttle_percent", "MinThrottleFrequency"),
-    ("min_throttle_percent_class1", "MinThrottleFrequency Class 1"),
+    (
+        "min_throttle_percent_class1",
+        "MinThrottleFrequency Class 1",
+    ),
     ("autonomous_mode", "Autonomous Mode"),
     ("hetero_policy", "HeteroPolicyInEffect"),
     ("thread_scheduling", "HeteroPolicyThreadScheduling"),
-    ("thread_scheduling_short", "HeteroPolicyThreadSchedulingShort"),
+    (
+        "thread_scheduling_short",
+        "HeteroPolicyThreadSchedulingShort",
+    ),
     ("energy_preference_percent", "EnergyPreference"),
-    ("energy_preference_percent_class1", "EnergyPreference Class 1"),
+    (
+        "energy_preference_percent_class1",
+        "EnergyPreference Class 1",
+    ),
 ];
 
 #[test]
@@ -29,8 +41,12 @@ fn both_captures_are_those_of_the_truth() {
         let extract = Extract::of(&[&trace], &[]);
         let answer = run(&["dump", "power", "--json", &extract.path]);
         assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
-        let rows: Vec<Value> =
-            answer.out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+        let rows: Vec<Value> = answer
+            .out
+            .lines()
+            .skip(1)
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
         assert!(
             rows.iter().all(|row| row["snapshot"].as_i64().unwrap() < 2),
             "{trace}: there are two captures"
@@ -43,7 +59,9 @@ fn both_captures_are_those_of_the_truth() {
                 .collect();
             let truth = truth["power"][capture].as_object().unwrap();
             for (name, ours) in NAMES {
-                let row = of.get(ours).unwrap_or_else(|| panic!("{trace} {capture} {ours}"));
+                let row = of
+                    .get(ours)
+                    .unwrap_or_else(|| panic!("{trace} {capture} {ours}"));
                 match truth.get(&format!("{name}_name")) {
                     Some(scheme) => assert_eq!(&row["value"], scheme, "{trace} {capture} {name}"),
                     None => assert_eq!(row["number"], truth[name], "{trace} {capture} {name}"),
@@ -57,6 +75,10 @@ fn both_captures_are_those_of_the_truth() {
             "{trace}"
         );
         let profile = extract.ask("select previous, profile from power_profile");
-        assert_eq!(profile[0][..], truth["power"]["profile_change"].as_array().unwrap()[1..], "{trace}");
+        assert_eq!(
+            profile[0][..],
+            truth["power"]["profile_change"].as_array().unwrap()[1..],
+            "{trace}"
+        );
     }
 }

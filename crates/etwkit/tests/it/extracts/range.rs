@@ -8,11 +8,26 @@ use crate::support::{Exit, run};
 /// The rows of `dump cpu`, without what a part of a trace cannot know.
 fn cpu(path: &str, options: &[&str]) -> Vec<Value> {
     let answer = run(&[&["dump", "cpu", "--json", path], options].concat());
-    assert_eq!((answer.exit, answer.other_errors().as_str()), (Exit::Answered, ""));
+    assert_eq!(
+        (answer.exit, answer.other_errors().as_str()),
+        (Exit::Answered, "")
+    );
     let row = |line: &str| {
         let row: Value = serde_json::from_str(line).unwrap();
-        let columns = ["pid", "cpu_ns", "run_ns", "wait_ns", "ready_ns", "switches", "preemptions"];
-        columns.iter().map(|column| row[column].clone()).collect::<Vec<_>>().into()
+        let columns = [
+            "pid",
+            "cpu_ns",
+            "run_ns",
+            "wait_ns",
+            "ready_ns",
+            "switches",
+            "preemptions",
+        ];
+        columns
+            .iter()
+            .map(|column| row[column].clone())
+            .collect::<Vec<_>>()
+            .into()
     };
     answer.out.lines().skip(1).map(row).collect()
 }
@@ -40,9 +55,20 @@ fn a_range_outside_the_trace_is_refused() {
     let (trace, _) = made_with("sched").remove(0);
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("x.etwx");
-    let answer = run(&["extract", "--range", "500..600", "--out", out.to_str().unwrap(), &trace]);
+    let answer = run(&[
+        "extract",
+        "--range",
+        "500..600",
+        "--out",
+        out.to_str().unwrap(),
+        &trace,
+    ]);
     assert_eq!(answer.exit, Exit::Error);
-    assert!(answer.err.contains("outside the trace") && answer.err.contains("hint: "), "{}", answer.err);
+    assert!(
+        answer.err.contains("outside the trace") && answer.err.contains("hint: "),
+        "{}",
+        answer.err
+    );
     assert!(!out.exists());
 }
 
@@ -54,10 +80,25 @@ fn damage_of_the_file_is_reported() {
     let cut = folder.path().join("cut.etl");
     std::fs::write(&cut, &bytes[..bytes.len() - 4001]).unwrap();
     let out = folder.path().join("cut.etwx");
-    let answer = run(&["extract", "--out", out.to_str().unwrap(), cut.to_str().unwrap()]);
-    assert!(answer.out.contains("error: the file ends inside a buffer"), "{}", answer.out);
+    let answer = run(&[
+        "extract",
+        "--out",
+        out.to_str().unwrap(),
+        cut.to_str().unwrap(),
+    ]);
+    assert!(
+        answer.out.contains("error: the file ends inside a buffer"),
+        "{}",
+        answer.out
+    );
     let overview = run(&["dump", "overview", out.to_str().unwrap()]);
-    assert!(overview.out.contains("error: the file ends inside a buffer"), "{}", overview.out);
+    assert!(
+        overview
+            .out
+            .contains("error: the file ends inside a buffer"),
+        "{}",
+        overview.out
+    );
 }
 
 #[test]
@@ -66,11 +107,18 @@ fn derived_tables_that_are_missing_are_computed_again() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("x.etwx");
     let path = out.to_str().unwrap();
-    assert_eq!(run(&["extract", "--out", path, &trace]).exit, Exit::Answered);
+    assert_eq!(
+        run(&["extract", "--out", path, &trace]).exit,
+        Exit::Answered
+    );
     let before = run(&["dump", "cpu", "--json", path]);
     std::fs::remove_dir_all(out.join("derived")).unwrap();
     let after = run(&["dump", "cpu", "--json", path]);
     assert_eq!((after.exit, &after.out), (Exit::Answered, &before.out));
-    assert!(after.err.starts_with("note: computed the derived tables"), "{}", after.err);
+    assert!(
+        after.err.starts_with("note: computed the derived tables"),
+        "{}",
+        after.err
+    );
     assert_eq!(run(&["dump", "cpu", "--json", path]).other_errors(), "");
 }

@@ -15,7 +15,11 @@ fn with(section: &str) -> Vec<(Sample, Value, Arc<Extract>)> {
     for sample in samples() {
         let truth = sample.truth[section].clone();
         if truth.is_object() {
-            let traces: Vec<&str> = sample.files.iter().map(|path| path.to_str().unwrap()).collect();
+            let traces: Vec<&str> = sample
+                .files
+                .iter()
+                .map(|path| path.to_str().unwrap())
+                .collect();
             let extract = Extract::of(&traces, &[]);
             found.push((sample, truth, extract));
         }
@@ -25,7 +29,11 @@ fn with(section: &str) -> Vec<(Sample, Value, Arc<Extract>)> {
 
 fn counts(extract: &Extract, sql: &str) -> Value {
     let rows = extract.by_process(sql);
-    json!(rows.into_iter().map(|(key, row)| (key, row[0].clone())).collect::<BTreeMap<_, _>>())
+    json!(
+        rows.into_iter()
+            .map(|(key, row)| (key, row[0].clone()))
+            .collect::<BTreeMap<_, _>>()
+    )
 }
 
 /// Counts by process and module.
@@ -33,7 +41,10 @@ fn by_module(extract: &Extract, sql: &str) -> BTreeMap<String, BTreeMap<String, 
     let mut table: BTreeMap<String, BTreeMap<String, Value>> = BTreeMap::new();
     for row in extract.ask(sql) {
         let module = row[1].as_str().unwrap().to_owned();
-        table.entry(extract.process(&row[0])).or_default().insert(module, row[2].clone());
+        table
+            .entry(extract.process(&row[0]))
+            .or_default()
+            .insert(module, row[2].clone());
     }
     table
 }
@@ -42,7 +53,10 @@ fn by_module(extract: &Extract, sql: &str) -> BTreeMap<String, BTreeMap<String, 
 fn samples_by_process_and_module_are_those_of_the_truth() {
     for (sample, truth, extract) in with("cpu") {
         let name = &sample.name;
-        let by_process = counts(&extract, "select process_key, count(*) from cpu_sample group by 1");
+        let by_process = counts(
+            &extract,
+            "select process_key, count(*) from cpu_sample group by 1",
+        );
         assert_eq!(by_process, truth["by_process"], "{name}");
         // The truth goes by addresses: code that was compiled at run time lies in no image, though it belongs
         // to the assembly that the runtime names.
@@ -77,9 +91,14 @@ fn disk_accesses_and_page_faults_are_those_of_the_truth() {
         );
         let columns = ["reads", "read_bytes", "writes", "write_bytes", "flushes"];
         check_columns(name, &rows, &truth["by_process"], &columns);
-        let faults =
-            extract.by_process("select process_key, count(*), sum(size_bytes) from hard_fault group by 1");
-        check_columns(name, &faults, &sample.truth["faults"]["by_process"], &["count", "bytes"]);
+        let faults = extract
+            .by_process("select process_key, count(*), sum(size_bytes) from hard_fault group by 1");
+        check_columns(
+            name,
+            &faults,
+            &sample.truth["faults"]["by_process"],
+            &["count", "bytes"],
+        );
     }
 }
 
@@ -97,9 +116,17 @@ fn check_columns(name: &str, rows: &HashMap<String, Vec<Value>>, truth: &Value, 
 fn transfers_are_those_of_the_truth() {
     for (sample, truth, extract) in with("network") {
         let kernel = &truth["kernel_logger"];
-        let any = |table: &Value| table["by_process"].as_object().is_some_and(|t| !t.is_empty());
+        let any = |table: &Value| {
+            table["by_process"]
+                .as_object()
+                .is_some_and(|t| !t.is_empty())
+        };
         // Both report the same transfers; the extract has them once.
-        let truth = if any(kernel) { kernel } else { &truth["kernel_network_provider"] };
+        let truth = if any(kernel) {
+            kernel
+        } else {
+            &truth["kernel_network_provider"]
+        };
         let mut columns = Vec::new();
         let mut names = Vec::new();
         for (column, filter) in [
@@ -116,11 +143,14 @@ fn transfers_are_those_of_the_truth() {
             names.push(column);
         }
         columns.push(
-            "coalesce(sum(size_bytes) filter (where protocol = 'tcp' and kind = 'send'), 0)".to_owned(),
+            "coalesce(sum(size_bytes) filter (where protocol = 'tcp' and kind = 'send'), 0)"
+                .to_owned(),
         );
         names.push("tcp_send_bytes");
-        let rows =
-            extract.by_process(&format!("select process_key, {} from net_io group by 1", columns.join(", ")));
+        let rows = extract.by_process(&format!(
+            "select process_key, {} from net_io group by 1",
+            columns.join(", ")
+        ));
         check_columns(&sample.name, &rows, &truth["by_process"], &names);
     }
 }
@@ -137,16 +167,18 @@ fn exceptions_and_collections_are_those_of_the_truth() {
         let want = truth["exceptions"].as_array().unwrap();
         assert_eq!(rows.len(), want.len(), "{name}");
         for (row, want) in rows.iter().zip(want) {
-            let columns =
-                ["pid", "tid", "type", "message", "hresult", "flags"].map(|column| want[column].clone());
+            let columns = ["pid", "tid", "type", "message", "hresult", "flags"]
+                .map(|column| want[column].clone());
             assert_eq!(row[..], columns, "{name}");
             exceptions += 1;
         }
         let collections = extract.ask(
             "select p.pid, count(*) filter (where gc.start_ns is not null) from gc join process p on p.process_key = gc.process_key group by 1",
         );
-        let ours: BTreeMap<String, Value> =
-            collections.iter().map(|row| (row[0].to_string(), row[1].clone())).collect();
+        let ours: BTreeMap<String, Value> = collections
+            .iter()
+            .map(|row| (row[0].to_string(), row[1].clone()))
+            .collect();
         for (pid, want) in truth["gc"].as_object().unwrap() {
             let ours = ours.get(pid).cloned().unwrap_or(json!(0));
             assert_eq!(ours, want["count"], "{name} {pid}");
@@ -162,7 +194,12 @@ fn exceptions_and_collections_are_those_of_the_truth() {
 fn dump(extract: &Extract, args: &[&str]) -> Vec<Value> {
     let answer = run(&[&["dump"], args, &["--json", &extract.path]].concat());
     assert_eq!(answer.other_errors(), "", "{args:?}");
-    answer.out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+    answer
+        .out
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 #[test]
@@ -183,7 +220,9 @@ type NamedNumbers = BTreeMap<(String, String), Value>;
 fn check_fields(what: &str, ours: &Value, truth: &Value, names: &mut NamedNumbers) -> usize {
     let Some(members) = truth.as_object() else {
         if ours.is_string() && truth.is_number() {
-            let known = names.entry((what.to_owned(), truth.to_string())).or_insert_with(|| ours.clone());
+            let known = names
+                .entry((what.to_owned(), truth.to_string()))
+                .or_insert_with(|| ours.clone());
             assert_eq!(known, ours, "{what}: {truth} has two names");
             return 0;
         }
@@ -201,10 +240,18 @@ fn self_describing_events_are_those_of_the_truth() {
     let (mut values, mut names) = (0, NamedNumbers::new());
     for (sample, truth, extract) in with("events") {
         let name = &sample.name;
-        let own = truth.as_object().unwrap().values().filter(|kind| kind["source"] != "eventinfo");
+        let own = truth
+            .as_object()
+            .unwrap()
+            .values()
+            .filter(|kind| kind["source"] != "eventinfo");
         let own: Vec<&Value> = own.collect();
         let kinds = dump(&extract, &["tracelog", "--by", "kind"]);
-        let count = |rows: &[Value]| rows.iter().filter_map(|row| row["count"].as_i64()).sum::<i64>();
+        let count = |rows: &[Value]| {
+            rows.iter()
+                .filter_map(|row| row["count"].as_i64())
+                .sum::<i64>()
+        };
         let want: i64 = own.iter().filter_map(|kind| kind["count"].as_i64()).sum();
         assert_eq!(count(&kinds), want, "{name}");
         let providers = dump(&extract, &["tracelog"]);
@@ -219,22 +266,33 @@ fn self_describing_events_are_those_of_the_truth() {
                         && row["event_id"] == kind["id"]
                 })
                 .collect();
-            assert!(of.len() as i64 >= kind["count"].as_i64().unwrap(), "{name} {kind}");
+            assert!(
+                of.len() as i64 >= kind["count"].as_i64().unwrap(),
+                "{name} {kind}"
+            );
             for first in kind["first"].as_array().unwrap() {
                 let at = first["time_s"].as_f64().unwrap();
                 let is = |row: &&&Value| {
-                    (row["ts_ns"].as_f64().unwrap() / 1e9 - at).abs() < 2e-7 && row["tid"] == first["tid"]
+                    (row["ts_ns"].as_f64().unwrap() / 1e9 - at).abs() < 2e-7
+                        && row["tid"] == first["tid"]
                 };
-                let row = of.iter().find(is).unwrap_or_else(|| panic!("{name}: no event like {first}"));
+                let row = of
+                    .iter()
+                    .find(is)
+                    .unwrap_or_else(|| panic!("{name}: no event like {first}"));
                 assert_eq!(row["pid"], first["pid"], "{name}");
                 if first["values"].is_object() {
-                    let fields: Value = serde_json::from_str(row["fields"].as_str().unwrap()).unwrap();
+                    let fields: Value =
+                        serde_json::from_str(row["fields"].as_str().unwrap()).unwrap();
                     values += check_fields(name, &fields, &first["values"], &mut names);
                 }
             }
         }
     }
-    assert!(values > 100 || etwkit_testkit::traces().is_none(), "{values}");
+    assert!(
+        values > 100 || etwkit_testkit::traces().is_none(),
+        "{values}"
+    );
 }
 
 #[test]
@@ -250,12 +308,16 @@ fn managed_methods_and_their_samples_are_those_of_the_truth() {
     let (mut known, mut top) = (0, 0);
     for (sample, truth, extract) in with("dotnet") {
         let (name, truth) = (&sample.name, &truth["managed_samples"]);
-        let Some(methods) = truth["known_methods"].as_object() else { continue };
+        let Some(methods) = truth["known_methods"].as_object() else {
+            continue;
+        };
         let rows = extract.ask(
             "select p.pid, count(*) from method m join process p on p.process_key = m.process_key group by 1",
         );
-        let ours: BTreeMap<String, Value> =
-            rows.iter().map(|row| (row[0].to_string(), row[1].clone())).collect();
+        let ours: BTreeMap<String, Value> = rows
+            .iter()
+            .map(|row| (row[0].to_string(), row[1].clone()))
+            .collect();
         for (pid, count) in methods {
             assert_eq!(ours.get(pid), Some(count), "{name} methods of {pid}");
             known += 1;
@@ -271,8 +333,14 @@ fn managed_methods_and_their_samples_are_those_of_the_truth() {
             let text = |key: &str| want[key].as_str().unwrap();
             let full = format!("{}.{}", text("namespace"), text("name"));
             let pid: Option<i64> = text("process").parse().ok();
-            let ours = own.iter().find(|row| row[0].as_i64() == pid && row[1] == full.as_str());
-            assert_eq!(ours.map(|row| &row[2]), Some(&want["samples"]), "{name} {full}");
+            let ours = own
+                .iter()
+                .find(|row| row[0].as_i64() == pid && row[1] == full.as_str());
+            assert_eq!(
+                ours.map(|row| &row[2]),
+                Some(&want["samples"]),
+                "{name} {full}"
+            );
             top += 1;
         }
     }

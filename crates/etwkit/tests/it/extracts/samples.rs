@@ -16,9 +16,12 @@ fn samples_are_those_of_the_truth() {
         );
         let want = ["samples", "idle_samples", "dpc_samples"].map(|key| truth[key].clone());
         assert_eq!(totals[0], want, "{trace}");
-        let by_process = extract.by_process("select process_key, count(*) from cpu_sample group by 1");
-        let by_process: BTreeMap<_, _> =
-            by_process.into_iter().map(|(key, row)| (key, row[0].clone())).collect();
+        let by_process =
+            extract.by_process("select process_key, count(*) from cpu_sample group by 1");
+        let by_process: BTreeMap<_, _> = by_process
+            .into_iter()
+            .map(|(key, row)| (key, row[0].clone()))
+            .collect();
         assert_eq!(json!(by_process), truth["by_process"], "{trace}");
         let mut by_thread = BTreeMap::new();
         for row in extract.ask(
@@ -30,8 +33,10 @@ fn samples_are_those_of_the_truth() {
             assert_eq!(json!(by_thread), truth["by_thread"], "{trace}");
         }
         let cores = extract.ask("select cpu, count(*) from cpu_sample group by 1");
-        let cores: BTreeMap<String, Value> =
-            cores.iter().map(|row| (row[0].to_string(), row[1].clone())).collect();
+        let cores: BTreeMap<String, Value> = cores
+            .iter()
+            .map(|row| (row[0].to_string(), row[1].clone()))
+            .collect();
         assert_eq!(json!(cores), truth["by_core"], "{trace}");
     }
 }
@@ -40,9 +45,13 @@ fn samples_are_those_of_the_truth() {
 fn inclusive_and_leaf_samples_of_methods_are_those_of_the_truth() {
     let mut methods = 0;
     for (trace, truth) in made_with("samples") {
-        let Some(truth) = truth["samples"]["methods"]["rows"].as_object() else { continue };
+        let Some(truth) = truth["samples"]["methods"]["rows"].as_object() else {
+            continue;
+        };
         let extract = Extract::of(&[&trace], &[]);
-        let interval = &extract.ask("select max(weight_ns) from cpu_sample")[0][0].as_i64().unwrap();
+        let interval = &extract.ask("select max(weight_ns) from cpu_sample")[0][0]
+            .as_i64()
+            .unwrap();
         let mut rows = HashMap::new();
         for row in extract.ask(
             "select process_key, coalesce(module_path, '?'), method, samples, exclusive_ns from cpu_method",
@@ -52,11 +61,22 @@ fn inclusive_and_leaf_samples_of_methods_are_those_of_the_truth() {
             rows.insert(key, (row[3].clone(), row[4].as_i64().unwrap() / interval));
         }
         for (process, list) in truth {
-            for want in list.as_array().unwrap().iter().filter(|want| want[0] != "?") {
+            for want in list
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|want| want[0] != "?")
+            {
                 let (module, rva) = (want[0].as_str().unwrap(), want[1].as_str().unwrap());
                 let key = (process.clone(), module.to_owned(), format!("+{rva}"));
-                let ours = rows.get(&key).unwrap_or_else(|| panic!("{trace} {key:?} is missing"));
-                assert_eq!((&ours.0, json!(ours.1)), (&want[2], want[3].clone()), "{trace} {key:?}");
+                let ours = rows
+                    .get(&key)
+                    .unwrap_or_else(|| panic!("{trace} {key:?} is missing"));
+                assert_eq!(
+                    (&ours.0, json!(ours.1)),
+                    (&want[2], want[3].clone()),
+                    "{trace} {key:?}"
+                );
                 methods += 1;
             }
         }
@@ -79,10 +99,18 @@ fn every_sample_belongs_to_the_process_that_had_the_id_then() {
             rows.insert((row[0].as_i64().unwrap(), row[1].as_i64().unwrap()), owner);
         }
         let owners = &truth["sample_owner"];
-        let columns: Vec<&str> =
-            owners["columns"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
-        let at =
-            |name: &str| columns.iter().position(|c| *c == name).unwrap_or_else(|| panic!("{columns:?}"));
+        let columns: Vec<&str> = owners["columns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|c| c.as_str().unwrap())
+            .collect();
+        let at = |name: &str| {
+            columns
+                .iter()
+                .position(|c| *c == name)
+                .unwrap_or_else(|| panic!("{columns:?}"))
+        };
         let list = owners["rows"].as_array().unwrap();
         assert!(list.len() > 100);
         for want in list {
@@ -93,7 +121,12 @@ fn every_sample_belongs_to_the_process_that_had_the_id_then() {
             let ours = near(ns).or_else(|| near(ns + 1)).or_else(|| near(ns - 1));
             let key = want[at("process")].as_str().unwrap();
             let text = |name: &str| want[at(name)].as_str().unwrap();
-            let wanted = format!("{key}/{} {}+{}", want[at("tid")], text("leaf_module"), text("leaf_rva"));
+            let wanted = format!(
+                "{key}/{} {}+{}",
+                want[at("tid")],
+                text("leaf_module"),
+                text("leaf_rva")
+            );
             assert_eq!(ours, Some(&wanted), "{trace} at {time}");
         }
     }
@@ -108,9 +141,17 @@ fn dpcs_interrupts_and_marks_are_those_of_the_truth() {
                 sum(duration_ns) filter (where kind <> 'isr'), sum(duration_ns) filter (where kind = 'isr') from dpc_isr",
         );
         let dpcs = &truth["dpcs"];
-        assert_eq!(rows[0][..2], [dpcs["count"].clone(), dpcs["isr_count"].clone()], "{trace}");
+        assert_eq!(
+            rows[0][..2],
+            [dpcs["count"].clone(), dpcs["isr_count"].clone()],
+            "{trace}"
+        );
         assert_us(&format!("{trace} DPCs"), us(&rows[0][2]), &dpcs["total_us"]);
-        assert_us(&format!("{trace} interrupts"), us(&rows[0][3]), &dpcs["isr_total_us"]);
+        assert_us(
+            &format!("{trace} interrupts"),
+            us(&rows[0][3]),
+            &dpcs["isr_total_us"],
+        );
         let marks = extract.ask("select ts_ns, text from mark order by ts_ns");
         let want = truth["marks"].as_array().unwrap();
         assert_eq!(marks.len(), want.len(), "{trace}");

@@ -23,8 +23,15 @@ fn running_ready_and_waiting_of_every_thread_process_and_reason_are_the_truth() 
 }
 
 /// Columns of a thread or process in the order of [`sums`].
-const SUMS: [&str; 7] =
-    ["switches_in", "preempted", "run_us", "run_open_start_us", "run_open_end_us", "wait_us", "ready_us"];
+const SUMS: [&str; 7] = [
+    "switches_in",
+    "preempted",
+    "run_us",
+    "run_open_start_us",
+    "run_open_end_us",
+    "wait_us",
+    "ready_us",
+];
 
 /// Sums by thread or process, of what happened up to a time. The truth knows who ran from the start of the
 /// session to its end; ours ran from the first event of the kernel logger to its last one, so that what lies
@@ -47,11 +54,16 @@ fn sums(by: &str, limit_ns: i64) -> String {
 
 /// Compares all threads and processes; returns how many threads there are.
 fn check_sums(trace: &str, extract: &Extract, sched: &Value, limit_ns: Option<i64>) -> usize {
-    let end = extract.ask("select duration_ns from trace")[0][0].as_i64().unwrap();
+    let end = extract.ask("select duration_ns from trace")[0][0]
+        .as_i64()
+        .unwrap();
     let limit_ns = limit_ns.unwrap_or(end);
     let mut rows: HashMap<String, Vec<Value>> = HashMap::new();
     for row in extract.ask(&sums("s.process_key, t.tid", limit_ns)) {
-        rows.insert(format!("{}/{}", extract.process(&row[0]), row[1]), row[2..].to_vec());
+        rows.insert(
+            format!("{}/{}", extract.process(&row[0]), row[1]),
+            row[2..].to_vec(),
+        );
     }
     let by_process = extract.by_process(&sums("s.process_key", limit_ns));
     for (key, want) in sched["threads"].as_object().unwrap() {
@@ -84,26 +96,44 @@ fn check_reasons(trace: &str, extract: &Extract, sched: &Value) {
     }
     for (key, want) in sched["threads"].as_object().unwrap() {
         for (reason, waited) in want["wait_us_by_reason"].as_object().unwrap() {
-            let ours = rows.get(&(key.clone(), reason.clone())).copied().unwrap_or_default();
-            assert_us(&format!("{trace} {key} waits for reason {reason}"), ours, waited);
+            let ours = rows
+                .get(&(key.clone(), reason.clone()))
+                .copied()
+                .unwrap_or_default();
+            assert_us(
+                &format!("{trace} {key} waits for reason {reason}"),
+                ours,
+                waited,
+            );
         }
     }
 }
 
 fn check_open_waits(trace: &str, extract: &Extract, sched: &Value) {
-    let Some(truth) = sched["open_waits_at_end"].as_object() else { return };
+    let Some(truth) = sched["open_waits_at_end"].as_object() else {
+        return;
+    };
     let mut keys = HashSet::new();
     for row in extract.ask(
         "select s.process_key, t.tid, s.last_out_ns, s.wait_reason from context_switch s
          join thread t on t.thread_key = s.thread_key where s.is_open_wait",
     ) {
         let key = format!("{}/{}", extract.process(&row[0]), row[1]);
-        let want = truth.get(&key).unwrap_or_else(|| panic!("{trace} {key} does not wait at the end"));
-        assert_us(&format!("{trace} {key} waits since"), us(&row[2]), &want["since_us"]);
+        let want = truth
+            .get(&key)
+            .unwrap_or_else(|| panic!("{trace} {key} does not wait at the end"));
+        assert_us(
+            &format!("{trace} {key} waits since"),
+            us(&row[2]),
+            &want["since_us"],
+        );
         assert_eq!(row[3], want["reason"], "{trace} {key}");
         keys.insert(key);
     }
-    let waiting = truth.iter().filter(|(_, wait)| wait["state"] == 5).map(|(key, _)| key.clone());
+    let waiting = truth
+        .iter()
+        .filter(|(_, wait)| wait["state"] == 5)
+        .map(|(key, _)| key.clone());
     assert_eq!(keys, waiting.collect(), "{trace}");
 }
 
@@ -118,8 +148,15 @@ fn check_processors(trace: &str, extract: &Extract, sched: &Value) {
     );
     for row in rows {
         let cpu = row[0].to_string();
-        assert_us(&format!("{trace} processor {cpu} is busy"), us(&row[1]), &sched["cpu_busy_us"][&cpu]);
-        assert_eq!(row[2], sched["cpu_switches"][&cpu], "{trace} switches of processor {cpu}");
+        assert_us(
+            &format!("{trace} processor {cpu} is busy"),
+            us(&row[1]),
+            &sched["cpu_busy_us"][&cpu],
+        );
+        assert_eq!(
+            row[2], sched["cpu_switches"][&cpu],
+            "{trace} switches of processor {cpu}"
+        );
     }
 }
 
@@ -127,7 +164,9 @@ fn check_processors(trace: &str, extract: &Extract, sched: &Value) {
 fn unions_of_methods_are_the_truth() {
     let mut methods = 0;
     for (trace, truth) in made_with("sched") {
-        let Some(truth) = truth["sched"]["methods_wait_ready"]["rows"].as_object() else { continue };
+        let Some(truth) = truth["sched"]["methods_wait_ready"]["rows"].as_object() else {
+            continue;
+        };
         for detail in ["full", "summary"] {
             let extract = Extract::of(&[&trace], &["--detail", detail]);
             let mut rows = HashMap::new();
@@ -159,18 +198,27 @@ fn unions_of_methods_are_the_truth() {
 
 /// Times ready in microseconds by process and whether the processor slept deeply before, sorted.
 fn readies(sched: &Value) -> HashMap<(i64, bool), Vec<f64>> {
-    let columns: Vec<&str> =
-        sched["switch_columns"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let columns: Vec<&str> = sched["switch_columns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap())
+        .collect();
     let at = |name: &str| columns.iter().position(|column| *column == name).unwrap();
     let (new_pid, new_tid, ready) = (at("new_pid"), at("new_tid"), at("ready_us"));
     let (old_tid, c_state) = (at("old_tid"), at("prev_cstate"));
     let mut all: HashMap<(i64, bool), Vec<f64>> = HashMap::new();
     for switch in sched["switches"].as_array().unwrap() {
-        let Some(ready) = switch[ready].as_f64().filter(|_| switch[new_tid] != 0) else { continue };
+        let Some(ready) = switch[ready].as_f64().filter(|_| switch[new_tid] != 0) else {
+            continue;
+        };
         let is_deep = switch[old_tid] == 0 && switch[c_state].as_i64().unwrap() > 0;
-        all.entry((switch[new_pid].as_i64().unwrap(), is_deep)).or_default().push(ready);
+        all.entry((switch[new_pid].as_i64().unwrap(), is_deep))
+            .or_default()
+            .push(ready);
     }
-    all.values_mut().for_each(|values| values.sort_by(f64::total_cmp));
+    all.values_mut()
+        .for_each(|values| values.sort_by(f64::total_cmp));
     all
 }
 
@@ -184,7 +232,11 @@ fn percentiles_of_times_ready_are_those_of_the_truth() {
         let extract = Extract::of(&[&trace], &[]);
         let reused = "select pid from process group by pid having count(*) > 1";
         let mut truth = readies(&truth["sched"]);
-        let reused: HashSet<i64> = extract.ask(reused).iter().map(|row| row[0].as_i64().unwrap()).collect();
+        let reused: HashSet<i64> = extract
+            .ask(reused)
+            .iter()
+            .map(|row| row[0].as_i64().unwrap())
+            .collect();
         truth.retain(|(pid, _), _| !reused.contains(pid));
         let mut rows = extract.ask(
             "select p.pid, r.is_deep_sleep, r.count, r.min_ns, r.p5_ns, r.p25_ns, r.p50_ns, r.p90_ns, r.p95_ns, r.p99_ns, r.max_ns,
@@ -203,13 +255,20 @@ fn percentiles_of_times_ready_are_those_of_the_truth() {
             };
             let percents = [0.0, 5.0, 25.0, 50.0, 90.0, 95.0, 99.0, 100.0];
             for (percent, ours) in percents.into_iter().zip(&row[3..11]) {
-                assert_us(&format!("{trace} {key:?} {percent}%"), us(ours), &json!(percentile(percent)));
+                assert_us(
+                    &format!("{trace} {key:?} {percent}%"),
+                    us(ours),
+                    &json!(percentile(percent)),
+                );
             }
             let sum: f64 = values.iter().sum();
             let longest: f64 = values[values.len() * 99 / 100..].iter().sum();
             // Each value is cut to a nanosecond.
             let tolerance = 0.6 + values.len() as f64 * 0.06;
-            assert!((us(&row[11]) - sum).abs() < tolerance, "{trace} {key:?}: {row:?}, the truth is {sum}");
+            assert!(
+                (us(&row[11]) - sum).abs() < tolerance,
+                "{trace} {key:?}: {row:?}, the truth is {sum}"
+            );
             assert!(
                 (us(&row[12]) - longest).abs() < tolerance,
                 "{trace} {key:?}: {row:?}, the truth is {longest}"
@@ -233,10 +292,16 @@ fn the_union_in_sql_is_that_of_the_derived_tables() {
             "select process_key, union_duration(last_out_ns, last_out_ns + wait_ns), union_duration(in_ns - ready_ns, in_ns)
              from context_switch where in_ns is not null group by 1",
         );
-        for (process, row) in extract.by_process("select process_key, wait_ns, ready_ns from cpu_process") {
+        for (process, row) in
+            extract.by_process("select process_key, wait_ns, ready_ns from cpu_process")
+        {
             let number = |value: &Value| value.as_i64().unwrap_or_default();
             let ours: Vec<i64> = row.iter().map(number).collect();
-            assert_eq!(ours, unions[&process].iter().map(number).collect::<Vec<_>>(), "{trace} {process}");
+            assert_eq!(
+                ours,
+                unions[&process].iter().map(number).collect::<Vec<_>>(),
+                "{trace} {process}"
+            );
         }
     }
 }
@@ -255,11 +320,21 @@ fn up_to_the_damage_a_broken_trace_has_the_rows_of_the_truth() {
 fn behind_a_gap_nothing_is_reported_that_is_not_known() {
     for (trace, truth) in made_with("lost") {
         let extract = Extract::of(&[&trace], &[]);
-        let switches =
-            extract.ask("select cpu, count(in_ns) from context_switch where cpu is not null group by 1");
-        check_survivors(&trace, &switches, &truth["lost"], "surviving_switches_by_cpu");
+        let switches = extract
+            .ask("select cpu, count(in_ns) from context_switch where cpu is not null group by 1");
+        check_survivors(
+            &trace,
+            &switches,
+            &truth["lost"],
+            "surviving_switches_by_cpu",
+        );
         let samples = extract.ask("select cpu, count(*) from cpu_sample group by 1");
-        check_survivors(&trace, &samples, &truth["lost"], "surviving_samples_by_core");
+        check_survivors(
+            &trace,
+            &samples,
+            &truth["lost"],
+            "surviving_samples_by_core",
+        );
         for (cpu, busy) in truth["lost"]["after_gap_busy"].as_object().unwrap() {
             let ns = |key: &str| (busy[key].as_f64().unwrap() * 1000.0).round() as i64;
             let rows = extract.ask(&format!(
@@ -281,7 +356,10 @@ fn behind_a_gap_nothing_is_reported_that_is_not_known() {
 fn check_survivors(trace: &str, rows: &[Vec<Value>], lost: &Value, section: &str) {
     for row in rows {
         let cpu = row[0].to_string();
-        let (ours, truth) = (row[1].as_u64().unwrap(), lost[section][&cpu].as_u64().unwrap());
+        let (ours, truth) = (
+            row[1].as_u64().unwrap(),
+            lost[section][&cpu].as_u64().unwrap(),
+        );
         let more = if lost["file_cut"] == true { 200 } else { 0 };
         assert!(
             (truth..=truth + more).contains(&ours),

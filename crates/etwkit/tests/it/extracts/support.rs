@@ -26,26 +26,54 @@ impl Extract {
     pub(super) fn of(traces: &[&str], options: &[&str]) -> Arc<Self> {
         type Known = HashMap<Vec<String>, (usize, Option<Arc<Extract>>)>;
         static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
-        let key: Vec<String> = options.iter().chain(traces).map(|text| (*text).to_owned()).collect();
+        let key: Vec<String> = options
+            .iter()
+            .chain(traces)
+            .map(|text| (*text).to_owned())
+            .collect();
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let known = known.get_or_insert_default();
         let number = known.len();
         let entry = known.entry(key).or_insert((number, None));
-        Arc::clone(entry.1.get_or_insert_with(|| Arc::new(Self::new(entry.0, traces, options))))
+        Arc::clone(
+            entry
+                .1
+                .get_or_insert_with(|| Arc::new(Self::new(entry.0, traces, options))),
+        )
     }
 
     fn new(number: usize, traces: &[&str], options: &[&str]) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("extracts");
         std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join(format!("{number}.etwx")).to_str().unwrap().to_owned();
-        let answer = run(&[&["extract", "--one-session", "--out", &path], options, traces].concat());
-        assert_eq!((answer.exit, answer.other_errors().as_str()), (Exit::Answered, ""), "{traces:?}");
-        let mut extract = Self { path, keys: HashMap::new() };
+        let path = folder
+            .join(format!("{number}.etwx"))
+            .to_str()
+            .unwrap()
+            .to_owned();
+        let answer = run(&[
+            &["extract", "--one-session", "--out", &path],
+            options,
+            traces,
+        ]
+        .concat());
+        assert_eq!(
+            (answer.exit, answer.other_errors().as_str()),
+            (Exit::Answered, ""),
+            "{traces:?}"
+        );
+        let mut extract = Self {
+            path,
+            keys: HashMap::new(),
+        };
         let mut seen: HashMap<i64, u32> = HashMap::new();
         for row in extract.ask("select process_key, pid from process order by process_key") {
             let (key, pid) = (row[0].as_i64().unwrap(), row[1].as_i64().unwrap());
             let ordinal = seen.entry(pid).and_modify(|n| *n += 1).or_insert(1);
-            let text = if *ordinal == 1 { pid.to_string() } else { format!("{pid}#{ordinal}") };
+            let text = if *ordinal == 1 {
+                pid.to_string()
+            } else {
+                format!("{pid}#{ordinal}")
+            };
             extract.keys.insert(key, text);
         }
         extract
@@ -66,12 +94,16 @@ impl Extract {
     /// The rows of an answer by the process key in its first column, which becomes the truth's name.
     #[track_caller]
     pub(super) fn by_process(&self, sql: &str) -> HashMap<String, Vec<Value>> {
-        self.ask(sql).into_iter().map(|row| (self.process(&row[0]), row[1..].to_vec())).collect()
+        self.ask(sql)
+            .into_iter()
+            .map(|row| (self.process(&row[0]), row[1..].to_vec()))
+            .collect()
     }
 
     /// The truth's name of a process.
     pub(super) fn process(&self, key: &Value) -> String {
-        key.as_i64().map_or_else(|| "?".to_owned(), |key| self.keys[&key].clone())
+        key.as_i64()
+            .map_or_else(|| "?".to_owned(), |key| self.keys[&key].clone())
     }
 }
 
@@ -80,20 +112,28 @@ pub(super) fn made_with(section: &str) -> Vec<(String, Value)> {
     let folders = [traces().map(|folder| folder.join("made")), Some(made())];
     let mut found: Vec<(String, Value)> = Vec::new();
     for folder in folders.into_iter().flatten() {
-        let mut paths: Vec<_> =
-            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut paths: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
         paths.sort();
-        let is_known_trace =
-            |path: &&PathBuf| path.extension().is_some_and(|e| e == "etl") && truth_of(path).exists();
+        let is_known_trace = |path: &&PathBuf| {
+            path.extension().is_some_and(|e| e == "etl") && truth_of(path).exists()
+        };
         for path in paths.iter().filter(is_known_trace) {
             let truth = read_json(&truth_of(path));
-            let is_known = found.iter().any(|(known, _)| Path::new(known).file_name() == path.file_name());
+            let is_known = found
+                .iter()
+                .any(|(known, _)| Path::new(known).file_name() == path.file_name());
             if !truth[section].is_null() && !is_known {
                 found.push((path.to_str().unwrap().to_owned(), truth));
             }
         }
     }
-    assert!(!found.is_empty() || traces().is_none(), "no truth has a section {section}");
+    assert!(
+        !found.is_empty() || traces().is_none(),
+        "no truth has a section {section}"
+    );
     found
 }
 
@@ -113,15 +153,25 @@ pub(super) fn us(value: &Value) -> f64 {
 
 #[track_caller]
 pub(super) fn assert_us(what: &str, ours: f64, truth: &Value) {
-    let truth = truth.as_f64().unwrap_or_else(|| panic!("{what}: the truth is {truth}"));
-    assert!((ours - truth).abs() <= TOLERANCE_US, "{what}: {ours} us, the truth is {truth} us");
+    let truth = truth
+        .as_f64()
+        .unwrap_or_else(|| panic!("{what}: the truth is {truth}"));
+    assert!(
+        (ours - truth).abs() <= TOLERANCE_US,
+        "{what}: {ours} us, the truth is {truth} us"
+    );
 }
 
 /// Microseconds that are those of the truth to a quarter.
 #[track_caller]
 pub(super) fn assert_near(what: &str, ours: f64, truth: &Value) {
-    let truth = truth.as_f64().unwrap_or_else(|| panic!("{what}: the truth is {truth}"));
-    assert!((ours - truth).abs() <= 0.25, "{what}: {ours} us, the truth is {truth} us");
+    let truth = truth
+        .as_f64()
+        .unwrap_or_else(|| panic!("{what}: the truth is {truth}"));
+    assert!(
+        (ours - truth).abs() <= 0.25,
+        "{what}: {ours} us, the truth is {truth} us"
+    );
 }
 
 /// Rows of a dump.
@@ -130,10 +180,18 @@ pub(super) fn dump_rows(args: &[&str], extract: &Extract) -> Vec<Value> {
     let answer = run(&[&["dump"], args, &["--json", &extract.path]].concat());
     let other = answer.other_errors();
     // An answer without rows is an answer.
-    assert!(other.is_empty() || other.starts_with("note: nothing in "), "{args:?}: {other}");
+    assert!(
+        other.is_empty() || other.starts_with("note: nothing in "),
+        "{args:?}: {other}"
+    );
     assert!(answer.exit != Exit::Error, "{args:?}");
-    let rows = answer.out.lines().skip(1).filter(|line| !line.starts_with("{\"nothing\":"));
-    rows.map(|line| serde_json::from_str(line).unwrap()).collect()
+    let rows = answer
+        .out
+        .lines()
+        .skip(1)
+        .filter(|line| !line.starts_with("{\"nothing\":"));
+    rows.map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// Compares what a dump prints with a transcript.
@@ -142,7 +200,10 @@ pub(super) fn print_as(name: &str, args: &[&str], extract: &Extract) {
     let answer = run(&[&["dump"], args, &["--time-format", "s", &extract.path]].concat());
     let command = format!("$ etwkit dump {} --time-format s", args.join(" "));
     let Answer { out, err, exit } = answer;
-    compare(&format!("{command}\n{out}{err}[exit {}]\n", exit.code()), name);
+    compare(
+        &format!("{command}\n{out}{err}[exit {}]\n", exit.code()),
+        name,
+    );
 }
 
 /// The last part of a path of Windows.

@@ -37,11 +37,17 @@ const REGIONS: &str = r#"<InstrumentationManifest><Instrumentation><Regions>
 "#;
 
 fn bytes(parts: &[(u64, usize)]) -> Vec<u8> {
-    parts.iter().flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size)).collect()
+    parts
+        .iter()
+        .flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size))
+        .collect()
 }
 
 fn wide(text: &str) -> Vec<u8> {
-    text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+    text.encode_utf16()
+        .chain([0])
+        .flat_map(u16::to_le_bytes)
+        .collect()
 }
 
 /// A trace that is being written; a tick is a microsecond.
@@ -53,17 +59,32 @@ struct Recording {
 impl Recording {
     /// An event of thread 101 of process 100.
     fn kernel(&mut self, us: i64, (group, opcode, version): (u8, u8, u8), payload: &[u8]) {
-        let context =
-            KernelContext::IdsAndTimes { thread_id: 101, process_id: 100, kernel_time: 0, user_time: 0 };
+        let context = KernelContext::IdsAndTimes {
+            thread_id: 101,
+            process_id: 100,
+            kernel_time: 0,
+            user_time: 0,
+        };
         let timestamp = self.start + us;
-        let event =
-            KernelEvent { context, timestamp, group, opcode, version, payload, ..KernelEvent::default() };
+        let event = KernelEvent {
+            context,
+            timestamp,
+            group,
+            opcode,
+            version,
+            payload,
+            ..KernelEvent::default()
+        };
         self.writer.write(0, event).unwrap();
     }
 
     fn registry(&mut self, op: u8, from: i64, to: i64, status: u64, block: u64, name: &str) {
         let begin = (self.start + from) as u64;
-        let payload = [bytes(&[(begin, 8), (status, 4), (0, 4), (block, 8)]), wide(name)].concat();
+        let payload = [
+            bytes(&[(begin, 8), (status, 4), (0, 4), (block, 8)]),
+            wide(name),
+        ]
+        .concat();
         self.kernel(to, (9, op, 2), &payload);
     }
 
@@ -71,7 +92,11 @@ impl Recording {
         let event = ManifestEvent {
             timestamp: self.start + us,
             provider,
-            descriptor: Descriptor { id, version, ..Descriptor::default() },
+            descriptor: Descriptor {
+                id,
+                version,
+                ..Descriptor::default()
+            },
             process_id: 100,
             thread_id: 101,
             payload,
@@ -82,7 +107,14 @@ impl Recording {
 
     fn session(&mut self, us: i64, kind: (u16, u8), name: &str, numbers: &[u64]) {
         let tail = bytes(&numbers.iter().map(|n| (*n, 4)).collect::<Vec<_>>());
-        let payload = [&[7; 16][..], &bytes(&[(0x100, 4)]), &wide(name), &wide("c:\\a.etl"), &tail].concat();
+        let payload = [
+            &[7; 16][..],
+            &bytes(&[(0x100, 4)]),
+            &wide(name),
+            &wide("c:\\a.etl"),
+            &tail,
+        ]
+        .concat();
         self.provider(us, TRACING, kind, &payload);
     }
 }
@@ -94,9 +126,21 @@ fn trace(folder: &Path) -> String {
     options.header.session_name = "NT Kernel Logger".into();
     options.header.log_file_mode = 0x1;
     let writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
-    let mut r = Recording { writer, start: options.t0 };
+    let mut r = Recording {
+        writer,
+        start: options.t0,
+    };
     let process = [
-        bytes(&[(0x1000, 8), (100, 4), (4, 4), (1, 4), (0, 4), (0, 8), (0, 4), (0, 4)]),
+        bytes(&[
+            (0x1000, 8),
+            (100, 4),
+            (4, 4),
+            (1, 4),
+            (0, 4),
+            (0, 8),
+            (0, 4),
+            (0, 4),
+        ]),
         b"setup.exe\0".to_vec(),
         wide("setup.exe /quiet"),
         wide(""),
@@ -108,7 +152,15 @@ fn trace(folder: &Path) -> String {
     r.kernel(
         1,
         (0, 5, 2),
-        &bytes(&[(0x2_0003, 4), (0, 4), (0x100_0000, 4), (0, 8), (0, 8), (0, 4), (85, 4)]),
+        &bytes(&[
+            (0x2_0003, 4),
+            (0, 4),
+            (0x100_0000, 4),
+            (0, 8),
+            (0, 8),
+            (0, 4),
+            (85, 4),
+        ]),
     );
     let run = 0xFFFF_9000_0000_00A0;
     r.registry(24, 2, 2, 0, run, r"\REGISTRY\MACHINE\SOFTWARE\Run");
@@ -119,12 +171,31 @@ fn trace(folder: &Path) -> String {
     r.registry(11, 220, 300, 0xC000_0022, 0, r"\Registry\User\S-1-5-18");
     r.registry(13, 310, 330, 0, 0x77, "");
     r.session(1000, (10, 1), "Audit", &[4, 64, 128, 4, 4, 0]);
-    let enable = [&DNS.to_bytes()[..], &wide("Audit"), &bytes(&[(0xFF, 8), (0, 8), (1, 4), (4, 1)])].concat();
+    let enable = [
+        &DNS.to_bytes()[..],
+        &wide("Audit"),
+        &bytes(&[(0xFF, 8), (0, 8), (1, 4), (4, 1)]),
+    ]
+    .concat();
     r.provider(1200, TRACING, (14, 1), &enable);
     r.session(1300, (10, 1), "Other", &[4, 64, 128, 4, 4, 0]);
-    r.provider(1500, TRACING, (15, 0), &[&DNS.to_bytes()[..], &wide("Audit")].concat());
+    r.provider(
+        1500,
+        TRACING,
+        (15, 0),
+        &[&DNS.to_bytes()[..], &wide("Audit")].concat(),
+    );
     r.session(2000, (11, 2), "Audit", &[4, 64, 128, 9, 8, 0, 7, 2, 1, 33]);
-    let enter = bytes(&[(15, 4), (0, 4), (1, 4), (9, 1), (4000, 4), (5000, 4), (77, 8), (42, 4)]);
+    let enter = bytes(&[
+        (15, 4),
+        (0, 4),
+        (1, 4),
+        (9, 1),
+        (4000, 4),
+        (5000, 4),
+        (77, 8),
+        (42, 4),
+    ]);
     r.provider(2500, POWER, (506, 3), &enter);
     let exit = bytes(&[
         (3, 4),
@@ -142,7 +213,11 @@ fn trace(folder: &Path) -> String {
         (1, 4),
     ]);
     r.provider(9000, POWER, (507, 12), &exit);
-    let file = r.writer.finish(options.header.start_time + 100_000).unwrap().into_inner();
+    let file = r
+        .writer
+        .finish(options.header.start_time + 100_000)
+        .unwrap()
+        .into_inner();
     let path = folder.join("system.etl");
     std::fs::write(&path, file).unwrap();
     path.to_str().unwrap().to_owned()
@@ -171,35 +246,69 @@ fn what_the_dumps_print() {
     let extract = extract(&[]);
     for (name, args) in [
         ("dump-registry", &["registry"][..]),
-        ("dump-registry-depth", &["registry", "--depth", "0", "--column", "+Opened;+Closed"]),
-        ("dump-registry-status", &["registry", "--by", "status", "--per-process"]),
-        ("dump-registry-details", &["registry", "--details", "--time-digits", "6"]),
+        (
+            "dump-registry-depth",
+            &["registry", "--depth", "0", "--column", "+Opened;+Closed"],
+        ),
+        (
+            "dump-registry-status",
+            &["registry", "--by", "status", "--per-process"],
+        ),
+        (
+            "dump-registry-details",
+            &["registry", "--details", "--time-digits", "6"],
+        ),
         ("dump-loggers", &["loggers"]),
-        ("dump-loggers-details", &["loggers", "--details", "--time-digits", "4"]),
+        (
+            "dump-loggers-details",
+            &["loggers", "--details", "--time-digits", "4"],
+        ),
         ("dump-standby", &["standby", "--column", "+Battery;+Ac"]),
     ] {
         print_as(name, args, &extract);
     }
     let regions = regions("regions.xml", REGIONS);
-    for (name, args) in
-        [("dump-region", &[][..]), ("dump-region-details", &["--details", "--open", "--time-digits", "4"])]
-    {
+    for (name, args) in [
+        ("dump-region", &[][..]),
+        (
+            "dump-region-details",
+            &["--details", "--open", "--time-digits", "4"],
+        ),
+    ] {
         let args = [&["dump", "region", "--time-format", "s"], args].concat();
         let answer = run(&[&args[..], &["--regions", &regions, &extract.path]].concat());
         let command = format!("$ etwkit {} --regions regions.xml", args.join(" "));
-        compare(&format!("{command}\n{}{}[exit {}]\n", answer.out, answer.err, answer.exit.code()), name);
+        compare(
+            &format!(
+                "{command}\n{}{}[exit {}]\n",
+                answer.out,
+                answer.err,
+                answer.exit.code()
+            ),
+            name,
+        );
     }
 }
 
 #[test]
 fn sums_of_the_registry_do_not_need_single_operations() {
     let [full, summary] = [&[][..], &["--detail", "summary"]].map(extract);
-    for args in [&["registry"][..], &["registry", "--by", "operation"], &["registry", "--by", "process"]] {
-        assert_eq!(dump_rows(args, &full), dump_rows(args, &summary), "{args:?}");
+    for args in [
+        &["registry"][..],
+        &["registry", "--by", "operation"],
+        &["registry", "--by", "process"],
+    ] {
+        assert_eq!(
+            dump_rows(args, &full),
+            dump_rows(args, &summary),
+            "{args:?}"
+        );
     }
-    for args in
-        [&["registry", "--details"][..], &["registry", "--status", "failed"], &["registry", "--by", "value"]]
-    {
+    for args in [
+        &["registry", "--details"][..],
+        &["registry", "--status", "failed"],
+        &["registry", "--by", "value"],
+    ] {
         let answer = run(&[&["dump"], args, &[&summary.path]].concat());
         assert_eq!(answer.exit, Exit::Nothing, "{args:?}");
         assert!(answer.out.contains("only sums"), "{args:?}: {}", answer.out);
@@ -209,23 +318,40 @@ fn sums_of_the_registry_do_not_need_single_operations() {
     assert_eq!(answer.exit, Exit::Nothing, "{}", answer.out);
     // Sessions and stays are few: a summary has them.
     for args in [&["loggers"][..], &["loggers", "--details"], &["standby"]] {
-        assert_eq!(dump_rows(args, &full), dump_rows(args, &summary), "{args:?}");
+        assert_eq!(
+            dump_rows(args, &full),
+            dump_rows(args, &summary),
+            "{args:?}"
+        );
     }
 }
 
 #[test]
 fn an_error_in_a_file_of_regions_names_its_place() {
-    let regions = regions("wrong.xml", &REGIONS.replace("<Naming>", "<Naming Style='x'>"));
+    let regions = regions(
+        "wrong.xml",
+        &REGIONS.replace("<Naming>", "<Naming Style='x'>"),
+    );
     let extract = extract(&[]);
     let answer = run(&["dump", "region", "--regions", &regions, &extract.path]);
     assert_eq!(answer.exit, Exit::Error, "{}", answer.err);
-    assert!(answer.err.contains("wrong.xml:7:") && answer.err.contains("found Style"), "{}", answer.err);
-    assert!(answer.err.contains("hint: a file of regions is XML"), "{}", answer.err);
+    assert!(
+        answer.err.contains("wrong.xml:7:") && answer.err.contains("found Style"),
+        "{}",
+        answer.err
+    );
+    assert!(
+        answer.err.contains("hint: a file of regions is XML"),
+        "{}",
+        answer.err
+    );
 }
 
 #[test]
 fn what_was_not_recorded_is_named_with_how_to_record_it() {
-    let Some((trace, _)) = super::support::made_with("pmc").into_iter().next() else { return };
+    let Some((trace, _)) = super::support::made_with("pmc").into_iter().next() else {
+        return;
+    };
     let extract = Extract::of(&[&trace], &[]);
     let regions = regions("not-recorded.xml", REGIONS);
     let region = ["region", "--regions", &regions];

@@ -14,7 +14,12 @@ pub(super) fn agree(path: &str, truth: &Value, ours: &Value) -> usize {
     let mut differences = Vec::new();
     let compared = walk(path, truth, ours, &mut differences);
     let shown: Vec<_> = differences.iter().take(12).map(String::as_str).collect();
-    assert!(differences.is_empty(), "{} of {compared} differ:\n{}", differences.len(), shown.join("\n"));
+    assert!(
+        differences.is_empty(),
+        "{} of {compared} differ:\n{}",
+        differences.len(),
+        shown.join("\n")
+    );
     compared
 }
 
@@ -22,17 +27,27 @@ fn walk(path: &str, truth: &Value, ours: &Value, differences: &mut Vec<String>) 
     match (truth, ours) {
         (Value::Object(truth), Value::Object(ours)) => {
             let invented = ours.keys().filter(|key| !truth.contains_key(*key));
-            differences.extend(invented.map(|key| format!("{path}/{key}: only in ours: {}", ours[key])));
+            differences
+                .extend(invented.map(|key| format!("{path}/{key}: only in ours: {}", ours[key])));
             truth
                 .iter()
                 .map(|(k, v)| {
-                    walk(&format!("{path}/{k}"), v, ours.get(k).unwrap_or(&json!("missing")), differences)
+                    walk(
+                        &format!("{path}/{k}"),
+                        v,
+                        ours.get(k).unwrap_or(&json!("missing")),
+                        differences,
+                    )
                 })
                 .sum()
         }
         (Value::Array(truth), Value::Array(ours)) => {
             if truth.len() != ours.len() {
-                differences.push(format!("{path}: expected {} elements, got {}", truth.len(), ours.len()));
+                differences.push(format!(
+                    "{path}: expected {} elements, got {}",
+                    truth.len(),
+                    ours.len()
+                ));
             }
             truth
                 .iter()
@@ -61,8 +76,12 @@ fn equal(truth: &Value, ours: &Value) -> bool {
 pub(super) fn without(value: &Value, keys: &[&str]) -> Value {
     match value {
         Value::Object(object) => {
-            let kept = object.iter().filter(|(key, _)| !keys.contains(&key.as_str()));
-            kept.map(|(key, value)| (key.clone(), without(value, keys))).collect::<Map<_, _>>().into()
+            let kept = object
+                .iter()
+                .filter(|(key, _)| !keys.contains(&key.as_str()));
+            kept.map(|(key, value)| (key.clone(), without(value, keys)))
+                .collect::<Map<_, _>>()
+                .into()
         }
         Value::Array(list) => list.iter().map(|value| without(value, keys)).collect(),
         other => other.clone(),
@@ -86,7 +105,11 @@ impl Sums {
     pub(super) fn at<'s>(&'s mut self, keys: &[&str]) -> &'s mut Map<String, Value> {
         let mut object = &mut self.0;
         for key in keys {
-            object = object.entry(*key).or_insert_with(|| json!({})).as_object_mut().unwrap();
+            object = object
+                .entry(*key)
+                .or_insert_with(|| json!({}))
+                .as_object_mut()
+                .unwrap();
         }
         object
     }

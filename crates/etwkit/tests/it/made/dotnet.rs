@@ -13,12 +13,23 @@ const DYNAMIC: u64 = 1;
 const STARVATION: u64 = 6;
 
 fn events<'t>(trace: &'t Trace) -> impl Iterator<Item = (u32, &'t Event)> {
-    let id = |event: &'t Event| event.name.strip_prefix("Microsoft-Windows-DotNETRuntime ")?.parse().ok();
-    trace.events.iter().filter_map(move |event| Some((id(event)?, event)))
+    let id = |event: &'t Event| {
+        event
+            .name
+            .strip_prefix("Microsoft-Windows-DotNETRuntime ")?
+            .parse()
+            .ok()
+    };
+    trace
+        .events
+        .iter()
+        .filter_map(move |event| Some((id(event)?, event)))
 }
 
 fn of_id(trace: &Trace, id: u32) -> impl Iterator<Item = &Event> {
-    events(trace).filter(move |(own, _)| *own == id).map(|(_, event)| event)
+    events(trace)
+        .filter(move |(own, _)| *own == id)
+        .map(|(_, event)| event)
 }
 
 fn check_exceptions(trace: &Trace) -> usize {
@@ -31,7 +42,11 @@ fn check_exceptions(trace: &Trace) -> usize {
             event.text("ExceptionMessage"),
             format!("{:#x}", event.number("ExceptionHRESULT")),
             event.text("ExceptionEIP"),
-            event.stack.iter().map(|address| format!("{address:#x}")).collect::<Value>(),
+            event
+                .stack
+                .iter()
+                .map(|address| format!("{address:#x}"))
+                .collect::<Value>(),
         ])
     };
     trace.agrees("/exceptions/rows", &of_id(trace, 80).map(row).collect())
@@ -45,17 +60,33 @@ fn check_collections(trace: &Trace) -> usize {
             9 => _ = suspended.insert(event.tid, event),
             1 => _ = started.insert((process, event.number("Count")), event),
             2 => {
-                let Some(start) = started.remove(&(process.clone(), event.number("Count"))) else { continue };
+                let Some(start) = started.remove(&(process.clone(), event.number("Count"))) else {
+                    continue;
+                };
                 assert_eq!(start.number("Depth"), event.number("Depth"));
                 let all = sums.at(&[&process]);
                 add(all, "count", 1);
                 add_us(all, "gc_us", trace.duration_us(event.ticks - start.ticks));
-                add(sums.at(&[&process, "by_generation"]), &start.number("Depth").to_string(), 1);
-                add(sums.at(&[&process, "by_reason"]), &start.number("Reason").to_string(), 1);
+                add(
+                    sums.at(&[&process, "by_generation"]),
+                    &start.number("Depth").to_string(),
+                    1,
+                );
+                add(
+                    sums.at(&[&process, "by_reason"]),
+                    &start.number("Reason").to_string(),
+                    1,
+                );
             }
             3 => {
-                let Some(begin) = suspended.remove(&event.tid) else { continue };
-                add_us(sums.at(&[&process]), "suspended_us", trace.duration_us(event.ticks - begin.ticks));
+                let Some(begin) = suspended.remove(&event.tid) else {
+                    continue;
+                };
+                add_us(
+                    sums.at(&[&process]),
+                    "suspended_us",
+                    trace.duration_us(event.ticks - begin.ticks),
+                );
             }
             _ => {}
         }
@@ -124,12 +155,19 @@ fn check_managed_samples(trace: &Trace) -> usize {
             Some(format!("{}.{}", method.namespace, method.name))
         };
         let leaf = method(event.number("InstructionPointer"));
-        let stack = stacks.get(&stack_owner(event.ticks, tid, event.cpu)).map_or(&[][..], Vec::as_slice);
-        let met: BTreeSet<String> =
-            stack.iter().filter_map(|address| method(*address)).chain(leaf.clone()).collect();
+        let stack = stacks
+            .get(&stack_owner(event.ticks, tid, event.cpu))
+            .map_or(&[][..], Vec::as_slice);
+        let met: BTreeSet<String> = stack
+            .iter()
+            .filter_map(|address| method(*address))
+            .chain(leaf.clone())
+            .collect();
         let process = trace.owner(event);
-        for (kind, name) in
-            met.into_iter().map(|name| ("inclusive", name)).chain(leaf.map(|name| ("leaf", name)))
+        for (kind, name) in met
+            .into_iter()
+            .map(|name| ("inclusive", name))
+            .chain(leaf.map(|name| ("leaf", name)))
         {
             add(sums.at(&[kind, &process]), &name, 1);
         }

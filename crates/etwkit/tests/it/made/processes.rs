@@ -10,9 +10,21 @@ use super::{Event, Trace, add, agree, check, hex};
 /// Threads of each process instance, from the events of threads.
 fn threads(trace: &Trace) -> BTreeMap<String, BTreeSet<u64>> {
     let mut threads: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
-    let kinds = ["Thread/Start", "Thread/End", "Thread/DCStart", "Thread/DCEnd"];
-    for event in trace.events.iter().filter(|event| kinds.contains(&event.name.as_str())) {
-        threads.entry(trace.owner(event)).or_default().insert(event.number("TThreadId"));
+    let kinds = [
+        "Thread/Start",
+        "Thread/End",
+        "Thread/DCStart",
+        "Thread/DCEnd",
+    ];
+    for event in trace
+        .events
+        .iter()
+        .filter(|event| kinds.contains(&event.name.as_str()))
+    {
+        threads
+            .entry(trace.owner(event))
+            .or_default()
+            .insert(event.number("TThreadId"));
     }
     threads
 }
@@ -33,7 +45,13 @@ fn processes(trace: &Trace) -> Map<String, Value> {
         });
         (key, value)
     };
-    trace.directory.processes.instances().iter().map(process).collect()
+    trace
+        .directory
+        .processes
+        .instances()
+        .iter()
+        .map(process)
+        .collect()
 }
 
 /// Instances whose start was recorded, with what else is known of them.
@@ -41,7 +59,9 @@ fn instances(trace: &Trace) -> Map<String, Value> {
     let mut all = processes(trace);
     all.retain(|_, process| !process["start_us"].is_null());
     for instance in trace.directory.processes.instances() {
-        let Some(process) = all.get_mut(&instance.key_text()) else { continue };
+        let Some(process) = all.get_mut(&instance.key_text()) else {
+            continue;
+        };
         let process = process.as_object_mut().unwrap();
         process.remove("parent_pid");
         process.insert("pid".to_owned(), instance.pid.into());
@@ -63,24 +83,46 @@ fn instances(trace: &Trace) -> Map<String, Value> {
 }
 
 fn check_sample_owners(trace: &Trace) -> usize {
-    let samples = trace.all("PerfInfo/SampleProf").filter(|event| event.number("ThreadId") != 0);
+    let samples = trace
+        .all("PerfInfo/SampleProf")
+        .filter(|event| event.number("ThreadId") != 0);
     let row = |event: &Event| {
-        let place = trace.place(event.number("InstructionPointer"), event.pid.unwrap(), event.ticks);
-        json!([event.us, event.cpu, event.number("ThreadId"), trace.owner(event), place.0, place.1])
+        let place = trace.place(
+            event.number("InstructionPointer"),
+            event.pid.unwrap(),
+            event.ticks,
+        );
+        json!([
+            event.us,
+            event.cpu,
+            event.number("ThreadId"),
+            trace.owner(event),
+            place.0,
+            place.1
+        ])
     };
     let mut truth = trace.truth["sample_owner"]["rows"].clone();
     for row in truth.as_array_mut().unwrap() {
         row[5] = hex(row[5].as_str().unwrap()).into();
     }
-    agree(&format!("{}/sample_owner", trace.name), &truth, &samples.map(row).collect())
+    agree(
+        &format!("{}/sample_owner", trace.name),
+        &truth,
+        &samples.map(row).collect(),
+    )
 }
 
 fn check_migration(trace: &Trace) -> usize {
     let mut cpus: BTreeMap<String, BTreeSet<u16>> = BTreeMap::new();
     for event in super::sched::switches(trace) {
-        for tid in [event.number("NewThreadId") as u32, event.number("OldThreadId") as u32] {
+        for tid in [
+            event.number("NewThreadId") as u32,
+            event.number("OldThreadId") as u32,
+        ] {
             if tid != 0 {
-                cpus.entry(trace.thread(tid, event)).or_default().insert(event.cpu);
+                cpus.entry(trace.thread(tid, event))
+                    .or_default()
+                    .insert(event.cpu);
             }
         }
     }
@@ -92,12 +134,18 @@ fn events_buffers_and_processes_of_every_trace() {
     check(&[], |trace| {
         let (session, file) = (trace.input.session(), &trace.input.session().files()[0]);
         let (header, buffers) = (file.header(), file.buffers());
-        let whole = buffers.iter().filter(|buffer| !buffer.is_truncated()).count();
+        let whole = buffers
+            .iter()
+            .filter(|buffer| !buffer.is_truncated())
+            .count();
         let mut compared = trace.agrees("/meta/events", &trace.events.len().into());
         compared += trace.agrees("/buffers_in_file", &whole.into());
         compared += trace.agrees("/meta/cpus", &header.cpu_count.into());
         compared += trace.agrees("/meta/pointer_size", &header.pointer_size.into());
-        compared += trace.agrees("/meta/compressed", &(file.buffer_counts().compressed > 0).into());
+        compared += trace.agrees(
+            "/meta/compressed",
+            &(file.buffer_counts().compressed > 0).into(),
+        );
         compared += trace.agrees("/meta/clock_frequency", &session.clock().frequency.into());
         compared += trace.agrees("/meta/clock", &session.clock().kind.name().into());
         let end_us = (header.end_time - session.clock().start) as f64 / 10.0;

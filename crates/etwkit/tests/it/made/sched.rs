@@ -8,10 +8,21 @@ use super::{Event, Sums, Trace, add, agree, check, counts, stack_owner};
 
 /// What a table of the truth says in some of its columns.
 fn columns(columns: &Value, rows: &Value, wanted: &[&str]) -> Value {
-    let position =
-        |name: &&str| columns.as_array().unwrap().iter().position(|column| column == name).unwrap();
+    let position = |name: &&str| {
+        columns
+            .as_array()
+            .unwrap()
+            .iter()
+            .position(|column| column == name)
+            .unwrap()
+    };
     let positions: Vec<usize> = wanted.iter().map(position).collect();
-    let row = |row: &Value| positions.iter().map(|at| row[at].clone()).collect::<Value>();
+    let row = |row: &Value| {
+        positions
+            .iter()
+            .map(|at| row[at].clone())
+            .collect::<Value>()
+    };
     rows.as_array().unwrap().iter().map(row).collect()
 }
 
@@ -46,7 +57,10 @@ pub(super) fn switches(trace: &Trace) -> impl Iterator<Item = &Event> {
 
 /// From version 3 on there is a byte of flags in its place; the traces have the mode in its lowest bit.
 fn wait_mode(event: &Event) -> u64 {
-    let mode = event.fields.get("OldThreadWaitMode").and_then(Value::as_u64);
+    let mode = event
+        .fields
+        .get("OldThreadWaitMode")
+        .and_then(Value::as_u64);
     mode.unwrap_or_else(|| event.number("ThreadFlags") & 1)
 }
 
@@ -79,14 +93,26 @@ pub(super) fn check_switches(trace: &Trace, section: &str, limit_us: f64) -> usi
     let mut last: BTreeMap<u64, &Event> = BTreeMap::new();
     let mut ours = Vec::new();
     for event in switches(trace).filter(|event| event.us <= limit_us) {
-        ours.push(switch_row(trace, event, last.get(&event.number("NewThreadId")).copied()));
+        ours.push(switch_row(
+            trace,
+            event,
+            last.get(&event.number("NewThreadId")).copied(),
+        ));
         // Each processor has an idle thread of its own.
         if event.number("OldThreadId") != 0 {
             last.insert(event.number("OldThreadId"), event);
         }
     }
-    let truth = columns(&truth["switch_columns"], &truth["switches"], &SWITCH_COLUMNS);
-    agree(&format!("{}{section}/switches", trace.name), &truth, &Value::from(ours))
+    let truth = columns(
+        &truth["switch_columns"],
+        &truth["switches"],
+        &SWITCH_COLUMNS,
+    );
+    agree(
+        &format!("{}{section}/switches", trace.name),
+        &truth,
+        &Value::from(ours),
+    )
 }
 
 /// Counts of context switches by processor and thread, and of readied threads.
@@ -101,12 +127,22 @@ fn check_counts(trace: &Trace) -> usize {
     }
     let mut wanted = truth["threads"].as_object().unwrap().clone();
     wanted.retain(|_, thread| thread["switches_in"] != 0);
-    let wanted: Map<_, _> =
-        wanted.into_iter().map(|(key, t)| (key, json!({"switches_in": t["switches_in"]}))).collect();
-    agree(&format!("{}/sched/threads", trace.name), &wanted.into(), &by_thread.0.into())
-        + trace.agrees("/sched/cpu_switches", &json!(counts(switches(trace).map(|event| event.cpu))))
-        + trace.agrees("/sched/switch_count", &switches(trace).count().into())
-        + trace.agrees("/sched/ready_event_count", &trace.all("Thread/ReadyThread").count().into())
+    let wanted: Map<_, _> = wanted
+        .into_iter()
+        .map(|(key, t)| (key, json!({"switches_in": t["switches_in"]})))
+        .collect();
+    agree(
+        &format!("{}/sched/threads", trace.name),
+        &wanted.into(),
+        &by_thread.0.into(),
+    ) + trace.agrees(
+        "/sched/cpu_switches",
+        &json!(counts(switches(trace).map(|event| event.cpu))),
+    ) + trace.agrees("/sched/switch_count", &switches(trace).count().into())
+        + trace.agrees(
+            "/sched/ready_event_count",
+            &trace.all("Thread/ReadyThread").count().into(),
+        )
 }
 
 fn check_ready(trace: &Trace) -> usize {
@@ -123,10 +159,15 @@ fn check_ready(trace: &Trace) -> usize {
             event.number("Flags") & 1 != 0,
             event.signed("AdjustReason"),
             event.signed("AdjustIncrement"),
-            stacks.get(&stack_owner(event.ticks, readying, event.cpu)).map_or(0, Vec::len),
+            stacks
+                .get(&stack_owner(event.ticks, readying, event.cpu))
+                .map_or(0, Vec::len),
         ])
     };
-    trace.agrees("/ready/rows", &trace.all("Thread/ReadyThread").map(row).collect())
+    trace.agrees(
+        "/ready/rows",
+        &trace.all("Thread/ReadyThread").map(row).collect(),
+    )
 }
 
 /// Module and offset, with the number of samples that met it and of those whose innermost frame it is.
@@ -141,7 +182,9 @@ fn check_samples(trace: &Trace) -> usize {
     let mut methods: BTreeMap<String, Places> = BTreeMap::new();
     for event in &samples {
         let tid = event.number("ThreadId") as u32;
-        let stack = stacks.get(&stack_owner(event.ticks, tid, event.cpu)).map_or(&[][..], Vec::as_slice);
+        let stack = stacks
+            .get(&stack_owner(event.ticks, tid, event.cpu))
+            .map_or(&[][..], Vec::as_slice);
         // The truth leaves out the stacks of DPCs on an idle processor.
         if tid == 0 {
             continue;
@@ -150,7 +193,11 @@ fn check_samples(trace: &Trace) -> usize {
         let place = |address: u64| trace.place(address, event.pid.unwrap(), event.ticks);
         let leaf = place(event.number("InstructionPointer"));
         let of_process = methods.entry(trace.owner(event)).or_default();
-        let met: HashSet<_> = stack.iter().map(|address| place(*address)).chain([leaf.clone()]).collect();
+        let met: HashSet<_> = stack
+            .iter()
+            .map(|address| place(*address))
+            .chain([leaf.clone()])
+            .collect();
         for place in met {
             of_process.entry(place).or_default().0 += 1;
         }
@@ -173,19 +220,29 @@ fn check_samples(trace: &Trace) -> usize {
     let mut truth = trace.truth["samples"].clone();
     let keyed = |rows: &Value| -> Map<String, Value> {
         let row = |row: &Value| {
-            (format!("{}+{}", row[0].as_str().unwrap(), row[1].as_str().unwrap()), json!([row[2], row[3]]))
+            (
+                format!("{}+{}", row[0].as_str().unwrap(), row[1].as_str().unwrap()),
+                json!([row[2], row[3]]),
+            )
         };
         rows.as_array().unwrap().iter().map(row).collect()
     };
     let tables = truth["methods"]["rows"].as_object().unwrap().iter();
-    truth["methods"] =
-        tables.map(|(key, rows)| (key.clone(), keyed(rows).into())).collect::<Map<_, _>>().into();
+    truth["methods"] = tables
+        .map(|(key, rows)| (key.clone(), keyed(rows).into()))
+        .collect::<Map<_, _>>()
+        .into();
     agree(&format!("{}/samples", trace.name), &truth, &ours)
 }
 
 fn check_dpcs(trace: &Trace) -> usize {
     let duration = |event: &&Event| trace.duration_us(event.ticks - event.signed("InitialTime"));
-    let dpcs = || trace.events.iter().filter(|e| matches!(&*e.name, "PerfInfo/DPC" | "PerfInfo/TimerDPC"));
+    let dpcs = || {
+        trace
+            .events
+            .iter()
+            .filter(|e| matches!(&*e.name, "PerfInfo/DPC" | "PerfInfo/TimerDPC"))
+    };
     let isrs = || trace.all("PerfInfo/ISR");
     let ours = json!({
         "count": dpcs().count(),
@@ -198,12 +255,21 @@ fn check_dpcs(trace: &Trace) -> usize {
 
 fn check_counters(trace: &Trace) -> usize {
     let config = trace.all("PerfInfo/PmcCtrConfig").next().unwrap();
-    let names: Vec<&str> =
-        config.value("CounterName").as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let names: Vec<&str> = config
+        .value("CounterName")
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap())
+        .collect();
     let mut last: BTreeMap<u16, Vec<u64>> = BTreeMap::new();
     let (mut threads, mut idle) = (Sums::default(), Sums::default());
     for event in switches(trace) {
-        assert_eq!(event.counters.len(), names.len(), "counters of a context switch");
+        assert_eq!(
+            event.counters.len(),
+            names.len(),
+            "counters of a context switch"
+        );
         let tid = event.number("OldThreadId") as u32;
         if let Some(before) = last.insert(event.cpu, event.counters.clone()) {
             for ((name, now), before) in names.iter().zip(&event.counters).zip(before) {
@@ -212,39 +278,71 @@ fn check_counters(trace: &Trace) -> usize {
                     add(&mut idle.0, name, delta);
                     continue;
                 }
-                add(threads.at(&["by_thread", &trace.thread(tid, event)]), name, delta);
-                add(threads.at(&["by_process", &trace.process_of_thread(tid, event)]), name, delta);
+                add(
+                    threads.at(&["by_thread", &trace.thread(tid, event)]),
+                    name,
+                    delta,
+                );
+                add(
+                    threads.at(&["by_process", &trace.process_of_thread(tid, event)]),
+                    name,
+                    delta,
+                );
             }
         }
     }
     let mut ours = threads.0;
     ours.insert("counters".to_owned(), json!(names));
     ours.insert("idle".to_owned(), idle.0.into());
-    agree(&format!("{}/pmc", trace.name), &super::without(&trace.truth["pmc"], &["cpi"]), &ours.into())
+    agree(
+        &format!("{}/pmc", trace.name),
+        &super::without(&trace.truth["pmc"], &["cpi"]),
+        &ours.into(),
+    )
 }
 
 #[test]
 fn context_switches_and_readied_threads_row_by_row() {
     check(&["sched", "waitchain", "clock32"], |trace| {
-        let ready = if trace.truth.get("ready").is_some() { check_ready(trace) } else { 0 };
+        let ready = if trace.truth.get("ready").is_some() {
+            check_ready(trace)
+        } else {
+            0
+        };
         check_switches(trace, "/sched", f64::MAX) + ready
     });
 }
 
 #[test]
 fn counts_of_context_switches() {
-    check(&["sched", "waitchain", "clock32", "dotnet", "pmc", "reuse", "syscalls"], check_counts);
+    check(
+        &[
+            "sched",
+            "waitchain",
+            "clock32",
+            "dotnet",
+            "pmc",
+            "reuse",
+            "syscalls",
+        ],
+        check_counts,
+    );
 }
 
 #[test]
 fn samples_with_their_owners_and_frames() {
-    check(&["sched", "waitchain", "clock32", "dotnet", "reuse"], check_samples);
+    check(
+        &["sched", "waitchain", "clock32", "dotnet", "reuse"],
+        check_samples,
+    );
 }
 
 #[test]
 fn dpcs_interrupts_and_marks() {
     check(&["sched"], |trace| {
-        let marks = trace.all("PerfInfo/Mark").map(|event| json!([event.us, event.text("Message")]));
+        let marks = trace
+            .all("PerfInfo/Mark")
+            .map(|event| json!([event.us, event.text("Message")]));
         check_dpcs(trace) + trace.agrees("/marks", &marks.collect())
     });
 }

@@ -10,12 +10,19 @@ const ACCESS_VIOLATION: &str = "0xc0000005";
 
 fn check_calls(trace: &Trace) -> usize {
     let function = |event: &Event| {
-        let (module, rva) = trace.place(event.number("SysCallAddress"), event.pid.unwrap(), event.ticks);
+        let (module, rva) = trace.place(
+            event.number("SysCallAddress"),
+            event.pid.unwrap(),
+            event.ticks,
+        );
         format!("{module}+{rva:#x}")
     };
-    let create_file = trace.truth["_function_names"]["NtCreateFile"].as_str().unwrap();
+    let create_file = trace.truth["_function_names"]["NtCreateFile"]
+        .as_str()
+        .unwrap();
     let mut open: HashMap<String, &Event> = HashMap::new();
-    let (mut sums, mut complete, mut unstarted, mut violations) = (Sums::default(), 0, 0, Vec::new());
+    let (mut sums, mut complete, mut unstarted, mut violations) =
+        (Sums::default(), 0, 0, Vec::new());
     for event in &trace.events {
         match event.name.as_str() {
             "PerfInfo/SysClEnter" => {
@@ -37,13 +44,20 @@ fn check_calls(trace: &Trace) -> usize {
                 let (name, status) = (function(enter), event.text("SysCallNtStatus"));
                 let duration = trace.duration_us(event.ticks - enter.ticks);
                 let process = trace.owner(event);
-                for keys in [&["by_thread", &*thread, &*name], &["by_process", &*process, &*name]] {
+                for keys in [
+                    &["by_thread", &*thread, &*name],
+                    &["by_process", &*process, &*name],
+                ] {
                     let call = sums.at(keys);
                     add(call, "count", 1);
                     add_us(call, "duration_us", duration);
                     raise_us(call, "max_us", duration);
                     add(call, "moved_cpu", u64::from(enter.cpu != event.cpu));
-                    add(sums.at(&[keys[0], keys[1], keys[2], "by_status"]), status, 1);
+                    add(
+                        sums.at(&[keys[0], keys[1], keys[2], "by_status"]),
+                        status,
+                        1,
+                    );
                 }
                 if name == create_file && status == ACCESS_VIOLATION {
                     violations.push(json!([event.pid, event.tid, enter.us, event.us]));
@@ -56,13 +70,23 @@ fn check_calls(trace: &Trace) -> usize {
         *process = without(process, &["max_us", "moved_cpu"]);
     }
     let still_open = sums.at(&["enters_without_exit_by_thread"]);
-    still_open.extend(open.iter().map(|(thread, enter)| (thread.clone(), function(enter).into())));
+    still_open.extend(
+        open.iter()
+            .map(|(thread, enter)| (thread.clone(), function(enter).into())),
+    );
     let mut ours = sums.0;
     ours.insert("complete_calls".to_owned(), complete.into());
     ours.insert("exits_without_enter".to_owned(), unstarted.into());
     ours.insert("enters_without_exit".to_owned(), open.len().into());
-    ours.insert("access_violations_of_NtCreateFile".to_owned(), Value::from(violations));
-    agree(&format!("{}/syscalls", trace.name), &trace.truth["syscalls"], &ours.into())
+    ours.insert(
+        "access_violations_of_NtCreateFile".to_owned(),
+        Value::from(violations),
+    );
+    agree(
+        &format!("{}/syscalls", trace.name),
+        &trace.truth["syscalls"],
+        &ours.into(),
+    )
 }
 
 #[test]

@@ -30,7 +30,11 @@ impl Serving {
         let mut line = || lines.next().unwrap().unwrap();
         let address = line().split('/').nth(2).unwrap().to_owned();
         let token = line().rsplit(' ').next().unwrap().to_owned();
-        Self { program, address, token }
+        Self {
+            program,
+            address,
+            token,
+        }
     }
 
     /// The status of a request with these headers.
@@ -47,7 +51,9 @@ impl Serving {
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
-        stream.write_all(format!("{head}\r\n{body}").as_bytes()).unwrap();
+        stream
+            .write_all(format!("{head}\r\n{body}").as_bytes())
+            .unwrap();
         let mut answer = [0; 12];
         stream.read_exact(&mut answer).unwrap();
         std::str::from_utf8(&answer[9..]).unwrap().parse().unwrap()
@@ -66,15 +72,34 @@ fn only_who_knows_the_token_and_names_the_server_is_let_in() {
     let folder = tempfile::tempdir().unwrap();
     let server = Serving::start(folder.path(), "127.0.0.1:0");
     let bearer = format!("Bearer {}", server.token);
-    let (host, own) = (server.address.as_str(), format!("http://{}", server.address));
+    let (host, own) = (
+        server.address.as_str(),
+        format!("http://{}", server.address),
+    );
     let wrong = bearer.replace("Bearer ", "Bearer 0");
     for (headers, expected) in [
-        (vec![("Host", host), ("Authorization", bearer.as_str())], 200),
-        (vec![("Host", host), ("Authorization", &bearer), ("Origin", &own)], 200),
+        (
+            vec![("Host", host), ("Authorization", bearer.as_str())],
+            200,
+        ),
+        (
+            vec![("Host", host), ("Authorization", &bearer), ("Origin", &own)],
+            200,
+        ),
         (vec![("Host", host)], 401),
         (vec![("Host", host), ("Authorization", &wrong)], 401),
-        (vec![("Host", "evil.example"), ("Authorization", &bearer)], 403),
-        (vec![("Host", host), ("Authorization", &bearer), ("Origin", "http://evil.example")], 403),
+        (
+            vec![("Host", "evil.example"), ("Authorization", &bearer)],
+            403,
+        ),
+        (
+            vec![
+                ("Host", host),
+                ("Authorization", &bearer),
+                ("Origin", "http://evil.example"),
+            ],
+            403,
+        ),
     ] {
         assert_eq!(server.status(&headers), expected, "{headers:?}");
     }
@@ -84,7 +109,13 @@ fn only_who_knows_the_token_and_names_the_server_is_let_in() {
 fn other_addresses_than_those_of_this_machine_are_refused() {
     let refused = crate::support::run(&["mcp", "--http", "0.0.0.0:0"]);
     assert_eq!(refused.exit, crate::support::Exit::Error);
-    assert!(refused.err.contains("expected an address of this machine alone"), "{}", refused.err);
+    assert!(
+        refused
+            .err
+            .contains("expected an address of this machine alone"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]
@@ -97,7 +128,12 @@ fn a_client_of_others_asks_over_http() {
         call("open", json!({"path": trace("sched-5.etl")})),
         {"together": (0..5).map(|_| call("ask", json!({"trace": "t1", "question": "cpu"}))).collect::<Vec<_>>()},
     ]);
-    let Some(replies) = driven("a_client_of_others", folder.path(), &[&url, &server.token], &steps) else {
+    let Some(replies) = driven(
+        "a_client_of_others",
+        folder.path(),
+        &[&url, &server.token],
+        &steps,
+    ) else {
         return;
     };
     assert_eq!(replies[0]["names"].as_array().unwrap().len(), 12);

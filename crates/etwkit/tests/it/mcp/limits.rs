@@ -9,28 +9,55 @@ use crate::support::trace;
 fn wrong_arguments_say_what_was_expected() {
     let folder = tempfile::tempdir().unwrap();
     let wrong = [
-        (call("open", json!({})), "path: expected a text, found nothing"),
-        (call("open", json!({"path": 7})), "path: expected a text, found 7"),
+        (
+            call("open", json!({})),
+            "path: expected a text, found nothing",
+        ),
+        (
+            call("open", json!({"path": 7})),
+            "path: expected a text, found 7",
+        ),
         (
             call("open", json!({"path": "/no/such/trace.etl"})),
             "there is no file or folder /no/such/trace.etl",
         ),
-        (call("open", json!({"path": "a\u{1b}]0;x\u{7}\u{202e}.etl"})), "\\u{1b}]0;x\\u{7}\\u{202e}.etl"),
-        (call("health", json!({"trace": "t9"})), "there is no trace \"t9\"; open: t1"),
+        (
+            call("open", json!({"path": "a\u{1b}]0;x\u{7}\u{202e}.etl"})),
+            "\\u{1b}]0;x\\u{7}\\u{202e}.etl",
+        ),
+        (
+            call("health", json!({"trace": "t9"})),
+            "there is no trace \"t9\"; open: t1",
+        ),
         (
             call("health", json!({"trace": "t1", "verbose": true})),
             "\"verbose\" is no argument of this tool; expected: trace",
         ),
-        (call("ask", json!({"trace": "t1", "question": "cpuu"})), "there is no question \"cpuu\""),
         (
-            call("ask", json!({"trace": "t1", "question": "cpu", "options": {"tpo": 5}})),
+            call("ask", json!({"trace": "t1", "question": "cpuu"})),
+            "there is no question \"cpuu\"",
+        ),
+        (
+            call(
+                "ask",
+                json!({"trace": "t1", "question": "cpu", "options": {"tpo": 5}}),
+            ),
             "\"tpo\" is no option; there are:",
         ),
         (
-            call("ask", json!({"trace": "t1", "question": "cpu", "options": {"top": "x"}})),
+            call(
+                "ask",
+                json!({"trace": "t1", "question": "cpu", "options": {"top": "x"}}),
+            ),
             "--top: expected a whole number",
         ),
-        (call("ask", json!({"trace": "t1", "question": "cpu", "options": {"range": "5..1"}})), "--range"),
+        (
+            call(
+                "ask",
+                json!({"trace": "t1", "question": "cpu", "options": {"range": "5..1"}}),
+            ),
+            "--range",
+        ),
         (
             call("ask", json!({"trace": "t1", "question": "test-run"})),
             "test-run is asked of names of recordings",
@@ -39,11 +66,32 @@ fn wrong_arguments_say_what_was_expected() {
             call("ask", json!({"trace": "t1", "question": "cpu", "rows": 0})),
             "rows: expected a whole number from 1 to 500, found 0",
         ),
-        (call("critical_path", json!({"trace": "t1", "range": "x"})), "--range"),
-        (call("sql", json!({"trace": "t1", "sql": "SELEC 1"})), "SELEC"),
-        (call("sql", json!({"trace": "t1", "sql": "SELECT * FROM nothing"})), "nothing"),
-        (call("sql", json!({"trace": "t1", "sql": "DROP TABLE process"})), ""),
-        (call("sql", json!({"trace": "t1", "sql": "COPY process TO 'x.csv'"})), ""),
+        (
+            call("critical_path", json!({"trace": "t1", "range": "x"})),
+            "--range",
+        ),
+        (
+            call("sql", json!({"trace": "t1", "sql": "SELEC 1"})),
+            "SELEC",
+        ),
+        (
+            call(
+                "sql",
+                json!({"trace": "t1", "sql": "SELECT * FROM nothing"}),
+            ),
+            "nothing",
+        ),
+        (
+            call("sql", json!({"trace": "t1", "sql": "DROP TABLE process"})),
+            "",
+        ),
+        (
+            call(
+                "sql",
+                json!({"trace": "t1", "sql": "COPY process TO 'x.csv'"}),
+            ),
+            "",
+        ),
         (
             call(
                 "sql",
@@ -51,12 +99,17 @@ fn wrong_arguments_say_what_was_expected() {
             ),
             "",
         ),
-        (call("diff", json!({"before": "t1"})), "after: expected a text, found nothing"),
+        (
+            call("diff", json!({"before": "t1"})),
+            "after: expected a text, found nothing",
+        ),
     ];
     let mut steps = vec![call("open", json!({"path": trace("sched-5.etl")}))];
     steps.extend(wrong.iter().map(|(step, _)| step.clone()));
     steps.push(call("no_such_tool", json!({})));
-    let Some(replies) = driven("wrong_arguments", folder.path(), &["mcp"], &steps.into()) else { return };
+    let Some(replies) = driven("wrong_arguments", folder.path(), &["mcp"], &steps.into()) else {
+        return;
+    };
     answer(&replies[0]);
     for ((step, expected), reply) in wrong.iter().zip(&replies[1..]) {
         let (message, _) = error(reply);
@@ -65,7 +118,10 @@ fn wrong_arguments_say_what_was_expected() {
     assert!(error(&replies[5]).1.contains("`open`"));
     assert!(error(&replies[7]).1.contains("similar: cpu"));
     assert!(
-        replies.last().unwrap()["refused"].as_str().unwrap().contains("there is no tool"),
+        replies.last().unwrap()["refused"]
+            .as_str()
+            .unwrap()
+            .contains("there is no tool"),
         "{replies:#?}"
     );
 }
@@ -73,10 +129,14 @@ fn wrong_arguments_say_what_was_expected() {
 #[test]
 fn huge_answers_are_cut_and_counted() {
     let folder = tempfile::tempdir().unwrap();
-    let generate = "SELECT ts_ns, repeat('x', 5000) AS text, 9007199254740993 AS large FROM cpu_sample";
+    let generate =
+        "SELECT ts_ns, repeat('x', 5000) AS text, 9007199254740993 AS large FROM cpu_sample";
     let on = |tool: &str, more: Value| {
         let mut arguments = json!({"trace": "t1"});
-        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        arguments
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         call(tool, arguments)
     };
     let count = "SELECT count(*) AS n FROM context_switch c LEFT JOIN process p ON p.process_key = c.process_key \
@@ -86,26 +146,52 @@ fn huge_answers_are_cut_and_counted() {
         call("open", json!({"path": trace("sched-5.etl")})),
         on("sql", json!({"sql": generate, "rows": 500})),
         on("sql", json!({"sql": count})),
-        on("ask", json!({"question": "wait", "options": {"by": "wait", "top": 0}, "rows": 7})),
-        on("ask", json!({"question": "wait", "options": {"by": "wait", "top": 0}, "rows": 7, "skip": 7})),
+        on(
+            "ask",
+            json!({"question": "wait", "options": {"by": "wait", "top": 0}, "rows": 7})
+        ),
+        on(
+            "ask",
+            json!({"question": "wait", "options": {"by": "wait", "top": 0}, "rows": 7, "skip": 7})
+        ),
         on("ask", json!({"question": "overview", "rows": 500})),
         on("ask", json!({"question": "stats", "rows": 500})),
         on("health", json!({})),
     ]);
-    let Some(replies) = driven("huge_answers", folder.path(), &["mcp"], &steps) else { return };
+    let Some(replies) = driven("huge_answers", folder.path(), &["mcp"], &steps) else {
+        return;
+    };
     let texts = answer(&replies[1]);
-    assert_eq!((&texts["columns"][2], &texts["rows"][0][2]), (&json!("large"), &json!("9007199254740993")));
-    assert!(texts["rows"][0][1].as_str().unwrap().ends_with("x… (4600 more characters)"));
-    assert!(texts["cut"]["not_shown"].as_u64().unwrap() > 0 && texts["more"].is_string(), "{}", texts["cut"]);
+    assert_eq!(
+        (&texts["columns"][2], &texts["rows"][0][2]),
+        (&json!("large"), &json!("9007199254740993"))
+    );
+    assert!(
+        texts["rows"][0][1]
+            .as_str()
+            .unwrap()
+            .ends_with("x… (4600 more characters)")
+    );
+    assert!(
+        texts["cut"]["not_shown"].as_u64().unwrap() > 0 && texts["more"].is_string(),
+        "{}",
+        texts["cut"]
+    );
     let all = answer(&replies[2])["rows"][0][0].as_u64().unwrap();
     let (first, second) = (answer(&replies[3]), answer(&replies[4]));
-    let expected =
-        json!({"shown": 7, "skipped": 0, "of": all, "not_shown": all - 7, "more": "ask again with skip 7"});
+    let expected = json!({"shown": 7, "skipped": 0, "of": all, "not_shown": all - 7, "more": "ask again with skip 7"});
     assert_eq!(first["cut"], expected);
     assert_eq!(second["cut"]["skipped"], 7);
-    assert_ne!(first["rows"][0], second["rows"][0], "the next page has other rows");
+    assert_ne!(
+        first["rows"][0], second["rows"][0],
+        "the next page has other rows"
+    );
     for reply in &replies {
-        assert!(reply["bytes"].as_u64().unwrap() < 64_000, "{}", reply["bytes"]);
+        assert!(
+            reply["bytes"].as_u64().unwrap() < 64_000,
+            "{}",
+            reply["bytes"]
+        );
     }
 }
 
@@ -120,7 +206,9 @@ fn what_is_given_up_computes_no_longer() {
         {"give_up": endless, "after": 3},
         call("sql", json!({"trace": "t1", "sql": "SELECT 1 AS one"})),
     ]);
-    let Some(replies) = driven("what_is_given_up", folder.path(), &["mcp"], &steps) else { return };
+    let Some(replies) = driven("what_is_given_up", folder.path(), &["mcp"], &steps) else {
+        return;
+    };
     assert_eq!(replies[1]["given_up"], true);
     if let Some(busy) = replies[1]["busy_seconds"].as_f64() {
         assert!(busy < 0.5, "it still computes: {busy} s of CPU in a second");
@@ -133,18 +221,27 @@ fn twenty_at_once_are_answered_as_one_after_the_other() {
     let folder = tempfile::tempdir().unwrap();
     let questions = ["cpu", "wait", "process", "cores", "stats"];
     let ask = |at: usize| {
-        call("ask", json!({"trace": "t1", "question": questions[at % questions.len()], "rows": 3}))
+        call(
+            "ask",
+            json!({"trace": "t1", "question": questions[at % questions.len()], "rows": 3}),
+        )
     };
     let steps = json!([
         call("open", json!({"path": trace("sched-5.etl")})),
         {"together": (0..20).map(ask).collect::<Vec<_>>()},
         ask(0), ask(1), ask(2), ask(3), ask(4),
     ]);
-    let Some(replies) = driven("twenty_at_once", folder.path(), &["mcp"], &steps) else { return };
+    let Some(replies) = driven("twenty_at_once", folder.path(), &["mcp"], &steps) else {
+        return;
+    };
     let together = replies[1].as_array().unwrap();
     assert_eq!(together.len(), 20);
     for (at, one) in together.iter().enumerate() {
-        assert_eq!(answer(one), answer(&replies[2 + at % questions.len()]), "{at}");
+        assert_eq!(
+            answer(one),
+            answer(&replies[2 + at % questions.len()]),
+            "{at}"
+        );
     }
 }
 
@@ -165,10 +262,21 @@ fn names_of_a_trace_cannot_hide_anything() {
         ),
         call("view", json!({"trace": "t1"})),
     ]);
-    let Some(replies) = driven("names_of_a_trace", folder.path(), &["mcp"], &steps) else { return };
+    let Some(replies) = driven("names_of_a_trace", folder.path(), &["mcp"], &steps) else {
+        return;
+    };
     let opened = answer(&replies[0]);
-    assert!(opened["path"].as_str().unwrap().ends_with("a'; reboot #\n\\u{202e}lte.etl"), "{opened}");
-    assert_eq!(answer(&replies[1])["rows"], json!([["\\u{1b}[2J\\u{202e}", "a\nb"]]));
+    assert!(
+        opened["path"]
+            .as_str()
+            .unwrap()
+            .ends_with("a'; reboot #\n\\u{202e}lte.etl"),
+        "{opened}"
+    );
+    assert_eq!(
+        answer(&replies[1])["rows"],
+        json!([["\\u{1b}[2J\\u{202e}", "a\nb"]])
+    );
     let command = answer(&replies[2])["command"].as_str().unwrap();
     assert!(command.contains(r"a'\''; reboot #"), "{command}");
 }

@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 /// What the server answered to steps that the client made, see `client.py`; nothing without the client.
 fn driven(test: &str, cache: &Path, arguments: &[&str], steps: &Value) -> Option<Vec<Value>> {
     let Some(python) = std::env::var_os("ETWKIT_PYTHON") else {
-        let missing = "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
+        let missing =
+            "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
         etwkit_testkit::skip(&format!("mcp::{test}: {missing}"));
         return None;
     };
@@ -31,9 +32,18 @@ fn driven(test: &str, cache: &Path, arguments: &[&str], steps: &Value) -> Option
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    client.stdin.take().unwrap().write_all(steps.to_string().as_bytes()).unwrap();
+    client
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(steps.to_string().as_bytes())
+        .unwrap();
     let output = client.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     Some(serde_json::from_slice(&output.stdout).unwrap())
 }
 
@@ -45,7 +55,11 @@ fn call(tool: &str, arguments: Value) -> Value {
 /// What a call answered, which has to be no error.
 #[track_caller]
 fn answer(reply: &Value) -> &Value {
-    assert_eq!((&reply["is_error"], &reply["same_text"]), (&json!(false), &json!(true)), "{reply:#}");
+    assert_eq!(
+        (&reply["is_error"], &reply["same_text"]),
+        (&json!(false), &json!(true)),
+        "{reply:#}"
+    );
     &reply["answer"]
 }
 
@@ -54,13 +68,21 @@ fn answer(reply: &Value) -> &Value {
 fn error(reply: &Value) -> (&str, &str) {
     assert_eq!(reply["is_error"], true, "{reply:#}");
     let error = &reply["answer"]["error"];
-    (error["message"].as_str().unwrap(), error["hint"].as_str().unwrap_or_default())
+    (
+        error["message"].as_str().unwrap(),
+        error["hint"].as_str().unwrap_or_default(),
+    )
 }
 
 /// All sentences of a field of an answer in one text.
 fn sentences(answer: &Value, field: &str) -> String {
-    let all = answer[field].as_array().unwrap_or_else(|| panic!("{field}: {answer:#}"));
-    all.iter().map(|one| one.as_str().unwrap()).collect::<Vec<_>>().join("\n")
+    let all = answer[field]
+        .as_array()
+        .unwrap_or_else(|| panic!("{field}: {answer:#}"));
+    all.iter()
+        .map(|one| one.as_str().unwrap())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Writes a trace of a scenario or card, and returns its path and its truth.
@@ -68,7 +90,12 @@ fn synth(folder: &Path, name: &str) -> (String, Value) {
     let path = folder.join(format!("{name}.etl"));
     let path = path.to_str().unwrap().to_owned();
     let written = crate::support::run(&["synth", "write", name, "--out", &path]);
-    assert_eq!(written.exit, crate::support::Exit::Answered, "{}", written.err);
+    assert_eq!(
+        written.exit,
+        crate::support::Exit::Answered,
+        "{}",
+        written.err
+    );
     let truth = std::fs::read_to_string(path.replace(".etl", ".truth.json")).unwrap();
     (path, serde_json::from_str(&truth).unwrap())
 }

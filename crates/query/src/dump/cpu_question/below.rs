@@ -16,7 +16,10 @@ pub(super) fn below(asked: &CpuQuestion, kinds: &CoreKinds, ready: &ReadyTimes) 
         lines.extend(kinds_lines(kinds, asked.normalize));
     }
     if asked.details && !asked.no_ready {
-        for (title, times) in [("after deep sleep", ready.deep_sleep()), ("other", ready.other())] {
+        for (title, times) in [
+            ("after deep sleep", ready.deep_sleep()),
+            ("other", ready.other()),
+        ] {
             lines.extend(times.map(|times| percentiles(title, times)));
         }
     }
@@ -28,17 +31,23 @@ pub(super) fn below(asked: &CpuQuestion, kinds: &CoreKinds, ready: &ReadyTimes) 
 fn kinds_lines(kinds: &CoreKinds, normalize: bool) -> Vec<Line> {
     let uses = kinds.uses();
     let mut lines: Vec<Line> = uses.iter().map(|one| kind_line(one, normalize)).collect();
-    lines.extend(
-        kinds
-            .class_other_cpu_ns
-            .map(|ns| Line::new(INDENT).words("other classes: ").value(Milliseconds, ns).words(" ms")),
-    );
-    let sum = uses.iter().try_fold(0_i64, |sum, one| Some(sum.saturating_add(one.normalized_ns?)));
+    lines.extend(kinds.class_other_cpu_ns.map(|ns| {
+        Line::new(INDENT)
+            .words("other classes: ")
+            .value(Milliseconds, ns)
+            .words(" ms")
+    }));
+    let sum = uses.iter().try_fold(0_i64, |sum, one| {
+        Some(sum.saturating_add(one.normalized_ns?))
+    });
     // The sum of one line would repeat it, and that of other classes has no speed to normalize by.
     if normalize && lines.len() > 1 && kinds.class_other_cpu_ns.is_none() {
-        lines.extend(
-            sum.map(|ns| Line::new(INDENT).words("normalized: ").value(Milliseconds, ns).words(" ms")),
-        );
+        lines.extend(sum.map(|ns| {
+            Line::new(INDENT)
+                .words("normalized: ")
+                .value(Milliseconds, ns)
+                .words(" ms")
+        }));
     }
     lines
 }
@@ -51,9 +60,15 @@ fn kind_line(of: &KindUse, normalize: bool) -> Line {
         .value(Milliseconds, of.cpu_ns)
         .words(" ms");
     if let Some(ns) = of.normalized_ns.filter(|_| normalize) {
-        line = line.words(" [").value(Milliseconds, ns).words(" ms normalized]");
+        line = line
+            .words(" [")
+            .value(Milliseconds, ns)
+            .words(" ms normalized]");
     }
-    line = line.words(", ").value(Fixed(0), of.cpu_percent).words(" % of CPU on ");
+    line = line
+        .words(", ")
+        .value(Fixed(0), of.cpu_percent)
+        .words(" % of CPU on ");
     line = line.words(match of.enabled_cores {
         Some(all) => format!("{} of {all} cores", of.used_cores),
         None => format!("{} cores", of.used_cores),
@@ -61,10 +76,15 @@ fn kind_line(of: &KindUse, normalize: bool) -> Line {
     if let Some(mhz) = of.mean_mhz {
         line = line.words(", ").value(Fixed(0), mhz).words(" MHz");
         if let Some(percent) = of.frequency_percent {
-            line = line.words(" (").value(Fixed(0), percent).words(" % of nominal)");
+            line = line
+                .words(" (")
+                .value(Fixed(0), percent)
+                .words(" % of nominal)");
         }
     }
-    line.words(", ").value(Seconds(3), of.duration_ns).words(" s from first to last")
+    line.words(", ")
+        .value(Seconds(3), of.duration_ns)
+        .words(" s from first to last")
 }
 
 /// `ready other: min 1.2, 5% 1.5, … max 900 us; longest 1%: 1 000 us, all 12 000 us, n 60`.

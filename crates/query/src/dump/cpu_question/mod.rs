@@ -34,7 +34,11 @@ struct Asked {
 
 impl Asked {
     fn new(question: &CpuQuestion, source: Option<CpuSource>, total: CpuTotal) -> Self {
-        Self { by: question.clone(), source, has_waits: total.wait_ns.is_some() }
+        Self {
+            by: question.clone(),
+            source,
+            has_waits: total.wait_ns.is_some(),
+        }
     }
 
     fn has_ready(&self) -> bool {
@@ -70,25 +74,46 @@ pub const fn cpu_word(source: Option<CpuSource>) -> &'static str {
 fn source_line(source: Option<CpuSource>, more: &str) -> Option<Line> {
     let is_sampled = source != Some(CpuSource::ContextSwitches);
     let words = "  no CPU was sampled: running is time on processors, from context switches";
-    if is_sampled { None } else { Some(Line::new(words).words(more)) }
+    if is_sampled {
+        None
+    } else {
+        Some(Line::new(words).words(more))
+    }
 }
 
 /// `CPU 5 ms, wait 7 ms, ready 1 ms, total 12 ms`.
 fn sums(line: Line, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSort) -> Line {
-    let line = line.words(cpu_word(source)).words(" ").value(Milliseconds, total.cpu_ns).words(" ms");
-    let Some(wait_ns) = total.wait_ns else { return line };
-    let line = line.words(", wait ").value(Milliseconds, wait_ns).words(" ms");
+    let line = line
+        .words(cpu_word(source))
+        .words(" ")
+        .value(Milliseconds, total.cpu_ns)
+        .words(" ms");
+    let Some(wait_ns) = total.wait_ns else {
+        return line;
+    };
+    let line = line
+        .words(", wait ")
+        .value(Milliseconds, wait_ns)
+        .words(" ms");
     let line = match total.ready_ns {
-        Some(ready_ns) => line.words(", ready ").value(Milliseconds, ready_ns).words(" ms"),
+        Some(ready_ns) => line
+            .words(", ready ")
+            .value(Milliseconds, ready_ns)
+            .words(" ms"),
         None => line,
     };
     let all_ns = total.total_ns(sort == CpuSort::CpuWaitReady);
-    line.words(", total ").value(Milliseconds, all_ns).words(" ms")
+    line.words(", total ")
+        .value(Milliseconds, all_ns)
+        .words(" ms")
 }
 
 /// What is summed up over extracts.
 // Sums are numbers, so that the source travels as one: how many of the extracts have it.
-fn numbers(source: Option<CpuSource>, total: CpuTotal) -> impl Iterator<Item = (&'static str, i64)> {
+fn numbers(
+    source: Option<CpuSource>,
+    total: CpuTotal,
+) -> impl Iterator<Item = (&'static str, i64)> {
     let is = |of| i64::from(source == Some(of));
     let known = [
         ("sampled", Some(is(CpuSource::Samples))),
@@ -98,7 +123,9 @@ fn numbers(source: Option<CpuSource>, total: CpuTotal) -> impl Iterator<Item = (
         ("ready_ns", total.ready_ns),
         ("switches", total.switches),
     ];
-    known.into_iter().filter_map(|(name, number)| Some((name, number?)))
+    known
+        .into_iter()
+        .filter_map(|(name, number)| Some((name, number?)))
 }
 
 fn source_of(numbers: &Sums) -> Option<CpuSource> {
@@ -127,28 +154,43 @@ impl Question for CpuQuestion {
             let form = Form::made::<CpuBucket>(self.over_time_sql(), over_time::answer);
             return form.describing(over_time::describe);
         } else if self.asks_trees() {
-            Form::made::<TreeRow>(self.tree_request().sql(), trees::answer).describing(trees::describe)
+            Form::made::<TreeRow>(self.tree_request().sql(), trees::answer)
+                .describing(trees::describe)
         } else if self.asks_methods() {
-            Form::made::<MethodRow>(self.method_request().sql(), Self::compute).describing(methods::describe)
+            Form::made::<MethodRow>(self.method_request().sql(), Self::compute)
+                .describing(methods::describe)
         } else {
-            Form::made::<CpuRow>(self.process_request().sql(), Self::compute).describing(processes::describe)
+            Form::made::<CpuRow>(self.process_request().sql(), Self::compute)
+                .describing(processes::describe)
         };
         form.top(self.top)
     }
 
     fn check(&self) -> std::result::Result<(), OptionError> {
         let (option, problem) = if self.asks_trees() && self.by == By::Method && !self.is_merged {
-            ("by", "call trees are by process, thread or module: --butterfly METHODS shows those of methods")
+            (
+                "by",
+                "call trees are by process, thread or module: --butterfly METHODS shows those of methods",
+            )
         } else if self.only_drivers() && !self.asks_trees() && !self.asks_methods() {
-            ("show-module=driver", "drivers are modules of methods: add --methods or --by module")
+            (
+                "show-module=driver",
+                "drivers are modules of methods: add --methods or --by module",
+            )
         } else {
             return Ok(());
         };
-        Err(OptionError::Value { option, problem: problem.to_owned() })
+        Err(OptionError::Value {
+            option,
+            problem: problem.to_owned(),
+        })
     }
 
     fn check_together(&self, all: &[(&str, &Sums)]) -> Result<()> {
-        check_comparable(all.iter().map(|(name, numbers)| (source_of(numbers), *name)))
+        check_comparable(
+            all.iter()
+                .map(|(name, numbers)| (source_of(numbers), *name)),
+        )
     }
 
     fn merges(&self) -> bool {
@@ -156,7 +198,11 @@ impl Question for CpuQuestion {
     }
 
     fn overall(&self, all: &[Sums]) -> Vec<Line> {
-        let count = |of| all.iter().filter(|numbers| source_of(numbers) == Some(of)).count();
+        let count = |of| {
+            all.iter()
+                .filter(|numbers| source_of(numbers) == Some(of))
+                .count()
+        };
         let (sampled, switched) = (count(CpuSource::Samples), count(CpuSource::ContextSwitches));
         let is_several = all.len() > 1 || self.is_merged;
         if self.asks_trees() || !is_several || !self.shows_sums() {
@@ -167,9 +213,19 @@ impl Question for CpuQuestion {
                 "All extracts: not summed up, since CPU is sampled in {sampled} and time on processors from context switches in {switched}"
             ))];
         }
-        let source = if switched > 0 { CpuSource::ContextSwitches } else { CpuSource::Samples };
-        let total = all.iter().fold(CpuTotal::default(), |sum, numbers| sum.plus(total_of(numbers)));
-        vec![sums(Line::heading("All extracts: "), (Some(source), total), self.sort_by)]
+        let source = if switched > 0 {
+            CpuSource::ContextSwitches
+        } else {
+            CpuSource::Samples
+        };
+        let total = all.iter().fold(CpuTotal::default(), |sum, numbers| {
+            sum.plus(total_of(numbers))
+        });
+        vec![sums(
+            Line::heading("All extracts: "),
+            (Some(source), total),
+            self.sort_by,
+        )]
     }
 
     fn tagging(&self) -> Tagging<'_> {
@@ -188,7 +244,11 @@ impl CpuQuestion {
         if self.asks_waits() {
             check_waits(session)?;
         }
-        let answer = if self.asks_methods() { methods::answer } else { processes::answer };
+        let answer = if self.asks_methods() {
+            methods::answer
+        } else {
+            processes::answer
+        };
         answer(self, session)?.moved(&self.zero, session)
     }
 }

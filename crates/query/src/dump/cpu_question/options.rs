@@ -136,8 +136,11 @@ declare! {
 }
 
 impl Words for Metric {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("cpu", Self::Cpu), ("wait", Self::Wait), ("ready", Self::Ready)];
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("cpu", Self::Cpu),
+        ("wait", Self::Wait),
+        ("ready", Self::Ready),
+    ];
 }
 
 impl Words for CpuSort {
@@ -184,36 +187,49 @@ impl CpuQuestion {
 
     /// Whether rows stand in the order of time.
     pub(super) fn is_by_time(&self) -> bool {
-        matches!(self.sort_by, CpuSort::First | CpuSort::Last | CpuSort::StartTime)
+        matches!(
+            self.sort_by,
+            CpuSort::First | CpuSort::Last | CpuSort::StartTime
+        )
     }
 
     /// Whether the question is about waiting, which needs context switches.
     pub(super) fn asks_waits(&self) -> bool {
-        let sorts =
-            matches!(self.sort_by, CpuSort::Wait | CpuSort::Ready | CpuSort::ReadyAvg | CpuSort::Switches);
+        let sorts = matches!(
+            self.sort_by,
+            CpuSort::Wait | CpuSort::Ready | CpuSort::ReadyAvg | CpuSort::Switches
+        );
         let limits = [self.wait, self.ready, self.ready_avg, self.switches];
         sorts || limits.iter().any(|limit| !limit.is_unlimited())
     }
 
     /// Whether any sums are shown.
     pub(super) fn shows_sums(&self) -> bool {
-        self.show_total.as_deref().is_some_and(|what| what != "none")
+        self.show_total
+            .as_deref()
+            .is_some_and(|what| what != "none")
     }
 
     /// How the first and the last time are written, none where it is not shown: `Some(None)` as other times
     /// are.
-    pub(super) fn first_last_formats(&self) -> (Option<Option<TimeFormat>>, Option<Option<TimeFormat>>) {
+    pub(super) fn first_last_formats(
+        &self,
+    ) -> (Option<Option<TimeFormat>>, Option<Option<TimeFormat>>) {
         self.first_last.map_or((None, None), FirstLast::formats)
     }
 
     /// The filter on modules, if there is one.
     fn modules(&self) -> Option<String> {
-        self.show_module.clone().filter(|text| !text.is_empty() && !self.only_drivers())
+        self.show_module
+            .clone()
+            .filter(|text| !text.is_empty() && !self.only_drivers())
     }
 
     /// Whether only well-known drivers are asked for.
     pub(super) fn only_drivers(&self) -> bool {
-        self.show_module.as_deref().is_some_and(|text| text.eq_ignore_ascii_case("driver"))
+        self.show_module
+            .as_deref()
+            .is_some_and(|text| text.eq_ignore_ascii_case("driver"))
     }
 
     /// The question for processes.
@@ -265,7 +281,10 @@ impl CpuQuestion {
             duration: process.duration,
             sort: self.sort_by,
             top: self.top,
-            top_methods: Top { count: self.top_methods, skip: self.skip_methods },
+            top_methods: Top {
+                count: self.top_methods,
+                skip: self.skip_methods,
+            },
         }
     }
 
@@ -287,7 +306,11 @@ impl CpuQuestion {
             },
             by_module: self.by == By::Module,
             time: self.range,
-            fold: Fold { min_percent: self.min_percent, levels: self.max_depth, children: self.top_children },
+            fold: Fold {
+                min_percent: self.min_percent,
+                levels: self.max_depth,
+                children: self.top_children,
+            },
             top: self.top,
         }
     }

@@ -38,10 +38,18 @@ const PARTS: View<Asked, CpuBucket> = View::new(
         Part::new("Cpu", "", Milliseconds, |_, row| row.cpu_ns.into())
             .titled(|asked| format!("{} ms", cpu_word(asked.source)))
             .cost(),
-        Part::new("Percent", "% of machine", Fixed(1), |_, row| row.machine_percent.into()),
-        Part::new("Bar", "of the largest", Word, |_, row| bar(row.of_largest).into()),
-        Part::new("ProcessCpu", "Most ms", Milliseconds, |_, row| row.process_cpu_ns.into()),
-        Part::new("Process", "Process with the most", Process, |_, row| row.into()),
+        Part::new("Percent", "% of machine", Fixed(1), |_, row| {
+            row.machine_percent.into()
+        }),
+        Part::new("Bar", "of the largest", Word, |_, row| {
+            bar(row.of_largest).into()
+        }),
+        Part::new("ProcessCpu", "Most ms", Milliseconds, |_, row| {
+            row.process_cpu_ns.into()
+        }),
+        Part::new("Process", "Process with the most", Process, |_, row| {
+            row.into()
+        }),
     ],
     |row| row.start_ns as f64,
 )
@@ -59,7 +67,9 @@ fn bar(of_largest: f64) -> String {
 
 pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
     let rows: Vec<CpuBucket> = ask(session, &question.over_time_sql())?;
-    let source = rows.first().and_then(|row| CpuSource::named(&row.cpu_source));
+    let source = rows
+        .first()
+        .and_then(|row| CpuSource::named(&row.cpu_source));
     Answer::rows(&Asked { source }, &PARTS, rows)
         .with_head(source_line(source, ""))
         .moved(&question.zero, session)

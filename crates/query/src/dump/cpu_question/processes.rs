@@ -36,19 +36,29 @@ type Sum = Column<Asked, Shown>;
 
 const PROCESSES: View<Asked, Shown> = View::new(
     &[
-        Sum::new("Cpu", "", Milliseconds, |_, it| it.row.cpu_ns.into()).titled(Asked::cpu_title).cost(),
-        Sum::new("Wait", "Wait ms", Milliseconds, |_, it| it.row.wait_ns.into())
-            .cost()
-            .shown_if(|asked| asked.has_waits),
-        Sum::new("Ready", "Ready ms", Milliseconds, |_, it| it.row.ready_ns.into())
-            .cost()
-            .shown_if(Asked::has_ready),
-        Sum::new("Switches", "Switches", Whole, |_, it| it.row.switches.into())
-            .sum()
-            .shown_if(|asked| asked.has_waits),
-        Sum::new("Preemptions", "Preempted", Whole, |_, it| it.row.preemptions.into())
-            .cost()
-            .shown_if(|asked| asked.has_waits && asked.by.details),
+        Sum::new("Cpu", "", Milliseconds, |_, it| it.row.cpu_ns.into())
+            .titled(Asked::cpu_title)
+            .cost(),
+        Sum::new("Wait", "Wait ms", Milliseconds, |_, it| {
+            it.row.wait_ns.into()
+        })
+        .cost()
+        .shown_if(|asked| asked.has_waits),
+        Sum::new("Ready", "Ready ms", Milliseconds, |_, it| {
+            it.row.ready_ns.into()
+        })
+        .cost()
+        .shown_if(Asked::has_ready),
+        Sum::new("Switches", "Switches", Whole, |_, it| {
+            it.row.switches.into()
+        })
+        .sum()
+        .shown_if(|asked| asked.has_waits),
+        Sum::new("Preemptions", "Preempted", Whole, |_, it| {
+            it.row.preemptions.into()
+        })
+        .cost()
+        .shown_if(|asked| asked.has_waits && asked.by.details),
         Sum::new("Threads", "Threads", Whole, |_, it| it.row.threads.into())
             .sum()
             .shown_if(|asked| asked.by.details || asked.by.thread_count),
@@ -61,19 +71,32 @@ const PROCESSES: View<Asked, Shown> = View::new(
             names.map_or_else(|| it.row.core_count.into(), Value::from)
         })
         .shown_if(|asked| !asked.by.no_core_usage),
-        Sum::new("First", "First", Moment, |asked, it| moment(asked.first(), it.row.first_ns))
-            .titled(|asked| starred("First", asked))
-            .shown_if(|asked| asked.first().is_some()),
-        Sum::new("Last", "Last", Moment, |asked, it| moment(asked.last(), it.row.last_ns))
-            .titled(|asked| starred("Last", asked))
-            .shown_if(|asked| asked.last().is_some()),
-        Sum::new("Session", "Session", Whole, |_, it| it.row.session_id.into())
-            .shown_if(|asked| asked.by.details),
-        Sum::new("Diff", "Diff ms", Milliseconds, |_, it| it.diff_ns.into()).shown_when_merged(|_| true),
+        Sum::new("First", "First", Moment, |asked, it| {
+            moment(asked.first(), it.row.first_ns)
+        })
+        .titled(|asked| starred("First", asked))
+        .shown_if(|asked| asked.first().is_some()),
+        Sum::new("Last", "Last", Moment, |asked, it| {
+            moment(asked.last(), it.row.last_ns)
+        })
+        .titled(|asked| starred("Last", asked))
+        .shown_if(|asked| asked.last().is_some()),
+        Sum::new("Session", "Session", Whole, |_, it| {
+            it.row.session_id.into()
+        })
+        .shown_if(|asked| asked.by.details),
+        Sum::new("Diff", "Diff ms", Milliseconds, |_, it| it.diff_ns.into())
+            .shown_when_merged(|_| true),
         Sum::new("Process", "Process", ProcessLine, |_, it| it.into()),
         Sum::new("Module", "Path", Word, |_, it| {
             let row = &it.row;
-            module([&row.module_path, &row.file_version, &row.product_name, &row.company]).into()
+            module([
+                &row.module_path,
+                &row.file_version,
+                &row.product_name,
+                &row.company,
+            ])
+            .into()
         })
         .shown_if(|asked| asked.by.show_module.is_some()),
     ],
@@ -102,7 +125,14 @@ pub(super) fn moment(format: Option<Option<TimeFormat>>, ns: i64) -> Value {
 
 /// A title, with a star where times count from another zero.
 fn starred(title: &str, asked: &Asked) -> String {
-    format!("{title}{}", if asked.by.zero.mode.is_some() { "*" } else { "" })
+    format!(
+        "{title}{}",
+        if asked.by.zero.mode.is_some() {
+            "*"
+        } else {
+            ""
+        }
+    )
 }
 
 /// One list over all extracts: processes of one name stand together, ascending by what they have together;
@@ -113,13 +143,17 @@ fn merged(_: &Asked, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown
     let mut together: HashMap<Option<String>, f64> = HashMap::new();
     for (_, it) in &mut all {
         *together.entry(it.row.process.clone()).or_default() += it.row.sort_value;
-        it.diff_ns = newest.get(&it.row.process).map(|cpu_ns| cpu_ns.saturating_sub(it.row.cpu_ns));
+        it.diff_ns = newest
+            .get(&it.row.process)
+            .map(|cpu_ns| cpu_ns.saturating_sub(it.row.cpu_ns));
     }
     // Rows are cut before they are put together: the largest of all extracts are asked for, not the largest
     // names.
     let sum = |it: &Shown| together.get(&it.row.process).copied().unwrap_or_default();
     all.sort_by(|(_, a), (_, b)| {
-        let by_sum = sum(a).total_cmp(&sum(b)).then_with(|| a.row.process.cmp(&b.row.process));
+        let by_sum = sum(a)
+            .total_cmp(&sum(b))
+            .then_with(|| a.row.process.cmp(&b.row.process));
         by_sum.then_with(|| a.row.sort_value.total_cmp(&b.row.sort_value))
     });
     all
@@ -130,7 +164,9 @@ fn newest(sources: &[Source<Shown>]) -> HashMap<Option<String>, i64> {
     let newest = sources.iter().max_by_key(|source| source.start_filetime);
     let mut largest = HashMap::new();
     for it in newest.into_iter().flat_map(|source| &source.rows) {
-        let known = largest.entry(it.row.process.clone()).or_insert(it.row.cpu_ns);
+        let known = largest
+            .entry(it.row.process.clone())
+            .or_insert(it.row.cpu_ns);
         *known = it.row.cpu_ns.max(*known);
     }
     largest
@@ -140,10 +176,16 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
     let answer = question.process_request().ask(session)?;
     let (source, total): (_, CpuTotal) = (answer.source(), answer.total);
     let asked = Asked::new(question, source, total);
-    let rows = answer.rows.into_iter().map(|row| Shown { row, diff_ns: None }).collect();
+    let rows = answer
+        .rows
+        .into_iter()
+        .map(|row| Shown { row, diff_ns: None })
+        .collect();
     // Sums of processes are the rows themselves.
     let is_total = question.show_total.as_deref() == Some("total");
-    let heading = question.shows_sums().then(|| sums(Line::default(), (source, total), question.sort_by));
+    let heading = question
+        .shows_sums()
+        .then(|| sums(Line::default(), (source, total), question.sort_by));
     Ok(Answer::rows(&asked, &PROCESSES, rows)
         .with_head(source_line(source, ""))
         .with_heading(heading)

@@ -29,13 +29,21 @@ type Node = Column<Asked, Shown>;
 
 const TREES: View<Asked, Shown> = View::new(
     &[
-        Node::new("Inclusive", "Inclusive ms", Milliseconds, |_, it| it.row.inclusive_ns.into()).cost(),
+        Node::new("Inclusive", "Inclusive ms", Milliseconds, |_, it| {
+            it.row.inclusive_ns.into()
+        })
+        .cost(),
         Node::new("Percent", "%", Fixed(1), |_, it| it.row.percent.into()),
-        Node::new("Exclusive", "Exclusive ms", Milliseconds, |_, it| it.row.exclusive_ns.into()).cost(),
+        Node::new("Exclusive", "Exclusive ms", Milliseconds, |_, it| {
+            it.row.exclusive_ns.into()
+        })
+        .cost(),
         Node::new("Samples", "Samples", Whole, |_, it| it.row.samples.into())
             .sum()
             .shown_if(|asked| asked.by.details),
-        Node::new("Method", "Method", Word, |_, it| format!("{}{}", it.branch, name(&it.row)).into()),
+        Node::new("Method", "Method", Word, |_, it| {
+            format!("{}{}", it.branch, name(&it.row)).into()
+        }),
     ],
     |it| it.row.inclusive_ns as f64,
 )
@@ -44,13 +52,25 @@ const TREES: View<Asked, Shown> = View::new(
 .with_above(|asked, it, before| {
     let is_first = before.is_none_or(|before| before.row.tree != it.row.tree || it.row.id == 0);
     let is_shown = asked.by.butterfly.is_some() && is_first && it.row.parent.is_none();
-    if is_shown { vec![Line::new(format!("   {}:", it.row.tree))] } else { Vec::new() }
+    if is_shown {
+        vec![Line::new(format!("   {}:", it.row.tree))]
+    } else {
+        Vec::new()
+    }
 });
 
 /// Says how columns for machines add up.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
-    let shown = |row| Shown { row, branch: String::new(), heading: Line::default() };
-    TREES.describe(&Asked::new(question, None, CpuTotal::default()), shown, fields);
+    let shown = |row| Shown {
+        row,
+        branch: String::new(),
+        heading: Line::default(),
+    };
+    TREES.describe(
+        &Asked::new(question, None, CpuTotal::default()),
+        shown,
+        fields,
+    );
 }
 
 fn heading(asked: &CpuQuestion, tree: &TreeGroup) -> Line {
@@ -69,10 +89,15 @@ fn heading(asked: &CpuQuestion, tree: &TreeGroup) -> Line {
             stop_ns: tree.process_stop_ns,
             command_line: tree.command_line.clone(),
         });
-        let thread = tree.tid.map(|tid| format!("  thread {tid}")).unwrap_or_default();
+        let thread = tree
+            .tid
+            .map(|tid| format!("  thread {tid}"))
+            .unwrap_or_default();
         Line::new("  ").value(ProcessLine, process).words(thread)
     };
-    line.words(format!("  [{title} ")).value(Milliseconds, tree.total_ns).words(" ms]")
+    line.words(format!("  [{title} "))
+        .value(Milliseconds, tree.total_ns)
+        .words(" ms]")
 }
 
 /// Branches in front of the names of nodes. A node that is all there is below its parent stands below it
@@ -120,22 +145,32 @@ fn name(row: &TreeRow) -> String {
 
 pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
     let trees = question.tree_request().ask(session)?;
-    let source = trees.first().map(|tree| tree.source).filter(|_| question.metric == Metric::Cpu);
+    let source = trees
+        .first()
+        .map(|tree| tree.source)
+        .filter(|_| question.metric == Metric::Cpu);
     let asked = Asked::new(question, source, CpuTotal::default());
     let shown = |tree: TreeGroup| {
         let (heading, branches) = (heading(question, &tree), branches(&tree.rows));
-        let node = |(row, branch)| Shown { row, branch, heading: heading.clone() };
+        let node = |(row, branch)| Shown {
+            row,
+            branch,
+            heading: heading.clone(),
+        };
         tree.rows.into_iter().zip(branches).map(node).collect()
     };
     let more = "; here that of the scheduling slices that began with the stack";
     let is_module = |row: &TreeRow| row.folded == 0 && row.module.is_some() && row.method.is_none();
-    let has_no_names = question.by != By::Module && trees.iter().flat_map(|tree| &tree.rows).any(is_module);
+    let has_no_names =
+        question.by != By::Module && trees.iter().flat_map(|tree| &tree.rows).any(is_module);
     let by_module = has_no_names.then(|| {
         let how = "--min-percent 0 shows its addresses, `etwkit symbols load` gives names";
         Line::new(format!("Code without names is listed by module: {how}"))
     });
-    Ok(Answer::groups(&asked, &TREES, trees.into_iter().map(shown).collect())
-        .with_head(source_line(source, more).into_iter().chain(by_module)))
+    Ok(
+        Answer::groups(&asked, &TREES, trees.into_iter().map(shown).collect())
+            .with_head(source_line(source, more).into_iter().chain(by_module)),
+    )
 }
 
 #[cfg(test)]
@@ -143,7 +178,12 @@ mod tests {
     use super::*;
 
     fn row(id: i64, parent: Option<i64>) -> TreeRow {
-        TreeRow { id, parent, tree: "top_down".into(), ..TreeRow::default() }
+        TreeRow {
+            id,
+            parent,
+            tree: "top_down".into(),
+            ..TreeRow::default()
+        }
     }
 
     #[test]
@@ -158,14 +198,22 @@ mod tests {
             row(6, Some(4)),
             row(7, None),
         ];
-        assert_eq!(branches(&rows), ["", "", "|- ", "|  ", "|- ", "   |- ", "   |- ", ""]);
+        assert_eq!(
+            branches(&rows),
+            ["", "", "|- ", "|  ", "|- ", "   |- ", "   |- ", ""]
+        );
     }
 
     #[test]
     fn names_are_written_as_in_stacks() {
         let named = |module: Option<&str>, method: Option<&str>, folded| {
             let text = |text: Option<&str>| text.map(str::to_owned);
-            name(&TreeRow { module: text(module), method: text(method), folded, ..TreeRow::default() })
+            name(&TreeRow {
+                module: text(module),
+                method: text(method),
+                folded,
+                ..TreeRow::default()
+            })
         };
         assert_eq!(named(Some("a.dll"), Some("f"), 0), "a.dll!f");
         assert_eq!(named(Some("a.dll"), Some("+0x1f"), 0), "a.dll+0x1f");

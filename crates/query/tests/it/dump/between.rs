@@ -17,17 +17,35 @@ fn session() -> Session {
         duration_ns: MS,
         ..DpcIsr::default()
     };
-    let mark = |ms: i64, text: &str| Mark { ts_ns: ms * MS, text: text.into(), ..Mark::default() };
+    let mark = |ms: i64, text: &str| Mark {
+        ts_ns: ms * MS,
+        text: text.into(),
+        ..Mark::default()
+    };
     // A test that runs twice; what it ended with before it began the first time is no end of it.
-    let marks =
-        [mark(5, "Test done"), mark(10, "Test begins"), mark(30, "Test done"), mark(40, "Test begins")];
-    Session::from_batches(vec![rows(&[trace()]), rows(&marks), rows(&[3, 12, 20, 35, 45].map(dpc))]).unwrap()
+    let marks = [
+        mark(5, "Test done"),
+        mark(10, "Test begins"),
+        mark(30, "Test done"),
+        mark(40, "Test begins"),
+    ];
+    Session::from_batches(vec![
+        rows(&[trace()]),
+        rows(&marks),
+        rows(&[3, 12, 20, 35, 45].map(dpc)),
+    ])
+    .unwrap()
 }
 
 /// How many DPCs there are between marks; or why there is no answer.
 fn between(values: serde_json::Value) -> Result<String, String> {
-    let serde_json::Value::Object(values) = values else { panic!("options by their words") };
-    let question = QUESTIONS.iter().find(|question| question.name() == "dpc").unwrap();
+    let serde_json::Value::Object(values) = values else {
+        panic!("options by their words")
+    };
+    let question = QUESTIONS
+        .iter()
+        .find(|question| question.name() == "dpc")
+        .unwrap();
     let request = question.read(&values).map_err(|error| error.to_string())?;
     let again = question.read(&request.write()).unwrap();
     assert_eq!(again.write(), values);
@@ -36,23 +54,42 @@ fn between(values: serde_json::Value) -> Result<String, String> {
         format!("{error}; {}", error.hint().unwrap_or_default())
     })?;
     let shown = request.show_sql();
-    assert!(shown.starts_with("-- without --between \"Test b"), "{shown}");
-    Ok(answer.rows_of::<DpcRequest, DpcRow>().map(|row| row.count).sum::<i64>().to_string())
+    assert!(
+        shown.starts_with("-- without --between \"Test b"),
+        "{shown}"
+    );
+    Ok(answer
+        .rows_of::<DpcRequest, DpcRow>()
+        .map(|row| row.count)
+        .sum::<i64>()
+        .to_string())
 }
 
 #[test]
 fn a_part_goes_from_the_first_mark_to_the_next_one_behind_it() {
-    assert_eq!(between(json!({"between": ["Test b*", "Test done"]})).unwrap(), "2");
-    assert_eq!(between(json!({"between": ["Test b*", "Test b*"]})).unwrap(), "3");
+    assert_eq!(
+        between(json!({"between": ["Test b*", "Test done"]})).unwrap(),
+        "2"
+    );
+    assert_eq!(
+        between(json!({"between": ["Test b*", "Test b*"]})).unwrap(),
+        "3"
+    );
 }
 
 #[test]
 fn marks_that_are_not_there_are_named() {
     let hint = "`etwkit dump mark` lists the marks that there are";
     let missing = between(json!({"between": ["Test b*", "Pause"]})).unwrap_err();
-    assert_eq!(missing, format!("there is no mark \"Pause\" behind the first; {hint}"));
+    assert_eq!(
+        missing,
+        format!("there is no mark \"Pause\" behind the first; {hint}")
+    );
     let both = between(json!({"between": ["a", "b"], "range": "1..2"})).unwrap_err();
     assert_eq!(both, "--between: it names the part that --range names, too");
     let one = between(json!({"between": ["a"]})).unwrap_err();
-    assert_eq!(one, r#"--between: two texts of marks were expected, not ["a"]"#);
+    assert_eq!(
+        one,
+        r#"--between: two texts of marks were expected, not ["a"]"#
+    );
 }

@@ -12,9 +12,15 @@ use crate::support::rows;
 /// Two cores of class 0, and one of each class that is named. Process 1 runs 30 on class 0 and 10, without a
 /// known speed, on class 1; the process that nobody knows runs on class 5 and where no class is known.
 fn session(classes: &[i32]) -> Session {
-    let core =
-        |(cpu, class): (i32, i32)| CpuCore { cpu, efficiency_class: Some(class), ..CpuCore::default() };
-    let cores: Vec<CpuCore> = (0..).zip([0, 0].iter().chain(classes).copied()).map(core).collect();
+    let core = |(cpu, class): (i32, i32)| CpuCore {
+        cpu,
+        efficiency_class: Some(class),
+        ..CpuCore::default()
+    };
+    let cores: Vec<CpuCore> = (0..)
+        .zip([0, 0].iter().chain(classes).copied())
+        .map(core)
+        .collect();
     let class = |process_key, efficiency_class, cpu_ns, measured_ns| CpuClass {
         process_key,
         efficiency_class,
@@ -47,8 +53,12 @@ fn session(classes: &[i32]) -> Session {
         cpu_ns,
         ..CpuMethod::default()
     };
-    let of_process =
-        |process_key, cpu_ns| CpuProcess { process_key, cpu_ns, samples: cpu_ns, ..CpuProcess::default() };
+    let of_process = |process_key, cpu_ns| CpuProcess {
+        process_key,
+        cpu_ns,
+        samples: cpu_ns,
+        ..CpuProcess::default()
+    };
     Session::from_batches(vec![
         rows(&[process(1, 4, "a.exe")]),
         rows(&cores),
@@ -70,14 +80,18 @@ fn session(classes: &[i32]) -> Session {
 }
 
 fn processes(session: &Session) -> Vec<CoreKinds> {
-    let answer = CpuRequest::default().ask(session).unwrap_or_else(|error| panic!("{error}"));
+    let answer = CpuRequest::default()
+        .ask(session)
+        .unwrap_or_else(|error| panic!("{error}"));
     answer.rows.into_iter().map(|row| row.kinds).collect()
 }
 
 #[test]
 fn a_process_has_its_kinds_the_fastest_first() {
     let kinds = processes(&session(&[0, 1, 2, 5]));
-    let [unknown, known] = &kinds[..] else { panic!("{kinds:?}") };
+    let [unknown, known] = &kinds[..] else {
+        panic!("{kinds:?}")
+    };
     let fast = KindUse {
         efficiency_class: 1,
         cpu_ns: 10,
@@ -100,9 +114,15 @@ fn a_process_has_its_kinds_the_fastest_first() {
         enabled_cores: Some(3),
         duration_ns: 30,
     };
-    assert_eq!((known.uses(), known.class_other_cpu_ns), (vec![fast, slow], None));
+    assert_eq!(
+        (known.uses(), known.class_other_cpu_ns),
+        (vec![fast, slow], None)
+    );
     // Classes without columns of their own.
-    assert_eq!((unknown.uses(), unknown.class_other_cpu_ns), (vec![], Some(9)));
+    assert_eq!(
+        (unknown.uses(), unknown.class_other_cpu_ns),
+        (vec![], Some(9))
+    );
 }
 
 #[test]
@@ -113,15 +133,32 @@ fn methods_of_modules_with_one_name_have_their_own_kinds() {
         .iter()
         .map(|row| {
             let of = |one: KindUse| (one.efficiency_class, one.cpu_ns, one.cpu_percent);
-            (row.cpu_ns, row.kinds.uses().into_iter().map(of).collect::<Vec<_>>())
+            (
+                row.cpu_ns,
+                row.kinds.uses().into_iter().map(of).collect::<Vec<_>>(),
+            )
         })
         .collect();
-    assert_eq!(found, [(35, vec![(1, 7, 20.0), (0, 28, 80.0)]), (36, vec![(2, 36, 100.0)])]);
+    assert_eq!(
+        found,
+        [
+            (35, vec![(1, 7, 20.0), (0, 28, 80.0)]),
+            (36, vec![(2, 36, 100.0)])
+        ]
+    );
 }
 
 #[test]
 fn a_machine_with_one_kind_of_core_has_no_values() {
-    assert_eq!(processes(&session(&[0])), [CoreKinds::default(), CoreKinds::default()]);
+    assert_eq!(
+        processes(&session(&[0])),
+        [CoreKinds::default(), CoreKinds::default()]
+    );
     let answer = MethodRequest::default().ask(&session(&[])).unwrap();
-    assert!(answer.processes[0].rows.iter().all(|row| row.kinds == CoreKinds::default()));
+    assert!(
+        answer.processes[0]
+            .rows
+            .iter()
+            .all(|row| row.kinds == CoreKinds::default())
+    );
 }

@@ -28,7 +28,11 @@ fn cpu(process_key: Option<i32>, cpu_ns: i64, wait_ns: Option<i64>) -> CpuProces
 }
 
 fn totals() -> Session {
-    let processes = [process(0, 0, "Idle"), process(1, 4, "System"), process(2, 8, "cmd.exe")];
+    let processes = [
+        process(0, 0, "Idle"),
+        process(1, 4, "System"),
+        process(2, 8, "cmd.exe"),
+    ];
     let cpu = [
         cpu(Some(0), 900, Some(0)),
         cpu(Some(1), 5 * MS, Some(70 * MS)),
@@ -40,43 +44,98 @@ fn totals() -> Session {
 
 #[track_caller]
 fn ask(session: &Session, request: &CpuRequest) -> Vec<CpuRow> {
-    request.ask(session).unwrap_or_else(|error| panic!("{error}\n{}", request.sql())).rows
+    request
+        .ask(session)
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
+        .rows
 }
 
 #[track_caller]
 fn keys(request: &CpuRequest) -> Vec<Option<i64>> {
-    ask(&totals(), request).iter().map(|row| row.process_key).collect()
+    ask(&totals(), request)
+        .iter()
+        .map(|row| row.process_key)
+        .collect()
 }
 
 #[test]
 fn totals_come_from_the_derived_table_without_the_idle_process() {
     let answer = CpuRequest::default().ask(&totals()).unwrap();
-    assert_eq!(answer.rows.iter().map(|row| row.pid).collect::<Vec<_>>(), [None, Some(4), Some(8)]);
-    let total =
-        CpuTotal { cpu_ns: 26 * MS, wait_ns: Some(100 * MS), ready_ns: Some(10 * MS), switches: Some(9) };
+    assert_eq!(
+        answer.rows.iter().map(|row| row.pid).collect::<Vec<_>>(),
+        [None, Some(4), Some(8)]
+    );
+    let total = CpuTotal {
+        cpu_ns: 26 * MS,
+        wait_ns: Some(100 * MS),
+        ready_ns: Some(10 * MS),
+        switches: Some(9),
+    };
     assert_eq!(answer.total, total);
-    assert_eq!((answer.total.total_ns(false), answer.total.total_ns(true)), (126 * MS, 136 * MS));
+    assert_eq!(
+        (answer.total.total_ns(false), answer.total.total_ns(true)),
+        (126 * MS, 136 * MS)
+    );
 }
 
 #[test]
 fn orders_limits_and_the_largest() {
-    let sorted = |sort| CpuRequest { sort, ..CpuRequest::default() };
+    let sorted = |sort| CpuRequest {
+        sort,
+        ..CpuRequest::default()
+    };
     assert_eq!(keys(&sorted(CpuSort::Wait)), [None, Some(2), Some(1)]);
     assert_eq!(keys(&sorted(CpuSort::CpuWait)), [None, Some(2), Some(1)]);
-    let limited = CpuRequest { cpu: Range { min: 5 * MS, max: 20 * MS }, ..CpuRequest::default() };
+    let limited = CpuRequest {
+        cpu: Range {
+            min: 5 * MS,
+            max: 20 * MS,
+        },
+        ..CpuRequest::default()
+    };
     assert_eq!(keys(&limited), [Some(1), Some(2)]);
-    let largest = CpuRequest { top: Top { count: Some(1), skip: 0 }, ..CpuRequest::default() };
+    let largest = CpuRequest {
+        top: Top {
+            count: Some(1),
+            skip: 0,
+        },
+        ..CpuRequest::default()
+    };
     assert_eq!(keys(&largest), [Some(2)]);
-    let processes = ProcessQuery { process: Some("*".into()), ..ProcessQuery::default() };
-    assert_eq!(keys(&CpuRequest { processes, ..CpuRequest::default() }), [None, Some(1), Some(2)]);
-    let processes = ProcessQuery { process: Some("cmd".into()), ..ProcessQuery::default() };
-    assert_eq!(keys(&CpuRequest { processes, ..CpuRequest::default() }), [Some(2)]);
+    let processes = ProcessQuery {
+        process: Some("*".into()),
+        ..ProcessQuery::default()
+    };
+    assert_eq!(
+        keys(&CpuRequest {
+            processes,
+            ..CpuRequest::default()
+        }),
+        [None, Some(1), Some(2)]
+    );
+    let processes = ProcessQuery {
+        process: Some("cmd".into()),
+        ..ProcessQuery::default()
+    };
+    assert_eq!(
+        keys(&CpuRequest {
+            processes,
+            ..CpuRequest::default()
+        }),
+        [Some(2)]
+    );
 }
 
 #[test]
 fn without_samples_cpu_is_what_context_switches_say() {
-    let row = CpuProcess { samples: 0, cpu_ns: 0, run_ns: Some(7), ..cpu(Some(1), 0, Some(1)) };
-    let session = Session::from_batches(vec![rows(&[process(1, 4, "System")]), rows(&[row])]).unwrap();
+    let row = CpuProcess {
+        samples: 0,
+        cpu_ns: 0,
+        run_ns: Some(7),
+        ..cpu(Some(1), 0, Some(1))
+    };
+    let session =
+        Session::from_batches(vec![rows(&[process(1, 4, "System")]), rows(&[row])]).unwrap();
     assert_eq!(ask(&session, &CpuRequest::default())[0].cpu_ns, 7);
 }
 
@@ -90,16 +149,23 @@ fn without_samples_cpu_is_what_context_switches_say() {
 /// ```
 fn events() -> Session {
     let samples =
-        [(46, 1, 1), (47, 1, 1), (55, 2, 1), (15, 3, 2)].map(|(ms, thread_key, process_key)| CpuSample {
-            ts_ns: ms * MS,
-            cpu: thread_key - 1,
-            process_key: Some(process_key),
-            thread_key,
-            weight_ns: MS,
-            priority: Some(8 + thread_key),
-            ..CpuSample::default()
+        [(46, 1, 1), (47, 1, 1), (55, 2, 1), (15, 3, 2)].map(|(ms, thread_key, process_key)| {
+            CpuSample {
+                ts_ns: ms * MS,
+                cpu: thread_key - 1,
+                process_key: Some(process_key),
+                thread_key,
+                weight_ns: MS,
+                priority: Some(8 + thread_key),
+                ..CpuSample::default()
+            }
         });
-    let idle = CpuSample { ts_ns: 16 * MS, is_idle: true, weight_ns: MS, ..CpuSample::default() };
+    let idle = CpuSample {
+        ts_ns: 16 * MS,
+        is_idle: true,
+        weight_ns: MS,
+        ..CpuSample::default()
+    };
     let slice = |thread_key: i32, times: [Option<i64>; 4], prev_state| {
         let [out_before, readied, start, end] = times.map(|time| time.map(|ms| ms * MS));
         ContextSwitch {
@@ -110,8 +176,14 @@ fn events() -> Session {
             readied_ns: readied,
             in_ns: start,
             out_ns: end,
-            wait_ns: readied.zip(out_before).map(|(ready, out)| ready - out).or(out_before.map(|_| 0)),
-            ready_ns: readied.or(out_before).zip(start).map(|(ready, start)| start - ready),
+            wait_ns: readied
+                .zip(out_before)
+                .map(|(ready, out)| ready - out)
+                .or(out_before.map(|_| 0)),
+            ready_ns: readied
+                .or(out_before)
+                .zip(start)
+                .map(|(ready, start)| start - ready),
             run_ns: Some(end.unwrap_or(100 * MS) - start.unwrap_or(0)),
             prev_state,
             ..ContextSwitch::default()
@@ -144,7 +216,13 @@ fn a_range_clips_every_interval() {
         // Run 65–70 and 80–90, ready 70–80.
         (65, 90, (0, 15, 0, 10, 1, 1, 1)),
     ] {
-        let request = CpuRequest { time: Range { min: from * MS, max: to * MS }, ..CpuRequest::default() };
+        let request = CpuRequest {
+            time: Range {
+                min: from * MS,
+                max: to * MS,
+            },
+            ..CpuRequest::default()
+        };
         let rows = ask(&events(), &request);
         let row = rows.iter().find(|row| row.process_key == Some(1)).unwrap();
         let ms = |ns: Option<i64>| ns.unwrap() / MS;
@@ -163,7 +241,13 @@ fn a_range_clips_every_interval() {
 
 #[test]
 fn in_a_range_priority_cores_and_ends_are_those_of_the_range() {
-    let request = CpuRequest { time: Range { min: 0, max: 60 * MS }, ..CpuRequest::default() };
+    let request = CpuRequest {
+        time: Range {
+            min: 0,
+            max: 60 * MS,
+        },
+        ..CpuRequest::default()
+    };
     let rows = ask(&events(), &request);
     let row = rows.iter().find(|row| row.process_key == Some(1)).unwrap();
     // Two samples with priority 9, one with 10.
@@ -171,20 +255,38 @@ fn in_a_range_priority_cores_and_ends_are_those_of_the_range() {
     assert_eq!((row.core_count, row.cores.as_str()), (2, "0,1"));
     assert_eq!((row.first_ns, row.last_ns), (45 * MS, 60 * MS));
     let row = rows.iter().find(|row| row.process_key == Some(2)).unwrap();
-    assert_eq!((row.run_ns, row.wait_ns, row.switches), (Some(20 * MS), Some(0), Some(0)));
+    assert_eq!(
+        (row.run_ns, row.wait_ns, row.switches),
+        (Some(20 * MS), Some(0), Some(0))
+    );
 }
 
 #[test]
 fn sums_cannot_answer_a_range() {
-    let request = CpuRequest { time: Range { min: 0, max: 5 }, ..CpuRequest::default() };
+    let request = CpuRequest {
+        time: Range { min: 0, max: 5 },
+        ..CpuRequest::default()
+    };
     let error = request.ask(&totals()).unwrap_err();
-    assert!(error.is_nothing() && error.hint().unwrap().contains("--detail full"), "{error}");
+    assert!(
+        error.is_nothing() && error.hint().unwrap().contains("--detail full"),
+        "{error}"
+    );
     let nothing = Session::from_batches(vec![]).unwrap();
     let error = CpuRequest::default().ask(&nothing).unwrap_err();
-    assert!(error.is_nothing() && error.hint().unwrap().contains("CSWITCH+DISPATCHER"), "{error}");
+    assert!(
+        error.is_nothing() && error.hint().unwrap().contains("CSWITCH+DISPATCHER"),
+        "{error}"
+    );
 }
 
-fn method(process_key: i32, module: Option<&str>, method: &str, cpu_ms: i64, depth: f64) -> CpuMethod {
+fn method(
+    process_key: i32,
+    module: Option<&str>,
+    method: &str,
+    cpu_ms: i64,
+    depth: f64,
+) -> CpuMethod {
     CpuMethod {
         process_key: Some(process_key),
         module: module.map(str::to_owned),
@@ -221,13 +323,25 @@ fn methods() -> Session {
     }];
     let processes = [process(1, 4, "a.exe"), process(2, 8, "b.exe")];
     let totals = [cpu(Some(1), 1, Some(1))];
-    Session::from_batches(vec![rows(&processes), rows(&methods), rows(&totals), rows(&versions)]).unwrap()
+    Session::from_batches(vec![
+        rows(&processes),
+        rows(&methods),
+        rows(&totals),
+        rows(&versions),
+    ])
+    .unwrap()
 }
 
 #[track_caller]
 fn names(request: &MethodRequest) -> Vec<Vec<String>> {
-    let answer = request.ask(&methods()).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
-    answer.processes.into_iter().map(|group| group.rows.into_iter().map(|row| row.name).collect()).collect()
+    let answer = request
+        .ask(&methods())
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+    answer
+        .processes
+        .into_iter()
+        .map(|group| group.rows.into_iter().map(|row| row.name).collect())
+        .collect()
 }
 
 #[test]
@@ -235,9 +349,14 @@ fn methods_stand_below_their_process_ascending() {
     let answer = MethodRequest::default().ask(&methods()).unwrap();
     assert_eq!(
         names(&MethodRequest::default()),
-        [vec!["main", "+0x7ff0"], vec!["n.dll+0x1a2b", "NtRead", "work", "main"],]
+        [
+            vec!["main", "+0x7ff0"],
+            vec!["n.dll+0x1a2b", "NtRead", "work", "main"],
+        ]
     );
-    let [second, first] = answer.processes.as_slice() else { panic!("two processes") };
+    let [second, first] = answer.processes.as_slice() else {
+        panic!("two processes")
+    };
     assert_eq!(
         (first.total.cpu_ns, second.total.cpu_ns, answer.total.cpu_ns),
         (225 * MS, 210 * MS, 435 * MS)
@@ -246,14 +365,29 @@ fn methods_stand_below_their_process_ascending() {
     let row = &first.rows[1];
     // 7 ns in 2 switch-ins, without the fraction.
     assert_eq!((row.ready_avg_ns, row.duration_ns), (Some(3), Some(3 * MS)));
-    assert_eq!((row.file_version.as_deref(), row.company.as_deref()), (Some("1.2"), Some("Corp")));
+    assert_eq!(
+        (row.file_version.as_deref(), row.company.as_deref()),
+        (Some("1.2"), Some("Corp"))
+    );
 }
 
 #[test]
 fn sums_of_processes_respect_what_is_cut() {
-    let request = MethodRequest { top_methods: Top { count: Some(1), skip: 0 }, ..MethodRequest::default() };
+    let request = MethodRequest {
+        top_methods: Top {
+            count: Some(1),
+            skip: 0,
+        },
+        ..MethodRequest::default()
+    };
     assert_eq!(names(&request), [vec!["main"], vec!["+0x7ff0"]]);
-    let request = MethodRequest { top: Top { count: Some(1), skip: 0 }, ..request };
+    let request = MethodRequest {
+        top: Top {
+            count: Some(1),
+            skip: 0,
+        },
+        ..request
+    };
     assert_eq!(names(&request), [vec!["+0x7ff0"]]);
     assert_eq!(request.ask(&methods()).unwrap().total.cpu_ns, 200 * MS);
 }
@@ -262,18 +396,32 @@ fn sums_of_processes_respect_what_is_cut() {
 fn stack_depth_prefers_what_is_near_the_innermost_frame() {
     // Process 1: the innermost method has 30. main = 100/e^20, work = 90/e^1, NtRead = 30/e^10, +0x1a2b =
     // 5/e^13.
-    let request = MethodRequest { sort: CpuSort::StackDepth, ..MethodRequest::default() };
-    assert_eq!(names(&request)[1], ["main", "n.dll+0x1a2b", "NtRead", "work"]);
+    let request = MethodRequest {
+        sort: CpuSort::StackDepth,
+        ..MethodRequest::default()
+    };
+    assert_eq!(
+        names(&request)[1],
+        ["main", "n.dll+0x1a2b", "NtRead", "work"]
+    );
     let answer = request.ask(&methods()).unwrap();
     let work = answer.processes[1].rows.last().unwrap();
-    assert!((work.sort_value - 90e6 / 1_f64.exp()).abs() < 1e-3, "{}", work.sort_value);
+    assert!(
+        (work.sort_value - 90e6 / 1_f64.exp()).abs() < 1e-3,
+        "{}",
+        work.sort_value
+    );
 }
 
 #[test]
 fn names_are_filtered_as_they_are_printed() {
     let filter = |methods: &str, include_dll| {
-        names(&MethodRequest { methods: Some(methods.into()), include_dll, ..MethodRequest::default() })
-            .concat()
+        names(&MethodRequest {
+            methods: Some(methods.into()),
+            include_dll,
+            ..MethodRequest::default()
+        })
+        .concat()
     };
     assert_eq!(filter("main", false), ["main", "main"]);
     assert!(filter("main", true).is_empty());
@@ -286,14 +434,62 @@ fn methods_are_limited_by_every_number() {
     let all = MethodRequest::default;
     let range = |min, max| Range { min, max };
     for (request, count) in [
-        (MethodRequest { cpu: range(90 * MS, i64::MAX), ..all() }, 3),
-        (MethodRequest { wait: range(10 * MS + 1, i64::MAX), ..all() }, 0),
-        (MethodRequest { ready: range(MS, MS), ..all() }, 6),
-        (MethodRequest { ready_avg: range(4, i64::MAX), ..all() }, 0),
-        (MethodRequest { switches: range(4, 4), ..all() }, 6),
-        (MethodRequest { first: range(i64::MIN, 2 * MS), ..all() }, 6),
-        (MethodRequest { last: range(6 * MS, i64::MAX), ..all() }, 0),
-        (MethodRequest { duration: range(3 * MS, 3 * MS), ..all() }, 6),
+        (
+            MethodRequest {
+                cpu: range(90 * MS, i64::MAX),
+                ..all()
+            },
+            3,
+        ),
+        (
+            MethodRequest {
+                wait: range(10 * MS + 1, i64::MAX),
+                ..all()
+            },
+            0,
+        ),
+        (
+            MethodRequest {
+                ready: range(MS, MS),
+                ..all()
+            },
+            6,
+        ),
+        (
+            MethodRequest {
+                ready_avg: range(4, i64::MAX),
+                ..all()
+            },
+            0,
+        ),
+        (
+            MethodRequest {
+                switches: range(4, 4),
+                ..all()
+            },
+            6,
+        ),
+        (
+            MethodRequest {
+                first: range(i64::MIN, 2 * MS),
+                ..all()
+            },
+            6,
+        ),
+        (
+            MethodRequest {
+                last: range(6 * MS, i64::MAX),
+                ..all()
+            },
+            0,
+        ),
+        (
+            MethodRequest {
+                duration: range(3 * MS, 3 * MS),
+                ..all()
+            },
+            6,
+        ),
     ] {
         assert_eq!(names(&request).concat().len(), count, "{request:?}");
     }
@@ -302,12 +498,18 @@ fn methods_are_limited_by_every_number() {
 /// Start of the part in ms, CPU in µs, thousandths of the machine, process with the most and its CPU in µs.
 fn over_time(session: &Session, question: &CpuQuestion) -> Vec<String> {
     let form = question.form();
-    let rows: Vec<CpuBucket> = form.ask(session).unwrap_or_else(|error| panic!("{error}\n{}", form.sql));
+    let rows: Vec<CpuBucket> = form
+        .ask(session)
+        .unwrap_or_else(|error| panic!("{error}\n{}", form.sql));
     let row = |row: &CpuBucket| {
         let process = row.process.as_deref().unwrap_or("-");
         let most = row.process_cpu_ns.map_or(-1, |ns| ns / 1000);
         let percent = row.machine_percent * 10.0;
-        format!("{}: {} {percent:.0} {process} {most}", row.start_ns / MS, row.cpu_ns / 1000)
+        format!(
+            "{}: {} {percent:.0} {process} {most}",
+            row.start_ns / MS,
+            row.cpu_ns / 1000
+        )
     };
     rows.iter().map(row).collect()
 }
@@ -315,21 +517,47 @@ fn over_time(session: &Session, question: &CpuQuestion) -> Vec<String> {
 /// The example of `docs/numbers/cpu.md`.
 #[test]
 fn cpu_over_time_adds_up_to_the_cpu_of_all() {
-    let recording = Trace { duration_ns: 40 * MS, processors: 2, ..trace() };
-    let processes = [process(0, 0, "Idle"), process(1, 4, "System"), process(2, 8, "cmd.exe")];
+    let recording = Trace {
+        duration_ns: 40 * MS,
+        processors: 2,
+        ..trace()
+    };
+    let processes = [
+        process(0, 0, "Idle"),
+        process(1, 4, "System"),
+        process(2, 8, "cmd.exe"),
+    ];
     let sample = |process_key, ms: i64| CpuSample {
         process_key: Some(process_key),
         ts_ns: ms * MS,
         weight_ns: MS,
         ..CpuSample::default()
     };
-    let samples = [sample(1, 0), sample(2, 1), sample(2, 9), sample(1, 10), sample(2, 39), sample(2, 40)];
-    let sampled =
-        Session::from_batches(vec![rows(std::slice::from_ref(&recording)), rows(&processes), rows(&samples)]);
-    let parts = CpuQuestion { over_time: Some(4), ..CpuQuestion::default() };
+    let samples = [
+        sample(1, 0),
+        sample(2, 1),
+        sample(2, 9),
+        sample(1, 10),
+        sample(2, 39),
+        sample(2, 40),
+    ];
+    let sampled = Session::from_batches(vec![
+        rows(std::slice::from_ref(&recording)),
+        rows(&processes),
+        rows(&samples),
+    ]);
+    let parts = CpuQuestion {
+        over_time: Some(4),
+        ..CpuQuestion::default()
+    };
     assert_eq!(
         over_time(&sampled.unwrap(), &parts),
-        ["0: 3000 150 cmd.exe 2000", "10: 1000 50 System 1000", "20: 0 0 - -1", "30: 2000 100 cmd.exe 2000"]
+        [
+            "0: 3000 150 cmd.exe 2000",
+            "10: 1000 50 System 1000",
+            "20: 0 0 - -1",
+            "30: 2000 100 cmd.exe 2000"
+        ]
     );
     // Without samples: cmd runs from 5 to 25, System from 25 to 28.
     let slice = |process_key, from: i64, to: i64| ContextSwitch {
@@ -340,7 +568,8 @@ fn cpu_over_time_adds_up_to_the_cpu_of_all() {
         ..ContextSwitch::default()
     };
     let slices = [slice(2, 5, 25), slice(1, 25, 28)];
-    let switched = Session::from_batches(vec![rows(&[recording]), rows(&processes), rows(&slices)]).unwrap();
+    let switched =
+        Session::from_batches(vec![rows(&[recording]), rows(&processes), rows(&slices)]).unwrap();
     assert_eq!(
         over_time(&switched, &parts),
         [
@@ -350,8 +579,22 @@ fn cpu_over_time_adds_up_to_the_cpu_of_all() {
             "30: 0 0 - -1"
         ]
     );
-    let range = Range { min: 10 * MS, max: 30 * MS };
-    let system = ProcessQuery { process: Some("System".into()), ..ProcessQuery::default() };
-    let part = CpuQuestion { over_time: Some(2), range, processes: system, ..CpuQuestion::default() };
-    assert_eq!(over_time(&switched, &part), ["10: 0 0 - -1", "20: 3000 150 System 3000"]);
+    let range = Range {
+        min: 10 * MS,
+        max: 30 * MS,
+    };
+    let system = ProcessQuery {
+        process: Some("System".into()),
+        ..ProcessQuery::default()
+    };
+    let part = CpuQuestion {
+        over_time: Some(2),
+        range,
+        processes: system,
+        ..CpuQuestion::default()
+    };
+    assert_eq!(
+        over_time(&switched, &part),
+        ["10: 0 0 - -1", "20: 3000 150 System 3000"]
+    );
 }

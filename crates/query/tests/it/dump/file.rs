@@ -23,17 +23,36 @@ fn session() -> Session {
     let a = Some(r"C:\x\a.txt");
     let b = Some(r"C:\x\b.txt");
     let files = [
-        FileFile { size_bytes: 1000, max_position_bytes: 5000, ..of(a, 1, "read", 2, 10) },
-        FileFile { size_bytes: 300, max_position_bytes: 900, ..of(a, 1, "write", 1, 20) },
-        FileFile { failures: 1, failure_statuses: "0xc0000034".into(), ..of(a, 1, "create", 3, 4) },
+        FileFile {
+            size_bytes: 1000,
+            max_position_bytes: 5000,
+            ..of(a, 1, "read", 2, 10)
+        },
+        FileFile {
+            size_bytes: 300,
+            max_position_bytes: 900,
+            ..of(a, 1, "write", 1, 20)
+        },
+        FileFile {
+            failures: 1,
+            failure_statuses: "0xc0000034".into(),
+            ..of(a, 1, "create", 3, 4)
+        },
         of(a, 1, "close", 1, 1),
         of(a, 1, "cleanup", 1, 2),
         of(a, 1, "set_info", 1, 0),
         of(a, 1, "delete", 1, 0),
         of(a, 1, "rename", 2, 0),
         of(a, 1, "query_info", 5, 7),
-        FileFile { size_bytes: 2000, max_position_bytes: 2000, ..of(b, 2, "read", 1, 1) },
-        FileFile { size_bytes: 9999, ..of(None, 2, "read", 1, 1) },
+        FileFile {
+            size_bytes: 2000,
+            max_position_bytes: 2000,
+            ..of(b, 2, "read", 1, 1)
+        },
+        FileFile {
+            size_bytes: 9999,
+            ..of(None, 2, "read", 1, 1)
+        },
     ];
     let processes = [process(1, 4, "System"), process(2, 8, "cmd.exe")];
     Session::from_batches(vec![rows(&files), rows(&processes), rows(&[trace()])]).unwrap()
@@ -41,17 +60,27 @@ fn session() -> Session {
 
 #[track_caller]
 fn ask(session: &Session, request: &FileRequest) -> FileAnswer {
-    request.ask(session).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
+    request
+        .ask(session)
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
 }
 
 fn whole() -> FileRequest {
-    FileRequest { level: 100, ..FileRequest::default() }
+    FileRequest {
+        level: 100,
+        ..FileRequest::default()
+    }
 }
 
 #[track_caller]
 fn names(request: &FileRequest) -> Vec<String> {
     let answer = ask(&session(), request);
-    answer.groups.into_iter().flat_map(|group| group.rows).map(|row| row.path.unwrap_or_default()).collect()
+    answer
+        .groups
+        .into_iter()
+        .flat_map(|group| group.rows)
+        .map(|row| row.path.unwrap_or_default())
+        .collect()
 }
 
 #[test]
@@ -60,25 +89,60 @@ fn every_kind_of_operation_has_its_columns() {
     let row = &answer.groups[0].rows[0];
     assert_eq!(row.path.as_deref(), Some(r"C:\x\a.txt"));
     assert_eq!(
-        (row.reads, row.read_bytes, row.read_ns, row.read_max_position_bytes),
+        (
+            row.reads,
+            row.read_bytes,
+            row.read_ns,
+            row.read_max_position_bytes
+        ),
         (2, 1000, 10 * MS, 5000)
     );
     assert_eq!(
-        (row.writes, row.write_bytes, row.write_ns, row.write_max_position_bytes),
+        (
+            row.writes,
+            row.write_bytes,
+            row.write_ns,
+            row.write_max_position_bytes
+        ),
         (1, 300, 20 * MS, 900)
     );
-    assert_eq!((row.opens, row.open_ns, row.closes, row.cleanups, row.close_ns), (3, 4 * MS, 1, 1, 3 * MS));
+    assert_eq!(
+        (
+            row.opens,
+            row.open_ns,
+            row.closes,
+            row.cleanups,
+            row.close_ns
+        ),
+        (3, 4 * MS, 1, 1, 3 * MS)
+    );
     assert_eq!((row.set_infos, row.deletes, row.renames), (1, 1, 2));
     assert_eq!((row.others, row.other_ns, row.failures), (5, 7 * MS, 1));
     assert_eq!(row.failure_statuses, "0xc0000034");
-    assert_eq!((row.total_count, row.total_bytes, row.total_ns), (17, 1300, 37 * MS));
-    assert_eq!((answer.total.read_bytes, answer.total.files, answer.total.open_close_ns), (3000, 2, 7 * MS));
+    assert_eq!(
+        (row.total_count, row.total_bytes, row.total_ns),
+        (17, 1300, 37 * MS)
+    );
+    assert_eq!(
+        (
+            answer.total.read_bytes,
+            answer.total.files,
+            answer.total.open_close_ns
+        ),
+        (3000, 2, 7 * MS)
+    );
 }
 
 #[test]
 fn files_without_a_name_are_shown_on_request() {
     assert_eq!(names(&whole()), [r"C:\x\a.txt", r"C:\x\b.txt"]);
-    assert_eq!(names(&FileRequest { all_files: true, ..whole() }), [r"C:\x\a.txt", r"C:\x\b.txt", ""]);
+    assert_eq!(
+        names(&FileRequest {
+            all_files: true,
+            ..whole()
+        }),
+        [r"C:\x\a.txt", r"C:\x\b.txt", ""]
+    );
 }
 
 #[test]
@@ -93,21 +157,63 @@ fn orders_filters_and_one_operation() {
     ] {
         assert_eq!(names(&FileRequest { sort, ..whole() })[1], last, "{sort:?}");
     }
-    let opened = ask(&session(), &FileRequest { operation: Some("create"), ..whole() });
+    let opened = ask(
+        &session(),
+        &FileRequest {
+            operation: Some("create"),
+            ..whole()
+        },
+    );
     let row = &opened.groups[0].rows[0];
-    assert_eq!((opened.groups[0].rows.len(), row.opens, row.reads, row.total_count), (1, 3, 0, 3));
-    let slow = FileRequest { total_time: Range { min: 30 * MS, max: 30 * MS }, ..whole() };
+    assert_eq!(
+        (
+            opened.groups[0].rows.len(),
+            row.opens,
+            row.reads,
+            row.total_count
+        ),
+        (1, 3, 0, 3)
+    );
+    let slow = FileRequest {
+        total_time: Range {
+            min: 30 * MS,
+            max: 30 * MS,
+        },
+        ..whole()
+    };
     assert_eq!(names(&slow), [r"C:\x\a.txt"]);
-    let many = FileRequest { total_count: Range { min: 2, max: i64::MAX }, ..whole() };
+    let many = FileRequest {
+        total_count: Range {
+            min: 2,
+            max: i64::MAX,
+        },
+        ..whole()
+    };
     assert_eq!(names(&many), [r"C:\x\a.txt"]);
 }
 
 #[test]
 fn positions_have_a_maximum_instead_of_a_sum() {
-    let answer = ask(&session(), &FileRequest { sort: FileSort::Length, ..whole() });
+    let answer = ask(
+        &session(),
+        &FileRequest {
+            sort: FileSort::Length,
+            ..whole()
+        },
+    );
     assert_eq!(answer.total.sort_value as i64, 5000);
-    let answer = ask(&session(), &FileRequest { per_process: true, ..whole() });
-    let sums: Vec<_> = answer.groups.iter().map(|g| (g.rows[0].pid, g.total.sort_value as i64)).collect();
+    let answer = ask(
+        &session(),
+        &FileRequest {
+            per_process: true,
+            ..whole()
+        },
+    );
+    let sums: Vec<_> = answer
+        .groups
+        .iter()
+        .map(|g| (g.rows[0].pid, g.total.sort_value as i64))
+        .collect();
     assert_eq!(sums, [(Some(4), 1300), (Some(8), 2000)]);
 }
 
@@ -133,20 +239,49 @@ fn a_range_clips_durations() {
         io(None, Some(15)),
         io(Some(25), Some(26)),
     ];
-    let session =
-        Session::from_batches(vec![rows(&operations), rows(&[process(1, 4, "System")]), rows(&[trace()])])
-            .unwrap();
-    let request = FileRequest { time: Range { min: 10 * MS, max: 20 * MS }, ..whole() };
+    let session = Session::from_batches(vec![
+        rows(&operations),
+        rows(&[process(1, 4, "System")]),
+        rows(&[trace()]),
+    ])
+    .unwrap();
+    let request = FileRequest {
+        time: Range {
+            min: 10 * MS,
+            max: 20 * MS,
+        },
+        ..whole()
+    };
     let row = ask(&session, &request).groups[0].rows[0].clone();
     // The one without start counts where it ended, without duration.
-    assert_eq!((row.reads, row.read_bytes, row.read_ns, row.failures), (4, 40, 4 * MS, 4));
+    assert_eq!(
+        (row.reads, row.read_bytes, row.read_ns, row.failures),
+        (4, 40, 4 * MS, 4)
+    );
     assert_eq!(row.read_max_position_bytes, 105);
 }
 
 #[test]
 fn what_is_missing_is_named() {
-    let request = FileRequest { time: Range { min: 0, max: 1 }, ..whole() };
-    assert!(request.ask(&session()).unwrap_err().hint().unwrap().contains("--detail full"));
+    let request = FileRequest {
+        time: Range { min: 0, max: 1 },
+        ..whole()
+    };
+    assert!(
+        request
+            .ask(&session())
+            .unwrap_err()
+            .hint()
+            .unwrap()
+            .contains("--detail full")
+    );
     let nothing = Session::from_batches(vec![]).unwrap();
-    assert!(whole().ask(&nothing).unwrap_err().hint().unwrap().contains("FILE_IO+FILE_IO_INIT"));
+    assert!(
+        whole()
+            .ask(&nothing)
+            .unwrap_err()
+            .hint()
+            .unwrap()
+            .contains("FILE_IO+FILE_IO_INIT")
+    );
 }

@@ -43,7 +43,12 @@ const S: i64 = 1_000_000_000;
 const MS: i64 = 1_000_000;
 
 fn process(process_key: i32, pid: i32, name: &str) -> Process {
-    Process { process_key, pid, name: Some(name.into()), ..Process::default() }
+    Process {
+        process_key,
+        pid,
+        name: Some(name.into()),
+        ..Process::default()
+    }
 }
 
 /// A recording of ten seconds.

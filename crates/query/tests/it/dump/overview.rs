@@ -3,8 +3,8 @@
 use etwkit_query::Session;
 use etwkit_query::dump::overview::{Overview, OverviewRequest};
 use etwkit_trace::table::{
-    AlpcProcess, ContextSwitch, CpuMethod, CpuProcess, DpcIsr, EventCount, Gc, GenericEvent, HardFaultFile,
-    HeapProcess, Jit, MiniFilterDriver, NetIo, PageFaultProcess, PoolTag, Process,
+    AlpcProcess, ContextSwitch, CpuMethod, CpuProcess, DpcIsr, EventCount, Gc, GenericEvent,
+    HardFaultFile, HeapProcess, Jit, MiniFilterDriver, NetIo, PageFaultProcess, PoolTag, Process,
 };
 
 use super::process;
@@ -36,11 +36,17 @@ fn modules_are_distinguished_by_their_paths() {
         method(None, None, "+0x10", 1),
         method(Some("idle.dll"), Some("C:\\idle.dll"), "c", 0),
     ];
-    let session = Session::from_batches(vec![rows(&[process(1, 8, "app.exe")]), rows(&methods)]).unwrap();
-    let modules = Overview::ask(&session, &OverviewRequest::default()).unwrap().modules;
+    let session =
+        Session::from_batches(vec![rows(&[process(1, 8, "app.exe")]), rows(&methods)]).unwrap();
+    let modules = Overview::ask(&session, &OverviewRequest::default())
+        .unwrap()
+        .modules;
     // The largest is the last.
-    let found: Vec<_> =
-        modules.iter().rev().map(|m| (&*m.kind, m.module_path.as_deref(), m.exclusive_ns)).collect();
+    let found: Vec<_> = modules
+        .iter()
+        .rev()
+        .map(|m| (&*m.kind, m.module_path.as_deref(), m.exclusive_ns))
+        .collect();
     assert_eq!(
         found,
         [
@@ -57,11 +63,20 @@ fn modules_are_distinguished_by_their_paths() {
 fn an_overview_suggests_what_has_rows() {
     let dumps = |tables| {
         let session = Session::from_batches(tables).unwrap();
-        Overview::ask(&session, &OverviewRequest::default()).unwrap().dumps
+        Overview::ask(&session, &OverviewRequest::default())
+            .unwrap()
+            .dumps
     };
     assert_eq!(dumps(Vec::new()), [""; 0]);
-    let ready = CpuProcess { process_key: Some(1), ready_sum_ns: Some(5), ..CpuProcess::default() };
-    let started = Process { start_ns: Some(7), ..process(1, 8, "app.exe") };
+    let ready = CpuProcess {
+        process_key: Some(1),
+        ready_sum_ns: Some(5),
+        ..CpuProcess::default()
+    };
+    let started = Process {
+        start_ns: Some(7),
+        ..process(1, 8, "app.exe")
+    };
     let all = vec![
         rows(&[started]),
         rows(std::slice::from_ref(&ready)),
@@ -75,7 +90,10 @@ fn an_overview_suggests_what_has_rows() {
         rows(&[Gc::default()]),
         rows(&[Jit::default()]),
         rows(&[
-            GenericEvent { provider: Some("EventTrace".into()), ..GenericEvent::default() },
+            GenericEvent {
+                provider: Some("EventTrace".into()),
+                ..GenericEvent::default()
+            },
             GenericEvent::default(),
         ]),
         rows(&[HeapProcess::default()]),
@@ -102,5 +120,8 @@ fn an_overview_suggests_what_has_rows() {
         ]
     );
     // Sums alone do not say who ran instead; a process that ran all the time cost nothing to start.
-    assert_eq!(dumps(vec![rows(&[process(1, 8, "app.exe")]), rows(&[ready])]), [""; 0]);
+    assert_eq!(
+        dumps(vec![rows(&[process(1, 8, "app.exe")]), rows(&[ready])]),
+        [""; 0]
+    );
 }

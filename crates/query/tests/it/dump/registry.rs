@@ -63,10 +63,19 @@ fn operations() -> [RegistryIo; 6] {
         value("Helper", 3 * MS, 3000, NOT_FOUND),
         RegistryIo {
             status: NOT_FOUND,
-            ..io("open_key", 2, 4 * MS, 2000, Some(r"\Registry\Machine\SOFTWARE\Run\Sub"))
+            ..io(
+                "open_key",
+                2,
+                4 * MS,
+                2000,
+                Some(r"\Registry\Machine\SOFTWARE\Run\Sub"),
+            )
         },
         io("close_key", 1, 5 * MS, 500, Some(RUN)),
-        RegistryIo { duration_ns: None, ..io("query_key", 2, 6 * MS, 0, Some("Lost")) },
+        RegistryIo {
+            duration_ns: None,
+            ..io("query_key", 2, 6 * MS, 0, Some("Lost"))
+        },
     ]
 }
 
@@ -75,13 +84,25 @@ fn sums() -> [RegistryKey; 5] {
         sum("open_key", 1, Some(RUN), [1, 0, 4000, 4000]),
         sum("query_value", 1, Some(RUN), [2, 1, 4000, 3000]),
         sum("close_key", 1, Some(RUN), [1, 0, 500, 500]),
-        sum("open_key", 2, Some(r"\Registry\Machine\SOFTWARE\Run\Sub"), [1, 1, 2000, 2000]),
-        RegistryKey { max_duration_ns: None, ..sum("query_key", 2, Some("Lost"), [1, 0, 0, 0]) },
+        sum(
+            "open_key",
+            2,
+            Some(r"\Registry\Machine\SOFTWARE\Run\Sub"),
+            [1, 1, 2000, 2000],
+        ),
+        RegistryKey {
+            max_duration_ns: None,
+            ..sum("query_key", 2, Some("Lost"), [1, 0, 0, 0])
+        },
     ]
 }
 
 fn session() -> Session {
-    let thread = |thread_key: i32, tid| Thread { thread_key, tid, ..Thread::default() };
+    let thread = |thread_key: i32, tid| Thread {
+        thread_key,
+        tid,
+        ..Thread::default()
+    };
     Session::from_batches(vec![
         rows(&[process(1, 100, "setup.exe"), process(2, 200, "shell.exe")]),
         rows(&[thread(1, 101), thread(2, 201)]),
@@ -96,7 +117,13 @@ fn by_key(request: &RegistryRequest) -> Vec<(String, i64, i64, i64, Option<i64>)
     let rows: Vec<RegistryRow> = request.ask(&session()).unwrap();
     rows.into_iter()
         .map(|row| {
-            (row.key.unwrap_or("-".into()), row.count, row.failures, row.duration_ns, row.max_duration_ns)
+            (
+                row.key.unwrap_or("-".into()),
+                row.count,
+                row.failures,
+                row.duration_ns,
+                row.max_duration_ns,
+            )
         })
         .collect()
 }
@@ -110,8 +137,17 @@ fn sums_of_keys_are_the_same_with_and_without_single_operations() {
     ];
     assert_eq!(by_key(&RegistryRequest::default()), want);
     // A part of the trace needs single operations.
-    let time = Range { min: 0, max: 100 * MS };
-    assert_eq!(by_key(&RegistryRequest { time, ..RegistryRequest::default() }), want);
+    let time = Range {
+        min: 0,
+        max: 100 * MS,
+    };
+    assert_eq!(
+        by_key(&RegistryRequest {
+            time,
+            ..RegistryRequest::default()
+        }),
+        want
+    );
 }
 
 #[test]
@@ -119,34 +155,76 @@ fn rows_sum_up_by_what_is_asked_for() {
     let session = session();
     let ask = |request: RegistryRequest| request.ask::<RegistryRow>(&session).unwrap();
     let default = RegistryRequest::default;
-    let by = |by| ask(RegistryRequest { by, sort: RegistrySort::Count, ..default() });
+    let by = |by| {
+        ask(RegistryRequest {
+            by,
+            sort: RegistrySort::Count,
+            ..default()
+        })
+    };
     let processes = by(RegistryBy::Process);
     assert_eq!(
         processes
             .iter()
-            .map(|row| (row.pid, row.count, row.failures, row.opens, row.closes, row.keys))
+            .map(|row| (
+                row.pid,
+                row.count,
+                row.failures,
+                row.opens,
+                row.closes,
+                row.keys
+            ))
             .collect::<Vec<_>>(),
         [(Some(200), 2, 1, 0, 0, 2), (Some(100), 4, 1, 1, 1, 1)]
     );
-    let kinds: Vec<_> = by(RegistryBy::Operation).into_iter().map(|row| (row.operation, row.count)).collect();
+    let kinds: Vec<_> = by(RegistryBy::Operation)
+        .into_iter()
+        .map(|row| (row.operation, row.count))
+        .collect();
     let kind = |name: &str, count| (Some(name.to_owned()), count);
     assert_eq!(
         kinds,
-        [kind("query_key", 1), kind("close_key", 1), kind("query_value", 2), kind("open_key", 2)]
+        [
+            kind("query_key", 1),
+            kind("close_key", 1),
+            kind("query_value", 2),
+            kind("open_key", 2)
+        ]
     );
-    let statuses: Vec<_> =
-        by(RegistryBy::Status).into_iter().map(|row| (row.status_name, row.count, row.failures)).collect();
+    let statuses: Vec<_> = by(RegistryBy::Status)
+        .into_iter()
+        .map(|row| (row.status_name, row.count, row.failures))
+        .collect();
     let name = |name: &str| Some(name.to_owned());
-    assert_eq!(statuses, [(name("OBJECT_NAME_NOT_FOUND"), 2, 2), (name("SUCCESS"), 4, 0)]);
-    let values: Vec<_> =
-        ask(RegistryRequest { by: RegistryBy::Value, operation: name("query_value"), ..default() })
-            .into_iter()
-            .map(|row| (row.key, row.value, row.duration_ns))
-            .collect();
+    assert_eq!(
+        statuses,
+        [
+            (name("OBJECT_NAME_NOT_FOUND"), 2, 2),
+            (name("SUCCESS"), 4, 0)
+        ]
+    );
+    let values: Vec<_> = ask(RegistryRequest {
+        by: RegistryBy::Value,
+        operation: name("query_value"),
+        ..default()
+    })
+    .into_iter()
+    .map(|row| (row.key, row.value, row.duration_ns))
+    .collect();
     let key = || name(r"HKLM\SOFTWARE\Run");
-    assert_eq!(values, [(key(), name("Tray"), 1000), (key(), name("Helper"), 3000)]);
-    let mean = ask(RegistryRequest { sort: RegistrySort::Mean, per_process: true, ..default() });
-    let means: Vec<_> = mean.iter().map(|row| (row.pid.unwrap(), row.mean_duration_ns)).collect();
+    assert_eq!(
+        values,
+        [(key(), name("Tray"), 1000), (key(), name("Helper"), 3000)]
+    );
+    let mean = ask(RegistryRequest {
+        sort: RegistrySort::Mean,
+        per_process: true,
+        ..default()
+    });
+    let means: Vec<_> = mean
+        .iter()
+        .map(|row| (row.pid.unwrap(), row.mean_duration_ns))
+        .collect();
     assert_eq!(means, [(200, 0.0), (200, 2000.0), (100, 2125.0)]);
 }
 
@@ -156,9 +234,19 @@ fn a_depth_puts_keys_below_each_other_together() {
         (0, vec![("Lost", 1), ("HKLM", 5)]),
         (1, vec![("Lost", 1), (r"HKLM\SOFTWARE", 5)]),
         (2, vec![("Lost", 1), (r"HKLM\SOFTWARE\Run", 5)]),
-        (3, vec![("Lost", 1), (r"HKLM\SOFTWARE\Run\Sub", 1), (r"HKLM\SOFTWARE\Run", 4)]),
+        (
+            3,
+            vec![
+                ("Lost", 1),
+                (r"HKLM\SOFTWARE\Run\Sub", 1),
+                (r"HKLM\SOFTWARE\Run", 4),
+            ],
+        ),
     ] {
-        let rows = by_key(&RegistryRequest { depth: Some(depth), ..RegistryRequest::default() });
+        let rows = by_key(&RegistryRequest {
+            depth: Some(depth),
+            ..RegistryRequest::default()
+        });
         let rows: Vec<_> = rows.iter().map(|row| (row.0.as_str(), row.1)).collect();
         assert_eq!(rows, want, "{depth}");
     }
@@ -168,7 +256,11 @@ fn a_depth_puts_keys_below_each_other_together() {
 fn filters_find_single_operations() {
     let session = session();
     let starts = |request: RegistryRequest| {
-        let request = RegistryRequest { details: true, sort: RegistrySort::Time, ..request };
+        let request = RegistryRequest {
+            details: true,
+            sort: RegistrySort::Time,
+            ..request
+        };
         let rows: Vec<RegistryOperation> = request.ask(&session).unwrap();
         rows.iter().map(|row| row.start_ns / MS).collect::<Vec<_>>()
     };
@@ -176,27 +268,103 @@ fn filters_find_single_operations() {
     let default = RegistryRequest::default;
     for (request, want) in [
         (default(), vec![1, 2, 3, 4, 5, 6]),
-        (RegistryRequest { key: text(r"HKLM\SOFTWARE\Run"), ..default() }, vec![1, 2, 3, 5]),
-        (RegistryRequest { key: text(r"\registry\machine\*;!*\Sub"), ..default() }, vec![1, 2, 3, 5]),
-        (RegistryRequest { value: text("t*"), ..default() }, vec![2]),
-        (RegistryRequest { operation: text("open*;close*"), ..default() }, vec![1, 4, 5]),
-        (RegistryRequest { status: text("failed"), ..default() }, vec![3, 4]),
-        (RegistryRequest { status: text("STATUS_OBJECT_NAME_*"), ..default() }, vec![3, 4]),
-        (RegistryRequest { unknown: true, ..default() }, vec![6]),
-        (RegistryRequest { duration: Range { min: 2000, max: i64::MAX }, ..default() }, vec![1, 3, 4]),
-        (RegistryRequest { time: Range { min: 2 * MS, max: 4 * MS }, ..default() }, vec![2, 3, 4]),
         (
             RegistryRequest {
-                processes: ProcessQuery { process: text("shell"), ..ProcessQuery::default() },
+                key: text(r"HKLM\SOFTWARE\Run"),
+                ..default()
+            },
+            vec![1, 2, 3, 5],
+        ),
+        (
+            RegistryRequest {
+                key: text(r"\registry\machine\*;!*\Sub"),
+                ..default()
+            },
+            vec![1, 2, 3, 5],
+        ),
+        (
+            RegistryRequest {
+                value: text("t*"),
+                ..default()
+            },
+            vec![2],
+        ),
+        (
+            RegistryRequest {
+                operation: text("open*;close*"),
+                ..default()
+            },
+            vec![1, 4, 5],
+        ),
+        (
+            RegistryRequest {
+                status: text("failed"),
+                ..default()
+            },
+            vec![3, 4],
+        ),
+        (
+            RegistryRequest {
+                status: text("STATUS_OBJECT_NAME_*"),
+                ..default()
+            },
+            vec![3, 4],
+        ),
+        (
+            RegistryRequest {
+                unknown: true,
+                ..default()
+            },
+            vec![6],
+        ),
+        (
+            RegistryRequest {
+                duration: Range {
+                    min: 2000,
+                    max: i64::MAX,
+                },
+                ..default()
+            },
+            vec![1, 3, 4],
+        ),
+        (
+            RegistryRequest {
+                time: Range {
+                    min: 2 * MS,
+                    max: 4 * MS,
+                },
+                ..default()
+            },
+            vec![2, 3, 4],
+        ),
+        (
+            RegistryRequest {
+                processes: ProcessQuery {
+                    process: text("shell"),
+                    ..ProcessQuery::default()
+                },
                 ..default()
             },
             vec![4, 6],
         ),
-        (RegistryRequest { top: Top { count: Some(2), skip: 1 }, ..default() }, vec![4, 5]),
+        (
+            RegistryRequest {
+                top: Top {
+                    count: Some(2),
+                    skip: 1,
+                },
+                ..default()
+            },
+            vec![4, 5],
+        ),
     ] {
         assert_eq!(starts(request.clone()), want, "{request:?}");
     }
-    let first = RegistryRequest { details: true, sort: RegistrySort::Duration, ..default() };
+    let first = RegistryRequest {
+        details: true,
+        sort: RegistrySort::Duration,
+        ..default()
+    };
     let first: RegistryOperation = first.ask(&session).unwrap().pop().unwrap();
     assert_eq!(
         (first.tid, first.key.as_deref(), first.is_whole_key),
@@ -206,8 +374,11 @@ fn filters_find_single_operations() {
 
 #[test]
 fn what_is_missing_is_said() {
-    let none = Session::from_batches(vec![rows::<RegistryIo>(&[]), rows::<RegistryKey>(&[])]).unwrap();
-    let error = RegistryRequest::default().ask::<RegistryRow>(&none).unwrap_err();
+    let none =
+        Session::from_batches(vec![rows::<RegistryIo>(&[]), rows::<RegistryKey>(&[])]).unwrap();
+    let error = RegistryRequest::default()
+        .ask::<RegistryRow>(&none)
+        .unwrap_err();
     assert!(
         matches!(error, Error::NotRecorded { .. }) && error.hint().unwrap().contains("REGISTRY"),
         "{error}"
@@ -218,9 +389,19 @@ fn what_is_missing_is_said() {
         rows(&sums()),
     ])
     .unwrap();
-    assert_eq!(RegistryRequest::default().ask::<RegistryRow>(&summary).unwrap().len(), 3);
+    assert_eq!(
+        RegistryRequest::default()
+            .ask::<RegistryRow>(&summary)
+            .unwrap()
+            .len(),
+        3
+    );
     let by = RegistryBy::Status;
-    let error =
-        RegistryRequest { by, ..RegistryRequest::default() }.ask::<RegistryRow>(&summary).unwrap_err();
+    let error = RegistryRequest {
+        by,
+        ..RegistryRequest::default()
+    }
+    .ask::<RegistryRow>(&summary)
+    .unwrap_err();
     assert!(matches!(error, Error::NeedsRows { .. }), "{error}");
 }

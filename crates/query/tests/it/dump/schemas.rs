@@ -5,12 +5,17 @@ use etwkit_query::question::{AnyQuestion, row_schema};
 use serde_json::{Map, Value, json};
 
 fn named(name: &str) -> &'static dyn AnyQuestion {
-    *QUESTIONS.iter().find(|question| question.name() == name).unwrap()
+    *QUESTIONS
+        .iter()
+        .find(|question| question.name() == name)
+        .unwrap()
 }
 
 /// What the schema of a request says about a column of its rows.
 fn said(question: &str, request: Value, column: &str) -> (Option<String>, Option<String>) {
-    let Value::Object(values) = request else { panic!("{request}") };
+    let Value::Object(values) = request else {
+        panic!("{request}")
+    };
     let schema = row_schema(&named(question).read(&values).unwrap().fields());
     let column = &schema["properties"][column];
     assert!(column["description"].is_string(), "{question}: {schema}");
@@ -42,14 +47,21 @@ fn numbers_say_how_they_add_up_and_what_is_good() {
     ] {
         let words = |word: &str| Some(word.to_owned()).filter(|word| !word.is_empty());
         let what = format!("{question} {request} {column}");
-        assert_eq!(said(question, request, column), (words(total), words(better)), "{what}");
+        assert_eq!(
+            said(question, request, column),
+            (words(total), words(better)),
+            "{what}"
+        );
     }
 }
 
 #[test]
 fn nothing_but_numbers_adds_up() {
     for question in QUESTIONS {
-        let request = question.read(&Map::new()).or_else(|_| question.read(&needed(*question))).unwrap();
+        let request = question
+            .read(&Map::new())
+            .or_else(|_| question.read(&needed(*question)))
+            .unwrap();
         for field in request.fields() {
             let says = row_schema(&[field])["properties"][field.name]["total"].is_string();
             assert!(
@@ -64,6 +76,11 @@ fn nothing_but_numbers_adds_up() {
 
 /// What a question cannot be asked without.
 fn needed(question: &dyn AnyQuestion) -> Map<String, Value> {
-    let options = question.options().into_iter().filter(|option| option.is_required);
-    options.map(|option| (option.name.to_owned(), json!("x"))).collect()
+    let options = question
+        .options()
+        .into_iter()
+        .filter(|option| option.is_required);
+    options
+        .map(|option| (option.name.to_owned(), json!("x")))
+        .collect()
 }

@@ -26,7 +26,10 @@ fn starts() -> Session {
         exit_duration_ns: Some(10 * MS),
         ..start(2, 8, 2, 10 * MS, Some(11 * MS))
     };
-    let before = Process { stop_ns: Some(95 * MS), ..process(4, 16, "old.exe") };
+    let before = Process {
+        stop_ns: Some(95 * MS),
+        ..process(4, 16, "old.exe")
+    };
     let thread = |thread_key, process_key, [start, readied, first_in]: [Option<i64>; 3]| Thread {
         thread_key,
         tid: thread_key * 4,
@@ -37,7 +40,12 @@ fn starts() -> Session {
         ..Thread::default()
     };
     Session::from_batches(vec![
-        rows(&[process(1, 4, "shell.exe"), ended, start(3, 12, 3, 50 * MS, None), before]),
+        rows(&[
+            process(1, 4, "shell.exe"),
+            ended,
+            start(3, 12, 3, 50 * MS, None),
+            before,
+        ]),
         rows(&[
             thread(1, 1, [None; 3]),
             thread(2, 2, [13, 15, 19].map(Some)),
@@ -63,13 +71,31 @@ fn start_events(request: &StartRequest) -> Vec<StartEvent> {
 #[test]
 fn starts_and_ends_are_summed_up_by_program() {
     let rows = start_sums(&StartRequest::default());
-    let [old, a] = &rows[..] else { panic!("{rows:?}") };
-    assert_eq!((a.program.as_deref(), a.starts, a.costed), (Some("a.exe"), 2, 1));
-    assert_eq!((a.start_cost_ns, a.mean_start_cost_ns), (Some(11 * MS), Some(11 * MS)));
+    let [old, a] = &rows[..] else {
+        panic!("{rows:?}")
+    };
+    assert_eq!(
+        (a.program.as_deref(), a.starts, a.costed),
+        (Some("a.exe"), 2, 1)
+    );
+    assert_eq!(
+        (a.start_cost_ns, a.mean_start_cost_ns),
+        (Some(11 * MS), Some(11 * MS))
+    );
     let parts = [a.call_ns, a.create_ns, a.release_ns, a.ready_ns];
-    assert_eq!(parts, [2, 3, 2, 4].map(|ms| Some(ms * MS)), "they add up to the cost");
-    assert_eq!((a.ends, a.exit_duration_ns, a.first_ns), (1, Some(10 * MS), Some(10 * MS)));
-    assert_eq!((old.program.as_deref(), old.starts, old.ends, old.timed_ends), (Some("old.exe"), 0, 1, 0));
+    assert_eq!(
+        parts,
+        [2, 3, 2, 4].map(|ms| Some(ms * MS)),
+        "they add up to the cost"
+    );
+    assert_eq!(
+        (a.ends, a.exit_duration_ns, a.first_ns),
+        (1, Some(10 * MS), Some(10 * MS))
+    );
+    assert_eq!(
+        (old.program.as_deref(), old.starts, old.ends, old.timed_ends),
+        (Some("old.exe"), 0, 1, 0)
+    );
 }
 
 #[test]
@@ -79,13 +105,38 @@ fn single_starts_name_their_creator() {
     let pids: Vec<_> = rows.iter().map(|row| row.pid.unwrap()).collect();
     assert_eq!(pids, [12, 16, 8], "by cost; what has none by time");
     let first = &rows[2];
-    assert_eq!((first.creator.as_deref(), first.creator_tid), (Some("shell.exe"), Some(4)));
-    let of =
-        |request: StartRequest| start_events(&request).iter().map(|row| row.pid.unwrap()).collect::<Vec<_>>();
-    assert_eq!(of(StartRequest { creator: Some("shell*".into()), ..all.clone() }), [12, 8]);
+    assert_eq!(
+        (first.creator.as_deref(), first.creator_tid),
+        (Some("shell.exe"), Some(4))
+    );
+    let of = |request: StartRequest| {
+        start_events(&request)
+            .iter()
+            .map(|row| row.pid.unwrap())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of(StartRequest {
+            creator: Some("shell*".into()),
+            ..all.clone()
+        }),
+        [12, 8]
+    );
     let cost = Range::parse("5..", Unit::Milliseconds).unwrap();
-    assert_eq!(of(StartRequest { cost, ..all.clone() }), [8]);
-    assert_eq!(of(StartRequest { exit: cost, ..all.clone() }), [8]);
+    assert_eq!(
+        of(StartRequest {
+            cost,
+            ..all.clone()
+        }),
+        [8]
+    );
+    assert_eq!(
+        of(StartRequest {
+            exit: cost,
+            ..all.clone()
+        }),
+        [8]
+    );
     let time = Range::parse("40ms..", Unit::Moment).unwrap();
     assert_eq!(of(StartRequest { time, ..all }), [12, 16]);
 }
@@ -103,11 +154,18 @@ fn readies() -> Session {
         prev_state: Some(5),
         instead_thread_key: instead.map(|(thread, ..)| thread),
         // What ran all the time has no number of its own.
-        instead_ns: instead.map(|(_, ms, _)| ms * MS).filter(|ns| *ns != ready * MS),
+        instead_ns: instead
+            .map(|(_, ms, _)| ms * MS)
+            .filter(|ns| *ns != ready * MS),
         instead_priority: instead.map(|(.., priority)| priority),
         ..ContextSwitch::default()
     };
-    let thread = |key| Thread { thread_key: key, tid: key * 4, process_key: Some(key), ..Thread::default() };
+    let thread = |key| Thread {
+        thread_key: key,
+        tid: key * 4,
+        process_key: Some(key),
+        ..Thread::default()
+    };
     let focus = |level, thread_key| FocusChange {
         ts_ns: Some(5 * MS),
         end_ns: Some(35 * MS),
@@ -142,29 +200,60 @@ fn ready(request: &ReadyRequest) -> Vec<ReadyRow> {
 fn times_ready_are_summed_up_by_who_ran_instead() {
     let all = ReadyRequest::default();
     let rows = ready(&all);
-    let [idle, edit, scan] = &rows[..] else { panic!("{rows:?}") };
+    let [idle, edit, scan] = &rows[..] else {
+        panic!("{rows:?}")
+    };
     assert_eq!((scan.process.as_deref(), scan.count), (Some("scan.exe"), 2));
-    assert_eq!((scan.ready_ns, scan.instead_ns, scan.max_ready_ns), (9 * MS, Some(8 * MS), 6 * MS));
-    assert_eq!((scan.lower_ns, scan.equal_ns, scan.higher_ns), (Some(6 * MS), Some(3 * MS), None));
+    assert_eq!(
+        (scan.ready_ns, scan.instead_ns, scan.max_ready_ns),
+        (9 * MS, Some(8 * MS), 6 * MS)
+    );
+    assert_eq!(
+        (scan.lower_ns, scan.equal_ns, scan.higher_ns),
+        (Some(6 * MS), Some(3 * MS), None)
+    );
     assert_eq!((scan.focus_ns, scan.idle_ns), (9 * MS, 0));
     assert_eq!((edit.higher_ns, edit.focus_ns), (Some(2 * MS), 0));
-    assert_eq!((idle.process.as_deref(), idle.ready_ns, idle.idle_ns), (None, MS, MS));
+    assert_eq!(
+        (idle.process.as_deref(), idle.ready_ns, idle.idle_ns),
+        (None, MS, MS)
+    );
     // Whose threads were ready, by priorities.
-    let rows = ready(&ReadyRequest { by: ReadyBy::Process, focus: true, ..all.clone() });
-    let [edit] = &rows[..] else { panic!("{rows:?}") };
+    let rows = ready(&ReadyRequest {
+        by: ReadyBy::Process,
+        focus: true,
+        ..all.clone()
+    });
+    let [edit] = &rows[..] else {
+        panic!("{rows:?}")
+    };
     assert_eq!((edit.pid, edit.count, edit.ready_ns), (Some(4), 3, 10 * MS));
-    let rows = ready(&ReadyRequest { by: ReadyBy::Priority, ..all });
-    let pairs: Vec<_> =
-        rows.iter().map(|row| (row.priority, row.instead_priority, row.ready_ns / MS)).collect();
+    let rows = ready(&ReadyRequest {
+        by: ReadyBy::Priority,
+        ..all
+    });
+    let pairs: Vec<_> = rows
+        .iter()
+        .map(|row| (row.priority, row.instead_priority, row.ready_ns / MS))
+        .collect();
     assert_eq!(
         pairs,
-        [(8, None, 1), (8, Some(9), 2), (8, Some(8), 3), (8, Some(4), 6)].map(|(a, b, ms)| (Some(a), b, ms))
+        [
+            (8, None, 1),
+            (8, Some(9), 2),
+            (8, Some(8), 3),
+            (8, Some(4), 6)
+        ]
+        .map(|(a, b, ms)| (Some(a), b, ms))
     );
 }
 
 #[test]
 fn single_times_ready_say_who_ran_instead() {
-    let process = ProcessQuery { process: Some("edit".into()), ..ProcessQuery::default() };
+    let process = ProcessQuery {
+        process: Some("edit".into()),
+        ..ProcessQuery::default()
+    };
     let long = Range::parse("2000..", Unit::Microseconds).unwrap();
     let request = ReadyRequest {
         processes: process,
@@ -173,8 +262,20 @@ fn single_times_ready_say_who_ran_instead() {
         ..ReadyRequest::default()
     };
     let sql = request.events_sql();
-    let rows: Vec<ReadyEvent> = ask(&readies(), &sql).unwrap_or_else(|error| panic!("{error}\n{sql}"));
-    let found: Vec<_> =
-        rows.iter().map(|row| (row.in_ns / MS, row.instead_process.as_deref(), row.has_focus)).collect();
-    assert_eq!(found, [(20, Some("scan.exe"), true), (10, Some("scan.exe"), true)]);
+    let rows: Vec<ReadyEvent> =
+        ask(&readies(), &sql).unwrap_or_else(|error| panic!("{error}\n{sql}"));
+    let found: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            (
+                row.in_ns / MS,
+                row.instead_process.as_deref(),
+                row.has_focus,
+            )
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [(20, Some("scan.exe"), true), (10, Some("scan.exe"), true)]
+    );
 }

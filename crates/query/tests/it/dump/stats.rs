@@ -74,8 +74,14 @@ fn session() -> Session {
 #[test]
 fn properties_with_a_value_are_listed() {
     let request = StatsRequest::default();
-    let all = request.ask(&session()).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
-    let value = |name: &str| all.iter().find(|p| p.name == name).map(|p| p.value.as_str());
+    let all = request
+        .ask(&session())
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+    let value = |name: &str| {
+        all.iter()
+            .find(|p| p.name == name)
+            .map(|p| p.value.as_str())
+    };
     for (name, expected) in [
         ("Machine", Some("DESK")),
         ("OSBuild", Some("19041")),
@@ -100,20 +106,39 @@ fn properties_with_a_value_are_listed() {
 #[test]
 fn properties_are_chosen_by_name() {
     let names = |filter: &str| -> Vec<String> {
-        let request = StatsRequest { properties: Some(filter.into()), ..Default::default() };
-        request.ask(&session()).unwrap().into_iter().map(|property| property.name).collect()
+        let request = StatsRequest {
+            properties: Some(filter.into()),
+            ..Default::default()
+        };
+        request
+            .ask(&session())
+            .unwrap()
+            .into_iter()
+            .map(|property| property.name)
+            .collect()
     };
-    assert_eq!(names("machine,Session*"), ["Machine", "SessionStart", "SessionEnd", "SessionDurationS"]);
-    assert!(!names("!Session*").iter().any(|name| name.starts_with("Session")));
+    assert_eq!(
+        names("machine,Session*"),
+        ["Machine", "SessionStart", "SessionEnd", "SessionDurationS"]
+    );
+    assert!(
+        !names("!Session*")
+            .iter()
+            .any(|name| name.starts_with("Session"))
+    );
     assert!(names("nosuch").is_empty());
 }
 
 #[test]
 fn modules_stand_below_their_process() {
     let request = VersionRequest::default();
-    let groups = request.ask(&session()).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
-    let names: Vec<Vec<&str>> =
-        groups.iter().map(|group| group.rows.iter().map(|row| row.module.as_str()).collect()).collect();
+    let groups = request
+        .ask(&session())
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+    let names: Vec<Vec<&str>> = groups
+        .iter()
+        .map(|group| group.rows.iter().map(|row| row.module.as_str()).collect())
+        .collect();
     assert_eq!(names, [vec!["nt.exe"], vec!["a.exe", "b.dll"]]);
     let some = VersionRequest {
         dll: Some("b*".into()),
@@ -121,16 +146,29 @@ fn modules_stand_below_their_process() {
         ..VersionRequest::default()
     };
     let groups = some.ask(&session()).unwrap();
-    assert_eq!((groups.len(), groups[0].rows.len(), groups[0].total), (1, 1, 2));
+    assert_eq!(
+        (groups.len(), groups[0].rows.len(), groups[0].total),
+        (1, 1, 2)
+    );
 }
 
 #[test]
 fn symbol_files_are_missing_where_code_has_cpu_and_no_names() {
     let missing = missing_pdbs(&session(), None).unwrap().rows;
     assert_eq!(missing.len(), 1);
-    assert_eq!((missing[0].pdb.as_str(), missing[0].cpu_ns, missing[0].all_pdbs), ("b.pdb", 3 * MS, 2));
+    assert_eq!(
+        (
+            missing[0].pdb.as_str(),
+            missing[0].cpu_ns,
+            missing[0].all_pdbs
+        ),
+        ("b.pdb", 3 * MS, 2)
+    );
     let none = missing_pdbs(&session(), Some("x*")).unwrap();
-    assert!(none.rows.is_empty() && none.all_pdbs > 0 && !none.is_imported, "{none:?}");
+    assert!(
+        none.rows.is_empty() && none.all_pdbs > 0 && !none.is_imported,
+        "{none:?}"
+    );
 }
 
 #[test]
@@ -153,14 +191,26 @@ fn names_of_tests_and_kinds_of_cores_are_properties() {
         value: Some(value.into()),
     };
     let session = Session::from_batches(vec![
-        rows(&[Trace { file_name: name.into(), ..trace() }]),
+        rows(&[Trace {
+            file_name: name.into(),
+            ..trace()
+        }]),
         rows(&[core(0, 1, 3000), core(1, 0, 2000), core(2, 0, 2000)]),
-        rows(&[platform("manufacturer", "ASUS"), platform("product", "Board 7")]),
+        rows(&[
+            platform("manufacturer", "ASUS"),
+            platform("product", "Board 7"),
+        ]),
     ])
     .unwrap();
     let request = StatsRequest::default();
-    let all = request.ask(&session).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
-    let value = |name: &str| all.iter().find(|p| p.name == name).map(|p| p.value.as_str());
+    let all = request
+        .ask(&session)
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+    let value = |name: &str| {
+        all.iter()
+            .find(|p| p.name == name)
+            .map(|p| p.value.as_str())
+    };
     for (name, expected) in [
         ("TestCase", "Open"),
         ("TestTimeMs", "3117"),
@@ -199,8 +249,13 @@ fn properties_of_machines_have_the_same_names_whatever_reports_them() {
     ];
     let session = Session::from_batches(vec![rows(&facts), rows(&[trace()])]).unwrap();
     let ask = |names: &str| -> Vec<(String, String)> {
-        let request = StatsRequest { properties: Some(names.into()), ..Default::default() };
-        let rows = request.ask(&session).unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+        let request = StatsRequest {
+            properties: Some(names.into()),
+            ..Default::default()
+        };
+        let rows = request
+            .ask(&session)
+            .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
         rows.into_iter().map(|row| (row.name, row.value)).collect()
     };
     let named = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -224,13 +279,21 @@ fn properties_of_machines_have_the_same_names_whatever_reports_them() {
 fn a_name_that_no_trace_has_is_a_mistake() {
     let session = session();
     let across = |names: &str| {
-        let request = StatsRequest { properties: Some(names.into()), ..Default::default() };
+        let request = StatsRequest {
+            properties: Some(names.into()),
+            ..Default::default()
+        };
         let mut answer = request.answer(&session).unwrap();
         let info = TraceInfo::default();
-        request.across(&mut [(&info, &mut answer)]).map(|_| answer.len())
+        request
+            .across(&mut [(&info, &mut answer)])
+            .map(|_| answer.len())
     };
     assert_eq!(across("Machine").unwrap(), 1);
     assert_eq!(across("WinSatOSName").unwrap(), 0);
     let error = across("NoSuch").unwrap_err().to_string();
-    assert!(error.starts_with("--properties: no such property: \"NoSuch\"; there are: "), "{error}");
+    assert!(
+        error.starts_with("--properties: no such property: \"NoSuch\"; there are: "),
+        "{error}"
+    );
 }

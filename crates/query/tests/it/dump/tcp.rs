@@ -10,7 +10,11 @@ use etwkit_trace::table::{Mark, TcpConnection, TcpEvent, TcpRetransmit};
 use super::{MS, S, process, trace};
 use crate::support::rows;
 
-fn connection(connection_id: i32, process_key: Option<i32>, ends: (&str, i32, &str, i32)) -> TcpConnection {
+fn connection(
+    connection_id: i32,
+    process_key: Option<i32>,
+    ends: (&str, i32, &str, i32),
+) -> TcpConnection {
     TcpConnection {
         connection_id,
         process_key,
@@ -24,7 +28,13 @@ fn connection(connection_id: i32, process_key: Option<i32>, ends: (&str, i32, &s
     }
 }
 
-fn again(connection_id: i32, kind: &'static str, ms: i64, delay: i64, size_bytes: i64) -> TcpRetransmit {
+fn again(
+    connection_id: i32,
+    kind: &'static str,
+    ms: i64,
+    delay: i64,
+    size_bytes: i64,
+) -> TcpRetransmit {
     TcpRetransmit {
         ts_ns: ms * MS,
         connection_id,
@@ -37,7 +47,13 @@ fn again(connection_id: i32, kind: &'static str, ms: i64, delay: i64, size_bytes
 }
 
 fn event(connection_id: i32, kind: &'static str, ms: i64, bytes: i64) -> TcpEvent {
-    TcpEvent { ts_ns: ms * MS, connection_id, kind, size_bytes: Some(bytes), ..TcpEvent::default() }
+    TcpEvent {
+        ts_ns: ms * MS,
+        connection_id,
+        kind,
+        size_bytes: Some(bytes),
+        ..TcpEvent::default()
+    }
 }
 
 /// Two connections to one server, one over IPv6 of a process that is not known, one that failed.
@@ -108,7 +124,11 @@ fn session() -> Session {
         event(0, "receive", 1500, 400),
         event(0, "receive", 1700, 500),
     ];
-    let mark = Mark { ts_ns: S, text: "go".into(), ..Mark::default() };
+    let mark = Mark {
+        ts_ns: S,
+        text: "go".into(),
+        ..Mark::default()
+    };
     Session::from_batches(vec![
         rows(&connections),
         rows(&retransmits),
@@ -129,27 +149,50 @@ fn ask(request: &TcpRequest) -> TcpAnswer {
 
 #[track_caller]
 fn ids(request: &TcpRequest) -> Vec<i64> {
-    ask(request).rows.iter().map(|row| row.connection_id).collect()
+    ask(request)
+        .rows
+        .iter()
+        .map(|row| row.connection_id)
+        .collect()
 }
 
 fn row(id: i64) -> TcpRow {
-    ask(&TcpRequest::default()).rows.into_iter().find(|row| row.connection_id == id).unwrap()
+    ask(&TcpRequest::default())
+        .rows
+        .into_iter()
+        .find(|row| row.connection_id == id)
+        .unwrap()
 }
 
 #[test]
 fn a_row_has_what_was_sent_and_received() {
     let row = row(0);
-    assert_eq!((row.local.as_deref(), row.remote.as_deref()), (Some("10.0.0.1:50000"), Some("10.9.9.9:443")));
+    assert_eq!(
+        (row.local.as_deref(), row.remote.as_deref()),
+        (Some("10.0.0.1:50000"), Some("10.9.9.9:443"))
+    );
     // Segments sent again are packets, their bytes were sent once.
-    assert_eq!((row.sent_packets, row.sent_bytes, row.segment_bytes), (6, 4000, 6000));
+    assert_eq!(
+        (row.sent_packets, row.sent_bytes, row.segment_bytes),
+        (6, 4000, 6000)
+    );
     assert_eq!((row.received_packets, row.received_bytes), (3, 900));
     assert_eq!((row.total_packets, row.total_bytes), (9, 4900));
-    assert_eq!((row.retransmits, row.client_retransmits, row.retransmit_ns), (3, 1, 900 * MS));
+    assert_eq!(
+        (row.retransmits, row.client_retransmits, row.retransmit_ns),
+        (3, 1, 900 * MS)
+    );
     // The share is that of what this side sent again.
     assert_eq!(row.own_retransmits, 2);
-    assert!((row.retransmit_percent.unwrap() - 100.0 * row.own_retransmits as f64 / 6.0).abs() < 1e-9);
+    assert!(
+        (row.retransmit_percent.unwrap() - 100.0 * row.own_retransmits as f64 / 6.0).abs() < 1e-9
+    );
     assert_eq!(
-        (row.retransmit_min_ns, row.retransmit_max_ns, row.retransmit_median_ns),
+        (
+            row.retransmit_min_ns,
+            row.retransmit_max_ns,
+            row.retransmit_median_ns
+        ),
         (Some(200 * MS), Some(400 * MS), Some(3e8))
     );
     assert_eq!(
@@ -163,7 +206,10 @@ fn a_row_has_what_was_sent_and_received() {
 fn sends_that_were_not_recorded_as_such_are_those_of_segments() {
     let row = row(2);
     assert_eq!((row.sent_packets, row.sent_bytes), (3, 300));
-    assert_eq!((row.local.as_deref(), row.retransmits), (Some("[fe80::1]:8080"), 0));
+    assert_eq!(
+        (row.local.as_deref(), row.retransmits),
+        (Some("[fe80::1]:8080"), 0)
+    );
     // Still open: to the end of the recording of ten seconds.
     assert_eq!(row.duration_ns, Some(8 * S));
 }
@@ -171,22 +217,51 @@ fn sends_that_were_not_recorded_as_such_are_those_of_segments() {
 #[test]
 fn retransmissions_are_filtered_and_listed() {
     let answer = ask(&TcpRequest::default());
-    assert_eq!(answer.rows.iter().map(|row| row.connection_id).collect::<Vec<_>>(), [3, 2, 1, 0]);
-    let delays: Vec<i64> = answer.retransmits[3].iter().map(|again| again.delay_ns / MS).collect();
+    assert_eq!(
+        answer
+            .rows
+            .iter()
+            .map(|row| row.connection_id)
+            .collect::<Vec<_>>(),
+        [3, 2, 1, 0]
+    );
+    let delays: Vec<i64> = answer.retransmits[3]
+        .iter()
+        .map(|again| again.delay_ns / MS)
+        .collect();
     assert_eq!(delays, [200, 400, 300]);
-    let client = TcpRequest { only_client_retransmit: true, ..TcpRequest::default() };
+    let client = TcpRequest {
+        only_client_retransmit: true,
+        ..TcpRequest::default()
+    };
     assert_eq!(ask(&client).rows[3].retransmits, 1);
     // Connections without a remaining retransmission are dropped.
-    let delay = Range { min: 300 * MS, max: i64::MAX };
-    let slow = TcpRequest { retransmit_delay: delay, ..TcpRequest::default() };
+    let delay = Range {
+        min: 300 * MS,
+        max: i64::MAX,
+    };
+    let slow = TcpRequest {
+        retransmit_delay: delay,
+        ..TcpRequest::default()
+    };
     assert_eq!((ids(&slow), ask(&slow).rows[0].retransmits), (vec![0], 2));
-    let any = TcpRequest { retransmit_bytes: Range::default(), ..TcpRequest::default() };
+    let any = TcpRequest {
+        retransmit_bytes: Range::default(),
+        ..TcpRequest::default()
+    };
     assert_eq!(ask(&any).total.retransmits, 5);
 }
 
 #[test]
 fn every_order() {
-    let last = |sort| ids(&TcpRequest { sort, ..TcpRequest::default() }).pop().unwrap();
+    let last = |sort| {
+        ids(&TcpRequest {
+            sort,
+            ..TcpRequest::default()
+        })
+        .pop()
+        .unwrap()
+    };
     for (sort, id) in [
         (TcpSort::RetransmissionCount, 0),
         (TcpSort::RetransmissionTime, 0),
@@ -248,7 +323,14 @@ fn every_limit() {
         (TcpNumber::Inject, 1, all, vec![1]),
     ] {
         let limits = vec![(number, Range { min, max })];
-        assert_eq!(ids(&TcpRequest { limits, ..TcpRequest::default() }), expected, "{number:?} {min}..{max}");
+        assert_eq!(
+            ids(&TcpRequest {
+                limits,
+                ..TcpRequest::default()
+            }),
+            expected,
+            "{number:?} {min}..{max}"
+        );
     }
 }
 
@@ -256,13 +338,58 @@ fn every_limit() {
 fn filters_on_ends_and_state() {
     let text = |text: &str| Some(text.to_owned());
     for (request, expected) in [
-        (TcpRequest { ip_port: text("10.0.0.1:5000?10.9.*"), ..TcpRequest::default() }, vec![1, 0]),
-        (TcpRequest { source_ip_port: text("*:8080"), ..TcpRequest::default() }, vec![2]),
-        (TcpRequest { remote_ip_port: text("!*:443"), ..TcpRequest::default() }, vec![3, 2]),
-        (TcpRequest { tcb: text("0xFFFFD184C1F00AF0"), ..TcpRequest::default() }, vec![0]),
-        (TcpRequest { reset: true, ..TcpRequest::default() }, vec![1]),
-        (TcpRequest { keep_alive: true, ..TcpRequest::default() }, vec![1]),
-        (TcpRequest { top: Top { count: Some(2), skip: 1 }, ..TcpRequest::default() }, vec![2, 1]),
+        (
+            TcpRequest {
+                ip_port: text("10.0.0.1:5000?10.9.*"),
+                ..TcpRequest::default()
+            },
+            vec![1, 0],
+        ),
+        (
+            TcpRequest {
+                source_ip_port: text("*:8080"),
+                ..TcpRequest::default()
+            },
+            vec![2],
+        ),
+        (
+            TcpRequest {
+                remote_ip_port: text("!*:443"),
+                ..TcpRequest::default()
+            },
+            vec![3, 2],
+        ),
+        (
+            TcpRequest {
+                tcb: text("0xFFFFD184C1F00AF0"),
+                ..TcpRequest::default()
+            },
+            vec![0],
+        ),
+        (
+            TcpRequest {
+                reset: true,
+                ..TcpRequest::default()
+            },
+            vec![1],
+        ),
+        (
+            TcpRequest {
+                keep_alive: true,
+                ..TcpRequest::default()
+            },
+            vec![1],
+        ),
+        (
+            TcpRequest {
+                top: Top {
+                    count: Some(2),
+                    skip: 1,
+                },
+                ..TcpRequest::default()
+            },
+            vec![2, 1],
+        ),
     ] {
         assert_eq!(ids(&request), expected, "{request:?}");
     }
@@ -271,7 +398,10 @@ fn filters_on_ends_and_state() {
 #[test]
 fn connections_without_process_pass_only_if_that_is_asked_for() {
     let of = |name: &str, unknown_process| TcpRequest {
-        processes: ProcessQuery { process: Some(name.into()), ..ProcessQuery::default() },
+        processes: ProcessQuery {
+            process: Some(name.into()),
+            ..ProcessQuery::default()
+        },
         unknown_process,
         ..TcpRequest::default()
     };
@@ -282,27 +412,64 @@ fn connections_without_process_pass_only_if_that_is_asked_for() {
 
 #[test]
 fn rows_of_several_connections() {
-    let by = |group| ask(&TcpRequest { group_by: Some(group), ..TcpRequest::default() });
+    let by = |group| {
+        ask(&TcpRequest {
+            group_by: Some(group),
+            ..TcpRequest::default()
+        })
+    };
     let answer = by(TcpGroup::SourceIpRemoteIp);
-    let row = answer.rows.iter().find(|row| row.connection_id == 0).unwrap();
-    assert_eq!((row.connections, row.local.as_deref()), (2, Some("10.0.0.1")));
+    let row = answer
+        .rows
+        .iter()
+        .find(|row| row.connection_id == 0)
+        .unwrap();
+    assert_eq!(
+        (row.connections, row.local.as_deref()),
+        (2, Some("10.0.0.1"))
+    );
     assert_eq!(
         (row.remote.as_deref(), row.remote_port, row.local_port),
         (Some("10.9.9.9:* (2)"), Some(443), None)
     );
-    assert_eq!((row.processes, row.pid, row.template.as_deref()), (2, None, None));
-    assert_eq!((row.sent_packets, row.sent_bytes, row.received_bytes), (11, 4500, 9900));
+    assert_eq!(
+        (row.processes, row.pid, row.template.as_deref()),
+        (2, None, None)
+    );
+    assert_eq!(
+        (row.sent_packets, row.sent_bytes, row.received_bytes),
+        (11, 4500, 9900)
+    );
     assert_eq!((row.retransmits, row.retransmit_ns), (4, 950 * MS));
-    assert_eq!((row.open_ns, row.close_ns, row.retransmit_timeout_ns), (Some(S), Some(3 * S), Some(4 * S)));
-    assert_eq!((row.max_send_gap_ns, row.max_receive_gap_ns), (Some(500 * MS), Some(700 * MS)));
+    assert_eq!(
+        (row.open_ns, row.close_ns, row.retransmit_timeout_ns),
+        (Some(S), Some(3 * S), Some(4 * S))
+    );
+    assert_eq!(
+        (row.max_send_gap_ns, row.max_receive_gap_ns),
+        (Some(500 * MS), Some(700 * MS))
+    );
     assert_eq!((row.keep_alives, row.stat_in_bytes), (2, Some(1000)));
     // One burst of the sends of both: 2000 bytes from 1000 to 1100 ms; the one at 2000 ms stands alone.
-    assert_eq!((row.send_bytes_per_s, row.receive_bytes_per_s), (Some(20_000.0), Some(4500.0)));
-    let at = answer.rows.iter().position(|row| row.connection_id == 0).unwrap();
+    assert_eq!(
+        (row.send_bytes_per_s, row.receive_bytes_per_s),
+        (Some(20_000.0), Some(4500.0))
+    );
+    let at = answer
+        .rows
+        .iter()
+        .position(|row| row.connection_id == 0)
+        .unwrap();
     assert_eq!(answer.retransmits[at].len(), 4);
     assert_eq!(by(TcpGroup::SourceIpPortRemoteIp).rows.len(), 4);
     assert_eq!(
-        answer.rows.iter().find(|row| row.connection_id == 2).unwrap().local.as_deref(),
+        answer
+            .rows
+            .iter()
+            .find(|row| row.connection_id == 2)
+            .unwrap()
+            .local
+            .as_deref(),
         Some("[fe80::1]")
     );
 }
@@ -310,35 +477,74 @@ fn rows_of_several_connections() {
 #[test]
 fn sums_are_those_of_the_rows() {
     let total = ask(&TcpRequest::default()).total;
-    assert_eq!((total.connections, total.sent_packets, total.sent_bytes), (4, 14, 4800));
+    assert_eq!(
+        (total.connections, total.sent_packets, total.sent_bytes),
+        (4, 14, 4800)
+    );
     assert_eq!((total.received_packets, total.received_bytes), (12, 9900));
     assert_eq!((total.retransmits, total.retransmit_ns), (4, 950 * MS));
 }
 
 #[test]
 fn times_are_moved_before_they_are_limited() {
-    let zero = ZeroTime { mode: Some(ZeroMode::Marker), filter: Some("go".into()), process: None };
-    let limits = vec![(TcpNumber::Connect, Range { min: 4 * S, max: 4 * S })];
-    let request = TcpRequest { zero, limits, ..TcpRequest::default() };
+    let zero = ZeroTime {
+        mode: Some(ZeroMode::Marker),
+        filter: Some("go".into()),
+        process: None,
+    };
+    let limits = vec![(
+        TcpNumber::Connect,
+        Range {
+            min: 4 * S,
+            max: 4 * S,
+        },
+    )];
+    let request = TcpRequest {
+        zero,
+        limits,
+        ..TcpRequest::default()
+    };
     let answer = ask(&request);
     assert_eq!(answer.rows.len(), 1);
     let row = &answer.rows[0];
-    assert_eq!((row.connection_id, row.open_ns, row.duration_ns), (3, Some(4 * S), Some(20 * MS)));
-    let all = ask(&TcpRequest { limits: Vec::new(), ..request });
+    assert_eq!(
+        (row.connection_id, row.open_ns, row.duration_ns),
+        (3, Some(4 * S), Some(20 * MS))
+    );
+    let all = ask(&TcpRequest {
+        limits: Vec::new(),
+        ..request
+    });
     assert_eq!(all.retransmits[3][0].ts_ns, 200 * MS);
 }
 
 #[test]
 fn sends_that_were_let_go_too_late_are_listed() {
     let sends = [
-        TcpEvent { sequence: Some(1000), ..event(0, "post", 0, 100) },
-        TcpEvent { sequence: Some(1000), ..event(0, "post", 1, 50) },
-        TcpEvent { sequence: Some(1050), ..event(0, "inject", 2, 100) },
+        TcpEvent {
+            sequence: Some(1000),
+            ..event(0, "post", 0, 100)
+        },
+        TcpEvent {
+            sequence: Some(1000),
+            ..event(0, "post", 1, 50)
+        },
+        TcpEvent {
+            sequence: Some(1050),
+            ..event(0, "inject", 2, 100)
+        },
         // In order.
-        TcpEvent { sequence: Some(5), ..event(1, "post", 0, 100) },
-        TcpEvent { sequence: Some(5), ..event(1, "inject", 1, 100) },
+        TcpEvent {
+            sequence: Some(5),
+            ..event(1, "post", 0, 100)
+        },
+        TcpEvent {
+            sequence: Some(5),
+            ..event(1, "inject", 1, 100)
+        },
     ];
-    let connections = [0, 1].map(|id| connection(id, Some(1), ("10.0.0.1", 50_000 + id, "10.9.9.9", 443)));
+    let connections =
+        [0, 1].map(|id| connection(id, Some(1), ("10.0.0.1", 50_000 + id, "10.9.9.9", 443)));
     let session = Session::from_batches(vec![
         rows(&sends),
         rows(&connections),
@@ -349,10 +555,27 @@ fn sends_that_were_let_go_too_late_are_listed() {
     let found = TcpRequest::default().ask_post_issues(&session).unwrap();
     let found: Vec<_> = found
         .iter()
-        .map(|row| (row.issue, row.role.as_str(), row.ts_ns / MS, row.sequence_difference))
+        .map(|row| {
+            (
+                row.issue,
+                row.role.as_str(),
+                row.ts_ns / MS,
+                row.sequence_difference,
+            )
+        })
         .collect();
-    assert_eq!(found, [(1, "captured", 0, None), (1, "overtaking", 1, None), (1, "injected", 2, Some(50))]);
-    let other = TcpRequest { source_ip_port: Some("*:50001".into()), ..TcpRequest::default() };
+    assert_eq!(
+        found,
+        [
+            (1, "captured", 0, None),
+            (1, "overtaking", 1, None),
+            (1, "injected", 2, Some(50))
+        ]
+    );
+    let other = TcpRequest {
+        source_ip_port: Some("*:50001".into()),
+        ..TcpRequest::default()
+    };
     assert!(other.ask_post_issues(&session).unwrap().is_empty());
 }
 

@@ -20,7 +20,10 @@ fn session() -> Session {
             command_line: Some("a -x".into()),
             ..process(1, 4, "a.exe")
         },
-        Process { start_ns: Some(3 * S), ..process(2, 8, "b.exe") },
+        Process {
+            start_ns: Some(3 * S),
+            ..process(2, 8, "b.exe")
+        },
     ];
     let marks = [(4, "load begin"), (5, "load end")].map(|(at, text)| Mark {
         ts_ns: at * S,
@@ -34,18 +37,29 @@ fn session() -> Session {
         last_ns: 5 * S,
         ..CpuProcess::default()
     });
-    let methods = [(1, "main", 3, 6), (2, "OnLoad", 4, 5)].map(|(key, name, first, last)| CpuMethod {
-        process_key: Some(key),
-        method: name.into(),
-        first_ns: first * S,
-        last_ns: last * S,
-        ..CpuMethod::default()
-    });
-    Session::from_batches(vec![rows(&processes), rows(&marks), rows(&cpu), rows(&methods)]).unwrap()
+    let methods =
+        [(1, "main", 3, 6), (2, "OnLoad", 4, 5)].map(|(key, name, first, last)| CpuMethod {
+            process_key: Some(key),
+            method: name.into(),
+            first_ns: first * S,
+            last_ns: last * S,
+            ..CpuMethod::default()
+        });
+    Session::from_batches(vec![
+        rows(&processes),
+        rows(&marks),
+        rows(&cpu),
+        rows(&methods),
+    ])
+    .unwrap()
 }
 
 fn zero(mode: ZeroMode, filter: Option<&str>, process: Option<&str>) -> ZeroTime {
-    ZeroTime { mode: Some(mode), filter: filter.map(str::to_owned), process: process.map(str::to_owned) }
+    ZeroTime {
+        mode: Some(mode),
+        filter: filter.map(str::to_owned),
+        process: process.map(str::to_owned),
+    }
 }
 
 #[test]
@@ -60,30 +74,75 @@ fn times_are_counted_from_what_is_named() {
         (zero(ZeroMode::ProcessStart, None, None), 1, true),
         (zero(ZeroMode::ProcessEnd, None, Some("b")), 3, true),
     ] {
-        let request = CpuRequest { zero: zero.clone(), ..CpuRequest::default() };
-        let rows = request.ask(&session()).unwrap_or_else(|error| panic!("{error}\n{}", request.sql())).rows;
+        let request = CpuRequest {
+            zero: zero.clone(),
+            ..CpuRequest::default()
+        };
+        let rows = request
+            .ask(&session())
+            .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
+            .rows;
         let row = &rows[0];
         let moved = first - 3;
-        assert_eq!((row.first_ns, row.last_ns), (first * S, (5 + moved) * S), "{zero:?}");
+        assert_eq!(
+            (row.first_ns, row.last_ns),
+            (first * S, (5 + moved) * S),
+            "{zero:?}"
+        );
         assert_eq!(row.process_start_ns, Some((2 + moved) * S), "{zero:?}");
-        assert_eq!(zero.warning(&session()).unwrap().is_some(), warns, "{zero:?}");
+        assert_eq!(
+            zero.warning(&session()).unwrap().is_some(),
+            warns,
+            "{zero:?}"
+        );
     }
 }
 
 #[test]
 fn limits_look_at_moved_times() {
     let zero = zero(ZeroMode::ProcessStart, None, Some("a"));
-    let first =
-        |min, max| CpuRequest { first: Range { min, max }, zero: zero.clone(), ..CpuRequest::default() };
+    let first = |min, max| CpuRequest {
+        first: Range { min, max },
+        zero: zero.clone(),
+        ..CpuRequest::default()
+    };
     assert_eq!(first(S, S).ask(&session()).unwrap().rows.len(), 2);
     assert!(first(3 * S, 3 * S).ask(&session()).unwrap().rows.is_empty());
-    let only = ProcessQuery { process: Some("b".into()), ..ProcessQuery::default() };
-    let request = MethodRequest { zero: zero.clone(), processes: only, ..MethodRequest::default() };
-    let row = request.ask(&session()).unwrap().processes.remove(0).rows.remove(0);
-    assert_eq!((row.first_ns, row.last_ns, row.duration_ns), (Some(2 * S), Some(3 * S), Some(S)));
-    let request = ProcessRequest { zero, start: Range { min: S, max: S }, ..ProcessRequest::default() };
-    let rows = request.ask(&session()).unwrap_or_else(|error| panic!("{error}\n{}", request.sql())).rows;
-    assert_eq!(rows.iter().map(|row| (row.pid, row.start_ns)).collect::<Vec<_>>(), [(8, Some(S))]);
+    let only = ProcessQuery {
+        process: Some("b".into()),
+        ..ProcessQuery::default()
+    };
+    let request = MethodRequest {
+        zero: zero.clone(),
+        processes: only,
+        ..MethodRequest::default()
+    };
+    let row = request
+        .ask(&session())
+        .unwrap()
+        .processes
+        .remove(0)
+        .rows
+        .remove(0);
+    assert_eq!(
+        (row.first_ns, row.last_ns, row.duration_ns),
+        (Some(2 * S), Some(3 * S), Some(S))
+    );
+    let request = ProcessRequest {
+        zero,
+        start: Range { min: S, max: S },
+        ..ProcessRequest::default()
+    };
+    let rows = request
+        .ask(&session())
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
+        .rows;
+    assert_eq!(
+        rows.iter()
+            .map(|row| (row.pid, row.start_ns))
+            .collect::<Vec<_>>(),
+        [(8, Some(S))]
+    );
 }
 
 #[test]
@@ -95,8 +154,18 @@ fn methods_come_before_stack_tags() {
         (ZeroMode::First, "Load", 3 * S - 1000),
         (ZeroMode::Last, "nothing", 3 * S),
     ] {
-        let request = CpuRequest { zero: zero(mode, Some(filter), None), ..CpuRequest::default() };
-        let sql = format!("WITH {tags} SELECT first_ns FROM ({}) LIMIT 1", request.sql());
-        assert_eq!(crate::support::ask(&session(), &sql), expected.to_string(), "{mode:?} {filter}");
+        let request = CpuRequest {
+            zero: zero(mode, Some(filter), None),
+            ..CpuRequest::default()
+        };
+        let sql = format!(
+            "WITH {tags} SELECT first_ns FROM ({}) LIMIT 1",
+            request.sql()
+        );
+        assert_eq!(
+            crate::support::ask(&session(), &sql),
+            expected.to_string(),
+            "{mode:?} {filter}"
+        );
     }
 }

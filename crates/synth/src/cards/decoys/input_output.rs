@@ -17,32 +17,60 @@ pub(super) fn backup(scene: &mut Scene) {
     let port = scene.b.port();
     let service = scene.service(engine, "/agent", &[]);
     let main = root(engine, "CAgent::ThreadProc");
-    let takes =
-        scene.b.waits(&[&main, "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd nt!KeRemoveQueueEx"]);
-    let notes = scene.b.code(&[&main], &[&format!("{}!CJournal::Note", engine.alias)]);
+    let takes = scene.b.waits(&[
+        &main,
+        "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd nt!KeRemoveQueueEx",
+    ]);
+    let notes = scene
+        .b
+        .code(&[&main], &[&format!("{}!CJournal::Note", engine.alias)]);
     let reply = "ntdll!NtDeviceIoControlFile nt!KiSystemServiceCopyEnd FLTMGR!FltpReplyMessage nt!KeSetEvent";
     let answers = scene.b.path(&[&main, reply]);
-    let thread = scene.b.thread(service, 8, &format!("{}!CAgent::ThreadProc", engine.alias));
+    let thread = scene
+        .b
+        .thread(service, 8, &format!("{}!CAgent::ThreadProc", engine.alias));
     scene.b.script(
         thread,
         &[],
-        &[Step::Take(takes, port), Step::Run(notes, 150, 500), Step::Answer(answers)],
+        &[
+            Step::Take(takes, port),
+            Step::Run(notes, 150, 500),
+            Step::Answer(answers),
+        ],
     );
     let maker = scene.maker();
     let writer = scene.executable(maker);
     let program = scene.process(writer, "/autosave", &[]);
     let main = root(writer, "CAutosave::Run");
-    let file = scene.b.file(keep(format!(r"Users\anna\AppData\Local\{}\autosave.dat", writer.alias)));
-    let copies = scene.b.code(&[&main, WRITES], &["Ntfs!NtfsCopyWriteA nt!CcCopyWriteEx"]);
+    let file = scene.b.file(keep(format!(
+        r"Users\anna\AppData\Local\{}\autosave.dat",
+        writer.alias
+    )));
+    let copies = scene
+        .b
+        .code(&[&main, WRITES], &["Ntfs!NtfsCopyWriteA nt!CcCopyWriteEx"]);
     let writes = scene.b.path(&[&main, WRITES]);
-    let asks = format!("{main} {CLOSES} {}!PreCleanup FLTMGR!FltSendMessage", driver.alias);
+    let asks = format!(
+        "{main} {CLOSES} {}!PreCleanup FLTMGR!FltSendMessage",
+        driver.alias
+    );
     let (sends, waits) = (scene.b.path(&[&asks]), scene.b.waits(&[&asks]));
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
-    let thread = scene.b.thread(program, 8, &format!("{}!CAutosave::Run", writer.alias));
+    let thread = scene
+        .b
+        .thread(program, 8, &format!("{}!CAutosave::Run", writer.alias));
     let steps = [
         Step::Sleep(sleeps, 250_000, 500_000),
         Step::Write(writes, reading(file, 2, 8_192, (copies, 30, 90))),
-        Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE }),
+        Step::Ask(
+            sends,
+            Ask {
+                port,
+                file,
+                waits,
+                reason: reason::EXECUTIVE,
+            },
+        ),
     ];
     scene.b.script(thread, &[], &steps);
 }
@@ -50,7 +78,8 @@ pub(super) fn backup(scene: &mut Scene) {
 /// A service in background mode reads some pages; each transfer gives way to others for long.
 pub(super) fn background_reader(scene: &mut Scene) {
     let program = scene.windows_service("LocalSystemNetworkRestricted", &["sysmain.dll"]);
-    let main = "ntdll!RtlUserThreadStart kernel32!BaseThreadInitThunk sysmain!PfSvcMainThreadWorker";
+    let main =
+        "ntdll!RtlUserThreadStart kernel32!BaseThreadInitThunk sysmain!PfSvcMainThreadWorker";
     let file = scene.b.file(r"Windows\Prefetch\AgGlFaultHistory.db");
     let reads = scene.b.waits(&[main, READS_FILE]);
     let sleeps = scene.b.waits(&[main, SLEEPS]);
@@ -71,9 +100,19 @@ pub(super) fn checkpoints(scene: &mut Scene) {
     let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread";
     let checkpoint = "Ntfs!NtfsCheckpointAllVolumes Ntfs!NtfsCheckpointVolume";
     let pauses = scene.b.waits(&[begins, "nt!KeRemovePriQueue"]);
-    let looks = scene.b.code(&[begins, checkpoint], &["", "Ntfs!NtfsFreeRecentlyDeallocated"]);
+    let looks = scene.b.code(
+        &[begins, checkpoint],
+        &["", "Ntfs!NtfsFreeRecentlyDeallocated"],
+    );
     let thread = scene.b.thread(SYSTEM, 13, "Ntfs!NtfsCheckpointAllVolumes");
-    scene.b.script(thread, &[], &[Step::Sleep(pauses, 1_800_000, 2_600_000), Step::Run(looks, 2_000, 6_000)]);
+    scene.b.script(
+        thread,
+        &[],
+        &[
+            Step::Sleep(pauses, 1_800_000, 2_600_000),
+            Step::Run(looks, 2_000, 6_000),
+        ],
+    );
 }
 
 /// A program reads some of its pages from the disk when it begins, as every program does.
@@ -82,13 +121,24 @@ pub(super) fn first_faults(scene: &mut Scene) {
     let image = scene.executable(maker);
     let program = scene.process(image, "", &[]);
     let main = root(image, "main");
-    let faults =
-        "nt!KiPageFault nt!MmAccessFault nt!MiDispatchFault nt!MiIssueHardFault nt!MiWaitForInPageComplete";
+    let faults = "nt!KiPageFault nt!MmAccessFault nt!MiDispatchFault nt!MiIssueHardFault nt!MiWaitForInPageComplete";
     let waits = scene.b.waits(&[&main, faults]);
-    let code = scene.b.code(&[&main], &[&format!("{}!CApp::Init", image.alias)]);
+    let code = scene
+        .b
+        .code(&[&main], &[&format!("{}!CApp::Init", image.alias)]);
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let file = scene.b.file(image.path.trim_start_matches(r"C:\"));
     let thread = scene.b.thread(program, 8, &format!("{}!main", image.alias));
-    let once = [Step::HardFault(waits, reading(file, 6, 16_384, (code, 100, 400)))];
-    scene.b.script(thread, &once, &[Step::Sleep(sleeps, 200_000, 600_000), Step::Run(code, 100, 900)]);
+    let once = [Step::HardFault(
+        waits,
+        reading(file, 6, 16_384, (code, 100, 400)),
+    )];
+    scene.b.script(
+        thread,
+        &once,
+        &[
+            Step::Sleep(sleeps, 200_000, 600_000),
+            Step::Run(code, 100, 900),
+        ],
+    );
 }

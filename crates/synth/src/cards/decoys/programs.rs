@@ -13,10 +13,22 @@ pub(super) fn busy(scene: &mut Scene) {
     let image = scene.executable(maker);
     let program = scene.process(image, "", &[]);
     let main = root(image, "CWork::Run");
-    let thread = scene.b.thread(program, 8, &format!("{}!CWork::Run", image.alias));
-    let code = scene.b.code(&[&main], &[&format!("{}!CWork::Step", image.alias), "ntdll!memcpy"]);
+    let thread = scene
+        .b
+        .thread(program, 8, &format!("{}!CWork::Run", image.alias));
+    let code = scene.b.code(
+        &[&main],
+        &[&format!("{}!CWork::Step", image.alias), "ntdll!memcpy"],
+    );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
-    scene.b.script(thread, &[], &[Step::Run(code, 20_000, 90_000), Step::Sleep(sleeps, 40_000, 90_000)]);
+    scene.b.script(
+        thread,
+        &[],
+        &[
+            Step::Run(code, 20_000, 90_000),
+            Step::Sleep(sleeps, 40_000, 90_000),
+        ],
+    );
 }
 
 /// A window that is busy for 60 ms with a message now and then, which nobody sees.
@@ -25,13 +37,25 @@ pub(super) fn window(scene: &mut Scene) {
     let image = scene.executable(maker);
     let program = scene.process(image, "", &["user32.dll"]);
     let main = root(image, "wWinMain");
-    let gets = "user32!GetMessageW win32kfull!NtUserGetMessage win32kfull!xxxRealInternalGetMessage";
+    let gets =
+        "user32!GetMessageW win32kfull!NtUserGetMessage win32kfull!xxxRealInternalGetMessage";
     let waits = scene.b.waits(&[&main, gets]);
     let handles = format!("user32!DispatchMessageW {}!CFrame::WndProc", image.alias);
-    let paints =
-        scene.b.code(&[&main, &handles], &[&format!("{}!CFrame::OnPaint", image.alias), "ntdll!memcpy"]);
-    let thread = scene.b.thread(program, 9, &format!("{}!wWinMain", image.alias));
-    scene.b.script(thread, &[], &[Step::Sleep(waits, 400_000, 900_000), Step::Run(paints, 55_000, 65_000)]);
+    let paints = scene.b.code(
+        &[&main, &handles],
+        &[&format!("{}!CFrame::OnPaint", image.alias), "ntdll!memcpy"],
+    );
+    let thread = scene
+        .b
+        .thread(program, 9, &format!("{}!wWinMain", image.alias));
+    scene.b.script(
+        thread,
+        &[],
+        &[
+            Step::Sleep(waits, 400_000, 900_000),
+            Step::Run(paints, 55_000, 65_000),
+        ],
+    );
 }
 
 /// A service of .NET that collects generation 0 and 1 now and then, each within a millisecond or two.
@@ -45,7 +69,9 @@ pub(super) fn collector(scene: &mut Scene) {
     let image = scene.executable(maker);
     let program = scene.service(image, "--run", &[CORECLR.name, CORE_LIB.name]);
     let main = keep(format!("{USER} {HOST} {}!Program.Main", image.alias));
-    let thread = scene.b.thread(program, 8, "coreclr!coreclr_execute_assembly");
+    let thread = scene
+        .b
+        .thread(program, 8, "coreclr!coreclr_execute_assembly");
     let waits = scene.b.waits(&[main, SLEEPS]);
     let works = scene.b.code(
         &[main],
@@ -54,11 +80,20 @@ pub(super) fn collector(scene: &mut Scene) {
             "CoreLib!System.Collections.Generic.Dictionary`2.FindValue",
         ],
     );
-    let collects =
-        [main, "coreclr!WKS::gc_heap::try_allocate_more_space coreclr!WKS::GCHeap::GarbageCollectGeneration"];
-    let suspends = scene.b.path(&[collects[0], collects[1], "coreclr!ThreadSuspend::SuspendEE"]);
-    let marks =
-        scene.b.code(&collects, &["coreclr!WKS::gc_heap::mark_phase", "coreclr!WKS::gc_heap::plan_phase"]);
+    let collects = [
+        main,
+        "coreclr!WKS::gc_heap::try_allocate_more_space coreclr!WKS::GCHeap::GarbageCollectGeneration",
+    ];
+    let suspends = scene
+        .b
+        .path(&[collects[0], collects[1], "coreclr!ThreadSuspend::SuspendEE"]);
+    let marks = scene.b.code(
+        &collects,
+        &[
+            "coreclr!WKS::gc_heap::mark_phase",
+            "coreclr!WKS::gc_heap::plan_phase",
+        ],
+    );
     let collect = |step| Step::Act(suspends, Act::Collects(step));
     let mut steps = Vec::new();
     for generation in [0, 0, 1] {
@@ -82,15 +117,32 @@ pub(super) fn collector(scene: &mut Scene) {
 /// A service that looks each second whether there is something to do, and waits for work else.
 pub(super) fn waker(scene: &mut Scene) {
     let program = scene.windows_service("LocalService", &["rpcrt4.dll"]);
-    let timer = [USER, "ntdll!TppWorkerThread", "rpcrt4!PerformGarbageCollection"];
+    let timer = [
+        USER,
+        "ntdll!TppWorkerThread",
+        "rpcrt4!PerformGarbageCollection",
+    ];
     let sleeps = scene.b.waits(&[timer[0], timer[1], timer[2], SLEEPS]);
     let code = scene.b.code(&timer, &["ntdll!RtlAllocateHeap"]);
     let thread = scene.b.thread(program, 8, "ntdll!TppWorkerThread");
-    scene.b.script(thread, &[], &[Step::Sleep(sleeps, 1_000_000, 1_000_000), Step::Run(code, 40, 120)]);
-    let takes =
-        "ntdll!NtWaitForWorkViaWorkerFactory nt!KiSystemServiceCopyEnd nt!NtWaitForWorkViaWorkerFactory";
-    let waits = scene.b.waits(&[timer[0], timer[1], takes, "nt!IoRemoveIoCompletion nt!KeRemoveQueueEx"]);
+    scene.b.script(
+        thread,
+        &[],
+        &[
+            Step::Sleep(sleeps, 1_000_000, 1_000_000),
+            Step::Run(code, 40, 120),
+        ],
+    );
+    let takes = "ntdll!NtWaitForWorkViaWorkerFactory nt!KiSystemServiceCopyEnd nt!NtWaitForWorkViaWorkerFactory";
+    let waits = scene.b.waits(&[
+        timer[0],
+        timer[1],
+        takes,
+        "nt!IoRemoveIoCompletion nt!KeRemoveQueueEx",
+    ]);
     let never = scene.b.event(0);
     let thread = scene.b.thread(program, 8, "ntdll!TppWorkerThread");
-    scene.b.script(thread, &[Step::Await(waits, reason::WR_QUEUE, never)], &[]);
+    scene
+        .b
+        .script(thread, &[Step::Await(waits, reason::WR_QUEUE, never)], &[]);
 }

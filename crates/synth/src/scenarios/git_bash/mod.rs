@@ -5,8 +5,8 @@
 mod code;
 
 use super::windows::{
-    FOR_THREAD, READS_FILE, SLEEPS, SYSCALL, USER, WAIT_FOR_OBJECT, background, machine, reading, service,
-    user_program,
+    FOR_THREAD, READS_FILE, SLEEPS, SYSCALL, USER, WAIT_FOR_OBJECT, background, machine, reading,
+    service, user_program,
 };
 use crate::Options;
 use crate::plan::{Plan, reason};
@@ -14,8 +14,8 @@ use crate::script::{Ask, Builder, Step};
 use crate::table::{Event, File, Module, Port, Program, Thread};
 use code::{
     ASKS, BASH_EXE, BASH_IMAGES, BASH_MAIN, CREATE, EXITS, EXPLORER_IMAGES, EXPLORER_MAIN, FORK,
-    GETS_MESSAGE, GIT_BASH_IMAGES, IMAGES, LAUNCHES, MINTTY_IMAGES, MSYS, MSYS_MAIN, NT_CREATE, READS_PIPE,
-    SCANNER_IMAGES, SECTION, SPAWN, TOOLS, Tool, WAITS_FOR_CHILD, WRITES_PIPE,
+    GETS_MESSAGE, GIT_BASH_IMAGES, IMAGES, LAUNCHES, MINTTY_IMAGES, MSYS, MSYS_MAIN, NT_CREATE,
+    READS_PIPE, SCANNER_IMAGES, SECTION, SPAWN, TOOLS, Tool, WAITS_FOR_CHILD, WRITES_PIPE,
 };
 
 /// Seconds for each opening.
@@ -31,26 +31,52 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let port = b.port();
     scanner(&mut b, port);
     let ids = (b.id(), 5120);
-    let explorer = b.program(user_program(ids, "explorer.exe", r"C:\Windows\Explorer.EXE", EXPLORER_IMAGES));
+    let explorer = b.program(user_program(
+        ids,
+        "explorer.exe",
+        r"C:\Windows\Explorer.EXE",
+        EXPLORER_IMAGES,
+    ));
     let thread = b.thread(explorer, 10, "explorer!CTray::MainThreadProc");
     let mut once = Vec::new();
     for round in 0..options.scale {
         // Each round has processes of its own, since a process of a plan lives once.
-        once.extend(clicks(&mut b, port, explorer, 1000 * SECONDS * round + CLICK_MS));
+        once.extend(clicks(
+            &mut b,
+            port,
+            explorer,
+            1000 * SECONDS * round + CLICK_MS,
+        ));
     }
     let waits = b.waits(&[USER, EXPLORER_MAIN, GETS_MESSAGE]);
-    let paints = b.code(&[USER, EXPLORER_MAIN], &["explorer!CTaskListWnd::_HandlePaint"]);
-    b.script(thread, &once, &[Step::Sleep(waits, 150_000, 450_000), Step::Run(paints, 200, 900)]);
+    let paints = b.code(
+        &[USER, EXPLORER_MAIN],
+        &["explorer!CTaskListWnd::_HandlePaint"],
+    );
+    b.script(
+        thread,
+        &once,
+        &[
+            Step::Sleep(waits, 150_000, 450_000),
+            Step::Run(paints, 200, 900),
+        ],
+    );
     b.finish()
 }
 
 /// The user clicks on Git Bash at that time, and the desktop starts it.
 fn clicks(b: &mut Builder, port: Port, explorer: Program, at_ms: u32) -> Vec<Step> {
     let waits = b.waits(&[USER, EXPLORER_MAIN, GETS_MESSAGE]);
-    let code = b.code(&[USER, EXPLORER_MAIN, LAUNCHES], &["shell32!CShellExecute::_PrepareEnvironment"]);
+    let code = b.code(
+        &[USER, EXPLORER_MAIN, LAUNCHES],
+        &["shell32!CShellExecute::_PrepareEnvironment"],
+    );
     let git_bash = git_bash(b, port, explorer);
-    let mut steps =
-        vec![Step::Click(waits, at_ms), Step::Mark("Git Bash clicked"), Step::Run(code, 2_000, 4_000)];
+    let mut steps = vec![
+        Step::Click(waits, at_ms),
+        Step::Mark("Git Bash clicked"),
+        Step::Run(code, 2_000, 4_000),
+    ];
     steps.extend(creates(b, &[USER, EXPLORER_MAIN, LAUNCHES], port, git_bash));
     steps
 }
@@ -72,7 +98,13 @@ fn scanner(b: &mut Builder, port: Port) {
         "nt!NtRemoveIoCompletion nt!IoRemoveIoCompletion nt!KeRemoveQueueEx",
     ]);
     let scan = "nwengine!CScanEngine::ScanFile";
-    let reads = b.waits(&[begins0, begins1, scan, "nwengine!CFileReader::Fill", READS_FILE]);
+    let reads = b.waits(&[
+        begins0,
+        begins1,
+        scan,
+        "nwengine!CFileReader::Fill",
+        READS_FILE,
+    ]);
     let engine = b.code(
         &[begins0, begins1, scan],
         &[
@@ -82,9 +114,14 @@ fn scanner(b: &mut Builder, port: Port) {
             "nwengine!CHash::Update",
         ],
     );
-    let emulator =
-        b.code(&[begins0, begins1, scan, "nwengine!CEmulator::Run"], &["nwengine!CEmulator::Step"]);
-    let unpacks = b.code(&[begins0, begins1], &["nwengine!CFilterPort::Dispatch", "nwengine!CCache::Find"]);
+    let emulator = b.code(
+        &[begins0, begins1, scan, "nwengine!CEmulator::Run"],
+        &["nwengine!CEmulator::Step"],
+    );
+    let unpacks = b.code(
+        &[begins0, begins1],
+        &["nwengine!CFilterPort::Dispatch", "nwengine!CCache::Find"],
+    );
     let answers = b.path(&[
         begins0,
         begins1,
@@ -96,7 +133,10 @@ fn scanner(b: &mut Builder, port: Port) {
     let pool = [
         Step::Take(takes, port),
         Step::Run(unpacks, 150, 500),
-        Step::ReadAsked(reads, reading(signatures, 17, 65_536, (engine, 12_000, 21_000))),
+        Step::ReadAsked(
+            reads,
+            reading(signatures, 17, 65_536, (engine, 12_000, 21_000)),
+        ),
         Step::Run(emulator, 18_000, 42_000),
         Step::Answer(answers),
     ];
@@ -109,7 +149,14 @@ fn scanner(b: &mut Builder, port: Port) {
     let begins = [USER, "NwScanSvc!CUpdater::ThreadProc"];
     let waits = b.waits(&[begins[0], begins[1], SLEEPS]);
     let code = b.code(&begins, &["NwScanSvc!CUpdater::Poll"]);
-    b.script(thread, &[], &[Step::Sleep(waits, 400_000, 900_000), Step::Run(code, 100, 600)]);
+    b.script(
+        thread,
+        &[],
+        &[
+            Step::Sleep(waits, 400_000, 900_000),
+            Step::Run(code, 100, 600),
+        ],
+    );
 }
 
 /// A process that will be started: its name, and its first thread.
@@ -123,35 +170,64 @@ struct Child {
 /// The steps of a `CreateProcess` in code with these frames.
 fn creates(b: &mut Builder, frames: &[&str], port: Port, child: Child) -> Vec<Step> {
     let inner = |parts: &[&'static str]| -> Vec<String> {
-        frames.iter().chain(parts).map(|part| (*part).to_owned()).collect()
+        frames
+            .iter()
+            .chain(parts)
+            .map(|part| (*part).to_owned())
+            .collect()
     };
     let text = |parts: &[&'static str]| inner(parts).join(" ");
     let prepares = b.code(
         &[&text(&[CREATE])],
-        &["KERNELBASE!BasepCreateProcessParameters", "ntdll!RtlCreateProcessParametersEx"],
+        &[
+            "KERNELBASE!BasepCreateProcessParameters",
+            "ntdll!RtlCreateProcessParametersEx",
+        ],
     );
     let begins = b.code(
         &[&text(&[CREATE, NT_CREATE])],
-        &["nt!PspBuildCreateProcessContext", "nt!ObOpenObjectByNameEx nt!ObpLookupObjectName"],
+        &[
+            "nt!PspBuildCreateProcessContext",
+            "nt!ObOpenObjectByNameEx nt!ObpLookupObjectName",
+        ],
     );
     let asking = text(&[CREATE, NT_CREATE, SECTION, ASKS]);
-    let sends = b.path(&[&asking, "nt!IofCompleteRequest nt!IopfCompleteRequest nt!KeInsertQueueEx"]);
+    let sends = b.path(&[
+        &asking,
+        "nt!IofCompleteRequest nt!IopfCompleteRequest nt!KeInsertQueueEx",
+    ]);
     let waits = b.waits(&[&asking]);
     let goes_on = b.code(
         &[&text(&[CREATE, NT_CREATE])],
-        &["nt!PspAllocateProcess nt!MmInitializeProcessAddressSpace", "nt!PspAllocateThread nt!KeInitThread"],
+        &[
+            "nt!PspAllocateProcess nt!MmInitializeProcessAddressSpace",
+            "nt!PspAllocateThread nt!KeInitThread",
+        ],
     );
-    let inserts =
-        b.path(&[&text(&[CREATE, NT_CREATE]), "nt!PspInsertThread nt!KeStartThread nt!KeReadyThread"]);
+    let inserts = b.path(&[
+        &text(&[CREATE, NT_CREATE]),
+        "nt!PspInsertThread nt!KeStartThread nt!KeReadyThread",
+    ]);
     let registers = b.code(
         &[&text(&[CREATE])],
-        &["KERNELBASE!BasepConstructSxsCreateProcessMessage", "ntdll!CsrClientCallServer"],
+        &[
+            "KERNELBASE!BasepConstructSxsCreateProcessMessage",
+            "ntdll!CsrClientCallServer",
+        ],
     );
     vec![
         Step::Begin(child.call, None),
         Step::Run(prepares, 300, 900),
         Step::Run(begins, 150, 400),
-        Step::Ask(sends, Ask { port, file: child.file, waits, reason: reason::EXECUTIVE }),
+        Step::Ask(
+            sends,
+            Ask {
+                port,
+                file: child.file,
+                waits,
+                reason: reason::EXECUTIVE,
+            },
+        ),
         Step::Run(goes_on, 300, 800),
         Step::Start(inserts, child.thread),
         Step::Run(registers, 150, 450),
@@ -169,7 +245,10 @@ fn loads(b: &mut Builder, runtime: &[&str]) -> Vec<Step> {
             "ntdll!LdrpInitializeGraphRecurse ntdll!LdrpCallInitRoutine",
         ],
     );
-    let init = b.code(runtime, &["KERNELBASE!GetModuleFileNameW", "ntdll!RtlAllocateHeap"]);
+    let init = b.code(
+        runtime,
+        &["KERNELBASE!GetModuleFileNameW", "ntdll!RtlAllocateHeap"],
+    );
     vec![Step::Run(loader, 2_000, 5_000), Step::Run(init, 600, 1_800)]
 }
 
@@ -189,7 +268,11 @@ fn program(
 
 /// The launcher: it starts the terminal and waits for its end.
 fn git_bash(b: &mut Builder, port: Port, explorer: Program) -> Child {
-    let name = ("git-bash.exe", r#""C:\Program Files\Git\git-bash.exe" --cd-to-home"#, GIT_BASH_IMAGES);
+    let name = (
+        "git-bash.exe",
+        r#""C:\Program Files\Git\git-bash.exe" --cd-to-home"#,
+        GIT_BASH_IMAGES,
+    );
     let (program, thread) = program(b, explorer, name, "git-bash!wWinMain");
     let main = [USER, "git-bash!wWinMain"];
     let terminal = mintty(b, port, program);
@@ -199,14 +282,23 @@ fn git_bash(b: &mut Builder, port: Port, explorer: Program) -> Child {
     steps.push(Step::Await(waits, FOR_THREAD, never));
     b.script(thread, &steps, &[]);
     let file = b.file(r"Program Files\Git\git-bash.exe");
-    Child { call: "CreateProcess git-bash.exe", file, thread }
+    Child {
+        call: "CreateProcess git-bash.exe",
+        file,
+        thread,
+    }
 }
 
 /// The terminal: it starts the shell and shows what that writes.
 fn mintty(b: &mut Builder, port: Port, parent: Program) -> Child {
     let line = "usr\\bin\\mintty.exe --nodaemon -o AppID=GitForWindows.Bash -o RelaunchDisplayName=\"Git Bash\" \
         -i /mingw64/share/git/git-for-windows.ico /usr/bin/bash --login -i";
-    let (program, thread) = program(b, parent, ("mintty.exe", line, MINTTY_IMAGES), "msys-2.0!dll_crt0_0");
+    let (program, thread) = program(
+        b,
+        parent,
+        ("mintty.exe", line, MINTTY_IMAGES),
+        "msys-2.0!dll_crt0_0",
+    );
     let (main, writes) = ([USER, MSYS_MAIN, "mintty!main"], b.event(0));
     // From the inside out: a thread has to be in the plan before the step that starts it.
     let shell = shell(b, port, program, writes);
@@ -215,17 +307,32 @@ fn mintty(b: &mut Builder, port: Port, parent: Program) -> Child {
     steps.push(Step::Run(opens, 6_000, 12_000));
     let forks = "mintty!child_create msys-2.0!forkpty msys-2.0!fork msys-2.0!frok::parent";
     steps.extend(creates(b, &[main[0], main[1], main[2], forks], port, shell));
-    let waits = b.waits(&[main[0], main[1], main[2], "user32!RealMsgWaitForMultipleObjectsEx"]);
-    let paints = b.code(&main, &["mintty!win_paint mintty!do_update", "mintty!term_write"]);
+    let waits = b.waits(&[
+        main[0],
+        main[1],
+        main[2],
+        "user32!RealMsgWaitForMultipleObjectsEx",
+    ]);
+    let paints = b.code(
+        &main,
+        &["mintty!win_paint mintty!do_update", "mintty!term_write"],
+    );
     steps.extend([
         Step::Await(waits, reason::WR_USER_REQUEST, writes),
         Step::Run(paints, 3_000, 6_000),
         Step::Mark("Prompt"),
     ]);
-    let again = [Step::Sleep(waits, 480_000, 520_000), Step::Run(paints, 200, 500)];
+    let again = [
+        Step::Sleep(waits, 480_000, 520_000),
+        Step::Run(paints, 200, 500),
+    ];
     b.script(thread, &steps, &again);
     let file = b.file(r"Program Files\Git\usr\bin\mintty.exe");
-    Child { call: "CreateProcess mintty.exe", file, thread }
+    Child {
+        call: "CreateProcess mintty.exe",
+        file,
+        thread,
+    }
 }
 
 /// The shell: it runs the profile, each tool of it in a subshell, and shows a prompt.
@@ -236,7 +343,11 @@ fn shell(b: &mut Builder, port: Port, parent: Program, writes: Event) -> Child {
     let mut steps = loads(b, &main);
     let parses = b.code(
         &main,
-        &["bash!yyparse bash!yylex", "bash!expand_word_list_internal", "bash!execute_simple_command"],
+        &[
+            "bash!yyparse bash!yylex",
+            "bash!expand_word_list_internal",
+            "bash!execute_simple_command",
+        ],
     );
     for tool in &TOOLS {
         let (output, ended) = (b.event(0), b.event(0));
@@ -249,9 +360,18 @@ fn shell(b: &mut Builder, port: Port, parent: Program, writes: Event) -> Child {
     let child = subshell(b, port, program, None, ended);
     steps.push(Step::Run(parses, 900, 2_600));
     steps.extend(forks(b, port, &main, child, None, ended));
-    let prompt =
-        b.path(&[main[0], main[1], "bash!main bash!reader_loop bash!rl_display_prompt", WRITES_PIPE]);
-    let reads = b.waits(&[main[0], main[1], "bash!main bash!reader_loop bash!readline", WAIT_FOR_OBJECT]);
+    let prompt = b.path(&[
+        main[0],
+        main[1],
+        "bash!main bash!reader_loop bash!rl_display_prompt",
+        WRITES_PIPE,
+    ]);
+    let reads = b.waits(&[
+        main[0],
+        main[1],
+        "bash!main bash!reader_loop bash!readline",
+        WAIT_FOR_OBJECT,
+    ]);
     let never = b.event(0);
     steps.extend([
         Step::Run(parses, 2_000, 4_000),
@@ -260,7 +380,11 @@ fn shell(b: &mut Builder, port: Port, parent: Program, writes: Event) -> Child {
     ]);
     b.script(thread, &steps, &[]);
     let file = b.file(BASH_EXE);
-    Child { call: "CreateProcess bash.exe", file, thread }
+    Child {
+        call: "CreateProcess bash.exe",
+        file,
+        thread,
+    }
 }
 
 /// The shell starts a subshell, reads what it writes, and waits for its end.
@@ -275,8 +399,13 @@ fn forks(
     let [user, msys, bash] = main;
     let mut steps = creates(b, &[user, msys, bash, FORK], port, child);
     let reads = b.waits(&[user, msys, bash, READS_PIPE]);
-    let waits =
-        b.waits(&[user, msys, bash, "bash!wait_for msys-2.0!wait4 msys-2.0!cygwait", WAITS_FOR_CHILD]);
+    let waits = b.waits(&[
+        user,
+        msys,
+        bash,
+        "bash!wait_for msys-2.0!wait4 msys-2.0!cygwait",
+        WAITS_FOR_CHILD,
+    ]);
     steps.extend(output.map(|output| Step::Await(reads, reason::EXECUTIVE, output)));
     steps.push(Step::Await(waits, FOR_THREAD, ended));
     steps
@@ -296,13 +425,21 @@ fn subshell(
     let mut steps = loads(b, &main);
     let copies = b.code(
         &[USER, MSYS_MAIN, "msys-2.0!fork msys-2.0!frok::child"],
-        &["msys-2.0!fixup_after_fork msys-2.0!child_copy", "msys-2.0!dll_list::load_after_fork"],
+        &[
+            "msys-2.0!fixup_after_fork msys-2.0!child_copy",
+            "msys-2.0!dll_list::load_after_fork",
+        ],
     );
     steps.push(Step::Run(copies, 3_000, 7_000));
     if let Some((tool, output)) = tool {
         let tool_ended = b.event(0);
         let child = run_tool(b, program, tool, output, tool_ended);
-        steps.extend(creates(b, &[USER, MSYS_MAIN, BASH_MAIN, SPAWN], port, child));
+        steps.extend(creates(
+            b,
+            &[USER, MSYS_MAIN, BASH_MAIN, SPAWN],
+            port,
+            child,
+        ));
         let waits = b.waits(&[
             USER,
             MSYS_MAIN,
@@ -311,18 +448,36 @@ fn subshell(
         ]);
         steps.push(Step::Await(waits, FOR_THREAD, tool_ended));
     }
-    steps.push(Step::Set(b.path(&[USER, MSYS_MAIN, "msys-2.0!do_exit", EXITS]), ended));
+    steps.push(Step::Set(
+        b.path(&[USER, MSYS_MAIN, "msys-2.0!do_exit", EXITS]),
+        ended,
+    ));
     b.script(thread, &steps, &[]);
     let file = b.file(BASH_EXE);
-    Child { call: "CreateProcess bash.exe", file, thread }
+    Child {
+        call: "CreateProcess bash.exe",
+        file,
+        thread,
+    }
 }
 
 /// A tool: it writes a line into the pipe that the shell reads.
 fn run_tool(b: &mut Builder, parent: Program, tool: &Tool, output: Event, ended: Event) -> Child {
-    let (_, thread) = program(b, parent, (tool.name, tool.line, tool.images), "kernel32!BaseThreadInitThunk");
+    let (_, thread) = program(
+        b,
+        parent,
+        (tool.name, tool.line, tool.images),
+        "kernel32!BaseThreadInitThunk",
+    );
     let main = [USER, tool.main];
     let mut steps = loads(b, &main);
-    let works = b.code(&main, &["KERNELBASE!CreateFileW ntdll!NtCreateFile", "ntdll!RtlAllocateHeap"]);
+    let works = b.code(
+        &main,
+        &[
+            "KERNELBASE!CreateFileW ntdll!NtCreateFile",
+            "ntdll!RtlAllocateHeap",
+        ],
+    );
     // Git for Windows writes to the pipe itself, without the POSIX layer.
     let writes = if tool.images.contains(&MSYS) {
         WRITES_PIPE
@@ -338,5 +493,9 @@ fn run_tool(b: &mut Builder, parent: Program, tool: &Tool, output: Event, ended:
     ]);
     b.script(thread, &steps, &[]);
     let file = b.file(tool.path);
-    Child { call: tool.call, file, thread }
+    Child {
+        call: tool.call,
+        file,
+        thread,
+    }
 }

@@ -46,8 +46,12 @@ impl<W: Write + Seek> Sim<W> {
 
     /// A thread is switched in.
     pub(in crate::sim) fn runs(&mut self, cpu: Cpu, thread: Thread, time: i64) {
-        let Some(number) = self.threads[thread].acting.birth.own.take() else { return };
-        let Some(start) = self.truth.starts.get_mut(number) else { return };
+        let Some(number) = self.threads[thread].acting.birth.own.take() else {
+            return;
+        };
+        let Some(start) = self.truth.starts.get_mut(number) else {
+            return;
+        };
         let run_ns = Self::ns(time);
         (start.first_run_ns, start.first_run_cpu) = (Some(run_ns), Some(cpu.0 as u16));
         // A creator waits for its call to return, not for the event of the start, which comes in the middle
@@ -57,7 +61,9 @@ impl<W: Write + Seek> Sim<W> {
 
     /// A system call of a thread ends.
     pub(super) fn call_of_start_ends(&mut self, thread: Thread, time: i64) {
-        let Some(number) = self.threads[thread].acting.birth.made.take() else { return };
+        let Some(number) = self.threads[thread].acting.birth.made.take() else {
+            return;
+        };
         if let Some(start) = self.truth.starts.get_mut(number) {
             start.call_end_ns = Some(Self::ns(time));
         }
@@ -82,7 +88,11 @@ impl<W: Write + Seek> Sim<W> {
         // A thread that ends its own process goes on with its script, whose end is the end of the thread.
         if program != self.plan.threads[thread].program {
             // Its threads end when they run the next time.
-            for other in self.threads.keys().filter(|other| self.plan.threads[*other].program == program) {
+            for other in self
+                .threads
+                .keys()
+                .filter(|other| self.plan.threads[*other].program == program)
+            {
                 self.threads[other].dies_at = time;
             }
         }
@@ -91,7 +101,9 @@ impl<W: Write + Seek> Sim<W> {
 
     /// The last thread of a process is gone.
     pub(in crate::sim) fn is_gone(&mut self, program: Program, time: i64) {
-        let Some((terminated, status)) = self.programs[program].terminated else { return };
+        let Some((terminated, status)) = self.programs[program].terminated else {
+            return;
+        };
         self.truth.exits.push(ProcessExit {
             pid: self.plan.programs[program].pid,
             terminate_ns: Self::ns(terminated),

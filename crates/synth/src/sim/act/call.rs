@@ -28,12 +28,21 @@ impl Calling {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    pub(super) fn call_begins(&mut self, cpu: Cpu, thread: Thread, function: Function) -> Result<()> {
+    pub(super) fn call_begins(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        function: Function,
+    ) -> Result<()> {
         let address = self.plan.code.address(&self.plan.modules, function);
         let time = self.kernel_event(cpu, thread, kind::CALL_ENTER, |p| {
             p.u64(address);
         })?;
-        self.threads[thread].acting.call.0.push(Open { function, since: time, about: None });
+        self.threads[thread].acting.call.0.push(Open {
+            function,
+            since: time,
+            about: None,
+        });
         Ok(())
     }
 
@@ -53,7 +62,12 @@ impl<W: Write + Seek> Sim<W> {
         // Before the call is taken off: also the return of a call that began before the trace ends the start
         // of a process.
         self.call_of_start_ends(thread, time);
-        let Some(Open { function, since, about }) = self.threads[thread].acting.call.0.pop() else {
+        let Some(Open {
+            function,
+            since,
+            about,
+        }) = self.threads[thread].acting.call.0.pop()
+        else {
             self.truth.syscalls.ends_of_earlier += 1;
             return Ok(());
         };
@@ -72,7 +86,10 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn finish_calls(&mut self) {
-        let open = self.threads.iter().map(|(_, thread)| thread.acting.call.0.len() as u64);
+        let open = self
+            .threads
+            .iter()
+            .map(|(_, thread)| thread.acting.call.0.len() as u64);
         self.truth.syscalls.open_at_end = open.sum();
     }
 }

@@ -26,7 +26,13 @@ const BACKGROUND: u32 = 1;
 const BLOCKING_WITHIN: u32 = 2;
 
 const fn event(id: u16, version: u8, opcode: u8) -> Provided {
-    Provided { provider: RUNTIME, id, version, opcode, keyword: GC }
+    Provided {
+        provider: RUNTIME,
+        id,
+        version,
+        opcode,
+        keyword: GC,
+    }
 }
 
 /// A pause that has not ended: when it began, when all had stopped, when they were let run again.
@@ -57,13 +63,21 @@ struct Runtime {
 pub(in crate::sim) struct Runtimes(BTreeMap<Program, Runtime>);
 
 impl<W: Write + Seek> Sim<W> {
-    pub(super) fn collects(&mut self, cpu: Cpu, thread: Thread, step: CollectionStep) -> Result<()> {
+    pub(super) fn collects(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        step: CollectionStep,
+    ) -> Result<()> {
         match step {
             CollectionStep::SuspendBegins(reason) => {
                 let time = self.provider_event(cpu, thread, event(9, 1, 137), |p| {
                     p.u32(reason).u32(0).u16(INSTANCE);
                 })?;
-                self.threads[thread].acting.collection.0 = Some(Pause { begin: time, ..Pause::default() });
+                self.threads[thread].acting.collection.0 = Some(Pause {
+                    begin: time,
+                    ..Pause::default()
+                });
                 Ok(())
             }
             CollectionStep::SuspendEnds => {
@@ -115,9 +129,18 @@ impl<W: Write + Seek> Sim<W> {
             (false, true) => BLOCKING_WITHIN,
             (false, false) => BLOCKING,
         };
-        *(if is_background { &mut runtime.background } else { &mut runtime.blocking }) = Some(place);
+        *(if is_background {
+            &mut runtime.background
+        } else {
+            &mut runtime.blocking
+        }) = Some(place);
         let time = self.provider_event(cpu, thread, event(1, 2, 1), |p| {
-            p.u32(number).u32(generation).u32(0).u32(kind).u16(INSTANCE).u64(0);
+            p.u32(number)
+                .u32(generation)
+                .u32(0)
+                .u32(kind)
+                .u16(INSTANCE)
+                .u64(0);
         })?;
         self.pause(thread, |pause| pause.began = Some(place));
         self.truth.collections.push(Collection {
@@ -134,11 +157,20 @@ impl<W: Write + Seek> Sim<W> {
     fn collection_ends(&mut self, cpu: Cpu, thread: Thread, is_background: bool) -> Result<()> {
         let program = self.plan.threads[thread].program;
         let runtime = self.world.runtimes.0.entry(program).or_default();
-        let place = if is_background { runtime.background.take() } else { runtime.blocking.take() };
-        let found = place.and_then(|place| Some((place, self.truth.collections.get(place)?.clone())));
-        let Some((place, collection)) = found else { return Ok(()) };
+        let place = if is_background {
+            runtime.background.take()
+        } else {
+            runtime.blocking.take()
+        };
+        let found =
+            place.and_then(|place| Some((place, self.truth.collections.get(place)?.clone())));
+        let Some((place, collection)) = found else {
+            return Ok(());
+        };
         let time = self.provider_event(cpu, thread, event(2, 1, 2), |p| {
-            p.u32(collection.number).u32(collection.generation).u16(INSTANCE);
+            p.u32(collection.number)
+                .u32(collection.generation)
+                .u16(INSTANCE);
         })?;
         // Generations 0 to 2, large and pinned objects; and what survived of each.
         let sizes = [1, 4, 24, 12, 2].map(|mb| u64::from(self.rng.between(mb << 18, mb << 20)));
@@ -147,13 +179,26 @@ impl<W: Write + Seek> Sim<W> {
         self.provider_event(cpu, thread, event(4, 2, 133), |p| {
             // The heap of pinned objects came with .NET 5: its sizes stand behind the fields that older
             // versions of the event have, not beside those of the other heaps.
-            sizes.iter().zip(&survived).take(4).for_each(|(size, survived)| {
-                p.u64(*size).u64(*survived);
-            });
-            p.u64(0).u64(0).u32(pinned_objects).u32(3).u32(handles).u16(INSTANCE);
-            sizes.iter().zip(&survived).skip(4).for_each(|(size, survived)| {
-                p.u64(*size).u64(*survived);
-            });
+            sizes
+                .iter()
+                .zip(&survived)
+                .take(4)
+                .for_each(|(size, survived)| {
+                    p.u64(*size).u64(*survived);
+                });
+            p.u64(0)
+                .u64(0)
+                .u32(pinned_objects)
+                .u32(3)
+                .u32(handles)
+                .u16(INSTANCE);
+            sizes
+                .iter()
+                .zip(&survived)
+                .skip(4)
+                .for_each(|(size, survived)| {
+                    p.u64(*size).u64(*survived);
+                });
         })?;
         if let Some(collection) = self.truth.collections.get_mut(place) {
             collection.end_ns = Some(Self::ns(time));
@@ -174,8 +219,15 @@ impl<W: Write + Seek> Sim<W> {
     /// background.
     fn restarts(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let time = self.of_runtime(cpu, thread, event(3, 1, 132))?;
-        let Some(pause) = self.threads[thread].acting.collection.0.take() else { return Ok(()) };
-        let runtime = self.world.runtimes.0.entry(self.plan.threads[thread].program).or_default();
+        let Some(pause) = self.threads[thread].acting.collection.0.take() else {
+            return Ok(());
+        };
+        let runtime = self
+            .world
+            .runtimes
+            .0
+            .entry(self.plan.threads[thread].program)
+            .or_default();
         // A background collection stops threads a second time, when it marks what changed, and no collection
         // starts in that pause.
         let place = pause.began.or(runtime.background);

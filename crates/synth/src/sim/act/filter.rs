@@ -26,7 +26,12 @@ pub(in crate::sim) struct Filtering {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    pub(super) fn file_begins(&mut self, cpu: Cpu, thread: Thread, operation: FileOperation) -> Result<()> {
+    pub(super) fn file_begins(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        operation: FileOperation,
+    ) -> Result<()> {
         let (tid, _) = self.ids(Some(thread));
         let (irp, object) = (address(IRP, tid), address(FILE_OBJECT, tid));
         let (key, FileOperation { major, file, bytes }) = (file_key(operation.file), operation);
@@ -40,12 +45,23 @@ impl<W: Write + Seek> Sim<W> {
         };
         let time = self.kernel_event(cpu, thread, kind, |p| {
             match major {
-                Major::Create => {
-                    p.u64(irp).u64(object).u32(tid).u32(0x0100_0060).u32(0x80).u32(7).wide(&path)
-                }
-                Major::Read | Major::Write => {
-                    p.u64(0).u64(irp).u64(object).u64(key).u32(tid).u32(bytes).u32(0).u32(0)
-                }
+                Major::Create => p
+                    .u64(irp)
+                    .u64(object)
+                    .u32(tid)
+                    .u32(0x0100_0060)
+                    .u32(0x80)
+                    .u32(7)
+                    .wide(&path),
+                Major::Read | Major::Write => p
+                    .u64(0)
+                    .u64(irp)
+                    .u64(object)
+                    .u64(key)
+                    .u32(tid)
+                    .u32(bytes)
+                    .u32(0)
+                    .u32(0),
                 Major::Cleanup | Major::Close => p.u64(irp).u64(object).u64(key).u32(tid),
             };
         })?;
@@ -64,10 +80,23 @@ impl<W: Write + Seek> Sim<W> {
         self.end_operation_with(cpu, thread, (operation.major.name(), began, bytes), status)
     }
 
-    pub(super) fn callback_begins(&mut self, cpu: Cpu, thread: Thread, callback: Callback) -> Result<()> {
-        let kind = if callback.is_post { kind::FILTER_POST_INIT } else { kind::FILTER_PRE_INIT };
+    pub(super) fn callback_begins(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        callback: Callback,
+    ) -> Result<()> {
+        let kind = if callback.is_post {
+            kind::FILTER_POST_INIT
+        } else {
+            kind::FILTER_PRE_INIT
+        };
         let time = self.callback_event(cpu, thread, kind, callback, None, None)?;
-        self.threads[thread].acting.filter.callbacks.push((callback, time));
+        self.threads[thread]
+            .acting
+            .filter
+            .callbacks
+            .push((callback, time));
         Ok(())
     }
 
@@ -76,10 +105,18 @@ impl<W: Write + Seek> Sim<W> {
             return Ok(());
         };
         let is_post = callback.is_post;
-        let kind = if is_post { kind::FILTER_POST_END } else { kind::FILTER_PRE_END };
+        let kind = if is_post {
+            kind::FILTER_POST_END
+        } else {
+            kind::FILTER_PRE_END
+        };
         let ended = self.callback_event(cpu, thread, kind, callback, Some(began), None)?;
         if status != 0 {
-            let kind = if is_post { kind::FILTER_POST_FAILURE } else { kind::FILTER_PRE_FAILURE };
+            let kind = if is_post {
+                kind::FILTER_POST_FAILURE
+            } else {
+                kind::FILTER_PRE_FAILURE
+            };
             self.callback_event(cpu, thread, kind, callback, None, Some(status))?;
         }
         self.count_callback(thread, callback, status, (ended - began) * TICK_NS);
@@ -97,17 +134,26 @@ impl<W: Write + Seek> Sim<W> {
     ) -> Result<i64> {
         let (tid, _) = self.ids(Some(thread));
         let routine = self.plan.code.address(&self.plan.modules, callback.routine);
-        let operation = self.threads[thread].acting.filter.operation.map(|(operation, _)| operation);
+        let operation = self.threads[thread]
+            .acting
+            .filter
+            .operation
+            .map(|(operation, _)| operation);
         let major = operation.map_or(Major::Create, |operation| operation.major);
         // A file has no context before the file system has opened it.
         let is_open = major != Major::Create || callback.is_post;
-        let context = operation.filter(|_| is_open).map_or(0, |operation| file_key(operation.file));
+        let context = operation
+            .filter(|_| is_open)
+            .map_or(0, |operation| file_key(operation.file));
         self.kernel_event(cpu, thread, kind, |p| {
             // Only the events of ends have the time of the start in front of the other fields.
             if let Some(began) = began {
                 p.time(began);
             }
-            p.u64(routine).u64(address(FILE_OBJECT, tid)).u64(context).u64(address(IRP, tid));
+            p.u64(routine)
+                .u64(address(FILE_OBJECT, tid))
+                .u64(context)
+                .u64(address(IRP, tid));
             p.u64(address(CALLBACK_DATA, tid)).u32(major.number());
             if let Some(status) = status {
                 p.u32(status);
@@ -115,9 +161,17 @@ impl<W: Write + Seek> Sim<W> {
         })
     }
 
-    fn count_callback(&mut self, thread: Thread, callback: Callback, status: u32, duration_ns: i64) {
+    fn count_callback(
+        &mut self,
+        thread: Thread,
+        callback: Callback,
+        status: u32,
+        duration_ns: i64,
+    ) {
         // A callback outside of an operation has an event, and no file that it could be counted for.
-        let Some((operation, _)) = self.threads[thread].acting.filter.operation else { return };
+        let Some((operation, _)) = self.threads[thread].acting.filter.operation else {
+            return;
+        };
         let function = &self.plan.code.functions[callback.routine];
         let driver = self.plan.modules[function.module].name.to_owned();
         let phase = if callback.is_post { "post" } else { "pre" };
@@ -126,7 +180,9 @@ impl<W: Write + Seek> Sim<W> {
         let truth = &mut self.truth.mini_filter;
         let of_driver = truth.by_driver.entry(driver).or_default();
         for sums in [
-            of_driver.entry(format!("{phase} {}", operation.major.name())).or_default(),
+            of_driver
+                .entry(format!("{phase} {}", operation.major.name()))
+                .or_default(),
             truth.by_process.entry(pid).or_default(),
             truth.by_file.entry(path).or_default(),
         ] {
@@ -135,12 +191,18 @@ impl<W: Write + Seek> Sim<W> {
             sums.duration_ns += duration_ns;
         }
         if status != 0 {
-            *truth.failed_by_status.entry(format!("{status:#010x}")).or_default() += 1;
+            *truth
+                .failed_by_status
+                .entry(format!("{status:#010x}"))
+                .or_default() += 1;
         }
     }
 
     pub(super) fn finish_filters(&mut self) {
-        let open = self.threads.iter().map(|(_, thread)| thread.acting.filter.callbacks.len() as u64);
+        let open = self
+            .threads
+            .iter()
+            .map(|(_, thread)| thread.acting.filter.callbacks.len() as u64);
         self.truth.mini_filter.open_at_end = open.sum();
     }
 }

@@ -74,60 +74,147 @@ impl HandleState {
 
 impl<W: Write + Seek> Sim<W> {
     /// Makes an object and opens it.
-    pub(super) fn handle_opens(&mut self, cpu: Cpu, thread: Thread, plan: ObjectPlan) -> Result<()> {
+    pub(super) fn handle_opens(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        plan: ObjectPlan,
+    ) -> Result<()> {
         let object = self.world.handles.address();
         let number = plan.kind.number();
         let born = self.user_event(cpu, thread, kind::OBJECT_CREATE, |p| {
             p.u64(object).u16(number).u16(0);
         })?;
-        self.world.handles.objects.insert(object, Object { plan, handles: 1, since: Some(born) });
+        self.world.handles.objects.insert(
+            object,
+            Object {
+                plan,
+                handles: 1,
+                since: Some(born),
+            },
+        );
         self.truth.handles.objects.created += 1;
         let program = self.plan.threads[thread].program;
-        let value = self.world.handles.tables.entry(program).or_default().value();
+        let value = self
+            .world
+            .handles
+            .tables
+            .entry(program)
+            .or_default()
+            .value();
         let time = self.user_event(cpu, thread, kind::HANDLE_CREATE, |p| {
             p.u64(object).u32(value).u16(number).u16(0);
         })?;
-        self.add_handle(program, Handle { value, object, since: Some(time) });
+        self.add_handle(
+            program,
+            Handle {
+                value,
+                object,
+                since: Some(time),
+            },
+        );
         self.count_handle(program, plan.kind, |sums| sums.opened += 1);
         Ok(())
     }
 
     /// Opens a process, whose object is there for as long as somebody has a handle to it.
-    pub(super) fn handle_opens_process(&mut self, cpu: Cpu, thread: Thread, of: Program) -> Result<()> {
+    pub(super) fn handle_opens_process(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        of: Program,
+    ) -> Result<()> {
         let object = process_object(&self.plan.programs[of]);
-        let plan = ObjectPlan { kind: ObjectKind::Process, name: "" };
+        let plan = ObjectPlan {
+            kind: ObjectKind::Process,
+            name: "",
+        };
         // The object came with its process, which has no event of an object: since when it lives is unknown.
         let known = self.world.handles.objects.entry(object);
-        known.or_insert(Object { plan, handles: 0, since: None }).handles += 1;
+        known
+            .or_insert(Object {
+                plan,
+                handles: 0,
+                since: None,
+            })
+            .handles += 1;
         let program = self.plan.threads[thread].program;
-        let value = self.world.handles.tables.entry(program).or_default().value();
+        let value = self
+            .world
+            .handles
+            .tables
+            .entry(program)
+            .or_default()
+            .value();
         let time = self.user_event(cpu, thread, kind::HANDLE_CREATE, |p| {
             p.u64(object).u32(value).u16(plan.kind.number()).u16(0);
         })?;
-        self.add_handle(program, Handle { value, object, since: Some(time) });
+        self.add_handle(
+            program,
+            Handle {
+                value,
+                object,
+                since: Some(time),
+            },
+        );
         self.count_handle(program, plan.kind, |sums| sums.opened += 1);
         Ok(())
     }
 
     fn add_handle(&mut self, program: Program, handle: Handle) {
-        self.world.handles.tables.entry(program).or_default().open.push_back(handle);
+        self.world
+            .handles
+            .tables
+            .entry(program)
+            .or_default()
+            .open
+            .push_back(handle);
     }
 
     /// Gives another process a handle to the object of the newest handle.
-    pub(super) fn handle_duplicates(&mut self, cpu: Cpu, thread: Thread, target: Program) -> Result<()> {
+    pub(super) fn handle_duplicates(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        target: Program,
+    ) -> Result<()> {
         let source = self.plan.threads[thread].program;
-        let newest = self.world.handles.tables.get(&source).and_then(|table| table.open.back().copied());
-        let Some(Handle { value, object, .. }) = newest else { return Ok(()) };
-        let Some(of) = self.world.handles.objects.get_mut(&object) else { return Ok(()) };
+        let newest = self
+            .world
+            .handles
+            .tables
+            .get(&source)
+            .and_then(|table| table.open.back().copied());
+        let Some(Handle { value, object, .. }) = newest else {
+            return Ok(());
+        };
+        let Some(of) = self.world.handles.objects.get_mut(&object) else {
+            return Ok(());
+        };
         of.handles += 1;
         let kind = of.plan.kind;
         // The copy has a value of the other process, which may be in use in this one for another object.
         let copy = self.world.handles.tables.entry(target).or_default().value();
-        let (source_pid, target_pid) = (self.plan.programs[source].pid, self.plan.programs[target].pid);
+        let (source_pid, target_pid) = (
+            self.plan.programs[source].pid,
+            self.plan.programs[target].pid,
+        );
         let time = self.user_event(cpu, thread, kind::HANDLE_DUPLICATE, |p| {
-            p.u64(object).u32(value).u32(copy).u32(target_pid).u16(kind.number()).u32(source_pid);
+            p.u64(object)
+                .u32(value)
+                .u32(copy)
+                .u32(target_pid)
+                .u16(kind.number())
+                .u32(source_pid);
         })?;
-        self.add_handle(target, Handle { value: copy, object, since: Some(time) });
+        self.add_handle(
+            target,
+            Handle {
+                value: copy,
+                object,
+                since: Some(time),
+            },
+        );
         self.count_handle(target, kind, |sums| sums.duplicated += 1);
         Ok(())
     }
@@ -135,12 +222,27 @@ impl<W: Write + Seek> Sim<W> {
     /// Closes the oldest handle of the process, and ends its object with the last handle to that.
     pub(super) fn handle_closes(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let program = self.plan.threads[thread].program;
-        let Some(table) = self.world.handles.tables.get_mut(&program) else { return Ok(()) };
-        let Some(Handle { value, object, since }) = table.open.pop_front() else { return Ok(()) };
+        let Some(table) = self.world.handles.tables.get_mut(&program) else {
+            return Ok(());
+        };
+        let Some(Handle {
+            value,
+            object,
+            since,
+        }) = table.open.pop_front()
+        else {
+            return Ok(());
+        };
         table.free.push(value);
-        let Some(of) = self.world.handles.objects.get_mut(&object) else { return Ok(()) };
+        let Some(of) = self.world.handles.objects.get_mut(&object) else {
+            return Ok(());
+        };
         of.handles = of.handles.saturating_sub(1);
-        let Object { plan, handles, since: born } = *of;
+        let Object {
+            plan,
+            handles,
+            since: born,
+        } = *of;
         let time = self.user_event(cpu, thread, kind::HANDLE_CLOSE, |p| {
             p.u64(object).u32(value).u16(plan.kind.number());
             // A nameless object has only the end of the text.
@@ -173,7 +275,12 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    fn count_handle(&mut self, program: Program, kind: ObjectKind, count: impl Fn(&mut HandleSums)) {
+    fn count_handle(
+        &mut self,
+        program: Program,
+        kind: ObjectKind,
+        count: impl Fn(&mut HandleSums),
+    ) {
         let pid = self.plan.programs[program].pid.to_string();
         let handles = &mut self.truth.handles;
         count(handles.by_process.entry(pid).or_default());
@@ -189,9 +296,29 @@ impl<W: Write + Seek> Sim<W> {
         self.type_rundown(kind::TYPE_START)?;
         for (program, plan) in before {
             let object = self.world.handles.address();
-            self.world.handles.objects.insert(object, Object { plan, handles: 1, since: None });
-            let value = self.world.handles.tables.entry(program).or_default().value();
-            self.add_handle(program, Handle { value, object, since: None });
+            self.world.handles.objects.insert(
+                object,
+                Object {
+                    plan,
+                    handles: 1,
+                    since: None,
+                },
+            );
+            let value = self
+                .world
+                .handles
+                .tables
+                .entry(program)
+                .or_default()
+                .value();
+            self.add_handle(
+                program,
+                Handle {
+                    value,
+                    object,
+                    since: None,
+                },
+            );
         }
         self.handle_rundown(kind::HANDLE_START)
     }
@@ -218,10 +345,16 @@ impl<W: Write + Seek> Sim<W> {
         for (program, table) in &self.world.handles.tables {
             let pid = self.plan.programs[*program].pid;
             for handle in &table.open {
-                let Some(of) = self.world.handles.objects.get(&handle.object) else { continue };
+                let Some(of) = self.world.handles.objects.get(&handle.object) else {
+                    continue;
+                };
                 let number = of.plan.kind.number();
                 self.tape.kernel(0, kind, None, |p| {
-                    p.u64(handle.object).u32(pid).u32(handle.value).u16(number).wide(of.plan.name);
+                    p.u64(handle.object)
+                        .u32(pid)
+                        .u32(handle.value)
+                        .u16(number)
+                        .wide(of.plan.name);
                 })?;
             }
         }
@@ -231,10 +364,14 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn finish_handles(&mut self) {
         let state = &self.world.handles;
         self.truth.handles.objects.live_at_end = state.objects.len() as u64;
-        let open =
-            state.tables.iter().flat_map(|(program, table)| table.open.iter().map(move |h| (*program, h)));
+        let open = state
+            .tables
+            .iter()
+            .flat_map(|(program, table)| table.open.iter().map(move |h| (*program, h)));
         let kinds: Vec<(Program, ObjectKind)> = open
-            .filter_map(|(program, handle)| Some((program, state.objects.get(&handle.object)?.plan.kind)))
+            .filter_map(|(program, handle)| {
+                Some((program, state.objects.get(&handle.object)?.plan.kind))
+            })
             .collect();
         for (program, kind) in kinds {
             self.count_handle(program, kind, |sums| sums.open_at_end += 1);

@@ -52,7 +52,11 @@ const fn source(bytes: u64) -> u32 {
 
 impl<W: Write + Seek> Sim<W> {
     fn heap_of(&mut self, thread: Thread, heap: u32) -> &mut Heap {
-        self.world.heaps.0.entry((self.plan.threads[thread].program, heap)).or_default()
+        self.world
+            .heaps
+            .0
+            .entry((self.plan.threads[thread].program, heap))
+            .or_default()
     }
 
     /// A place for a block: the one that was freed last, or a new one.
@@ -66,7 +70,11 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(super) fn heap_begins(&mut self, cpu: Cpu, thread: Thread, heap: u32) -> Result<()> {
         self.user_event(cpu, thread, kind::HEAP_CREATE, |p| {
-            p.u64(handle(heap)).u32(2).u64(0x10_0000).u64(0x2000).u64(0x740);
+            p.u64(handle(heap))
+                .u32(2)
+                .u64(0x10_0000)
+                .u64(0x2000)
+                .u64(0x740);
         })?;
         self.count_heap(thread, heap, |sums| sums.creates += 1);
         Ok(())
@@ -82,9 +90,16 @@ impl<W: Write + Seek> Sim<W> {
         let bytes = u64::from(self.rng.between(low, high));
         let address = self.place(thread, heap);
         let since = self.user_event(cpu, thread, kind::HEAP_ALLOC, |p| {
-            p.u64(handle(heap)).u64(bytes).u64(address).u32(source(bytes));
+            p.u64(handle(heap))
+                .u64(bytes)
+                .u64(address)
+                .u32(source(bytes));
         })?;
-        self.heap_of(thread, heap).live.push_back(Block { address, bytes, since });
+        self.heap_of(thread, heap).live.push_back(Block {
+            address,
+            bytes,
+            since,
+        });
         self.count_heap(thread, heap, |sums| {
             sums.allocations += 1;
             sums.allocated_bytes += bytes;
@@ -101,17 +116,32 @@ impl<W: Write + Seek> Sim<W> {
         (low, high): (u32, u32),
     ) -> Result<()> {
         let bytes = u64::from(self.rng.between(low, high));
-        let Some(old) = self.heap_of(thread, heap).live.pop_front() else { return Ok(()) };
-        let address = if bytes <= old.bytes { old.address } else { self.place(thread, heap) };
+        let Some(old) = self.heap_of(thread, heap).live.pop_front() else {
+            return Ok(());
+        };
+        let address = if bytes <= old.bytes {
+            old.address
+        } else {
+            self.place(thread, heap)
+        };
         self.user_event(cpu, thread, kind::HEAP_REALLOC, |p| {
-            p.u64(handle(heap)).u64(address).u64(old.address).u64(bytes).u64(old.bytes).u32(source(bytes));
+            p.u64(handle(heap))
+                .u64(address)
+                .u64(old.address)
+                .u64(bytes)
+                .u64(old.bytes)
+                .u32(source(bytes));
         })?;
         let state = self.heap_of(thread, heap);
         if address != old.address {
             state.free.push(old.address);
         }
         // The block keeps its place as the oldest one and its start, since it lives on.
-        state.live.push_front(Block { address, bytes, since: old.since });
+        state.live.push_front(Block {
+            address,
+            bytes,
+            since: old.since,
+        });
         self.count_heap(thread, heap, |sums| {
             sums.resizes += 1;
             sums.resized_from_bytes += old.bytes;
@@ -121,8 +151,14 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn heap_frees(&mut self, cpu: Cpu, thread: Thread, heap: u32) -> Result<()> {
-        let Some(block) = self.heap_of(thread, heap).live.pop_front() else { return Ok(()) };
-        let Block { address, bytes, since } = block;
+        let Some(block) = self.heap_of(thread, heap).live.pop_front() else {
+            return Ok(());
+        };
+        let Block {
+            address,
+            bytes,
+            since,
+        } = block;
         let time = self.user_event(cpu, thread, kind::HEAP_FREE, |p| {
             p.u64(handle(heap)).u64(address).u32(source(bytes));
         })?;
@@ -159,7 +195,11 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(super) fn finish_heaps(&mut self) {
         for ((program, number), heap) in &self.world.heaps.0 {
-            let heaps = self.truth.heap.entry(self.plan.programs[*program].pid.to_string()).or_default();
+            let heaps = self
+                .truth
+                .heap
+                .entry(self.plan.programs[*program].pid.to_string())
+                .or_default();
             let sums = heaps.entry(format!("{:#x}", handle(*number))).or_default();
             sums.live = heap.live.len() as u64;
             sums.live_bytes = heap.live.iter().map(|block| block.bytes).sum();

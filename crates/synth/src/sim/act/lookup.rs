@@ -19,7 +19,13 @@ use crate::truth::Lookups;
 const DNS_CLIENT: Guid = Guid::literal("1c95126e-7eea-49a9-a3fe-a378b03ddb4d");
 
 const fn event(id: u16, version: u8) -> Provided {
-    Provided { provider: DNS_CLIENT, id, version, opcode: 0, keyword: 0x8000_0000_0000_0000 }
+    Provided {
+        provider: DNS_CLIENT,
+        id,
+        version,
+        opcode: 0,
+        keyword: 0x8000_0000_0000_0000,
+    }
 }
 
 /// A query that is not answered.
@@ -38,22 +44,46 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn lookup_begins(&mut self, cpu: Cpu, thread: Thread, lookup: Lookup) -> Result<()> {
         let Lookup { name, kind, .. } = lookup;
         let began = self.provider_event(cpu, thread, event(3006, 0), |p| {
-            p.wide(name).u32(kind).u64(0x4000_4000).wide("").u32(0).u32(0).u32(0).u32(0);
+            p.wide(name)
+                .u32(kind)
+                .u64(0x4000_4000)
+                .wide("")
+                .u32(0)
+                .u32(0)
+                .u32(0)
+                .u32(0);
         })?;
-        self.threads[thread].acting.lookup.0.push(Open { lookup, began, is_timed_out: false });
+        self.threads[thread].acting.lookup.0.push(Open {
+            lookup,
+            began,
+            is_timed_out: false,
+        });
         Ok(())
     }
 
     pub(super) fn lookup_ends(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
-        let Some(open) = self.threads[thread].acting.lookup.0.pop() else { return Ok(()) };
-        let Lookup { name, kind, status, result } = open.lookup;
+        let Some(open) = self.threads[thread].acting.lookup.0.pop() else {
+            return Ok(());
+        };
+        let Lookup {
+            name,
+            kind,
+            status,
+            result,
+        } = open.lookup;
         let time = self.provider_event(cpu, thread, event(3008, 0), |p| {
-            p.wide(name).u32(kind).u64(0x4000_4000).u32(status).wide(result);
+            p.wide(name)
+                .u32(kind)
+                .u64(0x4000_4000)
+                .u32(status)
+                .wide(result);
         })?;
         let pid = self.pid_text(thread);
         let dns = &mut self.truth.dns;
-        for sums in [dns.by_process.entry(pid).or_default(), dns.by_name.entry(name.to_owned()).or_default()]
-        {
+        for sums in [
+            dns.by_process.entry(pid).or_default(),
+            dns.by_name.entry(name.to_owned()).or_default(),
+        ] {
             let sums: &mut Lookups = sums;
             sums.queries += 1;
             sums.failed += u64::from(status != 0);
@@ -72,16 +102,34 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     /// The service asks the servers of that adapter.
-    pub(super) fn lookup_adapter(&mut self, cpu: Cpu, thread: Thread, adapter: usize) -> Result<()> {
-        let Some((lookup, client, _)) = self.looked_up(thread) else { return Ok(()) };
-        let Some(AdapterPlan { name, address, servers }) = self.plan.adapters.get(adapter) else {
+    pub(super) fn lookup_adapter(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        adapter: usize,
+    ) -> Result<()> {
+        let Some((lookup, client, _)) = self.looked_up(thread) else {
+            return Ok(());
+        };
+        let Some(AdapterPlan {
+            name,
+            address,
+            servers,
+        }) = self.plan.adapters.get(adapter)
+        else {
             return Ok(());
         };
         let (name, address) = (*name, *address);
         // A semicolon also behind the last server, as Windows writes such lists.
         let servers: String = servers.iter().map(|server| format!("{server};")).collect();
         self.provider_event(cpu, thread, event(3009, 1), |p| {
-            p.wide(lookup.name).u32(0).u32(0).u32(1).wide(name).wide(address).wide(&servers);
+            p.wide(lookup.name)
+                .u32(0)
+                .u32(0)
+                .u32(1)
+                .wide(name)
+                .wide(address)
+                .wide(&servers);
             p.u32(client);
         })?;
         Ok(())
@@ -89,27 +137,51 @@ impl<W: Write + Seek> Sim<W> {
 
     /// The server of that number, counted over all adapters.
     fn server(&self, number: usize) -> Option<Ipv4Addr> {
-        self.plan.adapters.iter().flat_map(|adapter| &adapter.servers).nth(number).copied()
+        self.plan
+            .adapters
+            .iter()
+            .flat_map(|adapter| &adapter.servers)
+            .nth(number)
+            .copied()
     }
 
     /// The service asks the server of that number.
     pub(super) fn lookup_server(&mut self, cpu: Cpu, thread: Thread, server: usize) -> Result<()> {
-        let Some((lookup, client, _)) = self.looked_up(thread) else { return Ok(()) };
-        let Some(address) = self.server(server) else { return Ok(()) };
+        let Some((lookup, client, _)) = self.looked_up(thread) else {
+            return Ok(());
+        };
+        let Some(address) = self.server(server) else {
+            return Ok(());
+        };
         self.provider_event(cpu, thread, event(3010, 1), |p| {
-            p.wide(lookup.name).u32(lookup.kind).wide(&address.to_string()).u32(client);
+            p.wide(lookup.name)
+                .u32(lookup.kind)
+                .wide(&address.to_string())
+                .u32(client);
         })?;
         Ok(())
     }
 
     /// That server did not answer in time.
-    pub(super) fn lookup_times_out(&mut self, cpu: Cpu, thread: Thread, server: usize) -> Result<()> {
-        let Some((lookup, client, asking)) = self.looked_up(thread) else { return Ok(()) };
-        let Some(address) = self.server(server) else { return Ok(()) };
+    pub(super) fn lookup_times_out(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        server: usize,
+    ) -> Result<()> {
+        let Some((lookup, client, asking)) = self.looked_up(thread) else {
+            return Ok(());
+        };
+        let Some(address) = self.server(server) else {
+            return Ok(());
+        };
         // An address of IPv4 at port 53, in the order of the network.
         let socket = [&[2, 0, 0, 53], &address.octets()[..], &[0; 8]].concat();
         self.provider_event(cpu, thread, event(1015, 1), |p| {
-            p.wide(lookup.name).u32(socket.len() as u32).bytes(&socket).u32(client);
+            p.wide(lookup.name)
+                .u32(socket.len() as u32)
+                .bytes(&socket)
+                .u32(client);
         })?;
         if let Some(open) = self.threads[asking].acting.lookup.0.last_mut() {
             open.is_timed_out = true;
@@ -118,7 +190,10 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn finish_lookups(&mut self) {
-        let open = self.threads.iter().map(|(_, thread)| thread.acting.lookup.0.len() as u64);
+        let open = self
+            .threads
+            .iter()
+            .map(|(_, thread)| thread.acting.lookup.0.len() as u64);
         self.truth.dns.open_at_end = open.sum();
     }
 }

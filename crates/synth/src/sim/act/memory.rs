@@ -42,7 +42,11 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn soft_fault(&mut self, cpu: Cpu, thread: Thread, fault: FaultKind) -> Result<()> {
         let address = PAGES + PAGE * self.rng.below(1 << 20) + self.rng.below(PAGE);
         self.fault_event(cpu, thread, Kind(2, fault.opcode(), 2), address)?;
-        let faults = self.truth.page_faults.entry(self.pid_text(thread)).or_default();
+        let faults = self
+            .truth
+            .page_faults
+            .entry(self.pid_text(thread))
+            .or_default();
         *faults.entry(fault.name().to_owned()).or_default() += 1;
         Ok(())
     }
@@ -59,7 +63,12 @@ impl<W: Write + Seek> Sim<W> {
         let offset = PAGE * (mix(began as u64) % 5000);
         let address = PAGES + offset;
         let ended = self.kernel_event(cpu, thread, kind::HARD_FAULT, |p| {
-            p.time(began).u64(offset).u64(address).u64(file_key(file)).u32(tid).u32(bytes);
+            p.time(began)
+                .u64(offset)
+                .u64(address)
+                .u64(file_key(file))
+                .u32(tid)
+                .u32(bytes);
         })?;
         // Windows reports a hard fault twice: with the file and the duration, and among the other page
         // faults.
@@ -69,7 +78,10 @@ impl<W: Write + Seek> Sim<W> {
         *faults.entry("hard".to_owned()).or_default() += 1;
         let path = self.plan.files[file].dos_path();
         let truth = &mut self.truth.hard_faults;
-        for sums in [truth.by_process.entry(pid).or_default(), truth.by_file.entry(path).or_default()] {
+        for sums in [
+            truth.by_process.entry(pid).or_default(),
+            truth.by_file.entry(path).or_default(),
+        ] {
             sums.count += 1;
             sums.bytes += u64::from(bytes);
             sums.duration_ns += (ended - began) * TICK_NS;
@@ -81,7 +93,13 @@ impl<W: Write + Seek> Sim<W> {
     fn fault_event(&mut self, cpu: Cpu, thread: Thread, kind: Kind, address: u64) -> Result<()> {
         self.take_frames(thread, Taken::Ready);
         // A fault is blamed on the instruction of the program, not on the code of the kernel that handles it.
-        let counter = self.frames.user.first().or(self.frames.kernel.first()).copied().unwrap_or_default();
+        let counter = self
+            .frames
+            .user
+            .first()
+            .or(self.frames.kernel.first())
+            .copied()
+            .unwrap_or_default();
         self.kernel_event(cpu, thread, kind, |p| {
             p.u64(address).u64(counter);
         })?;
@@ -89,15 +107,35 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn pool_allocates(&mut self, cpu: Cpu, thread: Thread, pool: Pool) -> Result<()> {
-        let Pool { tag, kind, low, high } = pool;
+        let Pool {
+            tag,
+            kind,
+            low,
+            high,
+        } = pool;
         let bytes = u64::from(self.rng.between(low, high));
         let state = &mut self.world.pool;
         let address = state.free.pop().unwrap_or_else(|| {
             state.blocks += 1;
             BLOCKS + BLOCK_STEP * state.blocks
         });
-        let since = self.pool_event(cpu, thread, kind::POOL_ALLOCATION, (tag, kind, bytes, address))?;
-        self.world.pool.live.entry(tag).or_default().push_back(Block { address, bytes, kind, since });
+        let since = self.pool_event(
+            cpu,
+            thread,
+            kind::POOL_ALLOCATION,
+            (tag, kind, bytes, address),
+        )?;
+        self.world
+            .pool
+            .live
+            .entry(tag)
+            .or_default()
+            .push_back(Block {
+                address,
+                bytes,
+                kind,
+                since,
+            });
         self.count_pool(thread, tag, |sums| {
             sums.allocations += 1;
             sums.allocated_bytes += bytes;
@@ -106,10 +144,21 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn pool_frees(&mut self, cpu: Cpu, thread: Thread, tag: &'static str) -> Result<()> {
-        let Some(block) = self.world.pool.live.get_mut(tag).and_then(VecDeque::pop_front) else {
+        let Some(block) = self
+            .world
+            .pool
+            .live
+            .get_mut(tag)
+            .and_then(VecDeque::pop_front)
+        else {
             return Ok(());
         };
-        let Block { address, bytes, kind, since } = block;
+        let Block {
+            address,
+            bytes,
+            kind,
+            since,
+        } = block;
         let time = self.pool_event(cpu, thread, kind::POOL_FREE, (tag, kind, bytes, address))?;
         self.world.pool.free.push(address);
         self.count_pool(thread, tag, |sums| {

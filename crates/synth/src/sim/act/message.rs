@@ -72,7 +72,10 @@ impl<W: Write + Seek> Sim<W> {
         let time = self.kernel_event(cpu, thread, kind::ALPC_SEND, |p| {
             p.u32(message);
         })?;
-        self.world.messages.under_way.insert(message, (thread, time));
+        self.world
+            .messages
+            .under_way
+            .insert(message, (thread, time));
         if let Some(call) = self.world.messages.calls.get_mut(&message) {
             call.answered = Some(time);
         }
@@ -100,7 +103,12 @@ impl<W: Write + Seek> Sim<W> {
             let sums: &mut Delivered = of_sender.entry(receiver).or_default();
             sums.messages += 1;
             sums.latency_ns += (time - sent) * TICK_NS;
-            let served = Served { by: thread, sent, received: time, answered: None };
+            let served = Served {
+                by: thread,
+                sent,
+                received: time,
+                answered: None,
+            };
             // A message and its answer have the same number: the second receipt finds the first one here, and
             // completes the call.
             let before = self.world.messages.calls.insert(message, served);
@@ -115,10 +123,24 @@ impl<W: Write + Seek> Sim<W> {
 
     /// A thread has received the answer to its message.
     fn count_call(&mut self, thread: Thread, served: Option<Served>, time: i64) {
-        let Some(Served { by, sent, received, answered: Some(answered) }) = served else { return };
+        let Some(Served {
+            by,
+            sent,
+            received,
+            answered: Some(answered),
+        }) = served
+        else {
+            return;
+        };
         let (client, server) = (self.thread_name(thread), self.thread_name(by));
-        let sums: &mut AlpcCalls =
-            self.truth.alpc.calls.entry(client).or_default().entry(server).or_default();
+        let sums: &mut AlpcCalls = self
+            .truth
+            .alpc
+            .calls
+            .entry(client)
+            .or_default()
+            .entry(server)
+            .or_default();
         sums.calls += 1;
         sums.delivery_ns += (received - sent) * TICK_NS;
         sums.service_ns += (answered - received) * TICK_NS;
@@ -126,7 +148,12 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     /// A thread is about to wait for the answer to its message.
-    pub(in crate::sim) fn waits_for_reply(&mut self, cpu: Cpu, thread: Thread, message: u32) -> Result<()> {
+    pub(in crate::sim) fn waits_for_reply(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        message: u32,
+    ) -> Result<()> {
         let time = self.kernel_event(cpu, thread, kind::ALPC_WAIT_FOR_REPLY, |p| {
             p.u32(message);
         })?;
@@ -135,8 +162,15 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     /// A thread is about to wait for a request, if the port is one of messages and it does not wait already.
-    pub(in crate::sim) fn waits_for_request(&mut self, cpu: Cpu, thread: Thread, port: Port) -> Result<()> {
-        let Some(name) = self.plan.ports[port].name else { return Ok(()) };
+    pub(in crate::sim) fn waits_for_request(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        port: Port,
+    ) -> Result<()> {
+        let Some(name) = self.plan.ports[port].name else {
+            return Ok(());
+        };
         if self.threads[thread].acting.message.waiting.is_none() {
             let time = self.kernel_event(cpu, thread, kind::ALPC_WAIT_FOR_NEW, |p| {
                 p.u32(1).ansi(name);
@@ -155,7 +189,9 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn ends_waiting(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
-        let Some(waiting) = self.threads[thread].acting.message.waiting.take() else { return Ok(()) };
+        let Some(waiting) = self.threads[thread].acting.message.waiting.take() else {
+            return Ok(());
+        };
         let time = self.kernel_event(cpu, thread, kind::ALPC_UNWAIT, |p| {
             p.u32(0);
         })?;
@@ -168,14 +204,21 @@ impl<W: Write + Seek> Sim<W> {
 
     fn waits_of(&mut self, thread: Thread, what: &str) -> &mut AlpcWaits {
         let name = self.thread_name(thread);
-        self.truth.alpc.waits.entry(name).or_default().entry(what.to_owned()).or_default()
+        self.truth
+            .alpc
+            .waits
+            .entry(name)
+            .or_default()
+            .entry(what.to_owned())
+            .or_default()
     }
 
     pub(super) fn finish_messages(&mut self) {
         self.truth.alpc.under_way_at_end = self.world.messages.under_way.len() as u64;
         for thread in self.threads.keys() {
             if let Some(waiting) = self.threads[thread].acting.message.waiting {
-                self.waits_of(thread, waiting.what_and_since().0).open_at_end += 1;
+                self.waits_of(thread, waiting.what_and_since().0)
+                    .open_at_end += 1;
             }
         }
     }

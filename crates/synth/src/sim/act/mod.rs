@@ -65,14 +65,18 @@ impl<W: Write + Seek> Sim<W> {
             Act::PoolFrees(tag) => self.pool_frees(cpu, thread, tag),
             Act::PoolFreesEarlier(tag, bytes) => self.pool_frees_earlier(cpu, thread, tag, bytes),
             Act::HeapBegins(heap) => self.heap_begins(cpu, thread, heap),
-            Act::HeapAllocates(heap, low, high) => self.heap_allocates(cpu, thread, heap, (low, high)),
+            Act::HeapAllocates(heap, low, high) => {
+                self.heap_allocates(cpu, thread, heap, (low, high))
+            }
             Act::HeapResizes(heap, low, high) => self.heap_resizes(cpu, thread, heap, (low, high)),
             Act::HeapFrees(heap) => self.heap_frees(cpu, thread, heap),
             Act::HeapEnds(heap) => self.heap_ends(cpu, thread, heap),
             Act::CallBegins(function) => self.call_begins(cpu, thread, function),
             Act::CallEnds(status) => self.call_ends(cpu, thread, status),
             Act::Terminates(program, status) => self.terminates(cpu, thread, (program, status)),
-            Act::AsksTimer(resolution, ignored) => self.asks_timer(cpu, thread, (resolution, ignored)),
+            Act::AsksTimer(resolution, ignored) => {
+                self.asks_timer(cpu, thread, (resolution, ignored))
+            }
             Act::KernelAsksTimer(resolution) => self.kernel_asks_timer(cpu, thread, resolution),
             Act::SetsPower(setting, data) => self.sets_power(cpu, thread, (setting, data)),
             Act::LookupBegins(lookup) => self.lookup_begins(cpu, thread, lookup),
@@ -123,7 +127,13 @@ impl<W: Write + Seek> Sim<W> {
             Act::LosesEvent(enabled, id) => self.loses_event(cpu, thread, (enabled, id))?,
             Act::Collects(step) => self.collects(cpu, thread, step)?,
             Act::WritesForeign(provider, id, bytes) => {
-                let kind = Provided { provider, id, version: 1, opcode: 0, keyword: 0x2_0000 };
+                let kind = Provided {
+                    provider,
+                    id,
+                    version: 1,
+                    opcode: 0,
+                    keyword: 0x2_0000,
+                };
                 // Noise, so that no decoder can make sense of the payload by chance.
                 let first = self.rng.below(u64::MAX);
                 self.provider_event(cpu, thread, kind, |p| {

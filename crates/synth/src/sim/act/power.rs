@@ -24,7 +24,13 @@ const FINE: u32 = 5_000;
 const NOT_OVERRIDDEN: u32 = 0;
 
 const fn event(id: u16, version: u8, keyword: u64) -> Provided {
-    Provided { provider: KERNEL_POWER, id, version, opcode: 0, keyword }
+    Provided {
+        provider: KERNEL_POWER,
+        id,
+        version,
+        opcode: 0,
+        keyword,
+    }
 }
 
 /// Who asks.
@@ -61,14 +67,27 @@ impl<W: Write + Seek> Sim<W> {
         let program = self.plan.threads[thread].program;
         let (pid, path) = (self.plan.programs[program].pid, self.image_path(program));
         let time = self.provider_event(cpu, thread, event(63, 2, TIMER), |p| {
-            p.u32(resolution).u32(pid).counted_wide(&path).u32(0).u32(is_ignored.into());
+            p.u32(resolution)
+                .u32(pid)
+                .counted_wide(&path)
+                .u32(0)
+                .u32(is_ignored.into());
         })?;
-        self.holds(Asker::Process(program), (resolution, is_ignored), Some(time));
+        self.holds(
+            Asker::Process(program),
+            (resolution, is_ignored),
+            Some(time),
+        );
         self.update_timer(cpu, thread)
     }
 
     /// The kernel or a driver asks for a resolution.
-    pub(super) fn kernel_asks_timer(&mut self, cpu: Cpu, thread: Thread, resolution: u32) -> Result<()> {
+    pub(super) fn kernel_asks_timer(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        resolution: u32,
+    ) -> Result<()> {
         let time = self.provider_event(cpu, thread, event(98, 1, TIMER), |p| {
             p.u32(resolution).bytes(b"CamT");
         })?;
@@ -80,7 +99,13 @@ impl<W: Write + Seek> Sim<W> {
     fn update_timer(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let finest = self.finest();
         // The kernel reports the resolution in force only when it changes, however often somebody asks.
-        if self.world.power.held.get(&Asker::System).is_some_and(|held| held.resolution == finest) {
+        if self
+            .world
+            .power
+            .held
+            .get(&Asker::System)
+            .is_some_and(|held| held.resolution == finest)
+        {
             return Ok(());
         }
         let time = self.provider_event(cpu, thread, event(95, 0, TIMER), |p| {
@@ -92,9 +117,17 @@ impl<W: Write + Seek> Sim<W> {
 
     fn finest(&self) -> u32 {
         // What is in force is nobody's request: counted as one, it would keep itself in force.
-        let asked =
-            self.world.power.held.iter().filter(|(asker, held)| **asker != Asker::System && !held.is_ignored);
-        asked.map(|(_, held)| held.resolution).min().unwrap_or(COARSE).clamp(FINE, COARSE)
+        let asked = self
+            .world
+            .power
+            .held
+            .iter()
+            .filter(|(asker, held)| **asker != Asker::System && !held.is_ignored);
+        asked
+            .map(|(_, held)| held.resolution)
+            .min()
+            .unwrap_or(COARSE)
+            .clamp(FINE, COARSE)
     }
 
     /// From now on somebody asks for that resolution, or it is in force.
@@ -118,18 +151,32 @@ impl<W: Write + Seek> Sim<W> {
             to_ns: None,
             is_ignored,
         });
-        self.world.power.held.insert(asker, Held { place, resolution, is_ignored });
+        self.world.power.held.insert(
+            asker,
+            Held {
+                place,
+                resolution,
+                is_ignored,
+            },
+        );
     }
 
     fn held_until(&mut self, asker: Asker, time: Option<i64>) {
-        let Some(held) = self.world.power.held.remove(&asker) else { return };
+        let Some(held) = self.world.power.held.remove(&asker) else {
+            return;
+        };
         if let Some(resolution) = self.truth.timer_resolution.get_mut(held.place) {
             resolution.to_ns = time.map(Self::ns);
         }
     }
 
     /// A process is gone, and so is its request.
-    pub(in crate::sim) fn timer_of_gone(&mut self, cpu: Cpu, thread: Thread, time: i64) -> Result<()> {
+    pub(in crate::sim) fn timer_of_gone(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        time: i64,
+    ) -> Result<()> {
         let asker = Asker::Process(self.plan.threads[thread].program);
         if !self.world.power.held.contains_key(&asker) {
             return Ok(());
@@ -148,7 +195,10 @@ impl<W: Write + Seek> Sim<W> {
         (setting, data): (Guid, &[u8]),
     ) -> Result<()> {
         let time = self.provider_event(cpu, thread, event(112, 1, SETTINGS), |p| {
-            p.guid(setting).u32(data.len() as u32).bytes(data).u32(NOT_OVERRIDDEN);
+            p.guid(setting)
+                .u32(data.len() as u32)
+                .bytes(data)
+                .u32(NOT_OVERRIDDEN);
         })?;
         self.has_setting(setting, data, Some(time));
         Ok(())
@@ -159,13 +209,19 @@ impl<W: Write + Seek> Sim<W> {
             from_ns: time.map(Self::ns),
             data: data.iter().map(|byte| format!("{byte:02x}")).collect(),
         };
-        self.truth.power_settings.entry(setting.to_string()).or_default().push(value);
+        self.truth
+            .power_settings
+            .entry(setting.to_string())
+            .or_default()
+            .push(value);
         self.world.power.settings.insert(setting, data.to_vec());
     }
 
     /// What holds from before the session, and what it writes of that.
     pub(in crate::sim) fn power_rundown_at_start(&mut self) -> Result<()> {
-        let Some(plan) = self.plan.power.clone() else { return Ok(()) };
+        let Some(plan) = self.plan.power.clone() else {
+            return Ok(());
+        };
         // Without a time: readers cannot know since when it holds, and the truth must not say more than the
         // trace.
         for (program, resolution) in plan.timers {
@@ -182,19 +238,42 @@ impl<W: Write + Seek> Sim<W> {
     /// What holds when a session begins or ends.
     pub(in crate::sim) fn power_rundown(&mut self) -> Result<()> {
         let held = self.world.power.held.clone();
-        for (asker, Held { resolution, is_ignored, .. }) in held {
+        for (
+            asker,
+            Held {
+                resolution,
+                is_ignored,
+                ..
+            },
+        ) in held
+        {
             match asker {
                 Asker::Process(program) => {
                     let (pid, path) = (self.plan.programs[program].pid, self.image_path(program));
-                    self.tape.provided(0, event(97, 1, TIMER), (0, 4), &[], |p| {
-                        p.u32(resolution).u32(pid).counted_wide(&path).u32(is_ignored.into());
-                    })?;
+                    self.tape
+                        .provided(0, event(97, 1, TIMER), (0, 4), &[], |p| {
+                            p.u32(resolution)
+                                .u32(pid)
+                                .counted_wide(&path)
+                                .u32(is_ignored.into());
+                        })?;
                 }
                 Asker::System => {
-                    let kernel = self.world.power.held.get(&Asker::Kernel).map_or(0, |held| held.resolution);
-                    self.tape.provided(0, event(96, 1, TIMER), (0, 4), &[], |p| {
-                        p.u32(resolution).u32(FINE).u32(COARSE).u32(u32::from(kernel > 0)).u32(kernel).u32(0);
-                    })?;
+                    let kernel = self
+                        .world
+                        .power
+                        .held
+                        .get(&Asker::Kernel)
+                        .map_or(0, |held| held.resolution);
+                    self.tape
+                        .provided(0, event(96, 1, TIMER), (0, 4), &[], |p| {
+                            p.u32(resolution)
+                                .u32(FINE)
+                                .u32(COARSE)
+                                .u32(u32::from(kernel > 0))
+                                .u32(kernel)
+                                .u32(0);
+                        })?;
                 }
                 // The request of the kernel is a part of the event of the system: it has no event of its own
                 // in a rundown.
@@ -202,9 +281,13 @@ impl<W: Write + Seek> Sim<W> {
             }
         }
         for (setting, data) in &self.world.power.settings {
-            self.tape.provided(0, event(111, 1, SETTINGS), (0, 4), &[], |p| {
-                p.guid(*setting).u32(data.len() as u32).bytes(data).u32(NOT_OVERRIDDEN);
-            })?;
+            self.tape
+                .provided(0, event(111, 1, SETTINGS), (0, 4), &[], |p| {
+                    p.guid(*setting)
+                        .u32(data.len() as u32)
+                        .bytes(data)
+                        .u32(NOT_OVERRIDDEN);
+                })?;
         }
         Ok(())
     }

@@ -34,9 +34,18 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn registry_ends(&mut self, cpu: Cpu, thread: Thread, status: u32) -> Result<()> {
-        let Some((act, began)) = self.threads[thread].acting.registry.0.take() else { return Ok(()) };
-        let RegistryAct { operation, key, name } = act;
-        let (block, index) = (self.control_block(key), u32::from(operation == RegistryOperation::QueryValue));
+        let Some((act, began)) = self.threads[thread].acting.registry.0.take() else {
+            return Ok(());
+        };
+        let RegistryAct {
+            operation,
+            key,
+            name,
+        } = act;
+        let (block, index) = (
+            self.control_block(key),
+            u32::from(operation == RegistryOperation::QueryValue),
+        );
         let time = self.kernel_event(cpu, thread, Kind(9, operation.opcode(), 2), |p| {
             p.time(began).u32(status).u32(index).u64(block).wide(name);
         })?;
@@ -103,6 +112,8 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(in crate::sim) fn registry_rundown_at_end(&mut self) -> Result<()> {
         let there = self.world.registry.0.clone();
-        there.into_iter().try_for_each(|key| self.block_event(Cpu(0), kind::BLOCK_END, key))
+        there
+            .into_iter()
+            .try_for_each(|key| self.block_event(Cpu(0), kind::BLOCK_END, key))
     }
 }

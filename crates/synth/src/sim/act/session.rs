@@ -23,7 +23,13 @@ const OVERFLOW: u32 = 0x8000_0005;
 const BUFFERS: [u32; 6] = [8, 30, 64, 9, 8, 1];
 
 const fn event(id: u16, version: u8, opcode: u8) -> Provided {
-    Provided { provider: EVENT_TRACING, id, version, opcode, keyword: 0x10 }
+    Provided {
+        provider: EVENT_TRACING,
+        id,
+        version,
+        opcode,
+        keyword: 0x10,
+    }
 }
 
 /// Sessions that run: place in the truth, and number.
@@ -35,16 +41,32 @@ pub(in crate::sim) struct SessionState {
 
 impl<W: Write + Seek> Sim<W> {
     /// Starts a session; one whose name is taken cannot start.
-    pub(super) fn session_starts(&mut self, cpu: Cpu, thread: Thread, plan: SessionPlan) -> Result<()> {
+    pub(super) fn session_starts(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        plan: SessionPlan,
+    ) -> Result<()> {
         if self.world.sessions.live.contains_key(plan.name) {
             self.provider_event(cpu, thread, event(2, 0, 12), |p| {
-                p.wide(plan.name).wide(plan.file).u32(COLLISION).u32(plan.mode);
+                p.wide(plan.name)
+                    .wide(plan.file)
+                    .u32(COLLISION)
+                    .u32(plan.mode);
             })?;
-            *self.truth.sessions.start_errors.entry(plan.name.to_owned()).or_default() += 1;
+            *self
+                .truth
+                .sessions
+                .start_errors
+                .entry(plan.name.to_owned())
+                .or_default() += 1;
             return Ok(());
         }
         let time = self.provider_event(cpu, thread, event(10, 1, 12), |p| {
-            p.guid(plan.guid).u32(plan.mode).wide(plan.name).wide(plan.file);
+            p.guid(plan.guid)
+                .u32(plan.mode)
+                .wide(plan.name)
+                .wide(plan.file);
             BUFFERS.iter().for_each(|number| {
                 p.u32(*number);
             });
@@ -67,7 +89,9 @@ impl<W: Write + Seek> Sim<W> {
         state.numbers += 1;
         // Windows has 64 loggers and gives numbers of stopped ones to new sessions, so that readers must not
         // take the number for an identity.
-        state.live.insert(plan.name, (place, 2 + state.numbers % 60, plan));
+        state
+            .live
+            .insert(plan.name, (place, 2 + state.numbers % 60, plan));
     }
 
     /// Stops a session, which has lost so many events.
@@ -77,12 +101,20 @@ impl<W: Write + Seek> Sim<W> {
         thread: Thread,
         (name, lost): (&'static str, u32),
     ) -> Result<()> {
-        let Some((place, number, plan)) = self.world.sessions.live.remove(name) else { return Ok(()) };
+        let Some((place, number, plan)) = self.world.sessions.live.remove(name) else {
+            return Ok(());
+        };
         let time = self.provider_event(cpu, thread, event(11, 2, 13), |p| {
-            p.guid(plan.guid).u32(plan.mode).wide(plan.name).wide(plan.file);
-            BUFFERS.iter().chain(&[lost, 0, 0, number]).for_each(|number| {
-                p.u32(*number);
-            });
+            p.guid(plan.guid)
+                .u32(plan.mode)
+                .wide(plan.name)
+                .wide(plan.file);
+            BUFFERS
+                .iter()
+                .chain(&[lost, 0, 0, number])
+                .for_each(|number| {
+                    p.u32(*number);
+                });
         })?;
         if let Some(session) = self.truth.sessions.sessions.get_mut(place) {
             (session.stop_ns, session.events_lost) = (Some(Self::ns(time)), Some(lost));
@@ -92,10 +124,22 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Switches a provider on for a session.
     pub(super) fn provider_on(&mut self, cpu: Cpu, thread: Thread, enabled: Enabled) -> Result<()> {
-        let Enabled { session, provider, keywords, level } = enabled;
-        let Some((place, ..)) = self.world.sessions.live.get(session).copied() else { return Ok(()) };
+        let Enabled {
+            session,
+            provider,
+            keywords,
+            level,
+        } = enabled;
+        let Some((place, ..)) = self.world.sessions.live.get(session).copied() else {
+            return Ok(());
+        };
         self.provider_event(cpu, thread, event(14, 1, 14), |p| {
-            p.guid(provider).wide(session).u64(keywords).u64(0).u32(0).bytes(&[level]);
+            p.guid(provider)
+                .wide(session)
+                .u64(keywords)
+                .u64(0)
+                .u32(0)
+                .bytes(&[level]);
         })?;
         if let Some(session) = self.truth.sessions.sessions.get_mut(place) {
             *session.enabled.entry(provider.to_string()).or_default() += 1;
@@ -104,9 +148,18 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     /// Switches a provider off for a session.
-    pub(super) fn provider_off(&mut self, cpu: Cpu, thread: Thread, enabled: Enabled) -> Result<()> {
-        let Enabled { session, provider, .. } = enabled;
-        let Some((place, ..)) = self.world.sessions.live.get(session).copied() else { return Ok(()) };
+    pub(super) fn provider_off(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        enabled: Enabled,
+    ) -> Result<()> {
+        let Enabled {
+            session, provider, ..
+        } = enabled;
+        let Some((place, ..)) = self.world.sessions.live.get(session).copied() else {
+            return Ok(());
+        };
         self.provider_event(cpu, thread, event(15, 0, 15), |p| {
             p.guid(provider).wide(session);
         })?;
@@ -123,13 +176,21 @@ impl<W: Write + Seek> Sim<W> {
         thread: Thread,
         (provider, is_begin): (Guid, bool),
     ) -> Result<()> {
-        let kind = if is_begin { event(8, 0, 10) } else { event(9, 0, 11) };
+        let kind = if is_begin {
+            event(8, 0, 10)
+        } else {
+            event(9, 0, 11)
+        };
         self.provider_event(cpu, thread, kind, |p| {
             p.guid(provider);
         })?;
         let pid = self.pid_text(thread);
         let sessions = &mut self.truth.sessions;
-        let counts = if is_begin { &mut sessions.registered } else { &mut sessions.unregistered };
+        let counts = if is_begin {
+            &mut sessions.registered
+        } else {
+            &mut sessions.unregistered
+        };
         *counts.entry(pid).or_default() += 1;
         Ok(())
     }
@@ -141,11 +202,18 @@ impl<W: Write + Seek> Sim<W> {
         thread: Thread,
         (enabled, id): (Enabled, u16),
     ) -> Result<()> {
-        let Enabled { session, provider, .. } = enabled;
+        let Enabled {
+            session, provider, ..
+        } = enabled;
         self.provider_event(cpu, thread, event(19, 0, 0), |p| {
             p.guid(provider).u32(OVERFLOW).u16(id).wide(session);
         })?;
-        *self.truth.sessions.lost_events.entry(session.to_owned()).or_default() += 1;
+        *self
+            .truth
+            .sessions
+            .lost_events
+            .entry(session.to_owned())
+            .or_default() += 1;
         Ok(())
     }
 
@@ -161,10 +229,16 @@ impl<W: Write + Seek> Sim<W> {
     pub(in crate::sim) fn session_rundown(&mut self) -> Result<()> {
         for (_, number, plan) in self.world.sessions.live.values() {
             self.tape.provided(0, event(20, 1, 0), (0, 4), &[], |p| {
-                p.guid(plan.guid).u32(plan.mode).wide(plan.name).wide(plan.file);
-                BUFFERS.iter().chain(&[0, 0, 0, *number]).for_each(|number| {
-                    p.u32(*number);
-                });
+                p.guid(plan.guid)
+                    .u32(plan.mode)
+                    .wide(plan.name)
+                    .wide(plan.file);
+                BUFFERS
+                    .iter()
+                    .chain(&[0, 0, 0, *number])
+                    .for_each(|number| {
+                        p.u32(*number);
+                    });
             })?;
         }
         Ok(())

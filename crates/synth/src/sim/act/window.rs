@@ -26,7 +26,13 @@ const MESSAGE: u32 = 0x201;
 const WAIT_CURSOR: u32 = 32_514;
 
 const fn event(id: u16, version: u8, keyword: u64) -> Provided {
-    Provided { provider: WIN32K, id, version, opcode: 0, keyword }
+    Provided {
+        provider: WIN32K,
+        id,
+        version,
+        opcode: 0,
+        keyword,
+    }
 }
 
 /// Keywords.
@@ -88,7 +94,9 @@ impl<W: Write + Seek> Sim<W> {
 
     /// A thread has the lock that it asked for.
     pub(super) fn lock_has(&mut self, cpu: Cpu, thread: Thread, is_exclusive: bool) -> Result<()> {
-        let Some(asked) = self.threads[thread].acting.window.asks.take() else { return Ok(()) };
+        let Some(asked) = self.threads[thread].acting.window.asks.take() else {
+            return Ok(());
+        };
         // A release has the number behind that of its acquisition, so that numbers of acquisitions leave one
         // out.
         self.world.window.tokens += 2;
@@ -102,7 +110,9 @@ impl<W: Write + Seek> Sim<W> {
             // Telemetry carries milliseconds in place of ticks.
             let id = if is_exclusive { 416 } else { 417 };
             self.provider_event(cpu, thread, event(id, 1, TELEMETRY), |p| {
-                p.u64(0).u32((waited / (1000 * MICROSECOND)) as u32).u64(token);
+                p.u64(0)
+                    .u32((waited / (1000 * MICROSECOND)) as u32)
+                    .u64(token);
             })?;
         }
         self.threads[thread].acting.window.has = Some((time, is_exclusive, token));
@@ -117,7 +127,8 @@ impl<W: Write + Seek> Sim<W> {
 
     /// A thread gives the lock back.
     pub(super) fn lock_gives(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
-        let Some((since, is_exclusive, token)) = self.threads[thread].acting.window.has.take() else {
+        let Some((since, is_exclusive, token)) = self.threads[thread].acting.window.has.take()
+        else {
             return Ok(());
         };
         // The event of the release carries the duration up to its own time.
@@ -143,7 +154,11 @@ impl<W: Write + Seek> Sim<W> {
         let program = self.plan.threads[thread].program;
         let since = self.gui_event(cpu, thread, (455, 452), &[handle], (kind, program))?;
         let of = self.world.window.objects.entry(program).or_default();
-        of.push_back(Object { handle, kind, since });
+        of.push_back(Object {
+            handle,
+            kind,
+            since,
+        });
         Ok(())
     }
 
@@ -151,7 +166,14 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn gui_destroys(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let program = self.plan.threads[thread].program;
         let of = self.world.window.objects.entry(program).or_default();
-        let Some(Object { handle, kind, since }) = of.pop_front() else { return Ok(()) };
+        let Some(Object {
+            handle,
+            kind,
+            since,
+        }) = of.pop_front()
+        else {
+            return Ok(());
+        };
         let time = self.gui_event(cpu, thread, (456, 453), &[handle], (kind, program))?;
         self.world.window.free.push(handle);
         let sums = self.gui_sums(program, kind);
@@ -164,9 +186,22 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn gui_moves(&mut self, cpu: Cpu, thread: Thread, target: Program) -> Result<()> {
         let program = self.plan.threads[thread].program;
         let of = self.world.window.objects.entry(program).or_default();
-        let Some(object) = of.pop_back() else { return Ok(()) };
-        self.gui_event(cpu, thread, (457, 454), &[object.handle], (object.kind, target))?;
-        self.world.window.objects.entry(target).or_default().push_back(object);
+        let Some(object) = of.pop_back() else {
+            return Ok(());
+        };
+        self.gui_event(
+            cpu,
+            thread,
+            (457, 454),
+            &[object.handle],
+            (object.kind, target),
+        )?;
+        self.world
+            .window
+            .objects
+            .entry(target)
+            .or_default()
+            .push_back(object);
         Ok(())
     }
 
@@ -174,7 +209,9 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn gui_transforms(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let program = self.plan.threads[thread].program;
         let state = &mut self.world.window;
-        let Some(newest) = state.objects.entry(program).or_default().back_mut() else { return Ok(()) };
+        let Some(newest) = state.objects.entry(program).or_default().back_mut() else {
+            return Ok(());
+        };
         // Objects of USER keep their handle for life.
         if !newest.kind.is_gdi {
             return Ok(());
@@ -195,7 +232,11 @@ impl<W: Write + Seek> Sim<W> {
         (kind, owner): (GuiKind, Program),
     ) -> Result<i64> {
         let owner = self.plan.programs[owner].pid;
-        let (id, keyword) = if kind.is_gdi { (gdi, GDI) } else { (user, USER) };
+        let (id, keyword) = if kind.is_gdi {
+            (gdi, GDI)
+        } else {
+            (user, USER)
+        };
         self.provider_event(cpu, thread, event(id, 0, keyword), |p| {
             handles.iter().for_each(|handle| {
                 p.u64(*handle);
@@ -207,7 +248,12 @@ impl<W: Write + Seek> Sim<W> {
     fn gui_sums(&mut self, program: Program, kind: GuiKind) -> &mut GuiSums {
         let pid = self.plan.programs[program].pid.to_string();
         let of = self.truth.windows.objects.entry(pid).or_default();
-        of.entry(format!("{} {}", if kind.is_gdi { "gdi" } else { "user" }, kind.name)).or_default()
+        of.entry(format!(
+            "{} {}",
+            if kind.is_gdi { "gdi" } else { "user" },
+            kind.name
+        ))
+        .or_default()
     }
 
     /// Moves the focus to a thread.
@@ -216,8 +262,10 @@ impl<W: Write + Seek> Sim<W> {
         if before.is_some_and(|focus| focus.thread == to) {
             return Ok(());
         }
-        let ((new_tid, new_pid), (old_tid, old_pid)) =
-            (self.ids(Some(to)), self.ids(before.map(|focus| focus.thread)));
+        let ((new_tid, new_pid), (old_tid, old_pid)) = (
+            self.ids(Some(to)),
+            self.ids(before.map(|focus| focus.thread)),
+        );
         let time = self.provider_event(cpu, thread, event(2, 0, FOCUS), |p| {
             p.u32(old_tid).u32(new_tid);
         })?;
@@ -242,19 +290,32 @@ impl<W: Write + Seek> Sim<W> {
         if let Some(before) = before {
             self.had_focus("thread", old_tid, before.since, Some(time));
         }
-        let focus = Focus { thread: to, since: Some(time), process_since: process_time };
+        let focus = Focus {
+            thread: to,
+            since: Some(time),
+            process_since: process_time,
+        };
         self.world.window.focus = Some(focus);
         Ok(())
     }
 
     /// A thread has the focus from before the trace.
     pub(super) fn focus_is(&mut self, thread: Thread) {
-        self.world.window.focus = Some(Focus { thread, since: None, process_since: None });
+        self.world.window.focus = Some(Focus {
+            thread,
+            since: None,
+            process_since: None,
+        });
     }
 
     fn had_focus(&mut self, level: &str, id: u32, from: Option<i64>, to: Option<i64>) {
         let (from_ns, to_ns) = (from.map(Self::ns), to.map(Self::ns));
-        self.truth.windows.focus.push(FocusStay { level: level.to_owned(), id, from_ns, to_ns });
+        self.truth.windows.focus.push(FocusStay {
+            level: level.to_owned(),
+            id,
+            from_ns,
+            to_ns,
+        });
     }
 
     /// A thread stops to look for messages.
@@ -264,7 +325,9 @@ impl<W: Write + Seek> Sim<W> {
 
     /// A thread looks for messages again.
     pub(super) fn delay_ends(&mut self, cpu: Cpu, thread: Thread, what: Delayed) -> Result<()> {
-        let Some(since) = self.threads[thread].acting.window.late.take() else { return Ok(()) };
+        let Some(since) = self.threads[thread].acting.window.late.take() else {
+            return Ok(());
+        };
         let ms = ((self.tape.next() - since) / (1000 * MICROSECOND)) as u32;
         let (tid, pid) = self.ids(Some(thread));
         let image = self.image_path(self.plan.threads[thread].program);
@@ -279,10 +342,19 @@ impl<W: Write + Seek> Sim<W> {
             });
             // The event of the cursor names thread and process by id, the others the window.
             if what != Delayed::Cursor {
-                p.wide("Edit").wide("Frame").wide(&image).u32(MESSAGE).u64(1);
+                p.wide("Edit")
+                    .wide("Frame")
+                    .wide(&image)
+                    .u32(MESSAGE)
+                    .u64(1);
             }
         })?;
-        let delays = self.truth.windows.delays.entry(pid.to_string()).or_default();
+        let delays = self
+            .truth
+            .windows
+            .delays
+            .entry(pid.to_string())
+            .or_default();
         let sums = delays.entry(what.name().to_owned()).or_default();
         sums.count += 1;
         sums.duration_ms += u64::from(ms);
@@ -291,13 +363,20 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(super) fn finish_windows(&mut self) {
         for thread in self.threads.keys() {
-            let Some((_, is_exclusive, _)) = self.threads[thread].acting.window.has else { continue };
+            let Some((_, is_exclusive, _)) = self.threads[thread].acting.window.has else {
+                continue;
+            };
             let pid = self.pid_text(thread);
             let modes = self.truth.windows.locks.entry(pid).or_default();
-            modes.entry(mode(is_exclusive).to_owned()).or_default().open_at_end += 1;
+            modes
+                .entry(mode(is_exclusive).to_owned())
+                .or_default()
+                .open_at_end += 1;
         }
         for (program, objects) in std::mem::take(&mut self.world.window.objects) {
-            objects.iter().for_each(|object| self.gui_sums(program, object.kind).live_at_end += 1);
+            objects
+                .iter()
+                .for_each(|object| self.gui_sums(program, object.kind).live_at_end += 1);
         }
         if let Some(focus) = self.world.window.focus {
             let (tid, pid) = self.ids(Some(focus.thread));

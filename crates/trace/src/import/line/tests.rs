@@ -20,7 +20,9 @@ fn stacks() -> [RawStack; 2] {
 }
 
 fn given(stack: RawStack) -> GivenStack<'static> {
-    let RawStack::Keyed(id) = stack else { panic!("a stack of a key") };
+    let RawStack::Keyed(id) = stack else {
+        panic!("a stack of a key")
+    };
     GivenStack::Keyed(id)
 }
 
@@ -30,7 +32,13 @@ fn both_halves_find_their_event_and_rows_leave_in_order() {
     let mut line = Line::new(10);
     line.push(entry(1, 4, "a"));
     line.push(entry(2, 8, "b"));
-    line.attach(1, StackSource::Thread(4), Half::Kernel, given(kernel), Some(0));
+    line.attach(
+        1,
+        StackSource::Thread(4),
+        Half::Kernel,
+        given(kernel),
+        Some(0),
+    );
     line.advance(8);
     line.attach(1, StackSource::Thread(4), Half::User, given(user), Some(0));
     assert!(line.pop().is_none());
@@ -40,7 +48,12 @@ fn both_halves_find_their_event_and_rows_leave_in_order() {
     assert!(line.pop().is_none());
     let (seq, b) = line.pop_any().unwrap();
     assert_eq!(
-        (seq, b.row, b.user != RawStack::Empty || b.kernel != RawStack::Empty, line.attached.unattached),
+        (
+            seq,
+            b.row,
+            b.user != RawStack::Empty || b.kernel != RawStack::Empty,
+            line.attached.unattached
+        ),
         (1, "b", false, 0)
     );
 }
@@ -52,10 +65,21 @@ fn two_events_of_one_time_and_thread_take_one_stack_each() {
     line.push(entry(1, 4, "a"));
     line.push(entry(1, 4, "b"));
     for stack in [first, second, second] {
-        line.attach(1, StackSource::Thread(4), Half::Kernel, given(stack), Some(0));
+        line.attach(
+            1,
+            StackSource::Thread(4),
+            Half::Kernel,
+            given(stack),
+            Some(0),
+        );
     }
-    let kernels: Vec<RawStack> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.kernel).collect();
-    assert_eq!((kernels, line.attached.unattached), (vec![first, second], 1));
+    let kernels: Vec<RawStack> = std::iter::from_fn(|| line.pop_any())
+        .map(|(_, e)| e.kernel)
+        .collect();
+    assert_eq!(
+        (kernels, line.attached.unattached),
+        (vec![first, second], 1)
+    );
 }
 
 #[test]
@@ -64,13 +88,24 @@ fn stacks_that_come_first_are_given_to_two_events_of_one_time_and_thread() {
     let mut line = Line::new(0);
     line.advance(1);
     for stack in [first, second, second] {
-        line.attach(5, StackSource::Thread(4), Half::Kernel, given(stack), Some(0));
+        line.attach(
+            5,
+            StackSource::Thread(4),
+            Half::Kernel,
+            given(stack),
+            Some(0),
+        );
     }
     line.push(entry(5, 4, "a"));
     line.push(entry(5, 4, "b"));
     line.advance(6);
-    let kernels: Vec<RawStack> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.kernel).collect();
-    assert_eq!((kernels, line.attached.unattached), (vec![first, second], 1));
+    let kernels: Vec<RawStack> = std::iter::from_fn(|| line.pop_any())
+        .map(|(_, e)| e.kernel)
+        .collect();
+    assert_eq!(
+        (kernels, line.attached.unattached),
+        (vec![first, second], 1)
+    );
 }
 
 #[test]
@@ -79,11 +114,23 @@ fn stacks_of_one_event_that_never_comes_take_no_more_memory_than_others() {
     let mut line: Line<&str> = Line::new(0);
     line.advance(1);
     for _ in 0..2 * MAX_EARLY {
-        line.attach(5, StackSource::Thread(4), Half::Kernel, given(stack), Some(0));
+        line.attach(
+            5,
+            StackSource::Thread(4),
+            Half::Kernel,
+            given(stack),
+            Some(0),
+        );
     }
-    assert_eq!((line.early.len(), line.attached.unattached), (MAX_EARLY, MAX_EARLY as u64));
+    assert_eq!(
+        (line.early.len(), line.attached.unattached),
+        (MAX_EARLY, MAX_EARLY as u64)
+    );
     line.advance(6);
-    assert_eq!((line.early.len(), line.attached.unattached), (0, 2 * MAX_EARLY as u64));
+    assert_eq!(
+        (line.early.len(), line.attached.unattached),
+        (0, 2 * MAX_EARLY as u64)
+    );
 }
 
 #[test]
@@ -95,8 +142,9 @@ fn a_stack_that_comes_first_waits_for_its_event_and_no_other() {
     line.attach(4, StackSource::Thread(4), Half::User, given(stack), Some(0));
     line.push(entry(5, 8, "other"));
     line.push(entry(5, 4, "own"));
-    let users: Vec<bool> =
-        std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.user != RawStack::Empty).collect();
+    let users: Vec<bool> = std::iter::from_fn(|| line.pop_any())
+        .map(|(_, e)| e.user != RawStack::Empty)
+        .collect();
     assert_eq!((users, line.attached.unattached), (vec![false, true], 1));
 }
 
@@ -105,14 +153,34 @@ fn halves_fill_a_chain_each_at_its_own_pace() {
     let [first, second] = stacks();
     let mut line = Line::new(0);
     line.push(entry(1, 4, "a"));
-    line.attach(1, StackSource::Thread(4), Half::Kernel, given(first), Some(0));
+    line.attach(
+        1,
+        StackSource::Thread(4),
+        Half::Kernel,
+        given(first),
+        Some(0),
+    );
     line.push(entry(1, 4, "b"));
     line.push(entry(1, 4, "c"));
-    line.attach(1, StackSource::Thread(4), Half::User, given(second), Some(0));
-    line.attach(1, StackSource::Thread(4), Half::Kernel, given(second), Some(0));
+    line.attach(
+        1,
+        StackSource::Thread(4),
+        Half::User,
+        given(second),
+        Some(0),
+    );
+    line.attach(
+        1,
+        StackSource::Thread(4),
+        Half::Kernel,
+        given(second),
+        Some(0),
+    );
     let (_, a) = line.pop_any().unwrap();
     line.attach(1, StackSource::Thread(4), Half::User, given(first), Some(0));
-    let rest: Vec<_> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| (e.kernel, e.user)).collect();
+    let rest: Vec<_> = std::iter::from_fn(|| line.pop_any())
+        .map(|(_, e)| (e.kernel, e.user))
+        .collect();
     assert_eq!((a.kernel, a.user), (first, second));
     assert_eq!(rest, [(second, first), (RawStack::Empty, RawStack::Empty)]);
     assert_eq!(line.attached.unattached, 0);
@@ -123,7 +191,12 @@ fn an_event_of_whichever_thread_takes_the_stack_that_no_other_event_waits_for() 
     let [first, second] = stacks();
     let mut line = Line::new(0);
     line.push(entry(1, 4, "of a thread"));
-    line.push(Entry::new(1, Some(StackSource::Process(100)), None, "of a process"));
+    line.push(Entry::new(
+        1,
+        Some(StackSource::Process(100)),
+        None,
+        "of a process",
+    ));
     assert_eq!(line.whose(1, 4, 100), StackSource::Thread(4));
     assert_eq!(
         (line.whose(1, 8, 200), line.whose(2, 8, 100)),
@@ -132,8 +205,16 @@ fn an_event_of_whichever_thread_takes_the_stack_that_no_other_event_waits_for() 
     let whose = line.whose(1, 8, 100);
     assert_eq!(whose, StackSource::Process(100));
     line.attach(1, whose, Half::User, given(first), Some(0));
-    line.attach(1, StackSource::Thread(4), Half::User, given(second), Some(0));
-    let users: Vec<_> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| (e.row, e.user)).collect();
+    line.attach(
+        1,
+        StackSource::Thread(4),
+        Half::User,
+        given(second),
+        Some(0),
+    );
+    let users: Vec<_> = std::iter::from_fn(|| line.pop_any())
+        .map(|(_, e)| (e.row, e.user))
+        .collect();
     assert_eq!(users, [("of a thread", second), ("of a process", first)]);
     assert_eq!(line.whose(1, 8, 100), StackSource::Thread(8));
 }
@@ -150,18 +231,50 @@ fn a_stack_of_a_switch_is_found_by_its_thread_else_by_its_processor_if_no_other_
     line.advance(3);
     // Wherever it was logged: the thread goes back to user mode on another processor.
     line.attach(1, StackSource::Thread(4), Half::User, given(first), Some(1));
-    line.attach(2, StackSource::Thread(12), Half::Kernel, given(second), Some(1));
+    line.attach(
+        2,
+        StackSource::Thread(12),
+        Half::Kernel,
+        given(second),
+        Some(1),
+    );
     // Not found: a stack on another processor, a half that the event has already, one of two switches.
-    line.attach(2, StackSource::Thread(12), Half::User, given(first), Some(0));
-    line.attach(2, StackSource::Thread(12), Half::Kernel, given(first), Some(1));
-    line.attach(3, StackSource::Thread(12), Half::Kernel, given(first), Some(0));
+    line.attach(
+        2,
+        StackSource::Thread(12),
+        Half::User,
+        given(first),
+        Some(0),
+    );
+    line.attach(
+        2,
+        StackSource::Thread(12),
+        Half::Kernel,
+        given(first),
+        Some(1),
+    );
+    line.attach(
+        3,
+        StackSource::Thread(12),
+        Half::Kernel,
+        given(first),
+        Some(0),
+    );
     line.advance(4);
     let attached = line.attached;
-    assert_eq!((attached.switches_by_thread, attached.switches_by_processor), (1, 1));
+    assert_eq!(
+        (attached.switches_by_thread, attached.switches_by_processor),
+        (1, 1)
+    );
     assert_eq!((attached.unattached, attached.late), (3, 0));
-    let rows: Vec<_> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| (e.kernel, e.user)).collect();
+    let rows: Vec<_> = std::iter::from_fn(|| line.pop_any())
+        .map(|(_, e)| (e.kernel, e.user))
+        .collect();
     let none = RawStack::Empty;
-    assert_eq!(rows, [(none, first), (second, none), (none, none), (none, none)]);
+    assert_eq!(
+        rows,
+        [(none, first), (second, none), (none, none), (none, none)]
+    );
 }
 
 #[test]

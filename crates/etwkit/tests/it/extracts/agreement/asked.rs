@@ -26,9 +26,15 @@ pub(super) struct Trace {
 
 impl Trace {
     pub(super) fn of(sample: &Sample) -> Self {
-        let files: Vec<String> = sample.files.iter().map(|path| path.to_str().unwrap().to_owned()).collect();
+        let files: Vec<String> = sample
+            .files
+            .iter()
+            .map(|path| path.to_str().unwrap().to_owned())
+            .collect();
         let named: Vec<&str> = files.iter().map(String::as_str).collect();
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("agreement").join(&sample.name);
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+            .join("agreement")
+            .join(&sample.name);
         std::fs::create_dir_all(&folder).unwrap();
         Self {
             name: sample.name.clone(),
@@ -54,21 +60,35 @@ impl Trace {
             None => true,
         };
         let rows = self.rows(way.from);
-        let columns =
-            way.value.split('+').chain(way.only.map(|(column, _)| column)).filter(|column| *column != "#");
+        let columns = way
+            .value
+            .split('+')
+            .chain(way.only.map(|(column, _)| column))
+            .filter(|column| *column != "#");
         for column in columns {
             // A column that no row has is a mistake of the list, and would be zero everywhere; but text
             // leaves some out where no row has a number in them.
-            let is_there =
-                column.ends_with('?') || rows.is_empty() || rows.iter().any(|row| row.contains_key(column));
-            assert!(is_there, "{}: {:?} has no column {column}", self.name, way.from);
+            let is_there = column.ends_with('?')
+                || rows.is_empty()
+                || rows.iter().any(|row| row.contains_key(column));
+            assert!(
+                is_there,
+                "{}: {:?} has no column {column}",
+                self.name, way.from
+            );
         }
         for row in rows.iter().filter(is_meant) {
-            let Some(key) = self.key(way.of, row) else { continue };
+            let Some(key) = self.key(way.of, row) else {
+                continue;
+            };
             let (mut value, mut rounding) = (0.0, 0.0);
             for column in way.value.split('+') {
                 let column = column.trim_end_matches('?');
-                let cell = if column == "#" { Some(1.0) } else { row.get(column).and_then(number) };
+                let cell = if column == "#" {
+                    Some(1.0)
+                } else {
+                    row.get(column).and_then(number)
+                };
                 value += cell.unwrap_or_default() * way.scale;
                 rounding += way.rounding;
             }
@@ -84,7 +104,9 @@ impl Trace {
             Of::Trace => Some(String::new()),
             Of::Key(column) => Some(id(&self.full.process(&key_of(cell(column))))),
             Of::Id(column) => Some(id(&text(cell(column)))),
-            Of::Name(column) => Some(text(cell(column)).to_lowercase()).filter(|name| is_name(name)),
+            Of::Name(column) => {
+                Some(text(cell(column)).to_lowercase()).filter(|name| is_name(name))
+            }
         }
     }
 
@@ -101,7 +123,10 @@ impl Trace {
         let (full, summary) = (self.full.path.as_str(), self.summary.path.as_str());
         match from {
             From::Json(dump) => lines(&dumped(dump, &["--json", full])),
-            From::Range(dump) => lines(&dumped(dump, &["--json", "--range", "-1000000..1000000", full])),
+            From::Range(dump) => lines(&dumped(
+                dump,
+                &["--json", "--range", "-1000000..1000000", full],
+            )),
             From::Summary(dump) => lines(&dumped(dump, &["--json", summary])),
             From::Csv(dump) => {
                 let file = self.file("native.csv");
@@ -110,12 +135,13 @@ impl Trace {
             }
             From::Text(dump) => {
                 let options = ["--no-cmdline", "--no-digit-sep", "--process-format", "none"];
-                let options =
-                    if dump.starts_with("dns") || dump.starts_with("disk") && !dump.contains("--per") {
-                        &options[1..2]
-                    } else {
-                        &options[..]
-                    };
+                let options = if dump.starts_with("dns")
+                    || dump.starts_with("disk") && !dump.contains("--per")
+                {
+                    &options[1..2]
+                } else {
+                    &options[..]
+                };
                 // All rows, of which text shows a screenful unless it is asked for more.
                 super::printed::table(&dumped(dump, &[options, &["--top", "0", full]].concat()))
             }
@@ -128,14 +154,20 @@ impl Trace {
             From::Library(question) => {
                 let question = format!("@{question}");
                 let words: Vec<&str> = question.split(' ').collect();
-                lines(&answered(&[&["sql", "--format", "json", full], &words[..]].concat()))
+                lines(&answered(
+                    &[&["sql", "--format", "json", full], &words[..]].concat(),
+                ))
             }
             From::Info(pointer) => {
                 let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
                 let printed = answered(&[&["info", "--json"], &files[..]].concat());
                 let info: Value = serde_json::from_str(&printed).unwrap();
                 let rows = |pointer| part(info.pointer(pointer).unwrap_or(&Value::Null));
-                pointer.split(" or ").map(rows).find(|rows| !rows.is_empty()).unwrap_or_default()
+                pointer
+                    .split(" or ")
+                    .map(rows)
+                    .find(|rows| !rows.is_empty())
+                    .unwrap_or_default()
             }
             From::Compat(line) => {
                 let file = self.file("theirs.csv");
@@ -163,26 +195,46 @@ fn dumped(dump: &str, more: &[&str]) -> String {
 fn answered(args: &[&str]) -> String {
     let answer = run(args);
     assert!(answer.exit != Exit::Error, "{args:?}: {}", answer.err);
-    if answer.exit == Exit::Answered { answer.out } else { String::new() }
+    if answer.exit == Exit::Answered {
+        answer.out
+    } else {
+        String::new()
+    }
 }
 
 /// Objects behind the first line.
 fn lines(printed: &str) -> Vec<Row> {
-    printed.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+    printed
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn csv_rows(path: &str) -> Vec<Row> {
-    let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
+    let Ok(text) = std::fs::read_to_string(path) else {
+        return Vec::new();
+    };
     // Files of ETWAnalyzer begin with a line that names the separator, so that Excel takes them everywhere.
-    let is_theirs = text.lines().next().is_some_and(|titles| titles.starts_with("CSVOptions;"));
+    let is_theirs = text
+        .lines()
+        .next()
+        .is_some_and(|titles| titles.starts_with("CSVOptions;"));
     let separator = if is_theirs { b';' } else { b',' };
-    let mut reader = csv::ReaderBuilder::new().delimiter(separator).from_reader(text.as_bytes());
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(separator)
+        .from_reader(text.as_bytes());
     let titles = reader.headers().unwrap().clone();
     let row = |record: csv::StringRecord| {
         let cells = titles.iter().zip(record.iter());
-        cells.map(|(title, cell)| (title.to_owned(), Value::from(cell))).collect()
+        cells
+            .map(|(title, cell)| (title.to_owned(), Value::from(cell)))
+            .collect()
     };
-    reader.records().map(|record| row(record.unwrap())).collect()
+    reader
+        .records()
+        .map(|record| row(record.unwrap()))
+        .collect()
 }
 
 /// Rows of a part of `info`: of an object its members with their `key`, of a list its elements.
@@ -195,7 +247,10 @@ fn part(value: &Value) -> Vec<Row> {
     };
     match value {
         Value::Null => Vec::new(),
-        Value::Object(all) => all.iter().map(|(key, value)| row(Some(key), value)).collect(),
+        Value::Object(all) => all
+            .iter()
+            .map(|(key, value)| row(Some(key), value))
+            .collect(),
         Value::Array(all) => all.iter().map(|value| row(None, value)).collect(),
         one => vec![row(None, one)],
     }
@@ -203,11 +258,21 @@ fn part(value: &Value) -> Vec<Row> {
 
 /// A number, written as one or as text.
 fn number(cell: &Value) -> Option<f64> {
-    cell.as_f64().or_else(|| cell.as_str()?.replace(' ', "").parse().ok())
+    cell.as_f64()
+        .or_else(|| cell.as_str()?.replace(' ', "").parse().ok())
 }
 
 fn text(cell: &Value) -> String {
-    cell.as_str().map_or_else(|| if cell.is_null() { String::new() } else { cell.to_string() }, str::to_owned)
+    cell.as_str().map_or_else(
+        || {
+            if cell.is_null() {
+                String::new()
+            } else {
+                cell.to_string()
+            }
+        },
+        str::to_owned,
+    )
 }
 
 /// A key as a number, whatever it was written as.
@@ -225,12 +290,19 @@ fn id(text: &str) -> String {
         _ => text,
     };
     let digits = inner.split('#').next().unwrap_or_default().trim();
-    if digits.parse::<i64>().is_ok() { digits.to_owned() } else { "?".to_owned() }
+    if digits.parse::<i64>().is_ok() {
+        digits.to_owned()
+    } else {
+        "?".to_owned()
+    }
 }
 
 /// Whether something has a name, and not what stands for those without.
 fn is_name(name: &str) -> bool {
-    !name.is_empty() && name != "?" && !name.starts_with('(') && !name.starts_with("flushes, and files")
+    !name.is_empty()
+        && name != "?"
+        && !name.starts_with('(')
+        && !name.starts_with("flushes, and files")
 }
 
 /// The rows of a part of `info` by their keys, for tests of this module.
@@ -247,7 +319,12 @@ fn ids_are_those_of_all_spellings() {
     for (spelling, expected) in spellings {
         assert_eq!(id(spelling), expected, "{spelling}");
     }
-    let rows: BTreeMap<String, Value> =
-        part(&serde_json::json!({"4": {"n": 1}})).remove(0).into_iter().collect();
-    assert_eq!((text(&rows["key"]), number(&rows["n"])), ("4".into(), Some(1.0)));
+    let rows: BTreeMap<String, Value> = part(&serde_json::json!({"4": {"n": 1}}))
+        .remove(0)
+        .into_iter()
+        .collect();
+    assert_eq!(
+        (text(&rows["key"]), number(&rows["n"])),
+        ("4".into(), Some(1.0))
+    );
 }

@@ -62,16 +62,29 @@ fn a_quantity_is_the_same_whatever_way_it_is_asked_for() {
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from).min(4) {
+        for _ in 0..std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(4)
+        {
             scope.spawn(work);
         }
     });
     let (mut differences, compared) = found.into_inner().unwrap();
     differences.sort();
     let mut text = String::new();
-    differences.iter().take(PRINTED).for_each(|line| writeln!(text, "{line}").unwrap());
-    assert!(differences.is_empty(), "{} differences:\n{text}", differences.len());
-    assert!(compared > 1500 || !has_all(), "{compared} values were compared");
+    differences
+        .iter()
+        .take(PRINTED)
+        .for_each(|line| writeln!(text, "{line}").unwrap());
+    assert!(
+        differences.is_empty(),
+        "{} differences:\n{text}",
+        differences.len()
+    );
+    assert!(
+        compared > 1500 || !has_all(),
+        "{compared} values were compared"
+    );
 }
 
 /// The differences between the ways to ask for a quantity, and how many values were compared.
@@ -81,21 +94,31 @@ fn compare(quantity: &Quantity, trace: &Trace) -> (Vec<String>, usize) {
     }
     let values = |way: &Way| {
         let mut values = trace.values(way);
-        quantity.without.iter().for_each(|key| _ = values.remove(*key));
+        quantity
+            .without
+            .iter()
+            .for_each(|key| _ = values.remove(*key));
         values
     };
-    let Some((first, others)) = quantity.ways.split_first() else { return (Vec::new(), 0) };
+    let Some((first, others)) = quantity.ways.split_first() else {
+        return (Vec::new(), 0);
+    };
     let expected = values(first);
     let (mut differences, mut compared) = (Vec::new(), 0);
     for way in others {
         let found = values(way);
-        let keys: std::collections::BTreeSet<&String> = expected.keys().chain(found.keys()).collect();
+        let keys: std::collections::BTreeSet<&String> =
+            expected.keys().chain(found.keys()).collect();
         for key in keys {
             let of = |values: &Values| values.get(key).copied().unwrap_or_default();
             let ((a, rounding_a), (b, rounding_b)) = (of(&expected), of(&found));
             compared += 1;
             // What rounds to nothing may be left out, and sums of numbers with a fraction are not exact.
-            let least = if found.contains_key(key) { rounding_b } else { way.rounding };
+            let least = if found.contains_key(key) {
+                rounding_b
+            } else {
+                way.rounding
+            };
             if (a - b).abs() > rounding_a + least + 1e-9 * a.abs() {
                 differences.push(format!(
                     "{}, {}, {key:?}: {a} by {:?} {}, {b} by {:?} {}",
@@ -112,40 +135,72 @@ fn compare(quantity: &Quantity, trace: &Trace) -> (Vec<String>, usize) {
 fn cpu_without_samples_is_called_running() {
     let trace = crate::support::trace("syscalls-5.etl");
     let of = |args: &[&str]| run(&[&["dump", "cpu"], args, &[trace.as_str()]].concat()).out;
-    for args in [&[][..], &["--range", "0..100"], &["--by", "thread"], &["--stacks"], &["--bottom-up"]] {
+    for args in [
+        &[][..],
+        &["--range", "0..100"],
+        &["--by", "thread"],
+        &["--stacks"],
+        &["--bottom-up"],
+    ] {
         let text = of(args);
-        assert!(text.contains("no CPU was sampled: running is time on processors"), "{args:?}: {text}");
+        assert!(
+            text.contains("no CPU was sampled: running is time on processors"),
+            "{args:?}: {text}"
+        );
         assert!(!text.contains("CPU ms"), "{args:?}: {text}");
         let json = of(&[args, &["--json"]].concat());
         let rows: Vec<&str> = json.lines().skip(1).collect();
         assert!(
-            !rows.is_empty() && rows.iter().all(|row| row.contains(r#"source":"context_switches""#)),
+            !rows.is_empty()
+                && rows
+                    .iter()
+                    .all(|row| row.contains(r#"source":"context_switches""#)),
             "{json}"
         );
     }
     let sums = of(&["--show-total", "total"]);
     let heading = sums.lines().next().unwrap_or_default();
-    assert!(heading.contains("  Running ") && !heading.contains("CPU "), "{sums}");
+    assert!(
+        heading.contains("  Running ") && !heading.contains("CPU "),
+        "{sums}"
+    );
 }
 
 /// Two traces whose CPU is of different things are not compared or added up.
 #[test]
 fn cpu_of_different_sources_is_not_mixed() {
-    let (sampled, switched) = (crate::support::trace("sched-5.etl"), crate::support::trace("syscalls-5.etl"));
+    let (sampled, switched) = (
+        crate::support::trace("sched-5.etl"),
+        crate::support::trace("syscalls-5.etl"),
+    );
     for output in [&[][..], &["--json"]] {
-        let merged =
-            run(&[&["dump", "cpu", "--merge"], output, &[sampled.as_str(), switched.as_str()]].concat());
+        let merged = run(&[
+            &["dump", "cpu", "--merge"],
+            output,
+            &[sampled.as_str(), switched.as_str()],
+        ]
+        .concat());
         assert_eq!(merged.exit, crate::support::Exit::Error, "{}", merged.out);
         assert!(
-            merged.err.contains("sched-5.etl is sampled, that of syscalls-5.etl is time on processors"),
+            merged
+                .err
+                .contains("sched-5.etl is sampled, that of syscalls-5.etl is time on processors"),
             "{}",
             merged.err
         );
-        assert!(merged.err.contains("hint: ask each trace on its own"), "{}", merged.err);
+        assert!(
+            merged.err.contains("hint: ask each trace on its own"),
+            "{}",
+            merged.err
+        );
     }
     let each = run(&["dump", "cpu", "--show-total", "file", &sampled, &switched]);
     let last = each.out.lines().last().unwrap_or_default();
-    assert!(last.contains("not summed up") && last.contains("sampled in 1"), "{}", each.out);
+    assert!(
+        last.contains("not summed up") && last.contains("sampled in 1"),
+        "{}",
+        each.out
+    );
     let one = run(&["dump", "cpu", "--merge", &switched, &switched]);
     assert!(
         one.exit == crate::support::Exit::Answered && one.out.contains("Running ms"),

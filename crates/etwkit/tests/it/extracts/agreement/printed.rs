@@ -4,7 +4,9 @@ use serde_json::{Map, Value};
 
 /// The lines of a section, behind its heading.
 pub(super) fn section<'t>(text: &'t str, heading: &str) -> &'t str {
-    let Some(at) = text.find(&format!("\n{heading}")) else { return "" };
+    let Some(at) = text.find(&format!("\n{heading}")) else {
+        return "";
+    };
     let behind = &text[at + 1..];
     let begin = behind.find('\n').map_or(behind.len(), |end| end + 1);
     let section = &behind[begin..];
@@ -19,7 +21,11 @@ pub(super) fn table(text: &str) -> Vec<Map<String, Value>> {
     let row = |line: &str| {
         let line: Vec<char> = line.chars().collect();
         let cells = titles.iter().map(|(title, from, to)| {
-            let cell = if is_word(title) { word(&line, *from) } else { number(&line, *to) };
+            let cell = if is_word(title) {
+                word(&line, *from)
+            } else {
+                number(&line, *to)
+            };
             (title.clone(), Value::from(cell))
         });
         cells.collect::<Map<String, Value>>()
@@ -81,7 +87,11 @@ fn titles(line: &str) -> Vec<(String, usize, usize)> {
 
 /// The number that ends there: groups of its digits have one blank between, columns two.
 fn number(line: &[char], end: usize) -> String {
-    if end > line.len() || end == 0 || line[end - 1] == ' ' || line.get(end).is_some_and(|c| *c != ' ') {
+    if end > line.len()
+        || end == 0
+        || line[end - 1] == ' '
+        || line.get(end).is_some_and(|c| *c != ' ')
+    {
         return String::new();
     }
     let mut from = end;
@@ -90,13 +100,21 @@ fn number(line: &[char], end: usize) -> String {
     }
     let cell: String = line[from..end].iter().collect();
     let cell = cell.trim_end_matches(" B").replace(' ', "");
-    if cell.parse::<f64>().is_ok() { cell } else { String::new() }
+    if cell.parse::<f64>().is_ok() {
+        cell
+    } else {
+        String::new()
+    }
 }
 
 /// The word that begins there, to the next column.
 fn word(line: &[char], from: usize) -> String {
     let rest: String = line.iter().skip(from).collect();
-    rest.split("  ").next().unwrap_or_default().trim_end().to_owned()
+    rest.split("  ")
+        .next()
+        .unwrap_or_default()
+        .trim_end()
+        .to_owned()
 }
 
 #[test]
@@ -107,7 +125,10 @@ fn cells_stand_below_their_titles() {
         .iter()
         .map(|row| ["CPU ms", "MB", "Process"].map(|title| row[title].as_str().unwrap()))
         .collect();
-    assert_eq!(cells, [["5", "1000.250", "a b(8) +"], ["", "2.000", "c(9)"]]);
+    assert_eq!(
+        cells,
+        [["5", "1000.250", "a b(8) +"], ["", "2.000", "c(9)"]]
+    );
     assert_eq!(section("\nA\n  1\n\nB: c\n  2\n  3\n\nD", "B"), "  2\n  3");
     assert!(table("nothing").is_empty());
 }

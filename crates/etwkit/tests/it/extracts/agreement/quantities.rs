@@ -1,6 +1,8 @@
 //! The quantities, and all the ways to ask for each. A new way is one more row.
 
-use super::ways::From::{Compat, Csv, Info, Json, Library, Overview, Range, Sql, Summary, SummarySql, Text};
+use super::ways::From::{
+    Compat, Csv, Info, Json, Library, Overview, Range, Sql, Summary, SummarySql, Text,
+};
 use super::ways::Of::{Id, Key, Name, Trace};
 use super::ways::{Quantity, way};
 

@@ -57,17 +57,31 @@ pub(super) struct Way {
 }
 
 pub(super) const fn way(from: From, of: Of, value: &'static str) -> Way {
-    Way { from, of, value, only: None, scale: 1.0, rounding: 0.0 }
+    Way {
+        from,
+        of,
+        value,
+        only: None,
+        scale: 1.0,
+        rounding: 0.0,
+    }
 }
 
 impl Way {
     pub(super) const fn only(self, column: &'static str, value: &'static str) -> Self {
-        Self { only: Some((column, value)), ..self }
+        Self {
+            only: Some((column, value)),
+            ..self
+        }
     }
 
     /// Numbers in another unit, written with so many units as the last digit.
     pub(super) const fn in_units(self, scale: f64, last_digit: f64) -> Self {
-        Self { scale, rounding: scale * last_digit, ..self }
+        Self {
+            scale,
+            rounding: scale * last_digit,
+            ..self
+        }
     }
 }
 
