@@ -297,41 +297,6 @@ fn unsafe_code_is_one_block_in_extract() {
     assert!(blocks[0].contains("crates/extract/src"), "{blocks:#?}");
 }
 
-#[test]
-fn the_binary_stays_small() {
-    // What a command needs lies in its crate: here are arguments, requests and printers.
-    let mut files = Vec::new();
-    sources(&root().join("crates/etwkit/src"), &mut files);
-    let lines = |file: &PathBuf| {
-        let source = std::fs::read_to_string(file).unwrap();
-        source
-            .split("#[cfg(test)]\nmod tests")
-            .next()
-            .unwrap()
-            .lines()
-            .count()
-    };
-    let lines: usize = files.iter().map(lines).sum();
-    assert!(lines < 9_000, "the binary has {lines} lines without tests");
-}
-
-#[test]
-fn files_tell_one_story() {
-    let mut files = Vec::new();
-    sources(&root().join("crates"), &mut files);
-    for file in files
-        .iter()
-        .filter(|file| !file.components().any(|part| part.as_os_str() == "tests"))
-    {
-        let lines = std::fs::read_to_string(file).unwrap().lines().count();
-        assert!(
-            lines <= 500,
-            "{} has {lines} lines; split it",
-            file.display()
-        );
-    }
-}
-
 /// Whoever reads one file of a circle has to read all of them.
 #[test]
 fn files_do_not_import_each_other_in_wide_circles() {
