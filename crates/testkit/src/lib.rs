@@ -2,6 +2,9 @@
 //!
 //! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and `made/info/*.json`.
 //! Where it is not set, tests that need it say so and pass; under `CI` that is a failure.
+//!
+//! With `ETWKIT_ALL=1`, as `scripts/test --all` sets it, tests go through every trace, strength and
+//! combination that they can; without it each takes the smallest data that can show what it asserts.
 
 #![recursion_limit = "512"]
 #![allow(
@@ -58,6 +61,30 @@ pub fn skip(what: &str) {
         std::env::var_os("CI").is_none_or(|ci| ci.is_empty()),
         "skipped under CI: {what}"
     );
+}
+
+/// Whether tests go through everything that they can: all traces, all strengths, all combinations.
+#[must_use]
+pub fn is_exhaustive() -> bool {
+    std::env::var_os("ETWKIT_ALL").is_some_and(|all| !all.is_empty() && all != "0")
+}
+
+/// One trace of each series: `NAME-5.etl` stands for `NAME-4.etl` and `NAME-6.etl`, which another
+/// seed or version of Windows made of the same machine. All of them if tests are exhaustive.
+#[must_use]
+pub fn one_of_each_series(files: Vec<PathBuf>) -> Vec<PathBuf> {
+    if is_exhaustive() {
+        return files;
+    }
+    let fifth_of = |path: &Path| {
+        let stem = path.file_stem()?.to_str()?;
+        let (series, number) = stem.rsplit_once('-')?;
+        let is_numbered = number.bytes().all(|byte| byte.is_ascii_digit());
+        is_numbered.then(|| path.with_file_name(format!("{series}-5.etl")))
+    };
+    let is_kept =
+        |path: &PathBuf| fifth_of(path).is_none_or(|fifth| fifth == **path || !fifth.exists());
+    files.into_iter().filter(is_kept).collect()
 }
 
 /// A trace with its expected results.

@@ -8,6 +8,7 @@ use std::path::Path;
 use etwkit_synth::Truth;
 use etwkit_synth::cards::{CARDS, Case};
 use etwkit_synth::truth::Acted;
+use etwkit_testkit::is_exhaustive;
 use serde_json::Value;
 
 use crate::support::{Answer, Exit, json_lines, run};
@@ -193,7 +194,9 @@ fn check_part(part: usize) {
             is_healthy: true,
             ..Case::new(vec![card], seed)
         };
-        [strong, weak, twin]
+        // A weaker cause is no other one; `benches/scoreboard` measures how weak it may be.
+        let weak = is_exhaustive().then_some(weak);
+        [strong, twin].into_iter().chain(weak)
     }));
 }
 

@@ -491,7 +491,7 @@ fn rules_for_all(extracts: &[PathBuf], file: &Path) {
 #[test]
 fn no_dump_goes_past_the_rules() {
     let folder = tempfile::tempdir().unwrap();
-    let extracts = together::extracts(folder.path());
+    let extracts = together::extracts();
     let rules = folder.path().join("rules.xml");
     rules_for_all(&extracts, &rules);
     let with_rules = format!("--rename-rules {} ", rules.display());

@@ -1,7 +1,8 @@
 //! Many extracts in one question: each answers as it does alone.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use crate::extracts::Extract;
 use crate::support::{Exit, run, trace};
 
 const TRACES: [&str; 6] = [
@@ -48,17 +49,11 @@ pub(crate) const QUESTIONS: &[&str] = &[
     "syscall",
 ];
 
-pub(crate) fn extracts(folder: &Path) -> Vec<PathBuf> {
+/// Extracts of [`TRACES`], which all tests share.
+pub(crate) fn extracts() -> Vec<PathBuf> {
     let extract = |name: &&str| {
-        let out = folder.join(format!("{name}.etwx"));
-        let answer = run(&[
-            "extract",
-            &trace(&format!("{name}.etl")),
-            "--out",
-            out.to_str().unwrap(),
-        ]);
-        assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
-        out
+        let extract = Extract::of(&[&trace(&format!("{name}.etl"))], &[]);
+        PathBuf::from(&extract.path)
     };
     TRACES.iter().map(extract).collect()
 }
@@ -119,8 +114,7 @@ fn sorted<'a>(question: &str, lines: impl Iterator<Item = &'a String>) -> Vec<&'
 
 #[test]
 fn extracts_answer_together_as_each_does_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let extracts = extracts(folder.path());
+    let extracts = extracts();
     // So many that several are asked together, after others have been asked alone.
     let many: Vec<PathBuf> = (0..3).flat_map(|_| extracts.iter().cloned()).collect();
     let mut rows = 0;
@@ -140,9 +134,18 @@ fn extracts_answer_together_as_each_does_alone() {
 #[test]
 fn what_was_answered_is_there_although_a_later_extract_is_broken() {
     let folder = tempfile::tempdir().unwrap();
-    let mut extracts = extracts(folder.path());
-    extracts.truncate(3);
-    std::fs::write(extracts[2].join("process.parquet"), "no table").unwrap();
+    let mut extracts = extracts();
+    extracts.truncate(2);
+    let broken = folder.path().join("broken.etwx");
+    let extract = run(&[
+        "extract",
+        &trace("files-5.etl"),
+        "--out",
+        broken.to_str().unwrap(),
+    ]);
+    assert_eq!(extract.exit, Exit::Answered, "{}", extract.err);
+    std::fs::write(broken.join("process.parquet"), "no table").unwrap();
+    extracts.push(broken);
     let names: Vec<&str> = extracts.iter().map(|path| path.to_str().unwrap()).collect();
     for dump in ["process", "cpu", "file", "version", "dns"] {
         let answered =

@@ -16,3 +16,5 @@ mod support;
 mod system;
 mod trees;
 mod waits;
+
+pub(crate) use self::support::Extract;

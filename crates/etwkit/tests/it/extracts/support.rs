@@ -1,12 +1,14 @@
 //! An extract in a temporary folder, and questions to it.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use etwkit_testkit::{read_json, traces};
 use serde_json::{Map, Value};
 
+use crate::architecture::root;
 use crate::support::{Answer, Exit, made, run};
 use crate::transcripts::compare;
 
@@ -14,53 +16,40 @@ use crate::transcripts::compare;
 const TOLERANCE_US: f64 = 0.6;
 
 /// The extract of a trace, with what the truth calls its processes.
-pub(super) struct Extract {
-    pub(super) path: String,
+pub(crate) struct Extract {
+    pub(crate) path: String,
     /// `pid`, `pid#2`, … by process key.
     keys: HashMap<i64, String>,
 }
 
 impl Extract {
-    /// Extracts a trace, once for all tests.
+    /// Extracts a trace once for all tests. Tests that need another extract do not wait for it.
     #[track_caller]
-    pub(super) fn of(traces: &[&str], options: &[&str]) -> Arc<Self> {
-        type Known = HashMap<Vec<String>, (usize, Option<Arc<Extract>>)>;
+    pub(crate) fn of(traces: &[&str], options: &[&str]) -> Arc<Self> {
+        type Known = HashMap<Vec<String>, Arc<OnceLock<Arc<Extract>>>>;
         static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
         let key: Vec<String> = options
             .iter()
             .chain(traces)
             .map(|text| (*text).to_owned())
             .collect();
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.get_or_insert_default();
-        let number = known.len();
-        let entry = known.entry(key).or_insert((number, None));
-        Arc::clone(
-            entry
-                .1
-                .get_or_insert_with(|| Arc::new(Self::new(entry.0, traces, options))),
-        )
+        let one = {
+            let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(known.get_or_insert_default().entry(key).or_default())
+        };
+        Arc::clone(one.get_or_init(|| Arc::new(Self::new(traces, options))))
     }
 
-    fn new(number: usize, traces: &[&str], options: &[&str]) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("extracts");
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder
-            .join(format!("{number}.etwx"))
-            .to_str()
-            .unwrap()
-            .to_owned();
-        let answer = run(&[
-            &["extract", "--one-session", "--out", &path],
-            options,
-            traces,
-        ]
-        .concat());
-        assert_eq!(
-            (answer.exit, answer.other_errors().as_str()),
-            (Exit::Answered, ""),
-            "{traces:?}"
-        );
+    fn new(traces: &[&str], options: &[&str]) -> Self {
+        let path = kept(traces, options, |out| {
+            let answer =
+                run(&[&["extract", "--one-session", "--out", out], options, traces].concat());
+            assert_eq!(
+                (answer.exit, answer.other_errors().as_str()),
+                (Exit::Answered, ""),
+                "{traces:?}"
+            );
+        });
         let mut extract = Self {
             path,
             keys: HashMap::new(),
@@ -104,6 +93,76 @@ impl Extract {
     pub(super) fn process(&self, key: &Value) -> String {
         key.as_i64()
             .map_or_else(|| "?".to_owned(), |key| self.keys[&key].clone())
+    }
+}
+
+/// Path of the extract of traces, which is made unless an earlier run of the tests left it: the same
+/// bytes and options give the same extract while the crates that write it are the same.
+fn kept(traces: &[&str], options: &[&str], make: impl FnOnce(&str)) -> String {
+    let mut hasher = DefaultHasher::new();
+    options.hash(&mut hasher);
+    for trace in traces {
+        // The name is shown in answers.
+        trace.hash(&mut hasher);
+        std::fs::read(trace).unwrap().hash(&mut hasher);
+    }
+    let path = folder_of_extracts().join(format!("{:016x}.etwx", hasher.finish()));
+    if !path.exists() {
+        let unfinished = path.with_extension(format!("{}.etwx", std::process::id()));
+        make(unfinished.to_str().unwrap());
+        std::fs::rename(&unfinished, &path).unwrap();
+    }
+    path.to_str().unwrap().to_owned()
+}
+
+/// The folder of extracts that the present state of the writing crates made. Folders of other states
+/// are removed.
+fn folder_of_extracts() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("extracts");
+        let folder = all.join(format!("{:016x}", state_of_the_writer()));
+        std::fs::create_dir_all(&folder).unwrap();
+        for entry in std::fs::read_dir(&all).unwrap() {
+            let other = entry.unwrap().path();
+            if other != folder {
+                std::fs::remove_dir_all(other).unwrap();
+            }
+        }
+        folder
+    })
+}
+
+/// A hash of the sources that decide what an extract holds: all but those of questions and front ends.
+fn state_of_the_writer() -> u64 {
+    const ABOVE: [&str; 9] = [
+        "analysis", "compat", "engine", "export", "mcp", "query", "server", "testkit", "wpa",
+    ];
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(root().join("crates")).unwrap() {
+        let folder = entry.unwrap();
+        let name = folder.file_name().into_string().unwrap();
+        if !ABOVE.contains(&name.as_str()) {
+            all_files(&folder.path().join("src"), &mut files);
+        }
+    }
+    files.push(root().join("Cargo.lock"));
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        std::fs::read(file).unwrap().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn all_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all_files(&path, found);
+        } else {
+            found.push(path);
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Mutex;
 
-use etwkit_testkit::{Sample, samples};
+use etwkit_testkit::{Sample, is_exhaustive, samples};
 
 use self::asked::Trace;
 use self::quantities::QUANTITIES;
@@ -18,24 +18,23 @@ use self::ways::{Quantity, Way};
 use super::support::has_all;
 use crate::support::run;
 
-/// Traces that are asked unless all are: one of each scenario, and some real ones, small and large.
+/// Traces that are asked unless tests are exhaustive: one of each scenario, and real ones.
 const SOME: &[&str] = &[
     "dns-5",
     "dotnet-5",
     "files-5",
-    "lost-4",
+    "lost-5",
     "pmc-5",
     "reuse-5",
     "handles-5",
     "syscalls-5",
-    "sched-6",
+    "sched-5",
     "tcp-5",
     "waitchain-14",
     "clock32-5",
     "gcevents",
     "net.4.5.2.x64",
     "tx_Process",
-    "ShutdownPerfDiagLogger",
 ];
 
 /// Differences that are printed.
@@ -46,8 +45,7 @@ type Values = BTreeMap<String, (f64, f64)>;
 
 #[test]
 fn a_quantity_is_the_same_whatever_way_it_is_asked_for() {
-    let all = std::env::var_os("ETWKIT_ALL_TRACES").is_some();
-    let chosen = |sample: &Sample| all || SOME.contains(&sample.name.as_str());
+    let chosen = |sample: &Sample| is_exhaustive() || SOME.contains(&sample.name.as_str());
     let samples: Vec<Sample> = samples().into_iter().filter(chosen).collect();
     let (next, found) = (Mutex::new(samples.iter()), Mutex::new((Vec::new(), 0)));
     let work = || {
