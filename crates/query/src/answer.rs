@@ -29,7 +29,7 @@ pub struct Answer {
     rows: Rows,
 }
 
-/// Where the rows come from.
+/// The source of the rows of an answer.
 #[derive(Debug)]
 enum Rows {
     /// They were computed before.
@@ -49,8 +49,8 @@ struct Work {
 }
 
 impl Answer {
-    /// Starts reading the stream on the threads that it was begun on. Where that fails over what an extract
-    /// holds, `damage` looks for the file that is to blame.
+    /// Starts reading the stream on the threads on which it was started. If reading the extract
+    /// fails, `damage` looks for the damaged file.
     pub(crate) fn start(
         mut stream: SendableRecordBatchStream,
         threads: Threads,
@@ -82,7 +82,7 @@ impl Answer {
                     Err(_) => Err(damage().map_or_else(stopped, Error::Extract)),
                 };
                 let is_last = next.is_err();
-                // Sending fails when the reader has gone, and behind an error there are no more rows.
+                // Sending fails when the reader has gone. After an error there are no more rows.
                 if sender.send(next).await.is_err() || is_last {
                     break;
                 }
@@ -139,7 +139,8 @@ impl Held {
     /// # Errors
     /// With the ones before they are more than an answer may take.
     pub fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        // A batch may be a slice of a larger column that others hold, too: only its own part is counted.
+        // A batch can be a slice of a larger column that others also hold: only its own part is
+        // counted.
         let columns = batch.columns().iter();
         let bytes = columns
             .map(|column| column.to_data().get_slice_memory_size().unwrap_or_default())
@@ -179,7 +180,7 @@ impl Work {
             .block_on(cancel.or(async { self.batches.recv().await.transpose() }));
         if next.is_err() {
             self.give_up();
-            // Batches that were computed meanwhile are thrown away: behind an error there are no more rows.
+            // Batches computed in the meantime are dropped: after an error there are no more rows.
             self.batches.close();
             while self.batches.try_recv().is_ok() {}
         }

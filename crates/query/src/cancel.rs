@@ -16,13 +16,13 @@ use crate::{Error, Result};
 pub struct Cancel(Arc<watch::Sender<bool>>);
 
 impl Cancel {
-    /// Asks what is under way to stop, and what is asked from now on, too.
+    /// Stops running questions and all later ones.
     pub fn ask(&self) {
         // Unlike `send` it also works while nothing waits, so that a question that starts later sees it.
         self.0.send_replace(true);
     }
 
-    /// Whether questions are to stop.
+    /// Returns `true` if questions are to stop.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         *self.0.borrow()

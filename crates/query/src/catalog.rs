@@ -1,4 +1,4 @@
-//! Which tables a session has. Looking one up opens nothing.
+//! The tables of a session. Looking one up opens nothing.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(crate) struct Tables {
     sources: Arc<[Arc<Source>]>,
     declared: HashMap<&'static str, Arc<DeclaredTable>>,
     loader: Arc<Loader>,
-    /// What processes are called.
+    /// Rules for the names of processes.
     names: Option<Arc<RenameRules>>,
     has_trace_id: bool,
     /// Tables that were recorded and that an extract does without.
@@ -83,7 +83,7 @@ impl Tables {
         }
     }
 
-    /// Those of each source alone.
+    /// Returns one catalog for each source.
     pub(crate) fn each(&self) -> impl Iterator<Item = Arc<Self>> {
         let only =
             |source: &Arc<Source>| Self::new([source.clone()].into(), self.names.clone(), true);
@@ -92,17 +92,18 @@ impl Tables {
             .map(move |source| Arc::new(only(source)))
     }
 
-    /// Whether each table leads with `trace_id`.
+    /// Returns `true` if each table leads with `trace_id`.
     pub(crate) const fn has_trace_id(&self) -> bool {
         self.has_trace_id
     }
 
-    /// Whether there are several extracts.
+    /// Returns `true` if there are several extracts.
     pub(crate) fn is_several(&self) -> bool {
         self.sources.len() > 1
     }
 
-    /// Whether a declared table has rows in any source; `None` if no such table is declared. Nothing is read.
+    /// Returns `true` if a declared table has rows in any source, and `None` if no table of that
+    /// name is declared. Reads nothing.
     pub(crate) fn has_rows(&self, table: &str) -> Option<bool> {
         self.declared
             .contains_key(table)
@@ -139,12 +140,13 @@ impl Tables {
             .filter_map(|source| Some((source.path.as_str(), source.manifest()?)))
     }
 
-    /// Whether a source was made of an extract of another program.
+    /// Returns `true` if a source was imported from an extract of another program.
     pub(crate) fn is_imported(&self) -> bool {
         self.sources.iter().any(|source| source.is_imported())
     }
 
-    /// What is wrong with the files of these tables, or of those that frames are looked up in.
+    /// Returns the first error found in the files of these tables, or of the tables in which frames
+    /// are looked up.
     pub(crate) fn damage(&self, names: &BTreeSet<String>) -> Option<StoreError> {
         let is_read =
             |file: &&TableFile| names.contains(&file.name) || FRAME_TABLES.contains(&&*file.name);
@@ -199,7 +201,7 @@ impl Tables {
         }
     }
 
-    /// How many extracts there are.
+    /// Returns the number of extracts.
     pub(crate) fn source_count(&self) -> usize {
         self.sources.len()
     }
@@ -223,7 +225,7 @@ impl Tables {
         self.sources.iter().map(|source| source.run_id()).collect()
     }
 
-    /// Whether no two extracts are of the same trace, so that `run_id` identifies each.
+    /// Returns `true` if no two extracts are of the same trace, so that `run_id` identifies each.
     pub(crate) fn has_distinct_runs(&self) -> bool {
         let distinct: BTreeSet<i64> = self.sources.iter().map(|source| source.run_id()).collect();
         distinct.len() == self.sources.len()

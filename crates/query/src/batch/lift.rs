@@ -1,9 +1,10 @@
 //! A question about one extract becomes the same question about several: every step of its plan keeps the
 //! extracts apart.
 //!
-//! Tables lead with `trace_id`. Joins and windows stay inside an extract, groups and the order of rows lead
-//! with its number, and an aggregate over all rows has one row for each extract, also for one without rows. A
-//! plan with a step that cannot be lifted so is refused; then the extracts are asked one by one.
+//! Tables lead with `trace_id`. Joins and windows stay inside an extract. Groups and the order of
+//! rows lead with the number of the extract. An aggregate over all rows has one row for each
+//! extract, including extracts without rows. A plan with a step that cannot be lifted is refused;
+//! the extracts are then queried one by one.
 
 use std::sync::Arc;
 
@@ -25,9 +26,9 @@ use crate::catalog::Tables;
 use crate::provider::TRACE_ID;
 use crate::views::EXTRACT;
 
-/// Aggregates that are null where there are no rows.
-// A left join gives an extract without rows the same null. Aggregates that are not listed may have another
-// value there, so that questions with them are asked of one extract at a time.
+/// Aggregates that are null for an empty input.
+// A left join gives an extract without rows the same null. Aggregates that are not listed may have
+// another value there, so questions with them run on one extract at a time.
 const NULL_WITHOUT_ROWS: &[&str] = &[
     "sum",
     "min",
@@ -44,8 +45,8 @@ const NULL_WITHOUT_ROWS: &[&str] = &[
 /// A plan, and its column with the number of the extract; `None` for rows that do not come from extracts.
 type Lifted = (LogicalPlan, Option<Column>);
 
-/// The plan of a question about one extract as one about all of these. Its first column is `trace_id`; what
-/// follows are the columns of the question.
+/// Turns the plan of a question about one extract into a plan about all of these extracts. Its
+/// first column is `trace_id`, followed by the columns of the question.
 ///
 /// # Errors
 /// A step of the plan is of an unknown kind.
@@ -119,7 +120,7 @@ impl Lift<'_> {
     fn projection(&mut self, plan: &LogicalPlan, projection: &Projection) -> Result<Lifted> {
         let (input, trace) = self.plan(&projection.input)?;
         let (input, mut exprs) = self.expressions(plan, input, trace.as_ref(), &projection.expr)?;
-        // In front, so that the columns of the question keep their order behind it.
+        // First, so that the columns of the question keep their order after it.
         exprs.splice(0..0, trace.clone().map(Expr::Column));
         Ok((
             LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(input))?),
@@ -144,8 +145,8 @@ impl Lift<'_> {
             return not_impl_err!("the first rows of several extracts");
         }
         let (input, trace) = self.plan(&sort.input)?;
-        // Extracts come in their order and rows of each in that of the question, so that they only have to be
-        // cut apart.
+        // Rows are in the order of the extracts, and within an extract in the order of the
+        // question, so that they only have to be cut apart.
         let first = trace
             .clone()
             .map(|trace| SortExpr::new(Expr::Column(trace), true, false));
@@ -402,7 +403,7 @@ impl Lift<'_> {
     }
 }
 
-/// The left rows with what the right one has of the same extract.
+/// Left-joins two inputs on the number of the extract.
 fn joined(
     left: LogicalPlan,
     of_left: &Column,
@@ -421,8 +422,8 @@ fn joined(
     )?))
 }
 
-/// Whether a question has one row at most: where it has none, its value is null, as it is where a join finds
-/// nothing.
+/// Returns `true` if a question has at most one row. Without a row its value is null, which is also
+/// what a join without a match gives.
 fn is_one_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
@@ -433,7 +434,7 @@ fn is_one_row(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// What an aggregate is where there are no rows, if that is not null.
+/// Returns the value of an aggregate over no rows, or `None` if that is null.
 fn without_rows(expr: &Expr) -> Result<Option<Expr>> {
     match expr {
         Expr::Alias(alias) => without_rows(&alias.expr),

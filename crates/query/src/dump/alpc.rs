@@ -15,7 +15,7 @@ const PORTS: Among = Among::Texts(
 );
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words AlpcBy {
         "service" => Service = "All messages from one process to another at a port.",
         "sender" => Sender = "All messages that a process sent.",
@@ -35,14 +35,14 @@ declare! {
             "Time of single messages.",
     }
 
-    /// Which messages.
+    /// Options of `dump alpc`.
     #[derive(Eq)]
     pub request AlpcRequest {
-        /// Which processes sent them
+        /// Processes that sent the messages
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: AlpcBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only messages that these processes received: names with or without .exe, or ids (*, ?, several
         /// with ;, ! excludes)

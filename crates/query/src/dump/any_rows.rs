@@ -9,7 +9,7 @@ use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
 use crate::library::Query;
 use crate::{Error, Parameter, Result, Session};
 
-/// A value of such a row.
+/// A value of one of these rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnyValue {
     /// There is none.
@@ -18,14 +18,14 @@ pub enum AnyValue {
     Whole(i64),
     /// Another number.
     Number(f64),
-    /// Text, and what has no other form here.
+    /// Text, and all values without another form here.
     Text(String),
 }
 
 /// A row: its values by the names of their columns.
 pub type AnyRow = BTreeMap<String, AnyValue>;
 
-/// The first rows of a question, at most so many, and whether there are more.
+/// Returns the first rows of a question, at most `most`, and whether there are more.
 ///
 /// # Errors
 /// The SQL cannot be planned or fails.

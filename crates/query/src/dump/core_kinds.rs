@@ -1,4 +1,4 @@
-//! CPU by kind of core beside the rows of processes and methods.
+//! CPU by kind of core, in addition to the rows of processes and methods.
 
 declare! {
     /// CPU of a row on each kind of core, of machines with several kinds.
@@ -106,9 +106,9 @@ impl CoreKinds {
 /// Classes with columns of their own; processors have three at most.
 const CLASSES: [i64; 3] = [0, 1, 2];
 
-/// What rows have of each class, and how it follows from the rows of that class: one, if there are any.
-// `C` stands for the condition on the class, with which it is replaced. Speeds without measured time are
-// those of no sample at all, so that they count as missing.
+/// Columns of each efficiency class: name, SQL type, and the aggregate over the rows of the class.
+// `C` is replaced with the condition on the class. Speeds without measured time belong to no
+// sample, so they count as missing.
 const COLUMNS: [(&str, &str, &str); 8] = [
     ("cpu_ns", "BIGINT", "sum(cpu_ns) FILTER (WHERE C)"),
     (
@@ -144,7 +144,7 @@ const COLUMNS: [(&str, &str, &str); 8] = [
     ),
 ];
 
-/// The column of what is left.
+/// The column for the CPU of all other classes.
 const OTHER: &str = "class_other_cpu_ns";
 
 /// Processors of each class that a process may use: those that at least one of its threads was allowed to run

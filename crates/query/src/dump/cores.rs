@@ -1,5 +1,5 @@
-//! Kinds of cores: what they are, how fast they ran and how deep they slept, who used them, and who waited
-//! for one while it was idle.
+//! Kinds of cores: properties, speeds, idle states, the processes that used them, and the threads
+//! that waited while one was idle.
 
 use super::cores_view::{CLASSES, CORE_SPEEDS, IDLE_STATES, METHODS, PRIORITIES, Priorities};
 use super::rows::Field;
@@ -27,15 +27,15 @@ impl CoresTable {
 }
 
 declare! {
-    /// Whose use of the cores.
+    /// Options of `dump cores`.
     #[derive(Eq)]
     pub request CoresRequest {
-        /// Which processes, in the tables that report them
+        /// Process filter, for the tables by process
         processes: ProcessQuery = group(),
-        /// How many of the processes with the most CPU
+        /// Number of processes, most CPU first
         top: Top = group(),
-        /// What to show: cores and their speeds, their idle states, CPU of processes by kind of core,
-        /// priorities by kind of core (all), or methods by kind of core
+        /// Table to show: cores and their speeds, their idle states, CPU of processes by kind of
+        /// core, priorities by kind of core (all), or methods by kind of core
         table: Option<CoresTable> = option("NAME").or_all().shape(),
         /// With --table methods: only these (*, ?, several with ;, ! excludes)
         methods: Option<String> = option("NAMES"),
@@ -60,7 +60,7 @@ pub struct CoresAnswer {
 }
 
 impl CoresAnswer {
-    /// Whether cores are of known kinds.
+    /// Returns `true` if the kind of at least one core is known.
     #[must_use]
     pub fn has_classes(&self) -> bool {
         self.cores
@@ -226,7 +226,7 @@ impl CoresRequest {
     }
 }
 
-/// What records kinds and speeds of cores.
+/// The recording that has kinds and speeds of cores.
 pub const HOW: &str = "record the provider Microsoft-Windows-Kernel-Processor-Power with its capture state for kinds and speeds of cores, \
      PROFILE or CSWITCH for their use, CSWITCH+IDLE_STATES for idle states";
 

@@ -15,12 +15,12 @@ use crate::range::Range;
 /// Orders of rows with CPU times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CpuSort {
-    /// What ran in the method or module itself; CPU of other rows.
+    /// CPU of the method or module itself; CPU of other rows.
     Usual,
     /// CPU.
     #[default]
     Cpu,
-    /// What ran in the method or module itself; only for methods and modules.
+    /// CPU of the method or module itself; only for methods and modules.
     Exclusive,
     /// Waiting.
     Wait,
@@ -46,10 +46,10 @@ pub enum CpuSort {
     StartTime,
 }
 
-/// Which processes, and in which order.
+/// A query for processes: filters and order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CpuRequest {
-    /// Which processes.
+    /// Process filter.
     pub processes: ProcessQuery,
     /// CPU in nanoseconds.
     pub cpu: Range,
@@ -67,13 +67,13 @@ pub struct CpuRequest {
     pub duration: Range,
     /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
-    /// Which executables: a filter on path, version, product and company, joined.
+    /// Filter on executables: path, version, product and company, joined.
     pub modules: Option<String>,
-    /// What becomes second 0 of times.
+    /// Zero point of times.
     pub zero: ZeroTime,
     /// Order.
     pub sort: CpuSort,
-    /// How many of the largest.
+    /// Number of rows, largest first.
     pub top: Top,
 }
 
@@ -139,7 +139,7 @@ impl CpuTotal {
         }
     }
 
-    /// CPU and waiting; with `ready` also times ready.
+    /// Returns CPU and waiting time; with `ready` also ready time.
     #[must_use]
     pub fn total_ns(self, ready: bool) -> i64 {
         let ready = if ready { self.ready_ns.unwrap_or(0) } else { 0 };
@@ -148,7 +148,7 @@ impl CpuTotal {
             .saturating_add(ready)
     }
 
-    /// What processes are sorted by.
+    /// Returns the sort key of a process.
     #[must_use]
     pub fn sort_value(self, sort: CpuSort) -> i64 {
         match sort {
@@ -178,7 +178,7 @@ pub struct CpuAnswer {
 }
 
 impl CpuAnswer {
-    /// What CPU of the rows is computed from; nothing is known without rows.
+    /// Returns the source of CPU times; `None` without rows.
     #[must_use]
     pub fn source(&self) -> Option<CpuSource> {
         self.rows
@@ -303,7 +303,7 @@ ORDER BY sort_value, cpu_ns, process_key",
     }
 }
 
-/// Whether there are CPU times, and single rows if a part of the trace is asked.
+/// Checks that there are CPU times, and single rows if the question is about a range.
 pub(super) fn check(session: &Session, time: Range) -> Result<()> {
     let has_events =
         || Ok::<_, Error>(has_rows(session, "cpu_sample")? || has_rows(session, "context_switch")?);
@@ -325,7 +325,7 @@ pub(super) fn check(session: &Session, time: Range) -> Result<()> {
     })
 }
 
-/// Whether there are waits, for questions about them.
+/// Checks that there are waits, for questions about them.
 ///
 /// # Errors
 /// There are none; the query fails.

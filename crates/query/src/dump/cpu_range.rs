@@ -5,7 +5,7 @@ use super::cpu_fact;
 use super::sql::ProcessQuery;
 use crate::range::Range;
 
-/// Name of the rows, which look like those of `cpu_process`.
+/// Name of the rows, which have the columns of `cpu_process`.
 pub(super) const TABLE: &str = "cpu_in_range";
 
 /// The `WITH` that makes the rows.

@@ -1,4 +1,4 @@
-//! What CPU times are computed from.
+//! The source of CPU times: samples or context switches.
 //!
 //! One source holds for a whole trace, for every part and every process of it, so that rows of one
 //! answer can be compared. Samples and context switches measure different things (see `docs/numbers/cpu.md`),
@@ -11,12 +11,13 @@ use super::{Error, Result};
 pub(super) const SAMPLED: &str =
     "SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process";
 
-/// What [`SAMPLED`] asks, beside each row of `cpu_process`, for questions that read the table anyway.
+/// The value of [`SAMPLED`] as a column of each row of `cpu_process`, for questions that read the
+/// table anyway.
 pub(super) const SAMPLED_OF_ALL: &str =
     "coalesce(sum(samples) OVER (), 0) + coalesce(max(cpu_ns) OVER (), 0)";
 
-/// Where CPU comes from, found in single events, for a question that reads these anyway. A part of a trace
-/// has the source of the whole.
+/// The source of CPU times from single events, for a question that reads these anyway. A range has
+/// the source of the whole trace.
 pub(super) const SAMPLED_EVENTS: &str = "SELECT count(*) FROM cpu_sample WHERE NOT is_idle";
 
 /// The column that names the source, where `sampled` is more than 0 if the trace has samples.
@@ -25,7 +26,7 @@ pub(super) fn column(sampled: &str, name: &str) -> String {
     format!("CASE WHEN ({sampled}) > 0 THEN '{samples}' ELSE '{switches}' END AS {name}")
 }
 
-/// What CPU times are computed from.
+/// The source of CPU times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CpuSource {
     /// Weights of samples of the profile interrupt.

@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use crate::question::{OptionError, Scalar, Spec};
 
-/// Which characters of a name are shown.
+/// The part of a name that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// From one to the one in front of another.
+    /// From one character to before another.
     Part(usize, usize),
     /// The last ones.
     Last(usize),
@@ -61,7 +61,7 @@ impl Scalar for Cut {
 }
 
 impl Cut {
-    /// From where to where of so many.
+    /// Returns the first character and the end of the part, for a name of `length` characters.
     #[must_use]
     pub fn bounds(self, length: usize) -> (usize, usize) {
         match self {
@@ -70,7 +70,7 @@ impl Cut {
         }
     }
 
-    /// The part; `...` stands for what is missing in front.
+    /// Returns the part; `...` replaces the missing characters at the start.
     #[must_use]
     pub fn of(self, name: &str) -> String {
         let length = name.chars().count();

@@ -32,16 +32,16 @@ declare! {
         "flush" => Flush = "Flushes.",
     }
 
-    /// Which I/O, how it is grouped, and in which order.
+    /// Options of `dump disk`.
     #[derive(Eq)]
     pub request DiskRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows, of each process with `per_process`
+        /// Number of rows, largest first; of each process with `per_process`
         top: Top = group(),
         /// Folders below the drive that distinguish rows: 0 drives, 1 first folders, 100 whole paths
         level: u32 = option("N").called("dir-level").shape(),
-        /// What distinguishes rows: path, or the priority of operations
+        /// Group rows by path, or by the priority of operations
         by_priority: bool = option("WHAT").called("by").either("path", "priority").excludes(&["shared"]).shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),
@@ -49,7 +49,7 @@ declare! {
         /// --per-process makes rows for each set of processes. Without it each operation belongs to the
         /// process that issued it
         shared: bool = option("").shape(),
-        /// How many of the largest processes
+        /// Number of processes, largest first
         top_processes: TopProcesses = group(),
         /// Only these files, by whole path (*, ?, several with ;, ! excludes)
         file: Option<String> = option("PATHS").of(PATHS),

@@ -3,7 +3,7 @@
 use super::sql::ends;
 use crate::range::Range;
 
-/// Name of the rows, which look like those of `disk_file`.
+/// Name of the rows, which have the columns of `disk_file`.
 pub(super) const TABLE: &str = "disk_in_range";
 
 /// The name of a priority.
@@ -13,8 +13,9 @@ const PRIORITY: &str = "CASE priority WHEN 0 THEN 'not set' WHEN 1 THEN 'very lo
 
 /// The `WITH` that makes the rows.
 ///
-/// An operation counts, with all its bytes, if it was under way in the range; its times are clipped. There is
-/// a row for each priority of operations if that is wanted; otherwise rows have no such column.
+/// An operation counts, with all its bytes, if any part of it is in the range; its times are
+/// clipped. With `by_priority` there is a row for each priority of operations; otherwise rows have
+/// no such column.
 pub(super) fn with(time: Range, by_priority: bool) -> String {
     let (a, b) = ends(time);
     let (priority, by) = if by_priority {

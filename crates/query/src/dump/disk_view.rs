@@ -1,4 +1,4 @@
-//! How disk I/O becomes columns and lines.
+//! Columns and lines of disk I/O.
 
 use super::disk::{DiskRequest, DiskRow, DiskTotal};
 use super::path::{WHOLE_PATH, reversed};
@@ -24,7 +24,7 @@ pub(super) fn total<'r>(rows: impl IntoIterator<Item = &'r DiskRow>) -> DiskTota
         })
 }
 
-/// Whether all columns are shown.
+/// Returns `true` if all columns are shown.
 pub(super) const fn details(asked: &DiskRequest) -> bool {
     asked.details
 }
@@ -144,7 +144,7 @@ pub(super) fn path(asked: &DiskRequest, row: &DiskRow) -> String {
 
 /// The processes that shared the files of a row; many of them only by their number.
 fn set_of(row: &DiskRow) -> String {
-    // More names than these do not fit into a heading.
+    // A heading has no room for more names.
     const NAMED: usize = 5;
     match row.process.as_deref() {
         None => "(processes that are not known)".to_owned(),

@@ -10,7 +10,8 @@ use crate::Session;
 use crate::question::Answer;
 use crate::win32_error::win32_error_name;
 
-/// Invalid parameters: what the client reports for queries that it answers in another way.
+/// Invalid parameters: the status that the client reports for queries that it answers in another
+/// way.
 const INVALID_PARAMETER: i32 = 87;
 
 impl DnsRequest {

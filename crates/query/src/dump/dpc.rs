@@ -10,7 +10,7 @@ use crate::question::{Column, Form, Question, Ranked, View, frames, group, optio
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a row sums up.
+    /// Grouping of the rows.
     pub words DpcBy {
         "driver" => Driver = "All DPCs and interrupts of a driver.",
         "routine" => Routine = "All calls of a routine.",
@@ -28,12 +28,12 @@ declare! {
         "time" => Time: "exclusive_ns" / "start_ns" = "Start of single ones.",
     }
 
-    /// Which DPCs and interrupts.
+    /// Options of `dump dpc`.
     #[derive(Eq)]
     pub request DpcRequest {
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: DpcBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only those of these drivers, by file name (*, ?, several with ;, ! excludes)
         driver: Option<String> = option("NAMES"),

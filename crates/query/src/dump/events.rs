@@ -12,12 +12,12 @@ use crate::question::{Answer, Column, Form, Question, Ranked, Value, View, group
 use crate::range::{Range, Unit};
 
 declare! {
-    /// Which events.
+    /// Options of `dump events`.
     #[derive(Eq)]
     pub request EventsRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Only these providers, by name or GUID (*, ?, several with ;, ! excludes)
         provider: Option<String> = option("NAMES"),
@@ -140,7 +140,7 @@ const EVENTS: View<EventsRequest, Stacked<EventsEvent>> = View::new(
         Each::new("Opcode", "Opcode", Id, |_, it| it.row.opcode.into()).hidden(),
         Each::new("Version", "Version", Id, |_, it| it.row.version.into()).hidden(),
         Each::new("Level", "Level", Id, |_, it| it.row.level.into()).hidden(),
-        // A number of bits, so that it stands at the right as numbers do.
+        // A bit mask, aligned to the right like a number.
         Each::new("Keyword", "Keyword", Id, |_, it| {
             format!("{:#x}", it.row.keyword).into()
         })
@@ -198,12 +198,12 @@ const GENERIC: Recorded = Recorded::rows(
      --detail summary does not hold single events",
 );
 
-/// What an event says: its text where a file has one for it, else its fields.
+/// The text of an event: its message if a file defines one, otherwise its fields.
 const TEXT: &str = "CASE WHEN e.described_by IN ('manifest', 'tmf') AND e.message IS NOT NULL THEN e.message \
                     ELSE fields_text(e.fields) END";
 
 impl EventsRequest {
-    /// The rows that fit, and whose they are.
+    /// Returns the matching rows with their processes.
     fn source(&self) -> String {
         let mut all = self.processes.conditions();
         all.extend(any_text_condition(

@@ -29,14 +29,15 @@ const MESSAGES: Among = Among::Texts(
 );
 
 declare! {
-    /// Which exceptions.
+    /// Options of `dump exception`.
     #[derive(Eq)]
     pub request ExceptionRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many rows from the end of the list, of each process where equal ones are together
+        /// Number of rows from the end of the list, of each process when equal exceptions are
+        /// grouped
         top: Top = group(),
-        /// What becomes second 0 of times
+        /// Zero point of times
         zero: ZeroTime = group(),
         /// Only such types, with namespace (*, ?, several with ;, ! excludes)
         exception_type: Option<String> = option("NAMES").called("type").of(TYPES),
@@ -126,7 +127,7 @@ declare! {
     }
 }
 
-/// Names the file that `default` stands for.
+/// Environment variable with the name of the file that `default` means.
 const FILTERS: &str = "ETWKIT_EXCEPTION_FILTERS";
 
 /// The number of exceptions that rules left out, in the numbers of an answer.

@@ -15,7 +15,7 @@ use crate::question::{Answer, Question};
 /// An answer, and how many exceptions rules have left out of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept<A> {
-    /// What is left.
+    /// The answer without the excluded exceptions.
     pub answer: A,
     /// Exceptions that rules have left out.
     pub left_out: i64,
@@ -31,7 +31,7 @@ impl ExceptionRequest {
         .answer_for_people(session)
     }
 
-    /// Whether each exception is a row.
+    /// Returns `true` if each exception is a row.
     pub(super) fn lists(&self) -> bool {
         self.sort == ExceptionSort::Time
     }

@@ -53,7 +53,8 @@ impl ExceptionRequest {
                 "process_count, process_key, message, exception_type, first_ns, stack_id"
             }
         };
-        // Rules look at stacks: rows are by stack here, and what the rules leave is merged afterwards.
+        // Rules look at stacks, so rows are grouped by stack here, and the remaining rows are
+        // merged afterwards.
         let (stack, by_stack) = if self.by_stack || self.has_rules() {
             ("stack_id", ", stack_id")
         } else {

@@ -47,18 +47,18 @@ const OPERATIONS: &[&str] = &[
 ];
 
 declare! {
-    /// Which operations, how they are grouped, and in which order.
+    /// Options of `dump file`.
     #[derive(Eq)]
     pub request FileRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows, of each process with `per_process`
+        /// Number of rows, largest first; of each process with `per_process`
         top: Top = group(),
         /// Folders below the drive that distinguish rows: 0 drives, 1 first folders, 100 whole paths
         level: u32 = option("N").called("dir-level").shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),
-        /// How many of the largest processes
+        /// Number of processes, largest first
         top_processes: TopProcesses = group(),
         /// Only these files, by whole path (*, ?, several with ;, ! excludes)
         file: Option<String> = option("PATHS").of(PATHS),
@@ -220,17 +220,17 @@ impl Question for FileRequest {
 }
 
 impl FileRequest {
-    /// Whether rows are of one process each.
+    /// Returns `true` if each row is of one process.
     pub(super) fn is_by_process(&self) -> bool {
         self.per_process || self.show_total.as_deref() == Some("process")
     }
 
-    /// Whether rows are printed, not only their sums.
+    /// Returns `true` if rows are printed, not only their sums.
     fn has_rows(&self) -> bool {
         !matches!(self.show_total.as_deref(), Some("total" | "process"))
     }
 
-    /// Whether sums are printed, where a word says it.
+    /// Returns `true` unless `--show-total none` hides the sums.
     pub(super) fn has_sums(&self) -> bool {
         self.show_total.as_deref() != Some("none")
     }

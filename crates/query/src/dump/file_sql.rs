@@ -11,8 +11,8 @@ use crate::range::Range;
 /// Sums in a part of the trace, like `file_file`. An operation counts if it was under way in the range; its
 /// duration is clipped. One whose start is missing counts where it ended, without duration.
 fn with_range(time: Range) -> String {
-    // An operation counts if it touches the range at all. Of a missing end the other one stands for both, so
-    // that it counts in exactly one place.
+    // An operation counts if it touches the range at all. The other end replaces a missing end, so
+    // that the operation counts in exactly one place.
     let (a, b) = ends(time);
     format!(
         "WITH file_in_range AS (
@@ -31,7 +31,7 @@ GROUP BY path, process_key, kind
     )
 }
 
-/// Sums of one kind: name of the column, what is added, condition.
+/// Sums of one kind of operation: column name, value to add, condition.
 const SUMS: &[(&str, &str, &str)] = &[
     ("reads", "count", "kind = 'read'"),
     ("read_bytes", "size_bytes", "kind = 'read'"),

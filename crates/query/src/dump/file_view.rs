@@ -6,7 +6,7 @@ use crate::nt_status::error_name;
 use crate::question::Format::{Kilobytes, Process, ProcessLine, Seconds, Throughput, Whole, Word};
 use crate::question::{Column, Line, Value, View};
 
-/// Whether all columns are shown.
+/// Returns `true` if all columns are shown.
 const fn details(asked: &FileRequest) -> bool {
     asked.details
 }

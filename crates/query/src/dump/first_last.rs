@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::question::{OptionError, Scalar, Spec};
 use crate::time_format::TimeFormat;
 
-/// Which of the two times are shown, and how; the time between them is in any case.
+/// Choice and format of the first and the last time. The time between them is always shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstLast {
     /// Both, as other times are written.
@@ -51,8 +51,8 @@ impl Scalar for FirstLast {
 }
 
 impl FirstLast {
-    /// How the first and the last time are written; none where it is not shown, `Some(None)` as other times
-    /// are.
+    /// Returns the formats of the first and the last time. `None` hides a time; `Some(None)` uses
+    /// the format of all other times.
     #[must_use]
     pub const fn formats(self) -> (Option<Option<TimeFormat>>, Option<Option<TimeFormat>>) {
         const fn own(format: Option<TimeFormat>) -> Option<Option<TimeFormat>> {

@@ -12,7 +12,7 @@ use crate::question::{Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a row sums up.
+    /// Grouping of the rows.
     pub words GcBy {
         "process" => Process = "All collections of a process.",
         "generation" => Generation = "All collections of a generation in a process.",
@@ -34,14 +34,14 @@ declare! {
             "Time of single collections.",
     }
 
-    /// Which collections.
+    /// Options of `dump gc`.
     #[derive(Eq)]
     pub request GcRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: GcBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only collections of this generation
         generation: Option<u32> = option("NUMBER"),
@@ -180,7 +180,7 @@ const EVENTS: View<GcRequest, GcEvent> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, GcSort::Count | GcSort::Time)));
 
-/// What the type of a collection is called.
+/// Returns the name of the type of a garbage collection.
 fn kind(number: Option<i64>) -> Option<&'static str> {
     match number? {
         0 => Some("blocking"),

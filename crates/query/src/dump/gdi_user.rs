@@ -8,7 +8,7 @@ use crate::question::{Column, Form, Line, Question, Ranked, Value, View, frames,
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a sum is about.
+    /// Grouping of the rows.
     pub words GdiUserBy {
         "process-type" => ProcessType = "Objects of one type in a process.",
         "process" => Process = "All objects of a process.",
@@ -28,15 +28,15 @@ declare! {
         "time" => Time: "outstanding" = "Time of the creation of single objects.",
     }
 
-    /// Which objects.
+    /// Options of `dump gdi-user`.
     #[derive(Eq)]
     pub request GdiUserRequest {
         /// Processes that have them, or had them last
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row is: objects of one type in a process, of a process, of a type, or of one type in a
-        /// process that one stack created
+        /// Group rows by type and process, by process, by type, or by type, process and the stack
+        /// that created the objects
         by: GdiUserBy = option("WHAT").shape(),
         /// Only objects that were created in the trace and were there at its end, or rows with such objects
         leaked: bool = option("").called("leak"),
@@ -149,7 +149,7 @@ const SUMS: View<GdiUserRequest, GdiUserRow> = View::new(
     |asked, _| asked.with_total,
 );
 
-/// Whether there is a row for each type.
+/// Returns `true` if there is a row for each type.
 fn is_by_type(asked: &GdiUserRequest) -> bool {
     asked.by != GdiUserBy::Process
 }

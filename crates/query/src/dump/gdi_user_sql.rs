@@ -15,7 +15,8 @@ impl GdiUserRequest {
     fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         all.extend(time_condition("o.create_ns", self.time));
-        // A missing lifetime counts as longer than any trace, so that `10..` finds what was never destroyed.
+        // A missing lifetime counts as longer than any trace, so that `10..` finds objects that
+        // were never destroyed.
         if !self.lifetime.is_unlimited() {
             all.extend(range_condition(
                 &format!("coalesce(o.lifetime_ns, {NEVER_NS})"),
@@ -49,7 +50,7 @@ impl GdiUserRequest {
         all
     }
 
-    /// Sums by process and type, or what is added up to such sums.
+    /// Returns the sums by process and type, or the single objects to add up to them.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return "SELECT *, CAST(NULL AS INT) AS create_stack_id FROM gdi_user_type".to_owned();

@@ -14,7 +14,7 @@ use crate::range::{Range, Unit};
 const FILES: Among = Among::Texts("file", "files", "SELECT path AS text FROM hard_fault_file");
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words HardFaultBy {
         "file" => File = "All reads of a file.",
         "process" => Process = "All reads for a process.",
@@ -30,14 +30,14 @@ declare! {
         "time" => Time: "duration_ns" / "h.start_ns" = "Start of single reads.",
     }
 
-    /// Which reads.
+    /// Options of `dump hard-fault`.
     #[derive(Eq)]
     pub request HardFaultRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: HardFaultBy = option("WHAT").excludes(&["details"]).shape(),
         /// With --by file: rows for each process
         per_process: bool = option("").called("per-process").excludes(&["details"]).shape(),

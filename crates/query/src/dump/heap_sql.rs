@@ -35,7 +35,7 @@ impl HeapRequest {
         self.by == HeapBy::Stack || !self.limits().is_empty()
     }
 
-    /// Sums by process and heap, or events that are added up to such sums.
+    /// Returns the sums by process and heap, or the events to add up to them.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return format!("SELECT *, {NO_NUMBER} AS stack_id FROM heap_process");
@@ -64,7 +64,7 @@ impl HeapRequest {
         } else {
             NO_TEXT
         };
-        // What a heap held at its peak came from many stacks, so that rows by stack have none.
+        // The peak of a heap comes from many stacks, so rows by stack have none.
         let (stack, peak) = match self.by {
             HeapBy::Stack => ("h.stack_id", NO_NUMBER),
             HeapBy::Heap | HeapBy::Process => (NO_NUMBER, "h.peak_bytes"),

@@ -14,7 +14,7 @@ use crate::range::{Range, Unit};
 const CALLEES: Among = Among::Texts("method", "methods", "SELECT callee AS text FROM lbr_method");
 
 declare! {
-    /// How many of the largest methods of each process.
+    /// Limits of the list of methods of each process.
     #[derive(Copy, Eq)]
     pub request TopMethods {
         /// Only the N largest methods of each process
@@ -31,17 +31,17 @@ impl From<TopMethods> for Top {
 }
 
 declare! {
-    /// Which branches, and how they are grouped.
+    /// Options of `dump lbr`.
     pub request LbrRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest processes
+        /// Number of processes, largest first
         top: Top = group(),
         /// Rows for each method that was reached: only these (*, ?, several with ;, ! excludes)
         methods: Option<String> = option("NAMES").of(CALLEES),
         /// Below each method, the methods that it was reached from
         show_caller: bool = option("").called("show-caller").shape(),
-        /// How many of the largest methods of each process
+        /// Number of methods of each process, largest first
         top_methods: TopMethods = group(),
         /// Show only a part of the names of methods: A..B characters A to B, -N the last N ones
         cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
@@ -75,7 +75,7 @@ pub fn total(rows: &[LbrRow]) -> i64 {
         .fold(0, |sum, row| sum.saturating_add(row.count))
 }
 
-/// What a line of an answer stands for: for people, methods stand below their process, and callers below the
+/// Level of a line of an answer. In text, methods are below their process, and callers below the
 /// method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 enum Level {

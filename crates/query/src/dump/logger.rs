@@ -1,4 +1,4 @@
-//! Recording sessions, and what happened to them and to providers.
+//! Recording sessions, their events, and the events of their providers.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, text_condition, time_condition,
@@ -17,12 +17,12 @@ declare! {
         "lost" => Lost: "sort_value, name, start_ns" = "Events and buffers that were lost.",
     }
 
-    /// Which sessions, or which of their events.
+    /// Options of `dump loggers`.
     #[derive(Eq)]
     pub request LoggersRequest {
-        /// Which processes logged events
+        /// Processes that logged the events
         processes: ProcessQuery = group(),
-        /// How many from the end of the list
+        /// Number of rows from the end of the list
         top: Top = group(),
         /// Only these sessions, by name (*, ?, several with ;, ! excludes)
         session: Option<String> = option("NAMES").called("name"),
@@ -155,7 +155,7 @@ const SESSIONS: View<LoggersRequest, LoggerRow> = View::new(SESSION_COLUMNS, |ro
 })
 .ranking(|_| Ranked::No);
 
-/// Sessions by what they lost.
+/// Sessions, ordered by their losses.
 const SESSIONS_BY_LOSS: View<LoggersRequest, LoggerRow> =
     View::new(SESSION_COLUMNS, |row| row.sort_value);
 

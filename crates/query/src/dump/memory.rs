@@ -22,12 +22,12 @@ declare! {
             "How much more or less is committed at the end than at the start.",
     }
 
-    /// Which processes.
+    /// Options of `dump memory`.
     #[derive(Eq)]
     pub request MemoryRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Memory of the machine instead of processes
         total_memory: bool = option("").called("total-memory").shape(),
@@ -261,7 +261,7 @@ impl Question for MemoryRequest {
 /// Name and id of a process.
 type Process = (Option<String>, Option<i64>);
 
-/// The process of each row, and what it has committed.
+/// Returns the process of each row and its committed memory.
 fn processes(table: &dyn Table) -> impl Iterator<Item = (Process, i64)> {
     (0..table.len()).map(|row| {
         // Numbers of these rows are whole ones, all of which JSON has.
@@ -278,7 +278,7 @@ fn processes(table: &dyn Table) -> impl Iterator<Item = (Process, i64)> {
     })
 }
 
-/// What each process of an answer has committed.
+/// Returns the committed memory of each process of an answer.
 fn commits(answer: Option<&(&TraceInfo, &mut Answer)>) -> HashMap<Process, i64> {
     let tables = answer
         .into_iter()

@@ -13,7 +13,7 @@ use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
 use crate::range::Range;
 
-/// What rows are of.
+/// Grouping of the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum By {
     /// Methods.
@@ -25,31 +25,31 @@ pub enum By {
     Thread,
 }
 
-/// Which methods of which processes, and in which order.
+/// A query for methods of processes: filters and order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MethodRequest {
-    /// Which processes.
+    /// Process filter.
     pub processes: ProcessQuery,
     /// Also the idle process: interrupts and DPCs on processors that had nothing else to do are its CPU.
     pub with_idle: bool,
-    /// What rows are of, besides stack tags.
+    /// Grouping of the rows; stack tags are separate.
     pub by: By,
-    /// Which methods, modules or threads: a filter on their names as they are printed.
+    /// Filter on the names of methods, modules or threads as they are printed.
     pub methods: Option<String>,
-    /// Which stack tags in addition; their names are paths with `\\` between.
+    /// Filter on stack tags, which are listed in addition; their names are paths with `\\` between.
     pub stack_tags: Option<String>,
-    /// Sets of tags beside `default`, for a part of the trace; the session has to know them. Of a whole trace
-    /// all sets count that its extract was made with.
+    /// Sets of tags in addition to `default`, for a range; the session has to know them. For a
+    /// whole trace all sets count with which its extract was made.
     pub tag_sets: Vec<String>,
     /// Only stack tags.
     pub only_tags: bool,
-    /// Which modules: a filter on path, version, product and company, joined.
+    /// Filter on modules: path, version, product and company, joined.
     pub modules: Option<String>,
     /// Only code of well-known drivers, with their vendors.
     pub only_drivers: bool,
     /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
-    /// What becomes second 0 of times.
+    /// Zero point of times.
     pub zero: ZeroTime,
     /// Names begin with the module: `ntdll.dll!NtWaitForSingleObject`.
     pub include_dll: bool,
@@ -71,9 +71,9 @@ pub struct MethodRequest {
     pub duration: Range,
     /// Order of methods and processes.
     pub sort: CpuSort,
-    /// How many of the largest processes.
+    /// Number of processes, largest first.
     pub top: Top,
-    /// How many of the largest methods of each process.
+    /// Number of methods of each process, largest first.
     pub top_methods: Top,
 }
 
@@ -155,7 +155,7 @@ pub struct MethodAnswer {
 }
 
 impl MethodAnswer {
-    /// What CPU of the rows is computed from; not known without rows, and without samples for stack tags
+    /// Returns the source of CPU times; `None` without rows, and without samples for stack tags
     /// alone.
     #[must_use]
     pub fn source(&self) -> Option<CpuSource> {
@@ -168,7 +168,7 @@ impl MethodAnswer {
     }
 }
 
-/// Name of what is not a method, and of addresses without a name.
+/// Name of a row that is not a method, and of addresses without a name.
 const NAME: &str = "CASE WHEN m.kind = 'module' THEN coalesce(m.module, '(no module)') WHEN m.kind <> 'method' THEN m.method \
      WHEN starts_with(m.method, '+') OR starts_with(m.method, '0x') THEN concat(coalesce(m.module, ''), m.method)";
 
@@ -317,8 +317,8 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         all
     }
 
-    /// `StackDepth`: CPU divided by e^depth, which prefers methods near the innermost frame; those with no
-    /// more CPU than the largest method without callees rank behind, by e^10.
+    /// `StackDepth`: CPU divided by e^depth, which prefers methods near the innermost frame.
+    /// Methods with no more CPU than the largest method without callees rank lower, by e^10.
     const fn sort_value(&self) -> &'static str {
         match self.sort {
             // Stack tags have no time of their own, threads no callers.
@@ -363,7 +363,7 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             sort => group.total.sort_value(sort),
         });
         self.top.cut(&mut processes);
-        // After the cut: the sum is that of the rows that are shown.
+        // After the cut: the sum is over the rows that are shown.
         let total = processes
             .iter()
             .fold(CpuTotal::default(), |sum, group| sum.plus(group.total));
@@ -392,7 +392,7 @@ impl MethodRequest {
     }
 }
 
-/// `*.dll` and `*.sys` alone mean code without names in such modules: `ntdll.dll+0x1a2b`.
+/// `*.dll` and `*.sys` alone mean code without names in these modules: `ntdll.dll+0x1a2b`.
 fn without_symbols(filter: &str) -> String {
     let parts: Vec<&str> = filter.split(';').collect();
     let is_alias =

@@ -1,4 +1,5 @@
-//! Where rows of methods, modules, threads and stack tags come from: stored sums, or sums over single events.
+//! Rows of methods, modules, threads and stack tags, from stored sums or from sums over single
+//! events.
 //!
 //! All have the columns of [`COLUMNS`] in that order.
 
@@ -17,7 +18,7 @@ const COLUMNS: &str = "kind, process_key, tid, tag_set, module, method, module_p
 pub(super) struct Rows {
     /// Named rows that the question starts with.
     pub with: String,
-    /// What stands behind `FROM`, in brackets.
+    /// The expression after `FROM`, in brackets.
     pub from: String,
 }
 
@@ -108,7 +109,7 @@ pub(super) fn tags_in_range(sets: &[String], condition: Option<&str>) -> String 
     )
 }
 
-/// Rows of stored sums. Without samples in the trace, CPU is what context switches say.
+/// Returns rows of stored sums. Without samples in the trace, CPU comes from context switches.
 fn methods() -> String {
     format!(
         "

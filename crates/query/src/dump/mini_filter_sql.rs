@@ -32,7 +32,7 @@ impl MiniFilterRequest {
         all
     }
 
-    /// Sums by process, driver and operation, or calls that are added up to such sums.
+    /// Returns the sums by process, driver and operation, or the calls to add up to them.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return "SELECT *, CAST(NULL AS VARCHAR) AS path FROM mini_filter_driver".to_owned();

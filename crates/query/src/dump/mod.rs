@@ -162,13 +162,13 @@ pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
 }
 
 declare! {
-    /// How many rows there are.
+    /// A number of rows.
     row Count {
         rows: i64 = "Rows.",
     }
 }
 
-/// Whether a table has rows.
+/// Returns `true` if a table has rows.
 ///
 /// # Errors
 /// The query fails.
@@ -191,22 +191,22 @@ pub fn module_text(parts: [&Option<String>; 4]) -> String {
         .join(", ")
 }
 
-/// What has to be recorded for a question.
+/// The recording that a question needs.
 pub struct Recorded {
     /// Table of sums.
     pub sums: &'static str,
-    /// Table of single rows; the same where there are no sums of them.
+    /// Table of single rows; equal to `sums` if there are no sums of them.
     pub rows: &'static str,
-    /// What single rows are called.
+    /// Name of the single rows.
     pub single: &'static str,
-    /// What was not recorded, if there is neither.
+    /// The missing data, for the error if there are neither sums nor single rows.
     pub what: &'static str,
-    /// How to record it.
+    /// The recording that has it.
     pub how: &'static str,
 }
 
 impl Recorded {
-    /// What has a table of single rows, and none of sums.
+    /// Data that is recorded in a table of single rows, without a table of sums.
     #[must_use]
     pub const fn rows(table: &'static str, what: &'static str, how: &'static str) -> Self {
         Self {
@@ -218,7 +218,7 @@ impl Recorded {
         }
     }
 
-    /// Whether it was recorded, and has single rows where these are needed.
+    /// Checks that the data was recorded, and that there are single rows if these are needed.
     ///
     /// # Errors
     /// It was not; an extract of sums was made of it, and single rows are needed; the query fails.

@@ -23,12 +23,12 @@ declare! {
 pub const NEVER_NS: i64 = 9_999_000_000_000;
 
 declare! {
-    /// Which objects, and which of their events.
+    /// Options of `dump objectref`.
     #[derive(Eq)]
     pub request ObjectRequest {
-        /// Which processes created the object
+        /// Processes that created the object
         processes: ProcessQuery = group(),
-        /// How many of the largest objects
+        /// Number of objects, largest first
         top: Top = group(),
         /// Only objects with an event of these processes; --process means those that created them
         related: Option<String> = option("NAMES").called("related-process").of(Among::Processes),
@@ -123,7 +123,8 @@ impl Question for ObjectRequest {
 }
 
 impl ObjectRequest {
-    /// Whether rows are asked for by process, if handles by type are.
+    /// Returns `true` if handles by type are requested for each process, `false` for the total,
+    /// `None` for other answers.
     pub(super) fn types(&self) -> Option<bool> {
         match self.total.as_deref() {
             Some("process") => Some(true),

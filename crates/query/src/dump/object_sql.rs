@@ -70,7 +70,7 @@ impl ObjectRequest {
         all
     }
 
-    /// What is known of an object from its events.
+    /// Returns the facts about an object that follow from its events.
     fn facts(&self) -> String {
         // An aggregate over nulls would be null, and a condition on it would drop the object.
         let flag = |condition: Option<String>| {
@@ -172,7 +172,8 @@ impl ObjectRequest {
             "o.destroy_stack_id",
             self.destroy_stack.as_deref(),
         ));
-        // A missing lifetime counts as longer than any trace, so that `10..` finds what never ended.
+        // A missing lifetime counts as longer than any trace, so that `10..` finds objects that
+        // never ended.
         if !self.lifetime.is_unlimited() {
             all.extend(range_condition(
                 &format!("coalesce(o.lifetime_ns, {NEVER_NS})"),

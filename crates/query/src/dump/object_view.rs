@@ -1,4 +1,4 @@
-//! How kernel objects with their events, and handles by type, are shown.
+//! Columns of kernel objects with their events, and of handles by type.
 
 use super::object_ref::{
     HandleTypeRow, ObjectEvent, ObjectEvents, ObjectRequest, ObjectRow, ObjectSort,
@@ -94,7 +94,7 @@ fn object_name(object: &ObjectRow) -> String {
     .to_owned()
 }
 
-/// What an event says beyond its columns.
+/// Returns the data of an event that has no column of its own.
 fn details(event: &ObjectEvent) -> String {
     let mut parts: Vec<String> = Vec::new();
     let owner = name(event.owner_process.as_deref(), event.owner_pid);

@@ -1,8 +1,8 @@
-//! What a trace is about, on one screen: machine, processes, modules, methods, files, health, and what to ask
-//! next.
+//! Overview of a trace on one screen: machine, processes, modules, methods, files, health, and
+//! further questions.
 //!
-//! The numbers are those of the derived tables, which the other dumps ask, too; of a part of the trace they
-//! are those that these dumps answer for it.
+//! The numbers come from the derived tables, which the other dumps also query. For a range they are
+//! the answers of these dumps.
 
 use super::cpu::CpuRequest;
 use super::disk::{DiskRequest, DiskSort};
@@ -36,7 +36,7 @@ declare! {
         "next" => Next = "Which questions have an answer.",
     }
 
-    /// How much, of which part of the trace.
+    /// Options of `dump overview`.
     #[derive(Eq)]
     pub request OverviewRequest {
         /// Rows of each list; 0 is all
@@ -63,24 +63,24 @@ pub struct Overview {
     pub methods: Vec<MethodShare>,
     /// Files by service time of the disk.
     pub files: Vec<FileShare>,
-    /// What there is, where no CPU was recorded.
+    /// Contents of the trace, if no CPU was recorded.
     pub contents: Option<Contents>,
     /// Errors and warnings.
     pub notes: Vec<Note>,
-    /// Which of the smaller dumps have something to show.
+    /// The smaller dumps that have rows.
     pub dumps: Vec<String>,
 }
 
-/// What a trace without CPU samples and context switches holds.
+/// Contents of a trace without CPU samples and context switches.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Contents {
-    /// What was recorded.
+    /// The recorded topics.
     pub topics: Vec<TopicEvents>,
-    /// How much there is.
+    /// Number of rows of each kind.
     pub counts: Vec<Content>,
     /// Providers with most events.
     pub providers: Vec<ProviderEvents>,
-    /// How many providers there are.
+    /// Number of providers.
     pub provider_count: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What an overview asks, and how rows of other questions become its own.
+//! Queries of an overview, and the conversion of rows of other questions to its own.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -127,7 +127,8 @@ impl Overview {
     }
 }
 
-/// Where code of a method lies. Only code that .NET compiled at run time has a name without a file.
+/// Returns the kind of code of a method. Only code that .NET compiled at run time has a name
+/// without a file.
 fn kind(row: &MethodRow) -> &'static str {
     match &row.module {
         Some(_) => "module",

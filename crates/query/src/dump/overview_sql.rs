@@ -45,8 +45,8 @@ GROUP BY kind, lower(coalesce(module_path, module))
 HAVING sum(exclusive_ns) > 0
 ORDER BY exclusive_ns DESC, kind, module_path, module";
 
-// A summary has no single rows, so that sums are asked wherever there are some. An extract that was made of
-// sums can have waits for methods only.
+// A summary has no single rows, so the stored sums are queried wherever there are some. An extract
+// that was made of sums can have waits for methods only.
 pub(super) const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors,
        CLASSES AS core_classes, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,
        (SELECT count(switches) FROM cpu_process) + (SELECT count(wait_ns) FROM cpu_method) > 0 AS has_switches,

@@ -1,4 +1,4 @@
-//! What people see of an overview: its tables with their titles, and the lines between them.
+//! Tables of an overview with their titles, and the lines between them.
 
 use serde::Serialize;
 

@@ -6,10 +6,10 @@ use crate::dump::ready::{Percentiles, ReadyTimes};
 use crate::question::Format::{AmongMicroseconds, Fixed, Milliseconds, Seconds};
 use crate::question::Line;
 
-/// In front of each line.
+/// Indentation of each line.
 const INDENT: &str = "      ";
 
-/// The lines, if they are asked for.
+/// Returns the requested lines below a row.
 pub(super) fn below(asked: &CpuQuestion, kinds: &CoreKinds, ready: &ReadyTimes) -> Vec<Line> {
     let mut lines = Vec::new();
     if asked.details && !asked.no_frequency {
@@ -26,7 +26,7 @@ pub(super) fn below(asked: &CpuQuestion, kinds: &CoreKinds, ready: &ReadyTimes) 
     lines
 }
 
-/// A line for each kind of core on which the row has CPU, the fastest one first; what they have together at
+/// Returns one line for each kind of core on which the row has CPU, fastest first, and their sum at
 /// nominal speed.
 fn kinds_lines(kinds: &CoreKinds, normalize: bool) -> Vec<Line> {
     let uses = kinds.uses();
@@ -40,7 +40,8 @@ fn kinds_lines(kinds: &CoreKinds, normalize: bool) -> Vec<Line> {
     let sum = uses.iter().try_fold(0_i64, |sum, one| {
         Some(sum.saturating_add(one.normalized_ns?))
     });
-    // The sum of one line would repeat it, and that of other classes has no speed to normalize by.
+    // The sum of a single line would repeat it, and CPU on other classes has no speed to normalize
+    // by.
     if normalize && lines.len() > 1 && kinds.class_other_cpu_ns.is_none() {
         lines.extend(sum.map(|ns| {
             Line::new(INDENT)

@@ -24,7 +24,7 @@ use crate::question::Format::Milliseconds;
 use crate::question::{Answer, Form, Line, OptionError, Question, Sums, Tagging};
 use crate::time_format::TimeFormat;
 
-/// A question, and what its answer is made of.
+/// A question with the properties of its answer.
 #[derive(Clone)]
 struct Asked {
     by: CpuQuestion,
@@ -45,23 +45,24 @@ impl Asked {
         self.has_waits && !self.by.no_ready
     }
 
-    /// How the first time is written, if it is shown.
+    /// Returns the format of the first time, if that is shown.
     fn first(&self) -> Option<Option<TimeFormat>> {
         self.by.first_last_formats().0
     }
 
-    /// How the last time is written, if it is shown.
+    /// Returns the format of the last time, if that is shown.
     fn last(&self) -> Option<Option<TimeFormat>> {
         self.by.first_last_formats().1
     }
 
-    /// What CPU times are called.
+    /// Returns the title of the column of CPU times.
     fn cpu_title(&self) -> String {
         format!("{} ms", cpu_word(self.source))
     }
 }
 
-/// What CPU times are called: without samples they are time on processors, which is something else.
+/// Returns the word for CPU times. Without samples they are time on processors, which is a
+/// different quantity.
 #[must_use]
 pub const fn cpu_word(source: Option<CpuSource>) -> &'static str {
     match source {
@@ -70,7 +71,8 @@ pub const fn cpu_word(source: Option<CpuSource>) -> &'static str {
     }
 }
 
-/// The line below a heading which says that CPU is not sampled; `more` is what rows are of then.
+/// Returns the line below a heading which says that CPU is not sampled; `more` describes the rows
+/// in this case.
 fn source_line(source: Option<CpuSource>, more: &str) -> Option<Line> {
     let is_sampled = source != Some(CpuSource::ContextSwitches);
     let words = "  no CPU was sampled: running is time on processors, from context switches";
@@ -108,7 +110,7 @@ fn sums(line: Line, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSor
         .words(" ms")
 }
 
-/// What is summed up over extracts.
+/// Returns the numbers to add up over extracts.
 // Sums are numbers, so that the source travels as one: how many of the extracts have it.
 fn numbers(
     source: Option<CpuSource>,
@@ -231,7 +233,7 @@ impl Question for CpuQuestion {
     fn tagging(&self) -> Tagging<'_> {
         match self.stack_tag_file.as_slice() {
             [] => Tagging::None,
-            // Sums are of the whole trace; stacks of a part of it are tagged when they are asked for.
+            // Sums are of the whole trace; stacks of a range are tagged when they are queried.
             files if self.range.is_unlimited() => Tagging::Derived(files),
             files => Tagging::Function(files),
         }

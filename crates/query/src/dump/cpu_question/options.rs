@@ -1,4 +1,4 @@
-//! What can be chosen of CPU times.
+//! Options of `dump cpu`.
 
 use crate::dump::call_tree::Fold;
 use crate::dump::cpu::{CpuRequest, CpuSort};
@@ -26,13 +26,13 @@ const METHODS: Among = Among::Texts(
 );
 
 declare! {
-    /// Which CPU times, of what.
+    /// Options of `dump cpu`.
     pub request CpuQuestion {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest processes or trees
+        /// Number of processes or trees, largest first
         top: Top = group(),
-        /// What becomes second 0 of times
+        /// Zero point of times
         zero: ZeroTime = group(),
         /// Show these methods (with --by modules or threads) instead of sums of processes (*, ?, several with
         /// ;, ! excludes)
@@ -49,7 +49,7 @@ declare! {
         /// Show callers and callees of these methods, with or without module (*, ?, several with ;, !
         /// excludes)
         butterfly: Option<String> = option("METHODS").below(CALL_TREES),
-        /// What the trees are made of: sampled CPU, waits or times ready, which are summed over threads
+        /// Weight of the trees: sampled CPU, waits or ready times, summed over threads
         metric: Metric = option("WHAT").shape().below(CALL_TREES),
         /// Fold nodes with a smaller share of their tree, in per cent
         min_percent: f64 = option("PERCENT").called("min-percent").shape().below(CALL_TREES) => 1.0,
@@ -61,7 +61,7 @@ declare! {
         /// most
         over_time: Option<usize> = option("N").called("over-time").alone("20").between(1, MAX_PARTS)
             .excludes(&["methods", "stack-tags", "stacks", "bottom-up", "butterfly", "by", "merge"]).shape(),
-        /// What rows or trees are of
+        /// Group rows or trees by this property
         by: By = option("WHAT").shape(),
         /// Show only the N largest methods (modules, threads, tags) of each process
         top_methods: Option<usize> = option("N").called("top-methods").shape(),
@@ -126,7 +126,7 @@ declare! {
         is_merged: bool = option("").called("merge").shape(),
     }
 
-    /// What rows are of.
+    /// Grouping of the rows.
     pub words By {
         "process" => Process = "Processes.",
         "method" => Method = "Methods of processes.",
@@ -163,12 +163,13 @@ impl Words for CpuSort {
 }
 
 impl CpuQuestion {
-    /// Whether call trees are asked for.
+    /// Returns `true` if call trees are requested.
     pub(super) const fn asks_trees(&self) -> bool {
         self.stacks || self.bottom_up || self.butterfly.is_some()
     }
 
-    /// Whether methods, modules, threads or stack tags are asked for instead of processes.
+    /// Returns `true` if methods, modules, threads or stack tags are requested instead of
+    /// processes.
     pub(super) fn asks_methods(&self) -> bool {
         self.asks_names() || self.stack_tags.is_some()
     }
@@ -179,13 +180,13 @@ impl CpuQuestion {
         self.methods.is_some() || top || self.by != By::Process
     }
 
-    /// Whether rows are sorted by what ran in them.
+    /// Returns `true` if rows are sorted by exclusive CPU.
     pub(super) fn is_by_exclusive(&self) -> bool {
         let is_usual = self.sort_by == CpuSort::Usual && self.by != By::Thread && self.asks_names();
         is_usual || self.sort_by == CpuSort::Exclusive
     }
 
-    /// Whether rows stand in the order of time.
+    /// Returns `true` if rows are in order of time.
     pub(super) fn is_by_time(&self) -> bool {
         matches!(
             self.sort_by,
@@ -193,7 +194,7 @@ impl CpuQuestion {
         )
     }
 
-    /// Whether the question is about waiting, which needs context switches.
+    /// Returns `true` if the question is about waiting, which needs context switches.
     pub(super) fn asks_waits(&self) -> bool {
         let sorts = matches!(
             self.sort_by,
@@ -203,15 +204,15 @@ impl CpuQuestion {
         sorts || limits.iter().any(|limit| !limit.is_unlimited())
     }
 
-    /// Whether any sums are shown.
+    /// Returns `true` if any sums are shown.
     pub(super) fn shows_sums(&self) -> bool {
         self.show_total
             .as_deref()
             .is_some_and(|what| what != "none")
     }
 
-    /// How the first and the last time are written, none where it is not shown: `Some(None)` as other times
-    /// are.
+    /// Returns the formats of the first and the last time. `None` hides a time; `Some(None)` uses
+    /// the format of all other times.
     pub(super) fn first_last_formats(
         &self,
     ) -> (Option<Option<TimeFormat>>, Option<Option<TimeFormat>>) {
@@ -225,7 +226,7 @@ impl CpuQuestion {
             .filter(|text| !text.is_empty() && !self.only_drivers())
     }
 
-    /// Whether only well-known drivers are asked for.
+    /// Returns `true` if only well-known drivers are requested.
     pub(super) fn only_drivers(&self) -> bool {
         self.show_module
             .as_deref()

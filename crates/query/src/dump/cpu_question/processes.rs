@@ -21,7 +21,7 @@ use crate::time_format::TimeFormat;
 struct Shown {
     #[serde(flatten)]
     row: CpuRow,
-    /// CPU of the process of that name in the newest trace, less that of the row.
+    /// CPU of the process of this name in the newest trace, minus the CPU of the row.
     #[serde(skip)]
     diff_ns: Option<i64>,
 }
@@ -135,8 +135,8 @@ fn starred(title: &str, asked: &Asked) -> String {
     )
 }
 
-/// One list over all extracts: processes of one name stand together, ascending by what they have together;
-/// each row says how it differs from the newest extract.
+/// Merges all extracts into one list. Processes of one name are adjacent, in ascending order of
+/// their common sum. Each row has its difference from the newest extract.
 fn merged(_: &Asked, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown)> {
     let newest = newest(&sources);
     let mut all = crate::question::largest(sources, top, |it| it.row.sort_value);
@@ -147,8 +147,8 @@ fn merged(_: &Asked, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown
             .get(&it.row.process)
             .map(|cpu_ns| cpu_ns.saturating_sub(it.row.cpu_ns));
     }
-    // Rows are cut before they are put together: the largest of all extracts are asked for, not the largest
-    // names.
+    // Rows are cut before they are grouped: the request is for the largest rows of all extracts,
+    // not for the largest names.
     let sum = |it: &Shown| together.get(&it.row.process).copied().unwrap_or_default();
     all.sort_by(|(_, a), (_, b)| {
         let by_sum = sum(a)

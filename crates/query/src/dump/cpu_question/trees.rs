@@ -13,14 +13,14 @@ use crate::dump::stack_tree::{Metric, TreeGroup, TreeRow};
 use crate::question::Format::{Fixed, Milliseconds, ProcessLine, Whole, Word};
 use crate::question::{Answer, Column, Line, ProcessCell, Ranked, Value, View};
 
-/// A node with what stands in front of its name.
+/// A node with the branch before its name.
 #[derive(Serialize)]
 struct Shown {
     #[serde(flatten)]
     row: TreeRow,
     #[serde(skip)]
     branch: String,
-    /// What stands above the tree that it is in.
+    /// The heading above its tree.
     #[serde(skip)]
     heading: Line,
 }
@@ -100,8 +100,8 @@ fn heading(asked: &CpuQuestion, tree: &TreeGroup) -> Line {
         .words(" ms]")
 }
 
-/// Branches in front of the names of nodes. A node that is all there is below its parent stands below it
-/// without a branch, so that long chains stay at the left.
+/// Returns the branches before the names of nodes. An only child has no branch, so that long chains
+/// stay at the left.
 fn branches(rows: &[TreeRow]) -> Vec<String> {
     fn key(row: &TreeRow) -> (&str, Option<i64>) {
         (row.tree.as_str(), row.parent)
