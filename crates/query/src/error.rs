@@ -1,4 +1,4 @@
-//! Why a question was not answered.
+//! Errors of questions.
 
 use std::io;
 
@@ -10,8 +10,8 @@ use crate::hints;
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a question was not answered. Texts of the SQL stand in messages as they are, to be escaped for a
-/// terminal.
+/// An error of a question. Texts of the SQL appear in messages unchanged and have to be escaped for
+/// a terminal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -27,23 +27,23 @@ pub enum Error {
     /// The engine ended without an answer: a defect.
     #[error("the query engine stopped without an answer{}", behind(said.as_deref()))]
     Stopped {
-        /// What it said at last.
+        /// Its last message.
         said: Option<String>,
     },
     /// The statement is too long to be planned.
     #[error("expected at most {limit} {what}, found {found}")]
     TooLong {
-        /// What is counted.
+        /// The unit of the numbers.
         what: &'static str,
-        /// How many there are.
+        /// The actual number.
         found: usize,
-        /// How many there may be.
+        /// The maximum number.
         limit: usize,
     },
     /// None or several statements.
     #[error("expected one SQL statement, found {count}")]
     Statements {
-        /// How many.
+        /// Number of statements.
         count: usize,
     },
     /// A statement that would change something, or that touches files.
@@ -55,11 +55,11 @@ pub enum Error {
     /// SQL that is not understood.
     #[error("{message}{}", at(*.position))]
     Sql {
-        /// What is wrong.
+        /// The error message.
         message: String,
         /// Line and column, from 1.
         position: Option<(u64, u64)>,
-        /// What to try.
+        /// Advice for the user.
         hint: Option<String>,
     },
     /// A parameter of a question.
@@ -67,15 +67,15 @@ pub enum Error {
     Parameter {
         /// The question; empty for SQL that was written.
         question: String,
-        /// Which parameter, or which ones there are.
+        /// The expected parameter, or the list of known parameters.
         expected: String,
-        /// What was given.
+        /// The given text.
         found: String,
     },
     /// The answer needs more memory than it may have, and cannot be computed in parts.
     #[error("the answer needs more memory than it may have: {message}")]
     Memory {
-        /// What asked for it.
+        /// The operation that needed the memory.
         message: String,
     },
     /// The rows of the answer take more memory than is given to rows that are kept.
@@ -93,13 +93,13 @@ pub enum Error {
     /// Computing the answer failed.
     #[error("{message}")]
     Failed {
-        /// What failed.
+        /// The error message.
         message: String,
     },
 }
 
 impl Error {
-    /// What to try.
+    /// Returns advice for the user.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
@@ -164,7 +164,7 @@ fn of_extract(error: &DataFusionError) -> Option<Error> {
         if let Some(known) = error.downcast_ref::<StoreError>() {
             return known.of_table_again().map(Error::Extract);
         }
-        // The wrapper of an error that came through the reader of bytes is no cause of its own.
+        // The wrapper of an error from the byte reader is not a cause of its own.
         let inner = error
             .downcast_ref::<io::Error>()
             .and_then(io::Error::get_ref);
@@ -173,9 +173,10 @@ fn of_extract(error: &DataFusionError) -> Option<Error> {
     None
 }
 
-/// Whether an error may come from damage of what was read: then it is worth while to look for it.
-// Errors of the statement itself, of memory and of the disk are other kinds: they have nothing to do with
-// what is in a file, and examining files takes long.
+/// Returns `true` if an error may come from damaged input, so that a search for the damage is
+/// worthwhile.
+// Errors of the statement itself, of memory and of the disk are other kinds: they do not depend on
+// the contents of a file, and examining files takes long.
 pub(crate) fn may_be_damage(error: &DataFusionError) -> bool {
     matches!(
         innermost(error, &mut None),
@@ -239,7 +240,7 @@ pub(crate) fn from_execution(error: &DataFusionError) -> Error {
     }
 }
 
-/// What the engine says, without the name that it has for the kind of error.
+/// Returns the message of the engine without its prefix for the kind of error.
 fn plain(error: &DataFusionError) -> String {
     let text = error.strip_backtrace();
     let kinds = [
@@ -253,7 +254,7 @@ fn plain(error: &DataFusionError) -> String {
         "Compute error: ",
         "Parser error: ",
     ];
-    // Errors are wrapped several times, so that names of kinds may stand one behind the other.
+    // Errors are wrapped several times, so a message can start with several of these prefixes.
     let text = kinds
         .iter()
         .fold(text.as_str(), |text, kind| text.trim_start_matches(kind));
@@ -290,7 +291,7 @@ fn place(diagnostic: &Diagnostic) -> Option<(u64, u64)> {
         .map(|span| (span.start.line, span.start.column))
 }
 
-/// The parser writes the position behind its message.
+/// The parser writes the position after its message.
 fn split_position(text: &str) -> (&str, Option<(u64, u64)>) {
     let parts = || {
         let (message, place) = text.rsplit_once(" at Line: ")?;

@@ -52,7 +52,7 @@ impl Answer {
     }
 }
 
-/// Why a stream cannot be written.
+/// Converts an error of writing a stream.
 fn of_stream(error: ArrowError) -> Error {
     Error::Write(match error {
         ArrowError::IoError(_, error) => error,

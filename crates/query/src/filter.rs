@@ -1,8 +1,8 @@
 //! Filters on text and on processes, as every option and every SQL function of the tool understands them.
 //!
-//! A filter is a list of patterns with `;` between them. `*` stands for any number of characters and `?` for
-//! exactly one; a pattern covers the whole text, and case does not matter. A text passes if one pattern
-//! matches (or there is none but excluding ones) and no pattern behind a `!` matches.
+//! A filter is a list of patterns with `;` between them. `*` matches any number of characters and
+//! `?` exactly one; a pattern covers the whole text, and case does not matter. A text passes if one
+//! pattern matches (or there are only excluding ones) and no pattern after a `!` matches.
 
 /// A pattern with `*` and `?`, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,12 +15,12 @@ impl Pattern {
         Self(text.to_lowercase())
     }
 
-    /// Whether it matches the whole of a text in lower case, in time that grows with the product of both
-    /// lengths.
+    /// Returns `true` if it matches the whole of a lowercase text. The time grows with the product
+    /// of both lengths.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         let (mut pattern, mut text) = (self.0.chars(), text.chars());
-        // Where to go on when what follows the last star does not fit.
+        // The position to resume at if the text after the last star does not match.
         let mut retry = None;
         loop {
             let wanted = pattern.next();
@@ -62,8 +62,8 @@ fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
     })
 }
 
-/// The positive and the excluding parts of a filter, as two filters: for texts of which any of several may
-/// fit. The second one lets everything pass that no part excludes.
+/// Splits a filter into its positive and its excluding parts, as two filters: for texts of which
+/// any of several may match. The second one passes everything that no part excludes.
 #[must_use]
 pub fn split(text: &str) -> (Option<String>, Option<String>) {
     let joined = |wanted: bool| {
@@ -77,8 +77,8 @@ pub fn split(text: &str) -> (Option<String>, Option<String>) {
 
 /// A filter on text.
 ///
-/// A missing text counts as an empty one; the pattern `*` matches it, too. In a text of several lines a
-/// pattern has to match one of the lines. The empty filter lets everything pass.
+/// A missing text counts as an empty one; the pattern `*` also matches it. In a text of several
+/// lines a pattern has to match one of the lines. The empty filter passes everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextFilter {
     positive: Vec<Pattern>,
@@ -101,7 +101,7 @@ impl TextFilter {
         filter
     }
 
-    /// Whether the text passes.
+    /// Returns `true` if the text passes.
     #[must_use]
     pub fn matches(&self, text: Option<&str>) -> bool {
         if self.is_empty() {
@@ -114,7 +114,7 @@ impl TextFilter {
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
     }
 
-    /// Whether it has no pattern, so that everything passes.
+    /// Returns `true` if it has no pattern, so that everything passes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.positive.is_empty() && self.negative.is_empty()
@@ -138,7 +138,8 @@ enum ProcessPattern {
 
 impl ProcessPattern {
     fn new(text: &str) -> Self {
-        // A name made of digits alone cannot be asked for by this: ids are far more common than such names.
+        // A name made of digits alone cannot be given here: ids are far more common than such
+        // names.
         if let Ok(pid) = text.parse() {
             return Self::Pid(pid);
         }
@@ -174,9 +175,9 @@ impl ProcessPattern {
     }
 }
 
-/// Name and process id of a process as answers print it: `cmd.exe(1234)`, `cmd.exe (1234)`, with marks for
-/// its start and end behind it as in `cmd.exe (1234) +-`, or with the number of its instance as in `cmd.exe
-/// (1234#2)`.
+/// Splits the name and process id of a process as answers print it: `cmd.exe(1234)`,
+/// `cmd.exe (1234)`, with marks for its start and end after it as in `cmd.exe (1234) +-`, or with
+/// the number of its instance as in `cmd.exe (1234#2)`.
 fn printed(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_end_matches(['+', '-']).trim_end();
     let (name, pid) = text.strip_suffix(')')?.rsplit_once('(')?;
@@ -187,9 +188,9 @@ fn printed(text: &str) -> Option<(&str, &str)> {
 
 /// A filter on processes: `cmd;1234;!cmd.exe(77)`.
 ///
-/// A number means a process id. Everything else means the name with or without its `.exe`, alone or with the
-/// process id behind it as in `cmd.exe(1234)`, or as answers print it (`cmd.exe (1234) +`). A process without
-/// a name passes by its id, by `*`, and where patterns only exclude.
+/// A number means a process id. Everything else means the name with or without its `.exe`, alone or
+/// with the process id after it as in `cmd.exe(1234)`, or as answers print it (`cmd.exe (1234) +`).
+/// A process without a name passes by its id, by `*`, and if all patterns are excluding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessFilter {
     positive: Vec<ProcessPattern>,
@@ -212,7 +213,7 @@ impl ProcessFilter {
         filter
     }
 
-    /// Whether the process with that name and id passes.
+    /// Returns `true` if the process with this name and id passes.
     #[must_use]
     pub fn matches(&self, name: Option<&str>, pid: Option<i32>) -> bool {
         if self.is_empty() {
@@ -223,7 +224,7 @@ impl ProcessFilter {
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
     }
 
-    /// Whether it has no pattern, so that every process passes.
+    /// Returns `true` if it has no pattern, so that every process passes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.positive.is_empty() && self.negative.is_empty()

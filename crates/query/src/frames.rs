@@ -1,4 +1,4 @@
-//! Frames, methods and modules by number: what a frame is called, and which frames a stack has.
+//! Frames, methods and modules by number: the names of frames, and the frames of stacks.
 //!
 //! They are read once for a session, when something first asks for them; memory grows with the distinct
 //! frames and stack nodes of the extracts.
@@ -115,8 +115,9 @@ impl TraceFrames {
         self.frames.len()
     }
 
-    /// Numbers of the frames of a stack, innermost first. A stack that does not exist has none; one that runs
-    /// in a circle in a damaged extract ends. Frames behind the first 4,096 are left out.
+    /// Returns the numbers of the frames of a stack, innermost first. A stack that does not exist
+    /// has none; a cycle in a damaged extract ends the list. Frames after the first 4,096 are left
+    /// out.
     pub fn stack(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
         // The limit counts nodes and not frames: nodes without a frame must not make a damaged chain endless.
         self.walk(stack_id)
@@ -140,7 +141,7 @@ impl TraceFrames {
         let mut next = stack_id;
         std::iter::from_fn(move || {
             let node = *at(&self.nodes, next)?;
-            // Callers have smaller numbers; anything else is no caller.
+            // Callers have smaller numbers; any other number is not a caller.
             next = if node.parent < next { node.parent } else { -1 };
             Some(node.frame)
         })
@@ -164,8 +165,9 @@ impl TraceFrames {
         }
     }
 
-    /// Which frames are of one method: those with the same number. A method is a named one; else the code at
-    /// one offset of a file, in any process; else an address.
+    /// Returns the identity of the method of a frame: frames with equal numbers are of one method.
+    /// A method is a named one; otherwise the code at one offset of a file, in any process;
+    /// otherwise an address.
     #[must_use]
     pub fn identity(&self, frame_id: i32) -> Option<u32> {
         Some(at(&self.frames, frame_id)?.identity)
@@ -177,8 +179,8 @@ impl TraceFrames {
         Some(&self.named(frame_id)?.name)
     }
 
-    /// File name of the module of a frame: that of the file that holds the code, else the module of its
-    /// method.
+    /// Returns the file name of the module of a frame: of the file with the code, or else of the
+    /// module of its method.
     #[must_use]
     pub fn module(&self, frame_id: i32) -> Option<&str> {
         let frame = at(&self.frames, frame_id)?;

@@ -1,4 +1,4 @@
-//! What was probably meant by a name that does not exist.
+//! Suggestions for misspelt names and unsupported SQL.
 
 use datafusion::common::SchemaError;
 use datafusion::common::utils::datafusion_strsim::normalized_levenshtein;
@@ -7,7 +7,7 @@ use crate::tables;
 
 /// Least similarity of a name that is offered, from 0 to 1.
 const SIMILAR: f64 = 0.45;
-/// How much less similar than the best one another name may be.
+/// Maximum distance of another name's similarity from the best one.
 const CLOSE_TO_BEST: f64 = 0.15;
 /// Names that are offered.
 const OFFERED: usize = 3;
@@ -57,7 +57,7 @@ fn of_arguments(message: &str) -> Option<(String, Option<String>)> {
         message.split_once("No function matches the given name and argument types '")?;
     let (call, rest) = call.split_once("'.")?;
     let (name, _) = call.split_once('(')?;
-    // Functions of ours say what they expect, which helps more than the list of the engine.
+    // Own functions describe the expected arguments, which helps more than the list of the engine.
     if let Some((_, own)) = message.split_once("coercion failed with: Error during planning: ") {
         let own = own.split(". No function matches").next().unwrap_or(own);
         let hint = format!("cast(VALUE AS TYPE) converts; docs/sql.md shows how {name} is called");
@@ -87,7 +87,7 @@ fn of_arguments(message: &str) -> Option<(String, Option<String>)> {
     ))
 }
 
-/// What helps where messages of the planner have these words.
+/// Advice for messages of the planner that contain these words.
 const PLANNING: [(&str, &str); 4] = [
     (
         "must appear in the GROUP BY clause",
@@ -107,7 +107,8 @@ const PLANNING: [(&str, &str); 4] = [
     ),
 ];
 
-/// What SQL has and the engine does not: how its message begins, how it is called, and what to write instead.
+/// SQL features that the engine lacks: start of its message, name of the feature, and the
+/// replacement.
 const MISSING: [(&str, &str, &str); 6] = [
     (
         "Unsupported ast node Pivot",
@@ -137,10 +138,12 @@ const MISSING: [(&str, &str, &str); 6] = [
     ),
 ];
 
-/// Longest part of a message of the engine that is shown of what it cannot do.
+/// Maximum length, in characters, of the part of an engine message about an unsupported feature
+/// that is shown.
 const SHOWN: usize = 200;
 
-/// Message and hint for what the engine does not know. Its own message is a dump of the syntax tree.
+/// Returns message and hint for a feature that the engine lacks. Its own message is a dump of the
+/// syntax tree.
 pub(crate) fn of_missing(message: &str) -> (String, Option<String>) {
     if let Some((part, name, hint)) = MISSING.iter().find(|(part, ..)| message.starts_with(part)) {
         let kind = message
@@ -161,7 +164,7 @@ pub(crate) fn of_missing(message: &str) -> (String, Option<String>) {
     )
 }
 
-/// What helps where a value cannot be computed.
+/// Returns advice for a value that cannot be computed.
 pub(crate) fn of_execution(message: &str) -> &'static str {
     if message.contains("subquery returned more than one row") {
         return "LIMIT 1, or an aggregate such as max, makes one row of it; IN (SELECT …) compares with several";
@@ -216,7 +219,7 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
 pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
     let name = name.to_lowercase().replace(['*', '?', '!'], "");
     let lower: Vec<String> = known.iter().map(|known| known.to_lowercase()).collect();
-    // The last part of a path, and the name in front of a process id, is what is mistyped.
+    // Typing errors are in the last part of a path, or in the name before a process id.
     let bare = |text: &str| {
         let last = text.rsplit(['\\', '/', '!']).next().unwrap_or(text);
         last.split_once(" (")
@@ -246,7 +249,7 @@ fn similarity(name: &str, known: &str) -> f64 {
         return 0.0;
     }
     let whole = normalized_levenshtein(name, known);
-    // A part of a name is what people remember.
+    // People often remember only a part of a name.
     if is_part {
         whole.max(SIMILAR + whole / 2.0)
     } else {

@@ -1,10 +1,11 @@
-//! The SQL library: questions that are asked often, in files `sql/AREA/NAME.sql`.
+//! The SQL library: frequent questions, in files `sql/AREA/NAME.sql`.
 //!
-//! The first line of a file says what it answers; lines `-- param NAME: TYPE = DEFAULT – MEANING` declare its
-//! parameters, which the SQL names as `$NAME`. Values are bound as typed literals, never pasted into the
-//! text. What is written as `/*+ … */` holds for sessions over several extracts, where rows carry `trace_id`;
-//! for one extract it is a comment. Files of users have the same form, but every part of it is optional:
-//! parameters that they do not declare have the type that the statement gives them.
+//! The first line of a file is the description of its answer; lines
+//! `-- param NAME: TYPE = DEFAULT – MEANING` declare its parameters, which the SQL names as
+//! `$NAME`. Values are bound as typed literals, never pasted into the text. Text inside `/*+ … */`
+//! applies to sessions over several extracts, whose rows carry `trace_id`; for one extract it is a
+//! comment. Files of users have the same form, but every part of it is optional: parameters that
+//! they do not declare have the type that the statement gives them.
 
 use std::borrow::Cow;
 
@@ -48,16 +49,16 @@ pub fn find(name: &str) -> Option<&'static Query> {
     QUERIES.iter().find(|query| query.name == name)
 }
 
-/// How questions with a limit end.
+/// The end of questions with a limit.
 const LIMIT: &str = "LIMIT $top";
 
 /// A question of the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// Area and name: `cpu/processes`. Of SQL that stands on a command line it is empty.
+    /// Area and name: `cpu/processes`. Empty for SQL from a command line.
     pub name: Cow<'static, str>,
     text: Cow<'static, str>,
-    /// Whether it comes with the program.
+    /// True if it is built into the program.
     is_built_in: bool,
 }
 
@@ -70,7 +71,7 @@ pub struct Param<'q> {
     pub kind: &'q str,
     /// Value if none is given, as it is given; without one a value has to be given.
     pub default: Option<&'q str>,
-    /// What it does.
+    /// Its meaning.
     pub doc: &'q str,
 }
 
@@ -83,7 +84,7 @@ impl Query {
         }
     }
 
-    /// A question that comes with the program from elsewhere, such as a rule.
+    /// Creates a built-in question from outside the library, such as a rule.
     #[must_use]
     pub fn of_program(name: impl Into<String>, text: &'static str) -> Self {
         Self {
@@ -103,7 +104,7 @@ impl Query {
         }
     }
 
-    /// What it answers, as one sentence.
+    /// Returns the description of its answer, one sentence.
     #[must_use]
     pub fn doc(&self) -> &str {
         self.text
@@ -132,7 +133,7 @@ impl Query {
             // A comment without an end is left to the parser, which reports it with its place.
             let (inside, after) = marked.split_once(" */").unwrap_or((marked, ""));
             sql.push_str(before);
-            // One blank stays of what is left out.
+            // One blank remains of a removed part.
             let (inside, after) = if several {
                 (inside, after)
             } else {
@@ -287,7 +288,7 @@ mod tests {
                         .all(|param| matches!(param.kind, "text" | "int")),
                     "{name}"
                 );
-                // What is cut off can be counted.
+                // Rows beyond the limit can be counted.
                 let has_limit = sql.contains("LIMIT");
                 assert_eq!(
                     (query.count_sql(true).is_some(), query.limit(&[]).is_some()),
@@ -364,7 +365,7 @@ mod tests {
             wrong,
             "@mine: expected c as one of the types text, int, float, bool, found \"what\""
         );
-        // Its lines are those of the file, and what it does not declare is left to the statement.
+        // Its lines are those of the file, and undeclared parameters are left to the statement.
         assert_eq!(query.sql(false), text);
         let query = Query::own("mine", "-- param a: int = 5\nSELECT $a, $d");
         let bound = query

@@ -12,7 +12,8 @@ use crate::question::{Answer, Column, Line, Ranked, Shows, View};
 /// A table with its title.
 type Named = (OverviewTable, String, Answer);
 
-/// The tables, one below the other. What the trace has nothing for is left out, unless that has to be said.
+/// Returns the tables in the order in which they are printed. Tables without rows are left out,
+/// unless their absence is itself a result.
 pub(super) fn tables(asked: &OverviewRequest, overview: Overview, next: Vec<Next>) -> Vec<Named> {
     let Overview {
         recording,
@@ -68,7 +69,7 @@ pub(super) fn tables(asked: &OverviewRequest, overview: Overview, next: Vec<Next
             rows,
         ));
     }
-    // What the trace lacks is shown here, and nowhere else.
+    // Incompleteness of the trace is reported here, and nowhere else.
     all.push(titled(
         OverviewTable::Health,
         "Health",
@@ -164,7 +165,7 @@ fn machine(asked: &OverviewRequest, recording: Recording) -> Answer {
         .showing(Shows::Untitled)
 }
 
-/// What columns depend on.
+/// Properties of the recording that decide which columns are shown.
 #[derive(Clone)]
 struct Of {
     has_samples: bool,
@@ -353,7 +354,7 @@ const PROVIDERS: View<OverviewRequest, ProviderEvents> = View::new(
 
 type Topic = Column<OverviewRequest, TopicEvents>;
 
-/// Where topics are listed; below other tables they are one line.
+/// The list of topics; below other tables it is one line.
 const TOPICS: View<OverviewRequest, TopicEvents> = View::new(
     &[
         Topic::new("Topic", "Topic", Word, |_, row| row.topic.clone().into()),
@@ -363,7 +364,7 @@ const TOPICS: View<OverviewRequest, TopicEvents> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-/// What a trace without CPU holds instead.
+/// Returns the tables about the contents of a trace without CPU.
 fn what_there_is(asked: &OverviewRequest, contents: Contents) -> Vec<Named> {
     let Contents {
         topics,
@@ -403,7 +404,7 @@ fn what_there_is(asked: &OverviewRequest, contents: Contents) -> Vec<Named> {
 
 type Health = Column<OverviewRequest, Note>;
 
-/// Where notes are listed; in an overview they are sentences.
+/// The list of notes; in an overview they are sentences.
 const NOTES: View<OverviewRequest, Note> = View::new(
     &[
         Health::new("Severity", "Severity", Word, |_, row| {

@@ -10,7 +10,7 @@ use crate::question::{Column, Form, Question, Ranked, View, frames, group, optio
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words PageFaultBy {
         "process" => Process = "All faults of a process.",
         "kind" => Kind = "All faults of a kind.",
@@ -24,14 +24,14 @@ declare! {
         "time" => Time: "first_ns" / "f.ts_ns" = "Time of single faults; of sums the time of the first fault.",
     }
 
-    /// Which faults.
+    /// Options of `dump page-fault`.
     #[derive(Eq)]
     pub request PageFaultRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: PageFaultBy = option("WHAT").excludes(&["details"]).shape(),
         /// With --by kind: rows for each process
         per_process: bool = option("").called("per-process").excludes(&["details"]).shape(),

@@ -37,7 +37,7 @@ impl PoolRequest {
         all
     }
 
-    /// Sums by tag and type, or blocks that are added up to such sums.
+    /// Returns the sums by tag and type, or the blocks to add up to them.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return format!(

@@ -1,5 +1,4 @@
-//! Power settings: what was in force when a recording began, and what it had become each time it was reported
-//! again.
+//! Power settings: their values at the start of a recording, and after each later report.
 
 use serde::Serialize;
 
@@ -16,7 +15,7 @@ use crate::question::{
 pub use super::power_snapshots::Snapshot;
 
 declare! {
-    /// Which power settings are shown side by side. Rows for machines are all that there are.
+    /// Options of `dump power`. They choose the text for people; JSON and CSV have all rows.
     #[derive(Eq)]
     pub request PowerRequest {
         /// Only settings that differ, without columns that equal an earlier one
@@ -45,7 +44,7 @@ declare! {
 /// Rows for machines: people see the moments of all traces side by side.
 const EACH: View<PowerRequest, PowerRow> = View::new(&[], |_| 0.0).ranking(|_| Ranked::No);
 
-/// What stands side by side.
+/// The compared snapshots, one column each.
 #[derive(Clone)]
 struct Beside {
     details: bool,
@@ -156,8 +155,8 @@ impl Question for PowerRequest {
                 count += 1;
                 let at = Value::MomentOf(info.clock(), snapshot.ts_ns);
                 let title = Line::new(format!("{} ", info.file_name)).value(Moment, at);
-                // Compared with all columns before it, also those of other traces: an equal column at a
-                // distance is as redundant as a neighbour.
+                // Compared with all columns before it, including those of other traces: an equal
+                // column at a distance is as redundant as an adjacent one.
                 if self.diff && columns.iter().any(|column| column.is_same(&snapshot)) {
                     let why = Line::new("left out, the same as one in front of it: ");
                     left_out.push(why.value(Word, title));

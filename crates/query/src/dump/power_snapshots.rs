@@ -1,4 +1,5 @@
-//! What power settings were in force when: the state after everything was reported, and after changes.
+//! Power settings over time: a snapshot after all settings were reported, and one after each
+//! change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +32,7 @@ declare! {
 /// Everything that was in force at a moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Snapshot {
-    /// When the first of its settings was reported, in nanoseconds.
+    /// Time of the first report of one of its settings, in nanoseconds.
     pub ts_ns: i64,
     /// Its settings, in the order of the list.
     pub rows: Vec<PowerRow>,
@@ -58,7 +59,7 @@ impl Snapshot {
             .find(|row| row.setting_guid == setting_guid)
     }
 
-    /// Whether both have the same settings with the same values.
+    /// Returns `true` if both have the same settings with the same values.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let values = |snapshot: &Self| -> BTreeMap<String, String> {
@@ -83,7 +84,7 @@ const MAX_SETTINGS: usize = 1024;
 #[derive(Default)]
 struct Follower<'a> {
     state: BTreeMap<&'a str, &'a SettingRow>,
-    /// What the capture that is under way reported, and when that capture started.
+    /// Settings reported by the running capture, and its start.
     captured: BTreeSet<&'a str>,
     begin_ns: i64,
     done: Vec<(i64, BTreeMap<&'a str, &'a SettingRow>)>,
@@ -156,8 +157,8 @@ pub(super) fn snapshots(settings: &[SettingRow], in_force: &[InForce]) -> Vec<Sn
     all
 }
 
-/// What the profile of the processor driver that is in force at a time says for power from outside, up to an
-/// end, and that profile.
+/// Returns the processor-driver profile in force at a time, and its AC values that were reported
+/// before an end time.
 fn of_profile<'a>(
     settings: &'a [SettingRow],
     in_force: &[InForce],
@@ -235,8 +236,8 @@ fn snapshot(
                 setting,
                 "system".into(),
             ));
-        // The values are sorted by GUID. Backwards, a setting of class 1 finds its own GUID before that of
-        // class 0 with the class beside it.
+        // The values are sorted by GUID. In reverse order, a setting of class 1 finds its own GUID
+        // before the GUID of class 0 that is listed with the class.
         } else if let Some(setting) = of_profile.iter().rev().find(of) {
             let origin = format!("profile {profile}");
             rows.push(row(
@@ -266,8 +267,8 @@ fn snapshot(
     Snapshot { ts_ns, rows }
 }
 
-/// Whether a row shows a setting of a profile. Profiles report settings of cores of class 1 with the
-/// GUID of class 0 and the class, where the system uses a GUID of its own: the next one.
+/// Returns `true` if a row shows a setting of a profile. Profiles report settings of class-1 cores
+/// with the GUID of class 0 and the class; the system uses a separate GUID for them: the next one.
 fn is_meant(setting: &SettingRow, known: &power_catalog::CatalogSetting) -> bool {
     let is_of_class_1 = known.name.ends_with("Class 1") || known.name.contains("Class1");
     let class = setting.efficiency_class.unwrap_or(0);
@@ -277,7 +278,7 @@ fn is_meant(setting: &SettingRow, known: &power_catalog::CatalogSetting) -> bool
     is_of_class_1 && class == 1 && is_next(&setting.setting_guid, known.guid)
 }
 
-/// Whether `next` is the GUID that follows `guid`.
+/// Returns `true` if `next` is the GUID that follows `guid`.
 fn is_next(guid: &str, next: &str) -> bool {
     let parts = |guid: &str| {
         let (head, tail) = guid.rsplit_once('-')?;

@@ -1,4 +1,4 @@
-//! Processes: when they ran, what started them, how they ended.
+//! Processes: lifetimes, parents, and exit codes.
 
 use std::collections::BTreeSet;
 
@@ -24,14 +24,14 @@ declare! {
         "tree" => Tree = "Each process below its parent.",
     }
 
-    /// Which processes, and in which order.
+    /// Options of `dump process`.
     #[derive(Eq)]
     pub request ProcessRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many: those with the most CPU, or the last ones of another order
+        /// Number of processes: the ones with the most CPU, or the last ones of another order
         top: Top = group(),
-        /// What becomes second 0 of times
+        /// Zero point of times
         zero: ZeroTime = group(),
         /// Only these parents and what they started
         parent: Option<String> = option("NAMES").of(Among::Processes),
@@ -86,11 +86,11 @@ declare! {
 pub struct ProcessAnswer {
     /// The processes.
     pub rows: Vec<ProcessRow>,
-    /// What they are.
+    /// Numbers of processes by kind.
     pub counts: ProcessCounts,
 }
 
-/// What a list of processes consists of.
+/// Numbers of processes in a list, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ProcessCounts {
     /// Processes.

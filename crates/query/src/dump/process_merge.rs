@@ -1,5 +1,5 @@
-//! Processes of several recordings of a machine in one list: what started in one and ended in a later one has
-//! both times.
+//! Processes of several recordings of a machine in one list. A process that started in one
+//! recording and ended in a later one has both times.
 
 use std::collections::HashMap;
 
@@ -14,11 +14,12 @@ use crate::question::Source;
 pub struct MergedProcess {
     /// Number of the recording that has it first, in the order in which they were given.
     pub recording: usize,
-    /// The process. Its times are those of that recording, whose end may lie before them.
+    /// The process. Its times count from the start of that recording; its end can be after the end
+    /// of the recording.
     pub row: ProcessRow,
 }
 
-/// What distinguishes processes of different recordings: machine, id and name.
+/// Identity of a process across recordings: machine, id and name.
 type Key = (Option<String>, i64, Option<String>);
 
 /// Puts processes together. A process that a recording found running is the one with its id, name and command
@@ -27,7 +28,8 @@ type Key = (Option<String>, i64, Option<String>);
 #[must_use]
 pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<MergedProcess> {
     let mut order: Vec<usize> = (0..recordings.len()).collect();
-    // Recordings may be named in any order; what runs on can only be found in the order of time.
+    // Recordings may be named in any order; a process that runs on can only be found in order of
+    // time.
     order.sort_by_key(|at| recordings.get(*at).map(|(info, _)| info.start_filetime));
     let mut merged: Vec<MergedProcess> = Vec::new();
     // Which of them run on.
@@ -48,8 +50,8 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
             let known = running
                 .get(&key)
                 .and_then(|known| Some((*known, merged.get_mut(*known)?)));
-            // A process that started in this recording cannot have been there before, whatever its id and
-            // name are.
+            // A process that started in this recording was not there before, even with an equal id
+            // and name.
             let is_again = row.start_ns.is_none() && !(all && row.stop_ns.is_none());
             let place = match known {
                 Some((place, known)) if is_again && is_same(&known.row, row) => {
@@ -144,7 +146,7 @@ pub(super) fn together(
     all.into_iter().map(|(_, of)| of).collect()
 }
 
-/// From the start of one recording to that of another.
+/// Returns the time from the start of one recording to the start of another.
 fn offset_ns(recordings: &[(&TraceInfo, &[ProcessRow])], from: usize, to: usize) -> i64 {
     let start = |at: usize| {
         recordings

@@ -6,8 +6,8 @@ use super::sql::{filtered, quoted, range_condition};
 use super::{Result, ask};
 use crate::Session;
 
-/// Exit codes that mean a crash: errors of Windows (NTSTATUS 0xC…), a break point, and the exceptions of .NET
-/// and C++. -1 (0xFFFFFFFF) is no crash: programs return it themselves.
+/// Exit codes that mean a crash: errors of Windows (NTSTATUS 0xC…), a break point, and the
+/// exceptions of .NET and C++. -1 (0xFFFFFFFF) is not a crash: programs return it themselves.
 const CRASH_CODES: &str = "(p.exit_code BETWEEN -1073741824 AND -805306369 \
      OR p.exit_code IN (-2147483645, -532462766, -529697949))";
 
@@ -61,7 +61,7 @@ ORDER BY {}",
         )
     }
 
-    /// Whether processes are sorted by their CPU.
+    /// Returns `true` if processes are sorted by CPU.
     pub(super) fn is_by_cpu(&self) -> bool {
         match self.sort {
             ProcessSort::Cpu => true,
@@ -109,13 +109,13 @@ ORDER BY {}",
     }
 }
 
-/// Puts each process behind its parent; those whose parent is not in the list are roots.
+/// Puts each process after its parent; processes whose parent is not in the list are roots.
 fn tree(rows: Vec<ProcessRow>) -> Vec<ProcessRow> {
     let listed: std::collections::HashSet<i64> = rows.iter().map(|row| row.process_key).collect();
     let mut children: std::collections::HashMap<Option<i64>, Vec<ProcessRow>> =
         std::collections::HashMap::new();
     let total = rows.len();
-    // From behind, so that taking from the end gives the first one.
+    // In reverse order, so that taking from the end gives the first one.
     for row in rows.into_iter().rev() {
         let parent = row
             .parent_process_key

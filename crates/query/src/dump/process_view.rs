@@ -1,4 +1,4 @@
-//! How a list of processes becomes columns and lines.
+//! Columns and lines of a list of processes.
 
 use super::process::{ProcessCounts, ProcessRequest, ProcessRow, ProcessSort};
 use super::process_merge::together;
@@ -38,7 +38,7 @@ impl ListedProcess {
         }
     }
 
-    /// The process, indented as deep as it stands in the tree.
+    /// Returns the process, indented by its level in the tree.
     fn cell(&self) -> Value {
         let branch = if self.row.level > 0 { "|- " } else { "" };
         // Deeper levels are indented no further: a damaged trace can have chains of any length.

@@ -2,8 +2,8 @@
 
 use super::sql::quoted;
 
-/// `p1:ev1,ev2;p2:7;!p3`: providers by name or GUID, each with events by name (a part of it, or a pattern) or
-/// id; `!` in front of a provider or event excludes.
+/// `p1:ev1,ev2;p2:7;!p3`: providers by name or GUID, each with events by name (a part of it, or a
+/// pattern) or id. `!` before a provider or event excludes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Providers(Vec<Provider>);
 
@@ -47,7 +47,7 @@ impl Providers {
         Self(parts.map(provider).collect())
     }
 
-    /// Whether some events of a provider are named.
+    /// Returns `true` if the filter names events of a provider.
     #[must_use]
     pub fn names_events(&self) -> bool {
         self.0

@@ -1,4 +1,5 @@
-//! Who ran instead of threads that were ready: by who ran, by who was ready, or by both priorities.
+//! Threads that ran instead of ready ones: grouped by the running process, the ready process, or
+//! both priorities.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, filtered, quoted, range_condition, time_condition,
@@ -11,7 +12,7 @@ use crate::question::{Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words ReadyBy {
         "instead" => Instead = "The process that ran instead.",
         "process" => Process = "The process whose threads were ready.",
@@ -29,14 +30,14 @@ declare! {
         "time" => Time: "ready_ns" / "in_ns" = "Time of single switch-ins.",
     }
 
-    /// Which times ready.
+    /// Options of `dump ready`.
     #[derive(Eq)]
     pub request ReadyRequest {
-        /// Whose threads were ready
+        /// Processes of the ready threads
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row is
+        /// Group rows by this property
         by: ReadyBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only where threads of these processes ran instead: names with or without .exe, or ids (*, ?,
         /// several with ;, ! excludes)
@@ -212,8 +213,8 @@ const SLICES: Recorded = Recorded::rows(
     "record with the kernel keywords PROC_THREAD+CSWITCH+DISPATCHER, for example `wpr -start CPU`",
 );
 
-/// Which processes had the focus when; where only threads were recorded, which threads.
-// Half of the largest number stands for an open end: farther than any trace, and safe to compute with.
+/// Periods in which a process had the focus, or a thread if only the focus of threads was recorded.
+// Half of the largest number replaces an open end: later than any trace, and safe to compute with.
 const FOCUS: &str =
     "SELECT process_key, thread_key, coalesce(ts_ns, -4611686018427387904) AS from_ns,
       coalesce(end_ns, 4611686018427387903) AS until_ns

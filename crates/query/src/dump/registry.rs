@@ -11,7 +11,7 @@ use crate::range::{Range, Unit};
 const KEYS: Among = Among::Texts("key", "keys", "SELECT key AS text FROM registry_key");
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words RegistryBy {
         "key" => Key = "All operations on a key.",
         "process" => Process = "All operations of a process.",
@@ -31,14 +31,14 @@ declare! {
         "time" => Time: "duration_ns" = "Start of single operations.",
     }
 
-    /// Which operations.
+    /// Options of `dump registry`.
     #[derive(Eq)]
     pub request RegistryRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: RegistryBy = option("WHAT").shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),
@@ -144,7 +144,7 @@ const SUMS: View<RegistryRequest, RegistryRow> = View::new(
     |_, _| true,
 );
 
-/// Whether keys distinguish rows.
+/// Returns `true` if rows are grouped by key.
 fn is_by_key(asked: &RegistryRequest) -> bool {
     matches!(asked.by, RegistryBy::Key | RegistryBy::Value)
 }
@@ -183,7 +183,7 @@ const OPERATIONS: View<RegistryRequest, RegistryOperation> = View::new(
 })
 .with_below(|_, row| frames(row.stack.as_deref()));
 
-/// The key; `...\` in front of a part of which it is not known what lies around it.
+/// Returns the key, with `...\` before it if its parent keys are not known.
 pub(super) fn key(row: &RegistryOperation) -> String {
     match &row.key {
         Some(key) if row.is_whole_key => key.clone(),

@@ -47,13 +47,13 @@ impl RegistryRequest {
         all
     }
 
-    /// Whether sums by key, process and kind say too little.
+    /// Returns `true` if the sums by key, process and kind are not enough.
     pub(super) fn needs_rows(&self) -> bool {
         !self.row_conditions().is_empty()
             || matches!(self.by, RegistryBy::Status | RegistryBy::Value)
     }
 
-    /// Whether processes distinguish rows.
+    /// Returns `true` if rows are grouped by process.
     pub(super) fn has_process(&self) -> bool {
         self.per_process || self.by == RegistryBy::Process
     }

@@ -26,15 +26,15 @@ pub trait FromRows: Sized {
 pub struct Field {
     /// Its name.
     pub name: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub sentence: &'static str,
     /// Its type, as JSON schemas call it.
     pub kind: &'static str,
-    /// Whether it may be missing.
+    /// True if it may be missing.
     pub is_optional: bool,
-    /// How its values add up.
+    /// Aggregation of its values.
     pub total: Total,
-    /// Which of them are good.
+    /// Good direction of its values.
     pub better: Better,
 }
 
@@ -58,7 +58,7 @@ impl Field {
     }
 }
 
-/// What a field of a row can be.
+/// A type that a field of a row can have.
 pub trait Cell: Sized {
     /// The columns that it is.
     fn fields(name: &'static str, sentence: &'static str) -> Vec<Field>;
@@ -69,7 +69,7 @@ pub trait Cell: Sized {
     /// # Errors
     /// It is missing or of another type.
     fn column(batch: &RecordBatch, name: &str) -> Result<Self::Values>;
-    /// The value of a row; what may not be missing but is, is zero or empty.
+    /// Returns the value of a row. A missing value of a required field is zero or empty.
     fn get(values: &Self::Values, row: usize) -> Self;
 }
 

@@ -6,14 +6,14 @@ use crate::question::Format::{Id, Whole, Word};
 use crate::question::{Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
-/// Why a picture was taken, as the table has it.
+/// Triggers of a screenshot, with their names in the table.
 pub const TRIGGERS: [&str; 6] = ["click", "key", "reaction", "enter", "timer", "other"];
 
 declare! {
-    /// Which pictures.
+    /// Options of `dump screenshot`.
     #[derive(Eq)]
     pub request ScreenshotRequest {
-        /// How many from the end of the list
+        /// Number of rows from the end of the list
         top: Top = group(),
         /// Only pictures that were taken for these reasons, with commas between
         triggers: Vec<&'static str> = option("WHAT").called("trigger").among(&TRIGGERS),

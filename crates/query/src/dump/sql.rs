@@ -19,7 +19,7 @@ const COMMAND_LINES: Among = Among::Texts(
 );
 
 declare! {
-    /// Which processes a question is about.
+    /// Filters on processes.
     #[derive(Eq)]
     pub request ProcessQuery {
         /// Only these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)
@@ -55,8 +55,8 @@ impl ProcessQuery {
         all.extend(text_condition("p.sid", self.user.as_deref()));
         all.extend(self.new_process.map(|new| {
             let condition = match new {
-                // Rows whose process is not known have neither time either, and are no processes that ran
-                // throughout.
+                // Rows whose process is not known also lack both times, but are not processes that
+                // ran throughout.
                 0 => "p.start_ns IS NULL AND p.stop_ns IS NULL AND p.process_key IS NOT NULL",
                 1 => "p.start_ns IS NOT NULL",
                 2 => "p.start_ns IS NOT NULL AND p.stop_ns IS NULL",
@@ -93,12 +93,12 @@ LEFT JOIN (
   GROUP BY m.process_key
 ) v ON v.process_key = p.process_key";
 
-/// What a filter on executables is compared with.
+/// The text that a filter on executables is compared with.
 pub(super) const EXECUTABLE_TEXT: &str =
     "concat_ws(', ', v.path, v.file_version, v.product_name, v.company)";
 
-/// Columns of the process of a row of the table named `table`: those of its process, or nothing where rows
-/// are not distinguished by it.
+/// Returns the process columns for rows of the table named `table`; they are null if rows are not
+/// grouped by process.
 #[must_use]
 pub fn process_columns(table: &str, per_process: bool) -> String {
     if per_process {
@@ -159,7 +159,7 @@ pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
             quoted(filter)
         )
     };
-    // Only the mark of exclusion goes: within a pattern `!` stands between module and method.
+    // Only the mark of exclusion is removed: within a pattern `!` separates module and method.
     let unmarked = |filter: String| {
         filter
             .split(';')
@@ -194,8 +194,9 @@ pub(super) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, Stri
     )
 }
 
-/// The condition that a number is known and lies in a range; none for no limit.
-// A missing number is no 0 here, unlike in `range_condition`: what is not known does not fit `..5`.
+/// Returns the condition that a number is known and in a range; empty for no limit.
+// A missing number is not 0 here, unlike in `range_condition`: an unknown value does not match
+// `..5`.
 pub(super) fn known_condition(expression: &str, range: Range) -> Vec<String> {
     let within = range_condition(expression, range);
     within
@@ -204,14 +205,14 @@ pub(super) fn known_condition(expression: &str, range: Range) -> Vec<String> {
         .collect()
 }
 
-/// The condition that a moment lies in a part of the trace; none for all of it.
+/// Returns the condition that a time is in a range of the trace; `None` for the whole trace.
 pub(super) fn time_condition(moment: &str, time: Range) -> Option<String> {
     let (from, to) = ends(time);
     (!time.is_unlimited()).then(|| format!("{moment} BETWEEN {from} AND {to}"))
 }
 
-/// The condition that what went on from a start to an end reaches into a part of the trace; none for all of
-/// it.
+/// Returns the condition that an interval from `start` to `end` overlaps a range of the trace;
+/// `None` for the whole trace.
 pub(super) fn overlap_condition(start: &str, end: &str, time: Range) -> Option<String> {
     let (from, to) = ends(time);
     (!time.is_unlimited()).then(|| format!("{start} <= {to} AND {end} >= {from}"))
@@ -225,7 +226,7 @@ pub(super) fn thread_columns(table: &str, per_thread: bool) -> String {
     "CAST(NULL AS INT) AS thread_key, CAST(NULL AS INT) AS tid".to_owned()
 }
 
-/// The condition that a number lies in a range; a missing one is 0.
+/// Returns the condition that a number is in a range; a missing number is 0.
 #[must_use]
 pub fn range_condition(expression: &str, range: Range) -> Option<String> {
     let value = format!("coalesce({expression}, 0)");

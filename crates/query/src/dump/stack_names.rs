@@ -88,7 +88,7 @@ impl<'f> Names<'f> {
         }
     }
 
-    /// Whether it is more than an address.
+    /// Returns `true` if it is more than an address.
     pub(super) fn is_named(&self, name: u32) -> bool {
         let method = self.of(name).and_then(|of| of.method.as_deref());
         method.is_some_and(|method| !method.starts_with('+'))

@@ -16,7 +16,8 @@ pub(super) const STACK: Field = Field::new(
     true,
 );
 
-/// A row with the frames of its stack, innermost first; none where there is no stack or it was not read.
+/// A row with the frames of its stack, innermost first; empty without a stack, or if it was not
+/// read.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Stacked<R> {
     #[serde(flatten)]

@@ -15,10 +15,10 @@ declare! {
         "drain" => Drain: "coalesce(energy_drain, -1)" = "Drain of the battery.",
     }
 
-    /// Which stays.
+    /// Options of `dump standby`.
     #[derive(Eq)]
     pub request StandbyRequest {
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Only stays that overlap with this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),

@@ -1,4 +1,4 @@
-//! What it costs to start and end processes: by program, or single ones.
+//! Costs of starting and ending processes: by program, or single ones.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, text_condition, time_condition,
@@ -21,12 +21,12 @@ declare! {
             "Time of the first start; of single processes the time of their start.",
     }
 
-    /// Which starts and ends.
+    /// Options of `dump start`.
     #[derive(Eq)]
     pub request StartRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Only processes that were started by such a process: names with or without .exe (*, ?, several with
         /// ;, ! excludes)
@@ -204,7 +204,7 @@ const PROCESS: Recorded = Recorded::rows(
 );
 
 impl StartRequest {
-    /// The processes that are asked for, with the parts of what they cost.
+    /// Returns the requested processes with the parts of their costs.
     fn asked(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.push("coalesce(p.start_ns, p.terminate_ns, p.stop_ns) IS NOT NULL".to_owned());

@@ -28,7 +28,7 @@ pub fn call_line(call: &SyscallCall) -> String {
     format!("[pid {pid}/{tid}] {time} {text}{took}")
 }
 
-/// What other events say about the arguments: a file, a registry key, a handle.
+/// Returns the arguments that other events show: a file, a registry key, a handle.
 fn about(call: &SyscallCall) -> String {
     let named = call
         .path

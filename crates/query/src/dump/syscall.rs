@@ -18,7 +18,7 @@ const FUNCTIONS: Among = Among::Texts(
 );
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words SyscallBy {
         "function" => Function = "All calls of a function.",
         "process" => Process = "All calls of a process.",
@@ -37,14 +37,14 @@ declare! {
         "time" => Time: "duration_ns" = "Time of the entry of single calls.",
     }
 
-    /// Which calls.
+    /// Options of `dump syscall`.
     #[derive(Eq)]
     pub request SyscallRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: SyscallBy = option("WHAT").excludes(&["details"]).shape(),
         /// Rows for each process, with --by function or status
         per_process: bool = option("").called("per-process").excludes(&["details"]).shape(),

@@ -12,12 +12,12 @@ use crate::Session;
 const PERCENTILES: [u32; 4] = [50, 90, 95, 99];
 
 impl SyscallRequest {
-    /// Whether a row of sums is of one process.
+    /// Returns `true` if a row of sums is of one process.
     pub(super) fn is_by_process(&self) -> bool {
         self.per_process || matches!(self.by, SyscallBy::Process | SyscallBy::Thread)
     }
 
-    /// Whether single calls are in the order of time.
+    /// Returns `true` if single calls are in order of time.
     pub(super) const fn is_by_time(&self) -> bool {
         matches!(self.sort, SyscallSort::Usual | SyscallSort::Time)
     }
@@ -211,7 +211,7 @@ ORDER BY {order}, process_key, thread_key",
         )
     }
 
-    /// Whether sums of an extract without single calls say too little.
+    /// Returns `true` if the sums of an extract without single calls are not enough.
     fn needs_calls(&self) -> bool {
         self.status.is_some()
             || self.thread.is_some()

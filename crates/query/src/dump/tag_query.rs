@@ -1,4 +1,4 @@
-//! Which stacks a question is about, by their stack tags.
+//! Filters on stacks by their stack tags.
 
 use etwkit_trace::tags::DEFAULT_SET;
 
@@ -9,13 +9,13 @@ use super::sql::{any_text_condition, quoted};
 pub struct TagQuery {
     /// Names of tags: `*`, `?`, several with `;`, `!` excludes.
     pub tags: Option<String>,
-    /// Sets by whose rules a stack can have the tag, beside `default`; the session has to know them.
+    /// Tag sets in addition to `default`; the session has to know them.
     pub sets: Vec<String>,
 }
 
 impl TagQuery {
-    /// The condition on the stack of a column, if there is one: its tag by one of the sets fits, and none is
-    /// excluded. A stack that no rule of a set fits has the empty name there.
+    /// Returns the condition on the stack of a column, if there is one: its tag in one of the sets
+    /// matches, and none is excluded. A stack that no rule of a set matches has an empty tag.
     #[must_use]
     pub fn condition(&self, stack: &str) -> Option<String> {
         let sets = with_default(&self.sets);

@@ -26,14 +26,14 @@ pub const RETRANSMIT_BYTES: Range = Range {
 };
 
 declare! {
-    /// Which connections.
+    /// Options of `dump tcp`.
     #[derive(Eq)]
     pub request TcpRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What becomes second 0
+        /// Zero point of times
         zero: ZeroTime = group(),
         /// Let connections whose process is not known pass filters on processes
         unknown_process: bool = option("").called("unknown-process"),
@@ -83,7 +83,7 @@ declare! {
         limits: Vec<(TcpNumber, Range)> = group(),
     }
 
-    /// Which sums are printed.
+    /// Sums to print.
     pub words TcpTotals {
         "file" => File = "Sums of the rows of a file, below them.",
         "total" => Total = "Without rows.",
@@ -258,7 +258,7 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
     }
 }
 
-/// Whether there are connections.
+/// Checks that there are connections.
 pub(super) fn recorded(session: &Session) -> Result<()> {
     if has_rows(session, "tcp_connection")? {
         return Ok(());

@@ -4,7 +4,7 @@ use super::tcp::{TcpRequest, TcpRetransmitRow, TcpSort, TcpTotal};
 use crate::question::Format::{Milliseconds, Moment};
 use crate::question::{Line, Value};
 
-/// Whether totals are packets, not bytes.
+/// Returns `true` if totals are packets, not bytes.
 pub(super) fn counts(asked: &TcpRequest) -> bool {
     asked.sort == TcpSort::TotalCount
 }

@@ -1,4 +1,5 @@
-//! The SQL of TCP connections: which ones, what rows they become, what rates rows of several have.
+//! SQL of TCP connections: their selection, their rows, and the rates of rows of several
+//! connections.
 
 use super::sql::{filtered, process_columns_from, quoted, range_condition, text_condition};
 use super::tcp::{TcpGroup, TcpRequest};
@@ -12,7 +13,7 @@ pub(super) fn end(side: &str) -> String {
     )
 }
 
-/// An address alone, as it stands in front of a port.
+/// Returns an address alone, in its form before a port.
 fn address(side: &str) -> String {
     let address = format!("c.{side}_address");
     format!(
@@ -21,10 +22,11 @@ fn address(side: &str) -> String {
 }
 
 impl TcpRequest {
-    /// Which connections: conditions on `tcp_connection c` and its `process p`.
+    /// Returns conditions on `tcp_connection c` and its `process p`.
     pub(super) fn conditions(&self) -> Vec<String> {
         let mut of_process = self.processes.conditions();
-        // A connection without a process fits no filter on processes, unless these are asked for as well.
+        // A connection without a process matches no filter on processes, unless these connections
+        // are requested as well.
         if self.unknown_process && !of_process.is_empty() {
             of_process = vec![format!(
                 "(c.process_key IS NULL OR ({}))",
@@ -50,7 +52,7 @@ impl TcpRequest {
         all
     }
 
-    /// What distinguishes rows.
+    /// Returns the expression by which rows are grouped.
     fn key(&self) -> String {
         match self.group_by {
             None => "c.connection_id".to_owned(),
@@ -124,11 +126,11 @@ LEFT JOIN rate v ON v.row_id = g.row_id AND v.kind = 'receive'",
     /// One row for each connection, or for several.
     pub(super) fn rows_sql(&self) -> String {
         let (local, remote, rates, rate_join) = self.ends_sql();
-        // A row of several connections has only what all of them have in common.
+        // A row of several connections has only the values that all of them share.
         let one = |column: &str| {
             format!("CASE WHEN count(DISTINCT {column}) = 1 THEN min({column}) END AS {column}")
         };
-        // Bytes are those of posts where these were recorded: a segment that is sent again carries no new
+        // Bytes come from posts if these were recorded: a segment that is sent again carries no new
         // ones.
         let moved =
             |column: &str| format!("{} AS {column}", self.zero.moved(&format!("g.{column}")));

@@ -12,7 +12,7 @@ use crate::question::Format::{
 };
 use crate::question::{Answer, Column, Form, Question, Shows, Style, View, fields};
 
-/// A connection with those of its retransmissions that are shown.
+/// A connection with its retransmissions that are shown.
 #[derive(Serialize)]
 struct Connection {
     #[serde(flatten)]
@@ -22,7 +22,7 @@ struct Connection {
 }
 
 declare! {
-    /// What a row of a retransmission has beside the columns of its connection.
+    /// Columns that a row of a retransmission has in addition to the columns of its connection.
     row RetransmissionColumns {
         retransmission_kind: String = "`retransmit`, `tail_loss_probe` or `client`.",
         retransmission_ns: i64 = "When it was sent or received again.",
@@ -126,8 +126,8 @@ const CONNECTIONS: View<TcpRequest, Connection> = View::new(
         .formatted(|asked| if counts(asked) { Whole } else { PlainBytes })
         .cost()
         .shown_if(|asked| matches!(asked.sort, TcpSort::TotalCount | TcpSort::TotalSize)),
-        // Each side stands beside its own share; ETWAnalyzer has both sides in one number, and the share of
-        // this one.
+        // Each side is next to its own share; ETWAnalyzer has both sides in one number, and the
+        // share of this one.
         Each::new("RetransCount", "Retransmits", Whole, |_, one| {
             one.row.retransmits.into()
         })

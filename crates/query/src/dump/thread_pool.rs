@@ -9,16 +9,16 @@ use crate::question::Format::{Fixed, Id, ProcessLine, Seconds, Whole, Word};
 use crate::question::{Answer, Column, Form, Line, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
-/// Why the number of worker threads was changed when a pool starved.
+/// Reason for changing the number of worker threads of a starving pool.
 pub const STARVATION: &str = "Starvation";
 
 declare! {
-    /// Which changes of the number of worker threads.
+    /// Options of `dump thread-pool`.
     #[derive(Eq)]
     pub request ThreadPoolRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many rows from the end of each process
+        /// Number of rows from the end of each process
         top: Top = group(),
         /// Changes of the number of threads for other reasons: Starvation unless given, * all of them (*, ?,
         /// several with ;, ! excludes)
@@ -60,7 +60,7 @@ const CHANGES: View<ThreadPoolRequest, ThreadPoolRow> = View::new(
         })
         .hidden(),
         Change::new("Thread", "Thread", Id, |_, row| row.tid.into()).hidden(),
-        // Where there are no headings to name it.
+        // For lists without headings that name it.
         Change::new("Process", "Process", ProcessLine, |_, row| row.into())
             .shown_when_merged(|_| true),
     ],
@@ -155,7 +155,7 @@ ORDER BY changes, process_key, ts_ns",
     }
 }
 
-/// Whether an imported extract says that there were events of thread pools; it stores starvations alone.
+/// Returns `true` if an imported extract had events of thread pools; it stores starvations alone.
 fn were_recorded(session: &Session) -> Result<bool> {
     let events = "SELECT count(*) AS rows FROM system_config
 WHERE topic = 'etwanalyzer' AND name = 'thread_pool_event_count' AND value <> '0'";
@@ -164,7 +164,7 @@ WHERE topic = 'etwanalyzer' AND name = 'thread_pool_event_count' AND value <> '0
         .any(|count| count.rows > 0))
 }
 
-/// Which recording is missing: that of thread pools, or of .NET as a whole.
+/// Returns the error about the missing recording: of thread pools, or of .NET as a whole.
 fn missing(session: &Session) -> Result<Error> {
     let runtime = format!(
         "SELECT (SELECT count(*) FROM exception) + (SELECT count(*) FROM gc) + (SELECT count(*) FROM jit)

@@ -1,4 +1,4 @@
-//! Who asked for a finer tick of the system timer, and for how long.
+//! Requests for a finer system timer resolution, by process, and their durations.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, filtered, overlap_condition, range_condition, text_condition,
@@ -17,12 +17,12 @@ declare! {
         "time" => Time: "coalesce(start_ns, 0)" = "Time of the request.",
     }
 
-    /// Which requests.
+    /// Options of `dump timer`.
     #[derive(Eq)]
     pub request TimerRequest {
         /// Processes that asked
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Only these kinds: process, kernel, system (several with ;, ! excludes)
         kind: Option<String> = option("KINDS"),

@@ -1,4 +1,4 @@
-//! What every dump needs to know of its trace.
+//! Facts about a trace that every dump needs.
 
 use super::{Result, ask};
 use crate::Session;
@@ -33,7 +33,7 @@ impl TraceInfo {
     /// # Errors
     /// The query fails.
     pub fn ask(session: &Session) -> Result<Self> {
-        // The path is none of what extracts can be asked together.
+        // The path is not part of what extracts can be queried for together.
         let info: Self = ask(session, INFO)?.into_iter().next().unwrap_or_default();
         Ok(Self {
             extract_path: session.extract_path().map(str::to_owned),
@@ -54,7 +54,7 @@ impl TraceInfo {
         })
     }
 
-    /// Where its time starts.
+    /// Returns the clock of the trace, with its start.
     #[must_use]
     pub fn clock(&self) -> TraceClock {
         let bias_minutes = self

@@ -17,14 +17,14 @@ const NAMES: Among = Among::Texts(
 );
 
 declare! {
-    /// Which events.
+    /// Options of `dump tracelog`.
     #[derive(Eq)]
     pub request TraceLogRequest {
         /// Files that describe events
         descriptions: Descriptions = group(),
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many rows from the end of the list
+        /// Number of rows from the end of the list
         top: Top = group(),
         /// Only these providers, by name or GUID, followed by a colon and events: p1:ev1,ev2;p2:7;!p3. Events
         /// are ids, patterns with * and ?, or parts of names; ! excludes
@@ -50,7 +50,7 @@ declare! {
         cut_stack: Cut = option("A..B").called("cut-stack").output() => Cut::Part(0, 50),
     }
 
-    /// What a row is.
+    /// Grouping of the rows.
     pub words TraceLogBy {
         "provider" => Provider = "Events of a provider in a process.",
         "kind" => Kind = "Events of one kind.",

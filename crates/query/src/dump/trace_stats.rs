@@ -1,5 +1,5 @@
-//! What fills a trace: events and bytes by provider, by kind of event, or over time; what was lost, and what
-//! tracing itself cost.
+//! Contents of a trace: events and bytes by provider, by kind of event, or over time; losses, and
+//! the cost of tracing itself.
 
 use super::sql::{any_text_condition, ends, filtered, text_condition};
 use super::trace_stats_foot::with_foot;
@@ -9,12 +9,12 @@ use crate::question::{Answer, Column, Form, Question, Ranked, View, group, optio
 use crate::range::{Range, Unit};
 
 declare! {
-    /// Which events.
+    /// Options of `dump trace-stats`.
     #[derive(Eq)]
     pub request TraceStatsRequest {
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row is
+        /// Group rows by this property
         by: TraceStatsBy = option("WHAT").shape(),
         /// Only these providers or classes of the kernel, by name or GUID (*, ?, several with ;, ! excludes)
         provider: Option<String> = option("NAMES"),
@@ -26,7 +26,7 @@ declare! {
         sort: Option<TraceStatsSort> = option("ORDER").called("sort-by").shape(),
     }
 
-    /// What a row is.
+    /// Grouping of the rows.
     pub words TraceStatsBy {
         "provider" => Provider = "A provider, or a class of kernel events.",
         "event" => Event = "A kind of event: provider, id or opcode, and version.",
@@ -226,5 +226,5 @@ ORDER BY sort_value, second",
     }
 }
 
-/// What makes a kind, as one text.
+/// The identity of a kind of event, as one text.
 const KIND: &str = "concat_ws('/', coalesce(provider_guid, CAST(kernel_group AS VARCHAR)), event_id, opcode, version)";

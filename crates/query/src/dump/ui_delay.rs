@@ -19,12 +19,12 @@ declare! {
         "time" => Time: "union_ns" / "d.start_ns" = "Start of single delays.",
     }
 
-    /// Which delays.
+    /// Options of `dump ui-delay`.
     #[derive(Eq)]
     pub request UiDelayRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Only this kind: no look at messages, input that waited, the cursor that asks to wait
         kind: Option<String> = option("KIND").among(&["message", "input", "wait-cursor"]),

@@ -11,14 +11,14 @@ use crate::question::{Column, Form, Question, Ranked, View, frames, group, optio
 use crate::range::{Range, Unit};
 
 declare! {
-    /// Which acquisitions.
+    /// Options of `dump user-lock`.
     #[derive(Eq)]
     pub request UserLockRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row is
+        /// Group rows by process or by thread
         by_thread: bool = option("WHAT").called("by").either("process", "thread").shape(),
         /// Only this mode
         mode: Option<String> = option("MODE").among(&["exclusive", "shared"]),
@@ -222,13 +222,13 @@ impl UserLockRequest {
         all
     }
 
-    /// Sums by process, or what is added up to such sums.
+    /// Returns the sums by process, or the acquisitions to add up to them.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return "SELECT *, CAST(NULL AS INT) AS thread_key FROM user_lock_process".to_owned();
         }
-        // A row without a mode is a release whose acquisition is not in the trace: it has neither a wait nor
-        // a hold, and is no acquisition.
+        // A row without a mode is a release whose acquisition is not in the trace: it has neither a
+        // wait nor a hold, and does not count as an acquisition.
         format!(
             "SELECT l.process_key, l.thread_key, l.mode, CASE WHEN l.mode IS NULL THEN 0 ELSE 1 END AS acquisitions,
     CASE WHEN l.is_slow THEN 1 ELSE 0 END AS slow, coalesce(l.wait_ns, 0) AS wait_ns, l.wait_ns AS max_wait_ns,

@@ -12,12 +12,12 @@ use crate::question::{
 const NAMES: Among = Among::Texts("module", "modules", "SELECT name AS text FROM module");
 
 declare! {
-    /// Which modules of which processes, or which symbol files that are missing.
+    /// Options of `dump version`.
     #[derive(Eq)]
     pub request VersionRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many processes from the end of the list
+        /// Number of processes from the end of the list
         top: Top = group(),
         /// Only modules with these file names (*, ?, several with ;, ! excludes)
         dll: Option<String> = option("NAMES").of(NAMES),
@@ -221,12 +221,12 @@ pub struct MissingPdbs {
     pub rows: Vec<MissingPdb>,
     /// Symbol files of all modules, as far as they are known.
     pub all_pdbs: i64,
-    /// Whether the extract was imported: an imported one knows only symbol files that were not found.
+    /// True if the extract was imported: it then knows only symbol files that were not found.
     pub is_imported: bool,
 }
 
 impl MissingPdbs {
-    /// How many symbol files are missing, as far as the extract knows.
+    /// Returns the number of missing symbol files, as far as the extract knows it.
     fn sentence(&self) -> Line {
         let Self {
             rows,
@@ -242,7 +242,7 @@ impl MissingPdbs {
             (true, 0) => Line::new(
                 "Which symbol files are missing is not known: this extract of ETWAnalyzer has no modules",
             ),
-            // Such an extract names the symbol files that were not found, and no others.
+            // An imported extract names the symbol files that were not found, and no others.
             (true, _) => count
                 .words(" symbol files are missing for code with CPU samples, of ")
                 .whole(*all_pdbs)

@@ -1,4 +1,4 @@
-//! Virtual memory: what processes committed and did not give back, by process, stack or method.
+//! Virtual memory that processes committed and did not release, by process, stack or method.
 
 use super::group::grouped;
 use super::sql::ProcessQuery;
@@ -53,7 +53,7 @@ impl Scalar for StackNumbers {
 }
 
 declare! {
-    /// How many of the largest stacks or methods of each process.
+    /// Limits of the list of stacks or methods of each process.
     #[derive(Copy, Eq)]
     pub request TopStacks {
         /// With --details or --methods: only the N largest of each process
@@ -62,12 +62,12 @@ declare! {
         skip: usize = option("N").called("skip-stacks").shape(),
     }
 
-    /// Which memory.
+    /// Options of `dump virtual-alloc`.
     #[derive(Eq)]
     pub request VirtualAllocRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest processes
+        /// Number of processes, largest first
         top: Top = group(),
         /// Sums of processes; what is shown without any other word
         stats: bool = option("").excludes(&["details", "methods", "stack-id", "events"]).shape(),
@@ -86,7 +86,7 @@ declare! {
         /// Only commits whose stack has such a frame: module!method, or its method alone (*, ?, several with
         /// ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
-        /// How many of the largest stacks or methods of each process
+        /// Number of stacks or methods of each process, largest first
         top_stacks: TopStacks = group(),
         /// Order; of stacks by what was committed or not released
         sort: VirtualAllocSort = option("ORDER").called("sort-by").shape(),
@@ -103,7 +103,7 @@ declare! {
     }
 }
 
-/// What is listed.
+/// The kind of list.
 enum List {
     Processes,
     Stacks(StackBy),
@@ -177,7 +177,7 @@ impl Question for VirtualAllocRequest {
     }
 }
 
-/// How stacks are grouped.
+/// Grouping of stacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StackBy {
     /// Each stack; with its text or without it.
@@ -200,8 +200,8 @@ impl VirtualAllocRequest {
         }
     }
 
-    /// The request as it is asked of stacks: one whose commits were all given back is no answer to what was
-    /// not given back.
+    /// Returns the request for stacks. Sorted by outstanding memory, it excludes stacks whose
+    /// commits were all released.
     fn of_what_is_left(&self) -> Self {
         let mut asked = self.clone();
         let is_of_rest = matches!(

@@ -6,7 +6,8 @@ use super::sql::{
 use super::virtual_alloc::{StackBy, VirtualAllocRequest};
 
 impl VirtualAllocRequest {
-    /// Outstanding bytes as SQL: those of processes that ended are gone, unless they are asked for.
+    /// Returns outstanding bytes as SQL: the memory of ended processes is gone, unless it is
+    /// requested.
     fn outstanding(&self, column: &str) -> String {
         if self.include_exited {
             return format!("coalesce({column}, 0)");
@@ -152,7 +153,7 @@ ORDER BY sort_value, commit_bytes, process_key, stack_id, method",
         )
     }
 
-    /// The question for single allocations; with `stacks` those of these stacks alone.
+    /// Returns the SQL for single allocations; with `stacks`, only allocations of these stacks.
     #[must_use]
     pub fn events_sql(&self, stacks: &[i32], text: bool) -> String {
         let mut conditions = self.processes.conditions();

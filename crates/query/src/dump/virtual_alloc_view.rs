@@ -1,4 +1,4 @@
-//! How stacks of virtual memory and single allocations become columns.
+//! Columns of stacks of virtual memory and of single allocations.
 
 use super::Group;
 use super::virtual_alloc::VirtualAllocRequest;

@@ -1,4 +1,5 @@
-//! Another zero for times: what happened in a trace becomes second 0, so that traces can be compared.
+//! A different zero point for times: an event of each trace becomes second 0, so that traces can be
+//! compared.
 
 use super::sql::{ProcessQuery, filtered, text_condition};
 use super::{Result, ask};
@@ -6,7 +7,7 @@ use crate::Session;
 use crate::question::{Opt, OptionError, OptionValue, Spec, Values, Words, option};
 
 declare! {
-    /// What becomes zero.
+    /// Kind of event that becomes second 0.
     pub words ZeroMode {
         "marker" => Marker = "The first mark with such a text.",
         "first" => First =
@@ -17,12 +18,12 @@ declare! {
     }
 }
 
-/// What becomes zero: nothing is moved without a mode, or where nothing fits.
+/// The zero point of times. Times are not moved without a mode, or if no event matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ZeroTime {
-    /// What is looked for.
+    /// Kind of event.
     pub mode: Option<ZeroMode>,
-    /// Which marks, methods or command lines.
+    /// Filter on marks, methods or command lines.
     pub filter: Option<String>,
     /// Only in these processes; marks have none.
     pub process: Option<String>,
@@ -93,7 +94,7 @@ impl OptionValue for ZeroTime {
 }
 
 declare! {
-    /// How many times fit, and the outermost ones.
+    /// Number of matching times, and the outermost ones.
     row Fitting {
         count: i64 = "How many.",
         first_ns: Option<i64> = "The earliest.",
@@ -147,14 +148,15 @@ impl ZeroTime {
                 )
             })
             .collect();
-        // Where nothing fits, 0 leaves the times as they are.
+        // Without a match, 0 leaves the times as they are.
         format!(
             "\nCROSS JOIN (SELECT coalesce({}, 0) AS zero_ns) z",
             all.join(", ")
         )
     }
 
-    /// Where fitting times are; the second source counts only if the first one has none.
+    /// Returns the tables with matching times; the second source counts only if the first one has
+    /// no match.
     fn sources(&self, mode: ZeroMode) -> Vec<Source> {
         let of_process = ProcessQuery {
             process: self.process.clone(),
@@ -203,8 +205,7 @@ impl ZeroTime {
         }
     }
 
-    /// What the reader should know of the zero: that nothing fits, or that several do which are not close to
-    /// each other.
+    /// Returns a warning if no event matches, or if several match that are not close to each other.
     ///
     /// # Errors
     /// The query fails.
@@ -251,7 +252,7 @@ impl ZeroTime {
 }
 
 impl ZeroMode {
-    /// Which of several fitting times.
+    /// Returns the aggregate that chooses one of several matching times.
     const fn which(self) -> &'static str {
         match self {
             Self::Last => "max",

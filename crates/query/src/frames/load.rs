@@ -34,7 +34,7 @@ const TABLES: [(&Table, &[&str]); 4] = [
 ];
 
 impl Loader {
-    /// `find` gives the tables of the session, which has so many traces.
+    /// Creates a loader for a session with `traces` traces; `find` returns its tables.
     pub(crate) fn new(traces: usize, find: impl Fn(&'static Table) -> Arc<DeclaredTable>) -> Self {
         Self {
             traces,
@@ -80,7 +80,8 @@ impl Loader {
 type Fill = fn(&mut TraceFrames, usize, &RecordBatch, usize);
 const FILL: [Fill; 4] = [fill_stacks, fill_frames, fill_modules, fill_methods];
 
-/// Reads columns of a table, in that order, the number of the extract behind them if there are several.
+/// Reads columns of a table, in that order, with the number of the extract after them if there are
+/// several.
 async fn read(
     session: &dyn Session,
     table: &DeclaredTable,
@@ -138,7 +139,7 @@ fn text(batch: &RecordBatch, column: usize, row: usize) -> Option<Box<str>> {
     column.is_valid(row).then(|| column.value(row).into())
 }
 
-/// The place of the row's number in a list with so many rows.
+/// Returns the place for the row's number in a list of at most `rows` entries.
 fn place<'l, T>(
     list: &'l mut Vec<T>,
     rows: usize,

@@ -17,7 +17,7 @@ pub struct Rooted {
 struct Stack {
     /// Number of its way; −1 is none.
     way: i32,
-    /// How many frames it has.
+    /// Number of its frames.
     depth: u32,
     /// The stack of its caller; −1 is none.
     parent: i32,

@@ -8,7 +8,7 @@ use etwkit_trace::tags::{TagSet, Tagged};
 use super::{Node, TraceFrames, at};
 use crate::functions::default_tags;
 
-/// Stands for a frame that is not there.
+/// Replaces the name of a missing frame.
 const NO_NAME: u32 = u32::MAX;
 
 impl TraceFrames {

@@ -25,7 +25,7 @@ const ITEM: u128 = 16;
 /// About how many bytes a call makes of these arguments, which are columns of the same length.
 type Size = fn(&[ArrayRef]) -> u128;
 
-/// The functions, and what they make.
+/// The functions and the size of their results.
 pub(super) const FUNCTIONS: [(&str, Size); 9] = [
     ("repeat", |arguments| {
         sum(arguments, |row| {
@@ -124,7 +124,7 @@ fn count(arguments: &[ArrayRef], argument: usize, row: usize) -> u128 {
         .unwrap_or(0)
 }
 
-/// Bytes of a text; of a value of another type what its column takes for each on average.
+/// Returns the bytes of a text; for another type, the average size of a value of its column.
 fn length(arguments: &[ArrayRef], argument: usize, row: usize) -> u128 {
     let Some(column) = arguments.get(argument) else {
         return 0;

@@ -30,16 +30,16 @@ use datafusion::logical_expr::{
 
 use crate::frames::Loader;
 
-/// What the reference says about a function.
+/// The entry of a function in the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reference {
     /// Name.
     pub name: &'static str,
-    /// How it is called: `name(argument, …)`.
+    /// Its call: `name(argument, …)`.
     pub call: &'static str,
     /// Type of its value.
     pub returns: &'static str,
-    /// What it does.
+    /// Its description.
     pub doc: &'static str,
     /// A question that needs no table of an extract.
     pub example: &'static str,
@@ -79,7 +79,8 @@ fn groups() -> impl Iterator<Item = &'static [Function]> {
     .into_iter()
 }
 
-/// The functions of one value for each row. Those of stacks look frames up in the session.
+/// Returns the functions of one value for each row. Functions of stacks look frames up in the
+/// session.
 pub(crate) fn scalar(loader: &Arc<Loader>, is_several: bool) -> Vec<ScalarUDF> {
     let pure = groups().flatten().map(Function::scalar);
     let contains = stacks::contains(loader.clone(), is_several);
@@ -92,7 +93,7 @@ pub(crate) fn scalar(loader: &Arc<Loader>, is_several: bool) -> Vec<ScalarUDF> {
     .collect()
 }
 
-/// Functions of the engine that make no more than they may; `find` gives those of the engine.
+/// Returns functions of the engine with a bounded result size; `find` returns the original ones.
 pub(crate) fn bounded(find: impl Fn(&str) -> Option<Arc<ScalarUDF>>) -> Vec<ScalarUDF> {
     let one = |(name, size)| Some(bounded::Bounded::function(find(name)?, size));
     bounded::FUNCTIONS.into_iter().filter_map(one).collect()
@@ -103,16 +104,16 @@ pub(crate) fn aggregates() -> Vec<AggregateUDF> {
     vec![union_duration::udaf()]
 }
 
-/// Whether a function looks frames up, which have to be read before.
+/// Returns `true` if a function looks frames up, which have to be read before.
 pub(crate) fn needs_frames(function: &ScalarUDF) -> bool {
     [stacks::CONTAINS, stack_root::ROOT, tags::TAG].contains(&function.name())
 }
 
 /// A function whose values depend on its arguments alone.
 struct Function {
-    /// How it is called: `name(argument, …)`.
+    /// Its call: `name(argument, …)`.
     call: &'static str,
-    /// What it does.
+    /// Its description.
     doc: &'static str,
     /// A question that needs no table of an extract, and the answer to it.
     example: &'static str,
@@ -171,8 +172,8 @@ type Compute = dyn Fn(&[ArrayRef]) -> Result<ArrayRef> + Send + Sync;
 pub(crate) struct Scalar {
     name: &'static str,
     returns: DataType,
-    /// Address of the data that it computes with beside its arguments: with other data it is another
-    /// function.
+    /// Address of the data that it computes with in addition to its arguments: with other data it
+    /// is another function.
     place: usize,
     signature: Signature,
     coerce: Box<Coerce>,
@@ -263,7 +264,7 @@ impl Debug for Scalar {
 /// The declared types, if the found ones can be converted to them without loss that matters.
 fn coerce(call: &str, declared: &[DataType], found: &[DataType]) -> Result<Vec<DataType>> {
     let fits = |(declared, found): (&DataType, &DataType)| {
-        // NULL fits every type: the engine casts it, and the function sees a missing value.
+        // NULL matches every type: the engine casts it, and the function sees a missing value.
         found.is_null()
             || match declared {
                 DataType::Utf8 => {

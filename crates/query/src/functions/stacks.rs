@@ -16,7 +16,7 @@ use crate::frames::{Frames, Loader, TraceFrames};
 pub(super) const CONTAINS: &str = "stack_contains";
 
 /// Patterns whose stacks are remembered.
-// More than a question names as literals; what is remembered for each has a byte for every stack.
+// More than the literals of a question; each remembered one has a byte for every stack.
 const REMEMBERED: usize = 64;
 
 pub(super) const REFERENCE: Reference = Reference {
@@ -44,8 +44,9 @@ pub(super) fn contains(loader: Arc<Loader>, is_several: bool) -> ScalarUDF {
     )
 }
 
-/// A function of a stack and a second argument, whose name in the reference and type are `last`. `place` is
-/// the address of the data that it computes with beside the stacks of the session.
+/// Creates a function of a stack and a second argument; `last` is its name in the reference and its
+/// type. `place` is the address of the data that the function uses in addition to the stacks of the
+/// session.
 pub(super) fn of_stacks(
     name: &'static str,
     last: (&'static str, DataType),
@@ -71,8 +72,8 @@ pub(super) fn of_stacks(
     ScalarUDF::new_from_impl(Scalar::new(name, returns, place, coerce, compute).stable())
 }
 
-/// What functions of stacks are called with: in a session over several extracts the number of the extract, a
-/// stack, and something else.
+/// The arguments of a function of stacks: in a session over several extracts the number of the
+/// extract; a stack; and another argument.
 pub(super) struct StackArguments<'a> {
     trace_ids: Option<&'a Int32Array>,
     stack_ids: &'a Int32Array,
@@ -138,10 +139,10 @@ fn coerce_stack(
     )
 }
 
-/// For each stack whether it fits, by extract and pattern.
+/// For each stack, whether it matches, by extract and pattern.
 type FitsByPattern = HashMap<(i32, String), Arc<Vec<bool>>>;
 
-/// For each stack of an extract whether it fits a pattern.
+/// Returns, for each stack of an extract, whether it matches a pattern.
 fn stacks(
     known: &Mutex<FitsByPattern>,
     frames: &Frames,
@@ -169,7 +170,7 @@ fn stacks(
         .clone()
 }
 
-/// Whether the stack of each row fits its pattern.
+/// Returns, for each row, whether its stack matches its pattern.
 fn fits(
     known: &Mutex<FitsByPattern>,
     frames: &Frames,
@@ -193,7 +194,7 @@ fn fits(
     Ok(Arc::new(answers.collect::<BooleanArray>()))
 }
 
-/// Whether a frame of each stack fits the pattern.
+/// Returns, for each stack, whether one of its frames matches the pattern.
 fn fitting(trace: &TraceFrames, pattern: &str) -> Vec<bool> {
     let filter = TextFilter::parse(pattern);
     trace.stacks_with(|frame_id| {

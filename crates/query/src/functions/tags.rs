@@ -36,7 +36,7 @@ pub fn default_tags() -> &'static TagSet {
     &BUILT_IN
 }
 
-/// The function with sets beside the built-in one.
+/// Returns the function with tag sets in addition to the built-in one.
 pub(crate) fn tag(loader: Arc<Loader>, is_several: bool, sets: Arc<[TagSet]>) -> ScalarUDF {
     let (place, known) = (Arc::as_ptr(&sets).addr(), Mutex::default());
     let tags = StackTags { sets, known };
@@ -55,7 +55,7 @@ pub(crate) fn tag(loader: Arc<Loader>, is_several: bool, sets: Arc<[TagSet]>) ->
 /// The tags of all stacks, by extract and set.
 type TagsBySet = HashMap<(i32, String), Arc<Tagged>>;
 
-/// What `stack_tag` knows.
+/// The data of `stack_tag`: tag sets, and the tags found so far.
 struct StackTags {
     sets: Arc<[TagSet]>,
     known: Mutex<TagsBySet>,

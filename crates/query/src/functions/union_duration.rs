@@ -69,8 +69,8 @@ impl AggregateUDFImpl for UnionDuration {
     }
 }
 
-/// Intervals whose union is asked for. What overlaps is merged when the list has doubled, so that memory
-/// grows with the gaps and not with the rows.
+/// Intervals whose union is computed. Overlapping ones are merged when the list has doubled, so
+/// that memory grows with the gaps and not with the rows.
 #[derive(Debug, Default)]
 struct Intervals {
     /// The first `merged` are sorted and disjoint.
@@ -88,8 +88,8 @@ impl Intervals {
         }
         // Rows mostly come in the order of time.
         if self.merged == self.all.len() {
-            // One that touches the last interval only makes it longer; one behind it keeps the list sorted
-            // and disjoint without any work.
+            // An interval that touches the last one only makes it longer; a later one keeps the
+            // list sorted and disjoint without any work.
             match self.all.last_mut() {
                 Some(last) if last.0 <= start && start <= last.1 => {
                     last.1 = last.1.max(end);
@@ -124,7 +124,7 @@ impl Intervals {
     /// Length of the union; `None` without an interval. Lengths beyond 2⁶³ ns are cut there.
     fn length(&mut self) -> Option<i64> {
         self.merge();
-        // In 128 bits, since the ends are any numbers and their difference may not fit into 64.
+        // In 128 bits, since the ends are arbitrary and their difference can overflow 64 bits.
         let length = |&(start, end): &(i64, i64)| i128::from(end) - i128::from(start);
         let sum: i128 = self.all.iter().map(length).sum();
         (!self.all.is_empty()).then(|| i64::try_from(sum).unwrap_or(i64::MAX))
