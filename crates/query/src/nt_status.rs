@@ -3,7 +3,7 @@
 
 use etwkit_trace::status;
 
-/// Codes with which the runtimes of .NET and C++ end a process, as Windows reports them beside its own.
+/// Exit codes of the .NET and C++ runtimes, which Windows reports in addition to its own.
 const RUNTIMES: [(u32, &str); 2] = [
     (0xE043_4352, "DOTNET_EXCEPTION"),
     (0xE06D_7363, "CPP_EXCEPTION"),

@@ -1,10 +1,10 @@
 //! Parts of a question that it names and uses several times (`WITH part AS …`) are computed once.
 //!
-//! The engine writes a part out wherever it is named, and computes it at each of these places: a part that
-//! three others use, each of which is used twice, is read six times. Here such a part is computed first, the
-//! innermost one at the beginning, and its rows take its place. The rest of the plan then knows how many rows
-//! it has, so that joins with a part without rows read nothing. A part with many rows is left where it is:
-//! its rows would stay in memory.
+//! The engine copies a part to each place where it is named, and computes it at each of these
+//! places: a part that three others use, each of which is used twice, is read six times. Here such
+//! a part is computed first, innermost first, and its rows replace it. The rest of the plan then
+//! knows how many rows it has, so that joins with a part without rows read nothing. A part with
+//! many rows stays where it is: its rows would stay in memory.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub(crate) fn computed(
     Ok(plan)
 }
 
-/// The smallest part that stands in several places.
+/// Returns the smallest part that is in several places.
 fn innermost(
     plan: &LogicalPlan,
     parts: &HashSet<String>,
@@ -101,7 +101,7 @@ fn nodes(plan: &LogicalPlan) -> datafusion::error::Result<usize> {
     Ok(nodes)
 }
 
-/// Whether a node is a part that has the same rows wherever it stands.
+/// Returns `true` if a node is a part that has the same rows in every place.
 fn is_part(node: &LogicalPlan, parts: &HashSet<String>) -> datafusion::error::Result<bool> {
     let LogicalPlan::SubqueryAlias(named) = node else {
         return Ok(false);
@@ -144,7 +144,8 @@ fn scan(part: &LogicalPlan, rows: &[RecordBatch]) -> Option<LogicalPlan> {
         return None;
     };
     let schema = Arc::new(part.schema().as_arrow().clone());
-    // The schema of the plan says which columns may be missing, and that of rows may say it in another way.
+    // The schema of the plan defines which columns may be null; the schema of the rows may differ
+    // in that.
     let rows = rows
         .iter()
         .map(|rows| RecordBatch::try_new(schema.clone(), rows.columns().to_vec()));
@@ -184,7 +185,8 @@ mod tests {
     use super::*;
     use crate::Session;
 
-    /// What a statement answers, and how many of its parts were computed beforehand.
+    /// Returns the answer to a statement, and the number of its parts that were computed
+    /// beforehand.
     fn asked(sql: &str) -> (String, usize) {
         let session = Session::from_batches(Vec::new()).unwrap();
         let mut computed = 0;

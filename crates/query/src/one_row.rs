@@ -1,9 +1,9 @@
 //! Keeps conditions that name no column above aggregates without groups.
 //!
-//! The engine moves a condition as `(SELECT count(*) FROM dns_query) > 0` down to the rows of tables, since
-//! it is the same for all of them. An aggregate without groups has a row whatever rows it gets: above it a
-//! false condition leaves no row, below it the aggregate still gives a row of nulls. Conditions are not moved
-//! past a limit, and one row is all that such an aggregate has.
+//! The engine moves a condition such as `(SELECT count(*) FROM dns_query) > 0` down to the rows of
+//! tables, since it is the same for all of them. An aggregate without groups has one row whatever
+//! its input: above it a false condition leaves no row, below it the aggregate still gives a row of
+//! nulls. Conditions are not moved past a limit, and the one row is all that such an aggregate has.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};

@@ -1,8 +1,9 @@
 //! Values for the parameters `$name` of a statement.
 //!
-//! A value comes as text. Its type is the one that is stated, on the command line (`from:int=5`) or in the
-//! declaration of a question of the library; else the one that the statement compares it with; else what
-//! the text looks like. Values are bound as literals of that type, never pasted into the text.
+//! A value is given as text. Its type is the stated one, on the command line (`from:int=5`) or in
+//! the declaration of a question of the library; otherwise the type that the statement compares it
+//! with; otherwise the type that the text looks like. Values are bound as literals of that type,
+//! never pasted into the text.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;

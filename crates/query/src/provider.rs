@@ -154,7 +154,7 @@ impl DeclaredTable {
         let Some(file) = extract.table(self.table.name) else {
             return Ok(None);
         };
-        // The numbers of declared columns are what the check understands.
+        // The check works with the numbers of declared columns.
         let column = file.sorted_by.first().filter(|name| {
             self.table
                 .column(name)
@@ -185,8 +185,8 @@ impl DeclaredTable {
         limit: Option<usize>,
         partitions: usize,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        // The number of the extract is no column of the files, and that of the trace is the same in all rows
-        // of one: the scan puts both behind the columns that it reads.
+        // The number of the extract is not a column of the files, and the number of the trace is
+        // the same in all rows of a file: the scan adds both after the columns that it reads.
         let behind = if self.has_trace_id() {
             leading().to_vec()
         } else {
@@ -201,8 +201,8 @@ impl DeclaredTable {
             return Ok(None);
         }
         let last = self.table.columns.len();
-        // The schema of the session has these columns in front, that of the scan behind: numbers are turned
-        // round.
+        // The schema of the session has these columns first, the schema of the scan has them last:
+        // the numbers are rotated.
         let index = |column: usize| column.checked_sub(leading).unwrap_or(last + column);
         let columns = match projection {
             Some(columns) => columns.iter().copied().map(index).collect(),

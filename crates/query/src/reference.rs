@@ -9,7 +9,7 @@ use crate::functions::{self, Reference};
 use crate::library::Query;
 use crate::tables;
 
-/// A question worth copying: what it asks, and the SQL.
+/// An exemplary question: its description and its SQL.
 pub type Question = (&'static str, &'static str);
 
 /// Questions that show how tables, functions and stacks go together.
@@ -104,7 +104,7 @@ pub fn page<'q>(library: impl Iterator<Item = &'q Query>) -> String {
         .iter()
         .for_each(|table| write_table(&mut page, table));
     page.push_str("\n## Tables of the session\n");
-    // `tables` lists those of the session behind the others.
+    // `tables` lists the tables of the session after the others.
     tables()
         .skip(TABLES.len() + DERIVED.len())
         .for_each(|table| write_table(&mut page, table));

@@ -1,10 +1,11 @@
 //! The threads on which questions are planned and answered.
 //!
-//! Each statement has threads to itself while it is answered. A task can be stopped only where it pauses, and
-//! between the batches of a join (see `stop`) much may be computed: when such a statement is given up, its
-//! threads stay busy, and statements that shared them would wait as long. So threads of finished statements
-//! are used again, those of one that was given up only once nothing computes on them any more. No set of
-//! threads is ever closed while a caller waits for what it computes.
+//! Each statement has its own threads while it is answered. A task can be stopped only where it
+//! pauses, and between the batches of a join (see `stop`) much may be computed. When such a
+//! statement is given up, its threads stay busy, and statements that shared them would wait as
+//! long. So threads of finished statements are used again; threads of a statement that was given up
+//! only when nothing computes on them any more. No set of threads is ever closed while a caller
+//! waits for its results.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -26,8 +27,8 @@ const MAX_WORKERS: usize = 256;
 /// Threads that wait for the next statement, at most, for each processor; they sleep.
 const SPARE_FOR_EACH_PROCESSOR: usize = 8;
 
-/// Sets of threads that no statement has, the one that was given back longest ago first. What was given up
-/// may still compute on some.
+/// Sets of threads without a statement, oldest return first. Abandoned work may still run on some
+/// of them.
 static SPARE: Mutex<VecDeque<Workers>> = Mutex::new(VecDeque::new());
 
 /// A set of threads.
@@ -54,7 +55,7 @@ impl Workers {
         })
     }
 
-    /// Whether nothing computes on them any more.
+    /// Returns `true` if nothing computes on them any more.
     fn are_idle(&self) -> bool {
         self.runtime.metrics().num_alive_tasks() == 0
     }
@@ -65,7 +66,7 @@ impl Workers {
 pub(crate) struct Threads(Option<Workers>);
 
 impl Threads {
-    /// So many threads: spare ones, else new ones.
+    /// Takes `count` threads: spare ones, or else new ones.
     pub(crate) fn take(count: usize) -> Result<Self> {
         let count = count.clamp(1, MAX_WORKERS);
         let spare = {
@@ -135,7 +136,7 @@ impl Drop for Threads {
         spare.push_back(workers);
         let mut count: usize = spare.iter().map(|workers| workers.count).sum();
         while count > most {
-            // Nobody waits for what they do: the statement that they had is gone. They end at their next
+            // No caller waits for these threads: their statement is gone. They end at their next
             // pause.
             let Some(oldest) = spare.pop_front() else {
                 return;
@@ -146,7 +147,7 @@ impl Drop for Threads {
     }
 }
 
-/// The engine has ended without an answer; what it said was not printed.
+/// Returns the error for an engine that ended without an answer; its last message was not printed.
 pub(crate) fn stopped() -> Error {
     Error::Stopped {
         said: quiet::last_of_threads(),
@@ -172,7 +173,7 @@ mod tests {
             let asked = scope.spawn(|| {
                 busy.wait_for(&cancel, async move {
                     begin.send(()).unwrap();
-                    // Without a pause for whoever wants to stop it.
+                    // Without a pause at which it could be stopped.
                     let _ = ended.recv();
                     Ok(())
                 })
@@ -192,7 +193,7 @@ mod tests {
             7
         );
         drop(end);
-        // It ends soon, and the threads are used again; tests beside this one may have pushed them out.
+        // It ends soon, and the threads are used again; parallel tests may have pushed them out.
         let spare = || {
             let all = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
             all.iter()

@@ -36,22 +36,21 @@ use crate::{
     Answer, Cancel, Error, Result, Source, error, functions, once, one_row, statement, trace_keys,
 };
 
-/// What answers take names of methods from, in the SQL of questions that show them.
+/// Tables with names of methods, by which questions that show such names are recognized in SQL.
 const METHODS: [&str; 3] = ["cpu_method", "stack_text", "method_name"];
 
-/// How questions are answered.
+/// Options of a session.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Memory for sorting, grouping and joining, in bytes; what needs more goes to temporary files.
+    /// Memory for sorting, grouping and joining, in bytes; the rest goes to temporary files.
     pub memory_bytes: usize,
     /// Parallel parts of a plan.
     pub partitions: usize,
     /// Folder for temporary files; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
-    /// What gives questions up.
+    /// The switch that gives questions up.
     pub cancel: Cancel,
-    /// What processes are called in the table `process`; without rules they have the names of their
-    /// executables.
+    /// Rules for the names in the table `process`; the default is the names of the executables.
     pub process_names: Option<Arc<RenameRules>>,
 }
 
@@ -72,9 +71,9 @@ impl Default for Options {
 /// Answers questions about one or several extracts.
 pub struct Session {
     engine: Engine,
-    /// The extracts that are asked together with this one.
+    /// The extracts that are queried together with this one.
     batch: Option<Member>,
-    /// Whether a question named methods.
+    /// True if a question named methods.
     asked_methods: Arc<AtomicBool>,
     /// Tables that questions named and that an extract does without.
     asked_left_out: Arc<Mutex<BTreeSet<String>>>,
@@ -98,7 +97,8 @@ impl Session {
         }
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
         let engine = Engine::new(sources.into(), options.clone(), true);
-        // The engine would be set up with the first question: what is wrong with it is an error of opening.
+        // The engine would otherwise be set up with the first question; its errors are errors of
+        // opening.
         engine.context()?;
         Ok(Self::over(engine, None))
     }
@@ -118,7 +118,7 @@ impl Session {
         Ok(Self::over(engine, None))
     }
 
-    /// One of several that are asked together.
+    /// Creates a session of a batch.
     pub(crate) fn of_batch(engine: Engine, member: Member) -> Self {
         Self::over(engine, Some(member))
     }
@@ -132,10 +132,10 @@ impl Session {
         }
     }
 
-    /// A session for each of its extracts, in the order in which they were named: for a question to several
-    /// extracts that asks each one something, too. They share its options (asked one after the other, they
-    /// need no more memory than one), its switch, and what it knows of what was asked. Nothing is read until
-    /// one of them is asked.
+    /// Returns a session for each of its extracts, in the order in which they were named: for a
+    /// question about several extracts that also queries each one. The sessions share its options
+    /// (run one after the other, they need no more memory than one), its switch, and its record of
+    /// earlier questions. Nothing is read until one of them is queried.
     #[must_use]
     pub fn each(&self) -> Vec<Self> {
         let options = &self.engine.options;
@@ -168,8 +168,8 @@ impl Session {
         Self::new(vec![Source::batches("memory", tables)], &Options::default())
     }
 
-    /// Sets of stack tags that the function `stack_tag` knows beside the built-in one, by name; the ones
-    /// before are forgotten.
+    /// Sets the stack tags that the function `stack_tag` knows in addition to the built-in ones, by
+    /// name; replaces the previous ones.
     pub fn use_tags(&self, sets: Arc<[TagSet]>) {
         self.engine.use_tags(sets);
     }
@@ -184,20 +184,23 @@ impl Session {
             .clone()
     }
 
-    /// Whether a table of an extract has rows, without asking; `None` for what is no such table.
+    /// Returns `true` if a table of an extract has rows, without a query; `None` if it is not a
+    /// table of extracts.
     #[must_use]
     pub fn has_rows(&self, table: &str) -> Option<bool> {
         self.note_left_out(|left_out| left_out == table);
         self.engine.tables().has_rows(table)
     }
 
-    /// Rows of a table that is a file of an extract, without asking; those of several extracts together.
+    /// Returns the number of rows of a table that is a file of an extract, without a query; for
+    /// several extracts their sum.
     #[must_use]
     pub fn row_count(&self, table: &str) -> u64 {
         self.engine.tables().row_count(table)
     }
 
-    /// Whether an extract was made of one of another program, which holds sums alone.
+    /// Returns `true` if an extract was imported from another program, whose extracts hold sums
+    /// alone.
     #[must_use]
     pub fn is_imported(&self) -> bool {
         self.engine.tables().is_imported()
@@ -208,8 +211,7 @@ impl Session {
         self.engine.tables().manifests()
     }
 
-    /// Whether the answers since the last call name methods, so that names that are missing are missing in
-    /// them.
+    /// Returns `true` if an answer since the last call names methods, so that missing names matter.
     pub fn has_asked_methods(&self) -> bool {
         self.asked_methods.swap(false, Ordering::Relaxed)
     }
@@ -225,7 +227,7 @@ impl Session {
         )
     }
 
-    /// Whether a summary was made without the rows of this table.
+    /// Returns `true` if a summary was made without the rows of this table.
     #[must_use]
     pub fn leaves_out(&self, table: &str) -> bool {
         self.engine.tables().left_out().contains(table)
@@ -304,8 +306,7 @@ impl Session {
             ));
         }
         let plan = self.engine.plan(sql, Values::default())?;
-        // Where it cannot be found out, the question is asked of one extract at a time, which is always
-        // right.
+        // If that is unknown, the question runs on one extract at a time, which is always right.
         member.learn(sql, &plan, needs_frames(&plan).unwrap_or(true));
         self.engine.run(plan)
     }
@@ -338,8 +339,8 @@ impl Session {
         plan: LogicalPlan,
         mut on_part: impl FnMut(&LogicalPlan),
     ) -> Result<Answer> {
-        // The names are those of the plan before its parts are replaced by rows: damage lies in the files
-        // that these came from.
+        // The names come from the plan before its parts are replaced by rows: damage is in the
+        // files that these came from.
         let names = scanned(&plan);
         let plan = once::computed(plan, &once::parts(sql)?, |part| {
             on_part(&part);
@@ -348,7 +349,8 @@ impl Session {
         self.engine.run_over(plan, names)
     }
 
-    /// How many rows a question of the library has without its limit; none where it has no limit.
+    /// Returns the number of rows of a question of the library without its limit; `None` if it has
+    /// no limit.
     ///
     /// # Errors
     /// As [`Session::ask`].
@@ -490,7 +492,8 @@ impl Engine {
     /// Starts answering from tables of these names, in whose files damage is looked for if that fails.
     fn run_over(&self, plan: LogicalPlan, names: BTreeSet<String>) -> Result<Answer> {
         let (context, loader) = (self.context()?.clone(), self.tables.loader().clone());
-        // What the plan starts goes on where it was started, so that the rows come from there.
+        // Tasks of the plan continue on the threads on which they were started, so the rows come
+        // from there.
         let threads = self.threads()?;
         let stop = Stop::default();
         let of_joins = stop.clone();
@@ -536,8 +539,8 @@ fn state(options: &Options) -> datafusion::error::Result<SessionState> {
     let spill = Arc::new(Spill::new(options.temp_dir.clone()));
     let disk = DiskManagerBuilder::default().with_temp_file_factory(spill);
     let runtime = RuntimeEnvBuilder::new()
-        // Each operator that can spill gets its share: with a greedy pool the first sort would leave nothing
-        // to the joins behind it.
+        // Each operator that can spill gets its share: with a greedy pool the first sort would
+        // leave nothing to the joins after it.
         .with_memory_pool(Arc::new(FairSpillPool::new(options.memory_bytes)))
         .with_disk_manager_builder(disk)
         .build_arc()?;

@@ -1,4 +1,4 @@
-//! Where the rows of a session come from.
+//! Sources of the rows of a session.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub struct Source {
     pub(crate) rows: Rows,
 }
 
-/// What holds the rows.
+/// The storage of the rows.
 #[derive(Debug)]
 pub(crate) enum Rows {
     /// Batches by the name of their table.
@@ -108,7 +108,7 @@ impl Source {
         }
     }
 
-    /// Whether it was made of an extract of another program.
+    /// Returns `true` if it was imported from an extract of another program.
     pub(crate) fn is_imported(&self) -> bool {
         self.manifest()
             .is_some_and(|manifest| manifest.imported_from.is_some())
@@ -122,7 +122,7 @@ impl Source {
         }
     }
 
-    /// Whether a table has rows.
+    /// Returns `true` if a table has rows.
     pub(crate) fn has_rows(&self, table: &str) -> bool {
         match &self.rows {
             Rows::Batches(batches) => batches

@@ -1,4 +1,4 @@
-//! What does not fit into memory goes to files without a name.
+//! Spilling: data beyond the memory limit goes to files without a name.
 //!
 //! A file with a name outlives a program that is interrupted or killed, and a question that sorts gigabytes
 //! would leave gigabytes. The system removes a file without a name when its last user is gone, in
@@ -84,7 +84,7 @@ impl SpillFile for Unnamed {
     fn read_stream(&self) -> Result<Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>>> {
         let pieces = stream::try_unfold((self.0.clone(), 0u64), |(written, position)| async move {
             let file = written.clone();
-            // A slow disk does not hold up what is computed.
+            // A slow disk does not delay computation.
             let read = tokio::task::spawn_blocking(move || {
                 let mut piece = vec![0; PIECE];
                 read_at(&file.file, &mut piece, position).map(|read| {

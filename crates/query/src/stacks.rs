@@ -1,5 +1,5 @@
-//! `stack_frame`, `stack_text` and `stack_hash`: stacks unrolled, as text and as numbers, computed while they
-//! are read and only for the stacks that are asked for.
+//! `stack_frame`, `stack_text` and `stack_hash`: stacks unrolled, as text and as numbers, computed
+//! while they are read and only for the requested stacks.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl Unrolled {
     }
 }
 
-/// The provider of such a table.
+/// The provider of one of these tables.
 #[derive(Debug)]
 pub(crate) struct StackTable {
     unrolled: Unrolled,
@@ -181,8 +181,8 @@ impl TableProvider for StackTable {
                 .and_then(|index| self.run_ids.get(index));
             let ids = (trace_id, run_id.copied().unwrap_or_default());
             let stacks = self.select(session, filters, ids, trace)?;
-            // The number of a stack needs those of all its callers, so that computing all of them at once is
-            // the least work.
+            // The number of a stack needs the numbers of all its callers, so computing all of them
+            // at once is the least work.
             let hashes: Arc<[i64]> = if self.unrolled == Unrolled::Hash {
                 trace.stack_hashes().into()
             } else {
@@ -225,7 +225,7 @@ impl TableProvider for StackTable {
 #[derive(Debug, Clone)]
 struct Part {
     unrolled: Unrolled,
-    /// Numbers of all stacks, where these are asked for.
+    /// Numbers of all stacks, if they are requested.
     hashes: Arc<[i64]>,
     schema: SchemaRef,
     frames: Arc<Frames>,
@@ -252,7 +252,8 @@ impl PartitionStream for Part {
     }
 }
 
-/// Which methods the present stack had already: the number of the stack that had each one last.
+/// The methods of the current stack so far: for each method, the number of the last stack that had
+/// it.
 #[derive(Debug, Default)]
 struct Seen {
     last: Vec<usize>,
@@ -296,7 +297,7 @@ impl Part {
             stacks.append_value_n(stack_id, added);
         }
         let mut all: Vec<ArrayRef> = Vec::new();
-        // As many columns lead as the schema has in front of the table's own ones.
+        // The schema has as many leading columns before the columns of the table itself.
         if self.schema.index_of(TRACE_ID).is_ok() {
             all.extend(leading_values(self.ids, rows));
         }

@@ -4,7 +4,7 @@ use crate::numbers::{Numbers, rounded};
 use crate::question::{Format, Line, Piece, ProcessCell, Value};
 use crate::time_format::{TimeFormat, TimeWriter, seconds};
 
-/// What stands behind the name of a process.
+/// The text after the name of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessFormat {
     /// Nothing.
@@ -19,15 +19,15 @@ const KB: &str = "kB";
 /// Writes values of one trace for people.
 #[derive(Debug, Clone, Copy)]
 pub struct Text {
-    /// How numbers are written.
+    /// Format of numbers.
     pub numbers: Numbers,
     /// Sizes have the units of ETWAnalyzer, and no fraction.
     pub is_etwanalyzer: bool,
-    /// How times are written.
+    /// Format of times.
     pub times: TimeWriter,
-    /// What stands behind names of processes; without it `+` and `-` mark those that started or ended.
+    /// Text after names of processes; by default `+` and `-` mark processes that started or ended.
     pub process_times: Option<ProcessFormat>,
-    /// Whether command lines are wanted.
+    /// True if command lines are shown.
     pub command_lines: bool,
 }
 
@@ -41,7 +41,7 @@ impl Text {
         }
     }
 
-    /// When the trace started: with its distance from UTC, since seconds count from there.
+    /// Returns the start of the trace: with its distance from UTC, since seconds count from there.
     #[must_use]
     pub fn begin(&self) -> String {
         if self.is_etwanalyzer {
@@ -51,15 +51,16 @@ impl Text {
         }
     }
 
-    /// Whether times are seconds of the trace, so that words beside them have to name the unit.
+    /// Returns `true` if times are seconds of the trace, so that adjacent words have to name the
+    /// unit.
     #[must_use]
     pub fn has_seconds(&self) -> bool {
         !self.is_etwanalyzer && self.times.format() == TimeFormat::Seconds
     }
 
-    /// Writes the digits in front of the mark in groups, as whole numbers in the same table have them.
-    /// ETWAnalyzer groups none of these. Times of a trace have no groups anywhere, since people copy them
-    /// into the next question.
+    /// Groups the digits before the mark, like whole numbers in the same table. ETWAnalyzer groups
+    /// none of these. Times of a trace have no groups anywhere, since people copy them into the
+    /// next question.
     fn grouped(&self, number: String) -> String {
         let end = number
             .find(|c: char| !c.is_ascii_digit() && c != '-')
@@ -87,13 +88,13 @@ impl Text {
         format!("{} us", self.int(rounded(ns, 1000)))
     }
 
-    /// A length of time in seconds with so many digits, rounded half to even. Moments of the trace are
-    /// written by `times`.
+    /// Formats a duration in seconds with `digits` digits, rounded half to even. Times of the trace
+    /// are formatted by `times`.
     fn s(&self, ns: i64, digits: u8) -> String {
         self.grouped(self.numbers.seconds(ns, digits))
     }
 
-    /// A number with so many digits behind the mark.
+    /// Formats a number with `digits` digits after the mark.
     fn fixed(&self, number: f64, digits: usize) -> String {
         self.grouped(self.numbers.fixed(number, digits))
     }
@@ -118,7 +119,7 @@ impl Text {
             .thousandths(rounded(bytes.saturating_mul(1000), unit))
     }
 
-    /// Bytes of memory with the largest unit that fits: `1.5 KiB`.
+    /// Formats bytes of memory with the largest matching unit: `1.5 KiB`.
     fn bytes(&self, bytes: i64) -> String {
         let units = if self.is_etwanalyzer {
             ["KB", "MB", "GB", "TB"]
@@ -157,7 +158,7 @@ impl Text {
     /// A line of words and values.
     #[must_use]
     pub fn line(&self, line: &Line) -> String {
-        // A unit stands in the words behind its value, so that each piece has to know the one in front of it.
+        // A unit is part of the words after its value, so each piece has to know the one before it.
         let mut behind = None;
         let piece = |piece: &Piece| match piece {
             Piece::Words(words) if behind.take() == Some(Format::Kilobytes) => {
@@ -234,7 +235,7 @@ impl Text {
         format!("{name}{pid}{}", self.tags(process))
     }
 
-    /// `name(pid)` with marks, and the command line behind it, unless that is not wanted.
+    /// Formats `name(pid)` with marks, followed by the command line unless it is hidden.
     fn process_line(&self, process: &ProcessCell) -> String {
         let line = process
             .command_line
@@ -289,7 +290,8 @@ fn duration(ns: i64) -> String {
     )
 }
 
-/// The arguments behind the executable in a command line; the whole line where it has no `.exe`.
+/// Returns the arguments after the executable in a command line; the whole line if it has no
+/// `.exe`.
 fn arguments(line: &str) -> &str {
     let lower = line.to_ascii_lowercase();
     let Some(end) = lower.find(".exe").map(|at| at + 4) else {

@@ -1,4 +1,5 @@
-//! How times of a trace are written: seconds, or clock time here, there or UTC.
+//! Formats of times of a trace: seconds, or clock time of the recorded machine, of this machine, or
+//! UTC.
 
 use std::fmt::Write;
 use std::str::FromStr;
@@ -65,12 +66,12 @@ impl FromStr for TimeFormat {
     }
 }
 
-/// Where time begins in a trace.
+/// The start of time in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceClock {
     /// Start of the recording in units of 100 ns since 1601, UTC: `trace.start_filetime`.
     pub start_filetime: i64,
-    /// Minutes that local time was behind UTC on the recorded machine: `trace.time_zone_bias_minutes`.
+    /// UTC minus local time on the recorded machine, in minutes: `trace.time_zone_bias_minutes`.
     pub bias_minutes: Option<i32>,
 }
 
@@ -134,8 +135,8 @@ impl TimeWriter {
         }
     }
 
-    /// Title of a column of such times: `s`, `Local`, `UTC` or `Here`, with `*` behind it if times were
-    /// moved.
+    /// Returns the title of a column of these times: `s`, `Local`, `UTC` or `Here`, with `*` after
+    /// it if times were moved.
     #[must_use]
     pub fn title(&self) -> String {
         let title = match self.format {
@@ -169,9 +170,9 @@ impl TimeWriter {
             .unwrap_or_else(|| seconds(ns, self.digits))
     }
 
-    /// When the trace started, as a clock shows it, with its distance from UTC: `2024-05-01 12:00:00.123
-    /// +02:00`, or `Z` behind UTC. The clock is that of the recorded machine unless the format names another
-    /// one. Times in seconds count from this moment.
+    /// Returns the clock time of the start of the trace, with its distance from UTC:
+    /// `2024-05-01 12:00:00.123 +02:00`, or `Z` after UTC. It is the clock of the recorded machine
+    /// unless the format names another one. Times in seconds count from this time.
     #[must_use]
     pub fn begin(&self) -> String {
         let of = |format| self.with_format(format).write(0);

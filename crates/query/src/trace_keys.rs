@@ -1,9 +1,9 @@
 //! Refuses questions that would mix the rows of several extracts.
 //!
-//! Keys such as `process_key` and `stack_id` count anew in each extract. A join on one of them without
-//! `trace_id` pairs rows of one trace with rows of another, and a group by one sums up what has nothing in
-//! common: rows come out, and they are wrong. Both are errors with several extracts. Joins on anything else,
-//! as on names, are what comparisons are made of.
+//! Keys such as `process_key` and `stack_id` start again in each extract. A join on one of them
+//! without `trace_id` pairs rows of one trace with rows of another, and a group by one adds up
+//! unrelated rows: the rows exist, and they are wrong. Both are errors with several extracts. Joins
+//! on anything else, such as names, are what comparisons are made of.
 
 use std::collections::HashSet;
 
@@ -48,7 +48,7 @@ pub(crate) fn check(plan: &LogicalPlan, runs_differ: bool) -> Result<()> {
     )
 }
 
-/// What values of a column are.
+/// The kind of values of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Origin {
     /// Numbers of extracts.
@@ -65,7 +65,7 @@ enum Origin {
 #[derive(Debug, Clone)]
 struct Facts<'p> {
     conditions: Vec<&'p Expr>,
-    /// Whether no two extracts are of the same trace; this holds everywhere.
+    /// True if no two extracts are of the same trace; the same in all facts.
     runs_differ: bool,
 }
 
@@ -79,7 +79,7 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// Where no condition holds.
+    /// Returns the facts without conditions.
     const fn none<'q>(&self) -> Facts<'q> {
         Facts {
             conditions: Vec::new(),
@@ -87,12 +87,12 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// Whether such values identify an extract.
+    /// Returns `true` if these values identify an extract.
     fn identify(&self, origin: &Origin) -> bool {
         *origin == Origin::Trace || (self.runs_differ && *origin == Origin::Run)
     }
 
-    /// Whether a pair of equal values is of one extract.
+    /// Returns `true` if a pair of equal values is of one extract.
     fn identify_both(&self, (left, right): &(Origin, Origin)) -> bool {
         left == right && self.identify(left)
     }
@@ -137,14 +137,15 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
         }
         _ => {}
     }
-    // What stands between (a projection, a group) may give columns other names, so that conditions above it
-    // cannot be read below.
+    // A node in between (a projection, a group) may rename columns, so conditions above it cannot
+    // be read below.
     plan.inputs()
         .into_iter()
         .try_for_each(|input| visit(input, &facts.none()))
 }
 
-/// Whether a join hands on rows of its left and of its right side that do not meet its condition.
+/// Returns, for the left and the right side of a join, whether it keeps rows that do not meet its
+/// condition.
 const fn keeps(kind: JoinType) -> (bool, bool) {
     match kind {
         JoinType::Full => (true, true),
@@ -176,7 +177,7 @@ fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
         .iter()
         .map(|(a, b)| (origin_of(a, left), origin_of(b, right)))
         .collect();
-    // Equal numbers of extracts on both sides are enough, no matter what else is compared.
+    // Equal numbers of extracts on both sides are enough, whatever else is compared.
     if origins.iter().any(|pair| facts.identify_both(pair)) || is_of_one_trace(left, right, facts) {
         return Ok(());
     }
@@ -263,12 +264,12 @@ fn inner_questions(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
             })
         })
     });
-    // What walks along never fails.
+    // This visitor never fails.
     drop(walk);
     found
 }
 
-/// An inner question; `key` is what its rows are compared with, if that is a key.
+/// Checks a subquery; `key` is the value that its rows are compared with, if that is a key.
 fn check_inner(question: &Subquery, key: Option<Origin>, facts: &Facts<'_>) -> Result<()> {
     let outer: Vec<&Column> = question
         .outer_ref_columns
@@ -318,7 +319,7 @@ fn mixed(what: &str, how: &str) -> Error {
 }
 
 impl Origin {
-    /// Whether values are numbers of extracts or of traces.
+    /// Returns `true` if values are numbers of extracts or of traces.
     const fn is_number(&self) -> bool {
         matches!(self, Self::Trace | Self::Run)
     }
@@ -362,7 +363,7 @@ fn equal(condition: &Expr) -> Option<(&Expr, &Expr)> {
     }
 }
 
-/// Whether an expression has columns, all of them of that plan.
+/// Returns `true` if an expression has columns, all of them of that plan.
 fn is_of(expr: &Expr, plan: &LogicalPlan) -> bool {
     let columns = expr.column_refs();
     !columns.is_empty()
@@ -381,7 +382,7 @@ fn speaks_of_both(exprs: &[&Expr], left: &LogicalPlan, right: &LogicalPlan) -> b
     of(left) && of(right)
 }
 
-/// Whether both sides have rows of the same trace alone.
+/// Returns `true` if both sides have rows of the same trace alone.
 fn is_of_one_trace(left: &LogicalPlan, right: &LogicalPlan, facts: &Facts<'_>) -> bool {
     let of_left = trace_of(left, facts);
     of_left.is_some() && of_left == trace_of(right, facts)
@@ -443,18 +444,18 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p
     }
 }
 
-/// Whether a plan has rows of each extract, and not sums over all.
+/// Returns `true` if a plan has rows of each extract, and not sums over all.
 fn has_rows_of_traces(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::TableScan(scan) => tables().any(|table| table.name == scan.table_name.table()),
-        // Sums over everything are one row, which may stand beside rows of any extract.
+        // Sums over everything are one row, which may be joined with rows of any extract.
         LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => false,
         LogicalPlan::Values(_) | LogicalPlan::EmptyRelation(_) => false,
         other => other.inputs().into_iter().any(has_rows_of_traces),
     }
 }
 
-/// What an expression over a plan is made of.
+/// Returns the kind of values of an expression over a plan.
 fn origin_of(expr: &Expr, plan: &LogicalPlan) -> Origin {
     let first_key = |arguments: &[Expr]| {
         arguments
@@ -476,7 +477,7 @@ fn origin_of(expr: &Expr, plan: &LogicalPlan) -> Origin {
     }
 }
 
-/// Where the values of a column of a plan come from.
+/// Returns the kind of values of a column of a plan.
 fn origin(plan: &LogicalPlan, column: &Column) -> Origin {
     let Ok(index) = plan.schema().index_of_column(column) else {
         return Origin::Other;
@@ -493,7 +494,7 @@ fn origin(plan: &LogicalPlan, column: &Column) -> Origin {
             .map_or(Origin::Other, |expr| origin_of(expr, &projection.input)),
         LogicalPlan::SubqueryAlias(alias) => below(&alias.input, index),
         LogicalPlan::Aggregate(aggregate) => {
-            // The schema of an aggregate lists groups first and aggregates behind them.
+            // The schema of an aggregate lists groups first and then aggregates.
             let expr = aggregate
                 .group_expr
                 .iter()

@@ -1,9 +1,9 @@
 //! Columns of `USING` stand alone wherever they are named.
 //!
-//! `FROM a JOIN b USING (trace_id, process_key) WHERE trace_id = 0` is plain SQL, but the planner calls such
-//! a name ambiguous in conditions, and with three tables everywhere. So names without a table that a `USING`
-//! of their `SELECT` has get the table whose value they are. Joins whose rows may lack that value (right and
-//! full ones) are left as they are.
+//! `FROM a JOIN b USING (trace_id, process_key) WHERE trace_id = 0` is plain SQL, but the planner
+//! calls such a name ambiguous in conditions, and with three tables everywhere. So unqualified
+//! names that a `USING` of their `SELECT` has get the table that provides their value. Joins whose
+//! rows may lack that value (right and full ones) are left as they are.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use datafusion::sql::sqlparser::ast::{
 use crate::provider::{RUN_ID, TRACE_ID};
 use crate::tables;
 
-/// Writes the table in front of columns of `USING`.
+/// Adds the table to columns of `USING`.
 pub(crate) fn qualify(statement: &mut Statement) {
     match statement {
         Statement::Explain(explain) => qualify(&mut explain.statement),
@@ -39,7 +39,7 @@ struct Qualify(Vec<Scope>);
 impl VisitorMut for Qualify {
     type Break = ();
 
-    /// What stands outside of its `SELECT`, as ORDER BY, names columns of the answer.
+    /// Clauses outside of its `SELECT`, such as ORDER BY, name columns of the answer.
     fn pre_visit_query(&mut self, _query: &mut Query) -> ControlFlow<()> {
         self.0.push(Scope::default());
         ControlFlow::Continue(())
@@ -78,7 +78,7 @@ impl VisitorMut for Qualify {
 /// The columns of `USING` of a question over tables that are all joined; `None` where their values may be
 /// missing.
 fn scope(select: &Select) -> Option<Scope> {
-    // With several tables behind FROM, a bare name may be of one that the joins do not know.
+    // With several tables after FROM, a bare name may belong to a table that the joins do not have.
     let [from] = select.from.as_slice() else {
         return None;
     };
@@ -135,7 +135,7 @@ fn single(name: &ObjectName) -> Option<&Ident> {
     }
 }
 
-/// What columns of a table have in front.
+/// Returns the qualifier of the columns of a table.
 fn named(table: &TableFactor) -> Option<Ident> {
     match table {
         TableFactor::Table {
@@ -151,7 +151,7 @@ fn named(table: &TableFactor) -> Option<Ident> {
     }
 }
 
-/// Whether a table of the session has such a column.
+/// Returns `true` if a table of the session has such a column.
 fn is_declared_with(table: &TableFactor, column: &str) -> bool {
     let TableFactor::Table { name, .. } = table else {
         return false;

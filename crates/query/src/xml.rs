@@ -10,8 +10,8 @@ const MAX_BYTES: usize = 16 << 20;
 const MAX_DEPTH: usize = 64;
 const MAX_ELEMENTS: usize = 20_000;
 
-/// What is wrong with a file, and where. Names and values of the file stand in it as they are, to be escaped
-/// for a terminal.
+/// A problem in a file, and its position. Names and values of the file appear in it unchanged and
+/// have to be escaped for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: expected {expected}, found {found}")]
 pub struct FileError {
@@ -21,15 +21,15 @@ pub struct FileError {
     pub line: usize,
     /// Character in the line, from 1.
     pub column: usize,
-    /// What should stand there.
+    /// The expected text.
     pub expected: String,
-    /// What stands there.
+    /// The actual text.
     pub found: String,
     hint: &'static str,
 }
 
 impl FileError {
-    /// What is wrong at the first character of a line of a file that is no XML.
+    /// Creates an error at the first character of a line of a file that is not XML.
     #[must_use]
     pub fn at_line(
         file: &str,
@@ -49,7 +49,7 @@ impl FileError {
         }
     }
 
-    /// What the user can do about it: what such a file looks like.
+    /// Returns advice for the user: the expected form of the file.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         self.hint
@@ -61,24 +61,24 @@ impl FileError {
 pub struct Element {
     /// Name without a prefix.
     pub name: String,
-    /// Names without those of name spaces, and values.
+    /// Names without namespace prefixes, and values.
     pub attributes: Vec<(String, String)>,
     /// Elements in it.
     pub children: Vec<Element>,
     /// Text between its tags.
     pub content: String,
-    /// Where it begins, in bytes.
+    /// Byte offset of its start.
     pub at: usize,
 }
 
-/// Where elements come from, for errors.
+/// The file of elements, for errors.
 #[derive(Debug)]
 pub struct Source<'s> {
     /// The file, as the caller named it.
     file: &'s str,
-    /// What is in it.
+    /// Its content.
     text: Cow<'s, str>,
-    /// What such a file looks like.
+    /// The expected form of the file.
     hint: &'static str,
 }
 
@@ -139,8 +139,8 @@ impl<'s> Source<'s> {
             .ok_or_else(missing)
     }
 
-    /// An error unless an element has only these attributes and children. What is not known is never passed
-    /// over.
+    /// Returns an error unless an element has only these attributes and children. An unknown one is
+    /// never ignored.
     ///
     /// # Errors
     /// It has another one.
@@ -188,7 +188,7 @@ impl<'s> Source<'s> {
     /// The tree of the file.
     fn parse(&self) -> Result<Element> {
         let mut reader = Reader::from_str(&self.text);
-        // The first element stands for the document itself, so that the root has something to lie in.
+        // The first element is the document itself, so that the root has a parent.
         let mut open = vec![Element::default()];
         let mut elements = 0;
         loop {

@@ -1,4 +1,4 @@
-//! What a question answered: tables, and what stands around them.
+//! The answer of a question: tables, and the text around them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,14 +19,14 @@ pub type Sums = BTreeMap<&'static str, i64>;
 /// Things of an answer by the name of their number.
 pub type Sets = BTreeMap<&'static str, BTreeSet<String>>;
 
-/// What a question answered.
+/// The answer of a question.
 #[must_use]
 pub struct Answer {
     /// One table; of a report several.
     pub parts: Vec<Part>,
-    /// What the reader should know about it.
+    /// Notes for the reader of the answer.
     pub notes: Vec<String>,
-    /// Sums behind the heading of the extract.
+    /// Sums after the heading of the extract.
     pub heading: Option<Line>,
     /// Numbers that are summed up over all extracts, see [`Question::overall`](super::Question::overall).
     pub sums: Sums,
@@ -35,16 +35,17 @@ pub struct Answer {
     pub sets: Sets,
     /// Times of rows count from another zero than the start of the trace.
     pub is_moved: bool,
-    /// What people read above it.
+    /// Text above it, for people.
     pub above: Above,
-    /// Whether there is what the question was asked to fail on, for scripts; nothing if it was not asked to.
+    /// Verdict for scripts: true if the answer has the condition that the request fails on; `None`
+    /// if it names none.
     pub fails: Option<bool>,
 }
 
-/// What people read above an answer.
+/// Text above an answer, for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Above {
-    /// When the trace began, sums, and its name.
+    /// Start of the trace, sums, and its name.
     #[default]
     Start,
     /// Its name.
@@ -53,30 +54,30 @@ pub enum Above {
     Nothing,
 }
 
-/// A table of an answer, with what stands around it.
+/// A table of an answer, with the text around it.
 pub struct Part {
-    /// What a table of a report is called; nothing where there is only one.
+    /// Name of a table of a report; empty if there is only one.
     pub name: &'static str,
-    /// What stands above a table of a report.
+    /// Title of a table of a report.
     pub title: String,
-    /// Lines in front of the rows.
+    /// Lines before the rows.
     pub head: Vec<Line>,
     /// The rows.
     pub table: Box<dyn Table>,
-    /// Lines behind the rows and their sums.
+    /// Lines after the rows and their sums.
     pub foot: Vec<Line>,
-    /// What stands in place of the table where it has no rows.
+    /// Line that replaces a table without rows.
     pub instead: Option<Line>,
-    /// How much of it people see; machines get all rows.
+    /// The part of it that is shown to people; JSON and CSV have all rows.
     pub shows: Shows,
     /// Rows for machines, where these differ from those for people.
     pub records: Option<Box<dyn Table>>,
-    /// It stands beside the table that is asked for: machines do not get it, and columns are not chosen in
-    /// it.
+    /// True for a table next to the requested one: JSON and CSV do not have it, and columns are not
+    /// chosen in it.
     pub is_aside: bool,
 }
 
-/// What people see of a table.
+/// The part of a table that is shown to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shows {
     /// All of it.
@@ -90,7 +91,7 @@ pub enum Shows {
 }
 
 impl Shows {
-    /// Whether rows are shown.
+    /// Returns `true` if rows are shown.
     #[must_use]
     pub const fn has_rows(self) -> bool {
         matches!(self, Self::Rows | Self::Untitled)
@@ -210,17 +211,17 @@ impl Answer {
         self
     }
 
-    /// Says whether there is what the question was asked to fail on.
+    /// Sets the verdict for scripts.
     pub fn with_verdict(self, fails: Option<bool>) -> Self {
         Self { fails, ..self }
     }
 
-    /// Puts lines behind the sums.
+    /// Adds lines after the sums.
     pub fn with_foot(self, foot: impl IntoIterator<Item = Line>) -> Self {
         self.with(|part| part.foot.extend(foot))
     }
 
-    /// Puts lines in front of the rows.
+    /// Adds lines before the rows.
     pub fn with_head(self, head: impl IntoIterator<Item = Line>) -> Self {
         self.with(|part| part.head.extend(head))
     }
@@ -243,13 +244,13 @@ impl Answer {
         self.with(|part| part.records = Some(Box::new(Rows::new((), view, vec![records]))))
     }
 
-    /// Shows it to people alone, beside the table that is asked for.
+    /// Shows it to people only, next to the requested table.
     pub fn aside(mut self) -> Self {
         self.parts.iter_mut().for_each(|part| part.is_aside = true);
         self
     }
 
-    /// Puts sums behind the heading of the extract.
+    /// Adds sums after the heading of the extract.
     pub fn with_heading(self, heading: Option<Line>) -> Self {
         Self { heading, ..self }
     }
@@ -272,7 +273,7 @@ impl Answer {
         Self { sets, ..self }
     }
 
-    /// Whether one list of several answers has rows made of rows of several extracts.
+    /// Returns `true` if a row of the merged list can be made of rows of several extracts.
     #[must_use]
     pub fn joins_extracts(&self) -> bool {
         self.parts.iter().any(|part| part.table.joins_extracts())
@@ -307,14 +308,15 @@ impl Answer {
             .sum()
     }
 
-    /// Whether there are no rows.
+    /// Returns `true` if there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The largest rows of several answers to the same request in one table without groups, and of which
-    /// answer each row is; `recordings` are those of the answers. Reports have no such list.
+    /// Merges the largest rows of several answers to the same request in one table without groups,
+    /// and returns the index of the answer of each row. `recordings` belong to the answers. Reports
+    /// have no such list.
     #[must_use]
     pub fn merged(
         answers: Vec<Self>,

@@ -1,4 +1,4 @@
-//! Questions whose types are not known: what front ends hold.
+//! Questions of unknown type, as front ends hold them.
 
 use std::marker::PhantomData;
 
@@ -15,11 +15,11 @@ use crate::dump::{Result, Top};
 
 /// A question of any type.
 pub trait AnyQuestion: Sync {
-    /// As it is called behind `dump`.
+    /// Name of the question, as in `etwkit dump NAME`.
     fn name(&self) -> &'static str;
     /// Other names.
     fn aliases(&self) -> &'static [&'static str];
-    /// What it answers, in one sentence without a full stop.
+    /// Description of the answer, in one sentence without a full stop.
     fn sentence(&self) -> &'static str;
     /// See [`Question::OF_ALL`].
     fn is_of_all(&self) -> bool;
@@ -38,7 +38,8 @@ struct Asked<Q> {
     places: Places,
 }
 
-/// Declares [`AnyRequest`]: methods that hand on to those of the same name of [`Question`], and others.
+/// Declares [`AnyRequest`]: methods that delegate to the methods of [`Question`] of the same name,
+/// and others.
 macro_rules! any_request {
     (
         handed on { $( fn $handed:ident(&self $(, $argument:ident: $type:ty)*) -> $result:ty; )+ }

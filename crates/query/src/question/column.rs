@@ -1,21 +1,21 @@
-//! What the columns of an answer mean.
+//! Meaning of the columns of an answer.
 
 use super::value::{Format, Value};
 use crate::time_format::TimeFormat;
 
-/// What stands above a column.
+/// The title of a column.
 pub enum Title<Q: 'static> {
     /// These words.
     Is(&'static str),
     /// Words that depend on the request.
     Of(fn(&Q) -> String),
-    /// The name of times in the format that is asked for.
+    /// The name of times in the requested format.
     Time,
     /// These words, and the name of times in a format of its own.
     TimeIn(&'static str, fn(&Q) -> Option<TimeFormat>),
 }
 
-/// Whether a column is shown where no option says otherwise.
+/// Visibility of a column if no option overrides it.
 pub enum Shown<Q: 'static> {
     /// It is.
     Yes,
@@ -41,7 +41,7 @@ pub enum Style {
     EtwAnalyzer,
 }
 
-/// What the sum of a column is.
+/// Aggregation of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Total {
     /// There is none.
@@ -52,7 +52,7 @@ pub enum Total {
     Max,
 }
 
-/// Which values are good.
+/// Good direction of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// Neither.
@@ -68,21 +68,21 @@ pub enum Better {
 pub struct Column<Q: 'static, R: 'static> {
     /// Its name for `--column`.
     pub name: &'static str,
-    /// What stands above it.
+    /// Its title.
     pub title: Title<Q>,
-    /// How its values are written.
+    /// Format of its values.
     pub format: Format,
-    /// How they are written, where that depends on the request.
+    /// Format of its values, if that depends on the request.
     pub format_of: Option<fn(&Q) -> Format>,
-    /// Whether it is shown.
+    /// Its visibility.
     pub shown: Shown<Q>,
     /// In which text; another column of the same name may stand for it in the other one.
     pub style: Style,
-    /// What its sum is.
+    /// Aggregation of its values.
     pub total: Total,
-    /// Which values are good.
+    /// Good direction of its values.
     pub better: Better,
-    /// What stands for a value that is not known.
+    /// Text for an unknown value.
     pub missing: &'static str,
     /// Its value in a row.
     pub value: fn(&Q, &R) -> Value,
@@ -209,7 +209,7 @@ impl<Q, R> Column<Q, R> {
         }
     }
 
-    /// Writes these words for what is not known.
+    /// Sets the text for unknown values.
     pub const fn or(self, missing: &'static str) -> Self {
         Self { missing, ..self }
     }

@@ -1,4 +1,5 @@
-//! Files that options name: a request has their names, and what is in them once a front end has read them.
+//! Files that options name: a request has their names, and their content once a front end has read
+//! them.
 
 use std::io;
 use std::sync::Arc;
@@ -9,13 +10,13 @@ use super::options::{Kind, Opt, OptionError, Spec, Values};
 use super::values::OptionValue;
 use crate::xml::FileError;
 
-/// The word of an option that stands for the file that a variable of the environment names.
+/// Value of an option that means the file named by an environment variable.
 const DEFAULT: &str = "default";
 
-/// Gives questions the files that their options name. Questions open none themselves: a page or a service
-/// decides what may be read.
+/// Access to the files that options name. Questions open no files themselves: a page or a service
+/// decides which files may be read.
 pub trait Files {
-    /// What is in a file.
+    /// Returns the content of a file.
     ///
     /// # Errors
     /// It cannot be read.
@@ -25,7 +26,7 @@ pub trait Files {
     fn named_by(&self, variable: &str) -> Option<String>;
 }
 
-/// Why a file that an option names cannot be used.
+/// An error of a file that an option names.
 #[derive(Debug, thiserror::Error)]
 pub enum FilesError {
     /// It cannot be read.
@@ -33,10 +34,10 @@ pub enum FilesError {
     Unreadable {
         /// The file, as it was named.
         name: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Something else stands in it than should.
+    /// It has another content than expected.
     #[error(transparent)]
     Wrong(#[from] FileError),
     /// The option that names the file is needed and not there.
@@ -44,13 +45,13 @@ pub enum FilesError {
     Missing {
         /// The word of the option.
         option: &'static str,
-        /// What the file holds.
+        /// The expected content of the file.
         what: &'static str,
     },
 }
 
 impl FilesError {
-    /// What the user can do about it, where the file says so.
+    /// Returns advice for the user, if there is some.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
@@ -62,12 +63,12 @@ impl FilesError {
     }
 }
 
-/// A file that an option names, with what is in it once it was read.
+/// A file that an option names, with its content once it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedFile<T> {
     /// Its name, or `default`.
     pub name: Option<String>,
-    /// What is in it.
+    /// Its content.
     pub content: Option<Arc<T>>,
 }
 
@@ -90,8 +91,8 @@ impl<T> From<T> for NamedFile<T> {
 }
 
 impl<T> NamedFile<T> {
-    /// Reads the file, if one is named. `default` becomes the file that the variable names; without one it
-    /// stays, and there is no content.
+    /// Reads the file, if one is named. `default` becomes the file that the environment variable
+    /// names; if it is not set, `default` stays, and there is no content.
     ///
     /// # Errors
     /// It cannot be read, or has something else in it than it should.

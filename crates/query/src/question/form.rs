@@ -1,4 +1,5 @@
-//! How a request is asked: its SQL, what has to be recorded for it, and what its rows become.
+//! The execution of a request: its SQL, the recording that it needs, and the answer made of its
+//! rows.
 
 use super::answer::Answer;
 use super::fields;
@@ -17,15 +18,15 @@ type Make<Q> = Box<dyn Fn(&Form<Q>, &Q, &Session) -> Result<Answer>>;
 /// Says of columns for machines how they add up and which values are good.
 type Describe<Q> = Box<dyn Fn(&Q, &mut [Field])>;
 
-/// What a request asks as its options stand. The SQL that is shown, the columns that machines get and the
-/// answer come from it.
+/// The execution of a request with its options. The SQL that is shown, the columns of JSON and CSV,
+/// and the answer come from it.
 #[must_use]
 pub struct Form<Q> {
     /// The SQL, runnable as it is.
     pub sql: String,
     /// The columns of the rows of its answer as machines get them, in the order in which they stand.
     pub fields: Vec<Field>,
-    /// How many of the largest rows.
+    /// Number of rows, largest first.
     pub top: Top,
     recorded: Option<(&'static Recorded, bool)>,
     describe: Vec<Describe<Q>>,
@@ -44,7 +45,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         .shows(view)
     }
 
-    /// What becomes of the largest rows of the SQL.
+    /// Creates a form whose answer is made of the largest rows of the SQL.
     pub fn of<R: FromRows>(
         sql: String,
         answer: impl Fn(&Q, &Session, Vec<R>) -> Result<Answer> + 'static,
@@ -84,8 +85,8 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         }
     }
 
-    /// A report of several tables with rows of different types: the columns of all of them, each once, behind
-    /// the name of the table.
+    /// Creates a form of a report: several tables with rows of different types. Its columns are the
+    /// name of the table and the columns of all tables, each once.
     pub fn report(
         sql: String,
         columns: impl IntoIterator<Item = Field>,
@@ -101,7 +102,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         Self::asking(sql, all, answer)
     }
 
-    /// Columns that its rows have behind those of their type.
+    /// Adds columns after the columns of the row type.
     pub fn with_fields(mut self, more: Vec<Field>) -> Self {
         self.fields.extend(more);
         self
@@ -127,7 +128,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         self
     }
 
-    /// The columns of the rows for machines, with what its views say about them.
+    /// Returns the columns of JSON and CSV, with the additions of its views.
     #[must_use]
     pub fn fields_of(self, asked: &Q) -> Vec<Field> {
         let mut fields = self.fields;
@@ -137,7 +138,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         fields
     }
 
-    /// What has to be recorded, and whether single rows of it are needed.
+    /// Declares the recording that it needs, and whether it needs single rows.
     pub fn needs(self, recorded: &'static Recorded, single_rows: bool) -> Self {
         Self {
             recorded: Some((recorded, single_rows)),
@@ -145,12 +146,12 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         }
     }
 
-    /// How many of the largest rows are asked for; without it all are.
+    /// Limits the answer to the largest rows; the default is all.
     pub fn top(self, top: Top) -> Self {
         Self { top, ..self }
     }
 
-    /// Whether what it needs was recorded.
+    /// Checks that the data it needs was recorded.
     ///
     /// # Errors
     /// It was not; single rows are needed, and the extract has none.

@@ -11,7 +11,7 @@ use crate::range::{RangeError, Unit};
 /// command line.
 pub type Values = Map<String, Value>;
 
-/// What an option takes.
+/// The type of value of an option.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// Nothing: it is given or not.
@@ -32,16 +32,16 @@ pub enum Kind {
     Files,
     /// Texts; it can be repeated.
     List,
-    /// Two texts, one behind the other.
+    /// Two texts, one after the other.
     Two,
 }
 
-/// What a value is compared with, so that an empty answer can say what there is.
+/// The values that a value is compared with, so that an empty answer can list the existing ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Among {
     /// Processes, by the patterns of a process filter.
     Processes,
-    /// Texts: what one of them is called, what several are called, and SQL that gives them in the column
+    /// Texts: a name for one of them, a name for several, and SQL that returns them in the column
     /// `text`.
     Texts(&'static str, &'static str, &'static str),
 }
@@ -59,7 +59,7 @@ impl Among {
         Self::Texts("stack tag", "stack tags", "SELECT tag AS text FROM cpu_tag");
 }
 
-/// What an option changes.
+/// The effect of an option on the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// Rows.
@@ -73,9 +73,9 @@ pub enum Group {
 /// An option of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opt {
-    /// What its declaration says about it.
+    /// Its declaration.
     pub spec: Spec,
-    /// What it takes.
+    /// The type of its value.
     pub kind: Kind,
     /// Its value if it is not given, where there is one.
     pub default: Option<String>,
@@ -89,38 +89,38 @@ impl Deref for Opt {
     }
 }
 
-/// What a declaration says about an option, besides the type of its field.
+/// The declaration of an option, without the type of its field.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spec {
     /// Its word, without dashes.
     pub name: &'static str,
-    /// What it does, in one sentence without a full stop.
+    /// Its effect, in one sentence without a full stop.
     pub sentence: &'static str,
-    /// What its value is called in help.
+    /// Placeholder of its value in help.
     pub value_name: &'static str,
     pub(super) unit: Unit,
     pub(super) between: (i64, i64),
     pub(super) either: Option<[&'static str; 2]>,
     pub(super) among: &'static [&'static str],
     pub(super) all: Option<&'static str>,
-    /// What it is without a value, where it may stand alone.
+    /// Its value if it is given alone, where that is allowed.
     pub alone: Option<&'static str>,
-    /// Its value may stand behind a blank although the option may stand alone.
+    /// True if its value may follow after a blank although the option may be given alone.
     pub is_apart: bool,
     /// Options that it cannot stand with.
     pub excludes: &'static [&'static str],
     /// The option that it needs.
     pub requires: Option<&'static str>,
-    /// There is no answer without it.
+    /// True if there is no answer without it.
     pub is_required: bool,
     /// Other words for it.
     pub also: &'static [&'static str],
-    /// What it changes.
+    /// Its effect on the rows.
     pub group: Group,
     /// The heading above it in help, if it has one.
     pub heading: Option<&'static str>,
-    /// What its value is compared with, so that an empty answer can name it.
+    /// The values that its value is compared with, so that an empty answer can list them.
     pub of: Option<Among>,
 }
 
@@ -153,7 +153,7 @@ pub const fn group() -> Spec {
 }
 
 impl Spec {
-    /// The word, where it is not that of the field.
+    /// Sets the option's name, if it differs from the name of the field.
     pub const fn called(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
@@ -195,7 +195,7 @@ impl Spec {
         }
     }
 
-    /// A value may stand behind a blank even where it may stand alone.
+    /// Allows a value after a blank even if the option may be given alone.
     pub const fn apart(self) -> Self {
         Self {
             is_apart: true,
@@ -203,7 +203,7 @@ impl Spec {
         }
     }
 
-    /// `all` is a word, too, which chooses nothing.
+    /// Also allows the value `all`, which chooses nothing.
     pub const fn or_all(self) -> Self {
         Self {
             all: Some("all"),
@@ -211,7 +211,7 @@ impl Spec {
         }
     }
 
-    /// `none` is a word, too, which chooses nothing.
+    /// Also allows the value `none`, which chooses nothing.
     pub const fn or_none(self) -> Self {
         Self {
             all: Some("none"),
@@ -219,7 +219,7 @@ impl Spec {
         }
     }
 
-    /// What its value is compared with.
+    /// Sets the values that its value is compared with.
     pub const fn of(self, of: Among) -> Self {
         Self {
             of: Some(of),
@@ -243,7 +243,7 @@ impl Spec {
         }
     }
 
-    /// There is no answer without it.
+    /// Makes the option required.
     pub const fn required(self) -> Self {
         Self {
             is_required: true,
@@ -259,7 +259,7 @@ impl Spec {
         }
     }
 
-    /// It stands below this heading in help.
+    /// Puts the option below this heading in help.
     pub const fn below(self, heading: &'static str) -> Self {
         Self {
             heading: Some(heading),
@@ -307,7 +307,7 @@ impl Spec {
         }
     }
 
-    /// Whether it changes how an answer is printed, and nothing else.
+    /// Returns `true` if it changes only how an answer is printed.
     #[must_use]
     pub fn is_output(&self) -> bool {
         self.group == Group::Output
@@ -343,7 +343,7 @@ impl Spec {
         found.ok_or_else(|| self.none_of(text, self.among))
     }
 
-    /// What a text means, for types whose parser says what is wrong with it.
+    /// Parses a text as a type whose parser describes the error.
     pub(crate) fn parsed<P: FromStr<Err = String>>(&self, text: &str) -> Result<P, OptionError> {
         text.parse()
             .map_err(|problem| self.wrong(format!("{text:?}: {problem}")))
@@ -369,12 +369,12 @@ impl Spec {
 /// The value of an option is none that it takes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
-    /// It is no range.
+    /// A range is malformed.
     #[error("--{option}: {source}")]
     Range {
         /// The word of the option.
         option: &'static str,
-        /// Where it goes wrong, and how a range is written.
+        /// The position of the error and the syntax of a range.
         source: RangeError,
     },
     /// It is something else than the option takes.
@@ -382,10 +382,10 @@ pub enum OptionError {
     Value {
         /// The word of the option.
         option: &'static str,
-        /// What was expected, and what was found.
+        /// The expected and the given value.
         problem: String,
     },
-    /// There is no such option.
+    /// There is no option of that name.
     #[error("{word:?} is no option; there are: {}", known.join(" "))]
     Unknown {
         /// The word.
@@ -427,7 +427,7 @@ pub trait Request: Sized + Default {
     /// All options, in the order in which they are declared.
     fn options() -> Vec<Opt>;
 
-    /// The request that values mean. What is not there has its default.
+    /// Reads a request from values. Missing ones have their default.
     ///
     /// # Errors
     /// A value that the option does not take. Words of other options are not looked at: see

@@ -99,7 +99,7 @@ impl Places {
         clock.chain(marks)
     }
 
-    /// What SQL without them leaves out.
+    /// Returns SQL comments about the parts that the SQL leaves out.
     pub(super) fn comment(&self) -> String {
         let line = |part: &ClockPart| {
             let ClockPart { option, text, .. } = part;
@@ -132,7 +132,8 @@ impl Places {
         if let Some([begin, end]) = &self.marks {
             MARK.check(session, true)?;
             let min = moment(session, begin, None)?;
-            // Marks repeat: the end is the first one behind the start, not the first one of the trace.
+            // Marks repeat: the end is the first one after the start, not the first one of the
+            // trace.
             let max = moment(session, end, Some(min))?;
             places.insert(
                 RANGE.to_owned(),

@@ -1,4 +1,4 @@
-//! What requests and answers look like, as JSON schemas.
+//! JSON schemas of requests and answers.
 
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ const fn unit_name(unit: Unit) -> &'static str {
     }
 }
 
-/// How values add up; nothing where they do not.
+/// Returns the schema word for an aggregation; empty if values do not add up.
 const fn total_word(total: Total) -> &'static str {
     match total {
         Total::None => "",
@@ -96,7 +96,7 @@ const fn total_word(total: Total) -> &'static str {
     }
 }
 
-/// Which values are good; nothing where none are better than others.
+/// Returns the schema word for the good direction; empty if there is none.
 const fn better_word(better: Better) -> &'static str {
     match better {
         Better::Neither => "",
@@ -106,8 +106,8 @@ const fn better_word(better: Better) -> &'static str {
 }
 
 /// The number of the first field in the row that [`View::describe`] looks at.
-// Large, so that what a column computes (the sum of two fields, a field in another unit) is not mistaken for
-// the number of a field.
+// Large, so that the value of a column (the sum of two fields, a field in another unit) is not
+// mistaken for the number of a field.
 const FIRST: i64 = 1_000_000;
 
 /// A row in which each number is another one, counted from [`FIRST`] in the order of the fields, and all else
@@ -162,9 +162,9 @@ impl<Q, R> View<Q, R> {
     }
 }
 
-/// The schema of a row of an answer. Each row of JSON lines names its trace, too. A number says how it adds
-/// up over rows (`total`) and whether less or more of it is better (`better`), where a column for people
-/// does.
+/// Returns the schema of a row of an answer. Each row of JSON lines also names its trace. A number
+/// has its aggregation over rows (`total`) and its good direction (`better`), if a column for
+/// people has them.
 #[must_use]
 pub fn row_schema(fields: &[Field]) -> Value {
     let column = |field: &Field| {

@@ -1,4 +1,4 @@
-//! Rows of any type: what front ends print.
+//! Rows of any type, as front ends print them.
 
 use std::any::Any;
 
@@ -12,19 +12,19 @@ use crate::dump::Top;
 use crate::dump::trace::TraceInfo;
 use crate::time_format::TimeFormat;
 
-/// What rows are sorted by, which is no part of an answer.
+/// Name of the sort key of rows, which is not part of an answer.
 pub(super) const SORT_VALUE: &str = "sort_value";
 
-/// What stands above a column.
+/// The title of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Heading {
     /// These words.
     Words(String),
-    /// What times are called in the format that is asked for.
+    /// The name of times in the requested format.
     Time,
     /// Words and values.
     Line(Line),
-    /// These words, and what times are called in that format, or else in the one that is asked for.
+    /// These words, and the name of times in this format, or else in the requested one.
     TimeIn(&'static str, Option<TimeFormat>),
 }
 
@@ -33,19 +33,19 @@ pub enum Heading {
 pub struct AnyColumn {
     /// Its name for `--column`.
     pub name: &'static str,
-    /// What stands above it.
+    /// Its title.
     pub title: Heading,
-    /// How its values are written.
+    /// Format of its values.
     pub format: Format,
-    /// Whether it is shown if no option says otherwise.
+    /// True if it is shown when no option overrides that.
     pub is_shown: bool,
     /// In which text.
     pub style: Style,
-    /// What stands for a value that is not known.
+    /// Text for an unknown value.
     pub missing: &'static str,
-    /// How its values add up.
+    /// Aggregation of its values.
     pub total: Total,
-    /// Which of them are good.
+    /// Good direction of its values.
     pub better: Better,
 }
 
@@ -57,19 +57,19 @@ pub trait Table: Send {
     fn groups(&self) -> Vec<usize>;
     /// The value of a column in a row.
     fn value(&self, row: usize, column: usize) -> Value;
-    /// What stands above the rows of a group.
+    /// Returns the heading above the rows of a group.
     fn heading(&self, group: usize) -> Option<Line>;
     /// Lines between that and the rows.
     fn subheading(&self, group: usize) -> Vec<Line>;
-    /// What stands above a row.
+    /// Returns the lines above a row.
     fn above(&self, row: usize) -> Vec<Line>;
-    /// What stands below a row.
+    /// Returns the lines below a row.
     fn below(&self, row: usize) -> Vec<Line>;
-    /// Whether text shows the row, too.
+    /// Returns `true` if the row is also shown in text.
     fn is_listed(&self, row: usize) -> bool;
-    /// Whether a row shows something to look at.
+    /// Returns `true` if a row needs attention.
     fn is_alarming(&self, row: usize) -> bool;
-    /// What stands in front of each row.
+    /// Returns the indentation of each row.
     fn indent(&self) -> &'static str;
     /// Sums over all rows.
     fn total(&self) -> Vec<Line>;
@@ -87,9 +87,9 @@ pub trait Table: Send {
     ) -> (Box<dyn Table>, Vec<usize>);
     /// Leaves out all rows but these.
     fn retain(&mut self, keep: &dyn Fn(usize) -> bool);
-    /// Whether rows of that list can be made of rows of several extracts.
+    /// Returns `true` if rows of the merged list can be made of rows of several extracts.
     fn joins_extracts(&self) -> bool;
-    /// What is ranked by size.
+    /// Returns the parts that are ranked by size.
     fn ranked(&self) -> Ranked;
     /// Puts the largest rows and groups first, or last again, as far as they are ranked.
     fn put_largest_first(&mut self, is_first: bool);
@@ -103,13 +103,13 @@ pub trait Table: Send {
         self.groups().iter().sum()
     }
 
-    /// Whether there are no rows.
+    /// Returns `true` if there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// A row as machines get it: all fields by name, without what it is sorted by.
+/// Converts a row for JSON and CSV: all fields by name, without its sort key.
 ///
 /// # Errors
 /// A number that JSON does not have.
@@ -127,13 +127,13 @@ pub fn record<R: Serialize>(row: &R) -> Result<Map<String, Json>, serde_json::Er
     Ok(record)
 }
 
-/// Rows of one type, those of each group behind those of the one before.
+/// Rows of one type, sorted by group.
 pub(super) struct Rows<Q: 'static, R: 'static> {
     request: Q,
     view: &'static View<Q, R>,
     rows: Vec<R>,
     groups: Vec<std::ops::Range<usize>>,
-    /// What stands above groups, where their rows do not say it.
+    /// Headings of groups that their rows do not determine.
     headings: Vec<Line>,
     is_merged: bool,
     is_largest_first: bool,
@@ -229,7 +229,8 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             total: column.total,
             better: column.better,
         };
-        // Cells stand behind all columns: `value` takes numbers beyond those of the columns for them.
+        // Cells come after all columns: `value` takes numbers beyond the numbers of the columns for
+        // them.
         let cells = self.view.cells.iter().flat_map(|cells| {
             (cells.titles)(&self.request)
                 .into_iter()
@@ -441,7 +442,7 @@ mod tests {
         )
     }
 
-    /// What a front end that compares answers has to know of columns.
+    /// Column properties for a front end that compares answers.
     #[test]
     fn columns_say_how_they_add_up_and_what_is_good() {
         type Size = Column<(), Row>;

@@ -1,8 +1,8 @@
-//! What cells and lines hold.
+//! Contents of cells and lines.
 
 use crate::time_format::{TimeFormat, TraceClock};
 
-/// What a cell holds. Times are nanoseconds, sizes bytes.
+/// The value of a cell. Times are nanoseconds, sizes bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// It is not known.
@@ -15,7 +15,7 @@ pub enum Value {
     Text(String),
     /// A process.
     Process(ProcessCell),
-    /// Bytes that were moved in so many nanoseconds.
+    /// Bytes moved, and the time it took in nanoseconds.
     Rate(i64, i64),
     /// A moment of the trace in a format of its own.
     Moment(TimeFormat, i64),
@@ -89,7 +89,7 @@ impl<R: ProcessColumns> From<&R> for Value {
     }
 }
 
-/// How a value is written for people. Each has the unit that the title of its column names.
+/// The text format of a value. Each has the unit that the title of its column names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// A whole number, digits in groups.
@@ -106,9 +106,9 @@ pub enum Format {
     WholeMicroseconds,
     /// Whole microseconds with their unit, in a line of microseconds. ETWAnalyzer mixes seconds with them.
     AmongMicroseconds,
-    /// Seconds with so many digits.
+    /// Seconds with this number of digits.
     Seconds(u8),
-    /// A number with so many digits.
+    /// A number with this number of digits.
     Fixed(u8),
     /// MB of 10⁶ bytes.
     Megabytes,
@@ -116,7 +116,7 @@ pub enum Format {
     Kilobytes,
     /// MiB of 2²⁰ bytes.
     Mebibytes,
-    /// Bytes with the largest unit that fits.
+    /// Bytes with the largest matching unit.
     Bytes,
     /// Bytes by their whole number: `1 234 B`.
     PlainBytes,
@@ -141,7 +141,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Whether cells stand at the right.
+    /// Returns `true` if cells are aligned to the right.
     #[must_use]
     pub const fn is_number(self) -> bool {
         !matches!(
@@ -165,13 +165,13 @@ pub enum Piece {
     Value(Format, Value),
 }
 
-/// A line of words and values: a heading, a sum, what stands below a row.
+/// A line of words and values: a heading, a sum, or a line below a row.
 #[must_use]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
     /// Its pieces.
     pub pieces: Vec<Piece>,
-    /// It is the heading of what follows.
+    /// True if it is a heading.
     pub is_heading: bool,
 }
 

@@ -1,13 +1,13 @@
-//! What the fields of requests can be.
+//! Types of the fields of requests.
 
 use serde_json::Value;
 
 use super::options::{Kind, Opt, OptionError, Spec, Values};
 use crate::range::Range;
 
-/// What a field of a request can be.
+/// A type that a field of a request can have.
 pub trait OptionValue: Sized {
-    /// The options that the field stands for; `self` is its default.
+    /// Returns the options of the field; `self` is its default.
     fn options(&self, spec: Spec) -> Vec<Opt>;
 
     /// Its value, if one was given.
@@ -25,7 +25,7 @@ pub trait OptionValue: Sized {
 
 /// A value that one text means. A field can have one, or one that may be missing.
 pub trait Scalar: Sized {
-    /// What its option takes.
+    /// Returns the type of its option's value.
     #[must_use]
     fn kind(_: &Spec) -> Kind {
         Kind::Text
@@ -167,7 +167,7 @@ impl Scalar for bool {
     }
 }
 
-/// An address: digits, hexadecimal ones behind `0x`.
+/// An address: decimal digits, or hexadecimal ones after `0x`.
 impl Scalar for u64 {
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));

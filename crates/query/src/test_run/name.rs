@@ -1,8 +1,8 @@
-//! What a file name says about a test.
+//! File names of tests.
 
 use chrono::{NaiveDate, NaiveDateTime};
 
-/// Which side of a test was recorded.
+/// The side of a test that was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GeneratedAt {
     /// `CLT`: the client.
@@ -13,7 +13,7 @@ pub enum GeneratedAt {
     Single,
 }
 
-/// How a test ended.
+/// The result of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestStatus {
     /// It passed.
@@ -22,20 +22,20 @@ pub enum TestStatus {
     Failed,
 }
 
-/// A name that fits one of the forms.
+/// A name in one of the forms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestName {
     /// The test case.
     pub test_case: String,
-    /// How long the test took, in milliseconds.
+    /// Duration of the test, in milliseconds.
     pub duration_ms: u64,
     /// The recorded machine.
     pub machine: String,
-    /// Which side it is, if the name says.
+    /// The recorded side, if the name has it.
     pub generated_at: Option<GeneratedAt>,
-    /// How the test ended, if the name says.
+    /// The result of the test, if the name has it.
     pub status: Option<TestStatus>,
-    /// When the test was, on the clock of the wall, if the name says.
+    /// Local wall-clock time of the test, if the name has it.
     pub performed_at: Option<NaiveDateTime>,
 }
 
@@ -67,7 +67,7 @@ impl TestName {
     #[must_use]
     pub fn parse(file_name: &str) -> Option<Self> {
         let stem = stem(file_name)?;
-        // A test case may have such a part itself: the last one that fits counts.
+        // A test case may itself contain such a part: the last matching one counts.
         let places = stem
             .match_indices('_')
             .map(|(at, _)| at)
@@ -128,7 +128,7 @@ impl TestName {
         })
     }
 
-    /// `MACHINE.20200717-124447`, or with a dash in front of the date.
+    /// Parses `MACHINE.20200717-124447`, or the same with a dash before the date.
     fn short(&self, rest: &str) -> Option<Self> {
         let at = rest.len().checked_sub("20200717-124447".len())?;
         let performed_at = Some(date_time(rest.get(at..)?)?);
@@ -152,7 +152,7 @@ impl TestName {
     fn undated(&self, rest: &str) -> Option<Self> {
         let is_name = rest.starts_with(|c: char| c.is_ascii_alphanumeric())
             && rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        // A date behind the machine without a dot between is none of the forms.
+        // A date after the machine without a dot between is not one of the forms.
         let at = rest.len().saturating_sub("20200717-124447".len());
         let has_date = rest.get(at..).and_then(date_time).is_some();
         (is_name && !has_date).then(|| Self {

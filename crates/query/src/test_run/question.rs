@@ -1,4 +1,4 @@
-//! What runs of automated tests recordings are of: a question to names of files, not to extracts.
+//! Lists the test runs of recordings: a question about names of files, not about extracts.
 
 use std::time::SystemTime;
 
@@ -11,11 +11,11 @@ use crate::question::{
 };
 
 declare! {
-    /// Which test runs.
+    /// Options of `dump test-run`.
     pub request TestRunRequest {
         /// Folders below folders, too
         recursive: bool = option(""),
-        /// Which tests
+        /// Filter on tests
         selection: Selection = group(),
         /// Print the files of each recording
         print_files: bool = option("").called("print-files").output(),

@@ -25,9 +25,9 @@ pub struct TestFile {
     pub trace: Option<PathBuf>,
     /// The extract.
     pub extract: Option<PathBuf>,
-    /// What the name says, if it has one of the known forms.
+    /// The parts of the file name, if it has one of the known forms.
     pub name: Option<TestName>,
-    /// When the test was, on the clock of the wall.
+    /// Local wall-clock time of the test.
     pub performed_at: NaiveDateTime,
 }
 
@@ -40,7 +40,7 @@ impl TestFile {
             .map_or(&self.stem, |name| &name.test_case)
     }
 
-    /// How long the test took; 0 if the name does not say.
+    /// Returns the duration of the test; 0 if the name does not have it.
     #[must_use]
     pub fn duration_ms(&self) -> u64 {
         self.name.as_ref().map_or(0, |name| name.duration_ms)
@@ -77,13 +77,13 @@ impl Test {
         self.files.first().map_or("", TestFile::test_case)
     }
 
-    /// How long it took.
+    /// Returns its duration.
     #[must_use]
     pub fn duration_ms(&self) -> u64 {
         self.files.first().map_or(0, TestFile::duration_ms)
     }
 
-    /// When it was: the time of its first file.
+    /// Returns its time: the time of its first file.
     #[must_use]
     pub fn performed_at(&self) -> NaiveDateTime {
         self.files
@@ -92,7 +92,8 @@ impl Test {
             .unwrap_or_default()
     }
 
-    /// Whether a file is of this test: the same case and duration on another machine at nearly the same time.
+    /// Returns `true` if a file is of this test: it has the same case and duration, is from another
+    /// machine, and has nearly the same time.
     fn has(&self, file: &TestFile) -> bool {
         let is_other = |known: &TestFile| known.machine() != file.machine();
         file.name.is_some()
@@ -113,7 +114,7 @@ pub struct TestRun {
 }
 
 impl TestRun {
-    /// When the first test was.
+    /// Returns the time of the first test.
     #[must_use]
     pub fn start(&self) -> NaiveDateTime {
         self.tests
@@ -122,7 +123,7 @@ impl TestRun {
             .unwrap_or_default()
     }
 
-    /// When the last test was.
+    /// Returns the time of the last test.
     #[must_use]
     pub fn end(&self) -> NaiveDateTime {
         self.tests
@@ -136,7 +137,7 @@ impl TestRun {
 const TESTS: &str = "Tests";
 
 declare! {
-    /// Which tests are meant.
+    /// Options that choose tests.
     pub request Selection {
         /// From this test run on; the first one is 0
         run_index: Option<usize> = option("N").called("test-run-index").below(TESTS),
@@ -172,8 +173,8 @@ pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
         let near = tests.iter_mut().rev().take_while(|test| {
             file.performed_at.signed_duration_since(test.performed_at()) < ONE_TEST
         });
-        // The earliest of the tests that fit, which the walk backwards meets last: files of one test follow
-        // each other.
+        // The earliest of the matching tests, which the backward search meets last: files of one
+        // test follow each other.
         match near.filter(|test| test.has(&file)).last() {
             Some(test) => test.files.push(file),
             None => tests.push(Test::of(file)),
@@ -213,7 +214,7 @@ impl Selection {
             .take(count)
             .collect();
         let oldest = self.last_days.and_then(|days| {
-            // A number of days that no calendar reaches back is no limit at all.
+            // More days than a calendar reaches back mean no limit.
             let length = TimeDelta::try_milliseconds((days * 86_400_000.0) as i64)?;
             wall_clock(now).checked_sub_signed(length)
         });
