@@ -1,4 +1,5 @@
-//! Chains of waits: who ended a wait, what that thread had waited for before it could, and so on to the root.
+//! Wait chains: the thread that ended a wait, the wait of that thread before it could, and so on to
+//! the root.
 
 use std::collections::HashSet;
 
@@ -28,10 +29,10 @@ const DEFAULT_CHAINS: usize = 3;
 /// The chains of the longest waits that a request for waits chooses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChainRequest {
-    /// Which waits; what they are summed up by is not used.
+    /// The waits at the start of the chains; their grouping is not used.
     pub waits: WaitRequest,
-    /// Whether the waits that a chain could have followed instead are listed: all others of the readying
-    /// thread in that time.
+    /// True if the waits that a chain could have followed instead are listed: all others of the
+    /// readying thread in that time.
     pub all_waits: bool,
 }
 
@@ -80,7 +81,7 @@ etwkit_query::declare! {
 }
 
 impl ChainRow {
-    /// Whose row it is: `a.exe(4) thread 8`, with `gap` between the name and the id.
+    /// Returns the thread of the row: `a.exe(4) thread 8`, with `gap` between the name and the id.
     pub(crate) fn who(&self, gap: &str) -> String {
         named(self.process.as_deref(), self.pid, self.tid, gap)
     }
@@ -111,10 +112,10 @@ fn named(process: Option<&str>, pid: Option<i64>, tid: Option<i64>, gap: &str) -
 pub struct Chain {
     /// Waits, the one that was asked about first.
     pub links: Vec<ChainRow>,
-    /// Waits that explain less than the one that was followed (or than what the thread of the root did), each
-    /// with the number of the link that it competes with.
+    /// Waits that explain less than the one that was followed (or less than the activity of the
+    /// root thread), each with the number of the link that it competes with.
     pub others: Vec<ChainRow>,
-    /// What the last link waited for.
+    /// The end of the last wait.
     pub root: ChainRow,
 }
 
@@ -128,7 +129,7 @@ impl Chain {
             .unwrap_or(0)
     }
 
-    /// All rows: each wait with the others of its number behind it, the root last.
+    /// Returns all rows: each wait followed by the others of its number, the root last.
     pub fn rows(&self) -> impl Iterator<Item = &ChainRow> {
         let links = self
             .links
@@ -145,9 +146,9 @@ impl Chain {
     }
 }
 
-/// Waits with these reasons begin no chain unless they are asked for: a thread sleeps because it wants to, or
-/// waits for work that does not exist yet. A chain reaches a sleep all the same where another thread waits
-/// for the one that sleeps.
+/// Waits with these reasons start no chain unless they are requested: a thread sleeps because it
+/// wants to, or waits for work that does not exist yet. A chain still reaches a sleep if another
+/// thread waits for the sleeping one.
 const NOBODY_WAITED: &str = "!DelayExecution;!WrDelayExecution;!WrQueue;!WrLpcReceive";
 
 impl ChainRequest {
@@ -171,7 +172,8 @@ impl ChainRequest {
         waits
     }
 
-    /// The chains, in the order of [`WaitRequest::list`]: that of the wait that sorts highest is the last.
+    /// Returns the chains in the order of [`WaitRequest::list`]: the chain of the wait that sorts
+    /// highest is the last.
     ///
     /// # Errors
     /// Those of [`WaitRequest::ask`]; the waits span too many context switches.
@@ -235,7 +237,7 @@ fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
     all
 }
 
-/// Where a chain ended, as long as it is not known what a DPC did.
+/// The end of a chain before the effect of DPCs is looked up.
 enum End {
     Known(RootKind),
     /// A DPC, as its index among those that are looked up later.
@@ -249,7 +251,7 @@ enum End {
     },
 }
 
-/// What chains need from an extract, whatever their waits are.
+/// The data of an extract that chains need, whatever their waits are.
 pub(crate) struct ChainContext {
     pub(crate) threads: Threads,
     pub(crate) stacks: StackText,
@@ -281,7 +283,7 @@ struct Other {
     slice: Slice,
 }
 
-/// Waits of a chain, others beside them, and where it ends.
+/// Waits of a chain, competing waits, and its end.
 struct Walk {
     links: Vec<(i32, Slice)>,
     others: Vec<Other>,
@@ -297,7 +299,8 @@ impl Walker<'_> {
                 continue;
             };
             let Walk { links, others, end } = self.walk(thread, &slice, &mut roots);
-            // Rows are complete but for the root: what a DPC did is read for all chains at once, below.
+            // Rows are complete except for the root: the effect of DPCs is read for all chains at
+            // once, below.
             let row = |link, thread, slice: &Slice| ChainRow {
                 chain,
                 link,
@@ -315,7 +318,8 @@ impl Walker<'_> {
         }
         let ended = roots.describe(session, &self.slices, &self.known.stacks)?;
         let chain = |(links, others, end): (Vec<ChainRow>, Vec<ChainRow>, End)| {
-            // The root counts as one link more, so that waits beside it can be found by that number.
+            // The root counts as one more link, so that competing waits can be found by that
+            // number.
             let (chain, link) = links
                 .last()
                 .map_or((0, 1), |last| (last.chain, last.link + 1));
@@ -370,8 +374,8 @@ impl Walker<'_> {
                     RootKind::NotRecorded
                 });
             };
-            // Only time in which every thread of the chain so far was waiting counts: whatever the next one
-            // did earlier delayed none of them.
+            // Only time in which every thread of the chain so far was waiting counts: earlier
+            // activity of the next thread delayed none of them.
             since = since.max(from);
             // The idle thread makes nothing ready by itself; a DPC that interrupted it did, even where no
             // flag says so.

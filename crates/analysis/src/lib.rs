@@ -1,9 +1,9 @@
 //! Waits: who waited, for how long, and who ended it; chains of waits down to their root; critical paths;
 //! regions of interest.
 //!
-//! Everything is computed on the tables of an extract, through a [`Session`](etwkit_query::Session) over one
-//! extract. A question is a request type and its answer typed rows, the same for every front end.
-//! `docs/waits.md` and `docs/regions.md` say what each number means.
+//! Everything is computed on the tables of an extract, through a [`Session`](etwkit_query::Session)
+//! over one extract. A question is a request type and its answer typed rows, the same for every
+//! front end. `docs/waits.md` and `docs/regions.md` define each number.
 
 #![forbid(unsafe_code)]
 

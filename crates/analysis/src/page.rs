@@ -1,4 +1,4 @@
-//! Self-contained HTML pages: no script, nothing that is loaded; light, dark, fit for print.
+//! Self-contained HTML pages: no script, no external resources; light, dark, printable.
 
 use std::fmt::{Display, Formatter, Result, Write as _};
 

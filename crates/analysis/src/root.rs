@@ -1,4 +1,4 @@
-//! What ended a wait that no thread ended: a transfer, a timer, another DPC.
+//! Ends of waits that no thread ended: a transfer, a timer, another DPC.
 //!
 //! Waits are collected first; then the tables of DPCs and transfers are read once, however many waits there
 //! are.
@@ -11,8 +11,8 @@ use crate::slice::{Slice, Slices};
 use crate::stacks::StackText;
 use crate::threads::Threads;
 
-/// How far the completion of a transfer may lie from the time at which its thread was made ready, in
-/// nanoseconds: one DPC does both.
+/// Maximum time between the completion of a transfer and the moment at which its thread was made
+/// ready, in nanoseconds: one DPC does both.
 const NEAR_NS: i64 = 100_000;
 
 /// Most waits that one DPC or completion is compared with: more at one moment are damage.
@@ -38,7 +38,7 @@ const COMPLETIONS: &[&str] = &[
     "IoCancelIrp",
 ];
 
-/// What is at the root of a chain of waits.
+/// The root of a wait chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RootKind {
@@ -82,7 +82,7 @@ impl RootKind {
     }
 }
 
-/// What ended a wait, with what is known about it.
+/// The end of a wait, with its known details.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Ended {
     pub(crate) kind: RootKind,
@@ -104,7 +104,7 @@ struct Pending {
     dpcs: Vec<Dpc>,
 }
 
-/// Waits that DPCs ended, collected until what ended them is looked up.
+/// Waits that DPCs ended, collected until their ends are looked up.
 #[derive(Debug, Default)]
 pub(crate) struct Roots {
     pending: Vec<Pending>,
@@ -139,7 +139,7 @@ impl Roots {
         self.pending.len() - 1
     }
 
-    /// What ended each wait, in the order in which they were added.
+    /// Returns the end of each wait, in the order in which they were added.
     ///
     /// # Errors
     /// Reading the tables fails.
@@ -225,9 +225,9 @@ impl Pending {
             .is_some_and(|reason| SLEEPS.contains(&reason));
         let is_timer = dpc.as_ref().is_some_and(|dpc| dpc.kind == "timer_dpc");
         let by = |names| stacks.has_method(self.slice.by_stack, names);
-        // From the strongest evidence to the weakest: a transfer of the thread itself, the wait reason, the
-        // kind of the DPC, and last the stack, which needs symbols. A sleep is ended by a timer, whatever
-        // else completes at that time.
+        // From the strongest evidence to the weakest: a transfer of the thread itself, the wait
+        // reason, the kind of the DPC, and last the stack, which needs symbols. A sleep is ended by
+        // a timer, even if another operation completes at that time.
         let kind = if self.transfer.is_some() && !sleeps {
             RootKind::DiskIo
         } else if sleeps || is_timer || by(TIMERS) {

@@ -19,14 +19,14 @@ const MAX_SLICES: usize = 16_000_000;
 /// deferred ready.
 const PREEMPTED: [i8; 3] = [1, 3, 7];
 
-/// Stands for missing keys and small numbers.
+/// Value for missing keys and small numbers.
 pub(crate) const NONE: i32 = -1;
 const NO_TIME: i64 = i64::MIN;
 
 /// A row of `context_switch`, kept small since millions of them are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slice {
-    /// What slices are sorted by: the first time that the row has.
+    /// The sort key of slices: the first time that the row has.
     first: i64,
     last_out: i64,
     readied: i64,
@@ -53,12 +53,13 @@ fn known(time: i64) -> Option<i64> {
 }
 
 impl Slice {
-    /// When the thread was switched out before this slice.
+    /// Returns the time at which the thread was switched out before this slice.
     pub(crate) fn last_out(&self) -> Option<i64> {
         known(self.last_out)
     }
 
-    /// When the thread was made ready, or switched out while it still was.
+    /// Returns the time at which the thread was made ready, or at which it was switched out while
+    /// still ready.
     pub(crate) fn readied(&self) -> Option<i64> {
         if self.was_preempted() {
             self.last_out()
@@ -67,18 +68,18 @@ impl Slice {
         }
     }
 
-    /// When it started to run: its switch-in, or the start of the trace for a thread that was already
-    /// running.
+    /// Returns the time at which it started to run: its switch-in, or the start of the trace for a
+    /// thread that was already running.
     pub(crate) fn begin(&self) -> Option<i64> {
         known(self.begin)
     }
 
-    /// When it was switched in.
+    /// Returns the time of its switch-in.
     pub(crate) fn switch_in(&self) -> Option<i64> {
         self.begin().filter(|_| self.flags & SWITCHED_IN != 0)
     }
 
-    /// When it stopped running, or the end of the trace.
+    /// Returns the time at which it stopped running, or the end of the trace.
     pub(crate) fn end(&self) -> Option<i64> {
         known(self.end)
     }
@@ -89,7 +90,8 @@ impl Slice {
         (!self.was_preempted() && wait.0 <= wait.1).then_some(wait)
     }
 
-    /// Whether the thread was switched out before while it could have run on.
+    /// Returns `true` if the thread was preempted before this slice: switched out while it could
+    /// have run on.
     pub(crate) fn was_preempted(&self) -> bool {
         PREEMPTED.contains(&self.state)
     }
@@ -98,7 +100,7 @@ impl Slice {
         self.flags & OPEN != 0
     }
 
-    /// Whether a DPC made it ready.
+    /// Returns `true` if a DPC made it ready.
     pub(crate) fn is_by_dpc(&self) -> bool {
         self.flags & BY_DPC != 0
     }
@@ -173,7 +175,7 @@ impl Slices {
             + 1
     }
 
-    /// Whether anything is known about a thread in that time.
+    /// Returns `true` if any state of a thread is known in that time.
     pub(crate) fn has_state(&self, thread_key: i32, from: i64, to: i64) -> bool {
         let first = self
             .of(thread_key)
@@ -232,7 +234,7 @@ pub(crate) fn question(parts: &[Range]) -> String {
         .filter(|part| !part.is_unlimited())
         .map(touches)
         .collect();
-    // A single part without limits asks for everything, whatever the others are.
+    // A single range without limits covers everything, whatever the others are.
     let touches = if touches.len() < parts.len() {
         String::new()
     } else {
@@ -315,7 +317,8 @@ impl<'b> Columns<'b> {
             }
         };
         let (into, out, run) = (time(self.into), time(self.out), time(self.run));
-        // Where one end is missing, because it was lost or lies outside the trace, the run time gives it.
+        // If one end is missing, because it was lost or is outside the trace, the run time gives
+        // it.
         let begin = into.or_else(|| Some(out?.saturating_sub(run?)));
         let end = out.or_else(|| Some(into?.saturating_add(run?)));
         let last_out = time(self.last_out);
@@ -328,7 +331,8 @@ impl<'b> Columns<'b> {
             by: number(self.by),
             stack: number(self.stack),
             by_stack: number(self.by_stack),
-            // Windows has no states, reasons or processors whose numbers do not fit: they count as unknown.
+            // Windows has no states, reasons or processors whose numbers overflow these types: they
+            // count as unknown.
             cpu: i16::try_from(number(self.cpu)).unwrap_or(-1),
             reason: i8::try_from(number(self.reason)).unwrap_or(-1),
             state: i8::try_from(number(self.state)).unwrap_or(-1),

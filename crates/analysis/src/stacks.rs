@@ -7,7 +7,7 @@ use etwkit_query::frames::{Frames, TraceFrames};
 
 use crate::Result;
 
-/// Frames of a stack that are shown unless all are asked for.
+/// Default number of frames of a stack that are shown.
 const SHOWN: usize = 4;
 
 /// Modules through which every wait goes.
@@ -99,7 +99,7 @@ impl StackText {
             .collect()
     }
 
-    /// Whether one of the methods of a stack has one of these names.
+    /// Returns `true` if a method of a stack has one of these names.
     pub(crate) fn has_method(&self, stack_id: i32, names: &[&str]) -> bool {
         let Some((trace, frames)) = self.frames_of(stack_id.into()) else {
             return false;
@@ -128,7 +128,8 @@ fn is_plumbing(trace: &TraceFrames, frame: i32) -> bool {
         return false;
     };
     let is_in = |list: &[&str]| list.iter().any(|name| name.eq_ignore_ascii_case(module));
-    // Without symbols there is no name to judge by, and an offset in the kernel says nothing to a reader.
+    // Without symbols there is no name to judge by, and an offset in the kernel is useless to a
+    // reader.
     let is_internal = trace
         .method(frame)
         .is_none_or(|method| INTERNAL.iter().any(|begin| method.starts_with(begin)));

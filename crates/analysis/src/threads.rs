@@ -49,7 +49,7 @@ impl Threads {
         self.all.get(&thread_key)
     }
 
-    /// Whether it is the idle thread of processors, which waits for nothing.
+    /// Returns `true` if it is the idle thread of processors, which waits for nothing.
     pub(crate) fn is_idle(&self, thread_key: i32) -> bool {
         self.get(thread_key).is_some_and(|thread| thread.tid == 0)
     }

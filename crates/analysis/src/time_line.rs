@@ -1,11 +1,11 @@
-//! What a thread did in a part of the trace: a time line without gaps.
+//! The timeline of a thread in a range of the trace, without gaps.
 
 use etwkit_query::arrow::array::RecordBatch;
 use etwkit_query::dump::rows::{Cell, Field};
 
 use crate::slice::{Slice, Slices};
 
-/// What a thread did.
+/// The state of a thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -81,7 +81,7 @@ pub(crate) fn time_line(
     pieces
 }
 
-/// How long a thread was in each state, in the order running, ready, waiting.
+/// Returns the time that a thread was in each state, in the order running, ready, waiting.
 pub(crate) fn sums(
     slices: &Slices,
     thread_key: i32,
@@ -136,7 +136,7 @@ struct ThreadLine<'t> {
 }
 
 impl ThreadLine<'_> {
-    /// Adds what the thread did from the end of the last piece up to a time.
+    /// Adds the state of the thread from the end of the last piece up to a time.
     fn add(&mut self, state: State, until: i64, slice: Option<&Slice>) {
         let until = until.min(self.to);
         if until > self.at {

@@ -1,4 +1,5 @@
-//! When the trace starts and ends, and whether it recorded what questions about waits need.
+//! Start and end of the trace, and checks that it recorded the events that questions about waits
+//! need.
 
 use etwkit_query::Session;
 use etwkit_query::dump::{Error, ask, has_rows};
@@ -13,7 +14,7 @@ etwkit_query::declare! {
         end_ns: i64 = "End.",
     }
 
-    /// How many rows there are.
+    /// A number of rows.
     row Count {
         rows: i64 = "Rows.",
     }
@@ -30,7 +31,7 @@ impl TraceEnds {
     }
 }
 
-/// How waits are recorded.
+/// The recording that has waits.
 const HOW: &str = "record with the kernel keywords CSWITCH+DISPATCHER (and stacks of CSwitch and ReadyThread), for example `wpr -start CPU`";
 
 /// Checks that there are single rows of context switches, and events that say who ended waits.

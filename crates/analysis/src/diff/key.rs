@@ -1,6 +1,6 @@
-//! What makes rows of both sides the same: names without the parts that differ in each run.
+//! Keys that match rows of both sides: names without the parts that differ in each run.
 
-/// Length of a command line that is compared; what follows makes no difference that matters.
+/// Length of a command line that is compared; later characters make no difference that matters.
 const MOST: usize = 512;
 
 /// A command line without case, and with `#` for numbers and identifiers, which differ from run to run.

@@ -17,13 +17,14 @@ use super::{DiffRequest, DiffTable};
 use crate::Result;
 use crate::wait::{WaitBy, WaitRequest, WaitSum};
 
-/// A process that waits for at least this share of what is compared, in per cent, does little else.
+/// Share of the compared time, in per cent; a process that waits for at least this much does little
+/// else.
 const IDLE_PERCENT: i64 = 90;
 
 /// Levels of folders below the drive that get sums of their own.
 const FOLDERS: u32 = 3;
 
-/// What files without a name, and flushes, are called.
+/// Name of files without a name, and of flushes.
 const NO_PATH: &str = "(files without a name)";
 
 /// The sums of a table of one side.
@@ -54,7 +55,7 @@ pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result
     }
 }
 
-/// The request whose rows are those of code.
+/// Returns the request for rows of code.
 fn methods(asked: &DiffRequest, side: &Side, by: By) -> MethodRequest {
     let (processes, time) = (asked.processes.clone(), side.time);
     MethodRequest {
@@ -66,7 +67,7 @@ fn methods(asked: &DiffRequest, side: &Side, by: By) -> MethodRequest {
     }
 }
 
-/// Whether something did more than wait all the time.
+/// Returns `true` if something did more than wait all the time.
 fn is_busy(wait_ns: Option<i64>, side: &Side) -> bool {
     let all = side
         .length_ns()
@@ -168,7 +169,7 @@ fn waits(asked: &DiffRequest, side: &Side, by: WaitBy) -> Result<Sums> {
     Ok(sums)
 }
 
-/// Who ended waits, without the id of the process, which differs in each run.
+/// Returns the thread that ended waits, without the process id, which differs in each run.
 fn ended_by(row: &WaitSum) -> String {
     match row.ended_by.as_deref() {
         Some("thread") => process_name(row.readying_process.clone()),

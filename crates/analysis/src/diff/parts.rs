@@ -14,7 +14,7 @@ use crate::Result;
 pub struct Parts(pub Vec<String>);
 
 impl Parts {
-    /// Where a part lies in a trace.
+    /// Returns the range of a text in a trace.
     pub(super) fn place(text: &str, session: &Session) -> Result<Range> {
         let option = "range";
         let info = TraceInfo::ask(session)?;

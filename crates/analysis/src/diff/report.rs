@@ -80,7 +80,7 @@ const SECTIONS: &[Section] = &[
     (DiffTable::Dns, "DNS queries", Has::Queries, "Name", ""),
 ];
 
-/// The SQL of both sides for the tables that are asked for.
+/// Returns the SQL of both sides for the requested tables.
 pub(super) fn sql(asked: &DiffRequest) -> String {
     let of = |table| {
         let processes = asked.processes.clone();
@@ -181,11 +181,11 @@ fn noise_ns(asked: &DiffRequest) -> i64 {
 /// Sums of both sides, or why there is nothing to compare.
 type Loaded = std::result::Result<[Sums; 2], Lacking>;
 
-/// What sides lack.
+/// A side without the data of a table.
 enum Lacking {
     /// Neither side recorded it.
     Both,
-    /// Why one side lacks it, and which.
+    /// Only one side lacks it: the reason, and the side.
     One(String),
 }
 
@@ -211,12 +211,12 @@ struct Report<'a> {
     scale: Scale,
     top: usize,
     remarks: Vec<String>,
-    /// Titles of what neither side recorded.
+    /// Titles of tables whose data neither side recorded.
     not_recorded: Vec<&'static str>,
     tables: Vec<(DiffTable, String, Answer)>,
     processes: Vec<Change>,
     modules: Vec<Change>,
-    /// Whether no table has a row so far, and none has noise.
+    /// True if no table has a row so far, and none has noise.
     is_same: bool,
 }
 
@@ -288,7 +288,7 @@ impl<'a> Report<'a> {
             DiffTable::Modules => self.modules.clone_from(&compared.rows),
             _ => {}
         }
-        // Before rows are left out for readers: what is hidden differs all the same.
+        // Before rows are left out for readers: a hidden row is still a difference.
         self.is_same &= compared.rows.is_empty() && compared.hidden == 0;
         if self.top > 0 {
             compared.rows.retain(|row| row.is_shown);
@@ -406,7 +406,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The report: what is compared in front of the tables.
+    /// Returns the report, with a description of the compared ranges before the tables.
     fn finish(mut self) -> Answer {
         let (asked, both) = (self.asked, self.both);
         if !self.not_recorded.is_empty() {
@@ -476,7 +476,7 @@ fn with_foot(is_empty: bool, foot: Vec<Line>, answer: impl FnOnce(()) -> Answer)
     }
 }
 
-/// Which sides have sampled CPU.
+/// Returns, for each side, whether it has sampled CPU.
 fn has_samples(both: &Sides) -> [bool; 2] {
     [0, 1].map(|at: usize| {
         both.sides

@@ -1,4 +1,4 @@
-//! What a comparison answers: rows of its tables.
+//! Rows of the tables of a comparison.
 
 etwkit_query::declare! {
     /// The comparison in one sentence, and the wall times.
@@ -16,7 +16,7 @@ etwkit_query::declare! {
         to_b_ns: i64 = "Its end.",
     }
 
-    /// What limits the comparison.
+    /// A limit of the comparison.
     pub row Remark {
         remark: String = "What the reader should know, in one sentence.",
     }

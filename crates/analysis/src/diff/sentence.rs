@@ -48,7 +48,7 @@ fn wall(both: &Sides) -> String {
     };
     let difference = b.wall_ns.saturating_sub(a.wall_ns);
     match difference {
-        // What would be printed as 0.000 s does not count as a difference.
+        // A difference that would be printed as 0.000 s does not count.
         -499_999..=499_999 => format!("B takes as long as A ({of_a} s{what})"),
         _ => {
             let word = if difference > 0 { "longer" } else { "less" };

@@ -1,4 +1,4 @@
-//! What is compared: two traces, or two parts of one, and where each begins and ends.
+//! The compared sides: two traces, or two ranges of one, with their starts and ends.
 
 use std::rc::Rc;
 
@@ -37,7 +37,7 @@ etwkit_query::declare! {
         lost_buffers: i64 = "Buffers that the recorder lost.",
     }
 
-    /// When processes ran.
+    /// Lifetimes of processes.
     row Life {
         start_ns: Option<i64> = "Start of the first one.",
         stop_ns: Option<i64> = "End of the last one.",
@@ -61,12 +61,12 @@ pub(super) struct Side {
     pub wall_ns: i64,
 }
 
-/// What the wall times measure.
+/// The duration that is compared as wall time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Wall {
     /// From one mark to another.
     Marks(String, String),
-    /// How long processes of this name ran.
+    /// Lifetime of processes of this name.
     Process(String),
     /// Length of parts that were chosen by hand.
     Range,
@@ -121,7 +121,7 @@ impl Side {
         })
     }
 
-    /// Start and end of what is compared.
+    /// Returns start and end of the compared range.
     pub(super) fn bounds(&self) -> (i64, i64) {
         let (start, end) = (self.recording.start_ns, self.recording.end_ns);
         // clamp panics where the limits are reversed, as a damaged extract may have them.
@@ -135,7 +135,7 @@ impl Side {
         to.saturating_sub(from)
     }
 
-    /// The first mark after a moment whose text fits.
+    /// Returns the first mark after a time whose text matches.
     fn mark(&self, text: &str, after: Option<i64>) -> Result<i64> {
         let filter = TextFilter::parse(text);
         let mut fits = self
@@ -160,7 +160,8 @@ impl Side {
         })
     }
 
-    /// From the start of the first process to the end of the last one, clipped to what is compared.
+    /// Returns the time from the start of the first process to the end of the last one, clipped to
+    /// the compared range.
     fn lifetime(&self, asked: &DiffRequest) -> Result<Option<i64>> {
         let conditions = asked.processes.conditions().join(" AND ");
         let (from, to) = self.bounds();
@@ -235,8 +236,8 @@ impl Sides {
         }
         let common = self.common_marks();
         let ends = (common.first().cloned(), common.last().cloned());
-        // A single common mark is no interval. A summary cannot be asked for a part, and is compared as a
-        // whole.
+        // A single common mark is not an interval. A summary cannot be restricted to a range, and
+        // is compared as a whole.
         if let ((Some(first), Some(last)), Align::Marks, true) =
             (ends, asked.align, common.len() > 1)
             && self.sides.iter().all(has_single_rows)
@@ -260,7 +261,8 @@ impl Sides {
         for side in &mut self.sides {
             side.wall_ns = side.length_ns();
         }
-        // Whoever set marks did it to say what is measured: they go before the lifetime of a process.
+        // Marks are set to delimit the measured time: they take precedence over the lifetime of a
+        // process.
         let name = asked
             .processes
             .process
@@ -276,12 +278,12 @@ impl Sides {
         Ok(())
     }
 
-    /// Measures by the process that started and ended on both sides and whose lifetimes differ most, where
-    /// the request does not say what took long: the length of a recording says nothing of that.
+    /// Measures by the process that started and ended on both sides and whose lifetimes differ
+    /// most, if the request does not name the measured time: the length of a recording is not one.
     pub(super) fn measure_by_process(&mut self, sums: &[Sums; 2], noise_ns: i64) {
         let [of_a, of_b] = sums;
-        // If several processes have the name, the duration is that of the longest, which may be a different
-        // one on each side.
+        // If several processes have the name, the duration comes from the longest one, which may be
+        // a different one on each side.
         let lived = |totals: &Totals| {
             totals
                 .duration
@@ -363,7 +365,7 @@ struct Common {
     at: [i64; 2],
 }
 
-/// Whether a part of it can be asked for.
+/// Returns `true` if it can be restricted to a range.
 fn has_single_rows(side: &Side) -> bool {
     let has = |table| side.session.has_rows(table) == Some(true);
     // An extract without any sums of CPU recorded none of it: other tables with single rows remain.

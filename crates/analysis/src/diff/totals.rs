@@ -13,7 +13,7 @@ pub(super) struct Totals {
     /// Time that is neither CPU nor waiting: I/O, queries.
     pub time: Option<i64>,
     pub duration: Option<i64>,
-    /// Whether its duration is that of one process that started and ended in what is compared.
+    /// True if its duration belongs to one process that started and ended in the compared range.
     pub is_whole: bool,
     /// For code: frames between it and the innermost one.
     pub depth: Option<f64>,
@@ -22,11 +22,11 @@ pub(super) struct Totals {
     pub timeouts: Option<i64>,
     pub instructions: Option<i64>,
     pub cycles: Option<i64>,
-    /// Whether some part of it did more than wait from start to end.
+    /// True if some part of it did more than wait from start to end.
     pub is_busy: bool,
 }
 
-/// What both sides are matched by: name and process, in lower case.
+/// The key by which both sides are matched: name and process, in lower case.
 pub(super) type Key = (String, String);
 
 /// Sums of one side, each with its name and process as they are written.

@@ -1,11 +1,11 @@
-//! How comparisons look.
+//! Columns of comparisons.
 
 use etwkit_query::question::Format::{Bytes, Fixed, Milliseconds, Seconds, Whole, Word};
 use etwkit_query::question::{Column, Ranked, View};
 
 use super::rows::{Change, CounterChange, Fact, MarkChange, Remark, Summary};
 
-/// What a table of changes has.
+/// The values of a table of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Has {
     /// CPU, waiting and ready time; a lifetime.
@@ -18,15 +18,15 @@ pub(super) enum Has {
     Queries,
 }
 
-/// What depends on the table.
+/// Properties of a table that decide its columns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shown {
     pub has: Has,
     /// Title of the column of names.
     pub name: &'static str,
-    /// Title of the column behind the names.
+    /// Title of the column after the names.
     pub of: &'static str,
-    /// Whether wall times differ.
+    /// True if wall times differ.
     pub has_percent: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What correlates with the slow runs: the strongest cause first, then what explains the rest.
+//! Correlates features with the slow runs: the strongest cause first, then the causes of the rest.
 
 use std::cmp::Ordering;
 
@@ -22,8 +22,8 @@ const LEAST_SHARE: f64 = 0.05;
 /// If slow runs took longer than fast ones by less than this share, the runs count as the same.
 const LEAST_DIFFERENCE: f64 = 0.03;
 
-/// A slope in this range counts as 1, so that a millisecond of the cause is a millisecond of the run: the
-/// estimate is no better than this where runs differ for other reasons as well.
+/// A slope in this range counts as 1, so that a millisecond of the cause is a millisecond of the
+/// run: the estimate is not more precise than this if runs also differ for other reasons.
 const ONE_TO_ONE: std::ops::RangeInclusive<f64> = 0.75..=1.33;
 
 /// Most names that are shown below a cause.
@@ -36,17 +36,17 @@ pub(super) struct Cause {
     pub(super) name: super::feature::Name,
     /// Other names for it: features that move with it.
     pub(super) others: Vec<super::feature::Name>,
-    /// How many more names there are.
+    /// Number of further names.
     pub(super) more: usize,
-    /// Whether only the part that is not in the causes before it is meant.
+    /// True if only the part that is not in the causes before it is meant.
     pub(super) is_rest: bool,
-    /// How much of the difference between slow and fast runs it accounts for.
+    /// The part of the difference between slow and fast runs that it accounts for.
     pub(super) effect: f64,
-    /// What it adds to each run, with what the fast runs have on average as 0.
+    /// Its contribution to each run, relative to the mean of the fast runs.
     pub(super) effects: Vec<f64>,
     /// Milliseconds of the run for each unit of the feature.
     pub(super) slope: f64,
-    /// Its rank correlation with what the causes before it leave unexplained.
+    /// Its rank correlation with the rest that the causes before it leave unexplained.
     pub(super) correlation: f64,
     /// The share of false discoveries among causes that are at least as likely; `None` where runs are too
     /// few.
@@ -58,7 +58,7 @@ pub(super) struct Cause {
     pub(super) runs: usize,
 }
 
-/// What explains a metric.
+/// The causes of a metric.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Causes {
     /// Means of the slow and of the fast runs.
@@ -66,7 +66,7 @@ pub(super) struct Causes {
     pub(super) fast: f64,
     /// By effect, the largest first.
     pub(super) causes: Vec<Cause>,
-    /// Whether the runs are the same except for a few per cent.
+    /// True if the runs are equal except for a few per cent.
     pub(super) is_even: bool,
     /// Features that were tried.
     pub(super) tried: usize,
@@ -77,12 +77,12 @@ impl Causes {
         self.slow - self.fast
     }
 
-    /// How much of the difference they account for.
+    /// Returns the part of the difference that they account for.
     pub(super) fn explained(&self) -> f64 {
         self.causes.iter().map(|cause| cause.effect).sum()
     }
 
-    /// Finds what goes with the metric of runs.
+    /// Finds features that correlate with the metric of runs.
     pub(super) fn find(matrix: &Matrix, metric: &[f64]) -> Self {
         let halves = Halves::of(metric);
         let (slow, fast) = halves.means(metric);
@@ -149,8 +149,8 @@ impl Search<'_, '_> {
             .iter()
             .map(|one| one.is_general && !general)
             .collect();
-        // A small effect is no reason to stop at once: the next candidate correlates less with the rest, but
-        // may be larger. After several failures nothing large is left.
+        // A small effect is not a reason to stop at once: the next candidate correlates less with
+        // the rest, but may be larger. After several failures nothing large is left.
         let mut failures = 0;
         while self.chosen.len() < MOST_CAUSES && failures < 6 {
             let Some(next) = self.next(&mut is_out) else {
@@ -165,12 +165,12 @@ impl Search<'_, '_> {
                 self.fit();
                 failures += 1;
             }
-            // Even if it failed: whatever moves with it would fail for the same reason.
+            // Even if it failed: candidates that move with it would fail for the same reason.
             self.rule_out(place, &mut is_out);
         }
     }
 
-    /// Rules out what moves with a candidate: it is not a cause of its own.
+    /// Rules out features that move with a candidate: they are not causes of their own.
     fn rule_out(&self, place: usize, is_out: &mut [bool]) {
         let Some(chosen) = self.all.get(place) else {
             return;
@@ -180,7 +180,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The metric minus what the causes so far account for.
+    /// Returns the metric minus the contributions of the causes so far.
     fn rest(&self) -> Vec<f64> {
         let mut rest = self.metric.to_vec();
         for chosen in &self.chosen {
@@ -205,8 +205,8 @@ impl Search<'_, '_> {
             .iter()
             .map(|r| p_of_correlation(*r, count))
             .collect();
-        // All features count as tries, even those that were not candidates: leaving them out was a choice,
-        // too.
+        // All features count as tries, even those that were not candidates: leaving them out was
+        // also a choice.
         let probabilities = corrected(&probabilities, self.tried);
         // With few runs no probability is small enough. A strong correlation is shown all the same, and the
         // sentence says how little it means.
@@ -285,8 +285,8 @@ impl Search<'_, '_> {
         (values, true)
     }
 
-    /// Finds the slopes of all causes together: each from what all others leave, until nothing changes any
-    /// more.
+    /// Finds the slopes of all causes together: each from the rest that all others leave, until
+    /// nothing changes any more.
     fn fit(&mut self) {
         // Slopes by medians have no closed form for several causes. Causes hardly overlap, so that a few
         // rounds settle them; the limit is for those that do.
@@ -396,8 +396,9 @@ fn at(values: &[f64], place: usize) -> f64 {
     values.get(place).copied().unwrap_or_default()
 }
 
-/// Which of two names of a cause is better, by these criteria in turn: it is a time, of the measured process,
-/// near to what is meant, absent from fast runs, of the most specific kind, near to where the thread stopped.
+/// Compares two names of a cause, each with its distance from the best correlation. The criteria in
+/// turn: it is a time, of the measured process, close to the best correlation, absent from fast runs,
+/// of the most specific measure and kind, near to where the thread stopped.
 fn better(a: (&Candidate<'_>, f64), b: (&Candidate<'_>, f64)) -> Ordering {
     // In steps, since differences of less than a tenth are noise: within a step the next criterion decides.
     let steps = |value: f64| (value / 0.1).floor();

@@ -1,4 +1,4 @@
-//! How likely something is by chance, even after many tries, and where a series of numbers changes.
+//! Probability of chance results, even after many tries, and change points in a series of numbers.
 
 use super::numbers::{mean, median, ranks};
 
@@ -64,7 +64,8 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
     result
 }
 
-/// The logarithm of the gamma function of a positive number: Stirling's series behind its recurrence.
+/// Returns the logarithm of the gamma function of a positive number: Stirling's series after its
+/// recurrence.
 fn log_gamma(x: f64) -> f64 {
     let (mut x, mut product) = (x, 1.0);
     // The series is good to ten digits from 10 on, and far worse below.
@@ -139,15 +140,16 @@ pub(super) fn change(values: &[f64]) -> Option<Change> {
     })
 }
 
-/// Where to split ranks around 0 so that the parts differ most, measured in standard deviations.
+/// Returns the position that splits ranks around 0 into the most different parts, and the
+/// difference in standard deviations.
 fn largest_step(ranked: &[f64]) -> (usize, f64) {
     let count = ranked.len() as f64;
     let (mut sum, mut best) = (0.0_f64, (0, -1.0));
     for (before, rank) in ranked.iter().enumerate() {
         if before >= LEAST_SIDE && ranked.len().saturating_sub(before) >= LEAST_SIDE {
             let first = before as f64;
-            // The divisor is how far such a sum strays by chance, which is most in the middle: without it,
-            // splits in the middle would win.
+            // The divisor is the random deviation of such a sum, which is largest in the middle:
+            // without it, splits in the middle would win.
             let size = sum.abs() / (first * (count - first)).sqrt();
             // Rounding must not prefer one of two equal places; the first is kept.
             if size > best.1 + 1e-12 {
@@ -170,7 +172,8 @@ fn shuffle(values: &mut [f64], random: &mut u64) {
     }
 }
 
-/// How many spreads each number lies above or below the median; close to 0 where numbers hardly differ.
+/// Returns the deviation of each number from the median, in spreads; close to 0 if the numbers
+/// hardly differ.
 pub(super) fn deviations(values: &[f64]) -> Vec<f64> {
     let (middle, spread) = (median(values), super::numbers::spread(values));
     // Runs that are equal to a thousandth have no outliers, however small their spread is.

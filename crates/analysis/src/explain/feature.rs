@@ -7,7 +7,7 @@ use etwkit_query::filter::TextFilter;
 /// Most features that are kept: those that are largest in some run.
 const MOST_FEATURES: usize = 10_000;
 
-/// What a feature is about; kinds that name a cause best come first.
+/// The subject of a feature; kinds that name a cause best come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
     Method,
@@ -51,7 +51,7 @@ impl Kind {
     }
 }
 
-/// What is measured. Measures that say more about why a thread did not go on come first.
+/// The measured quantity. Measures that explain better why a thread did not go on come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Measure {
     Wait,
@@ -87,20 +87,20 @@ impl Measure {
         }
     }
 
-    /// Whether it is a time, which adds up to that of the run.
+    /// Returns `true` if it is a time, which adds up to the time of the run.
     pub(super) const fn is_time(self) -> bool {
         matches!(self, Self::Wait | Self::Time | Self::Cpu | Self::Ready)
     }
 }
 
-/// What a feature is called.
+/// The name of a feature.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Name {
     pub(super) kind: Kind,
     pub(super) measure: Measure,
-    /// What it is about: a method, a tag, a folder.
+    /// Its subject: a method, a tag, a folder.
     pub(super) what: String,
-    /// The name of the processes; `None` for what concerns the whole machine.
+    /// The name of the processes; `None` for features of the whole machine.
     pub(super) process: Option<String>,
 }
 
@@ -129,7 +129,7 @@ impl Name {
 #[derive(Debug, Clone)]
 pub(super) struct Feature {
     pub(super) name: Name,
-    /// Whether it is of the measured process.
+    /// True if it is of the measured process.
     pub(super) is_measured: bool,
     /// For a method: the least number of frames further in.
     pub(super) depth: f64,
@@ -186,8 +186,8 @@ impl Matrix {
         }
     }
 
-    /// Brings features into an order that does not depend on that of rows, drops those that are equal in all
-    /// runs, and keeps the largest of each measure.
+    /// Sorts features into an order that does not depend on the order of rows, drops features that
+    /// are equal in all runs, and keeps the largest of each measure.
     pub(super) fn finish(&mut self) {
         // Places change below; nothing is added after this.
         self.places = HashMap::new();

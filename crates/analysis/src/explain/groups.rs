@@ -1,4 +1,4 @@
-//! Which features say the same, and which are just the sum of others.
+//! Groups of features that mean the same, and features that are just the sum of others.
 
 use super::feature::Feature;
 use super::numbers::{dot, mean, unit};
@@ -24,11 +24,12 @@ const EXPLAINED: f64 = 0.75;
 const LEAST_PART: f64 = 0.05;
 const NEARLY_ALL: f64 = 0.85;
 
-/// From this share of the time of fast runs on, a time that goes with the metric is the time of the run
-/// itself: that of its main function, or of a thread that waits for its end.
+/// Share of the time of fast runs. From this share on, a time that correlates with the metric is
+/// the time of the run itself: the time of its main function, or of a thread that waits for its
+/// end.
 const OF_THE_RUN: f64 = 0.6;
 
-/// Which runs are slow: the upper half, without the one in the middle.
+/// The slow runs: the upper half, without the one in the middle.
 #[derive(Debug, Clone)]
 pub(super) struct Halves {
     slow: Vec<bool>,
@@ -81,7 +82,7 @@ impl Halves {
     }
 }
 
-/// What is known about a feature that may be a cause.
+/// A feature that may be a cause, with its statistics.
 #[derive(Debug)]
 pub(super) struct Candidate<'m> {
     pub(super) feature: &'m Feature,
@@ -93,9 +94,9 @@ pub(super) struct Candidate<'m> {
     /// Means of the slow and of the fast runs.
     pub(super) slow: f64,
     pub(super) fast: f64,
-    /// Whether it is of the measured process.
+    /// True if it is of the measured process.
     pub(super) is_measured: bool,
-    /// Whether it is the sum of others, or the time of the run itself.
+    /// True if it is the sum of others, or the time of the run itself.
     pub(super) is_general: bool,
 }
 
@@ -104,7 +105,8 @@ impl Candidate<'_> {
         self.slow - self.fast
     }
 
-    /// The share of its value in slow runs that fast runs do without: near 1 for what only slow runs have.
+    /// Returns the share of its value in slow runs that fast runs lack: near 1 if only slow runs
+    /// have it.
     pub(super) fn specific(&self) -> f64 {
         if self.slow > 0.0 {
             (self.excess() / self.slow).clamp(0.0, 1.0)
@@ -161,11 +163,11 @@ pub(super) fn candidates<'m>(
     all.into_iter().map(candidate).collect()
 }
 
-/// Marks what is the time of the run itself, and what is only the sum of others.
+/// Marks candidates that are the time of the run itself, or only the sum of others.
 pub(super) fn mark_general(all: &mut [Candidate<'_>], metric: &[f64], halves: &Halves) {
     let (of_metric, (_, fast)) = (unit(metric.to_vec()), halves.means(metric));
     for candidate in all.iter_mut().filter(|candidate| candidate.is_time()) {
-        // What fast runs spend most of their time on is the run under another name, and explains nothing.
+        // A time that dominates fast runs is the run under another name, and explains nothing.
         let is_large = candidate.fast >= OF_THE_RUN * fast;
         candidate.is_general = is_large && dot(&candidate.unit, &of_metric) >= 0.8;
     }
@@ -175,12 +177,12 @@ pub(super) fn mark_general(all: &mut [Candidate<'_>], metric: &[f64], halves: &H
     }
 }
 
-/// Which candidates are sums of others.
+/// Returns, for each candidate, whether it is the sum of others.
 fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     // Candidates that are as good as one are compared only once, by the most specific of them.
     let mut order: Vec<&Candidate<'_>> =
         all.iter().filter(|candidate| candidate.is_time()).collect();
-    // The most specific name of a group is met first, and stands for all of it.
+    // The most specific name of a group is met first, and represents all of it.
     order.sort_by(|a, b| {
         b.specific()
             .total_cmp(&a.specific())
@@ -226,15 +228,15 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     all.iter().map(is_sum).collect()
 }
 
-/// Whether two are as good as one: they move together, and equally far.
+/// Returns `true` if two are equivalent: they move together, and equally far.
 fn is_one(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
-    // The elements of a unit vector add up to 0, so that each product measures how far the values vary. It is
-    // 0 where all are equal; the ratio is then infinite or NaN, which lies in no range.
+    // The elements of a unit vector add up to 0, so each product measures the variation of the
+    // values. It is 0 if all are equal; the ratio is then infinite or NaN, which is in no range.
     let ratio = dot(&a.values, &a.unit) / dot(&b.values, &b.unit);
     dot(&a.unit, &b.unit) >= THE_SAME && (0.8..=1.25).contains(&ratio)
 }
 
-/// Whether one may be a part of the other: it is never much larger.
+/// Returns `true` if one may be a part of the other: it is never much larger.
 fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
     // A twentieth, a millisecond and one run in twenty are allowed for rounding and for events at the edges
     // of a recording.
@@ -246,13 +248,13 @@ fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
     larger.count() * 20 <= part.values.len()
 }
 
-/// Whether two or more independent parts make up most of its variance, each with about as many milliseconds
-/// in the whole as it has itself.
+/// Returns `true` if two or more independent parts make up most of its variance, each with about as
+/// many milliseconds in the whole as it has itself.
 fn is_sum_of(whole: &Candidate<'_>, parts: &[&Candidate<'_>]) -> bool {
     let middle = mean(&whole.values);
     let mut rest: Vec<f64> = whole.values.iter().map(|value| value - middle).collect();
     let (all, mut found) = (dot(&rest, &rest), Vec::<&Candidate<'_>>::new());
-    // The first few parts make up most of any sum; more of them would fit whatever varies.
+    // The first few parts make up most of any sum; more of them would match any variation.
     while found.len() < 8 {
         // How much of the rest goes with a part, and how many milliseconds of the rest go with one of the
         // part.

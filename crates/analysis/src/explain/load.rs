@@ -31,13 +31,13 @@ etwkit_query::declare! {
         bytes: f64 = "Bytes.",
     }
 
-    /// How many values there would be.
+    /// The number of values to read.
     row Count {
         numbers: i64 = "Numbers.",
     }
 }
 
-/// Frames that the stacks of all waits and threads have: they do not tell one cause from another.
+/// Frames that the stacks of all waits and threads have: they do not distinguish causes.
 const PLUMBING: [&str; 16] = [
     "ntoskrnl.exe!Ki",
     "ntoskrnl.exe!KeWait",
@@ -200,7 +200,7 @@ pub(super) fn first_counted(column: &str) -> String {
     format!("coalesce({})", sums.join(", "))
 }
 
-/// What a machine has or is set to, as `name: value`.
+/// Returns the SQL of hardware and settings of a machine, as `name: value`.
 fn settings() -> String {
     let of = |name: &str, value: &str, from: &str| {
         format!(
@@ -259,7 +259,7 @@ pub(super) fn load(
     for (kind, sql) in times(floor_ms) {
         each(session, &sql, |row: Times| {
             let what = row.what.unwrap_or_default();
-            // Not in SQL, where sixteen more conditions would hide from its reader what it asks for.
+            // Not in SQL, where sixteen more conditions would hide its purpose from a reader.
             if PLUMBING.iter().any(|frame| what.starts_with(frame)) {
                 return;
             }

@@ -1,4 +1,4 @@
-//! How slow each run is: one number.
+//! The metric of runs: one number for the slowness of each.
 
 use etwkit_query::Session;
 use etwkit_query::dump::Error;
@@ -29,12 +29,12 @@ impl ExplainRequest {
         self.metric.as_deref().unwrap_or(DURATION)
     }
 
-    /// Whether the metric is SQL: a single word is not.
+    /// Returns `true` if the metric is SQL: a single word is not.
     fn is_sql(&self) -> bool {
         self.word().trim().contains(char::is_whitespace)
     }
 
-    /// Whether the options fit the metric.
+    /// Checks the combination of options and metric.
     pub(super) fn check_metric(&self) -> std::result::Result<(), OptionError> {
         let wrong = |problem: &str| {
             Err(OptionError::Value {
@@ -63,7 +63,7 @@ FROM cpu_process c JOIN process p ON p.process_key = c.process_key AND p.trace_i
 WHERE process_match(p.name, p.pid, {process}) GROUP BY c.trace_id"
             )),
             MARK_TO_MARK => {
-                // The end lies strictly after the start, since one mark may fit both patterns.
+                // The end is strictly after the start, since one mark may match both patterns.
                 let text = |mark: &Option<String>| quoted(mark.as_deref().unwrap_or("*"));
                 let (from, to) = (text(&self.from_mark), text(&self.to_mark));
                 Some(format!(
@@ -89,8 +89,8 @@ WHERE process_match(p.name, p.pid, {process}) GROUP BY p.trace_id"
 
 /// Gives each run its metric; returns a description of the metric.
 pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -> Result<String> {
-    // What the test measured itself is better than the length of the recording, but only if all runs have it:
-    // the two must not be mixed.
+    // The duration that the test measured itself is better than the length of the recording, but
+    // only if all runs have it: the two must not be mixed.
     if asked.word() == DURATION && runs.iter().all(|run| run.named_ms.is_some()) && !runs.is_empty()
     {
         runs.iter_mut().for_each(|run| run.metric = run.named_ms);

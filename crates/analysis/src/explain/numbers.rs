@@ -29,7 +29,8 @@ pub(super) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// How far numbers lie from their median: the median of the distances, scaled to a standard deviation.
+/// Returns the spread of numbers around their median: the median of the distances, scaled to a
+/// standard deviation.
 pub(super) fn spread(values: &[f64]) -> f64 {
     let middle = median(values);
     OF_NORMAL
@@ -56,13 +57,13 @@ pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
     ranked.into_iter().map(|(_, rank)| rank).collect()
 }
 
-/// The numbers, centred on 0 and scaled so that their squares add up to 1: the correlation of two such
-/// vectors is their dot product. All 0 if the numbers are equal.
+/// Returns the numbers, centered on 0 and scaled so that their squares add up to 1: the correlation
+/// of two of these vectors is their dot product. All 0 if the numbers are equal.
 pub(super) fn unit(mut values: Vec<f64>) -> Vec<f64> {
     let middle = mean(&values);
     values.iter_mut().for_each(|value| *value -= middle);
     let length = dot(&values, &values).sqrt();
-    // What remains of equal numbers is rounding, which must not be scaled up.
+    // The remainder of equal numbers is rounding, which must not be scaled up.
     let scale = if length > 1e-9 * (1.0 + middle.abs()) {
         1.0 / length
     } else {
@@ -77,10 +78,10 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// How much `y` changes with each unit of `x`: the median of the slopes between all pairs of points, each
-/// weighted with its distance in `x`. Half of the weight may be wrong without harm; pairs of nearly equal
-/// `x`, whose slopes are noise, hardly count. (Theil and Sen; with weights it is Jaeckel's estimate with the
-/// scores of Wilcoxon.)
+/// Returns the change of `y` with each unit of `x`: the median of the slopes between all pairs of
+/// points, each weighted with its distance in `x`. Half of the weight may be wrong without harm;
+/// pairs of nearly equal `x`, whose slopes are noise, hardly count. (Theil and Sen; with weights it
+/// is Jaeckel's estimate with the scores of Wilcoxon.)
 pub(super) fn slope(x: &[f64], y: &[f64]) -> f64 {
     let count = x.len().min(y.len());
     if count < 2 {

@@ -169,7 +169,7 @@ impl Explanation {
         (1..).zip(&self.causes.causes).map(row).collect()
     }
 
-    /// What all causes add to the run at this place among the measured ones.
+    /// Returns the contribution of all causes to the run at this place among the measured ones.
     fn explained(&self, place: usize) -> f64 {
         self.causes
             .causes

@@ -155,7 +155,7 @@ fn named(causes: &[Cause]) -> String {
     }
 }
 
-/// What a cause is called.
+/// Returns the name of a cause.
 pub(super) fn cause_name(cause: &Cause) -> String {
     let rest = if cause.is_rest { "the rest of " } else { "" };
     format!("{rest}{}", cause.name.text())

@@ -1,4 +1,4 @@
-//! How the tables look for people.
+//! Columns and titles of the tables for people.
 
 use etwkit_query::question::Format::{Fixed, Id, Whole, Word};
 use etwkit_query::question::{Column, Line, Ranked, View};

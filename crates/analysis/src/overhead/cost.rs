@@ -1,4 +1,4 @@
-//! Sums of what products cost.
+//! Sums of the costs of products.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::Result;
 /// Most files that are listed for a product.
 const LISTED: usize = 4;
 
-/// What a product costs.
+/// The costs of a product.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cost {
     pub(super) own_cpu_ns: i64,
@@ -50,7 +50,7 @@ impl Cost {
     }
 }
 
-/// What was recorded.
+/// The recorded topics.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Has {
     pub(super) samples: bool,
@@ -118,7 +118,7 @@ GROUP BY thread_key, stack_id",
     )
 }
 
-/// The condition that a moment lies in a part of the trace.
+/// Returns the condition that a time is in a range of the trace.
 fn and_in(moment: &str, time: Range) -> String {
     match time.is_unlimited() {
         true => String::new(),
@@ -140,8 +140,8 @@ impl Costs {
     }
 
     fn add(&mut self, owners: &Owners, owner: Owner, add: impl FnOnce(&mut Cost)) {
-        // Windows and unknown code have a number beyond those of all products, so that their costs are
-        // dropped here.
+        // Windows and unknown code have a number beyond the numbers of all products, so their costs
+        // are dropped here.
         if let Some(cost) = self.of.get_mut(owner.product as usize) {
             add(cost);
             if let Some(file) = owners.file(owner.module)

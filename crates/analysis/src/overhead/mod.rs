@@ -1,10 +1,11 @@
-//! What products cost: their own CPU, and the CPU, the waits and the time ready that they cause in others.
+//! Costs of products: their own CPU, and the CPU, the waits and the ready time that they cause in
+//! others.
 //!
-//! A product is known by the version resources of its files: company and product name. A sample or a wait
-//! belongs to the product of the innermost frame that has one; a thread belongs to the product of the file
-//! that it started in, else of the executable of its process. Samples and waits are attributed in one pass
-//! over the tree of stacks, since callers have smaller numbers. `docs/overhead.md` says what the numbers
-//! mean.
+//! A product is known by the version resources of its files: company and product name. A sample or
+//! a wait belongs to the product of the innermost frame that has one. A thread belongs to the
+//! product of the file that it started in, or else of the executable of its process. Samples and
+//! waits are attributed in one pass over the tree of stacks, since callers have smaller numbers.
+//! `docs/overhead.md` defines the numbers.
 
 mod cost;
 mod owners;
@@ -33,7 +34,7 @@ const SHOWN: usize = 20;
 const PRODUCT_TAGS: &str = r"Antivirus\*;Agents\*";
 
 etwkit_query::declare! {
-    /// What a row sums up.
+    /// Grouping of the rows.
     #[derive(Hash)]
     pub words OverheadBy {
         "product" => Product = "All files of a product: those with one company and product name.",
@@ -54,11 +55,11 @@ etwkit_query::declare! {
         "disk" => Disk = "Service time of disks.",
     }
 
-    /// What is asked about products.
+    /// Options of `dump overhead`.
     pub request OverheadRequest {
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: OverheadBy = option("WHAT").shape(),
         /// Only products whose name, company or a file fits (*, ?, several with ;, ! excludes)
         product: Option<String> = option("NAMES"),
@@ -73,7 +74,7 @@ etwkit_query::declare! {
         sort: OverheadSort = option("ORDER").called("sort-by").shape(),
     }
 
-    /// What a product costs.
+    /// The costs of a product.
     pub row OverheadRow {
         product: String = "Product, company, file or tag, as asked for; the file where nothing says its company.",
         company: Option<String> = "Company, where files say it.",
@@ -296,7 +297,7 @@ impl OverheadRequest {
     }
 }
 
-/// Whether the extract has single rows of something.
+/// Returns `true` if the extract has single rows of something.
 fn recorded(what: &Recorded, session: &Session) -> Result<bool> {
     match what.check(session, true) {
         Ok(()) => Ok(true),

@@ -1,4 +1,4 @@
-//! Which product a stack or a thread belongs to.
+//! Owners of stacks and threads: the products that they belong to.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,14 +10,14 @@ use super::OverheadRequest;
 use super::product::{File, Product, Products};
 use crate::Result;
 
-/// The owner of what belongs to Windows or is not known.
+/// The owner of Windows and of unknown code.
 pub(super) const NOBODY: Owner = Owner {
     product: u32::MAX,
     module: -1,
 };
 
-/// Drivers of file systems, to which filter drivers pass operations on: what waits in them would have waited
-/// without the filter, too.
+/// Drivers of file systems, to which filter drivers pass operations on: waits in them would also
+/// have occurred without the filter.
 const FILE_SYSTEMS: &[&str] = &[
     "ntfs.sys",
     "refs.sys",
@@ -93,7 +93,7 @@ pub(super) const MODULES: &str =
 FROM module m LEFT JOIN process p ON p.process_key = m.process_key
 ORDER BY m.module_id";
 
-/// Which frames are code of file systems.
+/// Frames of code of file systems.
 pub(super) struct FileSystems(HashSet<i32>);
 
 impl FileSystems {
@@ -154,7 +154,7 @@ impl Owners {
         self.products.all.iter()
     }
 
-    /// What the reader should know.
+    /// Returns notes for the reader.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.products.are_companies_known {
@@ -265,7 +265,8 @@ fn of_modules(
     (modules.collect(), processes)
 }
 
-/// Owners of threads: that of the frame in which the thread started, else that of its process.
+/// Returns owners of threads: the owner of the frame in which the thread started, or else of its
+/// process.
 pub(super) fn of_threads(
     session: &Session,
     processes: &HashMap<i64, Owner>,
@@ -330,8 +331,8 @@ fn of_frame(
     owner
 }
 
-/// Owners of stacks that run and of stacks that wait. Callers have smaller numbers, so that their owners are
-/// known when what they call is looked at.
+/// Returns owners of running and of waiting stacks. Callers have smaller numbers, so their owners
+/// are known before their callees are looked at.
 fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) {
     let systems = FileSystems::of(trace);
     let (mut all, mut waiting) = (

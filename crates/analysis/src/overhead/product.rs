@@ -1,4 +1,4 @@
-//! Which product a file belongs to.
+//! The product of a file.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use etwkit_query::filter::TextFilter;
 
 use super::{OverheadBy, OverheadRequest};
 
-/// What the cost of tracing itself is called.
+/// Name of the cost of tracing itself.
 const TRACING: &str = "Event tracing (ETW)";
 
 /// The virus scanner of Windows: made by Microsoft, but a product of its own, since not every machine runs
@@ -26,7 +26,7 @@ const DEFENDER_FILES: &[&str] = &[
     "wdnisdrv.sys",
 ];
 
-/// Programs that record traces: their cost is that of tracing.
+/// Programs that record traces: their cost is a cost of tracing.
 const RECORDERS: &[&str] = &[
     "logman.exe",
     "perfview.exe",
@@ -38,7 +38,7 @@ const RECORDERS: &[&str] = &[
     "etwkit.exe",
 ];
 
-/// A product, or a company, file or tag if rows are asked for by these.
+/// A product, or a company, file or tag if rows are grouped by these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Product {
     pub(super) name: String,
@@ -48,7 +48,7 @@ pub(super) struct Product {
 }
 
 impl Product {
-    /// Whether its name, its company or a file of it passes.
+    /// Returns `true` if its name, its company or one of its files passes.
     pub(super) fn fits(&self, filter: &TextFilter) -> bool {
         let texts = std::iter::once(&self.name)
             .chain(&self.company)
@@ -73,7 +73,7 @@ pub(super) struct File<'a> {
 #[derive(Debug)]
 pub(super) struct Products {
     by: OverheadBy,
-    /// Whether any file says its company: if none does, a missing company means nothing.
+    /// True if any file has a company: if none does, a missing company means nothing.
     pub(super) are_companies_known: bool,
     numbers: HashMap<(String, String), u32>,
     pub(super) all: Vec<Product>,
@@ -184,7 +184,7 @@ impl Products {
 }
 
 fn is_microsoft(company: &str) -> bool {
-    // Version resources may start with a sign such as that of copyright.
+    // Version resources may start with a sign such as the copyright sign.
     let company = company.trim_start_matches(|c: char| !c.is_alphanumeric());
     company
         .get(.."microsoft".len())

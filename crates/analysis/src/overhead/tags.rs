@@ -1,4 +1,4 @@
-//! Owners by stack tag: what code with a tag costs the threads that run it.
+//! Owners by stack tag: the cost of tagged code to the threads that run it.
 
 use std::collections::HashMap;
 
@@ -90,8 +90,8 @@ impl Tags<'_> {
         is_row.then(|| self.products.of_tag(tag, file))
     }
 
-    /// The tag that all code of a file has, whatever its function. The tag of one of its functions says
-    /// nothing about a thread that merely runs in the file.
+    /// Returns the tag that all code of a file has, whatever its function. The tag of one of its
+    /// functions means nothing for a thread that merely runs in the file.
     fn of_file(&mut self, name: &str) -> Option<u32> {
         if let Some(known) = self.files.get(name) {
             return *known;

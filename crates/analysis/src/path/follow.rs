@@ -25,7 +25,7 @@ const OF_A_SLICE: usize = 5;
 pub(super) struct PathPiece {
     pub(super) piece: Piece,
     pub(super) thread: i32,
-    /// How many waits were replaced to get here.
+    /// Number of waits that were replaced to get here.
     pub(super) depth: usize,
     /// The node of the tree that it belongs to.
     pub(super) node: usize,
@@ -57,7 +57,8 @@ pub(super) struct PathNode {
     pub(super) stack: (i64, i32),
     /// Stack that ended that wait.
     pub(super) by_stack: i32,
-    /// Whether it created the thread above, so that its work fills the time before that thread started.
+    /// True if it created the thread above, so that its work fills the time before that thread
+    /// started.
     pub(super) is_creator: bool,
 }
 
@@ -79,7 +80,7 @@ pub(super) struct Follower<'p> {
     nodes: Vec<PathNode>,
     /// Threads that wait for the current one, each with its node; the current one is last.
     way: Vec<(i32, usize)>,
-    /// Whether there were more pieces than are held.
+    /// True if there were more pieces than the limit.
     overflowed: bool,
 }
 
@@ -100,7 +101,7 @@ impl<'p> Follower<'p> {
         }
     }
 
-    /// Adds what the thread, the last one of `way`, did from `from` to `to`.
+    /// Adds the activity of the thread, the last one of `way`, from `from` to `to`.
     pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) {
         // An upper estimate, before any piece is made: otherwise a single call could fill the memory.
         let slices = self.parts.slices.count(thread, from, to);
@@ -173,7 +174,8 @@ impl<'p> Follower<'p> {
         until
     }
 
-    /// Whether a thread is not already in the chain of those that wait, and the chain may get longer.
+    /// Returns `true` if a thread is not already in the chain of waiting threads, and the chain may
+    /// get longer.
     fn can_follow(&self, thread: i32) -> bool {
         self.way.len() <= MAX_DEPTH && self.way.iter().all(|(waiting, _)| *waiting != thread)
     }
@@ -192,7 +194,7 @@ impl<'p> Follower<'p> {
             .then_some((by, slice))
     }
 
-    /// The node of a thread below that of the one that waits for it.
+    /// Returns the node of a thread below the node of the thread that waits for it.
     fn child(&mut self, node: usize, by: i32) -> usize {
         let next = self.nodes.len();
         let depth = self.way.len();

@@ -59,14 +59,14 @@ pub(super) struct Event {
 #[derive(Debug, Default)]
 pub(super) struct Events {
     pub(super) all: Vec<Event>,
-    /// Indices of the events that fit each pattern.
+    /// Indices of the events that match each pattern.
     fits: Vec<Vec<usize>>,
     /// Fields that regions compare or are named after.
     wanted: Vec<String>,
 }
 
 impl Events {
-    /// Indices of the events that fit a pattern, ascending.
+    /// Returns the indices of the events that match a pattern, ascending.
     pub(super) fn of(&self, pattern: usize) -> &[usize] {
         self.fits.get(pattern).map_or(&[], Vec::as_slice)
     }
@@ -133,7 +133,7 @@ impl Events {
             .filter(|(_, pattern)| fits(pattern, &row, &fields))
             .map(|(place, _)| place)
             .collect();
-        // SQL does not look at payloads, so that it also returns rows that no pattern fits.
+        // SQL does not look at payloads, so it also returns rows that no pattern matches.
         if fitting.is_empty() {
             return;
         }
@@ -163,7 +163,8 @@ impl Events {
     }
 }
 
-/// The order of events: by time, then by whatever makes the order deterministic; missing values last.
+/// Returns the sort key of events: the time, then columns that make the order deterministic;
+/// missing values last.
 fn order(row: &EventRow) -> impl Ord + '_ {
     fn last<T: Ord>(value: Option<T>) -> (bool, Option<T>) {
         (value.is_none(), value)
@@ -349,7 +350,8 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// Whether a value is what a file of regions writes: the same text, or for numbers and flags the same number.
+/// Returns `true` if a value equals the text in a file of regions: the same text, or for numbers
+/// and flags the same number.
 fn is_equal(found: &Value, wanted: &str) -> bool {
     let number = |wanted: &str| integer(wanted);
     match found {

@@ -13,7 +13,7 @@ pub(super) struct Instance {
     pub(super) start_ns: i64,
     /// Missing if it did not end.
     pub(super) stop_ns: Option<i64>,
-    /// Event that it started with; regions that contain others have that of the first of them.
+    /// Event that it started with; regions that contain others have the event of the first of them.
     pub(super) start: Option<usize>,
     /// Event that it ended with.
     pub(super) stop: Option<usize>,
@@ -26,7 +26,7 @@ struct Point {
     event: Option<usize>,
 }
 
-/// What starts and ends must have in common: values in a fixed order.
+/// Values that starts and ends must share, in a fixed order.
 type Key = Vec<String>;
 
 /// The instances of all regions.
@@ -223,8 +223,8 @@ impl Finder<'_> {
         (ended, open, ends)
     }
 
-    /// Places the other end as far away as a field says: that of the event at this end if it fits the
-    /// pattern, else that of the nearest event that does.
+    /// Places the other end at the distance in a field: of the event at this end if it matches the
+    /// pattern, or else of the nearest matching event.
     fn by_duration(
         &self,
         points: &[Point],
@@ -254,7 +254,7 @@ impl Finder<'_> {
         };
         let (mut ended, mut without) = (Vec::new(), 0);
         for point in points {
-            // Events that fit a pattern are in ascending order, as they are read.
+            // Events that match a pattern are in ascending order, as they are read.
             let own = point.event.filter(|event| of.binary_search(event).is_ok());
             let nearest = || {
                 let candidates = by_key.get(&key(same, self.events, point.event, other)?)?;
@@ -318,7 +318,7 @@ impl Finder<'_> {
             .collect()
     }
 
-    /// Starts and ends of what triggers a filter.
+    /// Returns starts and ends of the triggers of a filter.
     fn triggers(&self, filter: &Filter) -> Vec<(i64, i64)> {
         match &filter.trigger {
             Trigger::Event(pattern) => {
@@ -338,7 +338,7 @@ impl Finder<'_> {
     }
 }
 
-/// Whether an instance is kept.
+/// Returns `true` if an instance is kept.
 fn passes(filter: &Filter, triggers: &[(i64, i64)], instance: &Instance) -> bool {
     let holds = match filter.when {
         When::Anywhere => !triggers.is_empty(),

@@ -10,7 +10,7 @@ use super::definition::{
 
 use super::ManifestError;
 
-/// What a file looks like.
+/// The expected form of a file.
 const HINT: &str = "a file of regions is XML: <InstrumentationManifest><Instrumentation><Regions><RegionRoot …> around <Region Guid=\"…\" Name=\"…\"> with \
      <Start> and <Stop>, as docs/regions.md shows";
 
@@ -55,7 +55,7 @@ impl Reader<'_> {
         Ok(element)
     }
 
-    /// A region and what lies in it.
+    /// Reads a region and the regions in it.
     fn region(&mut self, element: &Element, parent: Option<usize>) -> Result<()> {
         let children: &[&str] = if element.name == "RegionRoot" {
             &["Region", "Metadata"]
@@ -352,7 +352,8 @@ impl Reader<'_> {
         Ok(Same {
             thread: flag("TID")?,
             process: flag("PID")?,
-            // Not the short-circuit operator, so that a wrong value of the second attribute is found, too.
+            // Not the short-circuit operator, so that a wrong value of the second attribute is also
+            // found.
             activity: flag("AID")? | flag("ActivityID")?,
             fields: fields.collect::<Result<_>>()?,
         })
@@ -454,7 +455,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// Checks that each GUID stands for one region, that each region that is named exists, and that no region
+    /// Checks that each GUID is of one region, that each named region exists, and that no region
     /// depends on itself.
     fn check(&self) -> Result<()> {
         let mut guids = HashSet::new();
@@ -510,7 +511,7 @@ impl Reader<'_> {
     }
 }
 
-/// What the definition says about itself, by name.
+/// Returns the metadata of the definition, by name.
 fn metadata(element: &Element) -> Vec<(String, String)> {
     let all = element
         .all("Metadata")

@@ -3,10 +3,10 @@
 //!
 //! - `manifest`, `definition`, `order`: the file
 //! - `events`: the events that it names
-//! - `find`, `tree`, `naming`: instances, which of them lies in which, and what they are called
+//! - `find`, `tree`, `naming`: instances, their nesting, and their names
 //! - `rows`, `question`: answers, and how they are shown
 //!
-//! `docs/regions.md` says what each element means.
+//! `docs/regions.md` explains each element.
 
 mod definition;
 mod events;
@@ -36,15 +36,15 @@ use rows::sum;
 pub use rows::{RegionInstance, RegionRow};
 
 etwkit_query::declare! {
-    /// Which regions.
+    /// Options of `dump region`.
     pub request RegionRequest {
         /// Files that describe events
         descriptions: Descriptions = group(),
         /// Processes that started or ended the instance
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What defines the regions: a Regions of Interest file of Windows Performance Analyzer
+        /// Definition of the regions: a Regions of Interest file of Windows Performance Analyzer
         manifest: NamedFile<Manifest> = option("FILE").called("regions").required(),
         /// Only these regions, by name or friendly name (*, ?, several with ;, ! excludes)
         region: Option<String> = option("NAMES"),
@@ -76,7 +76,7 @@ etwkit_query::declare! {
     }
 }
 
-/// What a trace has of the regions of a file.
+/// The regions of a file that are in a trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RegionAnswer<R> {
     /// Rows, ascending.
@@ -211,7 +211,7 @@ impl RegionRequest {
         })
     }
 
-    /// The instances that are asked for, in the order of their starts.
+    /// Returns the requested instances, in the order of their starts.
     fn instances(&self, solved: &Solved, session: &Session) -> Result<Vec<RegionInstance>> {
         let (events, found) = (&solved.events, &solved.found);
         let all: Vec<Instance> = found.ended.iter().flatten().cloned().collect();
@@ -309,8 +309,8 @@ impl RegionRequest {
         let Some(filter) = self.region.as_deref() else {
             return true;
         };
-        // An excluded name excludes the region whatever its other name is, while one name that fits is
-        // enough.
+        // An excluded name excludes the region whatever its other name is, while one matching name
+        // is enough.
         let (positive, negative) = etwkit_query::filter::split(filter);
         let names = [Some(name), friendly_name];
         let of = |filter: &str| TextFilter::parse(filter);
@@ -348,7 +348,7 @@ impl RegionRequest {
             && lasts
     }
 
-    /// Keys of the processes that are asked for; `None` for all.
+    /// Returns the keys of the requested processes; `None` for all.
     fn process_keys(&self, session: &Session) -> Result<Option<HashSet<i64>>> {
         let conditions = self.processes.conditions();
         if conditions.is_empty() {
@@ -420,7 +420,7 @@ etwkit_query::declare! {
     }
 }
 
-/// How many instances are around each instance.
+/// Returns the number of instances around each instance.
 fn depths(parents: &[Option<usize>]) -> Vec<i64> {
     let mut depths: Vec<Option<i64>> = vec![None; parents.len()];
     for place in 0..parents.len() {

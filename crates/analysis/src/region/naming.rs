@@ -1,4 +1,4 @@
-//! What instances are called.
+//! Names of instances.
 
 use std::collections::HashMap;
 

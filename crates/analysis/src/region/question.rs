@@ -13,7 +13,7 @@ use crate::Result;
 /// Most levels by which instances are indented.
 const MOST_INDENTED: usize = 40;
 
-/// What the columns of sums depend on: a column without any number is not shown.
+/// Properties of the sums that decide their columns: a column without any number is not shown.
 #[derive(Clone)]
 struct Sums {
     sort: RegionSort,
@@ -68,12 +68,12 @@ const SUMS: View<Sums, RegionRow> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, RegionSort::Time | RegionSort::Name)));
 
-/// What the columns of instances depend on: a column without any value is not shown.
+/// Properties of the instances that decide their columns: a column without any value is not shown.
 #[derive(Clone)]
 struct Instances {
     sort: RegionSort,
     has_names: bool,
-    /// Whether some ended in another process than they started in.
+    /// True if some ended in another process than they started in.
     ends_elsewhere: bool,
 }
 
@@ -203,7 +203,7 @@ impl Question for RegionRequest {
                                     as a file of Windows Performance Analyzer defines it";
 
     fn form(&self) -> Form<Self> {
-        // The SQL is that of the events; instances are found in them.
+        // The SQL is the query for the events; instances are found in them.
         let form = if self.details {
             Form::made::<RegionInstance>(self.sql(), Self::found).describing(|asked, fields| {
                 let all = Instances {

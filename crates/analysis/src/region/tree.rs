@@ -1,4 +1,4 @@
-//! Which instance lies in which: regions in the regions around them, and those that nest in themselves.
+//! Nesting of instances: regions in the regions around them, and regions that nest in themselves.
 
 use std::collections::HashMap;
 
@@ -45,7 +45,7 @@ pub(super) fn parents(
     parents
 }
 
-/// Instances of the region around another one, by what a child must have in common with them.
+/// Possible parents of one region, by the values that a child must share with them.
 struct Around<'a> {
     same: &'a Same,
     /// By start: start, latest end of this and all earlier ones, index of the instance.
@@ -62,7 +62,7 @@ impl<'a> Around<'a> {
             let Some(stop_ns) = instance.stop_ns else {
                 continue;
             };
-            // The second field of a pair is that of the parent.
+            // The second field of a pair belongs to the parent.
             let Some(key) = shared(same, events, instance, Side::Stop) else {
                 continue;
             };
@@ -83,7 +83,8 @@ impl<'a> Around<'a> {
         let list = self
             .by_key
             .get(&shared(self.same, events, child, Side::Start)?)?;
-        // At the first place where the latest end reaches that of the child, the instance itself does so.
+        // At the first place where the latest end reaches the end of the child, it is the end of
+        // the instance itself.
         let first = list.partition_point(|(_, latest, _)| *latest < stop_ns);
         list.get(first)
             .filter(|(start, _, _)| *start <= child.start_ns)
@@ -117,9 +118,9 @@ fn nest(
         })
         .collect();
     sorted.sort_unstable();
-    // By what they must share with a child: a stack of instances that may contain later ones, whose ends
-    // never increase. An instance that ends before a later one can be dropped: from then on, whatever it
-    // contains the later one contains, too.
+    // By the values that a child must share: a stack of instances that may contain later ones,
+    // whose ends never increase. An instance that ends before a later one can be dropped: from then
+    // on, the later one contains all that it contains.
     let mut open: HashMap<Vec<String>, Vec<(i64, usize)>> = HashMap::new();
     for (_, std::cmp::Reverse(stop_ns), place) in sorted {
         let Some(instance) = instances.get(place) else {

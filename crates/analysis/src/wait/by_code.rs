@@ -1,6 +1,6 @@
-//! Sums by method or module, in one pass over the waits: each wait counts for every frame of its stack, and a
-//! join in SQL would have about ten times as many rows as there are waits. The numbers are those of the SQL
-//! that the request shows; a test compares them.
+//! Sums by method or module, in one pass over the waits: each wait counts for every frame of its
+//! stack, and a join in SQL would have about ten times as many rows as there are waits. The numbers
+//! equal the ones of the SQL that the request shows; a test compares them.
 
 use std::collections::HashMap;
 
@@ -56,7 +56,7 @@ impl Wait {
         Self::interval(self.ready_start, self.ready_end)
     }
 
-    /// What processes are sorted by; a missing key comes last.
+    /// Returns the sort key of the process; a missing key comes last.
     fn process(&self) -> (bool, Option<i64>) {
         (self.process_key.is_none(), self.process_key)
     }
@@ -194,7 +194,7 @@ fn name(trace: &TraceFrames, frame: i32, with_method: bool) -> Name {
     (module.map(str::to_owned), Some(method))
 }
 
-/// What must be remembered about a row while waits are added.
+/// The state of a row while waits are added.
 struct Mark {
     /// Index of its name.
     name: usize,
@@ -211,7 +211,7 @@ struct Sums<'a> {
     trace: &'a TraceFrames,
     code: &'a Code,
     rows: Vec<WaitSum>,
-    /// What must be remembered about each row.
+    /// The state of each row.
     marks: Vec<Mark>,
     /// The row of each name in the current process.
     row_of: Vec<Option<usize>>,
@@ -368,7 +368,7 @@ fn add(row: &mut WaitSum, mark: &mut Mark, wait: &Wait) {
     }
 }
 
-/// Adds the part of an interval that lies after `until`, the end of all intervals before it.
+/// Adds the part of an interval after `until`, the end of all intervals before it.
 fn join(sum: &mut i64, until: &mut i64, interval: Option<(i64, i64)>) {
     let Some((start, end)) = interval else { return };
     *sum = sum.saturating_add(end.saturating_sub(start.max(*until)).max(0));

@@ -2,7 +2,7 @@
 
 use super::WaitBy;
 
-/// What `--by` adds to the SQL: joins, and the columns by which rows are grouped.
+/// The SQL of `--by`: joins, and the columns by which rows are grouped.
 pub(super) struct Grouping {
     pub(super) join: &'static str,
     /// Expression and name.

@@ -11,7 +11,7 @@ use etwkit_query::range::Range;
 use crate::Result;
 use crate::trace_end::check;
 
-/// What waits of a process are summed up by.
+/// The grouping of the waits of a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WaitBy {
     /// Process.
@@ -59,7 +59,7 @@ pub enum WaitSort {
     Time,
 }
 
-/// Which waits, what they are summed up by, and in which order.
+/// A query for waits: filters, grouping and order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WaitRequest {
     /// Processes that waited.
@@ -70,13 +70,14 @@ pub struct WaitRequest {
     pub reason: Option<String>,
     /// Methods: only waits with a fitting frame in the stack: `method`, `module!method` or `module+0x1a2b`.
     pub method: Option<String>,
-    /// Stack tags: a [`TextFilter`](etwkit_query::filter::TextFilter) on the tags of the stack of the
-    /// switch-in. For sums by tag it chooses rows, otherwise waits with at least one tag that fits.
+    /// Stack tags: a [`TextFilter`](etwkit_query::filter::TextFilter) on the tags of the stack of
+    /// the switch-in. For sums by tag it chooses rows, otherwise waits with at least one matching
+    /// tag.
     pub tag: Option<String>,
     /// Sets of stack tags, by name; without any the built-in one. The session must know them
     /// ([`Session::use_tags`]).
     pub tag_sets: Vec<String>,
-    /// What they are summed up by.
+    /// Their grouping.
     pub by: WaitBy,
     /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
@@ -93,7 +94,7 @@ pub struct WaitRequest {
     pub only_waits: bool,
     /// Order.
     pub sort: WaitSort,
-    /// How many of the largest rows.
+    /// Number of rows, largest first.
     pub top: Top,
 }
 

@@ -15,7 +15,7 @@ impl WaitRequest {
         let grouping = Grouping::of(self.by);
         let (columns, group) = grouping.columns();
         let (a, b) = ends(self.time);
-        // In sums by tag the filter chooses rows, not waits: a wait has other tags, too.
+        // In sums by tag the filter chooses rows, not waits: a wait also has other tags.
         let tag = self.tag.as_deref().filter(|_| self.by != WaitBy::Tag);
         let in_stack = match self.by {
             WaitBy::Method => format!(",\n{METHODS}"),
@@ -220,8 +220,8 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         )
     }
 
-    /// The table of processes, and the condition that a process fits, which is computed once for each
-    /// process. A thread without a process counts as one of a process without a name.
+    /// Returns the table of processes, and the condition that a process matches, which is computed
+    /// once for each process. A thread without a process counts as one of a process without a name.
     fn process(&self) -> (String, Option<String>) {
         let conditions = self.processes.conditions();
         if conditions.is_empty() {

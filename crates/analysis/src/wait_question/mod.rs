@@ -1,4 +1,4 @@
-//! `dump wait`: what threads waited for, and who ended it: sums, single waits, chains of waits.
+//! `dump wait`: the reasons and ends of waits: sums, single waits, wait chains.
 
 mod chains;
 mod single;
@@ -17,11 +17,11 @@ use crate::wait::{WaitBy, WaitRequest, WaitRow, WaitSort, WaitSum};
 const LISTED: usize = 20;
 
 etwkit_query::declare! {
-    /// Which waits, and how they are shown.
+    /// Options of `dump wait`.
     pub request WaitQuestion {
         /// Processes that waited
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Only waits of the thread with this id
         thread: Option<i64> = option("TID").of(Among::THREADS),
@@ -61,7 +61,7 @@ etwkit_query::declare! {
     }
 }
 
-/// What rows are.
+/// The kind of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
     /// Sums.
@@ -214,7 +214,7 @@ impl Question for WaitQuestion {
     }
 }
 
-/// Who ended a wait.
+/// Returns the end of a wait.
 fn ended_by(
     kind: Option<&str>,
     process: Option<&str>,

@@ -11,7 +11,7 @@ use super::{WaitQuestion, ended_by};
 use crate::Result;
 use crate::wait::{WaitBy, WaitSort, WaitSum};
 
-/// A question, and what its rows hold.
+/// A question with the properties of its rows.
 #[derive(Clone)]
 struct Asked {
     of: WaitQuestion,
@@ -24,7 +24,7 @@ impl Asked {
         self.of.by() == by
     }
 
-    /// Whether rows differ by what ended the waits.
+    /// Returns `true` if rows are grouped by the end of the waits.
     fn is_by_end(&self) -> bool {
         self.is_by(WaitBy::Readying) || self.is_by(WaitBy::ReadyingThread)
     }

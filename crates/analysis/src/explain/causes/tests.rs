@@ -73,8 +73,7 @@ fn effect(metric: &[f64], values: &[f64]) -> f64 {
     slow - fast
 }
 
-/// Three causes that have nothing to do with each other, each by several names, and all of them in what calls
-/// them.
+/// Returns three unrelated causes, each with several names, and all of them in their callers.
 fn three(runs: usize, seed: u64) -> (Made, Vec<f64>, [Vec<f64>; 3]) {
     let mut made = Made::new(runs, seed);
     let often =
@@ -153,7 +152,7 @@ fn three_causes_come_out_one_by_one_with_their_effects() {
             others.contains(&"hard faults (bytes) [Test.exe]".to_owned()),
             "{others:?}"
         );
-        // What is left of each run is its own work, which is nearly the same in all.
+        // The rest of each run is its own work, which is nearly the same in all.
         let left: Vec<f64> = (0..200)
             .map(|run| {
                 metric[run]
@@ -236,7 +235,7 @@ fn the_whole_of_a_run_is_a_cause_if_there_is_no_other() {
     assert!((found.explained() - found.difference()).abs() < 1e-6);
 }
 
-/// A setting has no milliseconds of its own: its effect is that of the runs that have it.
+/// A setting has no milliseconds of its own: its effect is the effect of the runs that have it.
 #[test]
 fn a_setting_that_slow_runs_have() {
     let mut made = Made::new(80, 7);
