@@ -1,6 +1,7 @@
-//! What every answer says about traces that are not whole: a line on the error stream, and a field of JSON.
+//! Notes about incomplete traces in every answer: a line on the error stream, and a field of JSON.
 //!
-//! Whoever opens extracts or traces for an answer adds their gaps here, and prints them once for each answer.
+//! A front end adds the gaps of the extracts or traces that it opens for an answer here, and prints
+//! them once for each answer.
 
 use etwkit_extract::manifest::NativeNames;
 use etwkit_query::numbers::Numbers;
@@ -30,12 +31,12 @@ fn more(gaps: &Gaps) -> String {
 #[derive(Debug, Clone, Default)]
 pub struct AllGaps {
     all: Vec<Gaps>,
-    /// How many of them were handed on as JSON.
+    /// Number of gaps already handed on as JSON.
     in_json: usize,
 }
 
 impl AllGaps {
-    /// Adds the gaps of a trace; what was known about it before is replaced.
+    /// Adds the gaps of a trace; replaces earlier ones of the same trace.
     pub fn add(&mut self, gaps: Gaps) {
         match self
             .all
@@ -66,7 +67,7 @@ impl AllGaps {
         new
     }
 
-    /// The lines for the error stream: at most one on what is lost, and one on names.
+    /// Returns the lines for the error stream: at most one on lost events, and one on names.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let lost: Vec<&Gaps> = self

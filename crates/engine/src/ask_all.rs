@@ -8,14 +8,14 @@ use etwkit_query::dump::{self, trace::TraceInfo};
 use crate::ask::left_out;
 use crate::{Asked, Asking, Engine, Error, Result, gaps};
 
-/// Extracts that one question can be asked of together.
+/// Maximum number of extracts of one question about all of them.
 // Each keeps a file open for every table that was asked, and systems limit the files of a process.
 const MOST: usize = 4096;
 
 impl Engine {
-    /// Asks one question of all extracts together ([`Question::OF_ALL`]), with a session over them in the
-    /// order in which they are named. The answer is called by the first one and how many others there are,
-    /// and its times are those of the first one.
+    /// Runs one question on all extracts together ([`Question::OF_ALL`]), with a session over them
+    /// in the order in which they are named. The answer is named after the first extract and the
+    /// number of others, and its times count from the start of the first one.
     ///
     /// [`Question::OF_ALL`]: etwkit_query::question::Question::OF_ALL
     pub fn ask_all<A>(
@@ -39,8 +39,8 @@ impl Engine {
             }
         };
         let info = info(&session, &name);
-        // The heading of an answer is no part of the question: tables that only the heading needed are not
-        // reported as missing in the answer.
+        // The heading of an answer is not part of the question: tables that only the heading needed
+        // are not reported as missing in the answer.
         session.asked_left_out();
         let answer =
             info.map(|info| (info, question(&session).map_err(|error| error.of(&session))));

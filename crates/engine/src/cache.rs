@@ -3,9 +3,9 @@
 //! They lie in the cache folder of the [`Settings`](crate::Settings), one for each state of a trace file.
 //! Together they take at most 20 GB: those that were asked longest ago go first.
 //!
-//! The key is the hash of the trace (size, first and last MiB), and which file it is and when that was last
-//! changed: a trace that is asked while it is being copied may have its size and both ends already, and must
-//! not be answered from the half copy ever after.
+//! The key is the hash of the trace (size, first and last MiB), its file identity, and the time of
+//! its last change. A trace that is queried while it is being copied may already have its size and
+//! both ends, and later questions must not be answered from the incomplete copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -28,20 +28,21 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Bytes that extracts of the cache take together.
 const MAX_BYTES: u64 = 20_000_000_000;
 
-/// How often a question that waits for the extract that another one makes checks whether it was given up.
+/// Interval at which a question that waits for another one's extract checks whether it was given
+/// up.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// An extract of the cache.
 #[derive(Debug)]
 pub(crate) struct Cached {
     pub(crate) path: PathBuf,
-    /// Whether it was made just now.
+    /// True if it was made just now.
     pub(crate) is_new: bool,
     /// Notes on it for the reader of the answer.
     pub(crate) notes: Vec<String>,
 }
 
-/// What is being made at the moment, so that several questions at once to one trace extract it once.
+/// Extracts that are being made, so that several questions at once to one trace extract it once.
 #[derive(Debug, Default)]
 pub(crate) struct InTheMaking {
     targets: Mutex<BTreeSet<PathBuf>>,
@@ -181,8 +182,8 @@ impl Engine {
             ));
         }
         make(&path)?;
-        // The name of the extract has the state from before, so that later questions do not find what was
-        // read of a file that was still being written.
+        // The name of the extract has the state from before, so that later questions do not find an
+        // extract of a file that was still being written.
         if self::state(source) != state {
             notes.push(format!(
                 "{} was changed while it was read: the answer may be of a part of it; ask again when nothing \
@@ -225,8 +226,8 @@ impl Engine {
     }
 }
 
-/// Removes what lies in the cache under the name of an extract and is none that can be asked. Returns what is
-/// wrong with it, if that is worth a word: an extract of an older version, which writing replaces, is not.
+/// Removes an unusable entry with the name of an extract from the cache. Returns the problem if it
+/// is worth reporting. An extract of an older version, which writing replaces, is not.
 fn remove_unusable(path: &Path) -> Result<Option<String>> {
     let Err(problem) = Extract::open(path) else {
         return Ok(None);
@@ -246,7 +247,7 @@ fn remove_unusable(path: &Path) -> Result<Option<String>> {
     Ok(Some(problem.to_string()))
 }
 
-/// Which file a trace is, and when it was last changed.
+/// Returns the identity of a trace's file and the time of its last change.
 fn state(source: &Path) -> Vec<u8> {
     let Ok(file) = fs::metadata(source) else {
         return Vec::new();
@@ -262,7 +263,8 @@ fn state(source: &Path) -> Vec<u8> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        // The time of change cannot be set back, which copying programs do with that of modification.
+        // The time of change cannot be set back, while copying programs set back the time of
+        // modification.
         let numbers = [
             file.dev(),
             file.ino(),
@@ -305,8 +307,8 @@ fn touch(extract: &Path) {
     }
 }
 
-/// Deletes the extracts that were asked longest ago, as long as all take too much. Other programs may do the
-/// same meanwhile.
+/// Deletes the least recently used extracts until the total size is below the limit. Other programs
+/// may do the same at the same time.
 fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
     let mut extracts: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -333,8 +335,8 @@ fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
     }
 }
 
-/// Whether a folder has the name of an extract of the cache, of whatever version. Others that lie there are
-/// not ours to delete.
+/// Returns `true` if a folder has the name of an extract of the cache, of any version. Other
+/// folders in it do not belong to the cache and are never deleted.
 pub(crate) fn is_of_cache(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let Some(name) = name.strip_suffix(".etwx") else {
@@ -374,7 +376,7 @@ mod tests {
             (50, "kept"),
             (60, ""),
         ] {
-            // What has another name was not made by the cache.
+            // The cache does not create any other names.
             let extract = folder.path().join(if own.is_empty() {
                 "foreign.etwx".to_owned()
             } else {

@@ -1,4 +1,4 @@
-//! What all questions of a program share.
+//! State that all questions of a program share.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// An engine that keeps what it makes in these places. Nothing is created before it is needed.
+    /// Creates an engine that stores its files in these places. Nothing is created before it is
+    /// needed.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let (pool, making) = (SessionPool::default(), InTheMaking::default());
@@ -37,7 +38,7 @@ impl Engine {
         }))
     }
 
-    /// Where it keeps what it makes.
+    /// Returns the places of its files.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.0.settings
@@ -49,13 +50,13 @@ impl Engine {
         &self.0.pool
     }
 
-    /// What is being made in the cache at the moment.
+    /// Returns the extracts that are being made in the cache.
     pub(crate) fn making(&self) -> &InTheMaking {
         &self.0.making
     }
 
-    /// Options of one of so many sessions that are asked at a time: each has its share of processors and
-    /// memory.
+    /// Returns the options of one of `sessions` sessions that run at the same time: each has its
+    /// share of processors and memory.
     pub(crate) fn options(&self, asking: &Asking, sessions: usize) -> Options {
         let usual = Options::default();
         let all = Options {

@@ -1,6 +1,6 @@
-//! What a trace lacks: events that were lost, buffers that are missing or damaged, addresses without names.
+//! Gaps of a trace: lost events, missing or damaged buffers, addresses without names.
 //!
-//! Whoever opens extracts or traces gets their gaps with them, so that no answer is given without them.
+//! Opening an extract or a trace also returns its gaps, so that no answer is given without them.
 
 use std::path::PathBuf;
 
@@ -11,12 +11,12 @@ use etwkit_trace::health::INCOMPLETE;
 use etwkit_trace::table::Diagnostic;
 use serde_json::{Map, Value, json};
 
-/// What a trace lacks.
+/// The gaps of a trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gaps {
     /// The trace or extract, as it was named.
     trace: String,
-    /// What was lost, missing or damaged: kind, how often, in words.
+    /// Lost, missing or damaged parts: kind, number, description.
     lost: Vec<(String, i64, String)>,
     /// Native addresses without a name, where the answer shows methods.
     unnamed: Option<NativeNames>,
@@ -80,13 +80,13 @@ impl Gaps {
         }
     }
 
-    /// Whether there is nothing to say.
+    /// Returns `true` if there are no gaps.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lost.is_empty() && self.unnamed.is_none()
     }
 
-    /// Whether events or buffers are missing or damaged.
+    /// Returns `true` if events or buffers are missing or damaged.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
         !self.lost.is_empty()
@@ -104,15 +104,15 @@ impl Gaps {
         self.unnamed
     }
 
-    /// Takes what another answer to the same trace found out about it.
+    /// Updates the gaps with the gaps from another answer to the same trace.
     pub fn update(&mut self, newer: Self) {
-        // An answer that shows no methods does not look at names: what an earlier one found out about them
+        // An answer that shows no methods does not look at names: the result of an earlier one
         // stays.
         let unnamed = newer.unnamed.or(self.unnamed);
         *self = Self { unnamed, ..newer };
     }
 
-    /// What is missing or damaged, in words: `2 events lost while recording, events reach to 1 s`.
+    /// Describes missing or damaged parts: `2 events lost while recording, events reach to 1 s`.
     #[must_use]
     pub fn words(&self) -> String {
         let is_cut = self.lost.iter().any(|(kind, ..)| kind == "cut_short");
@@ -127,7 +127,7 @@ impl Gaps {
             .join(", ")
     }
 
-    /// For machines: what is missing by kind, and in words.
+    /// Returns JSON with the missing parts by kind, and a description.
     #[must_use]
     pub fn json(&self) -> Value {
         let mut object: Map<String, Value> = self
@@ -149,7 +149,7 @@ impl Gaps {
     }
 }
 
-/// `1 event lost`, `2 events lost`: the first word is what is counted.
+/// Formats `1 event lost`, `2 events lost`: the first word is the counted noun.
 fn counted(count: i64, what: &str) -> String {
     let what = match what.split_once(' ') {
         Some((noun, rest)) if count == 1 => format!("{} {rest}", noun.trim_end_matches('s')),

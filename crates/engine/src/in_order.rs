@@ -6,13 +6,14 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// Results that may wait for one in front of them, for each worker.
+/// Maximum number of results of each worker that wait for an earlier one.
 // Enough to outlast one slow item; more would hold the answers of hundreds of extracts in memory.
 const AHEAD: usize = 16;
 
-/// Does `work` with each item, on as many threads as there are processors, and takes the results in the order
-/// of the items as soon as they are there. `work` also gets the number of items that are worked on at a time.
-/// Ends with the first error of `take`; what was begun is finished first.
+/// Does `work` with each item, on as many threads as there are processors, and takes the results in
+/// the order of the items as soon as they are there. `work` also gets the number of items that run
+/// at the same time. Ends with the first error of `take`; items that were started are finished
+/// first.
 pub(crate) fn in_order<I: Sync, R: Send, E>(
     items: &[I],
     work: impl Fn(&I, usize) -> R + Sync,
@@ -34,8 +35,8 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(at) else { return };
-                    // The next result to be taken is never held up here, since it is not ahead of what was
-                    // taken. So the results that wait are bounded and it still always goes on.
+                    // The next result to be taken is never held up here, since it is not ahead of
+                    // the taken ones. So the waiting results are bounded without a deadlock.
                     if !taken.wait_until(at.saturating_sub(AHEAD * workers))
                         || send.send((at, work(item, workers))).is_err()
                     {
@@ -64,7 +65,7 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
     })
 }
 
-/// How many results were taken, for those who wait for it.
+/// Number of taken results, for the threads that wait for it.
 #[derive(Default)]
 struct Gate {
     /// `usize::MAX` when no more are taken.

@@ -36,9 +36,9 @@ fn paths(files: &[String]) -> Vec<PathBuf> {
     files.iter().map(PathBuf::from).collect()
 }
 
-/// What extracts answered.
+/// The answers of extracts.
 pub struct Answers {
-    /// What the reader should know of all of them.
+    /// Notes about all of them.
     pub notes: Vec<String>,
     /// The answers, in the order of the extracts; one where all of them, or their names, have one answer.
     pub extracts: Vec<Asked<Answer>>,

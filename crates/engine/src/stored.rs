@@ -1,4 +1,4 @@
-//! What lies in the cache folder, and removing it.
+//! Entries of the cache folder, and their removal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::{Error, Result, Settings};
 /// Folder of tables of symbols.
 const SYMBOLS: &str = "symbol-tables";
 
-/// What an entry of the cache is.
+/// The kind of an entry of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoredKind {
@@ -20,7 +20,7 @@ pub enum StoredKind {
     Extract,
     /// Computed tables of an extract that nothing can be added to.
     Derived,
-    /// Sums for the timeline of such an extract.
+    /// Sums for the timeline of an extract that nothing can be added to.
     Pages,
     /// Tables of symbol files.
     Symbols,
@@ -31,17 +31,17 @@ pub enum StoredKind {
 pub struct Stored {
     /// Name of the file or folder.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: StoredKind,
     /// Bytes on the disk, of files in it.
     pub bytes: u64,
-    /// When it was last asked, in seconds since 1970; where that is not known, when it was last changed.
+    /// Time of its last use, in seconds since 1970; if that is not known, of its last change.
     pub asked_s: Option<u64>,
     #[serde(skip)]
     path: PathBuf,
 }
 
-/// Which entries are meant.
+/// A filter on entries.
 #[derive(Debug, Clone, Default)]
 pub struct StoredQuery {
     /// Entries whose name passes.
@@ -55,7 +55,7 @@ pub struct StoredQuery {
 pub struct Cleared {
     /// Those that are gone.
     pub removed: Vec<Stored>,
-    /// Those that could not be removed, each with what the system says.
+    /// Entries that could not be removed, each with the error of the system.
     pub left: Vec<(Stored, std::io::Error)>,
 }
 
@@ -85,8 +85,7 @@ impl Settings {
         Ok(all)
     }
 
-    /// Removes entries of the cache. An extract that somebody asks at the moment is made again when it is
-    /// needed.
+    /// Removes entries of the cache. An extract that is in use is made again when it is needed.
     ///
     /// # Errors
     /// As [`Settings::stored`].
@@ -103,8 +102,8 @@ impl Settings {
 }
 
 impl Stored {
-    /// The entry at a path; `None` for what the cache did not make. A link is no entry: what it leads to
-    /// belongs to somebody else.
+    /// Returns the entry at a path; `None` if the cache did not create it. A link is not an entry:
+    /// its target has another owner.
     fn of(path: &Path) -> Option<Self> {
         if !path.symlink_metadata().ok()?.is_dir() {
             return None;
@@ -128,7 +127,7 @@ impl Stored {
         })
     }
 
-    /// How long ago it was last asked.
+    /// Returns the time since its last use.
     #[must_use]
     pub fn age(&self, now: SystemTime) -> Option<Duration> {
         let now = now.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
@@ -181,7 +180,7 @@ mod tests {
         ("run.etwx.derived-0123456789abcdef-0.1.0.etwx", 10),
         ("0123456789abcdef.pages-2", 10),
         ("symbol-tables", 10),
-        // Somebody else's.
+        // Not created by the cache.
         ("mine.etwx", 10_000),
         ("notes.pages-2", 10_000),
         ("record", 10_000),

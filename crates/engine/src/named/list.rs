@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::library::library_question;
 use crate::{Error, Result};
 
-/// More bytes than this are no list of names.
+/// Maximum size of a list of names; a larger file is not one.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The list that a word means.
@@ -39,7 +39,7 @@ pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
             None,
         ));
     }
-    // Editors of Windows put a byte order mark in front of text.
+    // Windows editors put a byte order mark before the text.
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     let lines = (1..)
         .zip(lines)
@@ -61,7 +61,7 @@ pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
     Ok(lines)
 }
 
-/// What may have been meant by a list that cannot be read.
+/// Returns advice for a list that cannot be read.
 fn hint(list: &Path) -> &'static str {
     // Names of the library of SQL begin with the same character.
     match list.to_str().and_then(library_question) {
