@@ -1,4 +1,4 @@
-//! `-console`, and the commands of ETWAnalyzer in the console, which ask what is loaded there.
+//! `-console`, and the commands of ETWAnalyzer in the console, which query the loaded files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -25,18 +25,18 @@ pub(crate) const SWITCHES: &[Switch] = &[
     },
 ];
 
-/// What a console begins with.
+/// The initial state of a console.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Begin {
     /// Files, folders and queries.
     pub queries: Vec<String>,
-    /// Files in folders of folders are meant, too.
+    /// True if files in subfolders are included.
     pub is_recursive: bool,
     /// Without colours.
     pub is_plain: bool,
 }
 
-/// What a line asks the console to begin with, if it asks for the console.
+/// Returns the initial state of the console that a line requests; `None` for other lines.
 #[must_use]
 pub fn begin(args: &[OsString]) -> Option<anyhow::Result<Begin>> {
     if !is_line(args) {
@@ -83,8 +83,8 @@ pub fn path(path: &str) -> PathBuf {
     local(path)
 }
 
-/// Whether a loaded file, whose path is absolute, is one that a query means: one with that path or name, or
-/// one whose whole path fits a pattern.
+/// Returns `true` if a loaded file, whose path is absolute, matches a query: by its path or name,
+/// or by its whole path if the query is a pattern.
 #[must_use]
 pub fn fits(query: &str, file: &Path) -> bool {
     if query.contains(['*', '?', ';', '!']) {
@@ -101,7 +101,7 @@ pub fn fits(query: &str, file: &Path) -> bool {
                 .contains(&query.to_lowercase()))
 }
 
-/// Compares the last part of a pattern; a folder in front of it is the folder that the file has to lie in.
+/// Compares the last part of a pattern; a folder before it is the folder of the file.
 fn fits_patterns(query: &str, file: &Path) -> bool {
     let mut filters = Vec::new();
     for part in query
@@ -128,11 +128,11 @@ fn fits_patterns(query: &str, file: &Path) -> bool {
         && files::fits(&TextFilter::parse(&filters.join(";")), file)
 }
 
-/// What is to be done for `-dump` over files that `find` chooses.
+/// Returns the plan for `-dump` over files that `find` chooses.
 ///
 /// # Errors
 ///
-/// What is wrong with the line.
+/// The error in the line.
 pub fn dump(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     let words = [&["-dump".to_owned()], words].concat();
     if has_word(&words, "-help") || has_word(&words, "-h") {
@@ -141,11 +141,11 @@ pub fn dump(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     Ok(dump::translate(&words, find)?.into())
 }
 
-/// What is to be done for `-converttime` over files that `find` chooses.
+/// Returns the plan for `-converttime` over files that `find` chooses.
 ///
 /// # Errors
 ///
-/// What is wrong with the line.
+/// The error in the line.
 pub fn convert_time(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     let words = [&["-converttime".to_owned()], words].concat();
     Ok(small::CONVERT_TIMES.step(&words, find, false)?.into())

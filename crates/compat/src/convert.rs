@@ -59,8 +59,8 @@ pub(crate) fn steps(words: &[String]) -> anyhow::Result<Vec<Step>> {
     Ok(all.map(|step| Step { shows_line, ..step }).collect())
 }
 
-/// Our commands for an extract: one for names, if symbols are asked for, and one for the profile, which lies
-/// beside the trace and replaces an older one.
+/// Returns our commands for an extract: one for names, if symbols are requested, and one for the
+/// profile, which is next to the trace and replaces an older one.
 fn of_extract(native: &Native, extract: &Path) -> Vec<Step> {
     let is_symbols = |arg: &OsString| arg.to_string_lossy().starts_with("--symbols=");
     let (named, rest): (Native, Native) = native.iter().cloned().partition(is_symbols);

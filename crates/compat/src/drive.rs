@@ -1,12 +1,12 @@
-//! Paths of Windows on any system: `C:\temp\X.etl` as somebody pasted it.
+//! Windows paths on any system: `C:\temp\X.etl` as it was pasted.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Start of the names of the variables that name the folder of a drive; the letter stands behind it.
+/// Prefix of the variables that name the folder of a drive, followed by its letter.
 const DRIVE: &str = "ETWKIT_DRIVE_";
 
-/// What a path of Windows means here.
+/// Returns the local path that a Windows path means.
 ///
 /// `\` separates as `/` does. A drive is the folder that `ETWKIT_DRIVE_<letter>` names, else the one of
 /// `ETWKIT_DRIVE_C`. Where no file has that name, one whose name differs in case is taken.
@@ -45,7 +45,7 @@ fn local_in(path: &str, drive: &dyn Fn(char) -> Option<OsString>) -> PathBuf {
     }
 }
 
-/// The letter of the drive, in upper case, and what stands behind the colon.
+/// Returns the letter of the drive, in upper case, and the text after the colon.
 pub(crate) fn drive_letter(path: &str) -> Option<(char, &str)> {
     let (letter, behind) = path.split_once(':')?;
     let mut letters = letter.chars();

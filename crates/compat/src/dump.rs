@@ -8,7 +8,7 @@ use crate::switch::{Native, find, has, pair, without};
 use crate::tables::{self, Dump};
 use crate::{Find, Step, chosen, csv, reconcile};
 
-/// Translates the words behind the name of the program.
+/// Translates the words after the name of the program.
 pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step> {
     let (dump, rest) = sub_command(words)?;
     let mut step = Step::new(["dump".into(), dump.native.into()].into());
@@ -74,7 +74,8 @@ fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)>
         .iter()
         .position(|word| is_dump(&word))
         .map(|at| at + 1);
-    // The word behind `-dump` goes first: values of other switches can be words that name a sub command.
+    // The word after `-dump` goes first: values of other switches can be words that name a sub
+    // command.
     let behind = at.and_then(|at| Some((at, tables::dump(words.get(at)?)?)));
     // A sub command may stand anywhere in the line.
     let found = behind.or_else(|| {
@@ -107,13 +108,13 @@ fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)>
     Ok((dump, rest.map(|(_, word)| word.clone()).collect()))
 }
 
-/// Adds what ETWAnalyzer does without being asked, and we do not.
+/// Adds options for defaults of ETWAnalyzer that differ from ours.
 fn defaults(dump: &Dump, native: &mut Native) {
     // ETWAnalyzer applies its rules for names of processes unless `-ppn` is given.
     if find(dump.switches, "ppn").is_some() && !has(native, "--rename-rules") {
         pair(native, "--rename-rules", "default");
     }
-    // Its list of processes is sorted by name, whether all of them or only some are asked for.
+    // Its list of processes is sorted by name, both complete and filtered.
     if dump.native == "process" && !has(native, "--sort-by") {
         pair(native, "--sort-by", "name");
     }
@@ -142,7 +143,7 @@ fn defaults(dump: &Dump, native: &mut Native) {
     }
 }
 
-/// Keeps the last one of an option that stands several times, as ETWAnalyzer does.
+/// Keeps the last occurrence of an option, like ETWAnalyzer.
 fn last_of_each(native: &mut Native) {
     let name = |arg: &std::ffi::OsString| {
         let arg = arg.to_string_lossy();

@@ -1,4 +1,4 @@
-//! `-extract`: traces become extracts in the folder `Extract` beside them.
+//! `-extract`: traces become extracts in the folder `Extract` next to them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::read::read;
 use crate::switch::{NO_COLOR, Native, Switch, To, find, pair};
 use crate::tables::shared::TESTS;
 
-/// Words for what is extracted. An extract of ours holds all of it in any case.
+/// Words for the extracted data. An extract of ours holds all of it in any case.
 const ACTIONS: &str = "all default cpu frequency disk file memory exception stacktag threadpool module pmc dns \
     tcp power objectref virtualalloc tracelog machinedetails lbr";
 
@@ -101,7 +101,7 @@ pub(crate) const SWITCHES: &[Switch] = &[
     },
 ];
 
-/// What a line of `-extract` asks for.
+/// A parsed line of `-extract`.
 #[derive(Debug, Default)]
 pub struct Extraction {
     queries: Queries,
@@ -174,12 +174,12 @@ impl Extraction {
         Ok(())
     }
 
-    /// The traces that the line names: those of the chosen tests and test runs, in the order of their times.
-    /// `selected` makes the choice from options as `dump` has them.
+    /// Returns the traces that the line names: traces of the chosen tests and test runs, in the
+    /// order of their times. `selected` makes the choice from options of `dump`.
     ///
     /// # Errors
     ///
-    /// No file fits, a folder cannot be read, or the options are wrong.
+    /// No file matches, a folder cannot be read, or the options are wrong.
     pub fn traces(
         &self,
         selected: &dyn Fn(&[OsString]) -> anyhow::Result<Selection>,
@@ -197,7 +197,7 @@ impl Extraction {
         Ok(files.filter_map(|file| file.trace).collect())
     }
 
-    /// Whether traces are only listed.
+    /// Returns `true` if traces are only listed.
     #[must_use]
     pub const fn only_lists(&self) -> bool {
         self.only_lists
@@ -259,7 +259,7 @@ impl Extraction {
                 let mut native = self.command(&target);
                 pair(&mut native, "--range", &format!("{begin}..{end}"));
                 native.push("--keep-whole".into());
-                // Behind it nothing is an option, also not a trace that begins with `-`.
+                // Words after it are not options, not even a trace that starts with `-`.
                 native.push("--".into());
                 native.push(trace.into());
                 commands.push((target, native));
@@ -331,7 +331,7 @@ impl Progress {
         )
     }
 
-    /// Whether there is no extract of a trace.
+    /// Returns `true` if the extract of a trace is missing.
     #[must_use]
     pub const fn has_failed(&self) -> bool {
         self.failed > 0
@@ -370,7 +370,8 @@ fn shortest(seconds: f64) -> String {
 
 pub(crate) fn symbols(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let path = line.required("symserver")?;
-    // Elements of a symbol path are folders, addresses or words, and only folders can be those of Windows.
+    // Elements of a symbol path are folders, addresses or words, and only folders can be Windows
+    // paths.
     let is_folder =
         |part: &str| part.contains(['\\', ':']) && !part.contains('*') && !part.contains("://");
     let parts = path.split(';').map(|part| {

@@ -17,7 +17,7 @@ const EXTRACTS: [&str; 2] = [".etwx.zip", ".etwx"];
 const TRACES: [&str; 4] = [".etl", ".7z", ".zip", ".diagsession"];
 /// Endings of extracts of ETWAnalyzer, which command lines name where ours lie.
 const JSON: [&str; 2] = [".json7z", ".json"];
-/// The folder beside traces that ETWAnalyzer writes extracts into.
+/// The folder next to traces in which ETWAnalyzer writes extracts.
 pub(crate) const EXTRACT_FOLDER: &str = "Extract";
 
 /// The queries of a line for the files that it means.
@@ -52,13 +52,13 @@ impl Queries {
         extracts(&self.all, self.is_recursive)
     }
 
-    /// The files that are asked, as `find` finds them.
+    /// Returns the files of the line, as `find` finds them.
     pub(crate) fn found(&self, find: Find<'_>) -> anyhow::Result<Vec<PathBuf>> {
         find(&self.all, self.is_recursive)
     }
 }
 
-/// The files of the disk that queries name; without any those of the current folder.
+/// Returns the files on disk that queries name; the default is the files of the current folder.
 ///
 /// # Errors
 ///
@@ -110,7 +110,8 @@ fn traces(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>
     Ok(found)
 }
 
-/// What queries ask: the extract of each trace that has one, else the trace; by the start of the recording.
+/// Returns the files to query: the extract of each trace that has one, otherwise the trace; by the
+/// start of the recording.
 pub(crate) fn extracts(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut seen = BTreeSet::new();
     let mut dated = Vec::new();
@@ -135,8 +136,8 @@ fn start(path: &Path) -> Option<i64> {
     Some(manifest_of(path).ok()?.clock.start_filetime)
 }
 
-/// The extract of a trace: beside it in `Extract`, or beside it; one of ours before one of ETWAnalyzer. For
-/// an extract of ETWAnalyzer, ours beside it.
+/// Returns the extract of a trace: in `Extract` next to it, or next to it; our own before one of
+/// ETWAnalyzer. For an extract of ETWAnalyzer, returns our own next to it.
 fn extract_of(path: &Path) -> Option<PathBuf> {
     let is_json = is_json_extract(path);
     if is_extract(path) && !is_json {
@@ -197,7 +198,8 @@ fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     bail!("was not found: name a file, a folder or a query such as *Serial*")
 }
 
-/// The file of that name, or with an ending, or the extract that lies where one of ETWAnalyzer would.
+/// Returns the file of that name, or with an ending, or our extract at the place of an extract of
+/// ETWAnalyzer.
 pub(crate) fn named(path: &Path) -> Option<PathBuf> {
     let name = file_name(path);
     let is_file = |path: &PathBuf| path.is_file() || is_extract_folder(path);
@@ -216,7 +218,7 @@ pub(crate) fn named(path: &Path) -> Option<PathBuf> {
         })
 }
 
-/// All files of the folder of the query whose paths fit its last part.
+/// Returns all files of the folder of the query whose paths match its last part.
 fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let parts: Vec<&str> = query
         .split(';')
@@ -249,7 +251,8 @@ fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Whether a full path fits, under its own name or under the one that the extract of ETWAnalyzer would have.
+/// Returns `true` if a full path matches, with its own name or with the name of an extract of
+/// ETWAnalyzer.
 pub(crate) fn fits(filter: &TextFilter, path: &Path) -> bool {
     let full = path
         .canonicalize()
@@ -266,7 +269,8 @@ pub(crate) fn fits(filter: &TextFilter, path: &Path) -> bool {
         .any(|name| filter.matches(Some(&name)))
 }
 
-/// Lists the files of a folder that may be asked, by name; with `is_recursive` those of folders in it, too.
+/// Lists the files of a folder that can be queried, by name; with `is_recursive` also the files of
+/// its subfolders.
 fn list(folder: &Path, is_recursive: bool, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -274,7 +278,7 @@ fn list(folder: &Path, is_recursive: bool, found: &mut Vec<PathBuf>) -> anyhow::
     paths.sort();
     for path in paths {
         if is_extract_folder(&path) || (path.is_file() && is_asked(&path)) {
-            // Windows writes `dir\name` for what lies in the current folder, without `.\`.
+            // Windows writes `dir\name` for files of the current folder, without `.\`.
             found.push(path.strip_prefix(".").map_or(path.clone(), Path::to_owned));
         } else if is_recursive && path.is_dir() && !path.is_symlink() {
             list(&path, is_recursive, found)?;
@@ -287,7 +291,8 @@ fn is_extract_folder(path: &Path) -> bool {
     has_ending(path, ".etwx") && path.is_dir()
 }
 
-/// Whether a file of a folder may be asked. Folders have other files of JSON, and parts of extracts.
+/// Returns `true` if a file of a folder can be queried. Folders also have other files of JSON, and
+/// parts of extracts.
 fn is_asked(path: &Path) -> bool {
     ending(&file_name(path)).is_some() && (!is_json_extract(path) || looks_like_json_extract(path))
 }
@@ -323,7 +328,8 @@ pub(crate) fn file_name(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    /// Names of what a query finds in a folder with these files; names that end with `.etwx` are folders.
+    /// Returns the names of the files that a query finds in a folder with these files; names that
+    /// end with `.etwx` are folders.
     fn found(files: &[&str], query: &str, is_recursive: bool) -> Result<Vec<String>, String> {
         let folder = tempfile::tempdir().unwrap();
         for file in files {

@@ -64,7 +64,7 @@ fn sub_command(dump: &tables::Dump) -> String {
     )
 }
 
-/// The switches of a command, each with what it becomes.
+/// Returns the switches of a command, each with its translation.
 fn switches<'m>(
     command: &str,
     native: &str,
@@ -79,13 +79,13 @@ fn switches<'m>(
     format!("{title}\n{}", lines.join("\n"))
 }
 
-/// A command that is no dump.
+/// A command other than `-dump`.
 struct Small {
     name: &'static str,
     /// Our command.
     native: &'static str,
     switches: &'static [&'static [Switch]],
-    /// What no table has: what is asked and what is written.
+    /// Switches that are in no table: for input files and output.
     general: &'static [(&'static str, &'static str)],
 }
 
@@ -149,7 +149,7 @@ static SMALL: &[Small] = &[
     },
 ];
 
-/// Switches of all sub commands that say what is asked and what is written.
+/// Switches of all sub commands for input files and output.
 const GENERAL: [(&str, &str); 5] = [
     ("-filedir -fd -dir", "traces and extracts"),
     ("-recursive", "folders in folders, too"),

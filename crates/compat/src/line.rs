@@ -1,4 +1,4 @@
-//! The words of a command line: switches, and the values behind them.
+//! The words of a command line: switches, and the values after them.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ pub(crate) struct Line {
     words: VecDeque<String>,
 }
 
-/// What stands next in a line.
+/// The next part of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     /// A switch without its dash, in lower case.
@@ -26,7 +26,7 @@ impl Line {
         }
     }
 
-    /// The next word, whatever it is.
+    /// Returns the next word of any kind.
     pub(crate) fn next(&mut self) -> Option<Word> {
         let word = self.words.pop_front()?;
         Some(match switch(&word) {
@@ -35,7 +35,7 @@ impl Line {
         })
     }
 
-    /// The next word if it is no switch.
+    /// Returns the next word unless it is a switch.
     pub(crate) fn value(&mut self) -> Option<String> {
         self.words.pop_front_if(|word| switch(word).is_none())
     }
@@ -55,13 +55,13 @@ impl Line {
     }
 }
 
-/// The name of a switch: it begins with a dash, and something else than digits and separators stands behind
-/// it, so that `-5` and `-0.5` are values.
+/// Returns the name of a switch: it starts with a dash, followed by more than digits and
+/// separators, so that `-5` and `-0.5` are values.
 #[must_use]
 pub fn switch(word: &str) -> Option<String> {
     // Texts of mail programs and word processors turn the dash into a longer one.
     let name = word.strip_prefix(['-', '\u{2013}'])?;
-    // A range of two numbers can begin with a dash, too.
+    // A range of two numbers can also start with a dash.
     let is_number = name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
         && name
             .chars()
@@ -80,7 +80,7 @@ pub(crate) fn range(name: &str, line: &mut Line) -> anyhow::Result<String> {
     let first = line.required(name)?;
     let (min, max) = match split_dash(&first) {
         Some((min, max)) => (min.to_owned(), Some(max.to_owned())),
-        // Only a number can be the second half: what else stands behind belongs to the rest of the line.
+        // Only a number can be the second half: any other word belongs to the rest of the line.
         None => (first.clone(), line.number()),
     };
     Ok(format!(
@@ -90,7 +90,7 @@ pub(crate) fn range(name: &str, line: &mut Line) -> anyhow::Result<String> {
     ))
 }
 
-/// Both sides of the dash between two numbers; a dash in front of a number is its sign.
+/// Splits a text at the dash between two numbers; a dash before a number is its sign.
 pub(crate) fn split_dash(text: &str) -> Option<(&str, &str)> {
     let at = text.get(1..)?.find('-')? + 1;
     let (min, max) = text.split_at(at);

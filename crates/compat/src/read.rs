@@ -7,10 +7,10 @@ use crate::files::Queries;
 use crate::line::{Line, Word};
 use crate::switch::{Native, Switch, find};
 
-/// What the words of a line say.
+/// The parsed words of a line.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
-    /// Which files are meant.
+    /// The queries for files.
     pub(crate) queries: Queries,
     /// Arguments that switches became.
     pub(crate) native: Native,

@@ -1,4 +1,5 @@
-//! What a switch becomes: tables of [`Switch`] are all that this crate knows about each command.
+//! Translations of switches: tables of [`Switch`] hold all knowledge of this crate about each
+//! command.
 
 use std::ffi::OsString;
 
@@ -14,14 +15,14 @@ pub(crate) type Native = Vec<OsString>;
 pub(crate) struct Switch {
     /// Its name and its abbreviations, in lower case, without dash.
     pub(crate) names: &'static [&'static str],
-    /// What it becomes.
+    /// Its translation.
     pub(crate) to: To,
 }
 
-/// Words of a value, in lower case, and what they become.
+/// Words of a value, in lower case, and their translations.
 pub(crate) type Words = &'static [(&'static str, &'static str)];
 
-/// What a switch becomes.
+/// The translation of a switch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum To {
     /// An option without value.
@@ -30,25 +31,26 @@ pub(crate) enum To {
     Text(&'static str),
     /// An option with the next word, where its decimal comma becomes a point.
     Number(&'static str),
-    /// An option with or without a value behind `=`.
+    /// An option with or without a value after `=`.
     Maybe(&'static str),
     /// An option with a range of two numbers, or of one number, which is a range without an end.
     Range(&'static str),
-    /// An option with one of these words; a word that becomes nothing stands for the default.
+    /// An option with one of these words; a word with an empty translation means the default.
     Word(&'static str, Words),
-    /// An option with one of these words, if one stands behind the switch; else the switch changes nothing.
+    /// An option with one of these words, if one follows the switch; otherwise the switch changes
+    /// nothing.
     MaybeWord(&'static str, Words),
     /// An option with the number of rows, and one with the number of rows that are left out.
     Top(&'static str, Option<&'static str>),
-    /// Whatever else it is.
+    /// Any other translation.
     Special(fn(&mut Line, &mut Native) -> anyhow::Result<()>),
-    /// It takes so many words and changes nothing, for this reason.
+    /// No change: it takes this number of words, and is ignored for this reason.
     Nothing(usize, &'static str),
     /// We have nothing like it, for this reason.
     Missing(&'static str),
 }
 
-/// What `-nocolor` becomes, which every command has.
+/// The translation of `-nocolor`, which every command has.
 pub(crate) const NO_COLOR: To = To::Flag("--color=never");
 
 impl Switch {
@@ -105,7 +107,7 @@ pub(crate) fn pair(native: &mut Native, option: &str, value: &str) {
     native.push(format!("{option}={value}").into());
 }
 
-/// Adds an option with one of its words; no word means its default, whatever stood in front of it.
+/// Adds an option with one of its words; the empty word means its default and removes earlier ones.
 fn chosen(native: &mut Native, option: &str, word: &str) {
     if word.is_empty() {
         without(native, &[option]);
@@ -122,16 +124,16 @@ pub(crate) fn value_of(native: &Native, option: &str) -> Option<String> {
             .filter(|(name, _)| *name == option)
             .map(|(_, value)| value.to_owned())
     };
-    // From behind: where an option is given twice the last one counts.
+    // In reverse: if an option is given twice, the last one counts.
     native.iter().rev().find_map(value)
 }
 
-/// Where an option stands last among arguments.
+/// Returns the position of the last occurrence of an option among arguments.
 pub(crate) fn last_place(native: &Native, option: &str) -> Option<usize> {
     native.iter().rposition(|arg| is(arg, option))
 }
 
-/// Whether an option is among arguments.
+/// Returns `true` if an option is among arguments.
 pub(crate) fn has(native: &Native, option: &str) -> bool {
     native.iter().any(|arg| is(arg, option))
 }
@@ -185,7 +187,7 @@ pub(crate) fn cut_stack(line: &mut Line, native: &mut Native) -> anyhow::Result<
     Ok(())
 }
 
-/// How many are left out and how many of the rest are taken, as a range of ours.
+/// Parses the numbers of skipped and of taken items into a range of ours.
 fn skip_take(name: &str, text: &str) -> anyhow::Result<String> {
     let number = |part: &str| {
         let parsed = part.parse::<usize>();
@@ -196,7 +198,7 @@ fn skip_take(name: &str, text: &str) -> anyhow::Result<String> {
         })
     };
     Ok(match (split_dash(text), text.strip_prefix('-')) {
-        // With a dash in front of two numbers nothing is left out: `-7-9` takes the first 9.
+        // With a dash before two numbers nothing is skipped: `-7-9` takes the first 9.
         (Some((skip, take)), _) if skip.starts_with('-') => format!("0..{}", number(take)?),
         (Some((skip, take)), _) => {
             let skip = number(skip)?;

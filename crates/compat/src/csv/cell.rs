@@ -13,40 +13,41 @@ use serde_json::{Map, Value};
 
 use super::machine;
 
-/// A row, as `--json` has it, with what is around it.
+/// A row, in the form of `--json`, with its context.
 pub(crate) struct Row<'a> {
     pub(crate) trace: &'a TraceInfo,
     pub(crate) values: &'a Map<String, Value>,
     pub(crate) times: TimeWriter,
     pub(crate) numbers: Numbers,
-    /// What the line wants beside rows: formats of first and last times, or the level of folders.
+    /// Settings of the line that are not in rows: formats of first and last times, or the level of
+    /// folders.
     pub(crate) words: [&'a str; 2],
     /// The command line, in the first row only.
     pub(crate) line: &'a str,
-    /// Whether no row in front of it is of the same connection, or has the same stack.
+    /// True if no earlier row is of the same connection, or has the same stack.
     pub(crate) is_first: bool,
 }
 
-/// Where a cell comes from.
+/// The source of a cell.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Cell {
     /// The command line.
     Line,
     /// The test case, else the name of the trace without its ending.
     TestCase,
-    /// How long the test took, in milliseconds; 0 where the name does not say.
+    /// Duration of the test, in milliseconds; 0 if the name does not have it.
     TestTime,
-    /// Name of what was asked, extract or trace, without its ending.
+    /// Name of the queried extract or trace, without its ending.
     FileName,
-    /// Path of what was asked.
+    /// Path of the queried extract or trace.
     Source,
-    /// Folder of what was asked.
+    /// Folder of the queried extract or trace.
     Directory,
     /// Version of the main module of the product, which extracts of ETWAnalyzer can have.
     Baseline,
     /// The recorded machine.
     Machine,
-    /// When the test was, or the recording began.
+    /// Time of the test, or of the start of the recording.
     Date,
     /// A column as it is.
     Is(&'static str),
@@ -99,7 +100,7 @@ pub(crate) enum Cell {
     Process(&'static str, &'static str),
     /// A path if rows are files, else nothing.
     FileAtLevel(&'static str),
-    /// The folder that rows are of: that of a path if rows are files.
+    /// The folder of a row: the folder of its path if rows are files.
     FolderAtLevel(&'static str),
     /// The folder of a path, cut to the level of folders.
     FolderTo(&'static str),
@@ -111,7 +112,7 @@ pub(crate) enum Cell {
     Arguments(&'static str),
     /// Frames of a stack, a line for each.
     Frames(&'static str),
-    /// Number of a stack, and its frames where it stands first; the columns of both.
+    /// Number of a stack, and its frames at its first occurrence; the columns of both.
     Stack(&'static str, &'static str),
     /// Versions, product, description and folder of the module of a row, whose path is in this column.
     Module(&'static str),
@@ -204,7 +205,7 @@ impl Cell {
         }
     }
 
-    /// What is computed from numbers; nothing where one of them is missing.
+    /// Returns a value computed from numbers; `None` if one of them is missing.
     fn computed(self, row: &Row<'_>) -> Option<String> {
         let number = |name| row.number(name);
         let seconds = |name| Some(row.number(name)? as f64 / 1e9);
@@ -293,7 +294,7 @@ impl Row<'_> {
             .unwrap_or_default()
     }
 
-    /// Fractions have the mark of the locale; what is a text already stays as it is.
+    /// Formats a value. Fractions have the mark of the locale; text is unchanged.
     fn written(&self, value: &Value) -> String {
         match value {
             Value::Null => String::new(),
@@ -313,7 +314,7 @@ impl Row<'_> {
         file_name(path.trim_end_matches(['/', '\\'])).to_owned()
     }
 
-    /// What the name of the file says about a test.
+    /// Returns the parts of the file name of a test.
     fn test(&self) -> Option<TestName> {
         TestName::parse(&self.file())
     }
@@ -331,7 +332,7 @@ impl Row<'_> {
         level.parse().unwrap_or(0)
     }
 
-    /// Whether rows are files instead of folders.
+    /// Returns `true` if rows are files instead of folders.
     fn is_of_files(&self) -> bool {
         self.level() >= WHOLE_PATH as usize
     }
@@ -369,7 +370,8 @@ impl Row<'_> {
         }
     }
 
-    /// When the test was, or the recording began: to the second, on the clock of the recorded machine.
+    /// Returns the time of the test, or of the start of the recording: to the second, on the clock
+    /// of the recorded machine.
     fn date(&self) -> String {
         match self.test().and_then(|test| test.performed_at) {
             Some(at) => at.format("%Y-%m-%d %H:%M:%S").to_string(),
@@ -419,7 +421,7 @@ impl Row<'_> {
         }
     }
 
-    /// The GUID of a power scheme: known by its name, or written behind it.
+    /// Returns the GUID of a power scheme: from its known name, or from the text after the name.
     fn scheme(&self, guid: &str) -> String {
         let value = self.setting(guid);
         match value.split_once(' ') {
@@ -447,7 +449,7 @@ fn first_word(text: &str) -> &str {
     text.split(' ').next().unwrap_or(text)
 }
 
-/// The arguments behind the executable; the whole command line if that has no `.exe`.
+/// Returns the arguments after the executable; the whole command line if that has no `.exe`.
 fn arguments(command_line: &str) -> &str {
     let at = command_line.to_ascii_lowercase().find(".exe");
     let behind = at.and_then(|at| command_line.get(at + ".exe".len()..));

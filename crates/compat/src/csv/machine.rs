@@ -51,7 +51,7 @@ pub(crate) fn facts(values: &Map<String, Value>, topics: &[&str], names: &[&str]
     found.into_iter().map(|(_, value)| value).collect()
 }
 
-/// The folder of a path, cut to so many levels below the drive; 0 leaves all of them.
+/// Returns the folder of a path, cut to `level` levels below the drive; 0 leaves all of them.
 pub(crate) fn folder(path: &str, level: usize) -> &str {
     let folder = path.rsplit_once('\\').map_or("", |(folder, _)| folder);
     if level == 0 {

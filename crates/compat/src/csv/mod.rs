@@ -19,16 +19,16 @@ use crate::switch::{Native, value_of};
 use cell::{Cell, Row};
 pub(crate) use rows::rows;
 
-/// How the file of rows for a line of ETWAnalyzer is written.
+/// The format of the file of rows for a line of ETWAnalyzer.
 #[derive(Debug, Clone)]
 pub struct Style {
     /// Sub command of ours.
     dump: &'static str,
-    /// What titles and cells depend on: formats of first and last times, or the level of folders.
+    /// Settings of titles and cells: formats of first and last times, or the level of folders.
     words: [String; 2],
     /// The whole command line, for the first column.
     line: String,
-    /// Whether the first line names the separator for Excel.
+    /// True if the first line names the separator for Excel.
     has_separator_line: bool,
 }
 
@@ -77,7 +77,7 @@ fn abbreviated(format: &str) -> &'static str {
     }
 }
 
-/// Whether the columns of a sub command are known.
+/// Returns `true` if the columns of a sub command are known.
 pub(crate) fn is_known(dump: &str) -> bool {
     columns::of(dump, &Map::new()).is_some()
 }

@@ -1,4 +1,5 @@
-//! Files whose rows differ from those of our questions: several of ours become one, or fields become columns.
+//! Files whose rows differ from the rows of our questions: several of ours become one, or fields
+//! become columns.
 
 use std::collections::HashSet;
 
@@ -30,7 +31,7 @@ pub(crate) fn shaped<'r: 'i, 'i>(
             })),
             0,
         ),
-        // Rows of one snapshot stand together, and so do those of one trace.
+        // Rows of one snapshot are adjacent, and so are rows of one trace.
         "power" => (
             turned(rows, ("setting_guid", "value"), Some("snapshot"))?,
             0,
@@ -90,7 +91,8 @@ fn turned<'r: 'i, 'i>(
     Ok(Box::new(all.into_iter().map(Ok)))
 }
 
-/// The values of the fields of an event: those of structures in their place, lists behind all others.
+/// Returns the values of the fields of an event: fields of structures in their place, lists after
+/// all others.
 pub(crate) fn fields(values: &Map<String, Value>) -> Vec<String> {
     let text = values.get("fields").and_then(Value::as_str).unwrap_or("{}");
     let all: Value = serde_json::from_str(text).unwrap_or_default();
@@ -126,7 +128,7 @@ fn plain(value: &Value) -> String {
 pub(crate) struct Seen(HashSet<(*const TraceInfo, i64)>);
 
 impl Seen {
-    /// Whether the stack or the connection of a row was not written before.
+    /// Returns `true` if the stack or the connection of a row was not written before.
     pub(crate) fn is_first(
         &mut self,
         dump: &str,

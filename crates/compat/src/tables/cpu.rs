@@ -199,7 +199,7 @@ fn methods(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
             .collect::<Vec<_>>()
             .join(";")
     } else {
-        // .NET methods are `Type.Method` in both; whoever writes `::` means the same.
+        // .NET methods are `Type.Method` in both; `::` is accepted with the same meaning.
         names
     };
     pair(native, "--methods", &names);

@@ -29,7 +29,7 @@ const DISK_OPERATIONS: Words = &[
     ("rename", ""),
 ];
 
-/// Whose I/O, and on which files.
+/// Switches for the processes and files of I/O.
 pub(crate) const PLACES: &[Switch] = &[
     Switch {
         names: &["dirlevel"],
@@ -49,7 +49,7 @@ pub(crate) const PLACES: &[Switch] = &[
     },
 ];
 
-/// How much I/O there was.
+/// Switches for amounts of I/O.
 pub(crate) const AMOUNTS: &[Switch] = &[
     Switch {
         names: &["minmaxreadsize"],
@@ -77,7 +77,7 @@ pub(crate) const AMOUNTS: &[Switch] = &[
     },
 ];
 
-/// What is shown of the I/O.
+/// Switches for the presentation of I/O.
 pub(crate) const SHOWN: &[Switch] = &[
     Switch {
         names: &["merge"],

@@ -1,4 +1,4 @@
-//! What the switches of each command become. Where a line of ETWAnalyzer has another default than ours,
+//! Translations of the switches of each command. If ETWAnalyzer has another default than ours,
 //! `defaults` adds it.
 
 mod cpu;
