@@ -1,9 +1,9 @@
 //! Profiles for the performance panel of Chrome and Edge, and for Visual Studio Code: the JSON of V8's CPU
 //! profiler (`Profiler.Profile` of the Chrome DevTools protocol).
 //!
-//! The format has times between samples, and its readers do not agree whether such a time belongs to the
-//! sample in front of it (Chrome, speedscope) or behind it (`cpuprofile-to-flamegraph`). So each stack has
-//! two samples with its weight between them, and no time passes between two stacks.
+//! The format has times between samples, and its readers do not agree whether such a time belongs
+//! to the sample before it (Chrome, speedscope) or after it (`cpuprofile-to-flamegraph`). So each
+//! stack has two samples with its weight between them, and no time passes between two stacks.
 //!
 //! Samples stand in the order of the names of their frames, since a weight is the sum of samples from
 //! anywhere in the trace: the time axis of a viewer shows no order of time. Weights are microseconds with

@@ -1,6 +1,6 @@
 //! Pieces of JSON, for files that are written while their rows come.
 
-/// Text as JSON has it: what would end it, and what is no letter, is escaped.
+/// Returns a text as a JSON string, with escapes.
 pub(crate) fn text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -22,8 +22,8 @@ use pktmon::Components;
 const PKT_MON: &str = "4d4f80d9-c8bd-4d73-bb5b-19c90402c5ac";
 const NDIS: &str = "2ed6006e-4729-4609-b423-3ee7bcd678ef";
 
-/// Events of which each is a packet or a part of one: frames that Packet Monitor saw, and that were dropped;
-/// fragments of the NDIS capture, and those of a virtual switch.
+/// Events that are packets or parts of one: frames that Packet Monitor saw or that were dropped;
+/// fragments of the NDIS capture, including those of a virtual switch.
 const PACKET_EVENTS: [(&str, &str); 2] = [(PKT_MON, "160, 170"), (NDIS, "1001, 1003")];
 
 /// Interfaces of one file. Real traces have some dozen; a file may claim as many as there are numbers.
@@ -46,25 +46,25 @@ pub trait Packets {
     /// Nothing more can be written.
     fn packet(&mut self, interface: u32, packet: &Packet) -> Result<()>;
 
-    /// Writes what stands behind the last packet.
+    /// Writes the end of the file, after the last packet.
     ///
     /// # Errors
     /// Nothing more can be written.
     fn end(self: Box<Self>) -> Result<()>;
 }
 
-/// Where packets were seen.
+/// The interface at which packets were seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
     /// Its name, made of the numbers that the trace has for it.
     pub name: String,
-    /// What the trace says of it.
+    /// Its description in the trace.
     pub description: String,
-    /// What its packets begin with.
+    /// Link type of its packets.
     pub link: Link,
 }
 
-/// What packets begin with.
+/// The link type of packets: the header that they start with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Link {
     /// The header of an Ethernet frame.
@@ -75,7 +75,7 @@ pub enum Link {
     Ip,
 }
 
-/// Which way a packet went.
+/// The direction of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// Towards the machine.
@@ -87,21 +87,21 @@ pub enum Direction {
 /// A packet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// When it was logged, in nanoseconds since 1970.
+    /// Time of its event, in nanoseconds since 1970.
     pub unix_ns: u64,
     /// Its bytes, as far as they were logged.
     pub bytes: Vec<u8>,
-    /// How many bytes it had; never less than were logged.
+    /// Original number of bytes; never less than were logged.
     pub original: u32,
-    /// Which way it went, if the trace says.
+    /// Its direction, if it is in the trace.
     pub direction: Option<Direction>,
     /// Equal for a packet that was seen at several interfaces.
     pub id: Option<u64>,
-    /// Who was on the processor, and what else the trace says.
+    /// The thread on the processor, and further data of the trace.
     pub comment: String,
 }
 
-/// What was written of packets.
+/// Numbers of written packets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PacketSums {
     /// Packets.
@@ -129,7 +129,7 @@ etwkit_query::declare! {
         fields: Option<String> = "Fields as JSON.",
     }
 
-    /// How many events have packets.
+    /// Number of events with packets.
     row PacketCount {
         events: i64 = "Events.",
     }
@@ -190,8 +190,8 @@ pub(crate) fn find<'s>(
     // Only the count above is of the whole trace: where processes or a range are chosen and have no packets,
     // the file is empty, and nothing is said to be missing from the recording.
     let mut conditions = vec![events];
-    // Parts of one packet may have the same time. The first part sorts in front of the others, which are left
-    // out where no first part came before.
+    // Parts of one packet may have the same time. The first part sorts before the others, which are
+    // left out without a first part before them.
     let ExportRequest {
         processes, time, ..
     } = request;
@@ -215,14 +215,14 @@ ORDER BY g.ts_ns, g.cpu, g.keyword & {} DESC",
     Ok(PacketQuery {
         session,
         sql,
-        // Read ahead of the packets: names of components are logged when Packet Monitor is stopped, behind
-        // all packets.
+        // Read ahead of the packets: names of components are logged when Packet Monitor is stopped,
+        // after all packets.
         components: Components::of(session)?,
         recording: crate::Recording::of(session)?,
     })
 }
 
-/// Where packets come from.
+/// The recording that has packets.
 const HOW_TO_RECORD: &str = "record with pktmon start --capture (and pktmon stop), or netsh trace start capture=yes (and netsh trace stop), \
      as administrator";
 
@@ -256,8 +256,8 @@ impl PacketQuery<'_> {
                 }
             }
         }
-        // Packets that are still open lack their last part, which was lost or lies behind the end of the
-        // trace.
+        // Packets that are still open lack their last part, which was lost or is after the end of
+        // the trace.
         joining.end(&mut |seen| out.seen(seen))?;
         out.packets.end()?;
         out.sums.interfaces = out.interfaces.len();
@@ -265,7 +265,7 @@ impl PacketQuery<'_> {
     }
 }
 
-/// What packets are handed on to.
+/// The output of packets.
 struct Out<'o> {
     packets: Box<dyn Packets + 'o>,
     interfaces: HashMap<(String, Link), u32>,
@@ -305,7 +305,7 @@ impl Out<'_> {
 pub(crate) struct Fields(Map<String, Value>);
 
 impl Fields {
-    /// A number; nothing for what is none, or is shown by a name.
+    /// Returns a number; `None` if it is not one, or if a name replaces it.
     fn number(&self, name: &str) -> Option<u64> {
         self.0.get(name)?.as_u64()
     }
@@ -327,7 +327,7 @@ impl Fields {
         }
     }
 
-    /// Bytes that are written as hexadecimal digits; nothing for what is no such text.
+    /// Returns bytes written as hexadecimal digits; `None` for any other text.
     fn bytes(&self, name: &str) -> Option<Vec<u8>> {
         let digits = self.0.get(name)?.as_str()?.as_bytes();
         let (pairs, rest) = digits.as_chunks::<2>();
@@ -345,7 +345,8 @@ impl Fields {
     }
 }
 
-/// Who was on the processor when a packet was logged: seldom who sent it or waits for it.
+/// Returns the thread that was on the processor when a packet was logged: it seldom sent the packet
+/// or waits for it.
 fn owner(row: &PacketRow) -> String {
     let id = |id: Option<i64>| id.map_or_else(|| "?".to_owned(), |id| id.to_string());
     let process = row

@@ -1,7 +1,8 @@
 //! Packets for Wireshark and others, as pcapng: a section, then interfaces and packets in blocks.
 //!
-//! The layout is that of the Internet draft (draft-ietf-opsawg-pcapng), in little-endian order. Interfaces
-//! are written in front of their first packet, so that nothing has to be read twice. Times are nanoseconds.
+//! The layout follows the Internet draft (draft-ietf-opsawg-pcapng), in little-endian order.
+//! Interfaces are written before their first packet, so that nothing has to be read twice. Times
+//! are nanoseconds.
 
 use std::io::Write;
 
@@ -58,7 +59,7 @@ impl Format for Pcapng {
     fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>> {
         let mut section = Block::new(block::SECTION);
         section.u32(BYTE_ORDER);
-        // Version 1.0, and a section whose length nobody knows yet.
+        // Version 1.0, and a section whose length is not known yet.
         section.bytes(&[1, 0, 0, 0]);
         section.u64(u64::MAX);
         section.text(
@@ -127,7 +128,7 @@ impl Packets for Blocks<'_> {
     }
 }
 
-/// A block in the making: what stands between its two lengths.
+/// A block that is being built: the bytes between its two lengths.
 struct Block {
     kind: u32,
     body: Vec<u8>,
@@ -175,8 +176,8 @@ impl Block {
     /// Writes the block, which ends with options.
     fn write(mut self, out: &mut dyn Write) -> Result<()> {
         self.option(option::END, &[]);
-        // The type and the two lengths have four bytes each. The length stands at both ends, so that readers
-        // can go backwards.
+        // The type and the two lengths have four bytes each. The length is at both ends, so that
+        // readers can go backwards.
         let length = u32::try_from(self.body.len() + 12)
             .map_err(|_| Error::Format)?
             .to_le_bytes();

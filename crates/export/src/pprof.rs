@@ -1,10 +1,11 @@
 //! Profiles for pprof (<https://github.com/google/pprof>): the message `Profile` of its `profile.proto`,
 //! compressed with gzip.
 //!
-//! A stack has two values, its weight in nanoseconds and what that is the sum of. Processes and threads are
-//! labels. A location is a method, since stacks are put together by methods; a mapping is a file that holds
-//! code, by its name alone: readers open what a mapping names, and a trace may name any path. Readers print
-//! names to terminals, so that what cannot be seen is written out in them.
+//! A stack has two values: its weight in nanoseconds, and the number of items in that sum.
+//! Processes and threads are labels. A location is a method, since stacks are put together by
+//! methods; a mapping is a file that holds code, by its name alone: readers open the file of a
+//! mapping, and a trace may name any path. Readers print names to terminals, so invisible
+//! characters are escaped.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -109,7 +110,8 @@ mod field {
     }
 }
 
-/// Writes samples as they come, and behind them what they refer to: fields may stand in any order.
+/// Writes samples as they come, and after them the messages that they refer to: fields may be in
+/// any order.
 struct Messages<'o> {
     out: GzEncoder<&'o mut dyn Write>,
     texts: Texts,
@@ -122,7 +124,7 @@ struct Messages<'o> {
 impl Samples for Messages<'_> {
     fn sample(&mut self, sample: &WeighedStack<'_>, _: &Names) -> Result<()> {
         let Owner { process, pid, tid } = sample.owner;
-        // The innermost frame comes first; 0 is no location.
+        // The innermost frame comes first; 0 is not a location.
         let locations = sample
             .path
             .iter()
@@ -234,7 +236,7 @@ impl Messages<'_> {
     }
 }
 
-/// What the two values of a stack are.
+/// Returns the names of the two values of a stack.
 fn kinds(metric: Metric, source: Option<CpuSource>) -> (&'static str, &'static str) {
     match (metric, source) {
         (Metric::Wait, _) => ("wait", "waits"),
@@ -244,7 +246,7 @@ fn kinds(metric: Metric, source: Option<CpuSource>) -> (&'static str, &'static s
     }
 }
 
-/// What a reader should know who has nothing but the file.
+/// Returns comments for a reader who has nothing but the file.
 fn comments(head: &Head<'_>) -> Vec<String> {
     let mut comments = vec![
         format!("etwkit {}", env!("CARGO_PKG_VERSION")),
@@ -256,7 +258,7 @@ fn comments(head: &Head<'_>) -> Vec<String> {
     comments
 }
 
-/// Name of a file that holds code, and what identifies it.
+/// Name of a file that holds code, and its build id.
 type Mapping = (String, String);
 
 /// Mappings by number, from 1. Processes that mapped one file have the same one.
@@ -268,7 +270,7 @@ struct Mappings {
 
 impl Mappings {
     fn number(&mut self, module: &str, build_id: Option<String>) -> u64 {
-        // What an extract calls a file name has no folder, unless somebody made it so.
+        // File names in an extract have no folder, unless they were edited.
         let file = module.rsplit(['/', '\\']).next().unwrap_or_default();
         let mapping = (file.to_owned(), build_id.unwrap_or_default());
         let next = self.all.len() as u64 + 1;

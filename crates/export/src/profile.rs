@@ -1,5 +1,5 @@
-//! What is exported, whatever format it is written in: the stacks of processes with their weights, what
-//! happened as a timeline, or packets.
+//! Contents of an export in any format: the stacks of processes with their weights, a timeline, or
+//! packets.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,72 +23,73 @@ pub trait Format: Sync {
     /// Its word, which also ends the names of its files.
     fn name(&self) -> &'static str;
 
-    /// What reads it, in one sentence without a full stop.
+    /// Returns the programs that read it, in one sentence without a full stop.
     fn sentence(&self) -> &'static str;
 
-    /// What it takes, which is known before anything is asked.
+    /// Returns the kind of its input, which is known before any query.
     fn takes(&self) -> Takes {
         Takes::Stacks
     }
 
-    /// Whether processes and threads are labels of its stacks, which have no frames for them then.
+    /// Returns `true` if processes and threads are labels of its stacks, which then have no frames
+    /// for them.
     fn has_labels(&self) -> bool {
         false
     }
 
-    /// Writes what stands in front of all that it takes.
+    /// Writes the start of the file, before its input.
     ///
     /// # Errors
     /// `out`, or a temporary file, cannot be written.
     fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>>;
 }
 
-/// What a format takes.
+/// The kind of input of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// Stacks with weights.
     Stacks,
-    /// What happened, with its times.
+    /// Events with their times.
     Timeline,
     /// Packets of networks.
     Packets,
 }
 
-/// What a format takes, and what it writes that with.
+/// The writer for the input of a format.
 pub enum Writer<'o> {
     /// Stacks with weights, without an order of time.
     Stacks(Box<dyn Samples + 'o>),
-    /// What happened, in the order that the format wants.
+    /// Events, in the order that the format requires.
     Timeline(Box<dyn Timeline + 'o>),
     /// Packets, in the order of time.
     Packets(Box<dyn Packets + 'o>),
 }
 
-/// What is known of an export before the first stack or packet.
+/// Facts about an export that are known before the first stack or packet.
 #[derive(Debug, Clone, Copy)]
 pub struct Head<'h> {
     /// Its name.
     pub name: &'h str,
-    /// What stacks weigh.
+    /// Weight of the stacks.
     pub metric: Metric,
     /// The part of the trace that it is about, in nanoseconds.
     pub time: Range,
-    /// What was recorded when.
+    /// The recording and its start.
     pub recording: &'h Recording,
     /// Folder for a temporary file; `None` is the system's.
     pub temp_dir: Option<&'h Path>,
 }
 
-/// A stack and what it weighs.
+/// A stack and its weight.
 #[derive(Debug, Clone, Copy)]
 pub struct WeighedStack<'s> {
     /// Numbers of the names of its frames, outermost first.
     pub path: &'s [u32],
     /// Its weight in nanoseconds.
     pub weight_ns: i64,
-    /// How many samples, waits or times ready that is the sum of.
+    /// Number of samples, waits or ready times in that sum.
     pub count: i64,
-    /// Whose stack it is, as far as processes and threads are kept apart.
+    /// Owner of the stack, as far as processes and threads are kept apart.
     pub owner: &'s Owner,
 }
 
@@ -103,8 +104,8 @@ pub struct Owner {
     pub tid: Option<i64>,
 }
 
-/// Takes the stacks of a profile, each of which comes once for an owner, those of one owner behind each
-/// other, and a caller before what it calls.
+/// Takes the stacks of a profile. Each stack comes once for an owner, stacks of one owner are
+/// adjacent, and a caller comes before its callees.
 pub trait Samples {
     /// Writes a stack.
     ///
@@ -112,48 +113,48 @@ pub trait Samples {
     /// Nothing more can be written.
     fn sample(&mut self, sample: &WeighedStack<'_>, names: &Names) -> Result<()>;
 
-    /// Writes what stands behind the last stack, given the sums and all names.
+    /// Writes the end of the file, after the last stack, given the sums and all names.
     ///
     /// # Errors
     /// Nothing more can be written.
     fn end(self: Box<Self>, written: &Written, names: &Names) -> Result<()>;
 }
 
-/// What is exported.
+/// A request for an export.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExportRequest {
     /// Name of the profile.
     pub name: String,
-    /// Which processes.
+    /// Process filter.
     pub processes: ProcessQuery,
-    /// Which stacks: of a timeline, what has one of those.
+    /// Filter on stacks; of a timeline it keeps the items that have one of these stacks.
     pub tags: TagQuery,
-    /// What stacks weigh.
+    /// Weight of the stacks.
     pub metric: Metric,
     /// Only this part of the trace, in nanoseconds.
     pub time: Range,
     /// Stacks begin with their process.
     pub process_roots: bool,
-    /// Stacks begin with their thread, behind the process.
+    /// True if stacks start with their thread, after the process.
     pub thread_roots: bool,
-    /// How many processes were chosen, for the report.
+    /// Number of chosen processes, for the report.
     pub process_count: usize,
     /// Folder for a temporary file; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
 }
 
-/// What was written.
+/// The written data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
     /// Samples, each a stack of its own.
     pub stacks: u64,
     /// Names of frames.
     pub frames: usize,
-    /// What all stacks weigh, in nanoseconds.
+    /// Weight of all stacks, in nanoseconds.
     pub total_ns: i64,
-    /// What the weights are computed from; missing without stacks.
+    /// The source of the weights; missing without stacks.
     pub source: Option<CpuSource>,
-    /// What happened, where the format takes that instead of stacks.
+    /// Numbers of written items, if the format takes a timeline instead of stacks.
     pub timeline: Option<TimelineSums>,
     /// Packets, where the format takes them instead of stacks.
     pub packets: Option<PacketSums>,
@@ -190,7 +191,8 @@ impl ExportRequest {
             Takes::Stacks => self.stacks(format, session, (out, &head)),
             Takes::Timeline => self.timeline(format, session, (out, &head)),
             Takes::Packets => {
-                // Before the format begins, so that a trace without packets leaves no head of a file behind.
+                // Before the format starts, so that a trace without packets leaves no header of a
+                // file.
                 let found = packets::find(self, format.name(), session)?;
                 let Writer::Packets(packets) = format.begin(out, &head)? else {
                     return Err(Error::Format);
@@ -275,8 +277,8 @@ impl ExportRequest {
         for batch in rows {
             for row in batch? {
                 let group = self.group(&row, format.has_labels());
-                // Rows of one root come one behind the other, so that the stacks of only one root are held at
-                // a time.
+                // Rows of one root are adjacent, so that the stacks of only one root are held at a
+                // time.
                 if current != Some(group) {
                     profile.group(&stacks, &root, &mut collected)?;
                     let labels = if format.has_labels() {
@@ -308,7 +310,7 @@ impl ExportRequest {
         Ok(written)
     }
 
-    /// Rows come by process and thread; those of one root stand together.
+    /// Returns the group of a row. Rows come by process and thread; rows of one root are adjacent.
     fn group(&self, row: &StackRow, has_labels: bool) -> Group {
         let by_process = self.process_roots || self.thread_roots || has_labels;
         let process = by_process.then_some(row.process_key).flatten();

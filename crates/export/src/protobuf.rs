@@ -1,14 +1,14 @@
 //! Messages of Protocol Buffers, written by their wire format
 //! (<https://protobuf.dev/programming-guides/encoding/>).
 //!
-//! A message is written field by field, with the numbers that its definition gives them. That needs no
-//! generated code, and what is not written takes no byte.
+//! A message is written field by field, with the numbers of its definition. That needs no generated
+//! code, and absent fields take no bytes.
 
 /// A message, or the fields of one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Message(Vec<u8>);
 
-/// How the value of a field is written.
+/// The encoding of the value of a field.
 #[derive(Clone, Copy)]
 enum Wire {
     Varint = 0,
@@ -55,7 +55,7 @@ impl Message {
         self
     }
 
-    /// A repeated field of numbers, one behind the other.
+    /// Adds a repeated field of numbers, one after the other.
     pub(crate) fn packed(mut self, field: u32, values: impl IntoIterator<Item = u64>) -> Self {
         let mut packed = Self::new();
         values.into_iter().for_each(|value| packed.varint(value));

@@ -1,4 +1,4 @@
-//! What was recorded when: what files of other programs say about it.
+//! Facts about the recording, for files of other programs.
 
 use etwkit_query::Session;
 use etwkit_query::dump;
@@ -36,8 +36,8 @@ impl Recording {
         if self.start_filetime == 0 {
             return u64::try_from(ts_ns).unwrap_or_default();
         }
-        // In 128 bits, since the start is a number from the file and may be any: 100 times it may not fit
-        // into 64.
+        // In 128 bits, since the start is an arbitrary number from the file: 100 times it can
+        // overflow 64 bits.
         let start = i128::from(self.start_filetime.saturating_sub(UNIX_EPOCH)) * 100;
         u64::try_from(start + i128::from(ts_ns)).unwrap_or_default()
     }

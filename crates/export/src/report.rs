@@ -9,7 +9,7 @@ use crate::packets::PacketSums;
 use crate::profile::{ExportRequest, Written};
 
 impl Written {
-    /// Whether nothing of what was asked for is in the file.
+    /// Returns `true` if the file has nothing of the requested data.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         if let Some(timeline) = &self.timeline {
@@ -39,7 +39,7 @@ impl Written {
             "total_ns": self.total_ns, "source": self.source.map(CpuSource::name)})
     }
 
-    /// For people, behind the name of the file, in lines.
+    /// Returns the lines for people, after the name of the file.
     #[must_use]
     pub fn lines(&self, numbers: &Numbers, request: &ExportRequest) -> Vec<String> {
         if let Some(timeline) = &self.timeline {

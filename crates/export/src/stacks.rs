@@ -20,13 +20,13 @@ pub(crate) struct Stacks<'f> {
     names: Names,
     /// Names by identity of the method.
     methods: Vec<Option<u32>>,
-    /// Names of frames that are no code, apart from methods: one of these may be called the same.
+    /// Names of frames that are not code, separate from methods: a method may have the same name.
     labels: HashMap<String, u32>,
     /// Nodes by stack of the extract.
     known: Vec<Option<Node>>,
 }
 
-/// Where a node stands.
+/// The position of a node.
 #[derive(Debug, Clone, Copy)]
 struct NodeAt {
     caller: Option<Node>,
@@ -59,13 +59,13 @@ etwkit_query::declare! {
 }
 
 impl Names {
-    /// How many there are.
+    /// Returns their number.
     #[must_use]
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
@@ -92,8 +92,8 @@ impl Names {
             .map(|(name, _)| name.as_str())
     }
 
-    /// What identifies that module, as symbol servers have it: the digits of the GUID of its symbol file and
-    /// its age, hexadecimal.
+    /// Returns the identity of that module for symbol servers: the digits of the GUID of its symbol
+    /// file and its age, hexadecimal.
     #[must_use]
     pub fn build_id(&self, number: u32) -> Option<String> {
         let (_, module) = self.all.get(number as usize)?.module.as_ref()?;
@@ -108,7 +108,7 @@ impl Names {
     }
 }
 
-/// What stands for stacks that were not recorded.
+/// Name of stacks that were not recorded.
 const NO_STACK: &str = "(no stack)";
 
 impl<'f> Stacks<'f> {
@@ -184,7 +184,8 @@ impl<'f> Stacks<'f> {
         path
     }
 
-    /// Stacks by the names of their frames, the outermost first; a caller before what it calls.
+    /// Compares stacks by the names of their frames, outermost first; a caller comes before its
+    /// callees.
     pub(crate) fn compare(&self, a: Node, b: Node) -> Ordering {
         let depth = |node| self.place(node).map_or(0, |place| place.depth);
         let (depth_a, depth_b) = (depth(a), depth(b));
@@ -246,7 +247,7 @@ impl<'f> Stacks<'f> {
         node
     }
 
-    /// Number of the name of a frame that is no code.
+    /// Returns the number of the name of a frame that is not code.
     pub(crate) fn label(&mut self, label: &str) -> u32 {
         if let Some(name) = self.labels.get(label) {
             return *name;

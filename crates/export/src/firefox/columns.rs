@@ -20,7 +20,7 @@ pub(super) struct Columns {
 struct Column {
     name: &'static str,
     held: String,
-    /// What came before that, if it was too much.
+    /// Earlier rows, if they were too large for memory.
     file: Option<File>,
 }
 
@@ -61,8 +61,7 @@ impl Columns {
         self.rows == 0
     }
 
-    /// Writes all rows as an object, those columns that are wanted, and what else is in it. There are no rows
-    /// behind that.
+    /// Writes all rows as an object: the requested columns, and further members. No rows follow.
     ///
     /// # Errors
     /// The rows cannot be written, or not be read from their temporary file.
@@ -108,7 +107,7 @@ impl Column {
         out.write_all(self.held.as_bytes()).map_err(Error::Write)
     }
 
-    /// Forgets its rows. The file stays for those of the next table.
+    /// Forgets its rows. The file is kept for the rows of the next table.
     fn clear(&mut self) -> io::Result<()> {
         self.held.clear();
         if let Some(file) = &mut self.file {

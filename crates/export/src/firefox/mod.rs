@@ -1,9 +1,10 @@
 //! Processed profiles for the Firefox profiler (<https://profiler.firefox.com>).
 //!
-//! The form is version 60 of the processed format, the first one in which threads share the tables of stacks;
-//! the profiler upgrades it to its own. Threads come one after the other, each with its samples and markers,
-//! and the shared tables at the end. A sample weighs what it stands for, in milliseconds, and says how long
-//! its thread ran since the one before, which the profiler draws as the use of a processor.
+//! The form is version 60 of the processed format, the first one in which threads share the tables
+//! of stacks; the profiler upgrades it to its own. Threads come one after the other, each with its
+//! samples and markers, and the shared tables at the end. A sample has a weight in milliseconds,
+//! and the run time of its thread since the previous one, which the profiler draws as processor
+//! use.
 
 mod columns;
 mod markers;
@@ -61,7 +62,7 @@ struct Profile<'o> {
     tables: Tables,
     samples: Columns,
     markers: Columns,
-    /// What the process ids are called, by key.
+    /// Process ids in the profile, by process key.
     pids: BTreeMap<i64, String>,
     /// Key of the thread whose rows come.
     thread: Option<i64>,
@@ -69,7 +70,7 @@ struct Profile<'o> {
     is_first: bool,
 }
 
-/// How long a thread ran.
+/// The run time of a thread.
 #[derive(Debug, Default, Clone, Copy)]
 struct Ran {
     /// In slices before the last one.
@@ -109,7 +110,7 @@ impl Timeline for Profile<'_> {
     fn start(&mut self, scene: &Scene<'_>) -> Result<()> {
         let mut seen: HashMap<i64, usize> = HashMap::new();
         for process in scene.processes.values() {
-            // An id that another process had before gets a number behind it, as the format wants it.
+            // An id that another process had before gets a numeric suffix, as the format requires.
             let times = seen.entry(process.pid).or_insert(0);
             let pid = if *times > 0 {
                 format!("{}.{times}", process.pid)
@@ -202,7 +203,7 @@ impl Profile<'_> {
         self.out.write_all(b"}").map_err(Error::Write)
     }
 
-    /// What is said of a thread in front of its rows.
+    /// Returns the members of a thread before its rows.
     fn head(&self, scene: &Scene<'_>) -> String {
         let (thread, process) = (scene.thread(self.thread), scene.process(self.thread));
         let pid = process.and_then(|process| self.pids.get(&process.process_key));

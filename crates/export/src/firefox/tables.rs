@@ -13,7 +13,7 @@ use crate::{Error, Result};
 pub(super) struct Tables {
     strings: Vec<String>,
     of_string: HashMap<String, usize>,
-    /// Frame and caller, which stands further in front.
+    /// Frame and caller, which is earlier in the list.
     stacks: Vec<(usize, Option<usize>)>,
     of_stack: HashMap<i32, usize>,
     /// Frames of the extract.
@@ -46,7 +46,7 @@ impl Tables {
 
     /// The number of a stack of the extract; nothing for one without a frame.
     pub(super) fn stack(&mut self, stack_id: i32, frames: &TraceFrames) -> Option<usize> {
-        // From the innermost frame outward, up to what is known.
+        // From the innermost frame outward, up to the first known stack.
         let (mut new, mut caller, mut next) = (Vec::new(), None, Some(stack_id));
         while let Some(stack) = next {
             if let Some(known) = self.of_stack.get(&stack) {
@@ -59,7 +59,7 @@ impl Tables {
             new.push((stack, frame));
             next = parent;
         }
-        // Callers first: a row of the table may refer only to rows in front of it.
+        // Callers first: a row of the table may refer only to earlier rows.
         for (stack, frame) in new.into_iter().rev() {
             let frame = place(&frame, &mut self.frames, &mut self.of_frame);
             self.stacks.push((frame, caller));
@@ -75,8 +75,8 @@ impl Tables {
     /// # Errors
     /// Nothing more can be written.
     pub(super) fn write(mut self, out: &mut dyn Write, frames: &TraceFrames) -> Result<()> {
-        // Before anything is written, since names and files of functions are strings, too, and the table of
-        // strings comes last.
+        // Before anything is written, since names and files of functions are also strings, and the
+        // table of strings comes last.
         let functions = Functions::of(&self.frames, frames);
         let names: Vec<usize> = functions
             .names

@@ -1,7 +1,8 @@
 //! Packets of the NDIS capture, which older versions of Windows log in parts.
 //!
-//! Keywords say what a packet begins with, and which part is its first and its last one; since Windows 8.1
-//! each event is both. The parts of a packet come one after the other from one processor.
+//! Keywords encode the link type of a packet, and which of its parts are the first and the last
+//! one; since Windows 8.1 each event is both. The parts of a packet come one after the other from
+//! one processor.
 
 use std::collections::HashMap;
 
@@ -41,7 +42,8 @@ pub(super) struct Joining {
 }
 
 impl Joining {
-    /// Takes an event, and hands on what it completes; nothing for one that belongs to no packet.
+    /// Takes an event, and emits the packet that it completes; `None` for an event that belongs to
+    /// no packet.
     pub(super) fn event(
         &mut self,
         row: &PacketRow,
@@ -61,7 +63,8 @@ impl Joining {
         let length = seen.packet.bytes.len() as u64;
         let mut open = match (row.keyword & START != 0, self.open.remove(&key)) {
             (true, before) => {
-                // The last part of the packet before was lost. What there is of it is written, and says so.
+                // The last part of the previous packet was lost. The incomplete packet is written
+                // with a remark.
                 if let Some(before) = before {
                     emit(Some(before.ended(false)))?;
                 }
@@ -87,7 +90,7 @@ impl Joining {
         Ok(())
     }
 
-    /// Hands on what is not complete, in the order of time.
+    /// Emits incomplete packets, in order of time.
     pub(super) fn end(&mut self, emit: &mut dyn FnMut(Option<Seen>) -> Result<()>) -> Result<()> {
         // The map has no order, and the file has to be the same in every run.
         let mut left: Vec<(Key, Open)> = self.open.drain().collect();
@@ -190,8 +193,8 @@ fn part(row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
     })
 }
 
-/// How long a packet of IP says that it is, with what stands in front of it. Packets that the adapter divides
-/// have a length of 0.
+/// Returns the length of an IP packet according to its header, including the link header. Packets
+/// that the adapter divides have a length of 0.
 fn length_of(link: Link, bytes: &[u8]) -> Option<u32> {
     let word = |at: usize| {
         let bytes = bytes.get(at..at.checked_add(2)?)?.first_chunk::<2>()?;
@@ -214,7 +217,7 @@ fn length_of(link: Link, bytes: &[u8]) -> Option<u32> {
     };
     let length = match bytes.get(begin)? >> 4 {
         4 => word(begin + 2)?,
-        // IPv6 counts what follows its header of 40 bytes, IPv4 the whole packet.
+        // IPv6 counts the bytes after its header of 40 bytes, IPv4 the whole packet.
         6 => word(begin + 4)? + 40,
         _ => return None,
     };

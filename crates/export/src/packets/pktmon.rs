@@ -22,7 +22,7 @@ etwkit_query::declare! {
     }
 }
 
-/// What components and their edges are called. Packet Monitor logs that when it is stopped.
+/// Names of components and their edges. Packet Monitor logs them when it is stopped.
 #[derive(Debug, Default)]
 pub(crate) struct Components {
     components: HashMap<u64, String>,
@@ -106,8 +106,8 @@ ORDER BY ts_ns"
     }
 }
 
-/// Types of packets, by their numbers or the names that traces have for these. Packets of other types begin
-/// behind the headers of a network.
+/// Returns the link type of a packet type, given by its number or by its name in traces. Packets of
+/// other types start after the network headers.
 fn link(word: &str) -> Option<Link> {
     match word {
         "1" | "ethernet" => Some(Link::Ethernet),

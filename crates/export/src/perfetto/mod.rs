@@ -1,12 +1,12 @@
 //! Packets for Perfetto (<https://ui.perfetto.dev>, 58 or later) and its trace processor.
 //!
-//! Field numbers are those of the definitions that the Python package `perfetto` 0.59.1 brings. Scheduling is
-//! written as the events of ETW that Perfetto knows ([`sched`]), which makes its own tracks of threads and
-//! processors of them; samples are `stack_sample` ([`samples`]), operations and marks events of tracks
-//! ([`tracks`]). The trace processor sorts packets, so that they are written as they come.
+//! Field numbers come from the definitions in the Python package `perfetto` 0.59.1. Scheduling is
+//! written as the ETW events that Perfetto knows ([`sched`]), from which it makes its own tracks of
+//! threads and processors; samples are `stack_sample` ([`samples`]), operations and marks events of
+//! tracks ([`tracks`]). The trace processor sorts packets, so they are written in any order.
 //!
-//! Times are nanoseconds since the start of the trace, on the clock that Perfetto calls boot time. It has
-//! none before that: what the extract has earlier is put at 0.
+//! Times are nanoseconds since the start of the trace, on the clock that Perfetto calls boot time.
+//! It has no negative times: earlier events of the extract are put at 0.
 
 mod packets;
 mod samples;
@@ -95,7 +95,7 @@ impl Timeline for Trace<'_> {
             What::Ready(ready) if ready.is_event => {
                 self.packets.write(sched::ready((at, thread), ready, scene))
             }
-            // Perfetto makes waits and times ready of switches.
+            // Perfetto derives waits and ready times from switches.
             What::Wait(_) | What::Ready(_) => Ok(()),
             What::Sample(sample) => {
                 self.stacks
@@ -116,7 +116,7 @@ impl Timeline for Trace<'_> {
     }
 }
 
-/// When, on the clock of the day, time 0 was.
+/// Returns the snapshot of clocks: the wall-clock time of time 0.
 fn clocks(scene: &Scene<'_>) -> Message {
     const REALTIME: u64 = 1;
     const BOOTTIME: u64 = 6;

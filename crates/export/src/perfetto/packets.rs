@@ -18,9 +18,9 @@ pub(super) const TRACK_DESCRIPTOR: u32 = 60;
 pub(super) const ETW_EVENTS: u32 = 95;
 pub(super) const STACK_SAMPLE: u32 = 135;
 
-/// Flag of a sequence: what was defined before is forgotten.
+/// Flag of a sequence: earlier definitions are forgotten.
 pub(super) const STATE_CLEARED: u64 = 1;
-/// Flag of a sequence: the packet needs what was defined before.
+/// Flag of a sequence: the packet needs earlier definitions.
 pub(super) const DATA_NEEDED: u64 = 2;
 
 /// Writes packets.

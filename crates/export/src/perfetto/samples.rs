@@ -1,6 +1,6 @@
 //! CPU samples, as `stack_sample`.
 //!
-//! A stack is defined by the first sample that has it, with those of its frames and names that were not
+//! A stack is defined by the first sample that has it, with its frames and names that were not
 //! defined yet.
 
 use super::packets::{
@@ -17,7 +17,7 @@ const CALLSTACKS: u32 = 7;
 const MAPPING_PATHS: u32 = 17;
 const MAPPINGS: u32 = 19;
 
-/// What was defined so far. Numbers of definitions are those of the extract, from 1.
+/// The definitions so far. Numbers of definitions are the numbers of the extract, from 1.
 #[derive(Default)]
 pub(super) struct Stacks {
     stacks: Used,
@@ -31,7 +31,7 @@ fn number(of: i32) -> u64 {
     u64::try_from(of).map_or(0, |of| of + 1)
 }
 
-/// What all samples have: who took them, and what they weigh.
+/// Returns the defaults of all samples: their source and the unit of their weight.
 pub(super) fn defaults() -> Message {
     const NANOSECONDS: u64 = 1;
     let weight = Message::new().text(2, "cpu").number(3, NANOSECONDS);
@@ -71,7 +71,7 @@ impl Stacks {
         packets.write(packet.message(STACK_SAMPLE, &of))
     }
 
-    /// A stack, and what of its frames is not defined yet.
+    /// Returns the definition of a stack, with its frames that are not defined yet.
     fn defined(&mut self, stack: i32, scene: &Scene<'_>) -> Message {
         let mut frames: Vec<i32> = scene.frames.stack(stack).collect();
         frames.reverse();
@@ -86,7 +86,8 @@ impl Stacks {
         data.message(CALLSTACKS, &callstack)
     }
 
-    /// A frame. Frames of one method share its name, and those of one file its mapping.
+    /// Returns the definition of a frame. Frames of one method share its name, and frames of one
+    /// file its mapping.
     fn frame(&mut self, mut data: Message, frame: i32, scene: &Scene<'_>) -> Message {
         let frames = scene.frames;
         let interned = |number: u64, text: &str| Message::new().number(1, number).text(2, text);

@@ -1,8 +1,9 @@
 //! Scheduling, as `CSwitch` and `ReadyThread` of ETW.
 //!
-//! A switch has the thread that leaves a processor and the one that comes. Who is not exported has no number
-//! there, which Perfetto takes for a thread that was made anonymous: so a processor does not look idle
-//! where another process had it, and nobody seems to run on where the trace does not say who did.
+//! A switch has the thread that leaves a processor and the one that comes. A thread that is not
+//! exported has no number there, which Perfetto takes for an anonymous thread: so a processor does
+//! not look idle while another process had it, and no thread seems to run at times for which the
+//! trace names none.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ const REASONS: i64 = 37;
 /// Thread states that Perfetto has a name for.
 const STATES: i64 = 8;
 
-/// Who had each processor last.
+/// The last thread on each processor.
 #[derive(Default)]
 pub(super) struct Processors(BTreeMap<i64, Stay>);
 
@@ -31,18 +32,18 @@ struct Stay {
     end_ns: i64,
 }
 
-/// Who runs.
+/// A running thread.
 #[derive(Clone, Copy, Default)]
 struct Runner {
-    /// Thread id; missing for somebody who is not shown.
+    /// Thread id; missing for a thread that is not shown.
     tid: Option<u64>,
     priority: Option<i64>,
-    /// How it leaves.
+    /// The way in which it leaves.
     left: Option<Left>,
 }
 
 impl Processors {
-    /// A slice. Those of a processor come by time.
+    /// Adds a slice. Slices of a processor come in order of time.
     pub(super) fn slice(
         &mut self,
         packets: &mut Packets<'_>,
@@ -74,7 +75,8 @@ impl Processors {
         );
         let mut old = Runner::default();
         if let Some(stay) = before {
-            // The processor was left to nobody in between: idle, or somebody whom the extract does not have.
+            // No exported thread had the processor in between: it was idle, or had a thread that is
+            // not in the extract.
             if stay.end_ns < at {
                 switch(
                     packets,
@@ -90,7 +92,7 @@ impl Processors {
         switch(packets, slice.cpu, at, old, runner)
     }
 
-    /// Ends what was begun.
+    /// Ends open slices.
     pub(super) fn end(self, packets: &mut Packets<'_>) -> Result<()> {
         let mut all: Vec<(i64, Stay)> = self.0.into_iter().collect();
         all.sort_by_key(|(cpu, stay)| (stay.end_ns, *cpu));
@@ -101,7 +103,7 @@ impl Processors {
     }
 }
 
-/// A switch, unless nobody is shown on either side of it.
+/// Writes a switch, unless both sides are hidden threads.
 fn switch(packets: &mut Packets<'_>, cpu: i64, at: i64, old: Runner, new: Runner) -> Result<()> {
     if old.tid.is_none() && new.tid.is_none() {
         return Ok(());

@@ -24,7 +24,7 @@ type Lane = (u64, i64);
 /// The tracks that were described so far.
 #[derive(Default)]
 pub(super) struct Tracks {
-    /// How many tracks were described, beside that of marks.
+    /// Number of described tracks, without the track of marks.
     count: u64,
     /// The tracks of threads, by key.
     threads: BTreeMap<i64, u64>,
@@ -33,7 +33,7 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Describes the tracks of processes and threads, and that of marks.
+    /// Describes the tracks of processes and threads, and the track of marks.
     pub(super) fn start(&mut self, packets: &mut Packets<'_>, scene: &Scene<'_>) -> Result<()> {
         let marks = Message::new().number(1, MARKS).text(2, "Marks");
         packets.write(Message::new().message(TRACK_DESCRIPTOR, &marks))?;
@@ -152,7 +152,7 @@ fn described(process: &Process) -> Message {
         })
 }
 
-/// An event with what is known of an operation, as `DebugAnnotation`.
+/// Adds the known data of an operation to an event, as `DebugAnnotation`.
 fn annotated(mut event: Message, io: &Io) -> Message {
     const FIELD: u32 = 4;
     if let Some(path) = &io.path {
@@ -167,7 +167,7 @@ fn annotated(mut event: Message, io: &Io) -> Message {
         event = event.message(FIELD, &Message::new().text(10, name).int(4, value));
     }
     if let Some(status) = io.status {
-        // Shown in hexadecimal, as people know such numbers.
+        // In hexadecimal, the usual notation of status codes.
         event = event.message(
             FIELD,
             &Message::new().text(10, "status").number(7, id(status)),

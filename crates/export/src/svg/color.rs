@@ -6,7 +6,7 @@ pub(super) const NO_MODULE: &str = "#d8d8d8";
 /// Colour of the pieces that stand for frames that are not drawn.
 pub(super) const REST: &str = "#f0f0f0";
 
-/// The colour of a module, whatever the case of its name: light enough for black letters.
+/// Returns the color of a module, ignoring the case of its name: light enough for black letters.
 pub(super) fn of(module: &str) -> String {
     // FNV-1a, which is the same everywhere.
     let hash = module

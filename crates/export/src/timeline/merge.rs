@@ -3,7 +3,7 @@
 use super::{Item, Order};
 use crate::Result;
 
-/// Batches of items, each behind those before it.
+/// Batches of items, in ascending order.
 pub(super) type Batches = Box<dyn Iterator<Item = Result<Vec<Item>>>>;
 
 /// The items of a question.

@@ -1,4 +1,4 @@
-//! What a timeline holds, whatever format it is written in: what the threads of processes did, and when.
+//! Contents of a timeline in any format: the activity of the threads of processes over time.
 
 mod merge;
 mod report;
@@ -19,7 +19,7 @@ use etwkit_query::range::Range;
 
 use crate::Result;
 
-/// What a timeline is asked for.
+/// The request for a timeline.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     /// Name of the export.
@@ -37,16 +37,16 @@ pub(crate) struct Asked<'a> {
 pub enum Order {
     /// All items by time.
     Time,
-    /// Items of no thread first, then those of each thread, by time.
+    /// Items of no thread first, then the items of each thread, by time.
     Thread,
 }
 
-/// Takes what happened.
+/// A consumer of the items of a timeline.
 pub trait Timeline {
     /// The order in which it takes items.
     fn order(&self) -> Order;
 
-    /// Writes what stands in front of the first item.
+    /// Writes the start of the file, before the first item.
     ///
     /// # Errors
     /// Nothing more can be written.
@@ -58,7 +58,7 @@ pub trait Timeline {
     /// Nothing more can be written.
     fn item(&mut self, item: &Item, scene: &Scene<'_>) -> Result<()>;
 
-    /// Writes what stands behind the last item.
+    /// Writes the end of the file, after the last item.
     ///
     /// # Errors
     /// Nothing more can be written.
@@ -68,15 +68,15 @@ pub trait Timeline {
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// When it was, or when it began.
+    /// Its time, or its start.
     pub time_ns: i64,
     /// Key of its thread; missing where no thread is known.
     pub thread: Option<i64>,
-    /// What it is.
+    /// Its kind and data.
     pub what: What,
 }
 
-/// What can happen.
+/// The kind of an item, with its data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     /// A thread had a processor.
@@ -96,38 +96,38 @@ pub enum What {
 /// A scheduling slice.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Slice {
-    /// Whether its thread is one of those that are exported. Formats that show processors get the slices of
-    /// others, too, so that they know when a processor was somebody else's.
+    /// True if its thread is exported. Formats that show processors also get the slices of other
+    /// threads, so that they know when another thread had a processor.
     pub is_chosen: bool,
     /// Processor.
     pub cpu: i64,
-    /// Its end, or that of the exported part of the trace.
+    /// Its end, or the end of the exported range.
     pub end_ns: i64,
     /// Priority with which the thread was switched in.
     pub priority: Option<i64>,
-    /// How it was switched out; missing where that is not in the exported part of the trace.
+    /// Its switch-out; missing if that is not in the exported range.
     pub left: Option<Left>,
 }
 
-/// How a thread was switched out.
+/// The switch-out of a thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Left {
     /// Its state from then on: number of `KTHREAD_STATE`.
     pub state: i64,
-    /// Why: number of `KWAIT_REASON`.
+    /// Its wait reason: number of `KWAIT_REASON`.
     pub reason: Option<i64>,
-    /// Whether it waited in user mode.
+    /// True if it waited in user mode.
     pub is_user: Option<bool>,
 }
 
 /// A wait, up to when the thread was made ready.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Wait {
-    /// When the thread was made ready; missing if it still waited at the end.
+    /// Time at which the thread was made ready; missing if it still waited at the end.
     pub end_ns: Option<i64>,
     /// Number of `KWAIT_REASON`.
     pub reason: Option<i64>,
-    /// Who made it ready.
+    /// The thread or DPC that made it ready.
     pub by: Readying,
 }
 
@@ -138,22 +138,22 @@ pub struct Ready {
     pub end_ns: Option<i64>,
     /// Processor of the switch-in.
     pub cpu: Option<i64>,
-    /// Whether an event reports that the thread was made ready in the exported part of the trace: no event
+    /// True if an event reports that the thread was made ready in the exported range: no event
     /// reports it for a thread that was preempted.
     pub is_event: bool,
-    /// Who made it ready.
+    /// The thread or DPC that made it ready.
     pub by: Readying,
     /// Number of the reason why its priority was adjusted.
     pub adjust_reason: Option<i64>,
 }
 
-/// Who made a thread ready.
+/// The cause of a thread becoming ready.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Readying {
     /// Key of the thread that ran there; missing where it is not known, and for a DPC, which only
     /// interrupted it.
     pub thread: Option<i64>,
-    /// Whether a DPC did.
+    /// True if it was a DPC.
     pub is_dpc: bool,
 }
 
@@ -162,17 +162,17 @@ pub struct Readying {
 pub struct Sample {
     /// Processor.
     pub cpu: i64,
-    /// Time that it stands for.
+    /// Time that it represents.
     pub weight_ns: i64,
     /// Its stack, of the extract.
     pub stack_id: i32,
 }
 
-/// An operation on a disk or a file, with all its bytes, whatever part of it lies in the exported part of the
-/// trace.
+/// An operation on a disk or a file, with all its bytes, even if only a part of it is in the
+/// exported range.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Io {
-    /// Whether it is one of a disk, else of a file.
+    /// True for a disk, false for a file.
     pub is_disk: bool,
     /// `read`, `write` and others, as in the tables.
     pub operation: String,
@@ -191,7 +191,7 @@ pub struct Io {
 }
 
 impl Io {
-    /// What a viewer calls it: `Disk read`, `File create`.
+    /// Returns its name in a viewer: `Disk read`, `File create`.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.kind(), self.operation)
     }
@@ -202,7 +202,7 @@ impl Io {
     }
 }
 
-/// How much of everything was written.
+/// Numbers of written items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimelineSums {
     /// Processes.
@@ -211,7 +211,7 @@ pub struct TimelineSums {
     pub threads: usize,
     /// Scheduling slices.
     pub slices: u64,
-    /// How long all slices are together, in nanoseconds.
+    /// Duration of all slices together, in nanoseconds.
     pub run_ns: i64,
     /// Waits.
     pub waits: u64,
@@ -226,7 +226,7 @@ pub struct TimelineSums {
 }
 
 impl TimelineSums {
-    /// Whether nothing happened.
+    /// Returns `true` if there are no items.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.slices == 0

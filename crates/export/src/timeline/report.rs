@@ -14,7 +14,7 @@ impl TimelineSums {
             "operations": self.operations, "marks": self.marks})
     }
 
-    /// For people, behind the name of the file, in lines.
+    /// Returns the lines for people, after the name of the file.
     #[must_use]
     pub fn lines(&self, numbers: &Numbers) -> Vec<String> {
         let ms = |ns| numbers.whole(rounded(ns, 1_000_000));

@@ -84,8 +84,8 @@ fn question<R: FromRows + 'static>(
     })))
 }
 
-/// Asks all questions. What happens at the same time comes in this order: a thread waits, is ready, runs, and
-/// is sampled while it runs.
+/// Runs all queries. Simultaneous items come in this order: a thread waits, is ready, runs, and is
+/// sampled while it runs.
 ///
 /// # Errors
 /// A question fails.

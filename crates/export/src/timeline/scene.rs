@@ -1,4 +1,4 @@
-//! Who is in a timeline: processes and threads, with their names and lives, and what code is called.
+//! Processes and threads of a timeline, with their names and lifetimes, and the names of code.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ use etwkit_query::frames::TraceFrames;
 
 use super::{Asked, sql};
 
-/// What items refer to.
+/// The objects that items refer to.
 #[derive(Debug)]
 pub struct Scene<'s> {
     /// Name of the export.
     pub name: &'s str,
-    /// Whether all processes are exported: then the idle threads are shown on processors, too.
+    /// True if all processes are exported: then the idle threads are also shown on processors.
     pub is_everyone: bool,
-    /// When the trace began, in nanoseconds since 1970; missing if the trace does not say.
+    /// Start of the trace, in nanoseconds since 1970; missing if it is not in the trace.
     pub start_unix_ns: Option<i64>,
-    /// Shortest time that a sample stands for; missing without samples.
+    /// Shortest time that a sample represents; missing without samples.
     pub sampling_ns: Option<i64>,
-    /// Whether scheduling slices were recorded.
+    /// True if scheduling slices were recorded.
     pub has_slices: bool,
-    /// Processes by key, those that are not exported, too.
+    /// Processes by key, including those that are not exported.
     pub processes: BTreeMap<i64, Process>,
-    /// Threads by key, those that are not exported, too: they make others ready.
+    /// Threads by key, including those that are not exported: they make others ready.
     pub threads: BTreeMap<i64, Thread>,
     /// Frames and stacks.
     pub frames: &'s TraceFrames,
@@ -56,12 +56,12 @@ etwkit_query::declare! {
         is_chosen: bool = "Whether it is exported and lived in the exported part of the trace.",
     }
 
-    /// What is known of the recording.
+    /// Facts about the recording.
     row About {
         start_unix_us: Option<i64> = "Start in microseconds since 1970.",
     }
 
-    /// How often samples were taken.
+    /// Interval of samples.
     row Interval {
         sampling_ns: Option<i64> = "Shortest time that a sample stands for.",
     }
