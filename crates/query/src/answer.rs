@@ -1,4 +1,4 @@
-//! The answer to a question: rows, while they come.
+//! The answer to a question: rows that are computed while they are read.
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -32,9 +32,9 @@ pub struct Answer {
 /// The source of the rows of an answer.
 #[derive(Debug)]
 enum Rows {
-    /// They were computed before.
+    /// Rows that were computed before.
     Ready(std::vec::IntoIter<RecordBatch>),
-    /// They are being computed.
+    /// Rows that are being computed.
     Computed(Work),
 }
 
@@ -44,7 +44,7 @@ struct Work {
     batches: mpsc::Receiver<Result<RecordBatch>>,
     task: JoinHandle<()>,
     stop: Stop,
-    /// Dropped after the task was asked to end, since others may get the threads then.
+    /// Dropped after the task was stopped, since other statements may then get the threads.
     threads: Threads,
 }
 
@@ -100,7 +100,7 @@ impl Answer {
         })
     }
 
-    /// An answer of rows that were computed before.
+    /// Creates an answer of rows that were computed before.
     pub(crate) fn of(schema: SchemaRef, batches: Vec<RecordBatch>, cancel: Cancel) -> Self {
         Self {
             schema,
@@ -109,13 +109,13 @@ impl Answer {
         }
     }
 
-    /// Names and types of the columns.
+    /// Returns names and types of the columns.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// All rows at once.
+    /// Returns all rows at once.
     ///
     /// # Errors
     /// The first error of the answer. There is no limit to what they take: see [`Held`].
@@ -124,7 +124,8 @@ impl Answer {
     }
 }
 
-/// Counts the bytes of rows that are kept in memory. The rows may come from a file that was made to fill it.
+/// Counts the bytes of rows that are kept in memory. Rows from a malicious file can be made to fill
+/// it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Held {
     bytes: usize,
@@ -134,7 +135,7 @@ impl Held {
     /// Bytes of rows that one answer may take.
     pub const MAX_BYTES: usize = 1 << 30;
 
-    /// Counts the rows of a batch.
+    /// Returns counts the rows of a batch.
     ///
     /// # Errors
     /// With the ones before they are more than an answer may take.

@@ -9,9 +9,9 @@ use tokio::sync::watch;
 
 use crate::{Error, Result};
 
-/// Asks all questions that carry it to stop: each ends with [`Error::Cancelled`] as soon as it notices.
-/// Copies are the same switch, which is not switched back: each question that is given up on its own has its
-/// own.
+/// Stops all questions that carry it: each ends with [`Error::Cancelled`] as soon as it notices.
+/// Copies are the same switch, which is not switched back: each question that can be given up on
+/// its own has its own switch.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<watch::Sender<bool>>);
 

@@ -38,7 +38,7 @@ pub(crate) struct Tables {
     /// Rules for the names of processes.
     names: Option<Arc<RenameRules>>,
     has_trace_id: bool,
-    /// Tables that were recorded and that an extract does without.
+    /// Tables that were recorded and that an extract was made without.
     left_out: Arc<BTreeSet<String>>,
 }
 
@@ -70,7 +70,7 @@ impl Tables {
         }
     }
 
-    /// These tables, where processes have these names.
+    /// Returns these tables with other names of processes.
     pub(crate) fn with_names(self: &Arc<Self>, names: Option<Arc<RenameRules>>) -> Arc<Self> {
         // Copies share everything but the names, so that files that were opened stay open.
         if self.names == names {
@@ -110,7 +110,7 @@ impl Tables {
             .then(|| self.sources.iter().any(|source| source.has_rows(table)))
     }
 
-    /// Rows of a table that is a file, of all sources.
+    /// Returns rows of a table that is a file, of all sources.
     pub(crate) fn row_count(&self, table: &str) -> u64 {
         self.sources
             .iter()
@@ -118,22 +118,22 @@ impl Tables {
             .sum()
     }
 
-    /// Tables that an extract does without, though the trace has their events.
+    /// Returns tables that an extract was made without, although the trace has their events.
     pub(crate) fn left_out(&self) -> &BTreeSet<String> {
         &self.left_out
     }
 
-    /// Paths of the sources, as they were named.
+    /// Returns the paths of the sources, as they were named.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().map(|source| source.path.as_str())
     }
 
-    /// The traces that sources were made of, as they were named.
+    /// Returns the traces that sources were made of, as they were named.
     pub(crate) fn traces(&self) -> impl Iterator<Item = Option<&str>> {
         self.sources.iter().map(|source| source.trace.as_deref())
     }
 
-    /// Path and manifest of the sources that are extracts.
+    /// Returns the path and manifest of the sources that are extracts.
     pub(crate) fn manifests(&self) -> impl Iterator<Item = (&str, &Manifest)> {
         self.sources
             .iter()
@@ -155,7 +155,7 @@ impl Tables {
             .find_map(|file| file.examine().err())
     }
 
-    /// A time or a size that no recording has.
+    /// Returns an error about a time or a size that no recording has.
     pub(crate) fn strange_number(&self) -> Option<StoreError> {
         self.files().find_map(|file| {
             let declared = self.declared.get(&*file.name)?.declared();
@@ -180,7 +180,7 @@ impl Tables {
         &self.loader
     }
 
-    /// A declared table.
+    /// Returns a declared table.
     pub(crate) fn declared(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
         if name == TopicInfo::TABLE.name {
             return self.topics().ok().map(|table| Arc::new(table) as _);
@@ -206,7 +206,7 @@ impl Tables {
         self.sources.len()
     }
 
-    /// The table [`EXTRACT`] for plans.
+    /// Returns the table [`EXTRACT`] for plans.
     pub(crate) fn extract_source(&self) -> Result<Arc<dyn TableSource>> {
         Ok(provider_as_source(Arc::new(self.extracts()?)))
     }
@@ -220,7 +220,7 @@ impl Tables {
         ))
     }
 
-    /// The traces of the extracts.
+    /// Returns the traces of the extracts.
     fn run_ids(&self) -> Vec<i64> {
         self.sources.iter().map(|source| source.run_id()).collect()
     }
@@ -231,7 +231,8 @@ impl Tables {
         distinct.len() == self.sources.len()
     }
 
-    /// The table `topic`, by the manifests: hundreds of files with the same rows need not be opened.
+    /// Returns the table `topic`, from the manifests: hundreds of files with the same rows need not
+    /// be opened.
     fn topics(&self) -> Result<MemTable> {
         let schema = schema_of(TopicInfo::TABLE, self.has_trace_id());
         let mut rows = <TopicInfo as Row>::Columns::default();
@@ -259,7 +260,7 @@ impl Tables {
         MemTable::try_new(schema, vec![vec![batch]])
     }
 
-    /// The table `extract`: one row for each source.
+    /// Returns the table `extract`: one row for each source.
     fn extracts(&self) -> Result<MemTable> {
         let schema = EXTRACT.schema();
         let texts = |text: fn(&Source) -> &str| {

@@ -15,13 +15,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Nothing to ask was named.
+    /// No extract was named.
     #[error("no extract was named")]
     NoSource,
     /// An extract cannot be opened.
     #[error(transparent)]
     Extract(#[from] StoreError),
-    /// The system starts no threads.
+    /// The system cannot start threads.
     #[error("cannot start the threads that answer questions")]
     Threads(#[source] io::Error),
     /// The engine ended without an answer: a defect.
@@ -52,7 +52,7 @@ pub enum Error {
         /// Its first words.
         found: String,
     },
-    /// SQL that is not understood.
+    /// The SQL is invalid.
     #[error("{message}{}", at(*.position))]
     Sql {
         /// The error message.
@@ -65,23 +65,23 @@ pub enum Error {
     /// A parameter of a question.
     #[error("{}expected {expected}, found {found:?}", of_question(question))]
     Parameter {
-        /// The question; empty for SQL that was written.
+        /// The question; empty for SQL of the user.
         question: String,
         /// The expected parameter, or the list of known parameters.
         expected: String,
         /// The given text.
         found: String,
     },
-    /// The answer needs more memory than it may have, and cannot be computed in parts.
+    /// The answer exceeds the memory limit, and cannot be computed in parts.
     #[error("the answer needs more memory than it may have: {message}")]
     Memory {
         /// The operation that needed the memory.
         message: String,
     },
-    /// The rows of the answer take more memory than is given to rows that are kept.
+    /// The rows of the answer exceed the memory limit for kept rows.
     #[error("the rows of the answer take more than {} MiB of memory", limit >> 20)]
     TooMuch {
-        /// Bytes that they may take.
+        /// Limit in bytes.
         limit: usize,
     },
     /// The rows cannot be written.
@@ -136,7 +136,7 @@ impl Error {
     }
 }
 
-/// The hint for SQL where no better one is known.
+/// The hint for SQL without a better one.
 const REFERENCE: &str = "the SQL is that of DataFusion; docs/sql.md lists tables and functions, `etwkit sql --show-schema` the columns";
 
 fn of_question(name: &str) -> String {
@@ -157,7 +157,7 @@ fn at(position: Option<(u64, u64)>) -> String {
         .unwrap_or_default()
 }
 
-/// The error of an extract that the engine handed through.
+/// Returns the error of an extract that the engine passed on.
 fn of_extract(error: &DataFusionError) -> Option<Error> {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = next {
@@ -188,7 +188,7 @@ pub(crate) fn may_be_damage(error: &DataFusionError) -> bool {
     )
 }
 
-/// An error of parsing or planning.
+/// Converts an error of parsing or planning.
 pub(crate) fn from_planning(error: &DataFusionError) -> Error {
     if let Some(known) = of_extract(error) {
         return known;
@@ -225,7 +225,7 @@ pub(crate) fn from_planning(error: &DataFusionError) -> Error {
     }
 }
 
-/// An error of computing rows.
+/// Converts an error of computing rows.
 pub(crate) fn from_execution(error: &DataFusionError) -> Error {
     if let Some(known) = of_extract(error) {
         return known;
@@ -265,7 +265,7 @@ fn plain(error: &DataFusionError) -> String {
         .to_owned()
 }
 
-/// The error inside wrappers, and the position that one of them knows.
+/// Returns the error inside wrappers, and the position that one of them has.
 fn innermost<'e>(
     error: &'e DataFusionError,
     position: &mut Option<(u64, u64)>,

@@ -12,7 +12,7 @@ use datafusion::parquet::file::properties::WriterProperties;
 use crate::{Answer, Error, Result};
 
 impl Answer {
-    /// Writes all rows as a Parquet file, as they come. Returns how many there were.
+    /// Writes all rows as a Parquet file, batch by batch. Returns their number.
     ///
     /// # Errors
     /// An error of the answer, or the file cannot be written.
@@ -33,8 +33,8 @@ impl Answer {
         Ok(rows)
     }
 
-    /// Writes all rows as a stream of Arrow messages (the IPC format, without compression, which every reader
-    /// knows), as they come. Returns how many there were.
+    /// Writes all rows as a stream of Arrow messages (the IPC format, without compression, which
+    /// every reader knows), batch by batch. Returns their number.
     ///
     /// # Errors
     /// An error of the answer, or one of `out`. What was written has no end mark then, so that no reader

@@ -9,7 +9,7 @@
 pub struct Pattern(String);
 
 impl Pattern {
-    /// The pattern; its case does not matter.
+    /// Creates a pattern; its case does not matter.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(text.to_lowercase())
@@ -52,7 +52,7 @@ impl Pattern {
     }
 }
 
-/// The parts of a filter between its `;`: whether one excludes, and its text.
+/// Returns the parts of a filter between its `;`: whether each excludes, and its text.
 fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
     text.split(';').map(str::trim).filter_map(|part| {
         let (excludes, part) = part
@@ -86,7 +86,7 @@ pub struct TextFilter {
 }
 
 impl TextFilter {
-    /// The filter that the text writes down; every text is one.
+    /// Parses a filter; every text is valid.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut filter = Self::default();
@@ -132,7 +132,7 @@ fn matches_a_line(pattern: &Pattern, text: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ProcessPattern {
     Pid(i64),
-    /// As it is written, or as `name(pid)` if it looks like a process in an answer.
+    /// The text as it is written, or as `name(pid)` if it looks like a process in an answer.
     Name(Pattern, Option<Pattern>),
 }
 
@@ -198,7 +198,7 @@ pub struct ProcessFilter {
 }
 
 impl ProcessFilter {
-    /// The filter that the text writes down; every text is one.
+    /// Parses a filter; every text is valid.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut filter = Self::default();
@@ -231,7 +231,8 @@ impl ProcessFilter {
     }
 }
 
-/// In lower case: the name and the name without `.exe`, each alone and with the process id.
+/// Returns the spellings in lower case: the name and the name without `.exe`, each alone and with
+/// the process id.
 fn spellings(name: &str, pid: Option<i32>) -> Vec<String> {
     let name = name.to_lowercase();
     let stem = name.strip_suffix(".exe").map(str::to_owned);

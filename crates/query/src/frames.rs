@@ -1,7 +1,7 @@
 //! Frames, methods and modules by number: the names of frames, and the frames of stacks.
 //!
-//! They are read once for a session, when something first asks for them; memory grows with the distinct
-//! frames and stack nodes of the extracts.
+//! They are read once for a session, on the first access; memory grows with the distinct frames and
+//! stack nodes of the extracts.
 
 mod load;
 mod rooted;
@@ -17,7 +17,7 @@ use etwkit_trace::tags::Tagged;
 pub(crate) use load::Loader;
 pub use rooted::Rooted;
 
-/// Deeper stacks are damage: Windows records a few hundred frames.
+/// Maximum number of frames. Deeper stacks are damage: Windows records a few hundred frames.
 const MAX_FRAMES: usize = 4096;
 /// Bytes of the text of one stack. Real ones have some ten thousand; a stranger's extract may join a long
 /// chain with long names.
@@ -32,13 +32,13 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Frames and stacks of one extract.
+    /// Returns frames and stacks of one extract.
     #[must_use]
     pub fn trace(&self, trace_id: i32) -> Option<&TraceFrames> {
         self.traces.get(usize::try_from(trace_id).ok()?)
     }
 
-    /// Frames and stacks of all extracts, by `trace_id`.
+    /// Returns frames and stacks of all extracts, by `trace_id`.
     #[must_use]
     pub fn traces(&self) -> &[TraceFrames] {
         &self.traces
@@ -55,13 +55,13 @@ pub struct TraceFrames {
     frames: Vec<Frame>,
     modules: Vec<Option<Module>>,
     methods: Vec<Option<Method>>,
-    /// Tags by the set `default`, once they were asked for.
+    /// Tags of the set `default`, after the first access.
     by_default: OnceLock<Arc<Tagged>>,
-    /// Stacks by their methods, once they were asked for.
+    /// Stacks by their methods, after the first access.
     rooted: OnceLock<Rooted>,
 }
 
-/// A node of the tree of stacks; −1 is none.
+/// A node of the tree of stacks; −1 means none.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     parent: i32,
@@ -79,10 +79,10 @@ impl Node {
 struct Frame {
     module: i32,
     method: i32,
-    /// Offset in the module; nothing for code that was compiled at run time.
+    /// Offset in the module; missing for code that was compiled at run time.
     rva: Option<i64>,
     address: i64,
-    /// Frames of one method have the same number.
+    /// Identity of the method: frames of one method have the same number.
     identity: u32,
 }
 
@@ -103,13 +103,13 @@ fn at<T>(all: &[T], number: i32) -> Option<&T> {
 }
 
 impl TraceFrames {
-    /// Number of stack nodes: they are called 0 up to this.
+    /// Returns the number of stack nodes, which are numbered from 0.
     #[must_use]
     pub fn stacks(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Number of frames: they are called 0 up to this.
+    /// Returns the number of frames, which are numbered from 0.
     #[must_use]
     pub fn frames(&self) -> usize {
         self.frames.len()
@@ -125,8 +125,8 @@ impl TraceFrames {
             .filter(|frame| *frame >= 0)
     }
 
-    /// The caller of the innermost frame of a stack, as a stack, and that frame; −1 is none. Callers have
-    /// smaller numbers.
+    /// Returns the caller of the innermost frame of a stack, as a stack, and that frame; −1 means
+    /// none. Callers have smaller numbers.
     #[must_use]
     pub fn node(&self, stack_id: i32) -> Option<(Option<i32>, i32)> {
         let node = at(&self.nodes, stack_id)?;
@@ -136,7 +136,8 @@ impl TraceFrames {
         ))
     }
 
-    /// All nodes from a stack to its outermost caller, by the number of their frame; −1 is none.
+    /// Returns all nodes from a stack to its outermost caller, by the number of their frame; −1
+    /// means none.
     fn walk(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
         let mut next = stack_id;
         std::iter::from_fn(move || {
@@ -147,8 +148,9 @@ impl TraceFrames {
         })
     }
 
-    /// Appends the text of a stack: a line for each frame, innermost first. Where frames are left out, since
-    /// there are more than 4,096 or their text is longer than 1 MiB, the last line says so.
+    /// Appends the text of a stack: a line for each frame, innermost first. If frames are left out,
+    /// since there are more than 4,096 or their text is longer than 1 MiB, the last line is a note
+    /// about that.
     pub fn write_stack(&self, stack_id: i32, out: &mut String) {
         let begin = out.len();
         for (depth, frame) in self.walk(stack_id).enumerate() {
@@ -173,7 +175,7 @@ impl TraceFrames {
         Some(at(&self.frames, frame_id)?.identity)
     }
 
-    /// The name of a frame's method, if it has one.
+    /// Returns the name of a frame's method, if it has one.
     #[must_use]
     pub fn method(&self, frame_id: i32) -> Option<&str> {
         Some(&self.named(frame_id)?.name)
@@ -192,7 +194,7 @@ impl TraceFrames {
         module(frame.module).or_else(|| module(self.named(frame_id)?.module))
     }
 
-    /// Number of the module that holds the code of a frame.
+    /// Returns the number of the module that holds the code of a frame.
     #[must_use]
     pub fn module_id(&self, frame_id: i32) -> Option<i32> {
         at(&self.frames, frame_id)
@@ -200,7 +202,7 @@ impl TraceFrames {
             .filter(|module| *module >= 0)
     }
 
-    /// Path of the file that holds the code of a frame.
+    /// Returns the path of the file that holds the code of a frame.
     #[must_use]
     pub fn module_path(&self, frame_id: i32) -> Option<&str> {
         let frame = at(&self.frames, frame_id)?;
@@ -209,8 +211,8 @@ impl TraceFrames {
             .map(|module| &*module.path)
     }
 
-    /// Offset of a frame in the module that holds its code; nothing without one, and for code that was
-    /// compiled at run time.
+    /// Returns the offset of a frame in the module that holds its code; `None` without a module,
+    /// and for code that was compiled at run time.
     #[must_use]
     pub fn offset(&self, frame_id: i32) -> Option<i64> {
         at(&self.frames, frame_id)
@@ -218,8 +220,8 @@ impl TraceFrames {
             .rva
     }
 
-    /// The method of a frame, without a name the offset in its module or its address: `+0x1a2b`. Nothing for
-    /// a frame that is not there.
+    /// Returns the method of a frame; without a name the offset in its module or its address:
+    /// `+0x1a2b`. `None` for a frame that does not exist.
     #[must_use]
     pub fn method_or_offset(&self, frame_id: i32) -> Option<String> {
         let frame = at(&self.frames, frame_id)?;
@@ -240,9 +242,9 @@ impl TraceFrames {
         at(&self.methods, at(&self.frames, frame_id)?.method)?.as_ref()
     }
 
-    /// Appends the text of a frame: `module!method`; without a name `module+0x1a2b`, the offset in the
-    /// module; without a module `?!method` or `?!0x7ff812345678`, the address. Nothing for a frame that is
-    /// not there.
+    /// Appends the text of a frame: `module!method`; without a name `module+0x1a2b`, the offset in
+    /// the module; without a module `?!method` or `?!0x7ff812345678`, the address. Appends nothing
+    /// for a frame that does not exist.
     pub fn write(&self, frame_id: i32, out: &mut String) {
         let Some(frame) = at(&self.frames, frame_id) else {
             return;
@@ -256,7 +258,7 @@ impl TraceFrames {
         };
     }
 
-    /// The text of a frame, see [`TraceFrames::write`].
+    /// Returns the text of a frame, see [`TraceFrames::write`].
     #[must_use]
     pub fn text(&self, frame_id: i32) -> String {
         let mut text = String::new();
@@ -264,7 +266,7 @@ impl TraceFrames {
         text
     }
 
-    /// For each stack whether one of its frames, by number, is among the chosen ones.
+    /// Returns, for each stack, whether one of its frames, by number, is among the chosen ones.
     #[must_use]
     pub fn stacks_with(&self, chosen: impl Fn(i32) -> bool) -> Vec<bool> {
         let chosen: Vec<bool> = (0..self.frames.len())
@@ -279,7 +281,7 @@ impl TraceFrames {
         with
     }
 
-    /// For each stack its number in any trace, see `etwkit_trace::code_hash`.
+    /// Returns, for each stack, its number in any trace, see `etwkit_trace::code_hash`.
     #[must_use]
     pub fn stack_hashes(&self) -> Vec<i64> {
         let module = |number| {

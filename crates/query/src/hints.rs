@@ -5,16 +5,17 @@ use datafusion::common::utils::datafusion_strsim::normalized_levenshtein;
 
 use crate::tables;
 
-/// Least similarity of a name that is offered, from 0 to 1.
+/// Minimum similarity of a suggested name, from 0 to 1.
 const SIMILAR: f64 = 0.45;
 /// Maximum distance of another name's similarity from the best one.
 const CLOSE_TO_BEST: f64 = 0.15;
-/// Names that are offered.
+/// Maximum number of suggested names.
 const OFFERED: usize = 3;
-/// Names that are listed where none is similar.
+/// Maximum number of names to list if none is similar.
 const LISTED: usize = 80;
 
-/// Message and hint for a table or function that does not exist; other messages of the planner as they are.
+/// Returns message and hint for a table or function that does not exist; other messages of the
+/// planner unchanged.
 pub(crate) fn of_plan(message: &str) -> (String, Option<String>) {
     if let Some(name) = message
         .strip_prefix("table '")
@@ -51,7 +52,7 @@ pub(crate) fn of_plan(message: &str) -> (String, Option<String>) {
     (message.to_owned(), hint)
 }
 
-/// Message and hint where the arguments of a function are of types that it does not take.
+/// Returns message and hint if the arguments of a function have the wrong types.
 fn of_arguments(message: &str) -> Option<(String, Option<String>)> {
     let (_, call) =
         message.split_once("No function matches the given name and argument types '")?;
@@ -172,7 +173,7 @@ pub(crate) fn of_execution(message: &str) -> &'static str {
     "try_cast and nullif give NULL where a value cannot be computed; `etwkit sql --show-schema` shows the types"
 }
 
-/// Message and hint for a column that does not exist or that several tables have.
+/// Returns message and hint for a column that does not exist or that several tables have.
 pub(crate) fn of_schema(error: &SchemaError) -> (String, Option<String>) {
     match error {
         SchemaError::FieldNotFound {
@@ -203,7 +204,8 @@ pub(crate) fn of_schema(error: &SchemaError) -> (String, Option<String>) {
     }
 }
 
-/// The known name that is most like another one, if they differ in no more than three of ten letters.
+/// Returns the known name most similar to another one, if they differ in no more than three of ten
+/// letters.
 #[must_use]
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     const LEAST: f64 = 0.7;
@@ -214,7 +216,7 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     (best.0 >= LEAST).then_some(best.1)
 }
 
-/// The most similar of the names that there are, at most three. Wildcards and case do not count.
+/// Returns the most similar known names, at most three. Wildcards and case do not count.
 #[must_use]
 pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
     let name = name.to_lowercase().replace(['*', '?', '!'], "");
@@ -236,7 +238,7 @@ pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// 1 for the same name, 0 for a name that has nothing in common with it.
+/// Returns the similarity: 1 for the same name, 0 for a name that has nothing in common with it.
 fn similarity(name: &str, known: &str) -> f64 {
     // Texts of very different lengths are not alike, and comparing long ones takes long. That one is a part
     // of the other means something only for three letters or more: two are a part of almost every name.
@@ -257,7 +259,7 @@ fn similarity(name: &str, known: &str) -> f64 {
     }
 }
 
-/// Those that are similar enough, the most similar first.
+/// Returns the names that are similar enough, the most similar first.
 fn closest(mut close: Vec<(f64, &str)>) -> Vec<&str> {
     close.retain(|(similarity, _)| *similarity >= SIMILAR);
     close.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));

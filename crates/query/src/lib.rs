@@ -1,4 +1,4 @@
-//! Asks an extract in SQL: the DataFusion session, its functions and the SQL library.
+//! Queries extracts in SQL: the DataFusion session, its functions and the SQL library.
 //!
 //! [`Session`] is made from extracts (or from batches of rows, for tests) and answers SQL with batches of
 //! rows. Every declared table can be named, whether the extract holds it or not. Nothing is opened before a

@@ -37,13 +37,13 @@ static QUERIES: &[Query] = library![
     "dotnet/gc",
 ];
 
-/// All questions, in the order of the reference.
+/// Returns all questions, in the order of the reference.
 #[must_use]
 pub fn all() -> &'static [Query] {
     QUERIES
 }
 
-/// The question with that name, as `cpu/processes`.
+/// Returns the question with that name, such as `cpu/processes`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Query> {
     QUERIES.iter().find(|query| query.name == name)
@@ -65,11 +65,11 @@ pub struct Query {
 /// A parameter of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Param<'q> {
-    /// Name; the SQL says `$name`.
+    /// Name; the SQL has `$name`.
     pub name: &'q str,
     /// `text`, `int`, `float` or `bool`.
     pub kind: &'q str,
-    /// Value if none is given, as it is given; without one a value has to be given.
+    /// Default value as text; without one a value is required.
     pub default: Option<&'q str>,
     /// Its meaning.
     pub doc: &'q str,
@@ -94,7 +94,7 @@ impl Query {
         }
     }
 
-    /// A question of a user, with a name for messages.
+    /// Creates a question of a user, with a name for messages.
     #[must_use]
     pub fn own(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
@@ -114,15 +114,16 @@ impl Query {
             .unwrap_or_default()
     }
 
-    /// The parameters that it declares.
+    /// Returns the parameters that it declares.
     pub fn params(&self) -> impl Iterator<Item = Param<'_>> {
         self.text
             .lines()
             .filter_map(|line| param(line.strip_prefix("-- param ")?))
     }
 
-    /// The SQL for a session over one or over several extracts, without the comments at the top of a question
-    /// that comes with the program: lines that messages about own SQL name are lines of its file.
+    /// Returns the SQL for a session over one or over several extracts, without the comments at the
+    /// top of a built-in question. The SQL of a user keeps them, so that lines in messages are
+    /// lines of its file.
     #[must_use]
     pub fn sql(&self, several: bool) -> String {
         let is_left_out = |line: &&str| self.is_built_in && line.starts_with("--");
@@ -145,8 +146,8 @@ impl Query {
         sql + &rest
     }
 
-    /// SQL that counts the rows which the question would have without its limit, for a session over one or
-    /// over several extracts; `None` where it has no limit.
+    /// Returns SQL that counts the rows that the question would have without its limit, for a
+    /// session over one or over several extracts; `None` if it has no limit.
     pub(crate) fn count_sql(&self, several: bool) -> Option<String> {
         // The count is of the statement without its limit, which by custom of the library is its last line.
         let sql = self.sql(several);
@@ -154,7 +155,8 @@ impl Query {
         Some(format!("SELECT count(*) AS rows FROM (\n{all})"))
     }
 
-    /// The most rows that the question gives with these parameters; `None` where it has no limit.
+    /// Returns the maximum number of rows of the question with these parameters; `None` if it has
+    /// no limit.
     #[must_use]
     pub fn limit(&self, given: &[Parameter]) -> Option<usize> {
         let top = self
@@ -166,8 +168,8 @@ impl Query {
         given?.parse().ok()
     }
 
-    /// The values of its parameters: those that are given, and the defaults of the others. Types of those
-    /// that own SQL does not declare follow from its plan.
+    /// Returns the values of its parameters: the given ones, and the defaults of the others. Types
+    /// that SQL of a user does not declare follow from its plan.
     pub(crate) fn bind(&self, given: &[Parameter]) -> Result<Values> {
         let is_declared = |name: &str| self.params().any(|param| param.name == name);
         let other: Vec<&Parameter> = given
@@ -228,8 +230,8 @@ impl Query {
     }
 }
 
-/// Reads `name: type = default – meaning`; a question of a user may leave the default and the meaning out,
-/// and write a plain dash.
+/// Reads `name: type = default – meaning`; a question of a user may omit the default and the
+/// meaning, and use a plain dash.
 fn param(line: &str) -> Option<Param<'_>> {
     let (name, rest) = line.split_once(": ")?;
     let (value, doc) = [" – ", " - "]

@@ -95,7 +95,7 @@ impl Chosen {
     }
 }
 
-/// That no process passes a filter, and which ones are called nearly so.
+/// Returns a message that no process passes a filter, with similar names.
 fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
     let sql = format!("SELECT DISTINCT name, pid FROM process ORDER BY name, pid LIMIT {COMPARED}");
     let all: Vec<ProcessName> = ask(session, &sql)?;
@@ -121,7 +121,7 @@ fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
     )))
 }
 
-/// That none of these texts passes a filter, and which ones are nearly so.
+/// Returns a message that none of these texts passes a filter, with similar ones.
 fn no_text(
     session: &Session,
     what: (&str, &str),

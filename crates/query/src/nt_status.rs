@@ -1,5 +1,5 @@
-//! Names of NTSTATUS codes that processes end with, and that file systems, the registry and system calls
-//! return.
+//! Names of NTSTATUS codes: exit codes of processes, and results of file systems, the registry and
+//! system calls.
 
 use etwkit_trace::status;
 
@@ -9,13 +9,13 @@ const RUNTIMES: [(u32, &str); 2] = [
     (0xE06D_7363, "CPP_EXCEPTION"),
 ];
 
-/// The name of a warning or error.
+/// Returns the name of a warning or error.
 #[must_use]
 pub fn error_name(code: i32) -> Option<&'static str> {
     if code < 0 { status_name(code) } else { None }
 }
 
-/// The name of a status, successes included.
+/// Returns the name of a status, successes included.
 #[must_use]
 pub fn status_name(code: i32) -> Option<&'static str> {
     let code = code.cast_unsigned();

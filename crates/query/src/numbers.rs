@@ -1,7 +1,7 @@
 //! Number formats of text: the decimal mark and the grouping of digits.
 //!
-//! Our own command lines always write `1 234 567.8`; guests may follow the locale of their reader. Times are
-//! never written by it.
+//! Our own command lines always write `1 234 567.8`; command lines of other programs may follow the
+//! locale of their reader. Times never use it.
 
 use crate::time_format::seconds;
 
@@ -9,7 +9,7 @@ use crate::time_format::seconds;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Numbers {
     decimal: char,
-    /// Between groups of digits.
+    /// Separator of groups of digits.
     group: char,
     /// Digits of the group before the decimal mark, and of the groups further left; 0 means all
     /// remaining digits.
@@ -39,7 +39,7 @@ impl Numbers {
         }
     }
 
-    /// Numbers written as this one is, which has to be 1234567.8: `1.234.567,8`.
+    /// Creates the format of an example, which has to be 1234567.8: `1.234.567,8`.
     #[must_use]
     pub fn like(example: &str) -> Option<Self> {
         let digits: String = example.chars().filter(char::is_ascii_digit).collect();
@@ -79,7 +79,7 @@ impl Numbers {
         })
     }
 
-    /// Numbers with the same mark and without groups.
+    /// Returns the format with the same mark and without groups.
     #[must_use]
     pub const fn ungrouped(self) -> Self {
         Self {
@@ -88,14 +88,14 @@ impl Numbers {
         }
     }
 
-    /// A whole number in groups.
+    /// Formats a whole number in groups.
     #[must_use]
     pub fn whole(&self, number: i64) -> String {
         let sign = if number < 0 { "-" } else { "" };
         format!("{sign}{}", self.grouped(number.unsigned_abs()))
     }
 
-    /// A number without a sign in groups.
+    /// Formats a number without a sign in groups.
     #[must_use]
     pub fn grouped(&self, number: u64) -> String {
         let digits = number.to_string();
@@ -177,19 +177,19 @@ impl Numbers {
         )
     }
 
-    /// A number of JSON, without groups.
+    /// Formats a number of JSON, without groups.
     #[must_use]
     pub fn json(&self, number: &serde_json::Number) -> String {
         self.marked(number.to_string())
     }
 
-    /// A number with all its digits, without groups.
+    /// Formats a number with all its digits, without groups.
     #[must_use]
     pub fn all_digits(&self, number: f64) -> String {
         self.marked(number.to_string())
     }
 
-    /// A number with the mark of the locale instead of the point.
+    /// Replaces the point in a number with the mark of the locale.
     fn marked(&self, number: String) -> String {
         if self.decimal == '.' {
             number
@@ -199,7 +199,7 @@ impl Numbers {
     }
 }
 
-/// A quotient, rounded half to even.
+/// Returns a quotient, rounded half to even.
 #[must_use]
 pub fn rounded(number: i64, unit: i64) -> i64 {
     let (number, unit) = (i128::from(number), i128::from(unit.max(1)));

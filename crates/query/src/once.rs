@@ -18,11 +18,11 @@ use datafusion::sql::sqlparser::ast::Statement as Sql;
 
 use crate::{Answer, Result, error, statement};
 
-/// Bytes of the rows of a part that are kept.
+/// Maximum size in bytes of the rows of a part that are kept.
 // Several parts are held at the same time, outside of the memory that the engine accounts for.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Names of the parts of a statement.
+/// Returns names of the parts of a statement.
 ///
 /// # Errors
 /// SQL that is not understood.
@@ -41,7 +41,7 @@ pub(crate) fn parts(sql: &str) -> Result<HashSet<String>> {
     Ok(parts.map(|part| name(part.alias.name)).collect())
 }
 
-/// The plan with the rows of each part that it uses several times. `run` answers a plan.
+/// Returns the plan with the rows of each part that it uses several times. `run` answers a plan.
 ///
 /// # Errors
 /// A part cannot be computed.
@@ -124,7 +124,7 @@ fn is_part(node: &LogicalPlan, parts: &HashSet<String>) -> datafusion::error::Re
     Ok(!differs)
 }
 
-/// The rows of an answer, unless they take more memory than that.
+/// Returns the rows of an answer, unless they take more memory than `most`.
 fn kept(answer: Answer, most: usize) -> Result<Option<Vec<RecordBatch>>> {
     let (mut rows, mut bytes) = (Vec::new(), 0_usize);
     for batch in answer {
@@ -138,7 +138,7 @@ fn kept(answer: Answer, most: usize) -> Result<Option<Vec<RecordBatch>>> {
     Ok(Some(rows))
 }
 
-/// A plan that reads the rows of a part; nothing where they are not as the plan said.
+/// Returns a plan that reads the rows of a part; `None` if they differ from the schema of the plan.
 fn scan(part: &LogicalPlan, rows: &[RecordBatch]) -> Option<LogicalPlan> {
     let LogicalPlan::SubqueryAlias(named) = part else {
         return None;

@@ -9,9 +9,9 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 
-/// The plan with a limit above each aggregate without groups, if it has a condition at all. Inner questions
-/// of expressions stay as they are: the engine turns those that name columns of the outer one into joins,
-/// which a limit would keep it from.
+/// Returns the plan with a limit above each aggregate without groups, if it has a condition at all.
+/// Subqueries of expressions stay as they are: the engine turns subqueries that name columns of the
+/// outer one into joins, which a limit would prevent.
 ///
 /// # Errors
 /// The engine cannot build the plan.

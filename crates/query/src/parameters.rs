@@ -14,7 +14,7 @@ use datafusion::logical_expr::LogicalPlan;
 
 use crate::{Error, Result, error};
 
-/// Types that can be stated, by their words.
+/// Names of the types that can be declared.
 const TYPES: [(&str, DataType); 4] = [
     ("text", DataType::Utf8),
     ("int", DataType::Int64),
@@ -27,14 +27,14 @@ const TYPES: [(&str, DataType); 4] = [
 pub struct Parameter {
     /// Name; the SQL says `$name`.
     pub name: String,
-    /// Type, if the user says one.
+    /// Type, if the user gives one.
     pub kind: Option<DataType>,
     /// Value.
     pub text: String,
 }
 
 impl Parameter {
-    /// A value without a type.
+    /// Creates a value without a type.
     #[must_use]
     pub fn new(name: &str, text: &str) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Parameter {
     }
 }
 
-/// `NAME=VALUE` or `NAME:TYPE=VALUE`.
+/// Parses `NAME=VALUE` or `NAME:TYPE=VALUE`.
 impl FromStr for Parameter {
     type Err = Error;
 
@@ -74,7 +74,7 @@ impl FromStr for Parameter {
     }
 }
 
-/// The type of that word.
+/// Returns the type of that name.
 pub(crate) fn kind(word: &str) -> Option<DataType> {
     TYPES
         .into_iter()
@@ -82,7 +82,8 @@ pub(crate) fn kind(word: &str) -> Option<DataType> {
         .map(|(_, kind)| kind)
 }
 
-/// A text as a value of a type; a number or truth value, if no type is known and it looks like one.
+/// Converts a text to a value of a type; to a number or boolean, if no type is known and it looks
+/// like one.
 pub(crate) fn value(text: &str, kind: Option<&DataType>) -> Option<ScalarValue> {
     match kind {
         Some(kind) if kind.is_string() => Some(ScalarValue::Utf8(Some(text.to_owned()))),
@@ -108,16 +109,16 @@ pub(crate) fn value(text: &str, kind: Option<&DataType>) -> Option<ScalarValue> 
 /// Values for a statement.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
-    /// Name of the question of the library, for messages; empty for SQL that was written.
+    /// Name of the question of the library, for messages; empty for SQL of the user.
     pub(crate) question: String,
-    /// Those that have a type.
+    /// Values with a type.
     pub(crate) typed: Vec<(String, ScalarValue)>,
-    /// Those whose types follow from the statement.
+    /// Values whose types follow from the statement.
     pub(crate) open: Vec<Parameter>,
 }
 
 impl Values {
-    /// Puts them into a plan, which has to name all of them, and no others.
+    /// Inserts them into a plan, which has to name all of them, and no others.
     pub(crate) fn bind(self, plan: LogicalPlan) -> Result<LogicalPlan> {
         let failed = |e| error::from_planning(&e);
         let types = plan.get_parameter_types().map_err(failed)?;

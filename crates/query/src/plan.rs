@@ -7,7 +7,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use crate::functions;
 
-/// Names of the tables that a plan reads.
+/// Returns names of the tables that a plan reads.
 pub(crate) fn scanned(plan: &LogicalPlan) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     // This visitor never fails.

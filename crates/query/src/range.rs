@@ -104,7 +104,7 @@ impl Unit {
 pub struct RangeError {
     /// The text.
     pub text: String,
-    /// Number of the character at which it goes wrong, from 1.
+    /// Number of the character with the error, from 1.
     pub position: usize,
     /// The problem at this position.
     pub problem: String,
@@ -131,7 +131,7 @@ impl Default for Range {
 }
 
 impl fmt::Display for Range {
-    /// As it is parsed, without units: nanoseconds, bytes or a count.
+    /// Writes the form that is parsed, without units: nanoseconds, bytes or a count.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.min, self.max) {
             (min, i64::MAX) => write!(f, "{min}.."),
@@ -153,7 +153,7 @@ impl Range {
         Parser { text, unit }.range()
     }
 
-    /// As [`Range::parse`] reads it for an option of this unit.
+    /// Formats it in the form that [`Range::parse`] reads for an option of this unit.
     #[must_use]
     pub fn with_unit(&self, unit: Unit) -> String {
         let unit = match unit.dimension() {
@@ -184,12 +184,13 @@ impl Range {
     }
 }
 
-/// A part of a trace as a user wrote it: in seconds, or with clock times, whose place depends on the trace.
+/// A part of a trace as written by a user: in seconds, or with clock times, whose position depends
+/// on the trace.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Part {
     /// In nanoseconds since the start of the trace.
     Known(Range),
-    /// With clock times; an end that is missing has no limit.
+    /// With clock times; a missing end has no limit.
     Clock(Option<Written>, Option<Written>),
 }
 
@@ -307,7 +308,7 @@ impl Parser<'_> {
         Some(at)
     }
 
-    /// The number with its unit, at that offset of the text; none if there is only space.
+    /// Returns the number with its unit, at that offset of the text; `None` if there is only space.
     fn number(&self, start: usize, text: &str) -> Result<Option<i64>, RangeError> {
         let start = start + (text.len() - text.trim_start().len());
         let text = text.trim();

@@ -12,7 +12,7 @@ use crate::tables;
 /// An exemplary question: its description and its SQL.
 pub type Question = (&'static str, &'static str);
 
-/// Questions that show how tables, functions and stacks go together.
+/// Questions that combine tables, functions and stacks.
 pub const QUESTIONS: &[Question] = &[
     (
         "Which processes used the CPU, in milliseconds?",
@@ -80,7 +80,7 @@ ORDER BY d.init_ns",
     ),
 ];
 
-/// The page, in Markdown, with the questions of that library.
+/// Returns the page, in Markdown, with the questions of that library.
 #[must_use]
 pub fn page<'q>(library: impl Iterator<Item = &'q Query>) -> String {
     let mut page = String::from(INTRODUCTION);
@@ -212,7 +212,7 @@ fn write_table(page: &mut String, table: &Table) {
     }
 }
 
-/// Type of a column for people: `?` says that values may be missing.
+/// Returns the type of a column for people: `?` means that values may be missing.
 #[must_use]
 pub fn type_text(column: &Column) -> String {
     let kind = match column.kind {

@@ -37,22 +37,22 @@ const SUPPLIED: [(&str, &str); 4] = [
 /// its name counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenameRules {
-    /// In the order of the file, by the name of the executable in lower case.
+    /// Rules in the order of the file, by the lowercase name of the executable.
     rules: HashMap<String, Vec<Rule>>,
 }
 
 /// A rule, with the new name of the processes that it matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rule {
-    /// Parts of the command line that all have to be there, in lower case.
+    /// Lowercase parts of the command line that all have to be present.
     with: Vec<String>,
-    /// Parts of which none may be there, in lower case.
+    /// Lowercase parts that must all be absent.
     without: Vec<String>,
     name: String,
 }
 
 impl RenameRules {
-    /// The rules that apply without a file.
+    /// Returns the rules that apply without a file.
     #[must_use]
     pub fn supplied() -> Self {
         let rule = |(part, name): (&str, &str)| Rule {
@@ -104,7 +104,7 @@ impl RenameRules {
     }
 }
 
-/// The executable that a rule is about, and the rule.
+/// Returns the executable of a rule, and the rule.
 fn rule(source: &Source<'_>, element: &Element) -> Result<(String, Rule), FileError> {
     source.check(
         element,

@@ -16,7 +16,7 @@ use crate::functions::{Scalar, arguments};
 use crate::provider::DeclaredTable;
 use crate::rename::RenameRules;
 
-/// Columns that rules know.
+/// Columns that rules use.
 const NAME: &str = "name";
 const COMMAND_LINE: &str = "command_line";
 

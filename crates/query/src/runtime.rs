@@ -18,13 +18,14 @@ use tokio::task::JoinHandle;
 
 use crate::{Cancel, Error, Result};
 
-/// Planning walks expressions and plans recursively; the usual 2 MiB end at a few hundred terms.
+/// Stack size. Planning walks expressions and plans recursively; the usual 2 MiB overflow at a few
+/// hundred terms.
 const STACK_BYTES: usize = 16 << 20;
 
-/// Threads of one statement, at most.
+/// Maximum number of threads of one statement.
 const MAX_WORKERS: usize = 256;
 
-/// Threads that wait for the next statement, at most, for each processor; they sleep.
+/// Maximum number of threads that wait for the next statement, for each processor; they sleep.
 const SPARE_FOR_EACH_PROCESSOR: usize = 8;
 
 /// Sets of threads without a statement, oldest return first. Abandoned work may still run on some
@@ -61,7 +62,7 @@ impl Workers {
     }
 }
 
-/// Threads that one statement has to itself; others may have them when this is dropped.
+/// Threads of one statement; other statements may get them when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Threads(Option<Workers>);
 
@@ -83,7 +84,7 @@ impl Threads {
         })))
     }
 
-    /// Taken until this is dropped; the error is never seen.
+    /// Returns the threads, which are present until this is dropped; the error never occurs.
     fn runtime(&self) -> Result<&Runtime> {
         self.0
             .as_ref()
@@ -99,13 +100,13 @@ impl Threads {
         Ok(self.runtime()?.spawn(work))
     }
 
-    /// Waits on the calling thread, which is none of these, for something that they do.
+    /// Waits on the calling thread, which is not one of these, for their work.
     pub(crate) fn block_on<T>(&self, waiting: impl Future<Output = Result<T>>) -> Result<T> {
         self.runtime()?.block_on(waiting)
     }
 
-    /// Does the work on them and waits for it, or until it is given up. Work that computes goes on to its
-    /// next pause then.
+    /// Runs the work on them and waits for it, or until it is given up. Running work then continues
+    /// to its next pause.
     pub(crate) fn wait_for<T: Send + 'static>(
         &self,
         cancel: &Cancel,

@@ -55,7 +55,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// 2 GiB, and as many partitions as there are processors.
+    /// Returns 2 GiB, and as many partitions as there are processors.
     fn default() -> Self {
         let partitions = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self {
@@ -75,7 +75,7 @@ pub struct Session {
     batch: Option<Member>,
     /// True if a question named methods.
     asked_methods: Arc<AtomicBool>,
-    /// Tables that questions named and that an extract does without.
+    /// Tables that questions named and that an extract was made without.
     asked_left_out: Arc<Mutex<BTreeSet<String>>>,
 }
 
@@ -86,8 +86,8 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    /// A session over sources. Each table has two leading columns: `trace_id`, which counts them from 0, and
-    /// `run_id`.
+    /// Creates a session over sources. Each table has two leading columns: `trace_id`, which counts
+    /// them from 0, and `run_id`.
     ///
     /// # Errors
     /// No source; the engine cannot be set up.
@@ -103,8 +103,8 @@ impl Session {
         Ok(Self::over(engine, None))
     }
 
-    /// A session over the same extracts that answers in another way, with tags and a switch of its own. Both
-    /// share files that one of them has opened, and frames that one has read.
+    /// Creates a session over the same extracts with other options, with its own tags and its own
+    /// switch. Both share open files, and frames that were read.
     ///
     /// # Errors
     /// The engine cannot be set up.
@@ -148,7 +148,7 @@ impl Session {
         self.engine.tables().each().map(only).collect()
     }
 
-    /// A session over the extracts at these paths.
+    /// Creates a session over the extracts at these paths.
     ///
     /// # Errors
     /// One of them cannot be opened; see also [`Session::new`].
@@ -160,7 +160,7 @@ impl Session {
         Self::new(sources, &Options::default())
     }
 
-    /// A session over rows in memory, as one extract with the name `memory`.
+    /// Creates a session over rows in memory, as one extract with the name `memory`.
     ///
     /// # Errors
     /// The engine cannot be set up.
@@ -174,7 +174,7 @@ impl Session {
         self.engine.use_tags(sets);
     }
 
-    /// The sets that [`Session::use_tags`] was given last.
+    /// Returns the sets of the last [`Session::use_tags`].
     #[must_use]
     pub fn tags(&self) -> Arc<[TagSet]> {
         self.engine
@@ -206,7 +206,8 @@ impl Session {
         self.engine.tables().is_imported()
     }
 
-    /// Path and manifest of the extracts, in the order in which they were named; rows in memory have none.
+    /// Returns the path and manifest of the extracts, in the order in which they were named; rows
+    /// in memory have none.
     pub fn manifests(&self) -> impl Iterator<Item = (&str, &Manifest)> {
         self.engine.tables().manifests()
     }
@@ -216,8 +217,8 @@ impl Session {
         self.asked_methods.swap(false, Ordering::Relaxed)
     }
 
-    /// The tables that questions named since the last call and that an extract does without, though the trace
-    /// has their events.
+    /// Returns the tables that questions named since the last call and that an extract was made
+    /// without, although the trace has their events.
     pub fn asked_left_out(&self) -> BTreeSet<String> {
         std::mem::take(
             &mut *self
@@ -245,19 +246,19 @@ impl Session {
         asked.extend(left_out.iter().filter(|table| is_named(table)).cloned());
     }
 
-    /// Path of the first extract, as it was named.
+    /// Returns the path of the first extract, as it was named.
     #[must_use]
     pub fn extract_path(&self) -> Option<&str> {
         self.engine.tables().paths().next()
     }
 
-    /// The trace that the first extract was made of, where that was named and not the extract.
+    /// Returns the trace of the first extract, if the trace was named and not the extract.
     #[must_use]
     pub fn trace_path(&self) -> Option<&str> {
         self.engine.tables().traces().next().flatten()
     }
 
-    /// Frames, methods and modules by number, read at the first call.
+    /// Returns frames, methods and modules by number, read at the first call.
     ///
     /// # Errors
     /// Reading the tables fails.
@@ -277,13 +278,14 @@ impl Session {
             })
     }
 
-    /// A number that no recording has, over which a question that computes with it failed. All rows are read
-    /// to find it.
+    /// Returns an error about a number that no recording has, and that made a computation fail. All
+    /// rows are read to find it.
     pub(crate) fn strange_number(&self) -> Option<StoreError> {
         self.engine.tables().strange_number()
     }
 
-    /// Answers one statement. Planning is done when this returns; rows come while the answer is read.
+    /// Answers one statement. Planning is done on return; rows are computed while the answer is
+    /// read.
     ///
     /// # Errors
     /// SQL that is not understood, with position and hint where they are known; a statement that does not
@@ -311,8 +313,8 @@ impl Session {
         self.engine.run(plan)
     }
 
-    /// Answers a question of the library, or one of the user with parameters. Those that are not given have
-    /// their defaults.
+    /// Answers a question of the library, or a user's question with parameters. Omitted parameters
+    /// have their defaults.
     ///
     /// # Errors
     /// A parameter that the question does not have, one without a value, or a value of the wrong type; see
@@ -377,7 +379,7 @@ impl Session {
         Ok(rows)
     }
 
-    /// Names of the tables that a statement asks, in alphabetical order.
+    /// Returns the names of the tables that a statement reads, in alphabetical order.
     ///
     /// # Errors
     /// SQL that is not understood.
@@ -390,7 +392,7 @@ impl Session {
     }
 }
 
-/// Plans questions and answers them; set up when it is first needed.
+/// Plans questions and answers them; set up on the first use.
 pub(crate) struct Engine {
     tables: Arc<Tables>,
     options: Options,
@@ -399,7 +401,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// `has_trace_id` says whether tables lead with the number of the extract.
+    /// Creates an engine; with `has_trace_id` tables lead with the number of the extract.
     pub(crate) fn new(sources: Arc<[Arc<Source>]>, options: Options, has_trace_id: bool) -> Self {
         let tables = Arc::new(Tables::new(
             sources,
@@ -422,7 +424,7 @@ impl Engine {
         &self.tables
     }
 
-    /// Threads for one statement.
+    /// Returns threads for one statement.
     fn threads(&self) -> Result<Threads> {
         Threads::take(self.options.partitions)
     }
@@ -460,7 +462,7 @@ impl Engine {
         }
     }
 
-    /// The plan of one statement.
+    /// Returns the plan of one statement.
     fn plan(&self, sql: &str, values: Values) -> Result<LogicalPlan> {
         let (sql, context) = (sql.to_owned(), self.context()?.clone());
         let is_several = self.tables.is_several();
@@ -483,13 +485,14 @@ impl Engine {
         })
     }
 
-    /// Starts answering.
+    /// Starts to answer a plan.
     pub(crate) fn run(&self, plan: LogicalPlan) -> Result<Answer> {
         let names = scanned(&plan);
         self.run_over(plan, names)
     }
 
-    /// Starts answering from tables of these names, in whose files damage is looked for if that fails.
+    /// Starts to answer a plan over tables of these names, whose files are checked for damage if
+    /// that fails.
     fn run_over(&self, plan: LogicalPlan, names: BTreeSet<String>) -> Result<Answer> {
         let (context, loader) = (self.context()?.clone(), self.tables.loader().clone());
         // Tasks of the plan continue on the threads on which they were started, so the rows come

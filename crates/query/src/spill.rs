@@ -1,8 +1,8 @@
 //! Spilling: data beyond the memory limit goes to files without a name.
 //!
-//! A file with a name outlives a program that is interrupted or killed, and a question that sorts gigabytes
-//! would leave gigabytes. The system removes a file without a name when its last user is gone, in
-//! whichever way it ended.
+//! A file with a name outlives a program that is interrupted or killed, and a question that sorts
+//! gigabytes would leave gigabytes. The system removes a file without a name when its last user is
+//! gone, however that ended.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,14 +16,14 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SpillFile, SpillWriter, TempFileFactory};
 use futures::{Stream, stream};
 
-/// Bytes that one session may have in temporary files.
+/// Maximum size in bytes of the temporary files of one session.
 const MAX_BYTES: u64 = 100 << 30;
-/// Bytes that are read at once.
+/// Number of bytes read at once.
 const PIECE: usize = 128 << 10;
 
-/// Makes temporary files in a folder.
+/// Creates temporary files in a folder.
 pub(crate) struct Spill {
-    /// `None` is the system's.
+    /// The folder; `None` is the folder of the system.
     folder: Option<PathBuf>,
     used: Arc<AtomicU64>,
 }

@@ -27,11 +27,11 @@ use crate::frames::{Frames, Loader, TraceFrames};
 use crate::provider::{RUN_ID, TRACE_ID, leading_values, schema_of};
 use crate::views::{STACK_FRAME, STACK_TEXT};
 
-/// Rows of a batch, except where one stack alone has more.
+/// Maximum number of rows of a batch, unless a single stack has more.
 const BATCH_ROWS: usize = 8192;
-/// Bytes of texts of a batch, except where one stack alone has more.
+/// Maximum size of the texts of a batch in bytes, unless a single stack has more.
 const BATCH_BYTES: usize = 8 << 20;
-/// Number of a stack: the column that filters can choose by.
+/// Number of a stack: the column that filters can use.
 const STACK_ID: &str = "stack_id";
 
 /// A table with rows for each stack.
@@ -41,7 +41,7 @@ pub(crate) enum Unrolled {
     Frames,
     /// `stack_text`: a row for each stack.
     Text,
-    /// `stack_hash`: a row for each stack, whether the file of the table has one or not.
+    /// `stack_hash`: a row for each stack, even if the file of the table has none.
     Hash,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct StackTable {
     run_ids: Vec<i64>,
 }
 
-/// Columns that filters can choose by.
+/// Returns `true` for columns that filters can use.
 fn is_id(name: &str) -> bool {
     [TRACE_ID, RUN_ID, STACK_ID].contains(&name)
 }
@@ -101,7 +101,7 @@ impl StackTable {
         }
     }
 
-    /// The stacks of a trace that the filters let through, in their order.
+    /// Returns the stacks of a trace that pass the filters, in their order.
     fn select(
         &self,
         session: &dyn Session,
@@ -142,7 +142,8 @@ impl TableProvider for StackTable {
         TableType::View
     }
 
-    /// Conditions on the numbers of stacks choose before anything is unrolled.
+    /// Returns the filters that apply to the numbers of stacks, which choose before anything is
+    /// unrolled.
     fn supports_filters_pushdown(
         &self,
         filters: &[&Expr],
@@ -279,7 +280,7 @@ impl Seen {
 }
 
 impl Part {
-    /// The next stacks, until a batch is full.
+    /// Returns the next stacks, until a batch is full.
     fn batch(&self, next: &mut usize, seen: &mut Seen) -> Result<RecordBatch> {
         let (mut rows, mut stacks, mut columns) = (0, Int32Builder::new(), Columns::default());
         let trace = self.frames.trace(self.ids.0);

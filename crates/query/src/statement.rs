@@ -12,7 +12,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::{Error, Result, error, using};
 
-/// Longest SQL text that is parsed.
+/// Maximum length of SQL text that is parsed.
 // A list of tens of thousands of ids is still accepted; the parser needs many times the text in
 // memory.
 const MAX_BYTES: usize = 1 << 20;
@@ -24,7 +24,7 @@ const MAX_STEPS: usize = 500;
 /// Steps of a join or a union, whose planning takes more.
 const STEPS_OF_A_TABLE: usize = 5;
 
-/// Parses one statement that asks something.
+/// Parses one query.
 pub(crate) fn parse(sql: &str) -> Result<Statement> {
     if sql.len() > MAX_BYTES {
         return Err(Error::TooLong {
@@ -129,7 +129,7 @@ struct Misread;
 impl Visitor for Misread {
     type Break = (&'static str, &'static str);
 
-    /// Samples of tables are read over: the answer would be of all rows.
+    /// Refuses samples of tables, which the engine ignores: the answer would be of all rows.
     fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<Self::Break> {
         match table {
             TableFactor::Table {

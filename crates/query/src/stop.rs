@@ -70,7 +70,7 @@ pub(crate) fn in_joins(
     Ok(plan.transform_up(join)?.data)
 }
 
-/// Gives the rows of its input as long as they are wanted, then an error.
+/// Returns the rows of its input as long as they are needed, then an error.
 #[derive(Debug)]
 struct Watched {
     input: Arc<dyn ExecutionPlan>,

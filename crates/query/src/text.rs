@@ -7,21 +7,21 @@ use crate::time_format::{TimeFormat, TimeWriter, seconds};
 /// The text after the name of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessFormat {
-    /// Nothing.
+    /// No text.
     None,
     /// Times of start and end.
     Times(TimeFormat),
 }
 
-/// The unit of [`Format::Kilobytes`] as declarations write it: ETWAnalyzer has another one.
+/// The unit of [`Format::Kilobytes`] in declarations: ETWAnalyzer has another one.
 const KB: &str = "kB";
 
-/// Writes values of one trace for people.
+/// Formats values of one trace for people.
 #[derive(Debug, Clone, Copy)]
 pub struct Text {
     /// Format of numbers.
     pub numbers: Numbers,
-    /// Sizes have the units of ETWAnalyzer, and no fraction.
+    /// True if sizes have the units of ETWAnalyzer, and no fraction.
     pub is_etwanalyzer: bool,
     /// Format of times.
     pub times: TimeWriter,
@@ -32,7 +32,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// This text, for times that count from another zero.
+    /// Returns this formatter for times that count from another zero.
     #[must_use]
     pub fn of_moved_times(self) -> Self {
         Self {
@@ -74,13 +74,13 @@ impl Text {
         }
     }
 
-    /// A whole number, digits in groups.
+    /// Formats a whole number, digits in groups.
     #[must_use]
     pub fn int(&self, number: i64) -> String {
         self.numbers.whole(number)
     }
 
-    /// A length of time with its unit in a line of microseconds, where ETWAnalyzer has seconds.
+    /// Formats a duration with its unit in a line of microseconds, where ETWAnalyzer has seconds.
     fn among_us(&self, ns: i64) -> String {
         if self.is_etwanalyzer {
             return format!("{} s", self.s(ns, 6));
@@ -99,18 +99,18 @@ impl Text {
         self.grouped(self.numbers.fixed(number, digits))
     }
 
-    /// Bytes of transfers in [`kb_name`](Self::kb_name).
+    /// Formats bytes of transfers in [`kb_name`](Self::kb_name).
     fn kb(&self, bytes: i64) -> String {
         self.sized(bytes, if self.is_etwanalyzer { 1024 } else { 1000 })
     }
 
-    /// kB of 1000 bytes; the KB of ETWAnalyzer has 1024.
+    /// Returns `kB` for 1000 bytes; the KB of ETWAnalyzer has 1024.
     const fn kb_name(&self) -> &'static str {
         if self.is_etwanalyzer { "KB" } else { "kB" }
     }
 
-    /// Bytes in units of that size, rounded half to even: with three digits, so that not much becomes
-    /// nothing.
+    /// Formats bytes in units of that size, rounded half to even: with three digits, so that a
+    /// small size is not shown as zero.
     fn sized(&self, bytes: i64, unit: i64) -> String {
         if self.is_etwanalyzer {
             return self.int(rounded(bytes, unit));
@@ -129,7 +129,8 @@ impl Text {
         self.grouped(self.numbers.bytes(bytes, units))
     }
 
-    /// MB of 10⁶ bytes per second; 0 where no time passed. ETWAnalyzer cuts the number to whole MB.
+    /// Formats MB of 10⁶ bytes per second; 0 if no time passed. ETWAnalyzer cuts the number to
+    /// whole MB.
     fn throughput(&self, bytes: i64, ns: i64) -> String {
         // In kB, which are thousandths of a MB; in 128 bits, since 64 overflow from 9 TB on.
         let per_second = if ns > 0 {
@@ -145,7 +146,7 @@ impl Text {
         }
     }
 
-    /// Words above a column of values of this format, with the unit that they are written in.
+    /// Returns the title of a column of values of this format, with their unit.
     #[must_use]
     pub fn title(&self, words: &str, format: Format) -> String {
         if format == Format::Kilobytes {
@@ -155,7 +156,7 @@ impl Text {
         }
     }
 
-    /// A line of words and values.
+    /// Formats a line of words and values.
     #[must_use]
     pub fn line(&self, line: &Line) -> String {
         // A unit is part of the words after its value, so each piece has to know the one before it.
@@ -179,7 +180,7 @@ impl Text {
         line.pieces.iter().map(piece).collect()
     }
 
-    /// A value as its format writes it; nothing for one that is missing.
+    /// Formats a value; a missing one is empty.
     #[must_use]
     pub fn value(&self, format: Format, value: &Value) -> String {
         match (format, value) {
@@ -225,7 +226,7 @@ impl Text {
         }
     }
 
-    /// `name(pid)` with marks of start and end.
+    /// Formats `name(pid)` with marks of start and end.
     fn process(&self, process: &ProcessCell) -> String {
         let name = process.name.as_deref().unwrap_or("(unknown)");
         let pid = process
@@ -273,7 +274,7 @@ impl Text {
     }
 }
 
-/// Nanoseconds as `1.02:03:04.567`, days only if there are some.
+/// Formats nanoseconds as `1.02:03:04.567`, days only if there are some.
 fn duration(ns: i64) -> String {
     let whole = ns.max(0) / 1_000_000_000;
     let fraction = seconds(ns.max(0) % 1_000_000_000 / 1_000_000 * 1_000_000, 3);

@@ -16,10 +16,10 @@ use crate::provider::{RUN_ID, TRACE_ID};
 use crate::views::{EXTRACT, tables};
 use crate::{Error, Result};
 
-/// Unit of columns whose values count anew in each extract.
+/// Unit of columns whose values start again in each extract.
 const KEY: &str = "key";
 
-/// Functions that hand keys through.
+/// Functions that return a key for a key.
 // A minimum or a first value of keys is a key itself: joining on it mixes extracts just as joining on the
 // column does. Sums and counts are plain numbers.
 const KEEPING: [&str; 8] = [
@@ -235,7 +235,7 @@ fn check_groups(input: &LogicalPlan, groups: &[Expr], what: &str, facts: &Facts<
     }
 }
 
-/// Questions inside of expressions.
+/// Checks subqueries in expressions.
 fn inner_questions(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
     let mut found = Ok(());
     let walk = plan.apply_expressions(|expr| {
@@ -351,7 +351,7 @@ fn unaliased(expr: &Expr) -> &Expr {
     }
 }
 
-/// The two sides of an equation.
+/// Returns the two sides of an equation.
 fn equal(condition: &Expr) -> Option<(&Expr, &Expr)> {
     match condition {
         Expr::BinaryExpr(BinaryExpr {
@@ -388,7 +388,7 @@ fn is_of_one_trace(left: &LogicalPlan, right: &LogicalPlan, facts: &Facts<'_>) -
     of_left.is_some() && of_left == trace_of(right, facts)
 }
 
-/// The only trace whose rows a plan has, as far as conditions say so.
+/// Returns the only trace whose rows a plan has, according to conditions.
 fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p ScalarValue)> {
     // Only an equation with a literal pins the trace: a range or a list may let several through.
     let said = facts.conditions.iter().find_map(|condition| {

@@ -1,4 +1,4 @@
-//! Columns of `USING` stand alone wherever they are named.
+//! Adds the table to columns of `USING` that are named alone.
 //!
 //! `FROM a JOIN b USING (trace_id, process_key) WHERE trace_id = 0` is plain SQL, but the planner
 //! calls such a name ambiguous in conditions, and with three tables everywhere. So unqualified
@@ -32,7 +32,7 @@ pub(crate) fn qualify(statement: &mut Statement) {
 /// The table of each column, as lower-case names.
 type Scope = HashMap<String, Ident>;
 
-/// Scopes of the questions that are inside of each other.
+/// Scopes of nested queries.
 #[derive(Default)]
 struct Qualify(Vec<Scope>);
 
@@ -75,7 +75,7 @@ impl VisitorMut for Qualify {
     }
 }
 
-/// The columns of `USING` of a question over tables that are all joined; `None` where their values may be
+/// Returns the columns of `USING` of a query over joined tables; `None` if their values may be
 /// missing.
 fn scope(select: &Select) -> Option<Scope> {
     // With several tables after FROM, a bare name may belong to a table that the joins do not have.
@@ -127,7 +127,7 @@ fn scope(select: &Select) -> Option<Scope> {
     Some(scope)
 }
 
-/// A name of one part.
+/// Returns a name of one part.
 fn single(name: &ObjectName) -> Option<&Ident> {
     match name.0.as_slice() {
         [only] => only.as_ident(),

@@ -1,11 +1,11 @@
-//! Files of rules that a user names, in XML: a tree of elements, and where in the file something is wrong.
+//! Files of rules in XML: a tree of elements, and positions of errors in the file.
 
 use std::borrow::Cow;
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-/// Bounds of a file. Known files have some hundred elements, ten levels deep.
+/// Limits of a file. Known files have some hundred elements, ten levels deep.
 const MAX_BYTES: usize = 16 << 20;
 const MAX_DEPTH: usize = 64;
 const MAX_ELEMENTS: usize = 20_000;
@@ -85,7 +85,7 @@ pub struct Source<'s> {
 type Result<T> = std::result::Result<T, FileError>;
 
 impl<'s> Source<'s> {
-    /// The tree of a file, with its source for errors.
+    /// Reads the tree of a file, and its source for errors.
     ///
     /// # Errors
     /// It is no text, too large, or no XML.
@@ -106,7 +106,7 @@ impl<'s> Source<'s> {
         Ok((source, document))
     }
 
-    /// An error at a byte of the file.
+    /// Creates an error at a byte of the file.
     pub fn error(&self, at: usize, expected: &str, found: impl Into<String>) -> FileError {
         let before = self.text.get(..at).unwrap_or(&self.text);
         let line = before.rsplit('\n').next().unwrap_or_default();
@@ -120,7 +120,7 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// The one element in another one.
+    /// Returns the only element in another one.
     ///
     /// # Errors
     /// There is none with that name.
@@ -170,7 +170,7 @@ impl<'s> Source<'s> {
         Ok(())
     }
 
-    /// An attribute that has to be there.
+    /// Returns a required attribute.
     ///
     /// # Errors
     /// It is not.
@@ -185,7 +185,7 @@ impl<'s> Source<'s> {
         element.attribute(name).ok_or_else(missing)
     }
 
-    /// The tree of the file.
+    /// Parses the tree of the file.
     fn parse(&self) -> Result<Element> {
         let mut reader = Reader::from_str(&self.text);
         // The first element is the document itself, so that the root has a parent.
@@ -271,7 +271,7 @@ impl<'s> Source<'s> {
     }
 }
 
-/// Puts the innermost open element into the one around it.
+/// Moves the innermost open element into its parent.
 fn close(open: &mut Vec<Element>) {
     // The first one is the document, which no tag closes.
     if open.len() < 2 {
@@ -290,7 +290,7 @@ fn add(open: &mut [Element], text: &str) {
 }
 
 impl Element {
-    /// The value of an attribute. Files that are around write some names in several ways.
+    /// Returns the value of an attribute. Existing files spell some names in several ways.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes
             .iter()
@@ -298,13 +298,14 @@ impl Element {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Its children of that name.
+    /// Returns its children of that name.
     pub fn all<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e Element> {
         self.children.iter().filter(move |child| child.name == name)
     }
 }
 
-/// The text of a file in UTF-8 or, with a byte order mark, UTF-16; `None` if it is neither, or too large.
+/// Decodes the text of a file from UTF-8 or, with a byte order mark, UTF-16; `None` if it is
+/// neither, or too large.
 fn text_of(bytes: &[u8]) -> Option<Cow<'_, str>> {
     if bytes.len() > MAX_BYTES {
         return None;

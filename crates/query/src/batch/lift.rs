@@ -1,5 +1,5 @@
-//! A question about one extract becomes the same question about several: every step of its plan keeps the
-//! extracts apart.
+//! Turns a question about one extract into the same question about several: every step of its plan
+//! keeps the extracts apart.
 //!
 //! Tables lead with `trace_id`. Joins and windows stay inside an extract. Groups and the order of
 //! rows lead with the number of the extract. An aggregate over all rows has one row for each
@@ -219,7 +219,7 @@ impl Lift<'_> {
         Ok((grouped, Some(trace)))
     }
 
-    /// An aggregate over all rows of an extract has a row also for an extract without rows.
+    /// Adds the row that an aggregate over all rows also has for an extract without rows.
     fn one_row_each(
         &mut self,
         aggregate: &Aggregate,
@@ -308,7 +308,7 @@ impl Lift<'_> {
         Ok((plan, Some(Column::new_unqualified(TRACE_ID))))
     }
 
-    /// Expressions whose inner questions have become joins with the input.
+    /// Returns expressions whose subqueries have become joins with the input.
     fn expressions(
         &mut self,
         plan: &LogicalPlan,
@@ -342,7 +342,7 @@ impl Lift<'_> {
         Ok((input, all))
     }
 
-    /// The value that each extract has for an inner question, as a column that is joined to the input.
+    /// Joins the value of a subquery for each extract to the input, as a column.
     fn value(
         &mut self,
         input: &LogicalPlan,
@@ -375,7 +375,7 @@ impl Lift<'_> {
         Ok((joined, Expr::Column(Column::new(Some(name), "value"))))
     }
 
-    /// A plan whose rows do not come from extracts gets its rows once for each extract.
+    /// Repeats the rows of a plan without extracts once for each extract.
     fn of_each(&mut self, (plan, trace): Lifted) -> Result<(LogicalPlan, Column)> {
         if let Some(trace) = trace {
             return Ok((plan, trace));
@@ -387,7 +387,7 @@ impl Lift<'_> {
         ))
     }
 
-    /// All extracts, under a name of their own.
+    /// Returns all extracts, under a unique name.
     fn extracts(&mut self) -> Result<(LogicalPlan, Column)> {
         let name = self.name();
         let id = [Expr::Column(Column::new_unqualified(TRACE_ID))];
@@ -396,7 +396,7 @@ impl Lift<'_> {
         Ok((all, Column::new(Some(name), TRACE_ID)))
     }
 
-    /// A name that nothing else has.
+    /// Returns a unique name.
     fn name(&mut self) -> TableReference {
         self.names += 1;
         TableReference::bare(format!("lifted_{}", self.names))

@@ -132,7 +132,7 @@ impl Member {
         Some((all.schema.clone(), all.rows.get(self.index)?.clone()))
     }
 
-    /// Keeps the plan of a question that one extract was asked, for the next batch.
+    /// Keeps the plan of a question that ran on one extract, for the next batch.
     pub(crate) fn learn(&self, sql: &str, plan: &LogicalPlan, needs_frames: bool) {
         // Frames are numbered by extract, and the functions that look them up read the frames of
         // one extract.

@@ -1,4 +1,5 @@
-//! Messages of ALPC: who called which service, and how long callers waited; sums, or single messages.
+//! ALPC messages: senders, receiving services, and the wait times of callers; sums, or single
+//! messages.
 
 use super::sql::ProcessQuery;
 use super::{Recorded, Top};
@@ -194,7 +195,7 @@ const MESSAGES: View<AlpcRequest, AlpcMessage> = View::new(
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, AlpcSort::Count | AlpcSort::Time)))
 .with_below(|_, row| frames(row.stack.as_deref()));
 
-/// A process by name and id.
+/// Returns a process by name and id.
 fn receiver(name: Option<&str>, pid: Option<i64>) -> Option<String> {
     pid.map(|pid| format!("{}({pid})", name.unwrap_or_default()))
 }

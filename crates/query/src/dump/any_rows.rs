@@ -12,9 +12,9 @@ use crate::{Error, Parameter, Result, Session};
 /// A value of one of these rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnyValue {
-    /// There is none.
+    /// No value.
     Missing,
-    /// A whole number, or whether something holds: 0 or 1.
+    /// A whole number, or a boolean: 0 or 1.
     Whole(i64),
     /// Another number.
     Number(f64),
@@ -94,7 +94,7 @@ impl From<Option<i64>> for AnyValue {
 }
 
 impl AnyValue {
-    /// The whole number that it is; of another number the nearest one.
+    /// Returns the number, rounded to a whole one.
     #[must_use]
     pub fn whole(&self) -> Option<i64> {
         match self {
@@ -108,7 +108,7 @@ impl AnyValue {
         }
     }
 
-    /// The text that it is.
+    /// Returns the text, if it is one.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         if let Self::Text(text) = self {

@@ -30,7 +30,7 @@ struct Node<N> {
 /// Limits for reported nodes. All other nodes are folded into one line below their parent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fold {
-    /// At least this share of the whole, in per cent.
+    /// Minimum share of the whole weight, in per cent.
     pub min_percent: f64,
     /// Maximum number of levels, including the roots.
     pub levels: Option<usize>,
@@ -39,7 +39,7 @@ pub struct Fold {
 }
 
 impl Default for Fold {
-    /// Nothing is folded.
+    /// Folds nothing.
     fn default() -> Self {
         Self {
             min_percent: 0.0,
@@ -291,7 +291,7 @@ enum Pushed {
 mod tests {
     use super::*;
 
-    /// The stacks of the page on CPU, outermost first.
+    /// Returns the stacks of the page on CPU, outermost first.
     fn tree() -> CallTree<char> {
         let mut tree = CallTree::default();
         for (stack, weight) in [("maa", 5), ("mb", 5), ("mbc", 20), ("mbd", 20), ("x", 1)] {

@@ -135,7 +135,7 @@ impl Written {
     }
 }
 
-/// A time of day on one of the days of the recording, as local time, else as UTC.
+/// Returns a time of day on one of the days of the recording, as local time, else as UTC.
 fn time_of_day(
     time: NaiveTime,
     offset: Option<FixedOffset>,
@@ -180,7 +180,7 @@ fn offset_of(offset: Option<FixedOffset>, clock: TraceClock) -> Option<FixedOffs
 }
 
 impl TraceClock {
-    /// Start of the recording.
+    /// Returns the start of the recording.
     fn start(self) -> Option<DateTime<Utc>> {
         crate::time_format::date(self.start_filetime)
     }
@@ -190,7 +190,8 @@ impl TraceClock {
 mod tests {
     use super::*;
 
-    /// 2022-10-02 17:47:32.5 on a machine two hours ahead of UTC, for 100 s.
+    /// Places a time in a trace of 100 s that starts at 2022-10-02 17:47:32.5 on a machine two
+    /// hours ahead of UTC.
     fn place(text: &str) -> Option<(i64, bool)> {
         let clock = TraceClock {
             start_filetime: 133_091_992_525_000_000,

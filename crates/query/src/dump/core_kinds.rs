@@ -61,7 +61,7 @@ pub struct KindUse {
 }
 
 impl CoreKinds {
-    /// The kinds on which the row has CPU, the fastest one first.
+    /// Returns the kinds on which the row has CPU, the fastest one first.
     #[must_use]
     pub fn uses(&self) -> Vec<KindUse> {
         let all = [
@@ -147,9 +147,9 @@ const COLUMNS: [(&str, &str, &str); 8] = [
 /// The column for the CPU of all other classes.
 const OTHER: &str = "class_other_cpu_ns";
 
-/// Processors of each class that a process may use: those that at least one of its threads was allowed to run
-/// on at some time. Thread events do not name the group that their mask is of, so that all processors count
-/// where there are several groups, and where no mask was recorded.
+/// Processors of each class that a process may use: the ones that at least one of its threads was
+/// allowed to run on at some time. Thread events do not name the group of their mask, so all
+/// processors count if there are several groups, or if no mask was recorded.
 pub(super) const ENABLED_CORES: &str = "(
     SELECT p.process_key AS owner_key, c.efficiency_class, count(*) AS enabled_cores
     FROM (SELECT process_key FROM process UNION ALL SELECT NULL) p
@@ -167,7 +167,7 @@ pub(super) const ENABLED_CORES: &str = "(
     GROUP BY p.process_key, c.efficiency_class
   )";
 
-/// The columns of the joined kinds.
+/// Returns the columns of the joined kinds.
 pub(super) fn columns() -> String {
     let one = |class: i64| {
         COLUMNS
@@ -177,8 +177,8 @@ pub(super) fn columns() -> String {
     format!("{},\n  k.{OTHER}", CLASSES.map(one).join(",\n  "))
 }
 
-/// The columns of kinds of cores, all missing: for parts of the trace, and rows that are distinguished by
-/// something else.
+/// Returns the columns of kinds of cores, all missing: for ranges of the trace, and for rows with
+/// another grouping.
 pub(super) fn no_columns() -> String {
     let one = |class: i64| {
         COLUMNS
@@ -210,7 +210,7 @@ pub(super) fn join_methods(of: &str) -> String {
     join("cpu_method_class", "process_key, module_path, method", &on)
 }
 
-/// One row for all classes of a process or method, if there is more than one kind of core.
+/// Returns one row for all classes of a process or method, if there is more than one kind of core.
 fn join(table: &str, key: &str, on: &str) -> String {
     let one = |class: i64| {
         // Aggregates with a condition make columns of rows: one pass over the table instead of a join for

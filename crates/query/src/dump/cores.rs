@@ -44,7 +44,7 @@ declare! {
     }
 }
 
-/// All tables. Those that were not asked for are empty.
+/// All tables. Tables that were not requested are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CoresAnswer {
     /// Processors.
@@ -101,7 +101,7 @@ impl CoresTable {
 }
 
 impl CoresRequest {
-    /// The tables that have rows, and one without rows if it alone was asked for.
+    /// Returns the tables that have rows, and a table without rows if only that one was requested.
     fn compute(&self, session: &Session) -> Result<Answer> {
         let answer = self.ask(session, self.tables())?;
         let has_classes = answer.has_classes();
@@ -175,7 +175,7 @@ impl CoresRequest {
             .map_or(&CoresTable::ALL, std::slice::from_ref)
     }
 
-    /// Asks for some of the tables.
+    /// Queries some of the tables.
     ///
     /// # Errors
     /// Nothing of them was recorded; a query fails.

@@ -5,7 +5,7 @@ use super::cores::{CoresRequest, CoresTable};
 use super::sql::{PROCESS_COLUMNS, filtered, process_columns, text_condition};
 
 impl CoresRequest {
-    /// The question for one table.
+    /// Returns the SQL for one table.
     #[must_use]
     pub fn sql(&self, table: CoresTable) -> String {
         match table {

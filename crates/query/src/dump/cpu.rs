@@ -30,7 +30,7 @@ pub enum CpuSort {
     CpuWait,
     /// CPU, waiting and ready.
     CpuWaitReady,
-    /// Mean time ready; only for methods.
+    /// Mean ready time; only for methods.
     ReadyAvg,
     /// Switch-ins.
     Switches,
@@ -65,7 +65,7 @@ pub struct CpuRequest {
     pub last: Range,
     /// From first to last, in nanoseconds.
     pub duration: Range,
-    /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
+    /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
     /// Filter on executables: path, version, product and company, joined.
     pub modules: Option<String>,
@@ -186,7 +186,7 @@ impl CpuAnswer {
             .and_then(|row| CpuSource::named(&row.cpu_source))
     }
 
-    /// An answer with the sums of its rows.
+    /// Creates an answer with the sums of its rows.
     #[must_use]
     pub fn new(rows: Vec<CpuRow>) -> Self {
         let total = rows.iter().fold(CpuTotal::default(), |sum, row| {
@@ -203,7 +203,7 @@ impl CpuAnswer {
 }
 
 impl CpuRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         // Threads without a process are listed; the idle process is not. A comparison with the missing id
@@ -291,7 +291,7 @@ ORDER BY sort_value, cpu_ns, process_key",
         }
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// There are neither samples nor context switches; a range is asked of sums; the query fails.

@@ -1,5 +1,5 @@
-//! CPU, waiting and ready time of processes in a part of the trace: computed from single events, clipped to
-//! the part.
+//! CPU, waiting and ready time of processes in a range of the trace: computed from single events,
+//! clipped to the range.
 
 use super::cpu_fact;
 use super::sql::ProcessQuery;
@@ -8,7 +8,7 @@ use crate::range::Range;
 /// Name of the rows, which have the columns of `cpu_process`.
 pub(super) const TABLE: &str = "cpu_in_range";
 
-/// The `WITH` that makes the rows.
+/// Returns the `WITH` clause that computes the rows.
 ///
 /// First and last times are those within the range.
 pub(super) fn with(time: Range, processes: &ProcessQuery) -> String {

@@ -1,8 +1,8 @@
 //! The source of CPU times: samples or context switches.
 //!
-//! One source holds for a whole trace, for every part and every process of it, so that rows of one
-//! answer can be compared. Samples and context switches measure different things (see `docs/numbers/cpu.md`),
-//! so that answers of different sources cannot.
+//! All answers about a trace have one source, for every range and every process of it, so that rows
+//! of one answer can be compared. Samples and context switches measure different things (see
+//! `docs/numbers/cpu.md`), so answers of different sources cannot be compared.
 
 use super::{Error, Result};
 
@@ -20,7 +20,8 @@ pub(super) const SAMPLED_OF_ALL: &str =
 /// the source of the whole trace.
 pub(super) const SAMPLED_EVENTS: &str = "SELECT count(*) FROM cpu_sample WHERE NOT is_idle";
 
-/// The column that names the source, where `sampled` is more than 0 if the trace has samples.
+/// Returns the column that names the source, where `sampled` is more than 0 if the trace has
+/// samples.
 pub(super) fn column(sampled: &str, name: &str) -> String {
     let (samples, switches) = (CpuSource::Samples.name(), CpuSource::ContextSwitches.name());
     format!("CASE WHEN ({sampled}) > 0 THEN '{samples}' ELSE '{switches}' END AS {name}")
@@ -31,13 +32,13 @@ pub(super) fn column(sampled: &str, name: &str) -> String {
 pub enum CpuSource {
     /// Weights of samples of the profile interrupt.
     Samples,
-    /// Time on processors from context switches, where the trace has no busy sample. For a method or stack
-    /// it is the time of the scheduling slices that started with it in the stack.
+    /// Time on processors from context switches, if the trace has no busy sample. For a method or
+    /// stack it is the time of the scheduling slices that started with it in the stack.
     ContextSwitches,
 }
 
 impl CpuSource {
-    /// As machine output names it.
+    /// Returns its name in JSON and CSV.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,7 +47,7 @@ impl CpuSource {
         }
     }
 
-    /// The source of that name.
+    /// Returns the source of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         [Self::Samples, Self::ContextSwitches]

@@ -10,7 +10,7 @@ use crate::question::{OptionError, Scalar, Spec};
 pub enum Cut {
     /// From one character to before another.
     Part(usize, usize),
-    /// The last ones.
+    /// The last characters, of this number.
     Last(usize),
 }
 
@@ -40,7 +40,7 @@ impl FromStr for Cut {
     }
 }
 
-/// As it is parsed.
+/// Writes the form that is parsed.
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -148,7 +148,7 @@ impl Question for DiskRequest {
 pub type DiskAnswer = Grouped<DiskRow, DiskTotal>;
 
 impl DiskRequest {
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// There is no disk I/O; a range is asked of sums; the query fails.
@@ -173,7 +173,8 @@ impl DiskRequest {
         Ok(answer)
     }
 
-    /// Service time of files that several processes shared, where rows are of single processes.
+    /// Returns the service time of files that several processes shared, which is in no row if rows
+    /// are of single processes.
     fn in_no_row(&self, session: &Session) -> Result<i64> {
         let is_by_process = self.per_process || !self.processes.conditions().is_empty();
         if self.shared || !is_by_process || self.needs_rows() {
@@ -191,7 +192,7 @@ FROM disk_file{}",
     }
 }
 
-/// A list with ; between, in order.
+/// Sorts a list with `;` between its items.
 fn sorted(list: &str) -> String {
     let mut parts: Vec<&str> = list.split(';').collect();
     parts.sort_unstable();

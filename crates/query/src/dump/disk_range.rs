@@ -1,4 +1,4 @@
-//! Disk I/O in a part of the trace, from single operations.
+//! Disk I/O in a range of the trace, from single operations.
 
 use super::sql::ends;
 use crate::range::Range;
@@ -11,7 +11,7 @@ const PRIORITY: &str = "CASE priority WHEN 0 THEN 'not set' WHEN 1 THEN 'very lo
                         WHEN 3 THEN 'normal' WHEN 4 THEN 'high' WHEN 5 THEN 'critical' \
                         ELSE concat('priority ', priority) END";
 
-/// The `WITH` that makes the rows.
+/// Returns the `WITH` clause that computes the rows.
 ///
 /// An operation counts, with all its bytes, if any part of it is in the range; its times are
 /// clipped. With `by_priority` there is a row for each priority of operations; otherwise rows have

@@ -6,7 +6,7 @@ use super::path::folder_sql;
 use super::sql::{NO_TEXT, ends, filtered, process_columns, range_condition, text_condition};
 
 impl DiskRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let (from, to) = ends(self.time);
@@ -55,7 +55,7 @@ ORDER BY sort_value, total_service_ns, path, priority, process_key, process",
         )
     }
 
-    /// Rows of which each belongs to one process.
+    /// Returns rows that belong to one process each.
     fn own_rows(&self, table: &str) -> String {
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition("d.path", self.file.as_deref()));
@@ -200,8 +200,8 @@ LEFT JOIN sized z ON {of_size}{conditions}",
     }
 }
 
-/// A number of operations; null where there are bytes or times without any, which is how an extract made of
-/// sums has them.
+/// Returns a number of operations; null if there are bytes or times without any, as in an extract
+/// made of sums.
 fn counted(count: &str, bytes: &str, time: &str) -> String {
     format!("CASE WHEN sum({count}) > 0 OR sum({bytes}) + sum({time}) = 0 THEN sum({count}) END")
 }

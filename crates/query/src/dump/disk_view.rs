@@ -5,7 +5,7 @@ use super::path::{WHOLE_PATH, reversed};
 use crate::question::Format::{Fixed, Megabytes, Process, Seconds, Throughput, Whole, Word};
 use crate::question::{Column, Format, Line, Value, View};
 
-/// Sums over rows.
+/// Returns sums over rows.
 #[must_use]
 pub(super) fn total<'r>(rows: impl IntoIterator<Item = &'r DiskRow>) -> DiskTotal {
     rows.into_iter()
@@ -127,7 +127,7 @@ pub(super) const DISK_IO: View<DiskRequest, DiskRow> = View::new(
     }]
 });
 
-/// The drive, folder, file or priority of a row.
+/// Returns the drive, folder, file or priority of a row.
 pub(super) fn path(asked: &DiskRequest, row: &DiskRow) -> String {
     if let Some(priority) = &row.priority {
         return priority.clone();
@@ -142,7 +142,7 @@ pub(super) fn path(asked: &DiskRequest, row: &DiskRow) -> String {
     }
 }
 
-/// The processes that shared the files of a row; many of them only by their number.
+/// Returns the processes that shared the files of a row; only their number if there are many.
 fn set_of(row: &DiskRow) -> String {
     // A heading has no room for more names.
     const NAMED: usize = 5;

@@ -106,9 +106,9 @@ declare! {
 pub struct DnsAnswer {
     /// Names, ascending.
     pub rows: Vec<DnsRow>,
-    /// The queries of each of them, in the order of time.
+    /// The queries of each of them, in order of time.
     pub queries: Vec<Vec<DnsQueryRow>>,
-    /// Time in which at least one of the queries of all rows was under way.
+    /// Time in which at least one of the queries of all rows was in progress.
     pub union_ns: i64,
 }
 
@@ -150,7 +150,7 @@ impl Question for DnsRequest {
     }
 }
 
-/// Length of the union of intervals.
+/// Returns the length of the union of intervals.
 pub(super) fn union(mut intervals: Vec<(i64, i64)>) -> i64 {
     intervals.sort_unstable();
     let mut covered = i64::MIN;
@@ -162,7 +162,7 @@ pub(super) fn union(mut intervals: Vec<(i64, i64)>) -> i64 {
     })
 }
 
-/// Name of a type of resource record; its number if it has none here.
+/// Returns the name of a type of resource record, or its number if it has none here.
 #[must_use]
 pub fn type_name(number: i64) -> String {
     match number {

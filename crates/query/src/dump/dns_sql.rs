@@ -15,7 +15,7 @@ use crate::win32_error::win32_error_name;
 const INVALID_PARAMETER: i32 = 87;
 
 impl DnsRequest {
-    /// Names; with details also their queries, which machine output has in place of the names.
+    /// Returns the names; with details also their queries, which replace the names in JSON and CSV.
     pub(super) fn compute(&self, session: &Session) -> Result<Answer> {
         let DnsAnswer {
             rows,
@@ -47,7 +47,7 @@ impl DnsRequest {
         })
     }
 
-    /// The queries of a name that are shown, from the first one on.
+    /// Returns the queries of a name that are shown, from the first one on.
     pub(super) fn shown<'q>(
         &self,
         queries: &'q [DnsQueryRow],
@@ -66,7 +66,7 @@ impl DnsRequest {
         filtered(&all)
     }
 
-    /// The question for names, which are compared in lower case, as DNS does.
+    /// Returns the SQL for names, which are compared in lower case, like in DNS.
     #[must_use]
     pub fn sql(&self) -> String {
         let total = match self.total_by {
@@ -104,7 +104,7 @@ ORDER BY sort_value, name DESC",
         )
     }
 
-    /// The question for single queries.
+    /// Returns the SQL for single queries.
     #[must_use]
     pub fn list_sql(&self) -> String {
         format!(
@@ -117,7 +117,7 @@ ORDER BY coalesce(q.start_ns, q.end_ns), q.end_ns, q.process_key, q.name, q.quer
         )
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// No queries were recorded; the query fails.

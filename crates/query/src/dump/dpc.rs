@@ -1,5 +1,4 @@
-//! DPCs and interrupts: which driver took the processors, by driver, routine, kind or processor, or single
-//! ones.
+//! DPCs and interrupts of drivers: by driver, routine, kind or processor, or single ones.
 
 use super::sql::{
     NO_NUMBER, NO_TEXT, filtered, range_condition, stack_text, text_condition, time_condition,
@@ -189,7 +188,7 @@ impl DpcRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         // Keys that are not asked for are null for all rows, so that one GROUP BY serves every grouping.
@@ -219,7 +218,7 @@ ORDER BY sort_value, exclusive_ns, count, driver, routine, kind, cpu",
         )
     }
 
-    /// The question for single ones.
+    /// Returns the SQL for single ones.
     #[must_use]
     pub fn events_sql(&self) -> String {
         let (text, join) = stack_text("d.stack_id", "stack", self.stacks);

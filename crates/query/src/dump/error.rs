@@ -29,7 +29,7 @@ pub enum Error {
         /// Name of the single rows.
         what: &'static str,
     },
-    /// The question reaches over more than it can answer.
+    /// The question covers more than it can answer.
     #[error("{message}")]
     TooWide {
         /// The error message.
@@ -44,7 +44,7 @@ pub enum Error {
     CpuSourcesDiffer {
         /// A trace with samples.
         sampled: String,
-        /// A trace without.
+        /// A trace without samples.
         switched: String,
     },
     /// The extract was imported from ETWAnalyzer, whose format does not hold the requested data.
@@ -53,14 +53,14 @@ pub enum Error {
         /// The error that an extract of a trace would report.
         why: Box<Error>,
     },
-    /// The extract does without tables that the question needs.
+    /// The extract was made without tables that the question needs.
     #[error(
         "this extract was made without the rows of {tables} (--tables), which the question needs"
     )]
     LeftOut {
         /// The tables.
         tables: String,
-        /// The command that makes it anew.
+        /// The command that creates it again.
         how: String,
     },
     /// Data named by a file of the user is not in the trace.
@@ -71,7 +71,7 @@ pub enum Error {
         /// The recording that has it.
         how: String,
     },
-    /// A part of the trace that is written with clock times does not lie in it.
+    /// A range with clock times is not in the trace.
     #[error("--{option}")]
     Part {
         /// The option.
@@ -88,7 +88,7 @@ pub enum Error {
         /// Name of the single events.
         what: &'static str,
     },
-    /// The question is one of names of recordings.
+    /// The question is about names of recordings.
     #[error("the question is asked of names of files, not of an extract")]
     OfNames,
 }
@@ -134,7 +134,7 @@ impl Error {
         )
     }
 
-    /// The error, with the reason why a session lacks the data.
+    /// Adds the reason for which a session lacks the data.
     #[must_use]
     pub fn of(self, session: &Session) -> Self {
         let left_out = session.asked_left_out();

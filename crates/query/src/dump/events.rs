@@ -228,7 +228,7 @@ LEFT JOIN thread t ON t.thread_key = e.thread_key{}",
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sort = self.sort.sql();
@@ -246,7 +246,7 @@ ORDER BY sort_value, count, provider, provider_guid, event, event_id, opcode",
         )
     }
 
-    /// The question for each event, in the order of time.
+    /// Returns the SQL for each event, in order of time.
     #[must_use]
     pub fn list_sql(&self) -> String {
         format!(

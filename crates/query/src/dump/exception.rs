@@ -1,4 +1,4 @@
-//! Exceptions of .NET programs: equal ones together, or each one.
+//! Exceptions of .NET programs: groups of equal ones, or single ones.
 
 use super::cut::Cut;
 use super::exception_filter::ExceptionFilters;

@@ -1,4 +1,4 @@
-//! Rules that leave out exceptions that are of no interest, since programs live with them.
+//! Rules that exclude uninteresting exceptions, which programs handle themselves.
 //!
 //! ```xml
 //! <ExceptionFilters>
@@ -34,13 +34,13 @@ const PARTS: [&str; 8] = [
     "Reason",
 ];
 
-/// Rules that leave out exceptions.
+/// Rules that exclude exceptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExceptionFilters {
     items: Vec<Item>,
 }
 
-/// Conditions that all have to hold; those that are not given are empty, and one is given at least.
+/// Conditions that all have to hold; absent ones are empty, and at least one is present.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Item {
     /// Lowercase prefixes of the process name; one of them must match.
@@ -52,10 +52,10 @@ struct Item {
     stack: Vec<String>,
 }
 
-/// An exception, as rules look at it.
+/// The properties of an exception that rules use.
 #[derive(Debug, Clone, Copy)]
 pub struct Thrown<'t> {
-    /// Name of the process; nothing if it is not known.
+    /// Name of the process; empty if it is not known.
     pub process: &'t str,
     /// Type with namespace.
     pub exception_type: &'t str,
@@ -64,8 +64,7 @@ pub struct Thrown<'t> {
 }
 
 impl ExceptionFilters {
-    /// Reads a file. Items that are not active, those that are positive and those without a condition leave
-    /// nothing out.
+    /// Reads a file. Items that are inactive or positive, or without a condition, exclude nothing.
     ///
     /// # Errors
     /// It is no XML, or has something that rules do not have.

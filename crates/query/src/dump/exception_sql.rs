@@ -7,7 +7,7 @@ use super::sql::{
 };
 
 impl ExceptionRequest {
-    /// The chosen exceptions, one row for each.
+    /// Returns the chosen exceptions, one row for each.
     pub(super) fn chosen(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition(
@@ -36,7 +36,7 @@ impl ExceptionRequest {
         )
     }
 
-    /// The question for equal exceptions together.
+    /// Returns the SQL for groups of equal exceptions.
     #[must_use]
     pub fn sql(&self) -> String {
         let order = match self.sort {
@@ -83,7 +83,7 @@ ORDER BY {order}",
         )
     }
 
-    /// The question for each exception, in the order of time.
+    /// Returns the SQL for single exceptions, in order of time.
     #[must_use]
     pub fn list_sql(&self) -> String {
         format!("{}\nORDER BY ts_ns, e.thread_key", self.chosen())

@@ -131,7 +131,7 @@ pub(super) struct Thrown {
 const SAME: &str = "...";
 
 impl Thrown {
-    /// Exceptions, each compared with the one above it.
+    /// Compares each exception with the one above it.
     pub(super) fn all(rows: Vec<Stacked<ThrownRow>>) -> Vec<Self> {
         let new = |it| Self {
             it,

@@ -1,4 +1,4 @@
-//! Operations on files by folder or file. Durations of operations that go on at the same time add up.
+//! Operations on files by folder or file. Durations of simultaneous operations add up.
 
 use super::file_view::FILE_IO;
 use super::group::{Grouped, Grouping};
@@ -152,7 +152,7 @@ declare! {
         sort_value: f64 = "What groups are sorted by; for positions the largest one, otherwise the sum.",
     }
 }
-/// Sums over rows.
+/// Returns sums over rows.
 #[must_use]
 pub fn total<'r>(rows: impl IntoIterator<Item = &'r FileRow>, sort: FileSort) -> FileTotal {
     let is_position = matches!(
@@ -235,7 +235,7 @@ impl FileRequest {
         self.show_total.as_deref() != Some("none")
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// There is no file I/O; a range is asked of sums; the query fails.

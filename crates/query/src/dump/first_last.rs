@@ -1,4 +1,4 @@
-//! Columns of when a row was first and last seen.
+//! Columns of the first and the last time of a row.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use crate::time_format::TimeFormat;
 /// Choice and format of the first and the last time. The time between them is always shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstLast {
-    /// Both, as other times are written.
+    /// Both, in the format of other times.
     Both,
     /// None, the first one, or both.
     Written(Option<TimeFormat>, Option<TimeFormat>),
@@ -29,7 +29,7 @@ impl FromStr for FirstLast {
     }
 }
 
-/// As it is parsed.
+/// Writes the form that is parsed.
 impl fmt::Display for FirstLast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -155,7 +155,7 @@ impl FocusRequest {
         filtered(&all)
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sort = self.sort.sql();
@@ -182,7 +182,7 @@ ORDER BY sort_value, duration_ns, first_ns, process_key, thread_key, session_id"
         )
     }
 
-    /// The question for single stays.
+    /// Returns the SQL for single periods of focus.
     #[must_use]
     pub fn stays_sql(&self) -> String {
         let sort = self.sort.single_sql();

@@ -227,7 +227,7 @@ impl GcRequest {
         filtered(&all)
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let generation = if self.by == GcBy::Generation {
@@ -263,7 +263,7 @@ ORDER BY sort_value, duration_ns, count, process_key, generation, reason",
         )
     }
 
-    /// The question for single collections.
+    /// Returns the SQL for single collections.
     #[must_use]
     pub fn events_sql(&self) -> String {
         format!(

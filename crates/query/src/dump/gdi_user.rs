@@ -1,5 +1,5 @@
-//! GDI and USER objects: how many processes created and did not destroy, by type, creating stack, or one by
-//! one.
+//! GDI and USER objects that processes created and did not destroy: by type, by creating stack, or
+//! one by one.
 
 use super::sql::ProcessQuery;
 use super::{Recorded, Top};
@@ -218,7 +218,7 @@ const OBJECTS: View<GdiUserRequest, GdiUserObjectRow> = View::new(
         .collect()
 });
 
-/// A process with the thread that did something.
+/// Returns a process with its thread.
 fn by(process: Option<&str>, pid: Option<i64>, tid: Option<i64>) -> String {
     let name = process.or(pid.map(|_| "?")).unwrap_or_default();
     let pid = pid.map(|pid| format!("({pid})")).unwrap_or_default();

@@ -7,11 +7,11 @@ use super::sql::{
     text_condition, time_condition,
 };
 
-/// Name of the type of a row named `o`, its number where it has no name.
+/// Name of the type of a row named `o`, or its number if it has no name.
 const TYPE: &str = "coalesce(o.type_name, CAST(o.type_id AS VARCHAR))";
 
 impl GdiUserRequest {
-    /// Conditions on single objects, which sums of types cannot answer.
+    /// Returns conditions on single objects, which sums of types cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         all.extend(time_condition("o.create_ns", self.time));
@@ -67,7 +67,7 @@ impl GdiUserRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sort = self.sort.sql();
@@ -114,7 +114,7 @@ ORDER BY sort_value, created, destroyed, process_key, class, type_name, create_s
         )
     }
 
-    /// The question for single objects.
+    /// Returns the SQL for single objects.
     #[must_use]
     pub fn objects_sql(&self) -> String {
         let mut conditions = self.conditions();

@@ -169,7 +169,7 @@ impl HardFaultRequest {
         self.per_process || self.by == HardFaultBy::Process
     }
 
-    /// Conditions on single reads, which sums cannot answer.
+    /// Returns conditions on single reads, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = known_condition("h.duration_ns", self.duration);
         all.extend(time_condition("h.start_ns", self.time));
@@ -187,7 +187,7 @@ impl HardFaultRequest {
         all
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sums = if self.needs_rows() {
@@ -226,7 +226,7 @@ ORDER BY sort_value, duration_ns, count, path, process_key",
         )
     }
 
-    /// The question for single reads.
+    /// Returns the SQL for single reads.
     #[must_use]
     pub fn reads_sql(&self) -> String {
         let sort = self.sort.single_sql();

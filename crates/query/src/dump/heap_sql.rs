@@ -6,8 +6,9 @@ use super::sql::{
     stack_condition, stack_text, text_condition, time_condition,
 };
 
-/// Events, and whether they gave a block the size that it has at the end of the trace: no other event took
-/// it away, nothing happened at its address later, and its heap was not created again or destroyed.
+/// Events, and whether they gave a block the size that it has at the end of the trace: no other
+/// event ended it, nothing happened at its address later, and its heap was not created again or
+/// destroyed.
 const FOLLOWED: &str = "    SELECT h.*, h.kind IN ('allocate', 'reallocate') AND f.allocation_id IS NULL
         AND h.heap_event_id = max(h.heap_event_id) OVER (PARTITION BY h.process_key, h.heap_handle, h.address)
         AND h.heap_event_id > coalesce(max(CASE WHEN h.kind IN ('create', 'destroy') THEN h.heap_event_id END)
@@ -17,7 +18,7 @@ const FOLLOWED: &str = "    SELECT h.*, h.kind IN ('allocate', 'reallocate') AND
       ON f.allocation_id = h.heap_event_id";
 
 impl HeapRequest {
-    /// Conditions on single events, which sums cannot answer.
+    /// Returns conditions on single events, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = known_condition("h.size_bytes", self.size);
         all.extend(time_condition("h.ts_ns", self.time));
@@ -56,7 +57,7 @@ impl HeapRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let heap = if self.by == HeapBy::Heap {
@@ -106,7 +107,7 @@ ORDER BY sort_value, s.allocated_bytes, s.frees, s.process_key, s.heap, s.stack_
         )
     }
 
-    /// The question for single events.
+    /// Returns the SQL for single events.
     #[must_use]
     pub fn events_sql(&self) -> String {
         let mut conditions = self.conditions();

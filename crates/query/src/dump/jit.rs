@@ -174,7 +174,7 @@ impl JitRequest {
         filtered(&all)
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let tier = if self.by == JitBy::Tier {
@@ -210,7 +210,7 @@ ORDER BY sort_value, count, size_bytes, process_key, tier, type_name",
         )
     }
 
-    /// The question for single compilations.
+    /// Returns the SQL for single compilations.
     #[must_use]
     pub fn events_sql(&self) -> String {
         format!(

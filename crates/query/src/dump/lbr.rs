@@ -68,7 +68,7 @@ declare! {
 /// Branches by process, ascending by their sums.
 pub type LbrAnswer = Vec<Group<LbrRow, i64>>;
 
-/// Sum of the counts of rows.
+/// Returns the sum of the counts of rows.
 #[must_use]
 pub fn total(rows: &[LbrRow]) -> i64 {
     rows.iter()
@@ -165,7 +165,7 @@ impl LbrRequest {
         self.methods.is_some() || self.show_caller || self.top_methods.count.is_some()
     }
 
-    /// The request with a filter that all methods pass, where something else than a filter asks for methods.
+    /// Returns the request with a filter that all methods pass, if another option requests methods.
     fn meant(&self) -> Self {
         let all = || self.asks_methods().then(|| "*".to_owned());
         Self {
@@ -174,7 +174,7 @@ impl LbrRequest {
         }
     }
 
-    /// The lines of a process.
+    /// Returns the lines of a process.
     fn lines(&self, group: &Group<LbrRow, i64>) -> Vec<LbrLine> {
         let line = |level, count, row: &LbrRow| LbrLine {
             level,
@@ -221,7 +221,7 @@ impl LbrRequest {
 }
 
 impl LbrRequest {
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// No branches were recorded; the query fails.

@@ -15,7 +15,7 @@ impl LbrRequest {
         )
     }
 
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let none = || "CAST(NULL AS VARCHAR)".to_owned();

@@ -159,13 +159,13 @@ const SESSIONS: View<LoggersRequest, LoggerRow> = View::new(SESSION_COLUMNS, |ro
 const SESSIONS_BY_LOSS: View<LoggersRequest, LoggerRow> =
     View::new(SESSION_COLUMNS, |row| row.sort_value);
 
-/// The name, marked if the session wrote the trace.
+/// Returns the name, marked if the session wrote the trace.
 fn name(row: &LoggerRow) -> String {
     let mark = if row.is_of_trace { " (this trace)" } else { "" };
     format!("{}{mark}", row.name.as_deref().unwrap_or("(no name)"))
 }
 
-/// Bytes in KiB, rounded half to even.
+/// Returns bytes in KiB, rounded half to even.
 fn kib(bytes: i64) -> Value {
     Value::Float((bytes as f64 / 1024.0).round_ties_even())
 }
@@ -247,7 +247,7 @@ const LOGGER_EVENTS: Recorded = Recorded::rows(
 );
 
 impl LoggersRequest {
-    /// The question for sessions.
+    /// Returns the SQL for sessions.
     #[must_use]
     pub fn sessions_sql(&self) -> String {
         let order = self.sort.sql();
@@ -266,7 +266,7 @@ ORDER BY {order}, session_guid, file",
         )
     }
 
-    /// The question for their events.
+    /// Returns the SQL for their events.
     #[must_use]
     pub fn events_sql(&self) -> String {
         let mut conditions = self.processes.conditions();

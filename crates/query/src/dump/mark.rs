@@ -52,7 +52,7 @@ const MARKS: View<MarkRequest, MarkRow> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-/// Name and id of the process; nothing where none is known.
+/// Returns the name and id of the process; empty if it is not known.
 fn process(row: &MarkRow) -> String {
     let pid = row.pid.map(|pid| format!("({pid})")).unwrap_or_default();
     format!("{}{pid}", row.process.as_deref().unwrap_or_default())
@@ -81,7 +81,7 @@ pub(crate) const MARK: Recorded = Recorded::rows(
 );
 
 impl MarkRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let time = self.zero.moved("m.ts_ns");

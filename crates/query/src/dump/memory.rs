@@ -135,7 +135,7 @@ const PROCESSES: View<MemoryRequest, MemoryRow> = View::new(
     |asked, rows| asked.total.as_deref().map_or(rows > 1, |word| word != "none"),
 );
 
-/// Path, version, product and company of the executable of a process.
+/// Returns the path, version, product and company of the executable of a process.
 fn executable(row: &MemoryRow) -> String {
     let parts = [
         &row.module_path,

@@ -6,7 +6,7 @@ use super::sql::{EXECUTABLE_TEXT, EXECUTABLES, filtered, range_condition, text_c
 pub(super) const MIB: i64 = 1 << 20;
 
 impl MemoryRequest {
-    /// The question for processes.
+    /// Returns the SQL for processes.
     #[must_use]
     pub fn sql(&self) -> String {
         // A sample lists all processes with one time stamp: the first and the last time in the range select
@@ -58,7 +58,7 @@ ORDER BY sort_value, commit_bytes, pid, process_key",
         )
     }
 
-    /// The question for the machine.
+    /// Returns the SQL for the machine.
     #[must_use]
     pub fn machine_sql(&self) -> String {
         let range: Vec<String> = range_condition("ts_ns", self.time).into_iter().collect();

@@ -30,7 +30,7 @@ pub enum By {
 pub struct MethodRequest {
     /// Process filter.
     pub processes: ProcessQuery,
-    /// Also the idle process: interrupts and DPCs on processors that had nothing else to do are its CPU.
+    /// Also the idle process, whose CPU is the interrupts and DPCs on otherwise idle processors.
     pub with_idle: bool,
     /// Grouping of the rows; stack tags are separate.
     pub by: By,
@@ -47,11 +47,11 @@ pub struct MethodRequest {
     pub modules: Option<String>,
     /// Only code of well-known drivers, with their vendors.
     pub only_drivers: bool,
-    /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
+    /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
     /// Zero point of times.
     pub zero: ZeroTime,
-    /// Names begin with the module: `ntdll.dll!NtWaitForSingleObject`.
+    /// True if names start with the module: `ntdll.dll!NtWaitForSingleObject`.
     pub include_dll: bool,
     /// CPU in nanoseconds.
     pub cpu: Range,
@@ -59,7 +59,7 @@ pub struct MethodRequest {
     pub wait: Range,
     /// Ready in nanoseconds.
     pub ready: Range,
-    /// Mean time ready in nanoseconds.
+    /// Mean ready time in nanoseconds.
     pub ready_avg: Range,
     /// Switch-ins.
     pub switches: Range,
@@ -125,7 +125,8 @@ declare! {
 }
 
 impl MethodRow {
-    /// Its times. They are inclusive: sums mean something only for methods that do not call each other.
+    /// Returns its times. They are inclusive: sums are meaningful only for methods that do not call
+    /// each other.
     #[must_use]
     pub fn total(&self) -> CpuTotal {
         let (wait_ns, ready_ns) = (self.wait_ns, self.ready_ns);
@@ -138,7 +139,7 @@ impl MethodRow {
     }
 }
 
-/// Sums over methods.
+/// Returns sums over methods.
 #[must_use]
 pub fn total(rows: &[MethodRow]) -> CpuTotal {
     rows.iter()
@@ -189,7 +190,7 @@ JOIN (
 ) w ON w.path = m.module_path";
 
 impl MethodRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let not_idle = (!self.with_idle).then(|| "coalesce(p.pid, -1) <> 0".to_owned());
@@ -346,7 +347,7 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         }
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// There are neither samples nor context switches, or the extract has only sums of them; the query fails.

@@ -14,7 +14,7 @@ use crate::range::Range;
 const COLUMNS: &str = "kind, process_key, tid, tag_set, module, method, module_path, cpu_ns, exclusive_ns, wait_ns, ready_ns, \
      wait_sum_ns, ready_sum_ns, ready_count, switches, threads, depth, first_ns, last_ns";
 
-/// `WITH` of a question, empty if it needs none, and the rows.
+/// The `WITH` clause of a question, empty if it needs none, and the rows.
 pub(super) struct Rows {
     /// Named rows that the question starts with.
     pub with: String,
@@ -26,7 +26,7 @@ pub(super) struct Rows {
 const SAMPLED_OF_STACKS: &str =
     "SELECT (SELECT count(*) FROM cpu_sample WHERE NOT is_idle) + (SELECT count(*) FROM cpu_stack)";
 
-/// SQL that is more than 0 if CPU of the rows is from samples.
+/// Returns SQL that is more than 0 if CPU of the rows is from samples.
 pub(super) fn sampled(by: By, time: Range) -> &'static str {
     match by {
         By::Method if time.is_unlimited() => SAMPLED,
@@ -35,7 +35,7 @@ pub(super) fn sampled(by: By, time: Range) -> &'static str {
     }
 }
 
-/// Rows of methods, modules or threads.
+/// Returns rows of methods, modules or threads.
 pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
     match by {
         By::Method if time.is_unlimited() => Rows {
@@ -61,8 +61,8 @@ pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
     }
 }
 
-/// Rows of stack tags of the whole trace whose path passes a condition on `tag`. An extract that was made of
-/// sums has waits of tags only added up over threads.
+/// Returns rows of stack tags of the whole trace whose path passes a condition on `tag`. An extract
+/// that was made of sums has waits of tags only added up over threads.
 pub(super) fn tags(condition: Option<&str>) -> String {
     let condition = condition
         .map(|condition| format!("\n  WHERE {condition}"))
@@ -77,8 +77,8 @@ pub(super) fn tags(condition: Option<&str>) -> String {
     )
 }
 
-/// Rows of stack tags of a part of the trace, by some sets: sums over the single events of [`cpu_fact`],
-/// which the question begins with. Each stack is tagged anew.
+/// Returns rows of stack tags of a range of the trace, by some sets: sums over the single events of
+/// [`cpu_fact`], which are the first part of the question. Each stack is tagged again.
 pub(super) fn tags_in_range(sets: &[String], condition: Option<&str>) -> String {
     let condition = condition
         .map(|condition| format!(" AND {condition}"))
@@ -266,7 +266,7 @@ fn threads() -> String {
     )
 }
 
-/// Several sources as one.
+/// Combines several sources into one.
 pub(super) fn union(sources: &[String]) -> String {
     let all: Vec<String> = sources
         .iter()

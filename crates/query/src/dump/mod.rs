@@ -1,8 +1,9 @@
-//! The ready-made questions: a request becomes SQL, its answer typed rows, sums and shares included.
+//! The ready-made questions: a request becomes SQL, and its answer typed rows, with sums and
+//! shares.
 //!
-//! Command line, HTTP and MCP fill the same requests and print the same rows, so that a number that is shown
-//! in several places is computed in one. Rows come in ascending order: the largest one is the last. A request
-//! asks one extract; answers of several extracts are put together by front ends.
+//! Command line, HTTP and MCP fill the same requests and print the same rows, so that a number that
+//! is shown in several places is computed in one. Rows come in ascending order: the largest one is
+//! the last. A request queries one extract; front ends merge answers of several extracts.
 
 pub mod alpc;
 mod alpc_sql;
@@ -135,7 +136,7 @@ pub use sql::ProcessQuery;
 
 use crate::Session;
 
-/// All rows of an answer.
+/// Returns all rows of an answer.
 ///
 /// # Errors
 /// The query fails, or its columns are not those of the row type.
@@ -180,7 +181,7 @@ pub fn has_rows(session: &Session, table: &str) -> Result<bool> {
     Ok(counts.iter().any(|count| count.rows > 0))
 }
 
-/// Path, version, product and company of a module, as far as they are known.
+/// Returns the path, version, product and company of a module, as far as they are known.
 #[must_use]
 pub fn module_text(parts: [&Option<String>; 4]) -> String {
     parts

@@ -207,7 +207,7 @@ impl NetRequest {
         filtered(&all)
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let (remote, port, local) = match self.by {
@@ -251,7 +251,7 @@ ORDER BY sort_value, total_bytes, sends, receives, process_key, remote_address, 
         )
     }
 
-    /// The question for single operations.
+    /// Returns the SQL for single operations.
     #[must_use]
     pub fn events_sql(&self) -> String {
         let (text, join) = stack_text("n.stack_id", "stack", self.stacks);

@@ -19,7 +19,8 @@ declare! {
     }
 }
 
-/// Lifetime in nanoseconds that limits assume for objects that did not end, or whose start is not known.
+/// Lifetime in nanoseconds that limits assume for objects that did not end, or whose start is not
+/// known.
 pub const NEVER_NS: i64 = 9_999_000_000_000;
 
 declare! {
@@ -133,7 +134,7 @@ impl ObjectRequest {
         }
     }
 
-    /// Asks for objects with their events.
+    /// Queries objects with their events.
     ///
     /// # Errors
     /// Neither handles nor objects nor mapped files were recorded; the extract holds sums only; the query
@@ -159,7 +160,7 @@ impl ObjectRequest {
         Ok(objects)
     }
 
-    /// Asks for handles by type.
+    /// Queries handles by type.
     ///
     /// # Errors
     /// Handles were not recorded; the query fails.

@@ -6,7 +6,7 @@ use super::sql::{
     text_condition, time_condition,
 };
 
-/// Every event of objects and mapped files. `step` is by how much it changes the number of open handles.
+/// Every event of objects and mapped files. `step` is its change of the number of open handles.
 ///
 /// `is_map` and `step` are written so that the engine does not take them for constants: it sorts a union by
 /// columns that are constant in each part only by the others, and then refuses its own plan.
@@ -46,7 +46,7 @@ const EVENTS: &str = "event AS (
   FROM file_map m WHERE m.unmap_ns IS NOT NULL
 )";
 
-/// Objects and mapped files under one roof.
+/// Objects and mapped files in one table.
 const THINGS: &str = "thing AS (
   SELECT FALSE AS is_map, o.object_id AS id, hex(o.address) AS address, o.address AS base, o.type_name, o.name,
     CAST(NULL AS BIGINT) AS map_size_bytes, CAST(NULL AS BIGINT) AS map_offset_bytes, CAST(NULL AS VARCHAR) AS file_key,
@@ -183,7 +183,7 @@ impl ObjectRequest {
         all
     }
 
-    /// The question for objects with their events.
+    /// Returns the SQL for objects with their events.
     #[must_use]
     pub fn sql(&self) -> String {
         let (text, join) = if self.stacks {
@@ -250,7 +250,7 @@ ORDER BY o.sort_value, o.is_map, o.id, e.ts_ns, e.step, e.owner_key, hex(e.handl
         )
     }
 
-    /// The question for handles by type.
+    /// Returns the SQL for handles by type.
     #[must_use]
     pub fn types_sql(&self, per_process: bool) -> String {
         let mut conditions = self.processes.conditions();

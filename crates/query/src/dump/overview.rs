@@ -129,8 +129,8 @@ impl OverviewRequest {
         all.filter(move |table| asked.is_none_or(|asked| asked == *table))
     }
 
-    /// Its tables as they stand one below the other; those that are not asked for, and those that the trace
-    /// has nothing for, are left out.
+    /// Returns its tables in the order of the report; without tables that were not requested, and
+    /// without tables that have no data.
     fn report(&self, session: &Session) -> Result<Answer> {
         let overview = Overview::ask(session, self)?;
         let next = overview_next::next(&overview, session);
@@ -168,7 +168,8 @@ impl OverviewRequest {
         }
     }
 
-    /// Methods of a part of the trace; the whole trace has stored sums of methods.
+    /// Returns the request for methods of a range of the trace; the whole trace has stored sums of
+    /// methods.
     pub(super) fn methods(&self) -> Option<MethodRequest> {
         let request = MethodRequest {
             with_idle: true,
@@ -178,12 +179,12 @@ impl OverviewRequest {
         (!self.time.is_unlimited()).then_some(request)
     }
 
-    /// Rows of each list.
+    /// Returns the number of rows of each list.
     pub(super) const fn most(&self) -> usize {
         if self.top == 0 { usize::MAX } else { self.top }
     }
 
-    /// A query with no more rows than are wanted.
+    /// Returns a query limited to the requested number of rows.
     fn limited(&self, sql: &str) -> String {
         if self.top == 0 {
             sql.to_owned()
@@ -192,7 +193,7 @@ impl OverviewRequest {
         }
     }
 
-    /// The question for a table.
+    /// Returns the SQL for a table.
     #[must_use]
     pub fn sql(&self, table: OverviewTable) -> String {
         match table {

@@ -5,7 +5,7 @@ use etwkit_extract::manifest::{Detail, Manifest};
 use super::overview::{Next, Overview};
 use crate::Session;
 
-/// A dump that is suggested where the trace has something for it.
+/// A dump that is suggested if the trace has data for it.
 struct Smaller {
     /// Its name.
     dump: &'static str,
@@ -19,7 +19,7 @@ const fn dump(dump: &'static str, rows: &'static str, why: &'static str) -> Smal
     Smaller { dump, rows, why }
 }
 
-/// Dumps about one thing each, in the order in which they help.
+/// Dumps about one topic each, in the order in which they help.
 const SMALLER: [Smaller; 26] = [
     dump(
         "hard-fault",
@@ -105,7 +105,8 @@ const SMALLER: [Smaller; 26] = [
     ),
 ];
 
-/// Threads that were ready. Which threads ran instead is known only from single context switches.
+/// Threads that were ready. The threads that ran instead are known only from single context
+/// switches.
 const READY: &str =
     "cpu_process WHERE ready_sum_ns > 0 AND (SELECT count(*) FROM context_switch) > 0";
 
@@ -140,7 +141,7 @@ struct Questions<'s> {
     all: Vec<Next>,
 }
 
-/// Questions that go on from here, ready to paste: those that have an answer.
+/// Returns further questions that have an answer, ready to paste.
 pub(super) fn next(overview: &Overview, session: &Session) -> Vec<Next> {
     let path = session
         .trace_path()
@@ -173,7 +174,7 @@ pub(super) fn next(overview: &Overview, session: &Session) -> Vec<Next> {
     questions.all
 }
 
-/// A path as a word of a command line, in quotes if it needs them.
+/// Returns a path as a word of a command line, in quotes if it needs them.
 fn word(path: &str) -> String {
     // Only characters without a meaning in any shell stay unquoted: the name of a stranger's trace
     // must not become a command when the line is pasted.

@@ -80,7 +80,7 @@ pub(super) fn tables(asked: &OverviewRequest, overview: Overview, next: Vec<Next
     all
 }
 
-/// The answer for a table that the trace has nothing for.
+/// Returns the answer for a table without data.
 pub(super) fn nothing(asked: &OverviewRequest) -> Answer {
     Answer::rows(asked, &NEXT, Vec::new())
 }
@@ -285,8 +285,8 @@ const METHODS: View<Of, MethodShare> = View::new(
 );
 
 impl MethodShare {
-    /// `module!method`; without a symbol the offset in the module, without a module the name or address
-    /// alone.
+    /// Formats `module!method`; without a symbol the offset in the module, without a module the
+    /// name or address alone.
     fn qualified(&self) -> String {
         match (self.module.as_deref(), self.method.starts_with('+')) {
             (Some(module), true) => format!("{module}{}", self.method),

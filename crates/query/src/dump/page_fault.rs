@@ -172,7 +172,7 @@ impl Question for PageFaultRequest {
 }
 
 impl PageFaultRequest {
-    /// Conditions on single faults, which sums cannot answer.
+    /// Returns conditions on single faults, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> =
             any_text_condition(&["f.method", "f.function"], self.function.as_deref())
@@ -189,7 +189,7 @@ impl PageFaultRequest {
         all
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let kind = if is_by_process(self) {
@@ -236,7 +236,7 @@ ORDER BY sort_value, count, kind, process_key",
         )
     }
 
-    /// The question for single faults.
+    /// Returns the SQL for single faults.
     #[must_use]
     pub fn faults_sql(&self) -> String {
         let conditions = [self.conditions(), self.limits()].concat();

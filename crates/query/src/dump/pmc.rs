@@ -87,7 +87,8 @@ pub(super) const COLUMNS: [(&str, &[&str]); 6] = [
     ("llc_references", &["LLCReference", "LLCReferences"]),
 ];
 
-/// Names of the counters of a column, the one to take first in front; none for an unknown column.
+/// Returns the names of the counters of a column, the preferred one first; empty for an unknown
+/// column.
 #[must_use]
 pub fn counter_names(column: &str) -> &'static [&'static str] {
     COLUMNS

@@ -11,7 +11,8 @@ const VALUE: &str = "CASE c.position WHEN 0 THEN r.value_0 WHEN 1 THEN r.value_1
      WHEN 3 THEN r.value_3 WHEN 4 THEN r.value_4 WHEN 5 THEN r.value_5 WHEN 6 THEN r.value_6 END";
 
 impl PmcRequest {
-    /// Values of counters: `owner` (process, thread, method), counter, kind, value, count, time.
+    /// Returns values of counters: `owner` (process, thread, method), counter, kind, value, count,
+    /// time.
     fn facts(&self) -> String {
         let (a, b) = ends(self.time);
         let limits = if self.time.is_unlimited() {
@@ -67,8 +68,8 @@ impl PmcRequest {
         )
     }
 
-    /// The question. Sums by owner and counter come first, so that times of several counters are not added
-    /// up.
+    /// Returns the SQL of the question. Sums by owner and counter come first, so that times of
+    /// several counters are not added up.
     #[must_use]
     pub fn sql(&self) -> String {
         let thread = if self.per_thread && self.methods.is_none() {
@@ -131,7 +132,7 @@ ORDER BY sort_value, c.process_key, c.thread_key, c.name",
         )
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// No counters were recorded; single rows are needed, and the extract has none; the query fails.

@@ -1,4 +1,4 @@
-//! The SQL of pool memory of the kernel.
+//! The SQL of kernel pool memory.
 
 use super::pool::{PoolBy, PoolRequest, is_by_tag};
 use super::sql::{
@@ -13,7 +13,8 @@ const OWNED: &str =
     FROM pool o";
 
 impl PoolRequest {
-    /// Conditions on single blocks. Processes are among them, since sums by tag do not know who allocated.
+    /// Returns conditions on single blocks. Processes are among them, since sums by tag do not have
+    /// the allocating process.
     fn limits(&self) -> Vec<String> {
         let mut all = self.processes.conditions();
         all.extend(time_condition("coalesce(b.alloc_ns, b.free_ns)", self.time));
@@ -62,7 +63,7 @@ impl PoolRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let tag = if is_by_tag(self) {
@@ -112,7 +113,7 @@ ORDER BY sort_value, s.allocated_bytes, s.freed_bytes, s.tag, s.pool_type, s.pro
         )
     }
 
-    /// The question for single blocks.
+    /// Returns the SQL for single blocks.
     #[must_use]
     pub fn blocks_sql(&self) -> String {
         let mut conditions = self.conditions();

@@ -41,24 +41,24 @@ declare! {
     }
 }
 
-/// Rows for machines: people see the moments of all traces side by side.
+/// Rows of JSON and CSV: text has the snapshots of all traces side by side.
 const EACH: View<PowerRequest, PowerRow> = View::new(&[], |_| 0.0).ranking(|_| Ranked::No);
 
 /// The compared snapshots, one column each.
 #[derive(Clone)]
 struct Beside {
     details: bool,
-    /// Trace and time of each moment.
+    /// Trace and time of each snapshot.
     titles: Vec<Line>,
 }
 
-/// A setting at all moments.
+/// A setting in all snapshots.
 #[derive(Serialize)]
 struct Setting {
     section: &'static str,
     name: String,
     guid: String,
-    /// Its value at each moment.
+    /// Its value in each snapshot.
     values: Vec<Option<String>>,
 }
 
@@ -99,7 +99,7 @@ impl Setting {
         }
     }
 
-    /// Its value at a moment: `...` for one that is the same as its left neighbour, `-` where there is none.
+    /// Returns its value in a snapshot: `...` if it equals its left neighbor, `-` if it has none.
     fn shown(&self, number: usize) -> &str {
         let left = number.checked_sub(1).and_then(|left| self.values.get(left));
         match self.values.get(number) {
@@ -182,7 +182,7 @@ impl Question for PowerRequest {
 }
 
 impl PowerRequest {
-    /// The question. The answer is put together from its rows, in their order.
+    /// Returns the SQL of the question. The answer is put together from its rows, in their order.
     #[must_use]
     pub fn sql() -> String {
         "SELECT ts_ns, kind, setting_guid, name, value, value_guid, value_hex, profile, power_source, efficiency_class
@@ -191,7 +191,7 @@ ORDER BY ts_ns, profile, setting_guid"
             .to_owned()
     }
 
-    /// Asks: at least one snapshot, and none that equals the one before it.
+    /// Runs the question: at least one snapshot, and none that equals the one before it.
     ///
     /// # Errors
     /// No power settings were recorded; the query fails.
@@ -211,7 +211,7 @@ ORDER BY ts_ns, profile, setting_guid"
         Ok(snapshots(&settings, &in_force))
     }
 
-    /// Settings that a column has, in the order of the list, then those without a name.
+    /// Returns settings that a column has, in the order of the list, then those without a name.
     fn settings(&self, columns: &[Snapshot]) -> Vec<Setting> {
         let has = |guid: &str| columns.iter().any(|column| column.value(guid).is_some());
         let known = KNOWN.iter().filter(|known| has(known.guid));

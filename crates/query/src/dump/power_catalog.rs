@@ -1,8 +1,8 @@
 //! The power settings that have names here: their names in `powercfg`, their meaning, and the form
 //! of their values.
 //!
-//! GUIDs, aliases and numbers of values are those that Windows documents for its power settings; the list is
-//! in `power_settings`.
+//! GUIDs, aliases and numbers of values follow the documentation of Windows power settings; the
+//! list is in `power_settings`.
 
 pub use super::power_settings::KNOWN;
 
@@ -19,7 +19,7 @@ pub enum Form {
     Names(&'static [&'static str]),
     /// A number by which the setting is known, with its name after it.
     Numbered(&'static [&'static str]),
-    /// One of these names; not all numbers between them mean something.
+    /// One of these names; some numbers between them have no meaning.
     Coded(&'static [(i64, &'static str)]),
 }
 
@@ -69,7 +69,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// Its heading.
+    /// Returns its heading.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -125,7 +125,7 @@ const SCHEMES: [(&str, &str); 4] = [
     ),
 ];
 
-/// The setting with that GUID.
+/// Returns the setting with that GUID.
 #[must_use]
 pub fn find(guid: &str) -> Option<&'static CatalogSetting> {
     KNOWN
@@ -133,7 +133,7 @@ pub fn find(guid: &str) -> Option<&'static CatalogSetting> {
         .find(|known| known.guid.eq_ignore_ascii_case(guid))
 }
 
-/// Name of a power scheme; `Custom` for those that are none of Windows.
+/// Returns the name of a power scheme; `Custom` for schemes that are not part of Windows.
 #[must_use]
 pub fn scheme(guid: &str) -> &'static str {
     SCHEMES
@@ -142,7 +142,7 @@ pub fn scheme(guid: &str) -> &'static str {
         .map_or("Custom", |(_, name)| name)
 }
 
-/// The GUID of a scheme of Windows.
+/// Returns the GUID of a built-in scheme of Windows.
 #[must_use]
 pub fn scheme_guid(name: &str) -> Option<&'static str> {
     SCHEMES

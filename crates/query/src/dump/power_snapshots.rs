@@ -29,7 +29,7 @@ declare! {
     }
 }
 
-/// Everything that was in force at a moment.
+/// All settings in force at a point in time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Snapshot {
     /// Time of the first report of one of its settings, in nanoseconds.
@@ -39,7 +39,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The snapshots that the rows of a trace belong to.
+    /// Groups the rows of a trace into snapshots.
     pub(super) fn of<'r>(rows: impl Iterator<Item = &'r PowerRow>) -> Vec<Self> {
         let rows: Vec<&PowerRow> = rows.collect();
         let snapshot = |rows: &[&PowerRow]| Self {
@@ -51,7 +51,7 @@ impl Snapshot {
             .collect()
     }
 
-    /// The value of a setting.
+    /// Returns the value of a setting.
     #[must_use]
     pub fn value(&self, setting_guid: &str) -> Option<&PowerRow> {
         self.rows
@@ -73,11 +73,11 @@ impl Snapshot {
     }
 }
 
-/// Columns of a trace. Later states are left out, but for the last one.
+/// Maximum number of columns of a trace. Later states are left out, except for the last one.
 const MAX_SNAPSHOTS: usize = 64;
 
-/// Settings that are followed. Windows has some hundreds; a damaged or malicious trace can name any number of
-/// GUIDs.
+/// Maximum number of settings. Windows has some hundreds; a damaged or malicious trace can name any
+/// number of GUIDs.
 const MAX_SETTINGS: usize = 1024;
 
 /// Follows the settings through a trace.
@@ -126,7 +126,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// The moments of a trace, without those that equal the moment before.
+/// Returns the snapshots of a trace, without those that equal the previous one.
 pub(super) fn snapshots(settings: &[SettingRow], in_force: &[InForce]) -> Vec<Snapshot> {
     let mut follower = Follower::default();
     settings

@@ -81,7 +81,7 @@ declare! {
     }
 }
 
-/// Processes and their numbers.
+/// Processes and their numbers by kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessAnswer {
     /// The processes.
@@ -108,7 +108,7 @@ pub struct ProcessCounts {
 }
 
 impl ProcessCounts {
-    /// Counts the processes of a list.
+    /// Returns counts the processes of a list.
     #[must_use]
     pub fn of(rows: &[ProcessRow]) -> Self {
         Self::of_each(rows.iter())

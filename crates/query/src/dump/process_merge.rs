@@ -9,10 +9,10 @@ use super::process_view::ListedProcess;
 use super::trace::TraceInfo;
 use crate::question::Source;
 
-/// A process that one recording or several have.
+/// A process of one or several recordings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergedProcess {
-    /// Number of the recording that has it first, in the order in which they were given.
+    /// Number of the first recording that has it, in the given order.
     pub recording: usize,
     /// The process. Its times count from the start of that recording; its end can be after the end
     /// of the recording.
@@ -22,9 +22,9 @@ pub struct MergedProcess {
 /// Identity of a process across recordings: machine, id and name.
 type Key = (Option<String>, i64, Option<String>);
 
-/// Puts processes together. A process that a recording found running is the one with its id, name and command
-/// line, on the same machine, that an earlier recording left running. `all` keeps those that neither started
-/// nor ended once for each recording.
+/// Merges processes. A process that was running at the start of a recording is the one with its id,
+/// name and command line, on the same machine, that an earlier recording left running. With `all`,
+/// processes that neither started nor ended are kept once for each recording.
 #[must_use]
 pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<MergedProcess> {
     let mut order: Vec<usize> = (0..recordings.len()).collect();
@@ -89,8 +89,9 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
     merged
 }
 
-/// One list of the processes of several recordings, each with the number of the recording that has it first.
-/// For people, times count from the start of the earliest one, so that seconds can be compared.
+/// Merges the processes of several recordings into one list, each with the number of the first
+/// recording that has it. For people, times count from the start of the earliest one, so that
+/// seconds can be compared.
 pub(super) fn together(
     asked: &ProcessRequest,
     sources: Vec<Source<ListedProcess>>,
@@ -156,14 +157,14 @@ fn offset_ns(recordings: &[(&TraceInfo, &[ProcessRow])], from: usize, to: usize)
     start(to).saturating_sub(start(from)).saturating_mul(100)
 }
 
-/// Command lines differ where an id was used again.
+/// Returns `true` if both rows are the same process. Command lines differ if an id was used again.
 fn is_same(known: &ProcessRow, row: &ProcessRow) -> bool {
     known.command_line.is_none()
         || row.command_line.is_none()
         || known.command_line == row.command_line
 }
 
-/// Puts rows whose times count from one moment in order. A tree keeps its order.
+/// Sorts rows whose times count from one start. A tree keeps its order.
 pub fn sort<T>(rows: &mut [T], sort: ProcessSort, row: impl Fn(&T) -> &ProcessRow) {
     let name = |row: &ProcessRow| row.name.as_deref().map(str::to_lowercase);
     match sort {
@@ -220,7 +221,7 @@ mod tests {
         }
     }
 
-    /// Recording, id, start and end in seconds.
+    /// Returns recording, id, start and end in seconds.
     fn shown(merged: &[MergedProcess]) -> Vec<(usize, i64, Option<i64>, Option<i64>)> {
         let s = |ns: Option<i64>| ns.map(|ns| ns / S);
         merged

@@ -23,7 +23,7 @@ const REPORTED: &str = "
   WHERE (c.start_ns IS NULL OR w.start_ns >= c.start_ns) AND (c.stop_ns IS NULL OR w.start_ns <= c.stop_ns)";
 
 impl ProcessRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions = self.processes.conditions();
@@ -70,8 +70,8 @@ ORDER BY {}",
         }
     }
 
-    /// Of processes with equal CPU the last name comes first: the largest row is the last one, so that the
-    /// list reads by name from its end.
+    /// Returns the order. Among processes with equal CPU the last name comes first: the largest row
+    /// is the last one, so the list reads by name from its end.
     fn order(&self) -> &'static str {
         match self.sort {
             _ if self.is_by_cpu() => {
@@ -92,7 +92,7 @@ ORDER BY {}",
         }
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// The query fails.

@@ -20,7 +20,7 @@ fn negated(part: &str) -> (bool, &str) {
 }
 
 impl Providers {
-    /// Reads the list; every text is one.
+    /// Reads the list; every text is valid.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let parts = text

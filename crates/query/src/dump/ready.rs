@@ -63,7 +63,7 @@ impl ReadyTimes {
         })
     }
 
-    /// All other times, if there were enough of them.
+    /// Returns all other times, if there were enough of them.
     #[must_use]
     pub fn other(&self) -> Option<Percentiles> {
         Some(Percentiles {
@@ -106,7 +106,7 @@ const KINDS: [(&str, &str, &str); 2] = [
     ("ro", "other_ready", "NOT is_deep_sleep"),
 ];
 
-/// The columns of the joined percentiles.
+/// Returns the columns of the joined percentiles.
 pub(super) fn columns() -> String {
     let one = |(table, name, _): (&str, &str, &str)| {
         COLUMNS

@@ -221,7 +221,7 @@ const FOCUS: &str =
     FROM focus_change WHERE level = ";
 
 impl ReadyRequest {
-    /// Switch-ins after a time ready, with the thread that ran instead.
+    /// Returns switch-ins after a ready time, with the thread that ran instead.
     fn asked(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.push("s.ready_ns > 0 AND s.in_ns IS NOT NULL".to_owned());
@@ -253,7 +253,7 @@ impl ReadyRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let none = "CAST(NULL AS INT)";
@@ -283,7 +283,7 @@ ORDER BY sort_value, ready_ns, count, r.process_key, r.priority, r.instead_prior
         )
     }
 
-    /// The question for single switch-ins.
+    /// Returns the SQL for single switch-ins.
     #[must_use]
     pub fn events_sql(&self) -> String {
         format!(

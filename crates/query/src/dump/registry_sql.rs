@@ -15,7 +15,7 @@ const OF_ROWS: &str = "1 AS count, CASE WHEN r.status < 0 THEN 1 ELSE 0 END AS f
      r.duration_ns AS max_duration_ns, r.value, r.status, ntstatus_name(r.status) AS status_name";
 
 impl RegistryRequest {
-    /// Conditions that sums can answer.
+    /// Returns conditions that sums can answer.
     fn conditions(&self) -> Vec<String> {
         let mut all = self.processes.conditions();
         all.extend(any_text_condition(
@@ -32,7 +32,7 @@ impl RegistryRequest {
         all
     }
 
-    /// Conditions that only single operations can answer.
+    /// Returns conditions that only single operations can answer.
     fn row_conditions(&self) -> Vec<String> {
         let mut all: Vec<String> = text_condition("r.value", self.value.as_deref())
             .into_iter()
@@ -58,7 +58,7 @@ impl RegistryRequest {
         self.per_process || self.by == RegistryBy::Process
     }
 
-    /// The key that distinguishes rows.
+    /// Returns the key by which rows are grouped.
     pub(super) fn key(&self) -> String {
         let name = "registry_key_name(r.key)";
         match self.depth {
@@ -74,7 +74,7 @@ impl RegistryRequest {
         }
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let key = |is_key: bool, column: &str, name: &str, kind: &str| {
@@ -150,7 +150,7 @@ ORDER BY sort_value, duration_ns, count, key, value, operation, status, process_
         )
     }
 
-    /// The question for single operations.
+    /// Returns the SQL for single operations.
     #[must_use]
     pub fn operations_sql(&self) -> String {
         let (stack, join) = if self.stacks {

@@ -11,24 +11,24 @@ use crate::{Error, Result};
 
 /// A row type that can be read from an answer.
 pub trait FromRows: Sized {
-    /// Its columns, in the order in which they are printed.
+    /// Returns its columns, in the order in which they are printed.
     fn fields() -> Vec<Field>;
 
-    /// The rows of a batch.
+    /// Returns the rows of a batch.
     ///
     /// # Errors
     /// A column is missing or of another type: the SQL and the row type do not fit.
     fn read(batch: &RecordBatch) -> Result<Vec<Self>>;
 }
 
-/// A column of an answer as machines get it.
+/// A column of an answer, in the form of JSON and CSV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     /// Its name.
     pub name: &'static str,
     /// Its meaning.
     pub sentence: &'static str,
-    /// Its type, as JSON schemas call it.
+    /// Its type in JSON schemas.
     pub kind: &'static str,
     /// True if it may be missing.
     pub is_optional: bool,
@@ -39,7 +39,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A column whose values do not add up, and are neither good nor bad.
+    /// Creates a column whose values do not add up and have no good direction.
     #[must_use]
     pub const fn new(
         name: &'static str,
@@ -60,11 +60,11 @@ impl Field {
 
 /// A type that a field of a row can have.
 pub trait Cell: Sized {
-    /// The columns that it is.
+    /// Returns its columns.
     fn fields(name: &'static str, sentence: &'static str) -> Vec<Field>;
     /// Values of a column.
     type Values;
-    /// The column with that name.
+    /// Returns the column with that name.
     ///
     /// # Errors
     /// It is missing or of another type.

@@ -1,4 +1,4 @@
-//! Pictures of the screen that ETWController took: when, why, and where they lie.
+//! Screenshots by ETWController: times, triggers, and files.
 
 use super::sql::{filtered, quoted, range_condition, text_condition};
 use super::{Recorded, Top};
@@ -89,7 +89,7 @@ const SCREENSHOT: Recorded = Recorded::rows(
 );
 
 impl ScreenshotRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions: Vec<String> = [

@@ -84,7 +84,7 @@ impl Question for ServiceRequest {
 }
 
 impl ServiceRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions = self.processes.conditions();

@@ -5,10 +5,10 @@ use crate::filter::split;
 use crate::question::{Among, option};
 use crate::range::Range;
 
-/// A text where rows have none.
+/// Value of a text column that a kind of rows lacks.
 pub(super) const NO_TEXT: &str = "CAST(NULL AS VARCHAR)";
 
-/// A number where rows have none: a key, an id, a number of an enumeration.
+/// Value of a number column that a kind of rows lacks: a key, an id, a number of an enumeration.
 pub(super) const NO_NUMBER: &str = "CAST(NULL AS INT)";
 
 /// Command lines of processes.
@@ -37,7 +37,7 @@ declare! {
 }
 
 impl ProcessQuery {
-    /// Conditions on a `process` named `p`.
+    /// Returns conditions on a `process` named `p`.
     #[must_use]
     pub fn conditions(&self) -> Vec<String> {
         let mut all = Vec::new();
@@ -69,7 +69,7 @@ impl ProcessQuery {
     }
 }
 
-/// [`PROCESS_COLUMNS`] with moved times.
+/// Returns [`PROCESS_COLUMNS`] with moved times.
 pub(super) fn process_columns_from(zero: &ZeroTime) -> String {
     format!(
         "p.pid, p.name AS process, p.command_line, p.session_id, {} AS process_start_ns, {} AS process_stop_ns",
@@ -82,8 +82,8 @@ pub(super) fn process_columns_from(zero: &ZeroTime) -> String {
 pub const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.session_id, \
      p.start_ns AS process_start_ns, p.stop_ns AS process_stop_ns";
 
-/// Joins path and versions of the executable of a `process` named `p`, as `v`. The process may be called
-/// otherwise.
+/// Joins path and versions of the executable of a `process` named `p`, as `v`. The process may have
+/// another name.
 // Grouped by process, since two modules can have the name of the executable and would double the row.
 pub(super) const EXECUTABLES: &str = "
 LEFT JOIN (
@@ -110,20 +110,20 @@ pub fn process_columns(table: &str, per_process: bool) -> String {
         .to_owned()
 }
 
-/// A text as SQL literal.
+/// Returns a text as SQL literal.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// The condition that a text passes a filter.
+/// Returns the condition that a text passes a filter.
 #[must_use]
 pub fn text_condition(column: &str, filter: Option<&str>) -> Option<String> {
     filter.map(|filter| format!("wildcard_match({column}, {})", quoted(filter)))
 }
 
-/// The condition that one of several texts passes a filter: a positive part has to match one of them, none
-/// that excludes may match any.
+/// Returns the condition that one of several texts passes a filter: a positive part has to match
+/// one of them, and no excluding part may match any.
 #[must_use]
 pub fn any_text_condition(columns: &[&str], filter: Option<&str>) -> Option<String> {
     let (positive, negative) = split(filter?);
@@ -148,8 +148,8 @@ pub fn any_text_condition(columns: &[&str], filter: Option<&str>) -> Option<Stri
     .filter(|all| !all.is_empty())
 }
 
-/// The condition that a stack passes a filter: a positive part has to match one of its frames, none that
-/// excludes may match any.
+/// Returns the condition that a stack passes a filter: a positive part has to match one of its
+/// frames, and no excluding part may match any.
 #[must_use]
 pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
     let (positive, negative) = split(filter?);
@@ -182,8 +182,8 @@ pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
     .filter(|all| !all.is_empty())
 }
 
-/// The column `stack` with the frames of a stack, innermost first, and the join that it needs; without it no
-/// text.
+/// Returns the column `stack` with the frames of a stack, innermost first, and the join that it
+/// needs; no text unless `wanted`.
 pub(super) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, String) {
     if !wanted {
         return (format!("{NO_TEXT} AS {name}"), String::new());
@@ -218,7 +218,8 @@ pub(super) fn overlap_condition(start: &str, end: &str, time: Range) -> Option<S
     (!time.is_unlimited()).then(|| format!("{start} <= {to} AND {end} >= {from}"))
 }
 
-/// The thread of a row of the table named `table`, as `t`, or nothing where rows are not distinguished by it.
+/// Returns the thread of a row of the table named `table`, as `t`; null if rows are not grouped by
+/// thread.
 pub(super) fn thread_columns(table: &str, per_thread: bool) -> String {
     if per_thread {
         return format!("{table}.thread_key, t.tid");
@@ -238,7 +239,7 @@ pub fn range_condition(expression: &str, range: Range) -> Option<String> {
     }
 }
 
-/// `WHERE` with all conditions, or nothing.
+/// Returns `WHERE` with all conditions; empty if there are none.
 #[must_use]
 pub fn filtered(conditions: &[String]) -> String {
     if conditions.is_empty() {
@@ -248,8 +249,8 @@ pub fn filtered(conditions: &[String]) -> String {
     }
 }
 
-/// The condition that an NTSTATUS passes a filter: numbers (`0`, `0xc0000022`), names with or without
-/// `STATUS_` and with wildcards, `failed` for errors and warnings.
+/// Returns the condition that an NTSTATUS passes a filter: numbers (`0`, `0xc0000022`), names with
+/// or without `STATUS_` and with wildcards, `failed` for errors and warnings.
 #[must_use]
 pub fn status_condition(column: &str, filter: &str) -> Option<String> {
     let one = |part: &str| {
@@ -294,7 +295,8 @@ pub fn status_condition(column: &str, filter: &str) -> Option<String> {
     .map(|all| format!("{column} IS NOT NULL AND {all}"))
 }
 
-/// The ends of a time range as SQL numbers. The largest ones are kept small enough to be added to.
+/// Returns the ends of a time range as SQL numbers. The largest ones are kept small enough for
+/// additions.
 #[must_use]
 pub fn ends(range: Range) -> (i64, i64) {
     const LIMIT: i64 = i64::MAX / 4;

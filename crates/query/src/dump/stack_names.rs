@@ -56,7 +56,8 @@ impl<'f> Names<'f> {
         number
     }
 
-    /// The methods of a stack, innermost first; one without a name for a stack that was not recorded.
+    /// Returns the methods of a stack, innermost first; one without a name for a stack that was not
+    /// recorded.
     pub(super) fn stack(&mut self, stack_id: Option<i64>) -> Vec<u32> {
         let frames = self.frames;
         let ids = stack_id
@@ -76,7 +77,7 @@ impl<'f> Names<'f> {
         }
     }
 
-    /// The module of a method; the method itself where that is not known.
+    /// Returns the module of a method, or the method itself if its module is not known.
     pub(super) fn module(&mut self, name: u32) -> u32 {
         match self
             .of(name)
@@ -127,7 +128,7 @@ impl<'f> Names<'f> {
 }
 
 impl Name {
-    /// `module!method`, for code without a name `module+0x1a2b`.
+    /// Formats `module!method`, for code without a name `module+0x1a2b`.
     pub(super) fn text(&self) -> String {
         let method = self.method.as_deref().unwrap_or_default();
         let module = self.module.as_deref().unwrap_or("?");

@@ -29,7 +29,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// As machine output names it.
+    /// Returns its name in JSON and CSV.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ pub enum TreeBy {
     Process,
     /// Each thread.
     Thread,
-    /// Everything together.
+    /// Everything in one tree.
     All,
 }
 
@@ -78,9 +78,9 @@ pub struct StackTreeRequest {
     pub shape: Shape,
     /// Scope of a tree.
     pub by: TreeBy,
-    /// Nodes are modules instead of methods.
+    /// True if nodes are modules instead of methods.
     pub by_module: bool,
-    /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
+    /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
     /// Limits below which nodes are folded.
     pub fold: Fold,
@@ -237,7 +237,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         )
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// The trace has neither samples nor context switches, or the extract only sums of them; the query fails.
@@ -291,7 +291,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         }
     }
 
-    /// The trees of stacks that belong together; none if no stack has the method of a butterfly.
+    /// Returns the trees of one group of stacks; `None` if no stack has the method of a butterfly.
     fn group(&self, rows: &[StackRow], names: &mut Names<'_>) -> Option<TreeGroup> {
         let first = rows.first()?;
         let source = CpuSource::named(&first.source).unwrap_or(CpuSource::ContextSwitches);

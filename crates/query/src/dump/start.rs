@@ -235,7 +235,7 @@ impl StartRequest {
         )
     }
 
-    /// The question for sums by program.
+    /// Returns the SQL for sums by program.
     #[must_use]
     pub fn sql(&self) -> String {
         format!(
@@ -257,7 +257,7 @@ ORDER BY sort_value, start_cost_ns NULLS FIRST, exit_duration_ns NULLS FIRST, st
         )
     }
 
-    /// The question for single processes.
+    /// Returns the SQL for single processes.
     #[must_use]
     pub fn events_sql(&self) -> String {
         format!(

@@ -118,7 +118,8 @@ impl Question for StatsRequest {
     }
 }
 
-/// Names that ETWAnalyzer gives to groups of properties or to one that has another name here, and ours.
+/// Names that ETWAnalyzer gives to groups of properties or to properties with another name here,
+/// and our names.
 const OTHER_NAMES: [(&str, &str); 5] = [
     ("Disk", "Disk*;Volume*"),
     ("ModuleVersions", "module_version*"),
@@ -188,13 +189,13 @@ fn of_test(name: TestName) -> Vec<Property> {
     all.into_iter().filter_map(property).collect()
 }
 
-/// The names or patterns of a list of properties.
+/// Returns the names or patterns of a list of properties.
 fn entries(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', ' ', ';'])
         .filter(|entry| !entry.is_empty())
 }
 
-/// The patterns that an entry means among our names.
+/// Returns the patterns of our names for an entry.
 fn of_our_names(entry: &str) -> String {
     let (not, name) = entry
         .strip_prefix('!')
@@ -212,14 +213,14 @@ fn of_our_names(entry: &str) -> String {
     }
 }
 
-/// The filter on our names that a list of names or patterns means.
+/// Returns the filter on our names for a list of names or patterns.
 fn filter_of(properties: &str) -> TextFilter {
     let ours: Vec<String> = entries(properties).map(of_our_names).collect();
     TextFilter::parse(&ours.join(";"))
 }
 
 impl StatsRequest {
-    /// Asks. A pattern that no property matches gives no rows.
+    /// Runs the question. A pattern that no property matches gives no rows.
     ///
     /// # Errors
     /// The query fails.

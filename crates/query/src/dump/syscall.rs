@@ -167,7 +167,7 @@ const SUMS: View<SyscallRequest, SyscallRow> = View::new(
     |_, _| true,
 );
 
-/// A number of calls; missing for 0, so that a column of zeros is not shown.
+/// Returns a number of calls; missing for 0, so that a column of zeros is not shown.
 fn some(calls: i64) -> Value {
     (calls > 0).then_some(calls).into()
 }
@@ -209,7 +209,7 @@ const CALLS_BY_DURATION: View<SyscallRequest, SyscallCall> = View::new(COLUMNS, 
 })
 .with_below(|_, call| frames(call.stack.as_deref()));
 
-/// Name of a function; without a symbol the offset in its module.
+/// Returns the name of a function; without a symbol the offset in its module.
 #[must_use]
 pub fn function_name(module: Option<&str>, name: Option<&str>) -> String {
     match (module, name) {

@@ -42,7 +42,7 @@ impl SyscallRequest {
         all
     }
 
-    /// The calls that pass the conditions.
+    /// Returns the calls that pass the conditions.
     fn calls(&self) -> String {
         format!(
             "call AS (
@@ -65,7 +65,7 @@ impl SyscallRequest {
         )
     }
 
-    /// Columns of a call that distinguish rows, with a placeholder for the others.
+    /// Returns the columns of a call by which rows are grouped, with a placeholder for the others.
     fn keys(&self) -> String {
         let with_process = self.is_by_process();
         let column = |is_key: bool, name: &str, kind: &str| {
@@ -95,7 +95,7 @@ impl SyscallRequest {
         .join(", ")
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, thread_key, tid, module, \
@@ -144,7 +144,7 @@ ORDER BY sort_value, duration_ns, count, module, function, status, process_key, 
         )
     }
 
-    /// The question for sums of an extract that has no single calls.
+    /// Returns the SQL for sums of an extract that has no single calls.
     fn sums_sql(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.extend(any_text_condition(
@@ -186,7 +186,7 @@ ORDER BY sort_value, duration_ns, count, module, function, process_key",
         )
     }
 
-    /// The question for single calls.
+    /// Returns the SQL for single calls.
     #[must_use]
     pub fn calls_sql(&self) -> String {
         let (stack, join) = if self.stacks {
@@ -220,7 +220,7 @@ ORDER BY {order}, process_key, thread_key",
             || matches!(self.by, SyscallBy::Thread | SyscallBy::Status)
     }
 
-    /// Asks for sums. Of an extract without single calls they lack percentiles.
+    /// Queries sums. For an extract without single calls they lack percentiles.
     ///
     /// # Errors
     /// No system calls were recorded; single calls are needed, and the extract has none; the query fails.

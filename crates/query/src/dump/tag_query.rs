@@ -4,7 +4,8 @@ use etwkit_trace::tags::DEFAULT_SET;
 
 use super::sql::{any_text_condition, quoted};
 
-/// Only stacks with some tags. Without a filter all rows, also those without a recorded stack.
+/// Filter on stacks by tags. Without a filter all rows pass, including those without a recorded
+/// stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TagQuery {
     /// Names of tags: `*`, `?`, several with `;`, `!` excludes.
@@ -27,7 +28,7 @@ impl TagQuery {
     }
 }
 
-/// Names of the set that is always there, and of others.
+/// Returns the names of the built-in set and of others.
 pub(super) fn with_default(others: &[String]) -> impl Iterator<Item = &str> {
     std::iter::once(DEFAULT_SET).chain(others.iter().map(String::as_str))
 }

@@ -186,14 +186,14 @@ pub struct TcpTotal {
 pub struct TcpAnswer {
     /// Rows, ascending.
     pub rows: Vec<TcpRow>,
-    /// The retransmissions of each row, in the order of time.
+    /// The retransmissions of each row, in order of time.
     pub retransmits: Vec<Vec<TcpRetransmitRow>>,
     /// Sums over the rows.
     pub total: TcpTotal,
 }
 
 impl TcpRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         format!(
@@ -232,7 +232,7 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
         all
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// No connections were recorded; the query fails.

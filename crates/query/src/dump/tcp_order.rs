@@ -89,7 +89,7 @@ pub enum TcpNumber {
 }
 
 impl TcpNumber {
-    /// Its column.
+    /// Returns its column.
     pub(super) const fn column(self) -> &'static str {
         match self {
             Self::SentBytes => "sent_bytes",

@@ -53,7 +53,7 @@ declare! {
 
 type Sent = Column<TcpRequest, PostIssueRow>;
 
-/// Issues as people see them.
+/// Columns of overtaken sends.
 pub(super) const ISSUES: View<TcpRequest, PostIssueRow> = View::new(
     &[
         Sent::new("Issue", "Issue", Whole, |_, row| row.issue.into()),
@@ -87,7 +87,7 @@ pub(super) const ISSUES: View<TcpRequest, PostIssueRow> = View::new(
 .with_total(|_, rows, _| vec![Line::new("Issues: ").whole(rows.len() as i64 / 3)]);
 
 impl TcpRequest {
-    /// The question for all sends of programs, in which issues are looked for.
+    /// Returns the SQL for all sends of programs, in which overtaken ones are searched for.
     #[must_use]
     pub fn posts_sql(&self) -> String {
         let mut conditions = vec!["e.kind IN ('post', 'inject')".to_owned()];
@@ -107,7 +107,7 @@ ORDER BY c.connection_id, e.ts_ns",
         )
     }
 
-    /// Asks for sends that were overtaken.
+    /// Queries sends that were overtaken.
     ///
     /// # Errors
     /// No connections were recorded; the extract has no single events; the query fails.
@@ -164,7 +164,7 @@ fn row(issue: i64, role: &str, post: &PostRow, sequence_difference: Option<i64>)
     }
 }
 
-/// Sequence numbers have 32 bits and wrap.
+/// Returns the difference of two sequence numbers, which have 32 bits and wrap.
 fn sequence_difference(from: i64, to: i64) -> i64 {
     i64::from((to as u32).wrapping_sub(from as u32).cast_signed())
 }
@@ -172,9 +172,9 @@ fn sequence_difference(from: i64, to: i64) -> i64 {
 /// Returns the late sends of one connection, whose events are in order of time: the held-back send,
 /// the send that overtook it, and the release.
 ///
-/// A send that is let go where it was held back (same bytes, same sequence number) is in order. Of the others
-/// the last send of the same size in front was held back; it was overtaken if another send followed it that
-/// was not held back itself.
+/// A send that is released where it was held back (same bytes, same sequence number) is in order.
+/// Of the others, the last earlier send of the same size was held back; it was overtaken if another
+/// send followed it that was not held back itself.
 fn issues(posts: &[PostRow]) -> Vec<(&PostRow, &PostRow, &PostRow)> {
     // A send that was let go in order is taken by its own event, and cannot be the one that was held back for
     // another.

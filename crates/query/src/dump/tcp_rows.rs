@@ -4,7 +4,7 @@
 use super::sql::{filtered, process_columns_from, quoted, range_condition, text_condition};
 use super::tcp::{TcpGroup, TcpRequest};
 
-/// An end of a connection as text, IPv6 in brackets. Without an address it is `?`.
+/// Returns an end of a connection as text, IPv6 in brackets. Without an address it is `?`.
 pub(super) fn end(side: &str) -> String {
     let (address, port) = (format!("c.{side}_address"), format!("c.{side}_port"));
     format!(
@@ -65,8 +65,8 @@ impl TcpRequest {
         }
     }
 
-    /// `connection`: those that are meant, each with the number of its row; `again`: retransmissions that are
-    /// meant.
+    /// Returns `connection`: the selected connections, each with the number of its row; `again`:
+    /// the selected retransmissions.
     pub(super) fn with(&self) -> String {
         let mut retransmits = vec!["TRUE".to_owned()];
         retransmits.extend(
@@ -101,7 +101,7 @@ FROM tcp_retransmit r JOIN connection c ON c.connection_id = r.connection_id{ret
         )
     }
 
-    /// SQL of both ends and of the rates of a row, and the join that the rates need.
+    /// Returns SQL of both ends and of the rates of a row, and the join that the rates need.
     const fn ends_sql(&self) -> (&'static str, &'static str, &'static str, &'static str) {
         match self.group_by {
             None => (
@@ -123,7 +123,7 @@ LEFT JOIN rate v ON v.row_id = g.row_id AND v.kind = 'receive'",
         }
     }
 
-    /// One row for each connection, or for several.
+    /// Returns one row for each connection, or for several.
     pub(super) fn rows_sql(&self) -> String {
         let (local, remote, rates, rate_join) = self.ends_sql();
         // A row of several connections has only the values that all of them share.
@@ -195,7 +195,7 @@ LEFT JOIN process p ON p.process_key = g.process_key{zero}",
         )
     }
 
-    /// The question for the retransmissions of all rows.
+    /// Returns the SQL for the retransmissions of all rows.
     #[must_use]
     pub fn retransmits_sql(&self) -> String {
         format!(
@@ -211,8 +211,9 @@ ORDER BY ts_ns, connection_id, sequence",
     }
 }
 
-/// `rate`: bytes for each second of bursts, of the sends and receipts of all connections of a row together. A
-/// burst ends where nothing comes for more than 350 ms; one without length or bytes does not count.
+/// `rate`: bytes per second of bursts, of the sends and receipts of all connections of a row
+/// together. A burst ends before a gap of more than 350 ms; one without length or bytes does not
+/// count.
 // The mean over bursts is weighted by their bytes, so that a burst of a few bytes does not count as much as
 // the transfer of a file.
 fn rates() -> String {

@@ -1,4 +1,4 @@
-//! TCP connections as a question, and as people see them.
+//! TCP connections as a question, with columns and lines.
 
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ declare! {
     }
 }
 
-/// A retransmission with its connection, as machines get it.
+/// A retransmission with its connection, for JSON and CSV.
 #[derive(Serialize)]
 struct Retransmission {
     #[serde(flatten)]
@@ -250,7 +250,7 @@ const CONNECTIONS: View<TcpRequest, Connection> = View::new(
     has_total.then(line).into_iter().collect()
 });
 
-/// `0x` and 16 digits.
+/// Formats `0x` and 16 digits.
 pub(super) fn tcb(hex: &str) -> String {
     format!("0x{:0>16}", hex.trim_start_matches("0x"))
 }
@@ -288,7 +288,7 @@ impl Question for TcpRequest {
 }
 
 impl TcpRequest {
-    /// Connections; with retransmissions machine output has these in place of the connections.
+    /// Returns connections; with retransmissions, these replace the connections in JSON and CSV.
     fn compute(&self, session: &Session) -> Result<Answer> {
         let TcpAnswer {
             rows, retransmits, ..
@@ -315,7 +315,7 @@ impl TcpRequest {
         answer.moved(&self.zero, session)
     }
 
-    /// The retransmissions of a row that are shown, in their order.
+    /// Returns the retransmissions of a row that are shown, in their order.
     fn shown(&self, mut rows: Vec<TcpRetransmitRow>) -> Vec<TcpRetransmitRow> {
         if !self.show_retransmit {
             return Vec::new();
@@ -332,7 +332,7 @@ impl TcpRequest {
     }
 }
 
-/// The retransmissions of a connection, each with its columns.
+/// Returns the retransmissions of a connection, each with its columns.
 fn retransmissions(one: &Connection) -> Vec<Retransmission> {
     let with_connection = |row: &TcpRetransmitRow| Retransmission {
         connection: one.row.clone(),

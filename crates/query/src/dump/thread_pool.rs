@@ -1,5 +1,5 @@
-//! Thread pools of .NET programs: when they starved, that is, when all worker threads were busy and none
-//! finished anything.
+//! Thread pools of .NET programs: starvation, that is, times at which all worker threads were busy
+//! and none finished anything.
 
 use super::group::{Group, grouped};
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
@@ -101,7 +101,7 @@ impl Question for ThreadPoolRequest {
 const RUNTIME: &str = "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4";
 
 impl ThreadPoolRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions = vec!["e.kind = 'adjustment'".to_owned()];
@@ -130,7 +130,7 @@ ORDER BY changes, process_key, ts_ns",
         )
     }
 
-    /// Asks. No rows mean that thread pools were recorded and none of them starved.
+    /// Runs the question. No rows mean that thread pools were recorded and none of them starved.
     ///
     /// # Errors
     /// No events of thread pools were recorded, or nothing of .NET at all; the query fails.

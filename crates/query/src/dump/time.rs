@@ -1,4 +1,4 @@
-//! A time of a log or of another trace, as time of these.
+//! A time of a log or of another trace, converted to the time of the given traces.
 
 use super::Result;
 use super::clock::Written;
@@ -27,7 +27,7 @@ declare! {
     }
 }
 
-/// Rows for machines: people read a sentence for each trace.
+/// Rows of JSON and CSV: text has a sentence for each trace.
 const PLACES: View<TimeRequest, TimeRow> = View::new(&[], |_| 0.0).ranking(|_| Ranked::No);
 
 impl Question for TimeRequest {

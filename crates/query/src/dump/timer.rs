@@ -105,7 +105,7 @@ impl Question for TimerRequest {
 }
 
 impl TimerRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let (start, end) = (

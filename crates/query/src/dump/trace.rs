@@ -21,14 +21,14 @@ declare! {
     }
 }
 
-/// The question for it.
+/// The SQL for it.
 pub(super) const INFO: &str = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
        coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns,
        CAST(NULL AS VARCHAR) AS extract_path, start_utc, false AS of_several, CAST(NULL AS VARCHAR) AS baseline
 FROM trace";
 
 impl TraceInfo {
-    /// The trace of a session with one extract; all zero if it does not say.
+    /// Returns the trace of a session with one extract; all zero if it is not known.
     ///
     /// # Errors
     /// The query fails.
@@ -41,7 +41,8 @@ impl TraceInfo {
         })
     }
 
-    /// Asks for the version of the main module of the product, which extracts of ETWAnalyzer can have.
+    /// Queries the version of the main module of the product, which extracts of ETWAnalyzer can
+    /// have.
     ///
     /// # Errors
     /// The query fails.

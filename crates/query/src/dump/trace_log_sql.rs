@@ -20,7 +20,7 @@ pub(super) fn message(prefix: &str) -> String {
 }
 
 impl TraceLogRequest {
-    /// The answer with stacks, since machine output always has them.
+    /// Returns the answer with stacks, which JSON and CSV always have.
     pub(super) fn with_stacks(&self, session: &Session) -> Result<Answer> {
         Self {
             stacks: true,
@@ -77,7 +77,7 @@ LEFT JOIN thread t ON t.thread_key = e.thread_key{}{}",
         )
     }
 
-    /// The question for sums by provider and process.
+    /// Returns the SQL for sums by provider and process.
     #[must_use]
     pub fn providers_sql(&self) -> String {
         let order = match self.sort {
@@ -101,7 +101,7 @@ ORDER BY {order}, process_key",
         )
     }
 
-    /// The question for sums by kind of event.
+    /// Returns the SQL for sums by kind of event.
     #[must_use]
     pub fn kinds_sql(&self) -> String {
         let order = match self.sort {
@@ -121,7 +121,7 @@ ORDER BY {order}, provider_guid",
         )
     }
 
-    /// The question for each event, in the order of time.
+    /// Returns the SQL for single events, in order of time.
     #[must_use]
     pub fn list_sql(&self) -> String {
         format!(
@@ -131,7 +131,7 @@ ORDER BY {order}, provider_guid",
         )
     }
 
-    /// Asks for sums by provider and process.
+    /// Queries sums by provider and process.
     ///
     /// # Errors
     /// There are no such events; the query fails.
@@ -139,7 +139,7 @@ ORDER BY {order}, provider_guid",
         self.rows(session, &self.providers_sql())
     }
 
-    /// Asks for sums by kind of event.
+    /// Queries sums by kind of event.
     ///
     /// # Errors
     /// There are no such events; the query fails.
@@ -147,7 +147,7 @@ ORDER BY {order}, provider_guid",
         self.rows(session, &self.kinds_sql())
     }
 
-    /// Asks for each event.
+    /// Queries single events.
     ///
     /// # Errors
     /// There are no such events; the query fails.

@@ -177,7 +177,7 @@ impl TraceStatsRequest {
         all
     }
 
-    /// The question for sums by provider or kind.
+    /// Returns the SQL for sums by provider or kind.
     #[must_use]
     pub fn sql(&self) -> String {
         let keys = "provider, provider_guid, kernel_group, event, event_id, opcode, version";
@@ -209,7 +209,7 @@ ORDER BY sort_value, events, provider, provider_guid, kernel_group, event_id, op
         )
     }
 
-    /// The question for seconds.
+    /// Returns the SQL for seconds.
     #[must_use]
     pub fn seconds_sql(&self) -> String {
         let sort = self.sort.unwrap_or(TraceStatsSort::Time).single_sql();

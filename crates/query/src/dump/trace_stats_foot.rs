@@ -20,7 +20,7 @@ declare! {
     }
 }
 
-/// The words in which the code that writes events is tagged.
+/// Condition on the stack tags of the code that writes events.
 const TRACING: &str = "tag_set = 'default' AND tag LIKE '%ETW%Tracing%'";
 
 /// Adds lines about the whole trace below the rows.

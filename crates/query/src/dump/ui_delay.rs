@@ -1,4 +1,4 @@
-//! Delays of programs with windows that the system noticed: sums by process and kind, or single ones.
+//! Delays of programs with windows that Windows detected: sums by process and kind, or single ones.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, overlap_condition, quoted,
@@ -163,7 +163,7 @@ const DELAYS: View<UiDelayRequest, UiDelayEvent> = View::new(
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, UiDelaySort::Count | UiDelaySort::Time)))
 .with_below(|_, row| frames(row.stack.as_deref()));
 
-/// A kind as options name it.
+/// Returns the option value of a kind.
 fn word_of(kind: &str) -> String {
     kind.replace('_', "-")
 }
@@ -205,7 +205,7 @@ impl UiDelayRequest {
         filtered(&all)
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sort = self.sort.sql();
@@ -228,7 +228,7 @@ ORDER BY sort_value, max_duration_ns, count, process_key, kind",
         )
     }
 
-    /// The question for single delays.
+    /// Returns the SQL for single delays.
     #[must_use]
     pub fn events_sql(&self) -> String {
         let sort = self.sort.single_sql();

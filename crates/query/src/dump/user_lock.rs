@@ -1,5 +1,4 @@
-//! The global lock of the window manager: who waited for it and who held it, by process or thread, or single
-//! acquisitions.
+//! The window-manager lock: its waiters and holders, by process or thread, or single acquisitions.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, quoted, stack_condition, stack_text,
@@ -196,7 +195,7 @@ impl Question for UserLockRequest {
 }
 
 impl UserLockRequest {
-    /// Conditions on single acquisitions, which sums of processes cannot answer.
+    /// Returns conditions on single acquisitions, which sums of processes cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = known_condition("l.wait_ns", self.wait);
         all.extend(known_condition("l.hold_ns", self.hold));
@@ -239,7 +238,7 @@ impl UserLockRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sort = self.sort.sql();
@@ -270,7 +269,7 @@ ORDER BY sort_value, wait_ns, hold_ns, acquisitions, process_key, thread_key",
         )
     }
 
-    /// The question for single acquisitions.
+    /// Returns the SQL for single acquisitions.
     #[must_use]
     pub fn events_sql(&self) -> String {
         let sort = self.sort.single_sql();

@@ -99,7 +99,7 @@ const MODULES: View<VersionRequest, ModuleRow> = View::new(
     Some(line.words(" modules]"))
 });
 
-/// The process that mapped a module.
+/// Returns the process that mapped a module.
 fn owner(row: &ModuleRow) -> Value {
     if row.process_key.is_none() {
         "kernel and drivers".into()
@@ -157,7 +157,7 @@ impl Question for VersionRequest {
 }
 
 impl VersionRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions = self.processes.conditions();
@@ -175,7 +175,7 @@ ORDER BY lower(p.name) NULLS FIRST, p.pid, m.process_key, lower(m.name), m.path,
         )
     }
 
-    /// Modules by process; the sum of a group is the number of all modules of the process.
+    /// Returns modules by process; the sum of a group is the number of all modules of the process.
     ///
     /// # Errors
     /// There are no modules; the query fails.
@@ -193,7 +193,7 @@ ORDER BY lower(p.name) NULLS FIRST, p.pid, m.process_key, lower(m.name), m.path,
     }
 }
 
-/// The question which symbol files are missing, for those whose file names pass the filter.
+/// Returns the SQL for missing symbol files whose file names pass the filter.
 #[must_use]
 pub fn missing_pdbs_sql(filter: Option<&str>) -> String {
     // Linkers store the path of the symbol file on the build machine; only its last part is the name.
@@ -214,7 +214,7 @@ ORDER BY cpu_ns, pdb",
     )
 }
 
-/// Symbol files that are missing.
+/// Missing symbol files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MissingPdbs {
     /// Symbol files of code with CPU samples, the one with the most CPU last.
@@ -251,7 +251,7 @@ impl MissingPdbs {
     }
 }
 
-/// Symbol files that are missing.
+/// Queries missing symbol files.
 ///
 /// # Errors
 /// There are no modules; the query fails.

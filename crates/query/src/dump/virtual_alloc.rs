@@ -180,9 +180,9 @@ impl Question for VirtualAllocRequest {
 /// Grouping of stacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StackBy {
-    /// Each stack; with its text or without it.
+    /// Each stack, with or without its text.
     Stack {
-        /// With the text.
+        /// True to include the text.
         text: bool,
     },
     /// Each method that passes a filter, by all frames of a stack.
@@ -214,7 +214,7 @@ impl VirtualAllocRequest {
         asked
     }
 
-    /// Asks for stacks or methods of commits, by process.
+    /// Queries stacks or methods of commits, by process.
     ///
     /// # Errors
     /// Virtual memory was not recorded; the extract has no single allocations; the query fails.

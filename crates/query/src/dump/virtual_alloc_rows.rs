@@ -58,9 +58,9 @@ pub type VirtualStackAnswer = Vec<Group<VirtualStackRow, VirtualAllocTotal>>;
 /// Sums over rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct VirtualAllocTotal {
-    /// Bytes that were not given back.
+    /// Bytes that were not released.
     pub outstanding_bytes: i64,
-    /// Commits that were not given back.
+    /// Commits that were not released.
     pub outstanding_commits: i64,
     /// The sort key of groups.
     pub sort_value: f64,

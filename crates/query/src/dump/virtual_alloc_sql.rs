@@ -15,7 +15,7 @@ impl VirtualAllocRequest {
         format!("CASE WHEN p.stop_ns IS NULL THEN coalesce({column}, 0) ELSE 0 END")
     }
 
-    /// Conditions on an allocation named `a`.
+    /// Returns conditions on an allocation named `a`.
     pub(super) fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         all.extend(time_condition("a.ts_ns", self.time));
@@ -23,7 +23,7 @@ impl VirtualAllocRequest {
         all
     }
 
-    /// Sums of processes, by `process_key`.
+    /// Returns sums of processes, by `process_key`.
     fn sums(&self) -> String {
         let limits = self.limits();
         if limits.is_empty() {
@@ -55,7 +55,7 @@ impl VirtualAllocRequest {
         filtered(&limits.into_iter().flatten().collect::<Vec<_>>())
     }
 
-    /// The question for processes.
+    /// Returns the SQL for processes.
     #[must_use]
     pub fn sql(&self) -> String {
         format!(
@@ -79,7 +79,7 @@ ORDER BY sort_value, outstanding_bytes, commit_bytes, process_key",
         )
     }
 
-    /// The question for stacks or methods of commits.
+    /// Returns the SQL for stacks or methods of commits.
     #[must_use]
     pub fn stacks_sql(&self, by: &StackBy) -> String {
         let sort = self.sort.single_sql();

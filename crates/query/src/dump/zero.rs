@@ -29,7 +29,7 @@ pub struct ZeroTime {
     pub process: Option<String>,
 }
 
-/// The words of the options.
+/// The options and their syntax.
 const MODE: Spec = option("MODE[:FILTER]").called("zero-time").output();
 const PROCESS: Spec = option("NAMES")
     .called("zero-process")
@@ -102,11 +102,11 @@ declare! {
     }
 }
 
-/// Fitting times that are farther apart are worth a warning.
+/// Matching times that are farther apart cause a warning.
 const CLOSE_NS: i64 = 10_000_000;
 
 impl ZeroTime {
-    /// A time column with the zero subtracted.
+    /// Returns a time column with the zero subtracted.
     pub(super) fn moved(&self, column: &str) -> String {
         if self.mode.is_some() {
             format!("{column} - z.zero_ns")
@@ -115,7 +115,7 @@ impl ZeroTime {
         }
     }
 
-    /// A column under its own name.
+    /// Returns a column under its own name.
     pub(super) fn column(&self, table: &str, column: &str) -> String {
         let full = format!("{table}.{column}");
         if self.mode.is_some() {
@@ -125,7 +125,7 @@ impl ZeroTime {
         }
     }
 
-    /// A moved time under a name.
+    /// Returns a moved time under another name.
     pub(super) fn column_as(&self, time: &str, name: &str) -> String {
         format!("{} AS {name}", self.moved(time))
     }

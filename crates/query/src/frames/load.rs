@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use super::{Frame, Frames, Method, Module, Node, TraceFrames};
 use crate::provider::{DeclaredTable, TRACE_ID};
 
-/// Reads them when they are first needed.
+/// Reads frames and stacks when they are first needed.
 #[derive(Debug)]
 pub(crate) struct Loader {
     traces: usize,
@@ -43,12 +43,12 @@ impl Loader {
         }
     }
 
-    /// The frames, if they were read already.
+    /// Returns the frames, if they were read already.
     pub(crate) fn loaded(&self) -> Option<Arc<Frames>> {
         self.frames.get().cloned()
     }
 
-    /// The frames, read by the first one that asks.
+    /// Returns the frames, which the first caller reads.
     pub(crate) async fn frames(&self, session: &dyn Session) -> Result<Arc<Frames>> {
         self.frames
             .get_or_try_init(|| self.load(session))
@@ -100,7 +100,7 @@ async fn read(
         .await
 }
 
-/// The rows of an extract in a batch.
+/// Returns the rows of an extract in a batch.
 fn rows_of(batch: &RecordBatch, trace_id: usize) -> impl Iterator<Item = usize> + '_ {
     let traces = batch
         .column_by_name(TRACE_ID)

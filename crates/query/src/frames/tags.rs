@@ -12,15 +12,15 @@ use crate::functions::default_tags;
 const NO_NAME: u32 = u32::MAX;
 
 impl TraceFrames {
-    /// The tag of every stack by the set `default`, found once.
+    /// Returns the tag of every stack in the set `default`, computed once.
     #[must_use]
     pub fn tagged_by_default(&self) -> &Arc<Tagged> {
         self.by_default
             .get_or_init(|| Arc::new(self.tag(default_tags())))
     }
 
-    /// The tag of every stack by the rules of a set, the same as in the table `cpu_tag`. Tags by the set
-    /// `default` are kept for later questions.
+    /// Returns the tag of every stack by the rules of a set, equal to the table `cpu_tag`. Tags of
+    /// the set `default` are kept for later questions.
     #[must_use]
     pub fn tagged(&self, set: &TagSet) -> Arc<Tagged> {
         match std::ptr::eq(set, default_tags()) {

@@ -1,8 +1,8 @@
 //! Functions of the engine whose values can be far larger than their arguments.
 //!
-//! Sorting, grouping and joining ask for memory before they take it; functions of single rows do not.
-//! `repeat('x', 1000000000)` for each of a million rows would take all memory, so the size of a result is
-//! worked out before it is made.
+//! Sorting, grouping and joining reserve memory before they use it; functions of single rows do
+//! not. `repeat('x', 1000000000)` for each of a million rows would take all memory, so the size of
+//! a result is computed before it is built.
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -16,13 +16,15 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
 };
 
-/// Bytes that one call may make for the rows of a batch, of which there are some thousand.
+/// Maximum size in bytes of the result of one call for the rows of a batch, of which there are some
+/// thousand.
 const MAX_BYTES: u128 = 256 << 20;
 
 /// Bytes of a number or of the place of a text in a list.
 const ITEM: u128 = 16;
 
-/// About how many bytes a call makes of these arguments, which are columns of the same length.
+/// Returns the approximate size in bytes of the result for these arguments, which are columns of
+/// the same length.
 type Size = fn(&[ArrayRef]) -> u128;
 
 /// The functions and the size of their results.
@@ -65,7 +67,7 @@ fn padded(arguments: &[ArrayRef]) -> u128 {
     sum(arguments, |row| count(arguments, 1, row))
 }
 
-/// Numbers from one to another; of other types nothing is known.
+/// Returns the size of a series of numbers; 0 for other types.
 fn series(arguments: &[ArrayRef]) -> u128 {
     let number =
         |argument: usize, row: usize| integers(arguments, argument).map(|column| column.value(row));
@@ -105,7 +107,7 @@ fn integers(
     )
 }
 
-/// A number of times; none for a missing one.
+/// Returns a number of repetitions; 0 for a missing one.
 fn count(arguments: &[ArrayRef], argument: usize, row: usize) -> u128 {
     let Some(column) = arguments.get(argument) else {
         return 0;
@@ -139,7 +141,7 @@ fn length(arguments: &[ArrayRef], argument: usize, row: usize) -> u128 {
     bytes as u128
 }
 
-/// A function that makes no more than it may.
+/// A function with a bounded result size.
 pub(crate) struct Bounded {
     inner: Arc<ScalarUDF>,
     size: Size,

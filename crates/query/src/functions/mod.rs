@@ -58,7 +58,7 @@ const UNION_DURATION: Reference = Reference {
     answer: "30",
 };
 
-/// All functions, in the order of the reference.
+/// Returns all functions, in the order of the reference.
 #[must_use]
 pub fn references() -> Vec<Reference> {
     let scalar = groups().flatten().map(Function::reference);
@@ -99,7 +99,7 @@ pub(crate) fn bounded(find: impl Fn(&str) -> Option<Arc<ScalarUDF>>) -> Vec<Scal
     bounded::FUNCTIONS.into_iter().filter_map(one).collect()
 }
 
-/// The aggregates.
+/// Returns the aggregates.
 pub(crate) fn aggregates() -> Vec<AggregateUDF> {
     vec![union_duration::udaf()]
 }
@@ -109,7 +109,7 @@ pub(crate) fn needs_frames(function: &ScalarUDF) -> bool {
     [stacks::CONTAINS, stack_root::ROOT, tags::TAG].contains(&function.name())
 }
 
-/// A function whose values depend on its arguments alone.
+/// A function whose values depend only on its arguments.
 struct Function {
     /// Its call: `name(argument, …)`.
     call: &'static str,
@@ -121,7 +121,7 @@ struct Function {
     /// Types of the arguments.
     arguments: &'static [DataType],
     returns: DataType,
-    /// Computes a column from columns of the same length; `null` arguments are its own business.
+    /// Computes a column from columns of the same length; it handles `null` arguments itself.
     compute: fn(&[ArrayRef]) -> Result<ArrayRef>,
 }
 
@@ -181,7 +181,8 @@ pub(crate) struct Scalar {
 }
 
 impl Scalar {
-    /// A function that depends on its arguments, and on the data at an address, if that is not 0.
+    /// Creates a function that depends on its arguments, and on the data at an address, if that is
+    /// not 0.
     pub(crate) fn new(
         name: &'static str,
         returns: DataType,
@@ -200,8 +201,8 @@ impl Scalar {
         }
     }
 
-    /// This function, for tables that stay the same while a question is answered, and that were read before
-    /// the first call.
+    /// Marks the function as stable: its tables stay the same while a question is answered, and
+    /// were read before the first call.
     fn stable(self) -> Self {
         Self {
             signature: Signature::user_defined(Volatility::Stable),
@@ -227,7 +228,7 @@ impl ScalarUDFImpl for Scalar {
         Ok(self.returns.clone())
     }
 
-    /// Computes a column, or one value where the arguments are the same for all rows.
+    /// Computes a column, or one value if the arguments are the same for all rows.
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let (columns, is_one) = columns(&args)?;
         let column = (self.compute)(&columns)?;
@@ -261,7 +262,8 @@ impl Debug for Scalar {
     }
 }
 
-/// The declared types, if the found ones can be converted to them without loss that matters.
+/// Returns the declared types, if the found ones can be converted to them without a significant
+/// loss.
 fn coerce(call: &str, declared: &[DataType], found: &[DataType]) -> Result<Vec<DataType>> {
     let fits = |(declared, found): (&DataType, &DataType)| {
         // NULL matches every type: the engine casts it, and the function sees a missing value.
@@ -292,8 +294,8 @@ fn coerce(call: &str, declared: &[DataType], found: &[DataType]) -> Result<Vec<D
     )))
 }
 
-/// The arguments as columns of the same length, and whether that is one row for all, since each argument is
-/// the same for all rows.
+/// Returns the arguments as columns of the same length, and whether that is one row for all, since
+/// each argument is the same for all rows.
 fn columns(args: &ScalarFunctionArgs) -> Result<(Vec<ArrayRef>, bool)> {
     let is_one = args
         .args
@@ -308,7 +310,7 @@ fn columns(args: &ScalarFunctionArgs) -> Result<(Vec<ArrayRef>, bool)> {
     Ok((columns, is_one))
 }
 
-/// The columns as arguments of known number.
+/// Returns the columns as an array of fixed length.
 pub(crate) fn arguments<const N: usize>(columns: &[ArrayRef]) -> Result<&[ArrayRef; N]> {
     columns
         .try_into()

@@ -37,7 +37,7 @@ pub(super) fn root(loader: Arc<Loader>, is_several: bool) -> ScalarUDF {
     )
 }
 
-/// The outermost frames of the stack of each row.
+/// Returns the outermost frames of the stack of each row.
 fn roots(frames: &Frames, arguments: &StackArguments<'_>) -> Int32Array {
     let rows = arguments
         .stacks()

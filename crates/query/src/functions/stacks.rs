@@ -101,7 +101,7 @@ impl<'a> StackArguments<'a> {
         })
     }
 
-    /// Extract and stack of each row.
+    /// Returns extract and stack of each row.
     pub(super) fn stacks(&self) -> impl Iterator<Item = (Option<i32>, Option<i32>)> + '_ {
         let trace_id = |row: usize| match self.trace_ids {
             Some(ids) => ids.is_valid(row).then(|| ids.value(row)),
@@ -115,7 +115,7 @@ impl<'a> StackArguments<'a> {
     }
 }
 
-/// The types of these arguments, of which the last one has a name.
+/// Returns the types of these arguments, of which the last one has a name.
 fn coerce_stack(
     function: &str,
     (last, kind): &(&'static str, DataType),

@@ -30,7 +30,7 @@ pub(super) const REFERENCE: Reference = Reference {
 /// The set that every session has.
 static BUILT_IN: LazyLock<TagSet> = LazyLock::new(TagSet::built_in);
 
-/// The set `default`: rules that this program brings along.
+/// Returns the set `default`: the built-in rules.
 #[must_use]
 pub fn default_tags() -> &'static TagSet {
     &BUILT_IN

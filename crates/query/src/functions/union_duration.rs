@@ -1,4 +1,4 @@
-//! `union_duration(start, end)`: how long at least one of several intervals lasts.
+//! `union_duration(start, end)`: the duration of the union of intervals.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, Volatility,
 };
 
-/// The aggregate.
+/// Returns the aggregate.
 pub(crate) fn udaf() -> AggregateUDF {
     AggregateUDF::new_from_impl(UnionDuration {
         signature: Signature::exact(
@@ -79,7 +79,7 @@ struct Intervals {
 }
 
 impl Intervals {
-    /// Merging fewer new intervals than this is not worth sorting.
+    /// Minimum number of new intervals for merging: fewer are not worth sorting.
     const FEW: usize = 64;
 
     fn add(&mut self, start: i64, end: i64) {
@@ -121,7 +121,8 @@ impl Intervals {
         }
     }
 
-    /// Length of the union; `None` without an interval. Lengths beyond 2⁶³ ns are cut there.
+    /// Returns the length of the union; `None` without an interval. Lengths beyond 2⁶³ ns are cut
+    /// there.
     fn length(&mut self) -> Option<i64> {
         self.merge();
         // In 128 bits, since the ends are arbitrary and their difference can overflow 64 bits.
@@ -176,7 +177,7 @@ fn each_listed(values: &[ArrayRef], mut add: impl FnMut(usize, i64, i64)) -> Res
     Ok(())
 }
 
-/// Lists of intervals, one for each row.
+/// Returns lists of intervals, one for each row.
 fn lists<'i>(rows: impl Iterator<Item = &'i [(i64, i64)]>) -> ListArray {
     let mut builder = ListBuilder::new(Int64Builder::new());
     for row in rows {

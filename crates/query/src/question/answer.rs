@@ -16,7 +16,7 @@ use crate::dump::zero::ZeroTime;
 /// Numbers of an answer by name.
 pub type Sums = BTreeMap<&'static str, i64>;
 
-/// Things of an answer by the name of their number.
+/// Items of an answer by the name of their number.
 pub type Sets = BTreeMap<&'static str, BTreeSet<String>>;
 
 /// The answer of a question.
@@ -28,12 +28,13 @@ pub struct Answer {
     pub notes: Vec<String>,
     /// Sums after the heading of the extract.
     pub heading: Option<Line>,
-    /// Numbers that are summed up over all extracts, see [`Question::overall`](super::Question::overall).
+    /// Numbers that are added up over all extracts, see
+    /// [`Question::overall`](super::Question::overall).
     pub sums: Sums,
-    /// Things that are counted once over all extracts, by name: their counts are the last numbers that
-    /// [`Question::overall`](super::Question::overall) gets.
+    /// Items that are counted once over all extracts, by name: their counts are the last numbers
+    /// that [`Question::overall`](super::Question::overall) gets.
     pub sets: Sets,
-    /// Times of rows count from another zero than the start of the trace.
+    /// True if times of rows count from another zero than the start of the trace.
     pub is_moved: bool,
     /// Text above it, for people.
     pub above: Above,
@@ -70,7 +71,7 @@ pub struct Part {
     pub instead: Option<Line>,
     /// The part of it that is shown to people; JSON and CSV have all rows.
     pub shows: Shows,
-    /// Rows for machines, where these differ from those for people.
+    /// Rows of JSON and CSV, if they differ from the rows for people.
     pub records: Option<Box<dyn Table>>,
     /// True for a table next to the requested one: JSON and CSV do not have it, and columns are not
     /// chosen in it.
@@ -99,13 +100,13 @@ impl Shows {
 }
 
 impl Part {
-    /// Rows as machines get them.
+    /// Returns the rows of JSON and CSV.
     #[must_use]
     pub fn records(&self) -> &dyn Table {
         self.records.as_deref().unwrap_or(self.table.as_ref())
     }
 
-    /// A row as machines get it, with the name of its table first where there are several.
+    /// Returns a row of JSON and CSV, with the name of its table first if there are several.
     ///
     /// # Errors
     /// A number that JSON does not have.
@@ -150,7 +151,7 @@ impl Answer {
         }
     }
 
-    /// Rows in the order of their view.
+    /// Creates an answer with rows in the order of their view.
     pub fn rows<Q, R>(request: &Q, view: &'static View<Q, R>, rows: Vec<R>) -> Self
     where
         Q: Clone + Send + Sync + 'static,
@@ -159,7 +160,7 @@ impl Answer {
         Self::groups(request, view, vec![rows])
     }
 
-    /// Rows in groups.
+    /// Creates an answer with rows in groups.
     pub fn groups<Q, R>(request: &Q, view: &'static View<Q, R>, groups: Vec<Vec<R>>) -> Self
     where
         Q: Clone + Send + Sync + 'static,
@@ -168,7 +169,8 @@ impl Answer {
         Self::new(Box::new(Rows::new(request.clone(), view, groups)))
     }
 
-    /// Rows in groups, each with the line above it, where that says more than the rows that remain.
+    /// Creates an answer with rows in groups, each with the line above it, if that has more than
+    /// the remaining rows.
     pub fn headed<Q, R>(request: &Q, view: &'static View<Q, R>, groups: Vec<(Line, Vec<R>)>) -> Self
     where
         Q: Clone + Send + Sync + 'static,
@@ -180,7 +182,7 @@ impl Answer {
         ))
     }
 
-    /// A report: the tables of several answers, each with its name and title.
+    /// Creates a report: the tables of several answers, each with its name and title.
     pub fn report(tables: impl IntoIterator<Item = (&'static str, String, Self)>) -> Self {
         let named = |(name, title, answer): (&'static str, String, Self)| {
             answer.parts.into_iter().map(move |part| Part {
@@ -226,17 +228,17 @@ impl Answer {
         self.with(|part| part.head.extend(head))
     }
 
-    /// Puts a line in place of a table without rows.
+    /// Replaces a table without rows with a line.
     pub fn or_line(self, instead: Line) -> Self {
         self.with(|part| part.instead = Some(instead))
     }
 
-    /// Says how much of it people see.
+    /// Sets the part of it that is shown to people.
     pub fn showing(self, shows: Shows) -> Self {
         self.with(|part| part.shows = shows)
     }
 
-    /// Gives machines other rows than people.
+    /// Sets other rows for JSON and CSV.
     pub fn with_records<R: Serialize + Send + 'static>(self, records: Vec<R>) -> Self {
         // Machines get all fields by name, so that these rows need a view without columns. Nothing ranks
         // them: they keep the order in which the question made them.
@@ -255,7 +257,7 @@ impl Answer {
         Self { heading, ..self }
     }
 
-    /// Gives numbers that are summed up over all extracts.
+    /// Sets numbers that are added up over all extracts.
     pub fn with_sums(self, sums: impl IntoIterator<Item = (&'static str, i64)>) -> Self {
         Self {
             sums: sums.into_iter().collect(),
@@ -263,12 +265,12 @@ impl Answer {
         }
     }
 
-    /// Puts it below something else than start and name of the trace.
+    /// Sets another text above it than start and name of the trace.
     pub fn below(self, above: Above) -> Self {
         Self { above, ..self }
     }
 
-    /// Gives things whose number over all extracts is shown.
+    /// Sets items whose number over all extracts is shown.
     pub fn with_sets(self, sets: Sets) -> Self {
         Self { sets, ..self }
     }
@@ -279,7 +281,7 @@ impl Answer {
         self.parts.iter().any(|part| part.table.joins_extracts())
     }
 
-    /// Says that times of its rows were moved, and to where.
+    /// Notes that times of its rows were moved, and the new zero.
     ///
     /// # Errors
     /// What the zero is cannot be asked.
@@ -289,7 +291,7 @@ impl Answer {
         Ok(self)
     }
 
-    /// Its rows of this type.
+    /// Returns its rows of this type.
     pub fn rows_of<Q: 'static, R: 'static>(&self) -> impl Iterator<Item = &R> {
         let tables = self
             .parts
@@ -298,7 +300,7 @@ impl Answer {
         tables.flat_map(Rows::as_slice)
     }
 
-    /// The number of rows of all tables, as machines get them.
+    /// Returns the number of rows of all tables in JSON and CSV.
     #[must_use]
     pub fn len(&self) -> usize {
         self.parts

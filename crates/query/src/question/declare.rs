@@ -1,4 +1,4 @@
-//! The macro by which requests, their words, and rows of answers are declared.
+//! The macro that declares requests, their enumerations, and rows of answers.
 
 /// Declares the parts of a question. Each part is declared once; types, options, columns and
 /// schemas are generated from it.

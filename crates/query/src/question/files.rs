@@ -22,7 +22,7 @@ pub trait Files {
     /// It cannot be read.
     fn read(&self, name: &str) -> io::Result<Vec<u8>>;
 
-    /// The file that a variable of the environment names, if it is set.
+    /// Returns the file that an environment variable names, if it is set.
     fn named_by(&self, variable: &str) -> Option<String>;
 }
 
@@ -40,10 +40,10 @@ pub enum FilesError {
     /// It has another content than expected.
     #[error(transparent)]
     Wrong(#[from] FileError),
-    /// The option that names the file is needed and not there.
+    /// The required option that names the file is missing.
     #[error("--{option} is needed: {what}")]
     Missing {
-        /// The word of the option.
+        /// The name of the option.
         option: &'static str,
         /// The expected content of the file.
         what: &'static str,
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::dump::exception_filter::ExceptionFilters;
 
-    /// Files with one rule each; the variable names one of them.
+    /// Files with one rule each; the environment variable names one of them.
     struct RuleFiles;
 
     impl Files for RuleFiles {

@@ -15,7 +15,7 @@ const TABLE: Field = Field::new("table", "Table that the row is of", "string", f
 /// Makes an answer of a request.
 type Make<Q> = Box<dyn Fn(&Form<Q>, &Q, &Session) -> Result<Answer>>;
 
-/// Says of columns for machines how they add up and which values are good.
+/// Declares the aggregation and the good direction of columns of JSON and CSV.
 type Describe<Q> = Box<dyn Fn(&Q, &mut [Field])>;
 
 /// The execution of a request with its options. The SQL that is shown, the columns of JSON and CSV,
@@ -24,7 +24,7 @@ type Describe<Q> = Box<dyn Fn(&Q, &mut [Field])>;
 pub struct Form<Q> {
     /// The SQL, runnable as it is.
     pub sql: String,
-    /// The columns of the rows of its answer as machines get them, in the order in which they stand.
+    /// The columns of the rows of its answer in JSON and CSV, in order.
     pub fields: Vec<Field>,
     /// Number of rows, largest first.
     pub top: Top,
@@ -34,7 +34,7 @@ pub struct Form<Q> {
 }
 
 impl<Q: Clone + Send + Sync + 'static> Form<Q> {
-    /// The largest rows of the SQL, as a view shows them.
+    /// Creates a form that shows the largest rows of the SQL in a view.
     pub fn rows<R: FromRows + Serialize + Send + 'static>(
         view: &'static View<Q, R>,
         sql: String,
@@ -58,7 +58,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         }
     }
 
-    /// An answer with rows of this type that takes more than one query.
+    /// Creates a form with rows of this type whose answer takes more than one query.
     pub fn made<R: FromRows>(
         sql: String,
         answer: impl Fn(&Q, &Session) -> Result<Answer> + 'static,
@@ -108,12 +108,12 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         self
     }
 
-    /// The view that shows its rows, whose columns say how these add up and which values are good.
+    /// Sets the view of its rows, whose columns declare their aggregation and their good direction.
     pub fn shows<R: FromRows + 'static>(self, view: &'static View<Q, R>) -> Self {
         self.shows_as(view, |row: R| row)
     }
 
-    /// A view of something that is made of its rows.
+    /// Sets a view of values made of its rows.
     pub fn shows_as<F: FromRows + 'static, R>(
         self,
         view: &'static View<Q, R>,
@@ -122,7 +122,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         self.describing(move |asked, fields| view.describe(asked, shown, fields))
     }
 
-    /// Adds a function that says how columns add up and which values are good.
+    /// Adds a function that declares the aggregation and the good direction of columns.
     pub fn describing(mut self, describe: impl Fn(&Q, &mut [Field]) + 'static) -> Self {
         self.describe.push(Box::new(describe));
         self
@@ -161,7 +161,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         })
     }
 
-    /// The largest rows of the SQL.
+    /// Queries the largest rows of the SQL.
     ///
     /// # Errors
     /// Those of [`Self::check`]; the query fails.
@@ -172,7 +172,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         Ok(rows)
     }
 
-    /// The answer to its request.
+    /// Returns the answer to its request.
     ///
     /// # Errors
     /// Those of [`Self::ask`].

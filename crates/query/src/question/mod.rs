@@ -44,16 +44,16 @@ use crate::test_run::TestFile;
 /// Rules of stack tags in files of the user, in addition to the built-in ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tagging<'a> {
-    /// There are none.
+    /// No tags.
     None,
-    /// The extract has to have sums by the tags of these files.
+    /// Sums by the tags of these files, which the extract has to have.
     Derived(&'a [String]),
-    /// The function `stack_tag` has to know the tags of these files.
+    /// Tags of these files, which the function `stack_tag` has to know.
     Function(&'a [String]),
 }
 
 impl Tagging<'_> {
-    /// The name of the set that a file makes: its own without folders.
+    /// Returns the name of the set of a file: its file name without folders.
     #[must_use]
     pub fn name(file: &Path) -> String {
         file.file_name()
@@ -62,7 +62,7 @@ impl Tagging<'_> {
             .into_owned()
     }
 
-    /// Names of the sets that files make.
+    /// Returns the names of the sets of files.
     #[must_use]
     pub fn names(files: &[impl AsRef<Path>]) -> Vec<String> {
         files.iter().map(|file| Self::name(file.as_ref())).collect()
@@ -73,11 +73,11 @@ impl Tagging<'_> {
 pub struct OfNames<'a> {
     /// True if recordings in subfolders are included.
     pub recursive: bool,
-    /// The answer to them at a point in time.
+    /// Returns the answer for them at a point in time.
     pub answer: Box<dyn Fn(Vec<TestFile>, SystemTime) -> Answer + 'a>,
 }
 
-/// The columns of a row type as machines get them.
+/// Returns the columns of a row type in JSON and CSV.
 #[must_use]
 pub fn fields<R: FromRows>() -> Vec<Field> {
     R::fields()
@@ -106,12 +106,12 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         self.form().sql
     }
 
-    /// The columns of the rows of its answer as machines get them, in the order in which they stand.
+    /// Returns the columns of the rows of its answer in JSON and CSV, in order.
     fn fields(&self) -> Vec<Field> {
         self.form().fields_of(self)
     }
 
-    /// Asks for the rows of [`Self::show_sql`] alone.
+    /// Queries the rows of [`Self::show_sql`] alone.
     ///
     /// # Errors
     /// Those of [`Self::answer`].
@@ -125,7 +125,7 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         None
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// Nothing of the kind was recorded; single rows are needed, and the extract has none; the query fails.
@@ -142,7 +142,8 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         self.answer(session)
     }
 
-    /// Reads the files that its options name. Front ends call it once, before they ask the first extract.
+    /// Reads the files that its options name. Front ends call it once, before they query the first
+    /// extract.
     ///
     /// # Errors
     /// One of them cannot be read, or has something else in it than it should.
@@ -150,7 +151,8 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         Ok(())
     }
 
-    /// The files that describe the events it asks for, which front ends read before they open traces.
+    /// Returns the files that describe the requested events, which front ends read before they open
+    /// traces.
     fn descriptions(&self) -> Option<&Descriptions> {
         None
     }
@@ -195,7 +197,7 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         false
     }
 
-    /// Checks that its options can stand together, as far as their declarations do not say so.
+    /// Checks combinations of its options that their declarations do not cover.
     ///
     /// # Errors
     /// The option that cannot stand with the others.
@@ -208,7 +210,7 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         None
     }
 
-    /// The rules of stack tags that its answer needs.
+    /// Returns the rules of stack tags that its answer needs.
     fn tagging(&self) -> Tagging<'_> {
         Tagging::None
     }

@@ -12,13 +12,13 @@ use crate::dump::trace::TraceInfo;
 use crate::dump::{Error, Result};
 use crate::range::{Part, Range, Unit};
 
-/// The option with which a part of a trace is named by the marks around it.
+/// The option for a part of a trace between two marks.
 const BETWEEN: &str = "between";
 
-/// The option with which it is named by times.
+/// The option for a part of a trace by times.
 const RANGE: &str = "range";
 
-/// The options of a question, with the one for marks where it has one for times.
+/// Returns the options of a question, and the option for marks if it has the one for times.
 pub(super) fn with_marks(mut options: Vec<Opt>) -> Vec<Opt> {
     let at = options
         .iter()
@@ -35,7 +35,7 @@ pub(super) fn with_marks(mut options: Vec<Opt>) -> Vec<Opt> {
     options
 }
 
-/// The parts of a request whose places depend on the trace.
+/// The parts of a request whose positions depend on the trace.
 pub(super) struct Places {
     clock: Vec<ClockPart>,
     /// The texts of two marks.
@@ -43,15 +43,15 @@ pub(super) struct Places {
 }
 
 struct ClockPart {
-    /// The word of the option.
+    /// The name of the option.
     option: &'static str,
-    /// As it was written.
+    /// The text as it was written.
     text: String,
     part: Part,
 }
 
 impl Places {
-    /// The parts among values, and the other values.
+    /// Splits values into the parts and the other values.
     pub(super) fn of(
         options: &[Opt],
         values: &Values,
@@ -86,7 +86,7 @@ impl Places {
         Ok((Self { clock, marks }, others))
     }
 
-    /// The parts as values.
+    /// Returns the parts as values.
     pub(super) fn written(&self) -> impl Iterator<Item = (String, Value)> {
         let clock = self
             .clock
@@ -111,7 +111,7 @@ impl Places {
         self.clock.iter().map(line).chain(marks).collect()
     }
 
-    /// The request with the places that they have in this trace.
+    /// Returns the request with their positions in this trace.
     pub(super) fn placed<'q, Q: Request + Clone>(
         &self,
         request: &'q Q,
@@ -146,7 +146,7 @@ impl Places {
     }
 }
 
-/// The texts of two marks.
+/// Returns the texts of two marks.
 fn two(marks: &Value) -> std::result::Result<[String; 2], OptionError> {
     let texts = marks
         .as_array()

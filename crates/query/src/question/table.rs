@@ -39,7 +39,7 @@ pub struct AnyColumn {
     pub format: Format,
     /// True if it is shown when no option overrides that.
     pub is_shown: bool,
-    /// In which text.
+    /// The text in which it is shown.
     pub style: Style,
     /// Text for an unknown value.
     pub missing: &'static str,
@@ -51,15 +51,15 @@ pub struct AnyColumn {
 
 /// Rows of any type in groups. Rows have numbers from 0 over all groups.
 pub trait Table: Send {
-    /// The columns for people, in the order in which they stand.
+    /// Returns the columns for people, in order.
     fn columns(&self) -> Vec<AnyColumn>;
-    /// The number of rows of each group.
+    /// Returns the number of rows of each group.
     fn groups(&self) -> Vec<usize>;
-    /// The value of a column in a row.
+    /// Returns the value of a column in a row.
     fn value(&self, row: usize, column: usize) -> Value;
     /// Returns the heading above the rows of a group.
     fn heading(&self, group: usize) -> Option<Line>;
-    /// Lines between that and the rows.
+    /// Returns lines between the heading of a group and its rows.
     fn subheading(&self, group: usize) -> Vec<Line>;
     /// Returns the lines above a row.
     fn above(&self, row: usize) -> Vec<Line>;
@@ -71,14 +71,15 @@ pub trait Table: Send {
     fn is_alarming(&self, row: usize) -> bool;
     /// Returns the indentation of each row.
     fn indent(&self) -> &'static str;
-    /// Sums over all rows.
+    /// Returns sums over all rows.
     fn total(&self) -> Vec<Line>;
-    /// A row as machines get it: all fields by name.
+    /// Converts a row for JSON and CSV: all fields by name.
     ///
     /// # Errors
     /// A number that JSON does not have.
     fn record(&self, row: usize) -> Result<Map<String, Json>, serde_json::Error>;
-    /// The largest rows of this and of others of the same type, and of which table each is.
+    /// Merges the largest rows of this and of others of the same type, and returns the table of
+    /// each.
     fn merged(
         self: Box<Self>,
         others: Vec<Box<dyn Any>>,
@@ -93,12 +94,12 @@ pub trait Table: Send {
     fn ranked(&self) -> Ranked;
     /// Puts the largest rows and groups first, or last again, as far as they are ranked.
     fn put_largest_first(&mut self, is_first: bool);
-    /// For [`Table::merged`].
+    /// Returns itself for [`Table::merged`].
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
-    /// For [`Answer::rows_of`](super::Answer::rows_of).
+    /// Returns itself for [`Answer::rows_of`](super::Answer::rows_of).
     fn as_any(&self) -> &dyn Any;
 
-    /// The number of rows.
+    /// Returns the number of rows.
     fn len(&self) -> usize {
         self.groups().iter().sum()
     }
@@ -173,7 +174,7 @@ impl<Q, R> Rows<Q, R> {
         self.view.columns.get(at)
     }
 
-    /// See [`View::with_sums`].
+    /// Formats a line of sums, see [`View::with_sums`].
     fn sums(&self, mut words: &str) -> Line {
         let rows = Value::Number(i64::try_from(self.rows.len()).unwrap_or(i64::MAX));
         let mut line = Line::default();

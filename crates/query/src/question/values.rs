@@ -10,20 +10,20 @@ pub trait OptionValue: Sized {
     /// Returns the options of the field; `self` is its default.
     fn options(&self, spec: Spec) -> Vec<Opt>;
 
-    /// Its value, if one was given.
+    /// Returns its value, if one was given.
     ///
     /// # Errors
     /// A value that the option does not take.
     fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError>;
 
-    /// Adds its value.
+    /// Writes its value.
     fn write(&self, spec: &Spec, values: &mut Values);
 
-    /// Takes over its part of a trace, if it is one: only a trace says where clock times lie.
+    /// Sets its range of a trace, if it is one: only a trace defines the position of clock times.
     fn place(&mut self, _: &Spec, _: &Values) {}
 }
 
-/// A value that one text means. A field can have one, or one that may be missing.
+/// A value that one text defines. A field can have one, or an optional one.
 pub trait Scalar: Sized {
     /// Returns the type of its option's value.
     #[must_use]
@@ -31,22 +31,22 @@ pub trait Scalar: Sized {
         Kind::Text
     }
 
-    /// The value that a text means.
+    /// Parses the value of a text.
     ///
     /// # Errors
     /// What is wrong with it.
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError>;
 
-    /// The text that means it.
+    /// Formats it as the text that is parsed.
     fn text(&self, spec: &Spec) -> String;
 
-    /// The value as JSON.
+    /// Returns the value as JSON.
     #[must_use]
     fn json(&self, spec: &Spec) -> Value {
         self.text(spec).into()
     }
 
-    /// The value that JSON has for the option.
+    /// Returns the value of the option in JSON.
     ///
     /// # Errors
     /// What stands there is no such value.
@@ -71,7 +71,7 @@ impl<S: Scalar> OptionValue for S {
     }
 }
 
-/// Missing without a word, or by the word for all or none, where the declaration has one.
+/// Missing if it is not given, or with the word for all or none, if the declaration has one.
 impl<S: Scalar> OptionValue for Option<S> {
     fn options(&self, spec: Spec) -> Vec<Opt> {
         let kind = match S::kind(&spec) {
@@ -98,7 +98,7 @@ pub trait Words: Sized + Copy + PartialEq + 'static {
     /// All of them, in the order of help.
     const WORDS: &'static [(&'static str, Self)];
 
-    /// The word of a variant.
+    /// Returns the word of a variant.
     #[must_use]
     fn word(self) -> &'static str {
         Self::WORDS
@@ -128,7 +128,7 @@ impl<W: Words> Scalar for W {
     }
 }
 
-/// A flag, or one of two words.
+/// Parses a flag, or one of two words.
 impl Scalar for bool {
     fn kind(spec: &Spec) -> Kind {
         spec.either
@@ -179,7 +179,7 @@ impl Scalar for u64 {
     }
 }
 
-/// Any text, or one of the words that the declaration names.
+/// Parses any text, or one of the words of the declaration.
 impl Scalar for String {
     fn kind(spec: &Spec) -> Kind {
         if spec.among.is_empty() {
@@ -200,7 +200,7 @@ impl Scalar for String {
     }
 }
 
-/// One of the words that the declaration names.
+/// Parses one of the words of the declaration.
 impl Scalar for &'static str {
     fn kind(spec: &Spec) -> Kind {
         Kind::Words(spec.among.to_vec())
@@ -213,7 +213,7 @@ impl Scalar for &'static str {
     }
 }
 
-/// Some of the words that the declaration names, in its order.
+/// Parses some of the words of the declaration, in its order.
 impl Scalar for Vec<&'static str> {
     fn kind(spec: &Spec) -> Kind {
         Kind::Several(spec.among.to_vec())
@@ -272,7 +272,7 @@ impl Scalar for f64 {
     }
 }
 
-/// Ranges with `;` between.
+/// Parses ranges with `;` between.
 impl Scalar for Vec<Range> {
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
         text.split(';').map(|part| range(part, spec)).collect()
@@ -292,7 +292,7 @@ fn range(text: &str, spec: &Spec) -> Result<Range, OptionError> {
     })
 }
 
-/// Files by their names.
+/// Parses files by their names.
 impl OptionValue for Vec<String> {
     fn options(&self, spec: Spec) -> Vec<Opt> {
         vec![spec.opt(Kind::Files, None)]

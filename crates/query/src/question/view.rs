@@ -17,7 +17,7 @@ pub struct Source<R> {
 /// Makes one list of rows of several extracts, each with the number of its extract.
 pub type Merge<Q, R> = fn(&Q, Vec<Source<R>>, Top) -> Vec<(usize, R)>;
 
-/// The largest rows of several extracts, ascending, each with the number of its extract.
+/// Returns the largest rows of several extracts, ascending, each with the number of its extract.
 pub fn largest<R>(sources: Vec<Source<R>>, top: Top, order: fn(&R) -> f64) -> Vec<(usize, R)> {
     let numbered = (0..)
         .zip(sources)
@@ -30,11 +30,11 @@ pub fn largest<R>(sources: Vec<Source<R>>, top: Top, order: fn(&R) -> f64) -> Ve
 
 /// Columns of words after the others, whose number depends on the answer.
 pub struct Cells<Q: 'static, R: 'static> {
-    /// Their name for `--column`, which is the same for all.
+    /// Their common name for `--column`.
     pub name: &'static str,
     /// Returns the title of each of them.
     pub titles: fn(&Q) -> Vec<Line>,
-    /// The value of the one with this number in a row.
+    /// Returns the value of the cell with this number in a row.
     pub value: fn(&Q, &R, usize) -> Value,
 }
 
@@ -47,7 +47,7 @@ pub enum Ranked {
     /// Groups alone: the order of rows has a meaning of its own, such as a tree, or the history of
     /// an object.
     Groups,
-    /// Nothing: rows stand in the order of time, or as a list of names.
+    /// Nothing: rows are in order of time, or a list of names.
     No,
 }
 
@@ -64,7 +64,7 @@ pub type SumsLine<Q> = (&'static str, fn(&Q, usize) -> bool);
 /// The presentation of the rows of an answer.
 #[must_use]
 pub struct View<Q: 'static, R: 'static> {
-    /// Its columns, in the order in which they stand.
+    /// Its columns, in order.
     pub columns: &'static [Column<Q, R>],
     /// Further columns, whose number depends on the answer.
     pub cells: Option<Cells<Q, R>>,
@@ -74,7 +74,7 @@ pub struct View<Q: 'static, R: 'static> {
     pub ranked: fn(&Q) -> Ranked,
     /// The heading above the rows of a group, given these; `None` if rows are not in groups.
     pub heading: fn(&Q, &[R]) -> Option<Line>,
-    /// Lines between that and the rows.
+    /// Lines between the heading and the rows.
     pub subheading: fn(&Q, &[R]) -> Vec<Line>,
     /// Lines above a row, given the one before it.
     pub above: fn(&Q, &R, Option<&R>) -> Vec<Line>,
@@ -99,7 +99,7 @@ pub struct View<Q: 'static, R: 'static> {
 }
 
 impl<Q, R> View<Q, R> {
-    /// A table without groups and sums.
+    /// Creates a view without groups and sums.
     pub const fn new(columns: &'static [Column<Q, R>], order: fn(&R) -> f64) -> Self {
         Self {
             columns,
@@ -128,27 +128,27 @@ impl<Q, R> View<Q, R> {
         }
     }
 
-    /// Ranks something else than rows.
+    /// Sets the ranked parts.
     pub const fn ranking(self, ranked: fn(&Q) -> Ranked) -> Self {
         Self { ranked, ..self }
     }
 
-    /// Puts a line above each group.
+    /// Sets the line above each group.
     pub const fn with_headings(self, heading: fn(&Q, &[R]) -> Option<Line>) -> Self {
         Self { heading, ..self }
     }
 
-    /// Puts lines between the heading of a group and its rows.
+    /// Sets the lines between the heading of a group and its rows.
     pub const fn with_subheadings(self, subheading: fn(&Q, &[R]) -> Vec<Line>) -> Self {
         Self { subheading, ..self }
     }
 
-    /// Puts lines above rows.
+    /// Sets the lines above rows.
     pub const fn with_above(self, above: fn(&Q, &R, Option<&R>) -> Vec<Line>) -> Self {
         Self { above, ..self }
     }
 
-    /// Puts lines below rows.
+    /// Sets the lines below rows.
     pub const fn with_below(self, below: fn(&Q, &R) -> Vec<Line>) -> Self {
         Self { below, ..self }
     }
@@ -167,7 +167,7 @@ impl<Q, R> View<Q, R> {
         Self { alarming, ..self }
     }
 
-    /// Makes one list of rows of several extracts in another way.
+    /// Sets the function that merges rows of several extracts.
     pub const fn with_merge(self, merge: Merge<Q, R>) -> Self {
         Self {
             merge: Some(merge),
@@ -175,7 +175,7 @@ impl<Q, R> View<Q, R> {
         }
     }
 
-    /// Makes one list of rows of several extracts, in which a row can be made of several.
+    /// Sets the function that merges rows of several extracts, and that can make a row of several.
     pub const fn with_join(self, merge: Merge<Q, R>) -> Self {
         Self {
             merge: Some(merge),

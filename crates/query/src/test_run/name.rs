@@ -9,16 +9,16 @@ pub enum GeneratedAt {
     Client,
     /// `SRV`: the server.
     Server,
-    /// `SINGLE`: there is one machine.
+    /// `SINGLE`: a test with one machine.
     Single,
 }
 
 /// The result of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestStatus {
-    /// It passed.
+    /// The test passed.
     Passed,
-    /// It failed.
+    /// The test failed.
     Failed,
 }
 
@@ -39,7 +39,7 @@ pub struct TestName {
     pub performed_at: Option<NaiveDateTime>,
 }
 
-/// Endings of traces, archives and extracts.
+/// File name extensions of traces, archives and extracts.
 const ENDINGS: [&str; 8] = [
     ".etwx.zip",
     ".etwx",
@@ -51,7 +51,7 @@ const ENDINGS: [&str; 8] = [
     ".json",
 ];
 
-/// A file name without the ending of a trace, archive or extract; `None` for other files.
+/// Returns a file name without the ending of a trace, archive or extract; `None` for other files.
 #[must_use]
 pub fn stem(file_name: &str) -> Option<&str> {
     let lower = file_name.to_ascii_lowercase();
@@ -63,7 +63,7 @@ pub fn stem(file_name: &str) -> Option<&str> {
 }
 
 impl TestName {
-    /// Reads the name of a trace, archive or extract; `None` if it has none of the forms.
+    /// Parses the name of a trace, archive or extract; `None` if it has none of the forms.
     #[must_use]
     pub fn parse(file_name: &str) -> Option<Self> {
         let stem = stem(file_name)?;
@@ -100,7 +100,7 @@ impl TestName {
             .or_else(|| self.undated(rest))
     }
 
-    /// `_MACHINE_CLT_TestStatus-Passed_20200717-124447`.
+    /// Parses `_MACHINE_CLT_TestStatus-Passed_20200717-124447`.
     fn long(&self, rest: &str) -> Option<Self> {
         let (rest, date) = rest.strip_prefix('_')?.rsplit_once('_')?;
         let (rest, status) = rest.rsplit_once('_')?;
@@ -148,7 +148,7 @@ impl TestName {
         })
     }
 
-    /// `MACHINE`, as in names from which the date was removed: letters, digits and dashes.
+    /// Parses `MACHINE`, as in names without a date: letters, digits and dashes.
     fn undated(&self, rest: &str) -> Option<Self> {
         let is_name = rest.starts_with(|c: char| c.is_ascii_alphanumeric())
             && rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
@@ -162,7 +162,7 @@ impl TestName {
     }
 }
 
-/// `20200717-124447`.
+/// Parses `20200717-124447`.
 fn date_time(text: &str) -> Option<NaiveDateTime> {
     let (date, time) = text.split_once('-')?;
     let is_number =

@@ -22,7 +22,7 @@ declare! {
 }
 
 impl TestRow {
-    /// The recordings of a run, in the order of time.
+    /// Returns the recordings of a run, in order of time.
     #[must_use]
     pub fn of(run: &TestRun) -> Vec<Self> {
         let files = run

@@ -1,4 +1,4 @@
-//! Files → tests → test runs, and which of them are meant.
+//! Files → tests → test runs, and the choice among them.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -10,10 +10,10 @@ use crate::filter::TextFilter;
 use crate::question::option;
 use crate::range::{Range, Unit};
 
-/// A longer gap between two tests begins a new run.
+/// Minimum gap between two tests that starts a new run.
 const GAP: TimeDelta = TimeDelta::hours(1);
 
-/// Files of one test are that close to each other.
+/// Maximum distance between files of one test.
 const ONE_TEST: TimeDelta = TimeDelta::minutes(10);
 
 /// A recording: a trace, its extract, or both.
@@ -32,7 +32,7 @@ pub struct TestFile {
 }
 
 impl TestFile {
-    /// The test case; the whole name where it has none of the known forms.
+    /// Returns the test case; the whole name if it has none of the known forms.
     #[must_use]
     pub fn test_case(&self) -> &str {
         self.name
@@ -46,14 +46,15 @@ impl TestFile {
         self.name.as_ref().map_or(0, |name| name.duration_ms)
     }
 
-    /// The machine, if the name says.
+    /// Returns the machine, if the name has it.
     #[must_use]
     pub fn machine(&self) -> Option<&str> {
         self.name.as_ref().map(|name| &*name.machine)
     }
 }
 
-/// A moment on the clock of this machine's wall, for files whose names do not say when a test was.
+/// Returns a time on the clock of this machine, for files whose names do not have the time of a
+/// test.
 #[must_use]
 pub fn wall_clock(time: SystemTime) -> NaiveDateTime {
     DateTime::<Local>::from(time).naive_local()
@@ -71,7 +72,7 @@ impl Test {
         Self { files: vec![file] }
     }
 
-    /// The test case.
+    /// Returns the test case.
     #[must_use]
     pub fn test_case(&self) -> &str {
         self.files.first().map_or("", TestFile::test_case)
@@ -162,7 +163,7 @@ declare! {
     }
 }
 
-/// All test runs of the files.
+/// Returns all test runs of the files.
 #[must_use]
 pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
     // Files of one second by name, so that tests do not depend on the order in which a folder lists them.
@@ -197,8 +198,8 @@ pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
 }
 
 impl Selection {
-    /// The runs with the tests that are meant; runs without any are left out. Runs are numbered before
-    /// anything but `valid_only` leaves tests out.
+    /// Returns the runs with the selected tests; runs without any are left out. Runs are numbered
+    /// before any filter except `valid_only`.
     #[must_use]
     pub fn of(&self, mut files: Vec<TestFile>, now: SystemTime) -> Vec<TestRun> {
         files.retain(|file| !self.valid_only || file.name.is_some());
@@ -251,7 +252,7 @@ impl Selection {
                 .any(|range| (range.min..=range.max).contains(&ns))
     }
 
-    /// Leaves out the first tests of each test case, and those beyond the number that is wanted.
+    /// Removes the first tests of each test case, and tests beyond the requested number.
     fn cut(&self, tests: &mut Vec<Test>) {
         let most = if self.tests_per_run == 0 {
             usize::MAX
@@ -303,7 +304,7 @@ mod tests {
         .collect()
     }
 
-    /// Numbers of the runs with the durations of their tests.
+    /// Returns numbers of the runs with the durations of their tests.
     fn shown(runs: &[TestRun]) -> Vec<(usize, Vec<u64>)> {
         runs.iter()
             .map(|run| (run.index, run.tests.iter().map(Test::duration_ms).collect()))

@@ -1,4 +1,4 @@
-//! Lines below a row with `--details`: CPU by kind of core, then how long threads of the row were ready.
+//! Lines below a row with `--details`: CPU by kind of core, then the ready times of its threads.
 
 use super::CpuQuestion;
 use crate::dump::core_kinds::{CoreKinds, KindUse};
@@ -53,8 +53,8 @@ fn kinds_lines(kinds: &CoreKinds, normalize: bool) -> Vec<Line> {
     lines
 }
 
-/// `class 1: 30 ms [15 ms normalized], 75 % of CPU on 2 of 4 cores, 1500 MHz (50 % of nominal), 0.250 s from
-/// first to last`.
+/// Formats `class 1: 30 ms [15 ms normalized], 75 % of CPU on 2 of 4 cores, 1500 MHz (50 % of
+/// nominal), 0.250 s from first to last`.
 fn kind_line(of: &KindUse, normalize: bool) -> Line {
     let mut line = Line::new(INDENT)
         .words(format!("class {}: ", of.efficiency_class))
@@ -88,7 +88,7 @@ fn kind_line(of: &KindUse, normalize: bool) -> Line {
         .words(" s from first to last")
 }
 
-/// `ready other: min 1.2, 5% 1.5, … max 900 us; longest 1%: 1 000 us, all 12 000 us, n 60`.
+/// Formats `ready other: min 1.2, 5% 1.5, … max 900 us; longest 1%: 1 000 us, all 12 000 us, n 60`.
 fn percentiles(title: &str, times: Percentiles) -> Line {
     let titles = ["min", "5%", "25%", "50%", "90%", "95%", "99%", "max"];
     let mut line = Line::new(INDENT).words(format!("ready {title}: "));

@@ -1,8 +1,8 @@
 //! `dump cpu`: CPU, waiting and ready time of processes, of their methods, modules, threads and stack tags,
 //! or as call trees.
 //!
-//! One question with three kinds of rows: its options say which of the requests of [`cpu`](super::cpu),
-//! [`method`](super::method) and [`stack_tree`](super::stack_tree) is meant.
+//! One question with three kinds of rows: its options choose among the requests of
+//! [`cpu`](super::cpu), [`method`](super::method) and [`stack_tree`](super::stack_tree).
 
 mod below;
 mod methods;
@@ -83,7 +83,7 @@ fn source_line(source: Option<CpuSource>, more: &str) -> Option<Line> {
     }
 }
 
-/// `CPU 5 ms, wait 7 ms, ready 1 ms, total 12 ms`.
+/// Adds `CPU 5 ms, wait 7 ms, ready 1 ms, total 12 ms` to a line.
 fn sums(line: Line, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSort) -> Line {
     let line = line
         .words(cpu_word(source))
@@ -241,7 +241,7 @@ impl Question for CpuQuestion {
 }
 
 impl CpuQuestion {
-    /// Processes or methods.
+    /// Returns the answer with processes, or with methods.
     fn compute(&self, session: &Session) -> Result<Answer> {
         if self.asks_waits() {
             check_waits(session)?;

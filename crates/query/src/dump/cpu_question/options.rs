@@ -219,7 +219,7 @@ impl CpuQuestion {
         self.first_last.map_or((None, None), FirstLast::formats)
     }
 
-    /// The filter on modules, if there is one.
+    /// Returns the filter on modules, if there is one.
     fn modules(&self) -> Option<String> {
         self.show_module
             .clone()
@@ -233,7 +233,7 @@ impl CpuQuestion {
             .is_some_and(|text| text.eq_ignore_ascii_case("driver"))
     }
 
-    /// The question for processes.
+    /// Returns the request for processes.
     pub(super) fn process_request(&self) -> CpuRequest {
         CpuRequest {
             processes: self.processes.clone(),
@@ -252,7 +252,7 @@ impl CpuQuestion {
         }
     }
 
-    /// The question for methods, modules, threads and stack tags.
+    /// Returns the request for methods, modules, threads and stack tags.
     pub(super) fn method_request(&self) -> MethodRequest {
         let process = self.process_request();
         MethodRequest {
@@ -289,7 +289,7 @@ impl CpuQuestion {
         }
     }
 
-    /// The question for call trees.
+    /// Returns the request for call trees.
     pub(super) fn tree_request(&self) -> StackTreeRequest {
         StackTreeRequest {
             tags: TagQuery::default(),

@@ -55,12 +55,12 @@ const PARTS: View<Asked, CpuBucket> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-/// Says how columns for machines add up.
+/// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(_: &CpuQuestion, fields: &mut [Field]) {
     PARTS.describe(&Asked { source: None }, |row: CpuBucket| row, fields);
 }
 
-/// A bar of at most 30 characters; any CPU has one.
+/// Returns a bar of at most 30 characters; any CPU has one.
 fn bar(of_largest: f64) -> String {
     "#".repeat((of_largest.clamp(0.0, 1.0) * 30.0).ceil() as usize)
 }

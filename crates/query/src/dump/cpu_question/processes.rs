@@ -16,7 +16,7 @@ use crate::question::{
 };
 use crate::time_format::TimeFormat;
 
-/// A row, and how it differs from the newest extract.
+/// A row, with its difference from the newest extract.
 #[derive(Serialize)]
 struct Shown {
     #[serde(flatten)]
@@ -106,7 +106,7 @@ const PROCESSES: View<Asked, Shown> = View::new(
 .with_below(|asked, it| below(&asked.by, &it.row.kinds, &it.row.ready))
 .with_merge(merged);
 
-/// Says how columns for machines add up.
+/// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     PROCESSES.describe(
         &Asked::new(question, None, CpuTotal::default()),
@@ -115,7 +115,7 @@ pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     );
 }
 
-/// A moment in the format of a column, if that has one of its own.
+/// Returns a time in the format of a column, if the column has one.
 pub(super) fn moment(format: Option<Option<TimeFormat>>, ns: i64) -> Value {
     match format.flatten() {
         Some(format) => Value::Moment(format, ns),
@@ -123,7 +123,7 @@ pub(super) fn moment(format: Option<Option<TimeFormat>>, ns: i64) -> Value {
     }
 }
 
-/// A title, with a star where times count from another zero.
+/// Returns a title, with a star if times count from another zero.
 fn starred(title: &str, asked: &Asked) -> String {
     format!(
         "{title}{}",
@@ -159,7 +159,7 @@ fn merged(_: &Asked, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown
     all
 }
 
-/// CPU of the largest process of each name in the trace that started last.
+/// Returns the CPU of the largest process of each name in the trace that started last.
 fn newest(sources: &[Source<Shown>]) -> HashMap<Option<String>, i64> {
     let newest = sources.iter().max_by_key(|source| source.start_filetime);
     let mut largest = HashMap::new();

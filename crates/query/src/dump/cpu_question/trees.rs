@@ -59,7 +59,7 @@ const TREES: View<Asked, Shown> = View::new(
     }
 });
 
-/// Says how columns for machines add up.
+/// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     let shown = |row| Shown {
         row,
