@@ -16,17 +16,19 @@ use crate::time_line::sums;
 use crate::trace_end::TraceEnds;
 use crate::wait::{WaitBy, WaitRequest, WaitRow};
 
-/// A wait is followed if its thread ran and was ready for at most this many times as long in the same period:
-/// a readying thread that was busy nearly all the time is an explanation by itself.
+/// Ratio limit for following a wait: its thread ran and was ready for at most this many times as
+/// long in the same period. A readying thread that was busy nearly all the time is an explanation
+/// by itself.
 const LEAST_SHARE: i64 = 10;
 
-/// Most links of a chain that are followed. Real chains have a handful of them, so a longer one is damage.
+/// Maximum number of links of a chain. Real chains have a handful of them, so a longer one is
+/// damage.
 const MAX_LINKS: usize = 64;
 
-/// Waits whose chains are shown if the request does not say how many.
+/// Default number of waits whose chains are shown.
 const DEFAULT_CHAINS: usize = 3;
 
-/// The chains of the longest waits that a request for waits chooses.
+/// The chains of the longest waits that match a request for waits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChainRequest {
     /// The waits at the start of the chains; their grouping is not used.
@@ -86,7 +88,7 @@ impl ChainRow {
         named(self.process.as_deref(), self.pid, self.tid, gap)
     }
 
-    /// The thread that ended a wait, or only that a DPC did.
+    /// Returns the thread that ended a wait, or a note that a DPC did.
     pub(crate) fn readying(&self, gap: &str) -> Option<String> {
         if self.is_readied_by_dpc {
             return Some("a DPC".into());
@@ -110,7 +112,7 @@ fn named(process: Option<&str>, pid: Option<i64>, tid: Option<i64>, gap: &str) -
 /// A chain, with its waits and its root.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chain {
-    /// Waits, the one that was asked about first.
+    /// Waits, the requested one first.
     pub links: Vec<ChainRow>,
     /// Waits that explain less than the one that was followed (or less than the activity of the
     /// root thread), each with the number of the link that it competes with.
@@ -120,7 +122,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Length of the wait that was asked about.
+    /// Returns the length of the requested wait.
     #[must_use]
     pub fn total_wait_ns(&self) -> i64 {
         self.links
@@ -140,7 +142,7 @@ impl Chain {
             .chain([&self.root])
     }
 
-    /// The waits that explain less than the wait or root of that number.
+    /// Returns the waits that explain less than the wait or root of that number.
     pub fn others_of(&self, link: i64) -> impl Iterator<Item = &ChainRow> {
         self.others.iter().filter(move |other| other.link == link)
     }
@@ -152,7 +154,7 @@ impl Chain {
 const NOBODY_WAITED: &str = "!DelayExecution;!WrDelayExecution;!WrQueue;!WrLpcReceive";
 
 impl ChainRequest {
-    /// The question for the waits that the chains start from.
+    /// Returns the SQL for the waits that the chains start from.
     #[must_use]
     pub fn sql(&self) -> String {
         self.effective().list_sql()
@@ -185,8 +187,8 @@ impl ChainRequest {
         self.follow(session, &waits, &ChainContext::load(session)?)
     }
 
-    /// The chains in an extract whose threads and stacks are already loaded, so that many requests read them
-    /// only once.
+    /// Returns the chains in an extract whose threads and stacks are already loaded, so that many
+    /// requests read them only once.
     pub(crate) fn ask_of(&self, session: &Session, known: &ChainContext) -> Result<Vec<Chain>> {
         let waits = self.effective().list(session)?;
         if waits.is_empty() {
@@ -212,7 +214,7 @@ impl ChainRequest {
     }
 }
 
-/// The parts of the trace in which the waits lie, disjoint.
+/// Returns the disjoint ranges of the trace that contain the waits.
 fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
     let mut all: Vec<Range> = waits
         .iter()
@@ -349,7 +351,7 @@ impl Walker<'_> {
         Ok(walks.into_iter().map(chain).collect())
     }
 
-    /// The slice of a wait that a question listed.
+    /// Finds the slice of a wait in the result of a question.
     fn find(&self, wait: &WaitRow) -> Option<(i32, Slice)> {
         let thread = i32::try_from(wait.thread_key).ok()?;
         // Both ends together name the row: two switches at one time stamp share one of them.
@@ -359,7 +361,7 @@ impl Walker<'_> {
         Some((thread, *self.slices.of(thread).iter().find(is_it)?))
     }
 
-    /// The waits of a chain, and where it ends.
+    /// Returns the waits of a chain, and its end.
     fn walk(&self, thread: i32, slice: &Slice, roots: &mut Roots) -> Walk {
         let (mut links, mut others, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         let (mut thread, mut slice) = (thread, *slice);
@@ -418,9 +420,9 @@ impl Walker<'_> {
         Walk { links, others, end }
     }
 
-    /// The wait of a thread that explains most of that time: the one with the longest part inside it, and the
-    /// last among equals. None if the thread was busy for more than ten times as long: then the wait explains
-    /// nothing.
+    /// Returns the wait of a thread that explains most of that time: the one with the longest part
+    /// inside it, and the last among equals. `None` if the thread was busy for more than ten times
+    /// as long: then the wait explains nothing.
     fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Slice> {
         let inside = |slice: &&Slice| {
             slice
@@ -436,7 +438,7 @@ impl Walker<'_> {
             .then_some(*longest)
     }
 
-    /// The waits of a thread that end after `since` and not after `to`.
+    /// Returns the waits of a thread that end after `since` and not after `to`.
     fn waits(&self, thread: i32, since: i64, to: i64) -> impl Iterator<Item = &Slice> {
         let all = self
             .slices
@@ -536,7 +538,8 @@ impl Walker<'_> {
         }
     }
 
-    /// A root that is a thread: how long it ran, was ready and waited from `from` to `to`.
+    /// Returns a root that is a thread: the times that it ran, was ready and waited from `from` to
+    /// `to`.
     fn ran(&self, by: i32, from: i64, to: i64, stack: i32) -> ChainRow {
         let (run, ready, wait) = sums(&self.slices, by, (from, to), self.known.ends.end_ns);
         // A thread cannot make another one ready without running: if it neither ran nor was ready, its

@@ -1,4 +1,4 @@
-//! Waits: who waited, for how long, and who ended it; chains of waits down to their root; critical paths;
+//! Waits, their ends and their durations; chains of waits down to their root; critical paths;
 //! regions of interest.
 //!
 //! Everything is computed on the tables of an extract, through a [`Session`](etwkit_query::Session)
@@ -30,5 +30,5 @@ pub use page::page_begins;
 pub use root::RootKind;
 pub use stacks::StackText;
 
-/// Result of this crate: a question that has no answer says why with the same errors as a dump.
+/// Result of this crate: a question without an answer returns the same errors as a dump.
 pub type Result<T> = etwkit_query::dump::Result<T>;

@@ -57,13 +57,13 @@ pub struct CriticalPath {
     pub chosen: Chosen,
     /// Number of other matching threads.
     pub others: usize,
-    /// The other threads that ran longest, each with how long it ran, the longest first.
+    /// The other threads that ran longest, each with its run time, longest first.
     pub best_others: Vec<(Thread, i64)>,
     /// Start.
     pub from_ns: i64,
     /// End.
     pub to_ns: i64,
-    /// Pieces in the order of time, without gaps: their durations add up to the length of the path.
+    /// Pieces in order of time, without gaps: their durations add up to the length of the path.
     pub segments: Vec<Segment>,
     /// The tree of waits, each node before the nodes that it waited for.
     pub tree: Vec<Node>,
@@ -78,16 +78,16 @@ pub struct CriticalPath {
 /// The reason for choosing one of several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chosen {
-    /// It is the first thread of a process that started in the trace.
+    /// The first thread of a process that started in the trace.
     First,
-    /// It ran longest.
+    /// The thread that ran longest.
     Longest,
 }
 
-/// Most other threads that are reported.
+/// Maximum number of other threads that are reported.
 const OTHERS: usize = 3;
 
-/// The path, or why there is none.
+/// The path, or the reason for which there is none.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PathAnswer {
     /// The path.
@@ -108,8 +108,8 @@ struct Candidate {
 }
 
 impl PathRequest {
-    /// Finds the path of the thread that was asked for, else of the first thread of a process that started in
-    /// the trace, else of the thread that ran longest.
+    /// Finds the path of the requested thread, otherwise of the first thread of a process that
+    /// started in the trace, otherwise of the thread that ran longest.
     ///
     /// # Errors Context switches or ready events were not recorded, or are not kept; there are too many; the
     /// query fails.
@@ -164,8 +164,8 @@ impl PathRequest {
     }
 }
 
-/// The thread of the path: the first one of a process that started in the trace, else the one that ran
-/// longest.
+/// Returns the thread of the path: the first one of a process that started in the trace, otherwise
+/// the one that ran longest.
 fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
     // Both starts must be in the trace: a thread that starts in an older process is not its first one.
     let began = |candidate: &Candidate| {

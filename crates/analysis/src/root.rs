@@ -1,7 +1,7 @@
 //! Ends of waits that no thread ended: a transfer, a timer, another DPC.
 //!
-//! Waits are collected first; then the tables of DPCs and transfers are read once, however many waits there
-//! are.
+//! Waits are collected first; then the tables of DPCs and transfers are read once, regardless of
+//! the number of waits.
 
 use etwkit_query::Session;
 
@@ -15,13 +15,14 @@ use crate::threads::Threads;
 /// ready, in nanoseconds: one DPC does both.
 const NEAR_NS: i64 = 100_000;
 
-/// Most waits that one DPC or completion is compared with: more at one moment are damage.
+/// Maximum number of waits that one DPC or completion is compared with: more at one time are
+/// damage.
 const MOST_AT_ONCE: usize = 256;
 
 /// Wait reasons of a thread that sleeps: `DelayExecution` and `WrDelayExecution`.
 const SLEEPS: [i32; 2] = [4, 11];
 
-/// Functions of the kernel in whose stack timers make threads ready.
+/// Kernel functions whose stacks show that a timer made a thread ready.
 const TIMERS: &[&str] = &[
     "KiTimerExpiration",
     "KiProcessExpiredTimerList",
@@ -29,7 +30,7 @@ const TIMERS: &[&str] = &[
     "KiExpireTimer2",
     "ExpTimerDpcRoutine",
 ];
-/// Functions of the kernel that complete I/O.
+/// Kernel functions that complete I/O.
 const COMPLETIONS: &[&str] = &[
     "IopfCompleteRequest",
     "IofCompleteRequest",
@@ -55,17 +56,17 @@ pub enum RootKind {
     Dpc,
     /// The wait was still open when the trace ended.
     Open,
-    /// No event says who ended the wait.
+    /// No event identifies the end of the wait.
     #[default]
     NotRecorded,
     /// The chain came back to a wait that it already had: the extract is damaged.
     Cycle,
-    /// The chain is longer than any that is followed.
+    /// The chain exceeds the maximum length.
     TooDeep,
 }
 
 impl RootKind {
-    /// Its name, as rows have it.
+    /// Returns its name in rows.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -111,7 +112,8 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
-    /// Adds a wait of a thread that a DPC ended; returns its index in the answer of [`Self::describe`].
+    /// Adds a wait of a thread that a DPC ended; returns its index in the answer of
+    /// [`Self::describe`].
     pub(crate) fn add(
         &mut self,
         thread_key: i32,
@@ -244,9 +246,9 @@ impl Pending {
         }
     }
 
-    /// The DPC in which the thread was made ready: the innermost one on the processor of the thread that it
-    /// interrupted. If that was the idle thread, the DPC on a processor that was idle, if only one processor
-    /// was.
+    /// Returns the DPC in which the thread was made ready: the innermost one on the processor of
+    /// the thread that it interrupted. If that was the idle thread, the DPC on a processor that was
+    /// idle, if only one processor was.
     fn dpc(&mut self, slices: &Slices) -> Option<Dpc> {
         let dpcs = std::mem::take(&mut self.dpcs);
         let mut fitting: Vec<Dpc> = match self.cpu {

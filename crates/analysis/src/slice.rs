@@ -12,7 +12,8 @@ use etwkit_query::range::Range;
 
 use crate::Result;
 
-/// Most slices that are held at once, about 900 MB: more than an hour of a busy machine has.
+/// Maximum number of slices that are held at once, about 900 MB: more than an hour of a busy
+/// machine has.
 const MAX_SLICES: usize = 16_000_000;
 
 /// Thread states after a switch-out that mean preemption, since the thread could have run on: ready, standby,
@@ -84,7 +85,7 @@ impl Slice {
         known(self.end)
     }
 
-    /// From when to when it waited, if that is known.
+    /// Returns the start and the end of its wait, if known.
     pub(crate) fn wait(&self) -> Option<(i64, i64)> {
         let wait = (self.last_out()?, known(self.readied)?);
         (!self.was_preempted() && wait.0 <= wait.1).then_some(wait)
@@ -105,26 +106,26 @@ impl Slice {
         self.flags & BY_DPC != 0
     }
 
-    /// Number of the wait reason, if known.
+    /// Returns the number of the wait reason, if known.
     pub(crate) fn reason(&self) -> Option<i32> {
         (self.reason >= 0).then_some(i32::from(self.reason))
     }
 
-    /// The processor it ran on, if known.
+    /// Returns the processor it ran on, if known.
     pub(crate) fn cpu(&self) -> Option<i32> {
         (self.cpu >= 0).then_some(i32::from(self.cpu))
     }
 }
 
-/// Slices by thread, in the order of time.
+/// Slices by thread, in order of time.
 #[derive(Debug, Default)]
 pub(crate) struct Slices {
     threads: HashMap<i32, Vec<Slice>>,
 }
 
 impl Slices {
-    /// Reads the slices of all threads but the idle ones, with the waits before them, as far as they touch
-    /// one of the parts of the trace.
+    /// Reads the slices of all threads except idle ones, with the waits before them, as far as they
+    /// touch one of the ranges of the trace.
     ///
     /// # Errors
     /// There are too many to be held; the query fails.
@@ -151,7 +152,7 @@ impl Slices {
         Ok(slices)
     }
 
-    /// The slices of a thread.
+    /// Returns the slices of a thread.
     pub(crate) fn of(&self, thread_key: i32) -> &[Slice] {
         self.threads
             .get(&thread_key)
@@ -159,15 +160,15 @@ impl Slices {
             .unwrap_or_default()
     }
 
-    /// The index of the first slice of a thread that may reach to or beyond that time. Slices do not overlap
-    /// in time; in a damaged extract in which they do, some are not found.
+    /// Returns the index of the first slice of a thread that may reach to or beyond that time.
+    /// Slices do not overlap in time; in a damaged extract in which they do, some are not found.
     pub(crate) fn position(&self, thread_key: i32, time: i64) -> usize {
         // A row without a switch-in is the last one of its thread: it reaches as far as the trace does.
         self.of(thread_key)
             .partition_point(|slice| slice.end().or(slice.begin()).unwrap_or(i64::MAX) < time)
     }
 
-    /// About how many slices of a thread reach into that time.
+    /// Returns the approximate number of slices of a thread that reach into that time.
     pub(crate) fn count(&self, thread_key: i32, from: i64, to: i64) -> usize {
         // One more, for the slice that reaches across the end.
         self.position(thread_key, to)
@@ -189,7 +190,7 @@ impl Slices {
         })
     }
 
-    /// The slice in which a thread ran at that time.
+    /// Returns the slice in which a thread ran at that time.
     pub(crate) fn running(&self, thread_key: i32, time: i64) -> Option<&Slice> {
         let slice = self
             .of(thread_key)
@@ -198,7 +199,7 @@ impl Slices {
         (slice.begin()? <= time).then_some(slice)
     }
 
-    /// Processors on which a thread other than idle ran at that time.
+    /// Returns the processors on which a thread other than idle ran at that time.
     pub(crate) fn busy_processors(&self, time: i64) -> Vec<i32> {
         let mut busy: Vec<i32> = self
             .threads
@@ -219,7 +220,7 @@ impl Slices {
     }
 }
 
-/// The question for the switches that belong to these parts of the trace.
+/// Returns the SQL for the switches that belong to these ranges of the trace.
 pub(crate) fn question(parts: &[Range]) -> String {
     // A row lasts from the switch-out before it to its own switch-out; without the latter it is still open.
     let touches = |part: &Range| {

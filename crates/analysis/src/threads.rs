@@ -44,7 +44,7 @@ impl Threads {
         })
     }
 
-    /// The thread with that key.
+    /// Returns the thread with that key.
     pub(crate) fn get(&self, thread_key: i32) -> Option<&Thread> {
         self.all.get(&thread_key)
     }
@@ -54,7 +54,7 @@ impl Threads {
         self.get(thread_key).is_some_and(|thread| thread.tid == 0)
     }
 
-    /// Threads of processes that pass the filters, without idle threads, ordered by key.
+    /// Returns threads of processes that pass the filters, without idle threads, ordered by key.
     pub(crate) fn chosen(
         session: &Session,
         processes: &ProcessQuery,

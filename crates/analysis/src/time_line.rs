@@ -9,14 +9,14 @@ use crate::slice::{Slice, Slices};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It ran.
+    /// Running on a processor.
     Running,
-    /// It could have run but had no processor.
+    /// Ready, without a processor.
     Ready,
-    /// It waited.
+    /// Waiting.
     Waiting,
-    /// Not known: before its first switch, after its end, across lost events, or where no event separates
-    /// waiting from ready.
+    /// Unknown: before its first switch, after its end, across lost events, or if no event
+    /// separates waiting from ready.
     #[default]
     Unknown,
 }
@@ -43,7 +43,7 @@ impl Cell for State {
 }
 
 impl State {
-    /// Its name, as rows have it.
+    /// Returns its name in rows.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl State {
     }
 }
 
-/// A piece of a time line.
+/// A piece of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) from: i64,
@@ -65,8 +65,8 @@ pub(crate) struct Piece {
     pub(crate) slice: Option<Slice>,
 }
 
-/// The time line of a thread from `from` to `to`. Pieces follow each other without gaps, are never empty, and
-/// cover exactly that time. The trace ends at `end_ns`.
+/// Returns the timeline of a thread from `from` to `to`. Pieces follow each other without gaps, are
+/// never empty, and cover exactly that time. The trace ends at `end_ns`.
 pub(crate) fn time_line(
     slices: &Slices,
     thread_key: i32,
@@ -130,7 +130,7 @@ fn each_piece(
 
 struct ThreadLine<'t> {
     take: &'t mut dyn FnMut(Piece),
-    /// Up to where pieces have been taken.
+    /// End of the pieces that have been taken.
     at: i64,
     to: i64,
 }

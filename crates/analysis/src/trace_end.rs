@@ -21,7 +21,7 @@ etwkit_query::declare! {
 }
 
 impl TraceEnds {
-    /// Asks an extract; both are 0 if it does not say.
+    /// Queries an extract; both are 0 if it does not have them.
     pub(crate) fn ask(session: &Session) -> Result<Self> {
         // An extract of a part has a range. Other sessions in the same files may start before the kernel
         // logger and go on after it, when nothing is known about threads.
@@ -34,7 +34,7 @@ impl TraceEnds {
 /// The recording that has waits.
 const HOW: &str = "record with the kernel keywords CSWITCH+DISPATCHER (and stacks of CSwitch and ReadyThread), for example `wpr -start CPU`";
 
-/// Checks that there are single rows of context switches, and events that say who ended waits.
+/// Checks that there are single rows of context switches, and events for the ends of waits.
 ///
 /// # Errors
 /// They were not recorded, or only sums are kept; the query fails.

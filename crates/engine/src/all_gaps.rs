@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use crate::Gaps;
 
-/// Traces that a line names.
+/// Maximum number of traces that a line names.
 // A question to hundreds of extracts would otherwise print a line of many screens.
 const NAMED: usize = 3;
 
-/// The command that shows more about a trace.
+/// Returns the command with more details about a trace.
 fn more(gaps: &Gaps) -> String {
     let trace = gaps.trace();
     let is_extract = [".etwx", ".etwx.zip"]
@@ -54,7 +54,7 @@ impl AllGaps {
         *self = Self::default();
     }
 
-    /// The gaps that machine output has not reported yet.
+    /// Returns the gaps that JSON output has not reported yet.
     pub fn new_json(&mut self) -> Vec<Value> {
         let new = self
             .all
@@ -127,7 +127,7 @@ fn unnamed_line(unnamed: &[&Gaps]) -> Option<String> {
     ))
 }
 
-/// The first ones, and how many more there are.
+/// Lists the first gaps, and the number of the others.
 fn listed(all: &[&Gaps], text: impl Fn(&Gaps) -> String) -> String {
     let mut named: Vec<String> = all.iter().take(NAMED).map(|gaps| text(gaps)).collect();
     if let more @ 1.. = all.len().saturating_sub(NAMED) {

@@ -1,4 +1,4 @@
-//! Asks extracts, several at a time and many together; answers come in their order.
+//! Queries extracts, several at a time and many together; answers come in their order.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::in_order::in_order;
 use crate::open::use_tags;
 use crate::{Asking, Engine, Error, Gaps, Result, gaps};
 
-/// Extracts that one worker asks together, at most.
+/// Maximum number of extracts that one worker queries together.
 // An answer for all of a group is in memory before the first of it is taken, and planning, which takes ten
 // times as long as reading small tables, is paid once for each group.
 const MOST_TOGETHER: usize = 64;
@@ -26,16 +26,16 @@ pub struct Asked<A> {
     pub name: String,
     /// Notes for the reader.
     pub notes: Vec<String>,
-    /// Hash of its trace, as far as it was opened for this.
+    /// Hash of its trace, if it was opened for this.
     pub hash: Option<String>,
     /// Gaps of its trace.
     pub gaps: Vec<Gaps>,
-    /// Its trace, and the answer; an error if it cannot be asked.
+    /// Its trace, and the answer; an error if it cannot be queried.
     pub answer: Result<(TraceInfo, dump::Result<A>)>,
 }
 
 impl<A> Asked<A> {
-    /// One that cannot be opened.
+    /// Creates the outcome for an extract that cannot be opened.
     fn failed(name: String, notes: Vec<String>, error: Error) -> Self {
         let answer = Err(error.of(&name));
         Self {
@@ -47,7 +47,7 @@ impl<A> Asked<A> {
         }
     }
 
-    /// The answer to names, which is of no trace.
+    /// Creates the outcome of a question about names, which belongs to no trace.
     pub(crate) fn of_names(answer: A) -> Self {
         let answer = Ok((TraceInfo::default(), Ok(answer)));
         Self {
@@ -63,7 +63,7 @@ impl<A> Asked<A> {
 /// Naming of extracts in answers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Naming {
-    /// They are called by their whole paths.
+    /// True to name extracts by their whole paths.
     pub with_path: bool,
     /// True to name an extract as it was given, instead of by its file in the cache, and to add the
     /// version of the main module.
@@ -109,7 +109,8 @@ impl Engine {
     }
 }
 
-/// Groups that grow from a single extract on, and stay so small that all workers have several.
+/// Returns groups that grow from a single extract on, and stay so small that all workers have
+/// several.
 fn groups(paths: &[PathBuf], workers: usize) -> Vec<&[PathBuf]> {
     // Two groups at least for each worker, so that one with a slow group does not leave the others without
     // work.
@@ -128,7 +129,7 @@ struct Group<'g, Q> {
     engine: &'g Engine,
     asking: &'g Asking,
     naming: Naming,
-    /// There are other extracts, in this group or another one.
+    /// True if there are other extracts, in this group or another one.
     of_several: bool,
     /// Number of sessions that run at the same time.
     sessions: usize,
@@ -223,7 +224,7 @@ impl<Q> Group<'_, Q> {
         asked
     }
 
-    /// Asks the extracts that were collected, and starts a new collection.
+    /// Queries the extracts that were collected, and starts a new collection.
     fn ask_together<A>(&self, together: &mut Together) -> Vec<Asked<A>>
     where
         Q: Fn(&Session) -> dump::Result<A>,
@@ -275,7 +276,7 @@ impl<Q> Group<'_, Q> {
         }
     }
 
-    /// The trace of an extract, called as is wanted.
+    /// Returns the trace of an extract, with the requested name.
     fn info(&self, session: &Session, name: &str) -> dump::Result<TraceInfo> {
         let mut info = TraceInfo::ask(session)?;
         info.of_several = self.of_several;

@@ -1,4 +1,4 @@
-//! Asks all extracts together a question that has one answer.
+//! Runs a question with one answer on all extracts together.
 
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,7 @@ fn check(extracts: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// The trace of the first extract, under the name of all: the heading of the answer shows it.
+/// Returns the trace of the first extract, with the name of all, for the heading of the answer.
 fn info(session: &Session, name: &str) -> Result<TraceInfo> {
     let info = session
         .each()
@@ -78,7 +78,7 @@ fn info(session: &Session, name: &str) -> Result<TraceInfo> {
     })
 }
 
-/// The name of all extracts together.
+/// Returns the name of all extracts together.
 fn name(extracts: &[PathBuf]) -> String {
     let name = |path: &Path| {
         path.file_name()

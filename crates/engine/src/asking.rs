@@ -19,13 +19,13 @@ pub struct Asking {
     pub process_names: Option<Arc<RenameRules>>,
     /// Descriptions of the events of traces that have to be extracted first.
     pub described: Described,
-    /// Sets of stack tags that the function `stack_tag` knows; without any it knows the built-in one.
+    /// Sets of stack tags that the function `stack_tag` knows; the default is the built-in one.
     pub tags: Arc<[TagSet]>,
-    /// Memory and threads for the question; without it as [`Resources::default`] has them.
+    /// Memory and threads for the question; the default is [`Resources::default`].
     pub resources: Resources,
-    /// Gives the question up, and no other one.
+    /// Gives up this question, and no other one.
     pub cancel: Cancel,
-    /// Hears how far the question is.
+    /// Receives the progress of the question.
     pub progress: Arc<dyn Progress>,
 }
 
@@ -51,10 +51,10 @@ pub struct Resources {
     pub threads: Option<usize>,
 }
 
-/// Hears of the steps of an extraction, and whether it goes on.
+/// Receives the steps of an extraction, and returns whether it goes on.
 pub type Extracting = Box<dyn FnMut(import::Progress) -> ControlFlow<()>>;
 
-/// Hears how far a question is.
+/// Receives the progress of a question.
 pub trait Progress: fmt::Debug + Send + Sync {
     /// Called when `done` of `of` extracts have been queried: their answers are taken next, on the
     /// same thread.

@@ -1,7 +1,7 @@
-//! Extracts of traces that were asked without being extracted first.
+//! Extracts of traces that were queried without being extracted first.
 //!
-//! They lie in the cache folder of the [`Settings`](crate::Settings), one for each state of a trace file.
-//! Together they take at most 20 GB: those that were asked longest ago go first.
+//! They are in the cache folder of the [`Settings`](crate::Settings), one for each state of a trace
+//! file. Together they take at most 20 GB: the least recently used ones are deleted first.
 //!
 //! The key is the hash of the trace (size, first and last MiB), its file identity, and the time of
 //! its last change. A trace that is queried while it is being copied may already have its size and
@@ -25,7 +25,7 @@ use crate::{Asking, Engine, Error, Result, symbols};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Bytes that extracts of the cache take together.
+/// Maximum size in bytes of all extracts of the cache together.
 const MAX_BYTES: u64 = 20_000_000_000;
 
 /// Interval at which a question that waits for another one's extract checks whether it was given
@@ -50,8 +50,8 @@ pub(crate) struct InTheMaking {
 }
 
 impl InTheMaking {
-    /// Waits until no other question makes the target, and reserves it for the caller as long as the returned
-    /// value lives.
+    /// Waits until no other question makes the target, and reserves it for the caller as long as
+    /// the returned value lives.
     fn begin<'m>(&'m self, target: &'m Path, cancel: &Cancel) -> Result<Making<'m>> {
         let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
         while targets.contains(target) {
@@ -96,7 +96,7 @@ struct Wanted<'w> {
 }
 
 impl Engine {
-    /// The extract of a trace: the one in the cache, else a new one.
+    /// Returns the extract of a trace: the one in the cache, or else a new one.
     pub(crate) fn cached_extract(
         &self,
         asking: &Asking,
@@ -129,7 +129,8 @@ impl Engine {
         })
     }
 
-    /// The extract that an extract of ETWAnalyzer becomes: the one in the cache, else a new one.
+    /// Returns the extract made of an extract of ETWAnalyzer: the one in the cache, or else a new
+    /// one.
     pub(crate) fn cached_import(
         &self,
         asking: &Asking,
@@ -200,7 +201,7 @@ impl Engine {
         })
     }
 
-    /// The derived tables of an extract that nothing can be added to.
+    /// Returns the derived tables of an extract that nothing can be added to.
     pub(crate) fn cached_derived(&self, asking: &Asking, extract: &Extract) -> Result<PathBuf> {
         let folder = self.settings().cache()?;
         fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
@@ -280,12 +281,13 @@ fn state(source: &Path) -> Vec<u8> {
     state
 }
 
-/// 16 hexadecimal digits of the content and the state of a trace.
+/// Returns 16 hexadecimal digits of the content and the state of a trace.
 fn key(hash: &str, state: &[u8]) -> String {
     etwkit_extract::digest(&[hash.as_bytes(), state])
 }
 
-/// `slow-0123456789abcdef-0.1.0.etwx` for `slow.etl`: another version of the program does not answer from it.
+/// Returns `slow-0123456789abcdef-0.1.0.etwx` for `slow.etl`: another version of the program does
+/// not use it.
 fn name(trace: &Path, key: &str) -> String {
     let target = default_target(trace);
     let stem = target
@@ -296,8 +298,8 @@ fn name(trace: &Path, key: &str) -> String {
     format!("{stem}-{key}-{VERSION}.etwx")
 }
 
-/// Records that an extract was asked now, in the time of its manifest. Where that cannot be written, the
-/// extract only has to make room earlier.
+/// Records the use of an extract, in the time of its manifest. If that cannot be written, the
+/// extract is only deleted earlier.
 fn touch(extract: &Path) {
     if let Ok(file) = fs::File::options()
         .append(true)

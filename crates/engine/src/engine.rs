@@ -7,7 +7,8 @@ use etwkit_query::Options;
 use crate::cache::InTheMaking;
 use crate::{Asking, SessionPool, Settings};
 
-/// Opens and asks traces and extracts. Copies are the same engine; any number of threads may ask at once.
+/// Opens and queries traces and extracts. Copies are the same engine; any number of threads may use
+/// it at once.
 #[derive(Debug, Clone)]
 pub struct Engine(Arc<Shared>);
 
@@ -18,7 +19,7 @@ struct Shared {
     making: InTheMaking,
 }
 
-/// One with the settings of the environment.
+/// Creates an engine with the settings of the environment.
 impl Default for Engine {
     fn default() -> Self {
         Self::new(Settings::from_environment())
@@ -44,7 +45,7 @@ impl Engine {
         &self.0.settings
     }
 
-    /// Extracts that stay open between questions; none do unless they are wanted.
+    /// Returns the extracts that stay open between questions; by default none do.
     #[must_use]
     pub fn pool(&self) -> &SessionPool {
         &self.0.pool

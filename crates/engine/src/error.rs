@@ -17,7 +17,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Something is wrong with one of several things.
+    /// An error of one of several things.
     #[error("{name}")]
     Of {
         /// Its subject: a trace, an extract, a file.
@@ -25,7 +25,7 @@ pub enum Error {
         /// The error.
         source: Box<Self>,
     },
-    /// The system refuses something.
+    /// The system refuses an operation.
     #[error("{doing}")]
     System {
         /// The refused operation.
@@ -33,7 +33,7 @@ pub enum Error {
         /// The error of the system.
         source: io::Error,
     },
-    /// A word of a command line, or a line of a list, names nothing that could be asked.
+    /// An argument of a command line, or a line of a list, names nothing that can be queried.
     #[error("{message}")]
     Named {
         /// The error message.
@@ -48,7 +48,7 @@ pub enum Error {
         "there is no folder for extracts of the cache: set {variable}, or extract the trace first"
     )]
     NoCache {
-        /// The variable of the environment that names one.
+        /// The environment variable that names one.
         variable: &'static str,
     },
     /// An extract is named twice: all sums would count it twice.
@@ -90,16 +90,16 @@ pub enum Error {
     /// A question is not answered.
     #[error(transparent)]
     Question(#[from] etwkit_query::dump::Error),
-    /// A file that a question names is of no use.
+    /// A file that a question names is unusable.
     #[error(transparent)]
     Files(#[from] FilesError),
-    /// A file of rules is of no use.
+    /// A file of rules is invalid.
     #[error(transparent)]
     Rules(#[from] xml::FileError),
-    /// A file of stack tags is of no use.
+    /// A file of stack tags is invalid.
     #[error(transparent)]
     Tags(#[from] TagFileError),
-    /// A file that describes events is of no use.
+    /// A file that describes events is invalid.
     #[error(transparent)]
     Description(#[from] DescribeError),
 }
@@ -114,7 +114,7 @@ impl Error {
         }
     }
 
-    /// An error of the system at a path: `cannot read slow.etl`.
+    /// Creates an error of the system at a path: `cannot read slow.etl`.
     pub(crate) fn system(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let doing = format!("cannot {doing} {}", path.display());
         move |source| Self::System { doing, source }

@@ -18,12 +18,12 @@ pub struct Gaps {
     trace: String,
     /// Lost, missing or damaged parts: kind, number, description.
     lost: Vec<(String, i64, String)>,
-    /// Native addresses without a name, where the answer shows methods.
+    /// Native addresses without a name, if the answer shows methods.
     unnamed: Option<NativeNames>,
 }
 
 impl Gaps {
-    /// The gaps of an extract, by the name that it was asked under.
+    /// Returns the gaps of an extract, by the name that was given.
     #[must_use]
     pub fn of_extract(trace: &str, manifest: &Manifest) -> Self {
         let rows = manifest
@@ -33,7 +33,7 @@ impl Gaps {
         Self::new(trace, rows)
     }
 
-    /// The gaps of a trace that is read as it is.
+    /// Returns the gaps of a trace that is read without an extract.
     #[must_use]
     pub fn of_trace(trace: &str, health: &[Diagnostic]) -> Self {
         Self::new(
@@ -62,7 +62,7 @@ impl Gaps {
         }
     }
 
-    /// Adds the names that are missing, for an answer that shows methods.
+    /// Adds the missing names, for an answer that shows methods.
     #[must_use]
     pub fn with_names(mut self, manifest: &Manifest) -> Self {
         self.unnamed = manifest
@@ -71,7 +71,7 @@ impl Gaps {
         self
     }
 
-    /// These gaps, of the trace by another name.
+    /// Returns these gaps with another name of the trace.
     #[must_use]
     pub fn called(self, trace: &str) -> Self {
         Self {
@@ -92,13 +92,13 @@ impl Gaps {
         !self.lost.is_empty()
     }
 
-    /// The trace or extract, as it was named.
+    /// Returns the trace or extract, as it was named.
     #[must_use]
     pub fn trace(&self) -> &str {
         &self.trace
     }
 
-    /// Native addresses without a name, where the answer shows methods and some have none.
+    /// Returns native addresses without a name, if the answer shows methods and some have none.
     #[must_use]
     pub fn unnamed(&self) -> Option<NativeNames> {
         self.unnamed
@@ -161,14 +161,14 @@ fn counted(count: i64, what: &str) -> String {
     )
 }
 
-/// The gaps of the extracts of a session that was opened at these paths.
+/// Returns the gaps of the extracts of a session that was opened at these paths.
 #[must_use]
 pub fn of_paths(paths: &[PathBuf], session: &Session) -> Vec<Gaps> {
     of_named(paths, session, false)
 }
 
-/// The gaps of the extracts of a session that was opened at these paths. `shows_methods`: the answer names
-/// methods.
+/// Returns the gaps of the extracts of a session that was opened at these paths. `shows_methods`:
+/// the answer names methods.
 pub(crate) fn of_named(paths: &[PathBuf], session: &Session, shows_methods: bool) -> Vec<Gaps> {
     let gaps = paths
         .iter()
@@ -184,7 +184,7 @@ pub(crate) fn of_named(paths: &[PathBuf], session: &Session, shows_methods: bool
     gaps.filter(|gaps| !gaps.is_empty()).collect()
 }
 
-/// The gaps of the extracts of a session. `shows_methods`: the answer names methods.
+/// Returns the gaps of the extracts of a session. `shows_methods`: the answer names methods.
 pub(crate) fn of_session(session: &Session, trace: Option<&str>, shows_methods: bool) -> Vec<Gaps> {
     let extracts = session.manifests().map(|(path, manifest)| {
         let gaps = Gaps::of_extract(trace.unwrap_or(path), manifest);

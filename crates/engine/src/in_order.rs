@@ -68,13 +68,13 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
 /// Number of taken results, for the threads that wait for it.
 #[derive(Default)]
 struct Gate {
-    /// `usize::MAX` when no more are taken.
+    /// The count; `usize::MAX` when no more are taken.
     count: Mutex<usize>,
     changed: Condvar,
 }
 
 impl Gate {
-    /// The count never falls: who was let go once is not held up again.
+    /// Sets the count, which never falls: a released thread is not held up again.
     fn set(&self, count: usize) {
         let mut held = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         *held = count.max(*held);
@@ -93,8 +93,8 @@ impl Gate {
     }
 }
 
-/// Lets all go who wait at a gate, should the thread panic that holds this: they would wait for a result that
-/// never comes, and the panic would never be reported.
+/// Releases all threads at a gate if the thread that holds this panics: they would wait for a
+/// result that never comes, and the panic would never be reported.
 struct LetGo<'g>(&'g Gate);
 
 impl Drop for LetGo<'_> {

@@ -9,8 +9,8 @@ use crate::Engine;
 /// Default limit of data unpacked from archives, in GiB.
 pub const DEFAULT_MAX_UNPACKED_GIB: u64 = 64;
 
-/// Options for opening traces: whether they are mapped into memory, how many GiB archives may hold, and where
-/// members of archives are unpacked to, if not in the folder of the system.
+/// Returns options for opening traces: whether they are mapped into memory, the limit of unpacked
+/// archives in GiB, and the folder for members of archives, if not the folder of the system.
 #[must_use]
 pub fn input_options(mmap: bool, max_unpacked_gib: u64, temp_dir: Option<PathBuf>) -> Options {
     let limits = Limits {

@@ -1,9 +1,9 @@
 //! Arguments of a command line that name recordings: files, folders, patterns and lists of all of
 //! these.
 //!
-//! This is the one place that knows how traces and extracts are named. Shells of Windows hand patterns on as
-//! they are written, and no shell takes ten thousand names, so patterns and lists are a matter of the
-//! program.
+//! This is the one place that knows how traces and extracts are named. Windows shells hand patterns
+//! on unchanged, and no shell takes ten thousand names, so the program itself expands patterns and
+//! lists.
 
 mod list;
 mod pattern;
@@ -33,7 +33,7 @@ pub enum Wanted {
 /// The meaning of an argument.
 #[derive(Debug)]
 enum Meaning {
-    /// A path, and the place in a list that names it; empty if none does.
+    /// A path, and its position in a list; empty if it is not in one.
     Path(PathBuf, String),
     /// The matches of a pattern, and its position in a list.
     Matches {

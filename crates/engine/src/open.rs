@@ -103,8 +103,8 @@ impl Engine {
         ))
     }
 
-    /// The extract that a path means: the path itself, or the one in the cache that a trace or an extract of
-    /// ETWAnalyzer became.
+    /// Returns the extract that a path means: the path itself, or the extract in the cache made of
+    /// a trace or an extract of ETWAnalyzer.
     ///
     /// # Errors
     /// A trace cannot be read, or its extract cannot be written.
@@ -126,7 +126,7 @@ impl Engine {
         Ok(noted(cached, &format!("{doing} {}", path.display()), notes))
     }
 
-    /// Paths with archives of several extracts of ETWAnalyzer as the extracts in the cache that these became.
+    /// Replaces archives of several extracts of ETWAnalyzer with their extracts in the cache.
     ///
     /// # Errors
     /// An archive cannot be read, or an extract cannot be written.
@@ -158,8 +158,8 @@ impl Engine {
         Ok(Cow::Owned(all))
     }
 
-    /// Opens an extract. Derived tables that are missing or of another version are computed first; a packed
-    /// extract stays as it is.
+    /// Opens an extract. Derived tables that are missing or of another version are computed first;
+    /// a packed extract stays as it is.
     fn open_extract(
         &self,
         asking: &Asking,
@@ -220,7 +220,7 @@ impl Engine {
     }
 }
 
-/// Gives a session the stack tags of the question.
+/// Sets the stack tags of the question in a session.
 pub(crate) fn use_tags(asking: &Asking, session: &Session) {
     if !asking.tags.is_empty() {
         session.use_tags(asking.tags.clone());

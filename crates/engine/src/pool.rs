@@ -10,8 +10,8 @@ use etwkit_query::{Options, Session};
 
 use crate::Result;
 
-/// Extracts that stay open together. Each holds a file for every table that was asked, and many systems let a
-/// program open a thousand.
+/// Maximum number of extracts that stay open together. Each holds a file for every queried table,
+/// and many systems let a program open a thousand.
 const MAX_OPEN: usize = 24;
 
 /// Extracts that stay open between questions. Each question gets its own session over the open
@@ -24,7 +24,7 @@ pub struct SessionPool {
     kept: Mutex<Vec<Kept>>,
 }
 
-/// A set of extracts that was asked.
+/// A set of extracts that was queried.
 #[derive(Debug)]
 struct Kept {
     paths: Vec<PathBuf>,
@@ -38,7 +38,7 @@ struct Kept {
 type Stamp = Vec<Option<(u64, SystemTime)>>;
 
 impl SessionPool {
-    /// From now on these stay open once they were asked, and no others.
+    /// Sets the extracts that stay open after a question; others are closed.
     pub fn want(&self, extracts: impl IntoIterator<Item = PathBuf>) {
         let wanted: BTreeSet<PathBuf> = extracts.into_iter().collect();
         // In this order: an extract that a question opens in the meantime is either seen here, or
@@ -125,7 +125,7 @@ fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {
     paths.iter().map(|path| stamp(path)).collect()
 }
 
-/// The stamp of the manifests of an extract, or of a packed extract itself.
+/// Returns the stamp of the manifests of an extract, or of a packed extract itself.
 fn stamp(path: &Path) -> Stamp {
     let parts = [
         path.to_owned(),

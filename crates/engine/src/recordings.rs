@@ -1,4 +1,4 @@
-//! Recordings that folders hold: traces, archives and extracts.
+//! Recordings in folders: traces, archives and extracts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use etwkit_query::test_run::{TestFile, TestName, stem, wall_clock};
 
 use crate::{Error, Result, places};
 
-/// From 1601, where file times begin, to 1970, in units of 100 ns.
+/// Time from 1601, where file times start, to 1970, in units of 100 ns.
 const UNIX_EPOCH_FILETIME: i64 = 116_444_736_000_000_000;
 
 /// The name of folders whose extracts belong to the traces next to the folder.

@@ -23,7 +23,7 @@ pub(crate) fn refuse_twice(paths: &[PathBuf]) -> Result<()> {
 pub struct SameTrace(HashMap<String, String>);
 
 impl SameTrace {
-    /// Takes an extract with the hash of its trace, and notes if that trace was seen before.
+    /// Takes an extract with the hash of its trace, and adds a note if that trace was seen before.
     pub fn see(&mut self, name: &str, hash: Option<&str>, notes: &mut Vec<String>) {
         let Some(hash) = hash else { return };
         match self.0.get(hash) {

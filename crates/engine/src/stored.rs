@@ -16,7 +16,7 @@ const SYMBOLS: &str = "symbol-tables";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoredKind {
-    /// The extract of a trace that was asked without being extracted first.
+    /// The extract of a trace that was queried without being extracted first.
     Extract,
     /// Computed tables of an extract that nothing can be added to.
     Derived,
@@ -33,7 +33,7 @@ pub struct Stored {
     pub name: String,
     /// Its kind.
     pub kind: StoredKind,
-    /// Bytes on the disk, of files in it.
+    /// Size of the files in it, in bytes.
     pub bytes: u64,
     /// Time of its last use, in seconds since 1970; if that is not known, of its last change.
     pub asked_s: Option<u64>,
@@ -44,23 +44,24 @@ pub struct Stored {
 /// A filter on entries.
 #[derive(Debug, Clone, Default)]
 pub struct StoredQuery {
-    /// Entries whose name passes.
+    /// Filter on names of entries.
     pub names: TextFilter,
-    /// Entries that were not asked for so long.
+    /// Minimum time since the last use.
     pub older_than: Option<Duration>,
 }
 
 /// The result of removing entries.
 #[derive(Debug, Default)]
 pub struct Cleared {
-    /// Those that are gone.
+    /// Removed entries.
     pub removed: Vec<Stored>,
     /// Entries that could not be removed, each with the error of the system.
     pub left: Vec<(Stored, std::io::Error)>,
 }
 
 impl Settings {
-    /// The entries of the cache, by name. Files that the cache did not make are not listed.
+    /// Returns the entries of the cache, by name. Files that the cache did not create are not
+    /// listed.
     ///
     /// # Errors
     /// There is no cache folder, or it cannot be read.

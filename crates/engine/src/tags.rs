@@ -9,7 +9,7 @@ use etwkit_trace::tags::TagSet;
 use crate::rules::read;
 use crate::{Asking, Engine, Error, Result};
 
-/// The built-in set, and one for each file, which has its name.
+/// Returns the built-in set, and one for each file, which has its name.
 ///
 /// # Errors
 /// A file cannot be read or holds no such rules; two have the same name.

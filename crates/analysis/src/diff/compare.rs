@@ -8,8 +8,8 @@ use super::totals::{Sums, Totals};
 /// Ratio of durations above which one side is marked as longer; noise does not reach that far.
 const MUCH_LONGER: f64 = 3.0;
 
-/// Change of the cycles per instruction, in per cent, from which on something else was in the way, provided
-/// that the instructions differ by less than [`SAME_WORK_PERCENT`].
+/// Change of the cycles per instruction, in per cent, above which another activity interfered,
+/// provided that the instructions differ by less than [`SAME_WORK_PERCENT`].
 const INTERFERENCE_PERCENT: f64 = 10.0;
 /// Difference in instructions, in per cent, below which both sides did the same work.
 const SAME_WORK_PERCENT: f64 = 3.0;
@@ -17,7 +17,7 @@ const SAME_WORK_PERCENT: f64 = 3.0;
 /// The scale of differences.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Scale {
-    /// Difference of wall times, B − A, if these say how long something took.
+    /// Difference of wall times, B − A, if these are durations of the measured work.
     pub wall_ns: Option<i64>,
     /// Smaller differences are noise.
     pub noise_ns: i64,
@@ -31,7 +31,7 @@ pub(super) struct Scale {
     pub is_code: bool,
 }
 
-/// Rows, ascending, and how many other rows differ by less than noise.
+/// Rows, ascending, and the number of other rows, whose differences are noise.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Compared<R> {
     pub rows: Vec<R>,
@@ -123,8 +123,8 @@ pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     }
 }
 
-/// Marks which rows are shown: methods that call each other and nothing else have the same times, of which
-/// the innermost one says most.
+/// Marks the rows to show: methods that only call each other have the same times, and the innermost
+/// one is the most useful.
 fn show_innermost(rows: &mut [(Change, f64)]) {
     let times = |row: &Change| (row.of.clone(), row.of_time.clone(), row.a_ns, row.b_ns);
     let mut innermost = HashMap::new();
@@ -141,7 +141,7 @@ fn show_innermost(rows: &mut [(Change, f64)]) {
     }
 }
 
-/// All names, each with the totals of both sides.
+/// Returns all names, each with the totals of both sides.
 fn paired(a: Sums, mut b: Sums) -> Vec<(String, Option<String>, [Option<Totals>; 2])> {
     let mut all = Vec::new();
     for (key, (name, of, totals)) in a {
@@ -285,7 +285,8 @@ pub(super) fn counters(a: Sums, b: Sums, noise_percent: f64) -> Compared<Counter
     all
 }
 
-/// Cycles that B took for its instructions more or less than it would have with the ratio of A.
+/// Returns the cycles that B took for its instructions more or less than it would have with the
+/// ratio of A.
 fn cycles_more(a: &Totals, b: &Totals) -> f64 {
     let more = a.cpi().zip(b.cpi()).map_or(0.0, |(a, b)| (b - a).abs());
     more * b.instructions.unwrap_or(0) as f64

@@ -12,7 +12,7 @@ use super::rows::Fact;
 use super::side::{Recording, Side, Sides};
 use crate::Result;
 
-/// Most values that are listed for one name.
+/// Maximum number of values that are listed for one name.
 const MOST_VALUES: usize = 8;
 
 etwkit_query::declare! {
@@ -58,7 +58,7 @@ const TOPICS: &str = "SELECT topic FROM topic WHERE is_recorded";
 /// Texts by topic and name.
 type Texts = BTreeMap<(String, String), BTreeSet<String>>;
 
-/// Facts that describe both sides: trace, part, machine.
+/// Returns facts that describe both sides: trace, range, machine.
 pub(super) fn sides(both: &Sides) -> Vec<Fact> {
     let [a, b] = &both.sides;
     let fact = |name: &str, text: &dyn Fn(&Side) -> Option<String>| Fact {
@@ -220,7 +220,7 @@ pub(super) fn settings(_: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     Ok(all)
 }
 
-/// The question for modules.
+/// Returns the SQL for modules.
 pub(super) fn versions_sql(asked: &DiffRequest) -> String {
     VersionRequest {
         processes: asked.processes.clone(),
@@ -229,7 +229,7 @@ pub(super) fn versions_sql(asked: &DiffRequest) -> String {
     .sql()
 }
 
-/// Modules whose versions differ, then those that only one side has.
+/// Returns modules whose versions differ, then those that only one side has.
 pub(super) fn versions(asked: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     let texts = |session: &Session| -> Result<Texts> {
         let request = VersionRequest {

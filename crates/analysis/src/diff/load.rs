@@ -1,4 +1,4 @@
-//! Sums of one side, as the dumps have them.
+//! Sums of one side, from the dumps.
 
 use etwkit_query::dump::cpu::CpuRequest;
 use etwkit_query::dump::disk::DiskRequest;
@@ -21,13 +21,13 @@ use crate::wait::{WaitBy, WaitRequest, WaitSum};
 /// else.
 const IDLE_PERCENT: i64 = 90;
 
-/// Levels of folders below the drive that get sums of their own.
+/// Levels of folders below the drive that get separate sums.
 const FOLDERS: u32 = 3;
 
 /// Name of files without a name, and of flushes.
 const NO_PATH: &str = "(files without a name)";
 
-/// The sums of a table of one side.
+/// Returns the sums of a table of one side.
 ///
 /// # Errors Those of its dump: nothing of this kind was recorded; a part is asked for and the extract has
 /// only sums; the query fails.
@@ -119,7 +119,7 @@ fn process_name(name: Option<String>) -> String {
     name.unwrap_or_else(|| "(unknown process)".to_owned())
 }
 
-/// Methods, modules or stack tags, by the names of their processes.
+/// Returns the sums of methods, modules or stack tags, by the names of their processes.
 fn code(asked: &MethodRequest, side: &Side) -> Result<Sums> {
     let mut sums = Sums::new();
     let answer = asked.ask(&side.session)?;
@@ -273,7 +273,7 @@ fn hard_faults(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     Ok(sums)
 }
 
-/// DNS queries; for a part of the trace those that start in it.
+/// Returns the sums of DNS queries; for a range of the trace those that start in it.
 fn dns(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     let (processes, range) = (asked.processes.clone(), side.time);
     let request = DnsRequest {

@@ -82,7 +82,7 @@ etwkit_query::declare! {
 }
 
 impl DiffTable {
-    /// All of them, in the order of the report.
+    /// Returns all tables, in the order of the report.
     fn all() -> impl Iterator<Item = Self> {
         Self::WORDS.iter().map(|(_, table)| *table)
     }

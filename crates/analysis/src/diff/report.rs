@@ -1,4 +1,4 @@
-//! The tables of a comparison, one below the other.
+//! The tables of a comparison, in one report.
 
 use etwkit_query::Session;
 use etwkit_query::dump::Error;
@@ -20,7 +20,7 @@ use super::{DiffRequest, DiffTable, facts, load, sentence};
 use crate::Result;
 use crate::wait::{WaitBy, WaitRequest};
 
-/// A table, its title, which numbers it has, and the titles of its columns of names.
+/// A table, its title, its kind of numbers, and the titles of its columns of names.
 type Section = (DiffTable, &'static str, Has, &'static str, &'static str);
 
 /// Tables of changes, in the order of the report.
@@ -149,7 +149,7 @@ pub(super) fn sql(asked: &DiffRequest) -> String {
     asked.tables().map(named).collect::<Vec<_>>().join("\n")
 }
 
-/// The comparison with `top` rows of each table; 0 means all.
+/// Returns the comparison with `top` rows of each table; 0 means all.
 pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Result<Answer> {
     let mut both = Sides::of(asked, session)?;
     let processes = load(asked, &both, DiffTable::Processes)?;
@@ -178,7 +178,7 @@ fn noise_ns(asked: &DiffRequest) -> i64 {
     (asked.noise * 1e6) as i64
 }
 
-/// Sums of both sides, or why there is nothing to compare.
+/// Sums of both sides, or the reason for which they cannot be compared.
 type Loaded = std::result::Result<[Sums; 2], Lacking>;
 
 /// A side without the data of a table.
@@ -244,7 +244,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Sums of both sides; if one of them lacks them, a remark says so.
+    /// Returns the sums of both sides; adds a remark if one side lacks them.
     fn known(&mut self, loaded: Loaded, title: &'static str) -> Option<[Sums; 2]> {
         match loaded {
             Ok(sums) => return Some(sums),
@@ -313,7 +313,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// The last rows of an ascending list, and lines about the others.
+    /// Returns the last rows of an ascending list, and lines about the others.
     fn cut<R>(&self, Compared { mut rows, hidden }: Compared<R>) -> (Vec<R>, Vec<Line>) {
         let more = if self.top == 0 {
             0
@@ -334,7 +334,7 @@ impl<'a> Report<'a> {
         (rows, more.into_iter().chain(hidden).collect())
     }
 
-    /// Tables that have no sums of times.
+    /// Adds tables that have no sums of times.
     fn others(&mut self) -> Result<()> {
         if self.asked.wants(DiffTable::Counters) {
             let title = "Counters of processors";
@@ -468,7 +468,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A table with the lines below it; without rows the first of these lines replaces it.
+/// Returns a table with the lines below it; without rows the first of these lines replaces it.
 fn with_foot(is_empty: bool, foot: Vec<Line>, answer: impl FnOnce(()) -> Answer) -> Option<Answer> {
     match (is_empty, foot.into_iter()) {
         (true, mut foot) => foot.next().map(|line| answer(()).or_line(line)),

@@ -1,18 +1,18 @@
-//! A comparison in one sentence, made only of rows that stand below it.
+//! A comparison in one sentence, made only of rows that are below it.
 
 use etwkit_query::time_format::seconds;
 
 use super::rows::Change;
 use super::side::{Sides, Wall};
 
-/// The least share of the growth of a process that a module must have to be named.
+/// Minimum share of the growth of a process for which a module is named.
 const MOST_OF_IT: f64 = 0.5;
 
-/// A module is named if its time on one side is at least this many times that on the other: code that
-/// everything goes through grows with everything, and explains nothing.
+/// Minimum ratio of the times of a named module on both sides: code that is in every stack grows
+/// with everything, and explains nothing.
 const NEW_RATIO: f64 = 2.0;
 
-/// The sentence. Rows are ascending: the last one explains most.
+/// Returns the sentence. Rows are ascending: the last one explains most.
 pub(super) fn sentence(
     both: &Sides,
     processes: &[Change],
@@ -34,7 +34,7 @@ pub(super) fn sentence(
     }
 }
 
-/// `B takes 4.200 s longer (11.800 s against 7.600 s between "Start" and "End")`.
+/// Formats `B takes 4.200 s longer (11.800 s against 7.600 s between "Start" and "End")`.
 fn wall(both: &Sides) -> String {
     let [a, b] = &both.sides;
     let (of_a, of_b) = (seconds(a.wall_ns, 3), seconds(b.wall_ns, 3));
@@ -60,7 +60,7 @@ fn wall(both: &Sides) -> String {
     }
 }
 
-/// `FileWriter.exe waits 3.900 s longer, with nwshield.sys in its stacks`.
+/// Formats `FileWriter.exe waits 3.900 s longer, with nwshield.sys in its stacks`.
 fn process(top: &Change, modules: &[Change]) -> String {
     let Change {
         name,
@@ -98,8 +98,8 @@ fn process(top: &Change, modules: &[Change]) -> String {
     }
 }
 
-/// The module that has most of the difference, and how much of it, if there is one that the other side hardly
-/// uses.
+/// Returns the module with most of the difference, and its part of it, if there is one that the
+/// other side hardly uses.
 fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     let times = |row: &Change| match top.of_time.as_str() {
         "cpu" => row
@@ -149,7 +149,7 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     Some((&row.name, b.saturating_sub(a)))
 }
 
-/// A time that only one side has, with 0 for the other.
+/// Returns both values of a time that one side may lack, with 0 for the missing one.
 fn one(a: Option<i64>, b: Option<i64>) -> Option<(i64, i64)> {
     (a.is_some() || b.is_some()).then(|| (a.unwrap_or(0), b.unwrap_or(0)))
 }

@@ -15,8 +15,8 @@ use super::totals::{Sums, Totals};
 use super::{Align, DiffRequest};
 use crate::Result;
 
-/// Most marks of a trace that are looked at: a trace with more of them uses marks as ordinary events, not as
-/// stages of a run.
+/// Maximum number of marks of a trace that are used: a trace with more of them uses marks as
+/// ordinary events, not as stages of a run.
 const MOST_MARKS: usize = 10_000;
 
 etwkit_query::declare! {
@@ -55,7 +55,7 @@ FROM trace";
 pub(super) struct Side {
     pub session: Rc<Session>,
     pub recording: Recording,
-    /// The part that is compared; unlimited if it is the whole trace.
+    /// The compared range; unlimited if it is the whole trace.
     pub time: Range,
     pub marks: Vec<MarkRow>,
     pub wall_ns: i64,
@@ -68,14 +68,14 @@ pub(super) enum Wall {
     Marks(String, String),
     /// Lifetime of processes of this name.
     Process(String),
-    /// Length of parts that were chosen by hand.
+    /// Length of ranges that were given.
     Range,
-    /// Length of the recordings, which does not say how long something took.
+    /// Length of the recordings, which does not measure any work.
     Recording,
 }
 
 impl Wall {
-    /// The process whose lifetime it is.
+    /// Returns the process whose lifetime it is.
     pub(super) fn process(&self) -> Option<String> {
         let Self::Process(name) = self else {
             return None;
@@ -97,7 +97,7 @@ impl Wall {
 pub(super) struct Sides {
     pub sides: [Side; 2],
     pub wall: Wall,
-    /// They are parts of one trace.
+    /// True if they are ranges of one trace.
     pub is_one_trace: bool,
 }
 
@@ -129,7 +129,7 @@ impl Side {
         (from, self.time.max.clamp(from, end.max(from)))
     }
 
-    /// Its length.
+    /// Returns its length.
     pub(super) fn length_ns(&self) -> i64 {
         let (from, to) = self.bounds();
         to.saturating_sub(from)
@@ -211,7 +211,7 @@ impl Sides {
         Ok(both)
     }
 
-    /// Finds the part of each side that is compared.
+    /// Finds the compared range of each side.
     fn place(&mut self, asked: &DiffRequest) -> Result<()> {
         if let Some(text) = asked.range.0.first() {
             let [a, b] = &mut self.sides;
@@ -304,13 +304,13 @@ impl Sides {
         }
     }
 
-    /// B − A, where that says how long something took.
+    /// Returns B − A, if the wall times are durations of the measured work.
     pub(super) fn wall_difference(&self) -> Option<i64> {
         let [a, b] = &self.sides;
         (self.wall != Wall::Recording).then(|| b.wall_ns.saturating_sub(a.wall_ns))
     }
 
-    /// Marks that both sides have, in the same order on both.
+    /// Returns the marks that both sides have, in the same order on both.
     fn common_marks(&self) -> Vec<Common> {
         let [a, b] = &self.sides;
         if self.is_one_trace {
@@ -334,7 +334,7 @@ impl Sides {
         common
     }
 
-    /// The time from each mark to the next one that both sides have.
+    /// Returns the time from each mark to the next one that both sides have.
     pub(super) fn mark_changes(&self) -> Vec<MarkChange> {
         let common = self.common_marks();
         let change = |(from, to): (&Common, &Common)| {

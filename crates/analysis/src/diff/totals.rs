@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Totals {
     pub cpu: Option<i64>,
-    /// CPU by context switches alone, where `cpu` may be sampled.
+    /// CPU from context switches alone, since `cpu` may be sampled.
     pub run: Option<i64>,
     pub wait: Option<i64>,
     pub ready: Option<i64>,
@@ -15,7 +15,7 @@ pub(super) struct Totals {
     pub duration: Option<i64>,
     /// True if its duration belongs to one process that started and ended in the compared range.
     pub is_whole: bool,
-    /// For code: frames between it and the innermost one.
+    /// Number of frames between code and the innermost one.
     pub depth: Option<f64>,
     pub count: Option<i64>,
     pub bytes: Option<i64>,
@@ -29,7 +29,7 @@ pub(super) struct Totals {
 /// The key by which both sides are matched: name and process, in lower case.
 pub(super) type Key = (String, String);
 
-/// Sums of one side, each with its name and process as they are written.
+/// Sums of one side, each with its name and process in their original spelling.
 pub(super) type Sums = BTreeMap<Key, (String, Option<String>, Totals)>;
 
 /// Adds sums of something.

@@ -7,26 +7,27 @@ use super::feature::{Feature, Matrix};
 use super::groups::{Candidate, Halves, TOGETHER, candidates, mark_general};
 use super::numbers::{dot, ranks, slope, unit};
 
-/// Fewer runs are too few for statements: among thousands of features, some always go with a handful of runs.
+/// Minimum number of runs for conclusions: among thousands of features, some always correlate with
+/// a handful of runs.
 pub(super) const ENOUGH_RUNS: usize = 8;
 
-/// Most causes that are shown.
+/// Maximum number of causes that are shown.
 const MOST_CAUSES: usize = 12;
 
 /// Accepted share of false discoveries among the causes.
 const FALSE_SHARE: f64 = 0.01;
 
-/// The least share of the difference between slow and fast runs that a cause accounts for.
+/// Minimum share of the difference between slow and fast runs that a cause accounts for.
 const LEAST_SHARE: f64 = 0.05;
 
-/// If slow runs took longer than fast ones by less than this share, the runs count as the same.
+/// Minimum share by which slow runs took longer than fast ones; below it the runs count as equal.
 const LEAST_DIFFERENCE: f64 = 0.03;
 
 /// A slope in this range counts as 1, so that a millisecond of the cause is a millisecond of the
 /// run: the estimate is not more precise than this if runs also differ for other reasons.
 const ONE_TO_ONE: std::ops::RangeInclusive<f64> = 0.75..=1.33;
 
-/// Most names that are shown below a cause.
+/// Maximum number of names that are shown below a cause.
 const MOST_NAMES: usize = 8;
 
 /// A cause.
@@ -48,13 +49,13 @@ pub(super) struct Cause {
     pub(super) slope: f64,
     /// Its rank correlation with the rest that the causes before it leave unexplained.
     pub(super) correlation: f64,
-    /// The share of false discoveries among causes that are at least as likely; `None` where runs are too
-    /// few.
+    /// The share of false discoveries among causes that are at least as likely; `None` if there are
+    /// too few runs.
     pub(super) p: Option<f64>,
     /// Means of the feature in slow and in fast runs.
     pub(super) slow: f64,
     pub(super) fast: f64,
-    /// Runs that have any of it.
+    /// Number of runs that have any of it.
     pub(super) runs: usize,
 }
 
@@ -64,7 +65,7 @@ pub(super) struct Causes {
     /// Means of the slow and of the fast runs.
     pub(super) slow: f64,
     pub(super) fast: f64,
-    /// By effect, the largest first.
+    /// Causes by effect, largest first.
     pub(super) causes: Vec<Cause>,
     /// True if the runs are equal except for a few per cent.
     pub(super) is_even: bool,
@@ -122,7 +123,7 @@ impl Causes {
     }
 }
 
-/// A candidate that was chosen as a cause, with the values that count for it.
+/// A candidate that was chosen as a cause, with its relevant values.
 struct Chosen {
     place: usize,
     values: Vec<f64>,
@@ -141,8 +142,8 @@ struct Search<'a, 'm> {
 }
 
 impl Search<'_, '_> {
-    /// Chooses causes as long as there are any. `general` also admits the time of the run itself and sums of
-    /// other features, as far as the causes before leave something of them.
+    /// Chooses causes as long as there are any. `general` also admits the time of the run itself
+    /// and sums of other features, for the rest that the earlier causes leave.
     fn go(&mut self, general: bool) {
         let mut is_out: Vec<bool> = self
             .all
@@ -191,7 +192,7 @@ impl Search<'_, '_> {
         rest
     }
 
-    /// The candidate that correlates most with the rest, under the name that says most.
+    /// Returns the candidate that correlates most with the rest, under its most specific name.
     fn next(&self, is_out: &mut [bool]) -> Option<Chosen> {
         // Ranks, since run times have long tails: a single wild run would decide a correlation of values.
         let rest = unit(ranks(&self.rest()));
@@ -255,7 +256,8 @@ impl Search<'_, '_> {
         })
     }
 
-    /// The values of a candidate; if it is a sum, without the parts of it that were chosen before.
+    /// Returns the values of a candidate; if it is a sum, without its parts that were chosen
+    /// before.
     fn without_chosen(&self, candidate: &Candidate<'_>) -> (Vec<f64>, bool) {
         let mut values = candidate.values.clone();
         // Only a sum contains others; taking something out of a specific cause would invent negative times.
@@ -318,7 +320,8 @@ impl Search<'_, '_> {
         slow - fast
     }
 
-    /// Milliseconds of the run for each unit of the cause: exactly 1 for a time with a slope near 1.
+    /// Returns the milliseconds of the run for each unit of the cause: exactly 1 for a time with a
+    /// slope near 1.
     fn per_unit(&self, chosen: &Chosen) -> f64 {
         // A slope near 1 is 1 with noise: a millisecond spent in the cause is spent in the run.
         let is_time = self
@@ -342,7 +345,7 @@ impl Search<'_, '_> {
         self.chosen.iter().map(|chosen| self.effect(chosen)).sum()
     }
 
-    /// The chosen causes that are still large enough, by effect.
+    /// Returns the chosen causes that are still large enough, by effect.
     fn large_enough(&self) -> Vec<Cause> {
         // Causes that were chosen later change the slopes of earlier ones, which may have become small by
         // that.
@@ -425,7 +428,8 @@ fn is_other_name(other: &Candidate<'_>, one: &Candidate<'_>) -> bool {
     !std::ptr::eq(other, one) && !other.is_general && dot(&other.unit, &one.unit) >= TOGETHER
 }
 
-/// Names of a cause: first the best one of each kind and process, then the best of the others.
+/// Returns names of a cause: first the best one of each kind and process, then the best of the
+/// others.
 fn different_kinds(others: &[&Candidate<'_>], one: &Feature) -> Vec<super::feature::Name> {
     let mut seen = vec![(one.name.kind, one.name.process.clone())];
     let (mut first, mut then) = (Vec::new(), Vec::new());

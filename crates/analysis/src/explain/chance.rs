@@ -2,15 +2,16 @@
 
 use super::numbers::{mean, median, ranks};
 
-/// Random orders that a change is compared with: a thousand together with the real one, so that the least
-/// probability is 0.001.
+/// Number of random orders that a change is compared with: a thousand together with the real one,
+/// so that the smallest probability is 0.001.
 const SHUFFLES: u32 = 999;
 
-/// Least number of runs on either side of a change: fewer are outliers at the start or end, not a new level.
+/// Minimum number of runs on either side of a change: fewer are outliers at the start or end, not a
+/// new level.
 const LEAST_SIDE: usize = 4;
 
-/// The probability that the correlation of `count` unrelated pairs is at least this far from 0
-/// (Student's distribution of `r √((n − 2) / (1 − r²))`, both sides).
+/// Returns the probability that the correlation of `count` unrelated pairs is at least this far
+/// from 0 (Student's distribution of `r √((n − 2) / (1 − r²))`, both sides).
 pub(super) fn p_of_correlation(correlation: f64, count: usize) -> f64 {
     if count < 3 {
         return 1.0;
@@ -21,7 +22,7 @@ pub(super) fn p_of_correlation(correlation: f64, count: usize) -> f64 {
     beta_share(rest, freedom / 2.0, 0.5)
 }
 
-/// The regularised incomplete beta function.
+/// Returns the regularized incomplete beta function.
 fn beta_share(x: f64, a: f64, b: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
@@ -37,7 +38,7 @@ fn beta_share(x: f64, a: f64, b: f64) -> f64 {
     share.clamp(0.0, 1.0)
 }
 
-/// The continued fraction of that function, by the method of Lentz.
+/// Returns the continued fraction of that function, by the method of Lentz.
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
     // The method divides by both of its terms; next to nothing in place of 0 lets it go on without changing
     // the result.
@@ -78,8 +79,9 @@ fn log_gamma(x: f64) -> f64 {
     (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - product.ln()
 }
 
-/// Probabilities corrected for the total number of tries: the share of false discoveries among those that are
-/// at least as good (Benjamini and Hochberg). Tries without a probability here count as 1.
+/// Returns probabilities corrected for the total number of tries: the share of false discoveries
+/// among those that are at least as good (Benjamini and Hochberg). Tries without a probability here
+/// count as 1.
 pub(super) fn corrected(probabilities: &[f64], tries: usize) -> Vec<f64> {
     let mut order: Vec<(usize, f64)> = probabilities.iter().copied().enumerate().collect();
     order.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
@@ -95,7 +97,7 @@ pub(super) fn corrected(probabilities: &[f64], tries: usize) -> Vec<f64> {
     order.into_iter().map(|(_, p)| p).collect()
 }
 
-/// A place from which on numbers have another level.
+/// A position at which numbers change to another level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Change {
     /// The first number of the new level.
@@ -107,9 +109,9 @@ pub(super) struct Change {
     pub(super) p: f64,
 }
 
-/// The place that splits numbers, in the order of time, into two parts whose ranks differ most. How likely
-/// that is by chance is found by shuffling; the generator always starts from the same seed, so that the same
-/// numbers give the same answer.
+/// Returns the position that splits numbers, in order of time, into two parts whose ranks differ
+/// most. Its probability by chance is found by shuffling; the generator always starts from the same
+/// seed, so that the same numbers give the same answer.
 pub(super) fn change(values: &[f64]) -> Option<Change> {
     if values.len() < 2 * LEAST_SIDE {
         return None;

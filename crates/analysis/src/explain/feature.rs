@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use etwkit_query::filter::TextFilter;
 
-/// Most features that are kept: those that are largest in some run.
+/// Maximum number of features that are kept: those that are largest in some run.
 const MOST_FEATURES: usize = 10_000;
 
 /// The subject of a feature; kinds that name a cause best come first.
@@ -105,7 +105,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// The name in a sentence.
+    /// Returns the name in a sentence.
     pub(super) fn text(&self) -> String {
         let (kind, measure) = (self.kind.word(), self.measure.word());
         let what = match (self.kind, self.measure) {
@@ -131,7 +131,7 @@ pub(super) struct Feature {
     pub(super) name: Name,
     /// True if it is of the measured process.
     pub(super) is_measured: bool,
-    /// For a method: the least number of frames further in.
+    /// For a method: the minimum number of frames further in.
     pub(super) depth: f64,
     pub(super) values: Vec<f32>,
 }
@@ -159,7 +159,7 @@ impl Matrix {
         }
     }
 
-    /// Adds to the value of a feature in a run. The caller limits how many there are.
+    /// Adds to the value of a feature in a run. The caller limits the number of features.
     pub(super) fn add(&mut self, run: usize, name: Name, depth: f64, value: f64) {
         let place = match self.places.get(&name) {
             Some(place) => *place,
@@ -226,7 +226,7 @@ impl Matrix {
         }
     }
 
-    /// The matrix of these runs alone.
+    /// Returns the matrix of these runs alone.
     pub(super) fn of_runs(&self, kept: &[usize]) -> Self {
         let feature = |feature: &Feature| {
             let values = kept

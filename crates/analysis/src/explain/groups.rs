@@ -3,23 +3,26 @@
 use super::feature::Feature;
 use super::numbers::{dot, mean, unit};
 
-/// Most features that are looked at closely: each is compared with all causes, and many with each other.
+/// Maximum number of features in the analysis: each is compared with all causes, and many with each
+/// other.
 const MOST: usize = 1200;
 
-/// Most distinct features that are compared as possible sums: the time that this takes grows with the square.
+/// Maximum number of distinct features that are compared as possible sums: the time for this grows
+/// with the square.
 const MOST_DISTINCT: usize = 150;
 
-/// From this correlation on features move together.
+/// Minimum correlation of features that move together.
 pub(super) const TOGETHER: f64 = 0.9;
 
-/// From this correlation on they are as good as one.
+/// Minimum correlation of features that count as one.
 const THE_SAME: f64 = 0.97;
 
-/// Parts of a sum that correlate less are independent of each other.
+/// Maximum correlation of independent parts of a sum.
 const INDEPENDENT: f64 = 0.7;
 
-/// The parts of a sum explain at least this share of its variance, and each part at least [`LEAST_PART`] of
-/// it. A part that explains [`NEARLY_ALL`] of it makes it no sum but another name for that part.
+/// Minimum share of the variance that the parts of a sum explain together; each part explains at
+/// least [`LEAST_PART`] of it. If one part explains [`NEARLY_ALL`] of it, the whole is not a sum
+/// but another name for that part.
 const EXPLAINED: f64 = 0.75;
 const LEAST_PART: f64 = 0.05;
 const NEARLY_ALL: f64 = 0.85;
@@ -68,7 +71,7 @@ impl Halves {
         self.fast.get(run).copied().unwrap_or_default()
     }
 
-    /// The means of the slow and of the fast runs.
+    /// Returns the means of the slow and of the fast runs.
     pub(super) fn means(&self, values: &[f64]) -> (f64, f64) {
         let of = |marks: &[bool]| {
             let chosen = values
@@ -87,9 +90,9 @@ impl Halves {
 pub(super) struct Candidate<'m> {
     pub(super) feature: &'m Feature,
     pub(super) values: Vec<f64>,
-    /// The values, centred on 0 and scaled to length 1.
+    /// The values, centered on 0 and scaled to length 1.
     pub(super) unit: Vec<f64>,
-    /// The ranks of the values, centred and scaled likewise.
+    /// The ranks of the values, centerd and scaled likewise.
     pub(super) ranks: Vec<f64>,
     /// Means of the slow and of the fast runs.
     pub(super) slow: f64,
@@ -120,7 +123,8 @@ impl Candidate<'_> {
     }
 }
 
-/// The features that slow runs have more of, as far as they can matter if slow runs took `difference` longer.
+/// Returns the features that slow runs have more of, as far as they can matter if slow runs took
+/// `difference` longer.
 pub(super) fn candidates<'m>(
     features: &'m [Feature],
     metric: &[f64],

@@ -1,4 +1,5 @@
-//! Features of all runs, asked in SQL: sums by run, process and name, from tables that summaries also have.
+//! Features of all runs, queried in SQL: sums by run, process and name, from tables that summaries
+//! also have.
 
 use etwkit_query::Session;
 use etwkit_query::dump::FromRows;
@@ -7,7 +8,8 @@ use etwkit_query::dump::pmc::counter_names;
 use super::feature::{Kind, Matrix, Measure, Name};
 use crate::Result;
 
-/// Most values that are read, one for each feature and run: with more runs, features have to be larger.
+/// Maximum number of values that are read, one for each feature and run: with more runs, features
+/// have to be larger.
 const MOST_NUMBERS: i64 = 6_000_000;
 
 etwkit_query::declare! {
@@ -190,9 +192,9 @@ FROM module GROUP BY trace_id, what"
     ]
 }
 
-/// The sum of a counter that is a column of `dump pmc`, under the first of its names that was recorded:
-/// processors count some events twice, in a fixed counter and in a general one, and both would give twice as
-/// much.
+/// Returns the sum of a counter that is a column of `dump pmc`, under the first of its names that
+/// was recorded: processors count some events twice, in a fixed counter and in a general one, and
+/// both would give twice as much.
 pub(super) fn first_counted(column: &str) -> String {
     let sum =
         |name: &&str| format!("sum(CAST(c.value AS DOUBLE)) FILTER (WHERE c.counter = '{name}')");
@@ -236,7 +238,7 @@ fn settings() -> String {
     .join("\nUNION ALL\n")
 }
 
-/// The SQL of all kinds, for people to read.
+/// Returns the SQL of all kinds, for people to read.
 pub(super) fn shown() -> String {
     let times = times(1.0).into_iter();
     let numbers = numbers().into_iter().map(|(kind, _, sql)| (kind, sql));
@@ -246,8 +248,8 @@ pub(super) fn shown() -> String {
         .collect()
 }
 
-/// The features of all runs; methods, tags and processes only if they have `floor_ms` in some run. `has_rows`
-/// says that all extracts have single rows, not only sums.
+/// Returns the features of all runs; methods, tags and processes only if they have `floor_ms` in
+/// some run. `has_rows` is true if all extracts have single rows, not only sums.
 pub(super) fn load(
     session: &Session,
     runs: usize,
@@ -326,7 +328,7 @@ pub(super) fn load(
     Ok(matrix)
 }
 
-/// The least size for which there are not too many values.
+/// Returns the smallest size with an acceptable number of values.
 fn enough(session: &Session, mut floor_ms: f64) -> Result<f64> {
     loop {
         let [(_, methods), ..] = times(floor_ms);

@@ -53,7 +53,7 @@ impl ExplainRequest {
         }
     }
 
-    /// The SQL of the metric.
+    /// Returns the SQL of the metric.
     pub(super) fn metric_sql(&self) -> Option<String> {
         let process = quoted(self.process.as_deref().unwrap_or("*"));
         match self.word() {
@@ -117,7 +117,8 @@ pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -
     })
 }
 
-/// Runs SQL of the user, which gives `trace_id` and either one other column or one that is called `metric`.
+/// Runs SQL of the user, which returns `trace_id` and either one other column or one with the name
+/// `metric`.
 fn own(session: &Session, sql: String, runs: &mut [Run]) -> Result<()> {
     let (rows, _) = ask_any(
         session,

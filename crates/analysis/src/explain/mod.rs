@@ -66,12 +66,12 @@ etwkit_query::declare! {
 pub struct Explanation {
     /// Name of the metric.
     metric: String,
-    /// In the order of their extracts.
+    /// The runs in the order of their extracts.
     runs: Vec<Run>,
     /// Indices of the runs that have a metric.
     measured: Vec<usize>,
     causes: Causes,
-    /// Indices into `measured`, in the order of time.
+    /// Indices into `measured`, in order of time.
     by_time: Vec<usize>,
     change: Option<Change>,
     missing: Vec<Missing>,

@@ -1,13 +1,13 @@
 //! Robust statistics for a handful to a few thousand numbers.
 
-/// Most pairs of runs that a slope is computed from: more change nothing but the time it takes.
+/// Maximum number of pairs of runs for a slope: more change nothing but the computation time.
 const MOST_PAIRS: usize = 40_000;
 
 /// The factor that turns the median absolute deviation of normally distributed numbers into their standard
 /// deviation.
 const OF_NORMAL: f64 = 1.4826;
 
-/// The mean; 0 of no numbers.
+/// Returns the mean; 0 of no numbers.
 pub(super) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() {
         0.0
@@ -16,7 +16,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     }
 }
 
-/// The median; 0 of no numbers.
+/// Returns the median; 0 of no numbers.
 pub(super) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -42,7 +42,7 @@ pub(super) fn spread(values: &[f64]) -> f64 {
         )
 }
 
-/// Ranks from 0; equal numbers share the mean of theirs.
+/// Returns ranks from 0; equal numbers share the mean of theirs.
 pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<(f64, usize)> = values.iter().copied().zip(0..).collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -73,7 +73,7 @@ pub(super) fn unit(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// The sum of products.
+/// Returns the sum of products.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -9,8 +9,8 @@ use super::sentence::cause_name;
 use super::view::{CAUSES, CHANGES, EFFECTS, NOT_RECORDED, RUNS};
 use super::{ExplainRequest, ExplainTable, Explanation, load, runs};
 
-/// Most runs in text if all tables are shown; if there are more, only those that differ from the others are
-/// listed.
+/// Maximum number of runs in text if all tables are shown; if there are more, only those that
+/// differ from the others are listed.
 const SHOWN_RUNS: usize = 40;
 
 impl Question for ExplainRequest {

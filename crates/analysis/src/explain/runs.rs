@@ -19,17 +19,17 @@ pub(super) const OUTLIER: f64 = 3.5;
 /// A change over time is reported if its probability by chance is at most this.
 pub(super) const CHANGED: f64 = 0.01;
 
-/// A checkpoint of NTFS blocks everybody else on its volume: from this many milliseconds on, a run is not
-/// comparable.
+/// Minimum duration, in milliseconds, of an NTFS checkpoint that makes a run incomparable: it
+/// blocks all other threads on its volume.
 const CHECKPOINT_MS: f64 = 100.0;
 
-/// Shares of the metric from which on a virus scanner, or an unusual time of hard faults, makes a run
-/// incomparable.
+/// Shares of the metric from which on a virus scanner, or an unusual time of hard faults, makes a
+/// run incomparable.
 const ANTIVIRUS_SHARE: f64 = 0.05;
 const HARD_FAULT_SHARE: f64 = 0.05;
 
-/// If the cycles per instruction change by this share while the instructions do not, something disturbed the
-/// machine.
+/// Change of the cycles per instruction that shows a disturbance of the machine if the instructions
+/// do not change.
 const CPI_CHANGE: f64 = 0.10;
 const INSTRUCTION_CHANGE: f64 = 0.03;
 
@@ -43,7 +43,7 @@ pub(super) struct Run {
     /// File name of the extract.
     pub(super) name: String,
     pub(super) start_utc: String,
-    /// For the order of time: start of the recording, then the time in the name.
+    /// Sort key for the order of time: start of the recording, then the time in the name.
     pub(super) began: (i64, Option<i64>),
     /// Duration of the test according to the name of the file.
     pub(super) named_ms: Option<f64>,
@@ -106,7 +106,7 @@ pub(super) fn metric_of(runs: &[Run], run: usize) -> Option<f64> {
     runs.get(run).and_then(|run| run.metric)
 }
 
-/// The runs of a session, in the order of their extracts.
+/// Returns the runs of a session, in the order of their extracts.
 pub(super) fn load(session: &Session) -> Result<Vec<Run>> {
     let mut runs: BTreeMap<i64, Run> = BTreeMap::new();
     each(session, RECORDINGS, |row: Recording| {
@@ -190,7 +190,7 @@ pub(super) fn compare(
     Ok(())
 }
 
-/// A number of each run.
+/// Returns a number of each run.
 fn of_runs(session: &Session, sql: &str, count: usize) -> Result<Vec<Option<f64>>> {
     let mut values = vec![None; count];
     each(session, sql, |row: OfRun| {
@@ -204,7 +204,7 @@ fn of_runs(session: &Session, sql: &str, count: usize) -> Result<Vec<Option<f64>
     Ok(values)
 }
 
-/// The metric of a run if something can be a share of it: SQL of the user may give 0 or less.
+/// Returns the metric of a run if shares of it are meaningful: SQL of the user may give 0 or less.
 fn time_of(run: &Run) -> Option<f64> {
     run.metric.filter(|metric| *metric > 0.0)
 }

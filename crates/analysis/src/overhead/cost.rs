@@ -9,7 +9,7 @@ use etwkit_query::range::Range;
 use super::owners::{NOBODY, Owner, Owners};
 use crate::Result;
 
-/// Most files that are listed for a product.
+/// Maximum number of files that are listed for a product.
 const LISTED: usize = 4;
 
 /// The costs of a product.
@@ -24,7 +24,7 @@ pub(super) struct Cost {
     pub(super) ready_ns: i64,
     pub(super) disk_ns: i64,
     pub(super) disk_bytes: i64,
-    /// Names of the files that did it.
+    /// Names of the files with these costs.
     files: BTreeSet<String>,
 }
 
@@ -40,7 +40,7 @@ impl Cost {
         times.iter().any(|time| *time > 0) || self.disk_bytes > 0
     }
 
-    /// Files that did something: the first few, and the number of the others.
+    /// Returns the files: the first few, and the number of the others.
     pub(super) fn files(&self) -> String {
         let mut names: Vec<&str> = self.files.iter().take(LISTED).map(String::as_str).collect();
         let more = self.files.len().saturating_sub(LISTED);
@@ -62,7 +62,7 @@ pub(super) struct Has {
 /// The costs of all products.
 #[derive(Debug, Default)]
 pub(super) struct Costs {
-    /// By the number of the product.
+    /// Costs by the number of the product.
     pub(super) of: Vec<Cost>,
 }
 
@@ -105,8 +105,8 @@ etwkit_query::declare! {
     }
 }
 
-/// CPU of threads by stack. A sample in a DPC or interrupt counts for the interrupted thread, as in
-/// `dump cpu`, but that thread did not call the code there.
+/// Returns the SQL for CPU of threads by stack. A sample in a DPC or interrupt counts for the
+/// interrupted thread, as in `dump cpu`, but that thread did not call the code there.
 pub(super) fn cpu_sql(time: Range) -> String {
     format!(
         "SELECT thread_key, stack_id, sum(weight_ns) AS cpu_ns,
@@ -127,7 +127,7 @@ fn and_in(moment: &str, time: Range) -> String {
 }
 
 impl Costs {
-    /// Asks for the costs in a part of the trace.
+    /// Queries the costs in a range of the trace.
     pub(super) fn sum(session: &Session, owners: &Owners, time: Range) -> Result<Self> {
         let mut costs = Self {
             of: vec![Cost::default(); owners.products().count()],

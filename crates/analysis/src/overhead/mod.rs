@@ -27,10 +27,10 @@ use cost::{Cost, Costs, Has};
 use owners::Owners;
 use product::Product;
 
-/// Products that are shown if the request does not say how many.
+/// Default number of products that are shown.
 const SHOWN: usize = 20;
-/// Tags of the built-in rules that name third-party products. The other tags are parts of Windows, of
-/// runtimes and of programs, whose cost is the work that they were asked to do.
+/// Tags of the built-in rules that name third-party products. The other tags are parts of Windows,
+/// of runtimes and of programs, whose cost is the work that was requested.
 const PRODUCT_TAGS: &str = r"Antivirus\*;Agents\*";
 
 etwkit_query::declare! {
@@ -240,8 +240,8 @@ impl OverheadRequest {
         Ok(Answer::rows(self, &PRODUCTS, rows).with_foot(foot.map(Line::new)))
     }
 
-    /// The owners of stacks and threads; for stack tags one set of owners for each set of tags, since each
-    /// set gives every stack a tag.
+    /// Returns the owners of stacks and threads; for stack tags one set of owners for each set of
+    /// tags, since each set gives every stack a tag.
     fn owners(&self, session: &Session) -> Result<Vec<Owners>> {
         if self.by != OverheadBy::Tag {
             return Ok(vec![Owners::find(session, self)?]);

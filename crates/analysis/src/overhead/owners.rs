@@ -45,7 +45,7 @@ const LOGGERS: &[&str] = &[
 /// Prefixes of functions that log events.
 const LOGGING: &[&str] = &["Etw", "PerfInfoLog", "WmiTrace", "WmipLog"];
 
-/// A product, and the module of it that did something.
+/// A product, and its active module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) product: u32,
@@ -57,9 +57,9 @@ pub(super) struct Owner {
 #[derive(Debug)]
 pub(super) struct Owners {
     pub(super) products: Products,
-    /// By stack: the innermost product.
+    /// The innermost product, by stack.
     pub(super) stacks: Vec<Owner>,
-    /// By stack: the innermost product that did not pass the operation on to a file system.
+    /// The innermost product that did not pass the operation on to a file system, by stack.
     pub(super) waiting: Vec<Owner>,
     pub(super) frames: Vec<Owner>,
     pub(super) threads: HashMap<i32, Owner>,
@@ -173,22 +173,22 @@ impl Owners {
         notes
     }
 
-    /// The owner of the code that a thread runs in this stack.
+    /// Returns the owner of the code that a thread runs in this stack.
     pub(super) fn stack(&self, stack_id: i64) -> Owner {
         at(&self.stacks, stack_id)
     }
 
-    /// The owner of the code that makes a thread wait in this stack.
+    /// Returns the owner of the code that makes a thread wait in this stack.
     pub(super) fn waiting(&self, stack_id: i64) -> Owner {
         at(&self.waiting, stack_id)
     }
 
-    /// The owner of the code at a frame.
+    /// Returns the owner of the code at a frame.
     pub(super) fn frame(&self, frame_id: i64) -> Owner {
         at(&self.frames, frame_id)
     }
 
-    /// The owner of a thread.
+    /// Returns the owner of a thread.
     pub(super) fn thread(&self, thread_key: i64) -> Owner {
         self.threads
             .get(&key(thread_key))
@@ -196,7 +196,7 @@ impl Owners {
             .unwrap_or(NOBODY)
     }
 
-    /// File name of a module.
+    /// Returns the file name of a module.
     pub(super) fn file(&self, module: i32) -> Option<&str> {
         self.names.get(&module).map(String::as_str)
     }
@@ -214,8 +214,8 @@ pub(super) fn at(all: &[Owner], number: i64) -> Owner {
         .unwrap_or(NOBODY)
 }
 
-/// Owners of modules, and of processes by their executables. A library in the folder of the executable came
-/// with the program: it is a part of the program, whichever company made it.
+/// Returns the owners of modules, and of processes by their executables. A library in the folder of
+/// the executable came with the program: it is a part of the program, whichever company made it.
 fn of_modules(
     rows: &[ModuleRow],
     products: &mut Products,
@@ -292,7 +292,7 @@ pub(super) fn of_threads(
     Ok(owner.collect())
 }
 
-/// The folder of a file, in lower case, with the last separator.
+/// Returns the folder of a file, in lower case, with the last separator.
 fn folder(path: &str) -> String {
     let end = path.rfind('\\').map_or(0, |separator| separator + 1);
     path.get(..end).unwrap_or_default().to_lowercase()

@@ -9,8 +9,8 @@ use super::{OverheadBy, OverheadRequest};
 /// Name of the cost of tracing itself.
 const TRACING: &str = "Event tracing (ETW)";
 
-/// The virus scanner of Windows: made by Microsoft, but a product of its own, since not every machine runs
-/// it.
+/// The virus scanner of Windows: made by Microsoft, but a separate product, since not every machine
+/// runs it.
 const DEFENDER: &str = "Microsoft Defender";
 const DEFENDER_FILES: &[&str] = &[
     "mpcmdrun.exe",
@@ -59,7 +59,7 @@ impl Product {
     }
 }
 
-/// A module, as its row says.
+/// A module, from its row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct File<'a> {
     pub(super) name: &'a str,
@@ -97,7 +97,8 @@ impl Products {
         }
     }
 
-    /// For rows that are stack tags. The number of tracing stays unused, since there are tags for it.
+    /// Creates the products for rows by stack tag. The number of tracing stays unused, since there
+    /// are tags for it.
     pub(super) fn of_tags() -> Self {
         Self::new(
             &OverheadRequest {
@@ -108,13 +109,13 @@ impl Products {
         )
     }
 
-    /// The number of a stack tag, to which this file belongs.
+    /// Returns the number of a stack tag, to which this file belongs.
     pub(super) fn of_tag(&mut self, tag: &str, file: Option<&str>) -> u32 {
         let number = self.number(tag, None);
         file.map_or(number, |file| self.put(number, file))
     }
 
-    /// The product of a file; `None` for a part of Windows.
+    /// Returns the product of a file; `None` for a part of Windows.
     pub(super) fn of(&mut self, file: &File<'_>) -> Option<u32> {
         let lower = file.name.to_lowercase();
         if RECORDERS.contains(&lower.as_str()) {

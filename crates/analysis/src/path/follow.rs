@@ -10,14 +10,16 @@ use crate::root::Roots;
 use crate::slice::{NONE, Slice};
 use crate::time_line::{Piece, State, time_line};
 
-/// Most threads that wait for each other, one inside the other; waits that lie deeper stay waits.
+/// Maximum number of threads that wait for each other, one inside the other; deeper waits stay
+/// waits.
 const MAX_DEPTH: usize = 64;
 
-/// Most pieces of a path: far more than a reader looks at, and a few hundred MB of rows.
+/// Maximum number of pieces of a path: far more than a reader looks at, and a few hundred MB of
+/// rows.
 const MAX_PIECES: usize = 2_000_000;
 
-/// Pieces that a slice can have: unknown time before it, waiting, ready, unknown time up to its start,
-/// running.
+/// Maximum number of pieces of a slice: unknown time before it, waiting, ready, unknown time up to
+/// its start, running.
 const OF_A_SLICE: usize = 5;
 
 /// A piece of the path.
@@ -63,7 +65,7 @@ pub(super) struct PathNode {
 }
 
 impl PathNode {
-    /// A wait of the thread above that this one ended.
+    /// Adds a wait of the thread above that this one ended.
     fn waited(&mut self, slice: &Slice, length: i64) {
         self.waits += 1;
         if length > self.stack.0 {
@@ -150,8 +152,8 @@ impl<'p> Follower<'p> {
         self.way.pop();
     }
 
-    /// Follows the creator of a thread for the part of a piece in which the thread did not exist yet. Returns
-    /// from when on it did.
+    /// Follows the creator of a thread for the part of a piece in which the thread did not exist
+    /// yet. Returns the time from which on it did.
     fn before_creation(&mut self, thread: i32, node: usize, piece: &Piece) -> i64 {
         if piece.state != State::Unknown || piece.slice.is_some() {
             return piece.from;
@@ -180,9 +182,9 @@ impl<'p> Follower<'p> {
         self.way.len() <= MAX_DEPTH && self.way.iter().all(|(waiting, _)| *waiting != thread)
     }
 
-    /// The thread that ended a wait, if it is to be followed. These are not followed: a thread that a DPC
-    /// only interrupted, the idle thread, a thread that itself waits for this one (which only damage has),
-    /// and a thread that nothing is known about.
+    /// Returns the thread that ended a wait, if it is to be followed. These are not followed: a
+    /// thread that a DPC only interrupted, the idle thread, a thread that itself waits for this one
+    /// (which only damage has), and a thread without any known state.
     fn ended_by(&self, piece: &Piece) -> Option<(i32, Slice)> {
         let slice = piece.slice.filter(|_| piece.state == State::Waiting)?;
         let by = slice.by;
@@ -215,7 +217,7 @@ impl<'p> Follower<'p> {
         number
     }
 
-    /// The pieces in the order of time, and the tree.
+    /// Returns the pieces in order of time, and the tree.
     ///
     /// # Errors
     /// There are too many.

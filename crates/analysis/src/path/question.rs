@@ -1,4 +1,4 @@
-//! The critical path as a question: the lines above its rows, and how much of it text shows.
+//! The critical path as a question: the lines above its rows, and the limits of text.
 
 use etwkit_query::Session;
 use etwkit_query::dump::rows::Field;
@@ -77,7 +77,7 @@ impl Question for PathRequest {
     }
 }
 
-/// The error for several processes, which have no common path.
+/// Returns the error for several processes, which have no common path.
 fn several(threads: &[Thread]) -> Error {
     let name = |thread: &Thread| {
         who(
@@ -163,16 +163,16 @@ impl PathRequest {
         }
     }
 
-    /// Keeps the first rows, which are the largest; the line says how many are left out, unless a number of
-    /// rows was asked for.
+    /// Keeps the first rows, which are the largest; returns a line with the number of omitted ones,
+    /// unless a number of rows was given.
     fn cut<R>(&self, rows: &mut Vec<R>, duration: fn(&R) -> i64) -> Option<Line> {
         let more = cut(rows, self.most(), duration);
         more.filter(|_| self.top.is_none())
             .map(|line| line.words(ALL))
     }
 
-    /// Keeps the longest segments; the line says how many are left out, unless a number of them was asked
-    /// for.
+    /// Keeps the longest segments; returns a line with the number of omitted ones, unless a number
+    /// of them was given.
     fn cut_segments(&self, segments: &mut Vec<Segment>) -> Option<Line> {
         // The line names the time left out, since many short segments may be most of a path.
         let (before, whole) = (segments.len(), sum(segments, |row| row.duration_ns));

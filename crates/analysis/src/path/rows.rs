@@ -140,7 +140,7 @@ impl Parts {
         }
     }
 
-    /// The tree, each node before those below it, and the largest first among siblings.
+    /// Returns the tree, each node before those below it, and the largest first among siblings.
     pub(super) fn tree(&self, pieces: &[PathPiece], nodes: &[PathNode], length: i64) -> Vec<Node> {
         let mut rows: Vec<Node> = nodes.iter().map(|node| self.node(node)).collect();
         for piece in pieces {
@@ -227,7 +227,7 @@ fn in_order(rows: &[Node], nodes: &[PathNode]) -> Vec<Node> {
     ordered
 }
 
-/// Sums of shares by process, largest first.
+/// Returns sums of shares by process, largest first.
 pub(super) fn by_process(shares: &[Share], length: i64) -> Vec<ProcessShare> {
     let mut sums: BTreeMap<Option<i64>, (ProcessShare, BTreeSet<i64>)> = BTreeMap::new();
     for share in shares {

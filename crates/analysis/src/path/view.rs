@@ -200,7 +200,7 @@ fn ended_by(row: &Segment) -> String {
         .join(" ")
 }
 
-/// A process with its id, or one of its threads.
+/// Returns a process with its id, or one of its threads.
 pub(super) fn who(process: Option<&str>, pid: Option<i64>, tid: Option<i64>) -> String {
     let pid = pid.map(|pid| format!("({pid})")).unwrap_or_default();
     let tid = tid.map(|tid| format!(" thread {tid}")).unwrap_or_default();

@@ -3,7 +3,7 @@
 /// The regions of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manifest {
-    /// Parents before their children.
+    /// Regions, parents before their children.
     pub(super) regions: Vec<Region>,
     /// Events with which regions start and end.
     pub(super) events: Vec<EventPattern>,
@@ -40,7 +40,7 @@ pub(super) enum Endpoint {
     Event(usize),
     /// At the start or end of each instance of the region with that GUID.
     Region(String, Side),
-    /// As long before or after the other end as a field of an event says.
+    /// At the distance from the other end that a field of an event has.
     Duration {
         event: usize,
         field: String,
@@ -66,7 +66,7 @@ pub(super) struct EventPattern {
     pub(super) opcode: Option<i32>,
     /// Name, for events without an id.
     pub(super) name: Option<String>,
-    /// Field, value, and whether the field must equal the value; if not, it must not contain it.
+    /// Field, value, and true if the field must equal the value; otherwise it must not contain it.
     pub(super) payload: Vec<(String, String, bool)>,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Filter {
 pub(super) enum When {
     /// Anywhere in the trace.
     Anywhere,
-    /// Some trigger is over before the instance starts.
+    /// Some trigger ends before the instance starts.
     Before,
     /// The first trigger comes after the end of the instance.
     After,
@@ -109,15 +109,15 @@ pub(super) enum Trigger {
 /// The source of the names of instances.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Naming {
-    /// After a field of the event at the start or end.
+    /// A field of the event at the start or end.
     Field {
         name: String,
-        /// If missing, the start is tried first, then the end.
+        /// The side of the event; if missing, the start is tried first, then the end.
         side: Option<Side>,
         /// True if the field is a process id, which is replaced with the name of the process.
         is_pid: bool,
     },
-    /// After whether the trace has an instance of that region.
+    /// One of two names, depending on whether the trace has an instance of that region.
     Region {
         guid: String,
         present: String,
@@ -126,7 +126,7 @@ pub(super) enum Naming {
 }
 
 impl Manifest {
-    /// Index of the region with a GUID.
+    /// Returns the index of the region with a GUID.
     pub(super) fn place(&self, guid: &str) -> Option<usize> {
         self.regions.iter().position(|region| region.guid == guid)
     }

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 use super::definition::{Endpoint, EventPattern, Manifest, Naming, Same};
 use crate::Result;
 
-/// Most events that are held.
+/// Maximum number of events that are held.
 const MAX_EVENTS: usize = 10_000_000;
 
-/// Class and type of the marks of the kernel logger, which have a table of their own.
+/// Class and type of the marks of the kernel logger, which have a separate table.
 const MARKS: (&str, i64) = ("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", 34);
 
 etwkit_query::declare! {
@@ -55,7 +55,7 @@ pub(super) struct Event {
     values: Vec<(usize, String)>,
 }
 
-/// All events that regions need, in the order of time.
+/// All events that regions need, in order of time.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     pub(super) all: Vec<Event>,
@@ -71,7 +71,7 @@ impl Events {
         self.fits.get(pattern).map_or(&[], Vec::as_slice)
     }
 
-    /// A field of an event.
+    /// Returns a field of an event.
     pub(super) fn value(&self, event: Option<usize>, field: &str) -> Option<&str> {
         let number = self.wanted.iter().position(|wanted| wanted == field)?;
         let values = &self.all.get(event?)?.values;
@@ -193,7 +193,7 @@ impl Texts {
     }
 }
 
-/// The question for all events of a file of regions.
+/// Returns the SQL for all events of a file of regions.
 pub(super) fn sql(manifest: &Manifest) -> String {
     let condition = |pattern: &EventPattern| {
         let number =
@@ -256,9 +256,9 @@ WHERE {conditions}"
     )
 }
 
-/// SQL that makes a column the inside of a JSON string. JSON does not allow raw control characters: one that
-/// stayed would make the text invalid, and its mark would start no region. Rare control characters become
-/// U+FFFD.
+/// Returns SQL that converts a column to the inside of a JSON string. JSON does not allow raw
+/// control characters: one that stayed would make the text invalid, and its mark would start no
+/// region. Rare control characters become U+FFFD.
 fn in_json(column: &str) -> String {
     let escape =
         |text: String, (from, to): (&str, &str)| format!("replace({text}, {from}, '{to}')");
@@ -328,7 +328,7 @@ fn fits(pattern: &EventPattern, row: &EventRow, fields: &Map<String, Value>) -> 
             })
 }
 
-/// The value of a field; `a.b` is the member `b` of the struct `a`.
+/// Returns the value of a field; `a.b` is the member `b` of the struct `a`.
 fn value<'v>(fields: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     if let Some(value) = fields.get(name) {
         return Some(value);
@@ -341,7 +341,7 @@ fn value<'v>(fields: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     }
 }
 
-/// A value as text; `None` for one that is missing.
+/// Returns a value as text; `None` for one that is missing.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -370,7 +370,7 @@ fn is_equal(found: &Value, wanted: &str) -> bool {
     }
 }
 
-/// A whole number in decimal or, after `0x`, hexadecimal digits.
+/// Returns a whole number in decimal or, after `0x`, hexadecimal digits.
 pub(super) fn integer(text: &str) -> Option<i128> {
     let text = text.trim();
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

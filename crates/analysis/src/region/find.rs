@@ -11,7 +11,7 @@ pub(super) struct Instance {
     /// Index of the region.
     pub(super) region: usize,
     pub(super) start_ns: i64,
-    /// Missing if it did not end.
+    /// Its end; missing if it did not end.
     pub(super) stop_ns: Option<i64>,
     /// Event that it started with; regions that contain others have the event of the first of them.
     pub(super) start: Option<usize>,
@@ -121,7 +121,7 @@ struct Finder<'f> {
 type Parts = (Vec<Instance>, Vec<Instance>, usize);
 
 impl Finder<'_> {
-    /// The instances of a region that were found and ended.
+    /// Returns the instances of a region that were found and ended.
     fn of(&self, guid: &str) -> &[Instance] {
         let place = self.manifest.place(guid);
         place
@@ -176,7 +176,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Pairs each end with the latest open start that has the required values in common with it.
+    /// Pairs each end with the latest open start that shares the required values with it.
     fn pairs(&self, start: &Endpoint, stop: &Endpoint) -> Parts {
         let of_events = matches!((start, stop), (Endpoint::Event(_), Endpoint::Event(_)));
         // An event that is both a start and an end ends one instance and starts the next, so that ends come
@@ -283,7 +283,7 @@ impl Finder<'_> {
         (ended, Vec::new(), without)
     }
 
-    /// The event that is nearest in time; of two equally near ones the earlier.
+    /// Returns the event nearest in time; of two equally near ones the earlier.
     fn nearest(&self, events: &[usize], ts_ns: i64) -> Option<usize> {
         let time = |event: usize| self.events.all.get(event).map(|event| event.ts_ns);
         let split = events.partition_point(|event| time(*event).is_some_and(|time| time <= ts_ns));
@@ -293,7 +293,8 @@ impl Finder<'_> {
         around.min_by_key(|event| time(*event).map_or(u64::MAX, |time| time.abs_diff(ts_ns)))
     }
 
-    /// A region that contains others: from the start of its first child to the end of its last one.
+    /// Returns the instance of a region that contains others: from the start of its first child to
+    /// the end of its last one.
     fn container(&self) -> Vec<Instance> {
         let children = self.manifest.regions.iter().enumerate();
         let children = children
@@ -352,7 +353,7 @@ fn passes(filter: &Filter, triggers: &[(i64, i64)], instance: &Instance) -> bool
     holds == filter.keeps
 }
 
-/// The values of an end that the other end must share; `None` if it lacks one of them.
+/// Returns the values of an end that the other end must share; `None` if it lacks one of them.
 pub(super) fn key(same: &Same, events: &Events, event: Option<usize>, side: Side) -> Option<Key> {
     let of = event.and_then(|event| events.all.get(event));
     let mut key = Key::new();

@@ -45,7 +45,7 @@ struct Reader<'s> {
 }
 
 impl Reader<'_> {
-    /// The element around all regions.
+    /// Returns the element around all regions.
     fn regions<'e>(&self, document: &'e Element) -> Result<&'e Element> {
         let mut element = document;
         for name in ["InstrumentationManifest", "Instrumentation", "Regions"] {
@@ -91,7 +91,7 @@ impl Reader<'_> {
             .try_for_each(|child| self.region(child, Some(place)))
     }
 
-    /// The one child of that name, if there is one.
+    /// Returns the one child of that name, if there is one.
     fn only<'e>(&self, element: &'e Element, name: &'e str) -> Result<Option<&'e Element>> {
         let mut all = element.all(name);
         let first = all.next();
@@ -134,7 +134,7 @@ impl Reader<'_> {
         Ok(Some(ends))
     }
 
-    /// A start or end; `usual` is the side of another region that is meant if the file does not say which.
+    /// Reads a start or end; `usual` is the default side of another region.
     fn endpoint(&mut self, element: &Element, usual: Side) -> Result<Endpoint> {
         self.source.check(
             element,
@@ -210,7 +210,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An event; `more` are attributes that its element may have besides.
+    /// Reads an event; `more` are further attributes that its element may have.
     fn event(
         &mut self,
         element: &Element,
@@ -520,7 +520,7 @@ fn metadata(element: &Element) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A GUID in lower case, without braces.
+/// Converts a GUID to lower case, without braces.
 fn plain_guid(text: &str) -> String {
     text.trim()
         .trim_start_matches('{')

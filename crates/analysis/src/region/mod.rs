@@ -1,10 +1,10 @@
-//! Regions of interest: stretches of time between two events, as a file of Windows Performance Analyzer
-//! defines them, found in an extract.
+//! Regions of interest: intervals between two events, defined in a file of Windows Performance
+//! Analyzer and found in an extract.
 //!
 //! - `manifest`, `definition`, `order`: the file
 //! - `events`: the events that it names
 //! - `find`, `tree`, `naming`: instances, their nesting, and their names
-//! - `rows`, `question`: answers, and how they are shown
+//! - `rows`, `question`: answers, and their presentation
 //!
 //! `docs/regions.md` explains each element.
 
@@ -85,14 +85,14 @@ pub struct RegionAnswer<R> {
     pub missing: Vec<String>,
 }
 
-/// Everything that was found.
+/// All results.
 struct Solved {
     events: Events,
     found: FoundInstances,
     missing: Vec<String>,
 }
 
-/// The definition of regions as long as no file was read: there are none.
+/// The definition of regions before a file was read: there are none.
 static NONE: Manifest = Manifest {
     regions: Vec::new(),
     events: Vec::new(),
@@ -103,13 +103,14 @@ impl RegionRequest {
         self.manifest.content.as_deref().unwrap_or(&NONE)
     }
 
-    /// The question for the events with which regions start and end. Instances are found in its answer.
+    /// Returns the SQL for the events with which regions start and end. Instances are found in its
+    /// answer.
     #[must_use]
     pub fn sql(&self) -> String {
         events::sql(self.manifest())
     }
 
-    /// Asks for sums.
+    /// Queries sums.
     ///
     /// # Errors
     /// The extract has none of the events; the query fails.
@@ -151,7 +152,7 @@ impl RegionRequest {
         })
     }
 
-    /// Asks for instances.
+    /// Queries instances.
     ///
     /// # Errors
     /// Those of [`Self::ask`].
@@ -364,7 +365,7 @@ impl RegionRequest {
         Ok(Some(rows.into_iter().map(|row| row.process_key).collect()))
     }
 
-    /// The number of regions around a region in the file.
+    /// Returns the number of regions around a region in the file.
     fn depth(&self, place: usize) -> i64 {
         let parent = |place: usize| {
             self.manifest()
@@ -443,7 +444,7 @@ fn depths(parents: &[Option<usize>]) -> Vec<i64> {
     depths.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// An event of a file of regions, described for people.
+/// Describes an event of a file of regions for people.
 fn described(event: &definition::EventPattern) -> String {
     let part = |name: &str, number: Option<i32>| number.map(|number| format!("{name} {number}"));
     let fields = event.payload.iter().map(|(field, value, equal)| {

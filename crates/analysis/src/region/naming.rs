@@ -63,7 +63,7 @@ impl<'m> Names<'m> {
         })
     }
 
-    /// The name of an instance.
+    /// Returns the name of an instance.
     pub(super) fn of(&self, instance: &Instance, events: &Events) -> Option<String> {
         match self
             .manifest
@@ -103,7 +103,7 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// Name of the process that had an id at a time.
+    /// Returns the name of the process that had an id at a time.
     fn process(&self, pid: &str, ts_ns: i64) -> Option<String> {
         let pid = i64::try_from(super::events::integer(pid)?).ok()?;
         let all = self.processes.get(&pid)?;

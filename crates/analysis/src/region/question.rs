@@ -1,4 +1,4 @@
-//! Regions as a question: how sums and instances are shown.
+//! Regions as a question: columns of sums and instances.
 
 use etwkit_query::Session;
 use etwkit_query::question::Format::{FineMilliseconds, Id, Moment, Process, Whole, Word};
@@ -10,7 +10,7 @@ use etwkit_query::question::{
 use super::{Manifest, RegionAnswer, RegionInstance, RegionRequest, RegionRow, RegionSort};
 use crate::Result;
 
-/// Most levels by which instances are indented.
+/// Maximum number of levels by which instances are indented.
 const MOST_INDENTED: usize = 40;
 
 /// Properties of the sums that decide their columns: a column without any number is not shown.
@@ -147,7 +147,7 @@ const INSTANCES: View<Instances, RegionInstance> = View::new(
     ))
 });
 
-/// The friendly name, else the name.
+/// Returns the friendly name, or else the name.
 fn title(name: &str, friendly_name: Option<&str>) -> String {
     friendly_name
         .filter(|name| !name.is_empty())
@@ -167,7 +167,7 @@ fn process(name: Option<&String>, pid: Option<i64>) -> Value {
 }
 
 impl RegionRequest {
-    /// Regions, or single instances.
+    /// Returns the answer with regions, or with single instances.
     fn found(&self, session: &Session) -> Result<Answer> {
         let (answer, missing) = if self.details {
             let RegionAnswer { rows, missing } = self.ask_instances(session)?;

@@ -6,7 +6,8 @@ use super::definition::{Manifest, Same, Side};
 use super::events::Events;
 use super::find::{Instance, key};
 
-/// Index of the parent of each instance; `instances` are in the order of their regions, then of their starts.
+/// Returns the index of the parent of each instance; `instances` are in the order of their regions,
+/// then of their starts.
 pub(super) fn parents(
     manifest: &Manifest,
     instances: &[Instance],
@@ -48,7 +49,7 @@ pub(super) fn parents(
 /// Possible parents of one region, by the values that a child must share with them.
 struct Around<'a> {
     same: &'a Same,
-    /// By start: start, latest end of this and all earlier ones, index of the instance.
+    /// Instances by start: start, latest end of this and all earlier ones, index of the instance.
     by_key: HashMap<Vec<String>, Vec<(i64, i64, usize)>>,
 }
 
@@ -77,7 +78,7 @@ impl<'a> Around<'a> {
         Self { same, by_key }
     }
 
-    /// The instance that started first of those that contain the child.
+    /// Returns the instance that started first among those that contain the child.
     fn earliest(&self, child: &Instance, events: &Events) -> Option<usize> {
         let stop_ns = child.stop_ns?;
         let list = self
@@ -92,13 +93,13 @@ impl<'a> Around<'a> {
     }
 }
 
-/// The values that an instance must share, from the event that it started with, else from the one that it
-/// ended with.
+/// Returns the values that an instance must share, from the event that it started with, or else
+/// from the one that it ended with.
 fn shared(same: &Same, events: &Events, instance: &Instance, side: Side) -> Option<Vec<String>> {
     key(same, events, instance.start, side).or_else(|| key(same, events, instance.stop, side))
 }
 
-/// Makes instances that lie in others of the same region children of the one that started last.
+/// Makes instances inside others of the same region children of the one that started last.
 fn nest(
     places: &[usize],
     same: &Same,

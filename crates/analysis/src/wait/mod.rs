@@ -1,4 +1,5 @@
-//! Waits: single waits, and sums by process, thread, method, module, stack tag, reason or who ended them.
+//! Waits: single waits, and sums by process, thread, method, module, stack tag, reason or the
+//! thread that ended them.
 
 mod by_code;
 mod grouping;
@@ -45,7 +46,7 @@ pub enum WaitSort {
     WaitMax,
     /// Mean wait.
     WaitMean,
-    /// Time in which at least one thread was ready; for single waits how long the thread was ready.
+    /// Time in which at least one thread was ready; for single waits the ready time of the thread.
     Ready,
     /// Sum of the ready times.
     ReadySum,
@@ -68,18 +69,19 @@ pub struct WaitRequest {
     pub tid: Option<i64>,
     /// Wait reasons: a [`TextFilter`](etwkit_query::filter::TextFilter) on their names or numbers.
     pub reason: Option<String>,
-    /// Methods: only waits with a fitting frame in the stack: `method`, `module!method` or `module+0x1a2b`.
+    /// Methods: only waits with a matching frame in the stack: `method`, `module!method` or
+    /// `module+0x1a2b`.
     pub method: Option<String>,
     /// Stack tags: a [`TextFilter`](etwkit_query::filter::TextFilter) on the tags of the stack of
     /// the switch-in. For sums by tag it chooses rows, otherwise waits with at least one matching
     /// tag.
     pub tag: Option<String>,
-    /// Sets of stack tags, by name; without any the built-in one. The session must know them
+    /// Sets of stack tags, by name; the default is the built-in one. The session must know them
     /// ([`Session::use_tags`]).
     pub tag_sets: Vec<String>,
     /// Their grouping.
     pub by: WaitBy,
-    /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
+    /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
     /// Only rows whose wait is in this range, in nanoseconds: for sums the union, for single waits the wait
     /// itself.
@@ -90,7 +92,8 @@ pub struct WaitRequest {
     pub count: Range,
     /// Only rows whose longest wait is in this range, in nanoseconds.
     pub max: Range,
-    /// Single waits: without switch-outs of preempted threads, which have only a ready time.
+    /// True for single waits without switch-outs of preempted threads, which have only a ready
+    /// time.
     pub only_waits: bool,
     /// Order.
     pub sort: WaitSort,
@@ -164,7 +167,7 @@ etwkit_query::declare! {
 }
 
 impl WaitRequest {
-    /// Asks for sums.
+    /// Queries sums.
     ///
     /// # Errors
     /// Context switches or ready events were not recorded, or are not kept; the query fails.
@@ -178,7 +181,8 @@ impl WaitRequest {
         Ok(rows)
     }
 
-    /// Asks for single waits, ascending; a wait that was still open lasts up to the end of the trace.
+    /// Queries single waits, ascending; a wait that was still open lasts up to the end of the
+    /// trace.
     ///
     /// # Errors
     /// Those of [`WaitRequest::ask`].

@@ -9,7 +9,7 @@ use super::grouping::{Grouping, METHODS, MODULES};
 use super::{WaitBy, WaitRequest, WaitSort};
 
 impl WaitRequest {
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let grouping = Grouping::of(self.by);
@@ -58,7 +58,7 @@ ORDER BY sort_value, wait_sum_ns, process_key{order}",
         )
     }
 
-    /// The question for waits with stacks, from which sums by method or module are made.
+    /// Returns the SQL for waits with stacks, from which sums by method or module are made.
     pub(super) fn stack_sql(&self) -> String {
         let (a, b) = ends(self.time);
         format!(
@@ -72,7 +72,7 @@ WHERE w.stack_id IS NOT NULL",
         )
     }
 
-    /// The question for single waits.
+    /// Returns the SQL for single waits.
     #[must_use]
     pub fn list_sql(&self) -> String {
         let limits = [("wait_ns", self.wait), ("ready_ns", self.ready)];
@@ -115,7 +115,8 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         )
     }
 
-    /// The limit of the SQL: the engine chooses the largest rows, and need not hold the others.
+    /// Returns the limit of the SQL: the engine chooses the largest rows, and need not hold the
+    /// others.
     fn limit(&self) -> String {
         let limit = |count: usize| {
             format!(
@@ -126,8 +127,8 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         self.top.most().map(limit).unwrap_or_default()
     }
 
-    /// Rows of switch-outs, clipped to the part of the trace; with `tag`, only those with a fitting tag in
-    /// some set.
+    /// Returns rows of switch-outs, clipped to the range of the trace; with `tag`, only those with
+    /// a matching tag in some set.
     fn wait(&self, tag: Option<&str>) -> String {
         let (a, b) = ends(self.time);
         let mut conditions =
@@ -185,7 +186,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         )
     }
 
-    /// Names of sets of stack tags, as SQL texts.
+    /// Returns the names of sets of stack tags, as SQL texts.
     fn sets(&self) -> Vec<String> {
         if self.tag_sets.is_empty() {
             return vec![quoted(DEFAULT_TAG_SET)];
@@ -193,7 +194,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         self.tag_sets.iter().map(|set| quoted(set)).collect()
     }
 
-    /// The tags of a stack by all sets, one below the other; a filter looks at each line.
+    /// Returns the tags of a stack by all sets, one per line; a filter looks at each line.
     fn tags_of(&self, stack: &str) -> String {
         let tags: Vec<String> = self
             .sets()
@@ -203,7 +204,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         tags.join(" || chr(10) || ")
     }
 
-    /// Waits with their tags, once for each set that has one for their stack.
+    /// Returns waits with their tags, once for each set that has one for their stack.
     fn tagged(&self) -> String {
         let sets: Vec<String> = self.sets().iter().map(|set| format!("({set})")).collect();
         let mut conditions = vec!["tag IS NOT NULL".to_owned()];
@@ -295,9 +296,9 @@ fn frames(filter: &str) -> String {
     filter.split(';').map(frame).collect::<Vec<_>>().join(";")
 }
 
-/// The condition that a wait reason passes a filter by its name or number. Which of the 256 reasons do is
-/// found out here: there are millions of switches, and comparing texts would take longer than the rest of the
-/// query.
+/// Returns the condition that a wait reason passes a filter by its name or number. The filter is
+/// applied to the 256 reasons here: there are millions of switches, and comparing texts would take
+/// longer than the rest of the query.
 fn reason_condition(filter: &str) -> String {
     let filter = TextFilter::parse(filter);
     let (fits, others): (Vec<i32>, Vec<i32>) = (0..=i32::from(u8::MAX)).partition(|reason| {

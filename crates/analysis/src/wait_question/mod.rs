@@ -13,7 +13,7 @@ use crate::chain::{ChainRequest, ChainRow};
 use crate::stacks::StackText;
 use crate::wait::{WaitBy, WaitRequest, WaitRow, WaitSort, WaitSum};
 
-/// Single waits that are listed if no number is given.
+/// Default number of single waits that are listed.
 const LISTED: usize = 20;
 
 etwkit_query::declare! {
@@ -117,7 +117,7 @@ impl WaitQuestion {
         self.by == Rows::Single && !self.chain
     }
 
-    /// The waits that are meant.
+    /// Returns the request for the selected waits.
     fn request(&self) -> WaitRequest {
         let mut top = self.top;
         if self.is_single() {
@@ -142,7 +142,7 @@ impl WaitQuestion {
         }
     }
 
-    /// Names of the sets of stack tags; none if there is only the built-in one.
+    /// Returns the names of the sets of stack tags; empty if there is only the built-in one.
     fn sets(&self) -> Vec<String> {
         if self.stack_tag_file.is_empty() {
             return Vec::new();
@@ -171,8 +171,8 @@ etwkit_query::declare! {
 }
 
 impl Stacks {
-    /// Of the stack of the switch-in and the one that made the thread ready: all frames, or those that say
-    /// something.
+    /// Formats the stack of the switch-in and the one that made the thread ready: all frames, or
+    /// the meaningful ones.
     #[must_use]
     pub fn of(text: &StackText, all: bool, (stack, readying): (Option<i64>, Option<i64>)) -> Self {
         let frames = |id: Option<i64>| {

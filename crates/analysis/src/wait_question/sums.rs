@@ -124,7 +124,7 @@ const SUMS: View<Asked, WaitSum> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(asked.of.sort == WaitSort::Time));
 
-/// Says how columns for machines add up.
+/// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(question: &WaitQuestion, fields: &mut [Field]) {
     let asked = Asked {
         of: question.clone(),
@@ -134,7 +134,7 @@ pub(super) fn describe(question: &WaitQuestion, fields: &mut [Field]) {
     SUMS.describe(&asked, |row: WaitSum| row, fields);
 }
 
-/// `module!method`; code without a name as `module+0x1a2b`.
+/// Formats `module!method`; code without a name as `module+0x1a2b`.
 fn code(row: &WaitSum) -> String {
     let module = row.module.as_deref().unwrap_or("?");
     match row.method.as_deref() {

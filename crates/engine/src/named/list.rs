@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// Maximum size of a list of names; a larger file is not one.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The list that a word means.
+/// Returns the list that an argument names.
 pub(super) fn name(word: &Path) -> Option<PathBuf> {
     let name = word
         .to_str()?
@@ -22,7 +22,8 @@ pub(super) fn name(word: &Path) -> Option<PathBuf> {
         .then(|| PathBuf::from(name))
 }
 
-/// Lines of a list with their numbers; without empty ones, comments and blanks around.
+/// Returns the lines of a list with their numbers; without empty ones, comments and surrounding
+/// blanks.
 pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
     let wrong = |what: &str, source| Error::Named {
         message: format!("cannot read the list {}{what}", list.display()),
@@ -70,7 +71,7 @@ fn hint(list: &Path) -> &'static str {
     }
 }
 
-/// The text of a list, and one byte more than it may have.
+/// Returns the text of a list, up to one byte more than the limit.
 fn text(list: &Path) -> io::Result<String> {
     let mut text = String::new();
     let most = MOST_BYTES.saturating_add(1);

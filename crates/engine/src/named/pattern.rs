@@ -11,12 +11,12 @@ use etwkit_query::filter::Pattern;
 
 use crate::{Error, Result, is_folder};
 
-/// Any number of folders.
+/// The pattern for any number of folders.
 const FOLDERS: &str = "**";
 
 /// A part of a pattern, between separators.
 enum Part {
-    /// A name as it is.
+    /// A literal name.
     Name(OsString),
     /// Names that match; the flag includes names that start with a dot.
     Fits(Pattern, bool),

@@ -1,11 +1,11 @@
 use super::super::feature::{Kind, Matrix, Measure, Name};
 use super::*;
 
-/// Numbers that look like chance, the same each time.
+/// Pseudo-random numbers, the same each time.
 struct Chance(u64);
 
 impl Chance {
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -28,7 +28,7 @@ impl Made {
         }
     }
 
-    /// A number for each run.
+    /// Returns a number for each run.
     fn column(&mut self, of: impl Fn(f64) -> f64) -> Vec<f64> {
         (0..self.matrix.runs)
             .map(|_| of(self.chance.next()))
@@ -188,7 +188,7 @@ fn thirty_runs_are_enough() {
     );
 }
 
-/// The runs differ, and nothing that was recorded says why.
+/// The runs differ, and no recorded feature explains it.
 #[test]
 fn without_a_cause_there_is_none() {
     for seed in 1..=10 {
@@ -205,7 +205,8 @@ fn without_a_cause_there_is_none() {
     }
 }
 
-/// Runs that take the same time need no cause, even where some work goes with the little that they differ.
+/// Runs that take the same time need no cause, even if some work correlates with their small
+/// differences.
 #[test]
 fn runs_that_are_the_same_have_none() {
     let mut made = Made::new(100, 5);
