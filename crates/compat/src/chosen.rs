@@ -1,8 +1,8 @@
-//! `-Column`: names of ETWAnalyzer as names of ours.
+//! `-Column`: names of ETWAnalyzer as our names.
 
 use super::switch::{Native, has, pair, value_of, without};
 
-/// Columns that are called otherwise here: sub command, name in lower case, names of ours.
+/// Columns with another name here: sub command, name in lower case, our names.
 const ALIASES: &[(&str, &str, &[&str])] = &[
     ("tcp", "postmode", &["Posted", "Injected"]),
     ("virtual-alloc", "stackcount", &["NotReleasedCount"]),
@@ -15,7 +15,7 @@ struct OfList {
     dump: &'static str,
     /// Returns `true` if the arguments request the list with these columns.
     is_asked: fn(&Native) -> bool,
-    /// In lower case.
+    /// Names in lower case.
     columns: &'static str,
 }
 

@@ -32,7 +32,7 @@ pub struct Begin {
     pub queries: Vec<String>,
     /// True if files in subfolders are included.
     pub is_recursive: bool,
-    /// Without colours.
+    /// True to disable colors.
     pub is_plain: bool,
 }
 
@@ -63,11 +63,11 @@ fn begin_of(words: &[String]) -> anyhow::Result<Begin> {
     })
 }
 
-/// Extracts and traces of the disk that queries name, by the start of the recording.
+/// Returns the extracts and traces on disk that queries name, by the start of the recording.
 ///
 /// # Errors
 ///
-/// There is none, or a folder cannot be read.
+/// No file matches, or a folder cannot be read.
 pub fn found(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let found = files::extracts(queries, is_recursive)?;
     if found.is_empty() {
@@ -77,7 +77,7 @@ pub fn found(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathB
     Ok(found)
 }
 
-/// The file or folder that a path means here.
+/// Returns the local file or folder that a path means.
 #[must_use]
 pub fn path(path: &str) -> PathBuf {
     local(path)
@@ -151,7 +151,7 @@ pub fn convert_time(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     Ok(small::CONVERT_TIMES.step(&words, find, false)?.into())
 }
 
-/// Names of the sub commands of `-dump`.
+/// Returns names of the sub commands of `-dump`.
 pub fn dumps() -> impl Iterator<Item = &'static str> {
     tables::DUMPS
         .iter()
@@ -159,13 +159,13 @@ pub fn dumps() -> impl Iterator<Item = &'static str> {
         .copied()
 }
 
-/// Our question that a sub command of `-dump` is.
+/// Returns our question for a sub command of `-dump`.
 #[must_use]
 pub fn native(dump: &str) -> Option<&'static str> {
     tables::dump(dump).map(|dump| dump.native)
 }
 
-/// Switches of a sub command of `-dump`, without dash; those that are refused are left out.
+/// Returns the switches of a sub command of `-dump`, without dash; refused ones are left out.
 #[must_use]
 pub fn switches(dump: &str) -> Vec<&'static str> {
     let table = tables::dump(dump).map_or(&[][..], |dump| dump.switches);
@@ -178,7 +178,7 @@ pub fn switches(dump: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// The option of ours that a switch of a sub command becomes, where it has one, and the words that it takes.
+/// Returns our option for a switch of a sub command, if there is one, and the words that it takes.
 #[must_use]
 pub fn option(dump: &str, switch: &str) -> Option<(&'static str, Vec<&'static str>)> {
     let table = tables::dump(dump)?.switches;

@@ -35,7 +35,7 @@ pub(crate) const SWITCHES: &[Switch] = &[
     },
 ];
 
-/// The commands that a line becomes, for one extract after the other.
+/// Returns the commands for a line, for one extract after the other.
 pub(crate) fn steps(words: &[String]) -> anyhow::Result<Vec<Step>> {
     let mut shows_line = false;
     let said = read("convert", words, &[SWITCHES], |word, _, _| {
@@ -92,7 +92,7 @@ fn of_extract(native: &Native, extract: &Path) -> Vec<Step> {
     steps
 }
 
-/// The folder of the trace of an extract.
+/// Returns the folder of the trace of an extract.
 fn folder(extract: &Path) -> PathBuf {
     let parent = extract
         .parent()
@@ -109,7 +109,7 @@ fn folder(extract: &Path) -> PathBuf {
     }
 }
 
-/// `-pid n`, where `-1` means all processes.
+/// Translates `-pid n`; `-1` means all processes.
 fn pid(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let pid = line.required("pid")?;
     if pid == "-1" {

@@ -8,8 +8,9 @@ const DRIVE: &str = "ETWKIT_DRIVE_";
 
 /// Returns the local path that a Windows path means.
 ///
-/// `\` separates as `/` does. A drive is the folder that `ETWKIT_DRIVE_<letter>` names, else the one of
-/// `ETWKIT_DRIVE_C`. Where no file has that name, one whose name differs in case is taken.
+/// `\` separates like `/`. A drive is the folder that `ETWKIT_DRIVE_<letter>` names, or else the
+/// one of `ETWKIT_DRIVE_C`. If no file has that name, a file whose name differs only in case is
+/// taken.
 pub(crate) fn local(path: &str) -> PathBuf {
     local_in(path, &|letter| std::env::var_os(format!("{DRIVE}{letter}")))
 }
@@ -56,8 +57,8 @@ pub(crate) fn drive_letter(path: &str) -> Option<(char, &str)> {
         .then_some((letter.to_ascii_uppercase(), behind))
 }
 
-/// The file with that name; else the first by name that differs only in case; else the path that the file
-/// would have.
+/// Returns the file with that name; otherwise the first by name that differs only in case;
+/// otherwise the path that the file would have.
 fn child(folder: &Path, name: &str) -> PathBuf {
     let exact = folder.join(name);
     if matches!(name, "." | "..") || exact.exists() {

@@ -57,7 +57,8 @@ pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step
     Ok(step)
 }
 
-/// The note for a switch that ETWAnalyzer takes for any sub command and that does nothing for this one.
+/// Returns the note for a switch that ETWAnalyzer accepts for any sub command and that has no
+/// effect for this one.
 fn idle(name: &str, dump: &Dump, line: &mut Line) -> anyhow::Result<String> {
     if !tables::KNOWN.split_whitespace().any(|known| known == name) {
         bail!("there is no switch -{name}{}", similar(name));
@@ -67,7 +68,7 @@ fn idle(name: &str, dump: &Dump, line: &mut Line) -> anyhow::Result<String> {
     Ok(format!("-{name} means nothing to -dump {}", dump.native))
 }
 
-/// The sub command, and the words without it and without `-dump`.
+/// Returns the sub command, and the words without it and without `-dump`.
 fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)> {
     let is_dump = |word: &&String| word.eq_ignore_ascii_case("-dump");
     let at = words
@@ -161,7 +162,7 @@ fn last_of_each(native: &mut Native) {
     });
 }
 
-/// A switch that was perhaps meant.
+/// Returns a suggestion for a misspelt switch.
 fn similar(name: &str) -> String {
     let begins =
         |known: &&str| known.starts_with(name) || (known.len() > 2 && name.starts_with(known));

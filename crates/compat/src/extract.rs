@@ -109,7 +109,7 @@ pub struct Extraction {
     tests: Native,
     only_lists: bool,
     out: Option<PathBuf>,
-    /// Start and end of parts, in the words of the line.
+    /// Start and end of ranges, in the words of the line.
     regions: Vec<(String, String)>,
     native: Native,
 }
@@ -203,7 +203,7 @@ impl Extraction {
         self.only_lists
     }
 
-    /// The reports of the work on these traces.
+    /// Creates the reports of the work on these traces.
     #[must_use]
     pub fn progress(&self, traces: &[PathBuf]) -> Progress {
         Progress {
@@ -240,11 +240,11 @@ impl Extraction {
         Ok(())
     }
 
-    /// One command of ours for each folder, or for each part of each trace.
+    /// Returns one of our commands for each folder, or for each range of each trace.
     ///
     /// # Errors
     ///
-    /// The folder for the extracts cannot be made.
+    /// The folder for the extracts cannot be created.
     pub fn commands(&self, traces: &[PathBuf]) -> anyhow::Result<Vec<Native>> {
         let mut commands: Vec<(PathBuf, Native)> = Vec::new();
         for trace in traces {
@@ -295,7 +295,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The lines for a trace: whether there was an extract, which was kept, or why there is none.
+    /// Returns the lines for a trace: whether there was an extract, which was kept, or the error.
     pub fn of(&mut self, trace: &str, target: &Path, kept: &Result<bool, String>) -> [String; 2] {
         self.done += 1;
         self.failed += usize::from(kept.is_err());
@@ -313,7 +313,7 @@ impl Progress {
         ]
     }
 
-    /// The line at the end.
+    /// Returns the line at the end.
     #[must_use]
     pub fn end(&self, time: Duration) -> String {
         let seconds = time.as_secs();
@@ -338,7 +338,7 @@ impl Progress {
     }
 }
 
-/// A trace as the file of a test.
+/// Returns a trace as the file of a test.
 fn of_test(path: PathBuf) -> TestFile {
     let file = file_name(&path);
     let name = TestName::parse(&file);
@@ -357,7 +357,7 @@ fn of_test(path: PathBuf) -> TestFile {
     }
 }
 
-/// A number of seconds with one to four decimals.
+/// Formats seconds with one to four decimals.
 fn shortest(seconds: f64) -> String {
     let text = format!("{seconds:.4}");
     let text = text.trim_end_matches('0');

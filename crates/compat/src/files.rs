@@ -1,4 +1,4 @@
-//! `-fd`: which traces and extracts a query means.
+//! `-fd`: the traces and extracts of a query.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::drive::local;
 use crate::line::Line;
 use crate::{Find, Wrong};
 
-/// Endings of files that may be asked, longest first; extracts are folders or packed folders.
+/// Endings of files that can be queried, longest first; extracts are folders or packed folders.
 const EXTRACTS: [&str; 2] = [".etwx.zip", ".etwx"];
 const TRACES: [&str; 4] = [".etl", ".7z", ".zip", ".diagsession"];
-/// Endings of extracts of ETWAnalyzer, which command lines name where ours lie.
+/// Endings of extracts of ETWAnalyzer, which command lines name in place of ours.
 const JSON: [&str; 2] = [".json7z", ".json"];
 /// The folder next to traces in which ETWAnalyzer writes extracts.
 pub(crate) const EXTRACT_FOLDER: &str = "Extract";
@@ -28,7 +28,7 @@ pub(crate) struct Queries {
 }
 
 impl Queries {
-    /// Takes a switch that says which files are meant. Returns whether it was one.
+    /// Takes a switch for input files. Returns `true` if it was one.
     pub(crate) fn take(&mut self, name: &str, line: &mut Line) -> anyhow::Result<bool> {
         match name {
             "fd" | "filedir" | "dir" => self.all.push(line.required(name)?),
@@ -42,12 +42,12 @@ impl Queries {
         self.all.is_empty()
     }
 
-    /// Traces, as `-extract` reads them.
+    /// Returns traces for `-extract`.
     pub(crate) fn traces(&self) -> anyhow::Result<Vec<PathBuf>> {
         traces(&self.all, self.is_recursive)
     }
 
-    /// Extracts and traces of the disk.
+    /// Returns extracts and traces on disk.
     pub(crate) fn extracts(&self) -> anyhow::Result<Vec<PathBuf>> {
         extracts(&self.all, self.is_recursive)
     }
@@ -62,7 +62,7 @@ impl Queries {
 ///
 /// # Errors
 ///
-/// There is none, or a folder cannot be read.
+/// No file matches, or a folder cannot be read.
 pub fn on_disk(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let here = [".".to_owned()];
     let queries = if queries.is_empty() { &here } else { queries };
@@ -77,7 +77,7 @@ pub fn on_disk(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Pat
     Ok(extracts)
 }
 
-/// The name of a file without folder and ending.
+/// Returns the name of a file without folder and ending.
 pub(crate) fn stem(path: &Path) -> String {
     let name = file_name(path);
     ending(&name)
@@ -93,7 +93,7 @@ fn is_extract(path: &Path) -> bool {
         || is_json_extract(path)
 }
 
-/// Traces of queries, as `-extract` reads them: extracts are left out.
+/// Returns the traces of queries for `-extract`: extracts are left out.
 fn traces(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = all(queries, is_recursive)?;
     let mut seen = BTreeSet::new();
@@ -126,12 +126,12 @@ pub(crate) fn extracts(queries: &[String], is_recursive: bool) -> anyhow::Result
     Ok(dated.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The path that all names of a file lead to; its own if it cannot be followed.
+/// Returns the canonical path of a file; its own path if it cannot be resolved.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Start of the recording of an extract, in units of 100 ns since 1601.
+/// Returns the start of the recording of an extract, in units of 100 ns since 1601.
 fn start(path: &Path) -> Option<i64> {
     Some(manifest_of(path).ok()?.clock.start_filetime)
 }
@@ -297,7 +297,7 @@ fn is_asked(path: &Path) -> bool {
     ending(&file_name(path)).is_some() && (!is_json_extract(path) || looks_like_json_extract(path))
 }
 
-/// The ending of a name that may be asked.
+/// Returns the ending of the name of a file that can be queried.
 fn ending(name: &str) -> Option<&'static str> {
     EXTRACTS
         .iter()

@@ -4,7 +4,8 @@ use crate::small::{CONVERT_TIME, LOAD_SYMBOL, QUIET};
 use crate::switch::{Switch, To};
 use crate::{console, convert, csv, extract, tables};
 
-/// The commands, or the switches of the command or sub command of `-dump` that words name.
+/// Returns the help of all commands, or the switches of the command or sub command of `-dump` that
+/// the words name.
 pub(crate) fn text(words: &[String]) -> String {
     let dump = words.iter().find_map(|word| tables::dump(word));
     let has = |name: &str| {

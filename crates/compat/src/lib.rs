@@ -1,5 +1,5 @@
-//! Command lines of ETWAnalyzer, as people have them in scripts: `-dump cpu -pn cmd;explorer -MinMaxWaitMs
-//! 10`.
+//! Command lines of ETWAnalyzer, from existing scripts:
+//! `-dump cpu -pn cmd;explorer -MinMaxWaitMs 10`.
 //!
 //! A line is one of these if its switches have one dash, or if the program is called `ETWAnalyzer`.
 //! [`plan`] translates it into our own commands, with settings that these have no words for. The
@@ -65,20 +65,20 @@ enum Command {
 /// The plan for a line.
 #[derive(Debug)]
 pub enum Plan {
-    /// This text is printed.
+    /// A text to print.
     Text(String),
-    /// Commands of ours are run, one after the other.
+    /// Our commands to run, one after the other.
     Steps(Vec<Step>),
-    /// Traces become extracts.
+    /// Traces to extract.
     Extract(Box<Extraction>),
 }
 
-/// A command of ours.
+/// One of our commands.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Its arguments, the name of the program not among them.
+    /// Its arguments, without the name of the program.
     pub args: Vec<OsString>,
-    /// Wishes that it has no arguments for.
+    /// Settings that it has no arguments for.
     pub guest: Guest,
     /// Notes for the reader.
     pub notes: Vec<String>,
@@ -125,7 +125,7 @@ impl Default for Guest {
     }
 }
 
-/// Something in a line is wrong.
+/// An error in a line.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Wrong {
@@ -197,7 +197,7 @@ fn has_word(words: &[String], wanted: &str) -> bool {
     words.iter().any(|word| word.eq_ignore_ascii_case(wanted))
 }
 
-/// The command that a word with a dash was perhaps meant to be.
+/// Returns the likely intended command for a word with a dash.
 fn similar_command(word: &str) -> Option<&'static str> {
     let known: Vec<&'static str> = COMMANDS.iter().map(|(name, _)| *name).collect();
     nearest(&word.to_lowercase(), &known)
@@ -242,7 +242,7 @@ pub fn plan(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     })
 }
 
-/// A line without a command.
+/// Returns the error for a line without a command.
 fn no_command(words: &[String]) -> Wrong {
     let first = words
         .iter()
@@ -267,7 +267,7 @@ fn no_command(words: &[String]) -> Wrong {
     }
 }
 
-/// Arguments of ours as a line that a shell takes.
+/// Formats our arguments as a shell command line.
 #[must_use]
 pub fn shell_line(args: &[OsString]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);

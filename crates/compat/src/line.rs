@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use anyhow::bail;
 
-/// Words that were not looked at yet.
+/// Words that are not read yet.
 #[derive(Debug)]
 pub(crate) struct Line {
     words: VecDeque<String>,
@@ -15,7 +15,7 @@ pub(crate) struct Line {
 pub(crate) enum Word {
     /// A switch without its dash, in lower case.
     Switch(String),
-    /// Anything else.
+    /// Any other word.
     Plain(String),
 }
 
@@ -40,7 +40,7 @@ impl Line {
         self.words.pop_front_if(|word| switch(word).is_none())
     }
 
-    /// The value of a switch that needs one.
+    /// Returns the value of a switch that requires one.
     pub(crate) fn required(&mut self, name: &str) -> anyhow::Result<String> {
         match (self.value(), self.words.front()) {
             (Some(value), _) => Ok(value),
@@ -49,7 +49,7 @@ impl Line {
         }
     }
 
-    /// The next word if it is one of a number or range.
+    /// Returns the next word if it is a number or a range.
     pub(crate) fn number(&mut self) -> Option<String> {
         self.words.pop_front_if(|word| starts_number(word))
     }
@@ -75,7 +75,7 @@ fn starts_number(word: &str) -> bool {
         && switch(word).is_none()
 }
 
-/// `min max`, `min-max` or `min`, as our options write ranges: `A..B` or `A..`.
+/// Translates `min max`, `min-max` or `min` into the form of our ranges: `A..B` or `A..`.
 pub(crate) fn range(name: &str, line: &mut Line) -> anyhow::Result<String> {
     let first = line.required(name)?;
     let (min, max) = match split_dash(&first) {
@@ -97,7 +97,7 @@ pub(crate) fn split_dash(text: &str) -> Option<(&str, &str)> {
     Some((min, max.get(1..)?))
 }
 
-/// A decimal comma becomes a point; a number with a point is left as it is.
+/// Replaces a decimal comma with a point; a number with a point is unchanged.
 pub(crate) fn point(number: &str) -> String {
     if number.contains('.') {
         number.replace(',', "")

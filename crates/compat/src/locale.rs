@@ -45,8 +45,8 @@ pub(crate) fn of_reader() -> Option<Numbers> {
     }
 }
 
-/// The name of the locale, by the variables that POSIX reads for numbers, in its order. The first that is set
-/// counts, whether we know its locale or not.
+/// Returns the name of the locale, from the variables that POSIX reads for numbers, in its order.
+/// The first one that is set counts, even if its locale is unknown.
 fn name(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     ["LC_ALL", "LC_NUMERIC", "LANG"]
         .into_iter()
@@ -92,8 +92,8 @@ const fn of_system() -> Option<Numbers> {
     None
 }
 
-/// Numbers with marks as Windows keeps them, and sizes of groups: `3;0` is threes, `3;2;0` a three and twos,
-/// `3` one group, `0` none.
+/// Returns the number format for marks and sizes of groups as stored by Windows: `3;0` is threes,
+/// `3;2;0` a three and twos, `3` one group, `0` none.
 #[cfg(any(windows, test))]
 fn of_marks(decimal: &str, group: &str, grouping: &str) -> Option<Numbers> {
     // A mark is a single character; more of them, or digits and signs, would make numbers

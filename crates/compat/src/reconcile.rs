@@ -6,16 +6,16 @@ use super::switch::{Native, has, last_place, pair, value_of, without};
 /// An option that has no effect together with another one, or without it.
 struct Idle {
     dump: &'static str,
-    /// The option that is left out, and the switch that it came from.
+    /// The option that is left out, and its original switch.
     option: &'static str,
     switch: &'static str,
     when: When,
 }
 
 enum When {
-    /// One of these is there.
+    /// If one of these is present.
     With(&'static [&'static str]),
-    /// None of these is there.
+    /// If none of these is present.
     Without(&'static [&'static str]),
 }
 use When::{With, Without};
@@ -114,7 +114,7 @@ pub(crate) fn reconcile(dump: &str, native: &mut Native, notes: &mut Vec<String>
     }
 }
 
-/// The switch that an option of ours came from, as far as these tables need it.
+/// Returns the original switch of one of our options, as far as these tables need it.
 fn as_switch(option: &str) -> String {
     match option {
         "--top-methods" => "-topnmethods".to_owned(),
@@ -136,7 +136,7 @@ fn only_drivers(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     }
 }
 
-/// Operations that move no bytes have no sizes: their rows are ordered by the number of operations.
+/// Orders operations without bytes by their number, since they have no sizes.
 fn by_count(native: &mut Native, notes: &mut Vec<String>) {
     const NO_BYTES: [&str; 5] = ["open", "close", "set-security", "delete", "rename"];
     const SIZES: [&str; 3] = ["total-size", "read-size", "write-size"];

@@ -29,7 +29,7 @@ pub(crate) enum To {
     Flag(&'static str),
     /// An option with the next word.
     Text(&'static str),
-    /// An option with the next word, where its decimal comma becomes a point.
+    /// An option with the next word, whose decimal comma becomes a point.
     Number(&'static str),
     /// An option with or without a value after `=`.
     Maybe(&'static str),
@@ -46,7 +46,7 @@ pub(crate) enum To {
     Special(fn(&mut Line, &mut Native) -> anyhow::Result<()>),
     /// No change: it takes this number of words, and is ignored for this reason.
     Nothing(usize, &'static str),
-    /// We have nothing like it, for this reason.
+    /// A switch without a counterpart, for this reason.
     Missing(&'static str),
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum To {
 pub(crate) const NO_COLOR: To = To::Flag("--color=never");
 
 impl Switch {
-    /// Adds the arguments that the switch becomes; its values are taken from the line.
+    /// Adds the translated arguments of the switch; its values are taken from the line.
     pub(crate) fn apply(
         &self,
         name: &str,
@@ -94,7 +94,7 @@ impl Switch {
     }
 }
 
-/// The switch of that name.
+/// Returns the switch of that name.
 pub(crate) fn find<'t>(tables: &[&'t [Switch]], name: &str) -> Option<&'t Switch> {
     tables
         .iter()
@@ -102,7 +102,7 @@ pub(crate) fn find<'t>(tables: &[&'t [Switch]], name: &str) -> Option<&'t Switch
         .find(|switch| switch.names.contains(&name))
 }
 
-/// Adds an option with its value; a value that begins with a dash stays one.
+/// Adds an option with its value; a value that starts with a dash stays one.
 pub(crate) fn pair(native: &mut Native, option: &str, value: &str) {
     native.push(format!("{option}={value}").into());
 }
@@ -116,7 +116,7 @@ fn chosen(native: &mut Native, option: &str, word: &str) {
     }
 }
 
-/// The value of an option among arguments.
+/// Returns the value of an option among arguments.
 pub(crate) fn value_of(native: &Native, option: &str) -> Option<String> {
     let value = |arg: &OsString| {
         let arg = arg.to_string_lossy();
@@ -138,7 +138,7 @@ pub(crate) fn has(native: &Native, option: &str) -> bool {
     native.iter().any(|arg| is(arg, option))
 }
 
-/// Takes options away.
+/// Removes options.
 pub(crate) fn without(native: &mut Native, options: &[&str]) {
     native.retain(|arg| !options.iter().any(|option| is(arg, option)));
 }
@@ -156,7 +156,7 @@ fn word(name: &str, value: &str, words: Words) -> anyhow::Result<&'static str> {
     bail!("-{name} {value}: expected one of {}", all.join(" "))
 }
 
-/// `a-b`, `-b`, which begins at 0, or `a`, which has no end.
+/// Translates `a-b`, `-b`, which starts at 0, or `a`, which has no end.
 pub(crate) fn one_range(text: &str) -> String {
     let (min, max) = match (split_dash(text), text.strip_prefix('-')) {
         (Some((min, max)), _) => (min, max),
@@ -166,7 +166,8 @@ pub(crate) fn one_range(text: &str) -> String {
     format!("{}..{}", point(min), point(max))
 }
 
-/// `-CutMethod a-b`: without the first a characters, b of them; `a` all but the first a, and `-b` the last b.
+/// Translates `-CutMethod a-b`: without the first a characters, b of them; `a` all but the first a,
+/// and `-b` the last b.
 pub(crate) fn cut_method(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let text = line.required("cutmethod")?;
     let cut = match text
@@ -180,7 +181,8 @@ pub(crate) fn cut_method(line: &mut Line, native: &mut Native) -> anyhow::Result
     Ok(())
 }
 
-/// `-CutStack a-b`: without the first a frames, b of them; `a` all but the first a, and `-b` the first b.
+/// Translates `-CutStack a-b`: without the first a frames, b of them; `a` all but the first a, and
+/// `-b` the first b.
 pub(crate) fn cut_stack(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let text = line.required("cutstack")?;
     pair(native, "--cut-stack", &skip_take("cutstack", &text)?);
@@ -209,7 +211,7 @@ fn skip_take(name: &str, text: &str) -> anyhow::Result<String> {
     })
 }
 
-/// A range whose numbers have this unit where none is written.
+/// Adds a range whose numbers have this default unit.
 pub(crate) fn range_in(
     name: &str,
     option: &str,
@@ -233,7 +235,7 @@ pub(crate) fn range_in(
     Ok(())
 }
 
-/// `-ZeroTime mode filter`.
+/// Translates `-ZeroTime mode filter`.
 pub(crate) fn zero_time(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     const MODES: Words = &[
         ("none", "none"),
@@ -254,8 +256,8 @@ pub(crate) fn zero_time(line: &mut Line, native: &mut Native) -> anyhow::Result<
     Ok(())
 }
 
-/// `-FirstLastDuration [format [format]]`: the time between, then the first and the last time in these
-/// formats.
+/// Translates `-FirstLastDuration [format [format]]`: the time between, then the first and the last
+/// time in these formats.
 pub(crate) fn first_last(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let formats: Vec<String> = std::iter::from_fn(|| line.value()).take(2).collect();
     let formats = if formats.is_empty() {

@@ -196,7 +196,7 @@ impl Events<'_> {
         .map_err(Error::Write)
     }
 
-    /// Something about a process or thread.
+    /// Writes a label of a process or thread.
     fn label(&mut self, kind: &str, key: &str, value: &str, place: (i64, i64)) -> Result<()> {
         self.event(
             'M',
@@ -270,7 +270,7 @@ impl Events<'_> {
     }
 }
 
-/// Process id and thread id.
+/// Returns process id and thread id.
 fn place(thread: Option<i64>, scene: &Scene<'_>) -> (i64, i64) {
     let Some(known) = scene.thread(thread) else {
         return (NOBODY, 0);
@@ -281,7 +281,7 @@ fn place(thread: Option<i64>, scene: &Scene<'_>) -> (i64, i64) {
     )
 }
 
-/// A further argument of an event, if its number is known.
+/// Returns a further argument of an event, if its number is known.
 fn argument(key: &str, number: Option<i64>) -> String {
     number
         .map(|number| format!(",\"{key}\":{number}"))

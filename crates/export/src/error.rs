@@ -17,7 +17,7 @@ pub enum Error {
     /// The question failed.
     #[error(transparent)]
     Query(#[from] etwkit_query::Error),
-    /// An option means nothing in the format.
+    /// An option has no meaning in the format.
     #[error("{option} does not go with --format {format}, which holds no sums of stacks")]
     NotOf {
         /// The option.
@@ -25,7 +25,7 @@ pub enum Error {
         /// The format.
         format: &'static str,
     },
-    /// A format takes something else than it says.
+    /// A format takes another input than it declares.
     #[error("this format does not take what was asked for")]
     Format,
     /// The output cannot be written.

@@ -1,6 +1,5 @@
-//! Folded stacks, as flame graph tools read them: a line for each stack, its frames from the outermost on
-//! with `;` between, then
-//! a blank and its weight.
+//! Folded stacks for flame graph tools: a line for each stack, its frames from the outermost on
+//! with `;` between, then a blank and its weight.
 //!
 //! Weights are whole nanoseconds, so that sums equal the sums of `dump cpu` to the last digit.
 

@@ -50,7 +50,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &pcapng::Pcapng,
 ];
 
-/// The format of that name.
+/// Returns the format of that name.
 #[must_use]
 pub fn format(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)

@@ -1,5 +1,5 @@
-//! Packets, as two drivers of Windows log them: Packet Monitor (Microsoft-Windows-PktMon) and the capture of
-//! NDIS (Microsoft-Windows-NDIS-PacketCapture).
+//! Packets in the events of two Windows drivers: Packet Monitor (Microsoft-Windows-PktMon) and the
+//! capture of NDIS (Microsoft-Windows-NDIS-PacketCapture).
 //!
 //! Both are rows of `generic_event`, with the bytes of a packet, or of a part of it, as hexadecimal digits.
 
@@ -26,13 +26,14 @@ const NDIS: &str = "2ed6006e-4729-4609-b423-3ee7bcd678ef";
 /// fragments of the NDIS capture, including those of a virtual switch.
 const PACKET_EVENTS: [(&str, &str); 2] = [(PKT_MON, "160, 170"), (NDIS, "1001, 1003")];
 
-/// Interfaces of one file. Real traces have some dozen; a file may claim as many as there are numbers.
+/// Maximum number of interfaces of one file. Real traces have some dozen; a file may claim as many
+/// as there are numbers.
 const MAX_INTERFACES: usize = 4096;
 
-/// Characters of a name out of the trace.
+/// Maximum number of characters of a name from the trace.
 const MAX_NAME: usize = 200;
 
-/// Takes packets, in the order of time.
+/// A consumer of packets, in order of time.
 pub trait Packets {
     /// Writes an interface: the first one is 0, the next one 1 and so on.
     ///
@@ -56,7 +57,7 @@ pub trait Packets {
 /// The interface at which packets were seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name, made of the numbers that the trace has for it.
+    /// Its name, made of its numbers in the trace.
     pub name: String,
     /// Its description in the trace.
     pub description: String,
@@ -89,13 +90,13 @@ pub enum Direction {
 pub struct Packet {
     /// Time of its event, in nanoseconds since 1970.
     pub unix_ns: u64,
-    /// Its bytes, as far as they were logged.
+    /// Its logged bytes.
     pub bytes: Vec<u8>,
     /// Original number of bytes; never less than were logged.
     pub original: u32,
     /// Its direction, if it is in the trace.
     pub direction: Option<Direction>,
-    /// Equal for a packet that was seen at several interfaces.
+    /// Id; equal for a packet that was seen at several interfaces.
     pub id: Option<u64>,
     /// The thread on the processor, and further data of the trace.
     pub comment: String,
@@ -104,14 +105,14 @@ pub struct Packet {
 /// Numbers of written packets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PacketSums {
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Bytes of them that were logged.
+    /// Number of their logged bytes.
     pub bytes: u64,
-    /// Interfaces.
+    /// Number of interfaces.
     pub interfaces: usize,
-    /// Events without a packet that can be written: of a kind of link that is not known, without decoded
-    /// fields, or parts of a packet whose beginning is missing.
+    /// Number of events without a packet that can be written: with an unknown link type, without
+    /// decoded fields, or parts of a packet whose start is missing.
     pub left_out: u64,
 }
 
@@ -135,13 +136,13 @@ etwkit_query::declare! {
     }
 }
 
-/// A packet or a part of one, as an event has it.
+/// A packet or a part of one, from an event.
 pub(crate) struct Seen {
     interface: Interface,
     packet: Packet,
 }
 
-/// The packets that were asked for, not read yet.
+/// The selected packets, not read yet.
 pub(crate) struct PacketQuery<'s> {
     session: &'s Session,
     sql: String,
@@ -149,7 +150,7 @@ pub(crate) struct PacketQuery<'s> {
     recording: crate::Recording,
 }
 
-/// Looks for the packets that were asked for.
+/// Finds the selected packets.
 ///
 /// # Errors
 /// An option means nothing for packets; the trace has no packets at all, or the extract does without their
@@ -227,7 +228,7 @@ const HOW_TO_RECORD: &str = "record with pktmon start --capture (and pktmon stop
      as administrator";
 
 impl PacketQuery<'_> {
-    /// Reads the packets and hands them on.
+    /// Reads the packets and passes them on.
     ///
     /// # Errors
     /// Reading fails, or nothing more can be written.
@@ -310,7 +311,7 @@ impl Fields {
         self.0.get(name)?.as_u64()
     }
 
-    /// A text, as far as it can be shown.
+    /// Returns a text that is safe to show.
     fn text(&self, name: &str) -> Option<String> {
         self.0
             .get(name)?
@@ -318,7 +319,7 @@ impl Fields {
             .map(|text| visible(text, MAX_NAME))
     }
 
-    /// A number or the name that the trace has for it, in small letters.
+    /// Returns a number or its name in the trace, in lower case.
     fn word(&self, name: &str) -> Option<String> {
         match self.0.get(name)? {
             Value::String(text) => Some(visible(text, MAX_NAME).to_lowercase()),

@@ -21,7 +21,7 @@ mod block {
     pub(super) const ENHANCED_PACKET: u32 = 6;
 }
 
-/// Codes of options, which mean something else in each type of block, but for the comment.
+/// Codes of options, whose meaning depends on the type of block, except for the comment.
 mod option {
     pub(super) const END: u16 = 0;
     pub(super) const COMMENT: u16 = 1;
@@ -34,13 +34,13 @@ mod option {
     pub(super) const PACKET_ID: u16 = 5;
 }
 
-/// The magic number from which readers learn the order of bytes.
+/// The magic number by which readers detect the byte order.
 const BYTE_ORDER: u32 = 0x1A2B_3C4D;
 
-/// Times count units of 10⁻⁹ s.
+/// Resolution of times: units of 10⁻⁹ s.
 const RESOLUTION: u8 = 9;
 
-/// Characters of a text.
+/// Maximum number of characters of a text.
 const MAX_TEXT: usize = 1000;
 
 impl Format for Pcapng {
@@ -154,7 +154,7 @@ impl Block {
         self.bytes(&number.to_le_bytes());
     }
 
-    /// Fills up to 32 bits.
+    /// Pads to 32 bits.
     fn pad(&mut self) {
         self.body.resize(self.body.len().next_multiple_of(4), 0);
     }
@@ -168,7 +168,7 @@ impl Block {
         self.pad();
     }
 
-    /// A text, which is not ended by anything but its length.
+    /// Adds a text, which is ended only by its length.
     fn text(&mut self, code: u16, text: &str) {
         self.option(code, visible(text, MAX_TEXT).as_bytes());
     }

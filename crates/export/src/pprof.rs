@@ -61,7 +61,7 @@ impl Format for Pprof {
     }
 }
 
-/// Numbers of fields, as `profile.proto` has them.
+/// Field numbers of `profile.proto`.
 mod field {
     pub(super) mod profile {
         pub(crate) const SAMPLE_TYPE: u32 = 1;
@@ -185,7 +185,7 @@ impl Messages<'_> {
             .map_err(Error::Write)
     }
 
-    /// A sample with one more label: a number, or the number of a text.
+    /// Adds a label to a sample: a number, or the number of a text.
     fn label(&mut self, sample: Message, key: &str, (field, value): (u32, u64)) -> Message {
         let key = self.texts.number(key);
         let label = Message::new()
@@ -194,7 +194,7 @@ impl Messages<'_> {
         sample.message(field::sample::LABEL, &label)
     }
 
-    /// Mappings, functions and locations of all names.
+    /// Writes mappings, functions and locations of all names.
     fn code(&mut self, names: &Names) -> Result<()> {
         let mut mappings = Mappings::default();
         for (number, name) in (0..).zip(names.texts()) {
@@ -261,7 +261,7 @@ fn comments(head: &Head<'_>) -> Vec<String> {
 /// Name of a file that holds code, and its build id.
 type Mapping = (String, String);
 
-/// Mappings by number, from 1. Processes that mapped one file have the same one.
+/// Mappings by number, from 1. Processes that mapped one file share its mapping.
 #[derive(Default)]
 struct Mappings {
     numbers: HashMap<Mapping, u64>,

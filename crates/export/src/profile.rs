@@ -18,9 +18,9 @@ use crate::stacks::{Names, Node, Stacks};
 use crate::timeline::{self, Asked, Timeline, TimelineSums};
 use crate::{Error, Result};
 
-/// A format of other programs. Formats are listed in [`FORMATS`](crate::FORMATS).
+/// A format of another program. Formats are listed in [`FORMATS`](crate::FORMATS).
 pub trait Format: Sync {
-    /// Its word, which also ends the names of its files.
+    /// Returns its name, which is also the ending of its files.
     fn name(&self) -> &'static str;
 
     /// Returns the programs that read it, in one sentence without a full stop.
@@ -61,7 +61,7 @@ pub enum Writer<'o> {
     Stacks(Box<dyn Samples + 'o>),
     /// Events, in the order that the format requires.
     Timeline(Box<dyn Timeline + 'o>),
-    /// Packets, in the order of time.
+    /// Packets, in order of time.
     Packets(Box<dyn Packets + 'o>),
 }
 
@@ -72,11 +72,11 @@ pub struct Head<'h> {
     pub name: &'h str,
     /// Weight of the stacks.
     pub metric: Metric,
-    /// The part of the trace that it is about, in nanoseconds.
+    /// The exported range of the trace, in nanoseconds.
     pub time: Range,
     /// The recording and its start.
     pub recording: &'h Recording,
-    /// Folder for a temporary file; `None` is the system's.
+    /// Folder for a temporary file; `None` is the folder of the system.
     pub temp_dir: Option<&'h Path>,
 }
 
@@ -93,7 +93,7 @@ pub struct WeighedStack<'s> {
     pub owner: &'s Owner,
 }
 
-/// The process and the thread of a stack; empty where stacks of several are put together.
+/// The process and the thread of a stack; empty if stacks of several are merged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Owner {
     /// File name of the executable.
@@ -131,24 +131,24 @@ pub struct ExportRequest {
     pub tags: TagQuery,
     /// Weight of the stacks.
     pub metric: Metric,
-    /// Only this part of the trace, in nanoseconds.
+    /// Only this range of the trace, in nanoseconds.
     pub time: Range,
-    /// Stacks begin with their process.
+    /// True if stacks start with their process.
     pub process_roots: bool,
     /// True if stacks start with their thread, after the process.
     pub thread_roots: bool,
     /// Number of chosen processes, for the report.
     pub process_count: usize,
-    /// Folder for a temporary file; `None` is the system's.
+    /// Folder for a temporary file; `None` is the folder of the system.
     pub temp_dir: Option<PathBuf>,
 }
 
 /// The written data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Samples, each a stack of its own.
+    /// Number of samples, each with its own stack.
     pub stacks: u64,
-    /// Names of frames.
+    /// Number of names of frames.
     pub frames: usize,
     /// Weight of all stacks, in nanoseconds.
     pub total_ns: i64,
@@ -156,19 +156,19 @@ pub struct Written {
     pub source: Option<CpuSource>,
     /// Numbers of written items, if the format takes a timeline instead of stacks.
     pub timeline: Option<TimelineSums>,
-    /// Packets, where the format takes them instead of stacks.
+    /// Numbers of packets, if the format takes them instead of stacks.
     pub packets: Option<PacketSums>,
 }
 
-/// A part of the rows that are put together.
+/// The group of rows that are merged: process and thread.
 type Group = (Option<i64>, Option<i64>);
 
-/// A stack of a row: its node, its weight, and how many samples the weight is the sum of.
+/// A stack of a row: its node, its weight, and the number of samples in the weight.
 type Weighed = (Node, i64, i64);
 
 impl ExportRequest {
-    /// Asks the extract and writes the answer. Memory grows with the distinct stacks of the extract, and of
-    /// one process or thread at a time.
+    /// Queries the extract and writes the answer. Memory grows with the distinct stacks of the
+    /// extract, and of one process or thread at a time.
     ///
     /// # Errors
     /// There is no answer, see [`StackTreeRequest::rows`]; the trace has no packets; an option does not go
@@ -346,7 +346,7 @@ fn owner(row: &StackRow) -> Owner {
     }
 }
 
-/// Adds up equal stacks and hands them to the format.
+/// Adds up equal stacks and passes them to the format.
 struct Profile<'o> {
     samples: Box<dyn Samples + 'o>,
     written: Written,
@@ -354,7 +354,7 @@ struct Profile<'o> {
 }
 
 impl Profile<'_> {
-    /// The stacks below the frames of one root: those that are equal together, by name.
+    /// Adds the stacks below the frames of one root: equal ones merged, by name.
     fn group(
         &mut self,
         stacks: &Stacks<'_>,

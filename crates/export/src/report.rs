@@ -19,7 +19,7 @@ impl Written {
             .map_or(self.stacks == 0, |packets| packets.packets == 0)
     }
 
-    /// For machines: the file, and sums in units that their names have.
+    /// Returns JSON of the file, with sums in the units that their names have.
     #[must_use]
     pub fn json(&self, file: &str, request: &ExportRequest) -> Value {
         if let Some(timeline) = &self.timeline {

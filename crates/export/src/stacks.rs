@@ -1,4 +1,5 @@
-//! Stacks with methods instead of addresses: those that differ only in where a method was left become one.
+//! Stacks with methods instead of addresses: stacks that differ only in addresses within methods
+//! become one.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -10,8 +11,8 @@ use etwkit_query::frames::TraceFrames;
 /// Number of a stack: of the node of its innermost frame.
 pub(crate) type Node = u32;
 
-/// A tree of stacks, and the names of their frames in the order in which they came. Grows with the distinct
-/// stacks of an extract.
+/// A tree of stacks, and the names of their frames in the order of their first occurrence. Grows
+/// with the distinct stacks of an extract.
 pub(crate) struct Stacks<'f> {
     frames: &'f TraceFrames,
     nodes: Vec<NodeAt>,
@@ -34,7 +35,7 @@ struct NodeAt {
     depth: u32,
 }
 
-/// Names of frames, by number, in the order in which they came.
+/// Names of frames, by number, in the order of their first occurrence.
 #[derive(Debug, Default)]
 pub struct Names {
     all: Vec<Name>,
@@ -71,18 +72,18 @@ impl Names {
         self.all.is_empty()
     }
 
-    /// All of them in the order of their numbers.
+    /// Returns all of them in the order of their numbers.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(|name| name.text.as_str())
     }
 
-    /// A name; nothing for a number that is none.
+    /// Returns a name; empty for an invalid number.
     #[must_use]
     pub fn text(&self, number: u32) -> &str {
         self.all.get(number as usize).map_or("", |name| &name.text)
     }
 
-    /// File name of the module that holds the code of a frame.
+    /// Returns the file name of the module that holds the code of a frame.
     #[must_use]
     pub fn module(&self, number: u32) -> Option<&str> {
         self.all
@@ -112,7 +113,7 @@ impl Names {
 const NO_STACK: &str = "(no stack)";
 
 impl<'f> Stacks<'f> {
-    /// No stacks yet.
+    /// Creates a tree without stacks.
     ///
     /// # Errors
     /// The question for symbol files fails.
@@ -135,12 +136,12 @@ impl<'f> Stacks<'f> {
         })
     }
 
-    /// Names of frames, by number.
+    /// Returns names of frames, by number.
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }
 
-    /// The node of a stack of the extract; without one a node that says so.
+    /// Returns the node of a stack of the extract, or the node for a missing stack.
     pub(crate) fn node(&mut self, stack_id: Option<i64>) -> Node {
         let stack_id = stack_id.and_then(|id| i32::try_from(id).ok());
         let place = stack_id
@@ -177,7 +178,7 @@ impl<'f> Stacks<'f> {
         node
     }
 
-    /// Numbers of the names of a stack, outermost first.
+    /// Returns numbers of the names of a stack, outermost first.
     pub(crate) fn path(&self, node: Node) -> Vec<u32> {
         let mut path: Vec<u32> = self.up(node).map(|place| place.name).collect();
         path.reverse();
@@ -260,7 +261,7 @@ impl<'f> Stacks<'f> {
         name
     }
 
-    /// The name of the method of a frame; nothing for a frame that is not there.
+    /// Returns the name of the method of a frame; `None` for a frame that does not exist.
     fn method(&mut self, frame: i32) -> Option<u32> {
         let identity = usize::try_from(self.frames.identity(frame)?).ok()?;
         if let Some(name) = self.methods.get(identity).copied().flatten() {
@@ -288,7 +289,8 @@ impl<'f> Stacks<'f> {
     }
 }
 
-/// There are fewer frames and stacks than this can count: both have numbers of 31 bits in an extract.
+/// Converts a count to a number, which never overflows: frames and stacks have numbers of 31 bits
+/// in an extract.
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

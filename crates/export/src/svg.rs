@@ -1,4 +1,4 @@
-//! A flame graph as one SVG file, which needs nothing but a viewer of pictures.
+//! A flame graph as one SVG file, without external resources.
 //!
 //! Width is weight, the outermost frames are at the bottom, and callees are on top of their caller;
 //! its own weight is at the left. Each frame has its name and its numbers in a title, which viewers
@@ -25,20 +25,20 @@ use layout::{Drawn, Flames, What};
 /// The format.
 pub(crate) struct Svg;
 
-/// Pixels of the picture, of its margin, of the lines above the frames, and of a frame.
+/// Sizes in pixels: the picture, its margin, the lines above the frames, and a frame.
 const WIDTH: u32 = 1200;
 const MARGIN: u32 = 10;
 const LINE: u32 = 18;
 const FRAME: u32 = 17;
 
-/// Thousandths of a pixel that frames have together.
+/// Width of all frames together, in thousandths of a pixel.
 const ROOM: u32 = (WIDTH - 2 * MARGIN) * 1000;
 
 /// Width of a letter in thousandths of a pixel: fixed pitch, 12 pixels high. DejaVu Sans Mono, the
 /// wider one of the named fonts, has 0.602 of its height.
 const LETTER: u32 = 7_230;
 
-/// Letters of a name in a title.
+/// Maximum number of letters of a name in a title.
 const MAX_NAME: usize = 500;
 
 /// Maximum number of modules in the legend of colors.
@@ -83,7 +83,7 @@ impl Format for Svg {
     }
 }
 
-/// Gathers stacks: a picture is drawn when all are known. Memory grows with distinct stacks.
+/// Collects stacks: a picture is drawn when all are known. Memory grows with distinct stacks.
 struct Picture<'o> {
     out: &'o mut dyn Write,
     name: String,
@@ -278,7 +278,7 @@ fn frames(count: usize) -> &'static str {
     if count == 1 { "frame" } else { "frames" }
 }
 
-/// Thousandths of a pixel as pixels.
+/// Formats thousandths of a pixel as pixels.
 fn pixels(thousandths: u32) -> String {
     milliseconds(i64::from(thousandths) * 1000)
 }
@@ -319,7 +319,7 @@ fn cut(text: &str, width: u32) -> String {
     fitting.chain(['…']).collect()
 }
 
-/// A text in a document of XML.
+/// Escapes a text for XML.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

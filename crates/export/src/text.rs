@@ -1,4 +1,4 @@
-//! Texts out of traces as files of other programs can hold them.
+//! Texts from traces in the form that files of other programs can hold.
 
 /// Returns a text without characters that would end it, hide or reorder adjacent text, or that are
 /// not allowed in text files: each is replaced with its number, `\u{202e}`. Longer texts end with

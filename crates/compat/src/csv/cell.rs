@@ -33,7 +33,7 @@ pub(crate) struct Row<'a> {
 pub(crate) enum Cell {
     /// The command line.
     Line,
-    /// The test case, else the name of the trace without its ending.
+    /// The test case, or else the name of the trace without its ending.
     TestCase,
     /// Duration of the test, in milliseconds; 0 if the name does not have it.
     TestTime,
@@ -49,23 +49,23 @@ pub(crate) enum Cell {
     Machine,
     /// Time of the test, or of the start of the recording.
     Date,
-    /// A column as it is.
+    /// A column, unchanged.
     Is(&'static str),
-    /// A column as it is, which a row may lack.
+    /// A column that a row may lack, unchanged.
     Maybe(&'static str),
-    /// A number, 0 where it is missing.
+    /// A number; 0 if it is missing.
     OrZero(&'static str),
-    /// The first column, else the second one.
+    /// The first column, or else the second one.
     Either(&'static str, &'static str),
     /// `True` or `False`.
     Bool(&'static str),
-    /// `True` where a number is larger.
+    /// `True` if a number is larger.
     More(&'static str, i64),
-    /// `True` where the column has this text.
+    /// `True` if the column has this text.
     Equals(&'static str, &'static str),
     /// A word for each text.
     Named(&'static str, &'static [(&'static str, &'static str)]),
-    /// Another cell where a column is true.
+    /// Another cell, if a column is true.
     If(&'static str, &'static Cell),
     /// Another cell in the first row of several, 0 in the others.
     Once(&'static Cell),
@@ -75,14 +75,14 @@ pub(crate) enum Cell {
     Us(&'static str),
     /// The sum of both, in microseconds.
     UsOfBoth(&'static str, &'static str),
-    /// A length of time in nanoseconds as seconds, with four digits.
+    /// A duration in nanoseconds as seconds, with four digits.
     Seconds(&'static str),
-    /// A length of time in nanoseconds as seconds, with all its digits.
+    /// A duration in nanoseconds as seconds, with all its digits.
     S(&'static str),
-    /// A moment in nanoseconds as seconds of the trace: a time, which no locale changes.
+    /// A time in nanoseconds as seconds of the trace: a time, which no locale changes.
     Moment(&'static str),
-    /// The first or last time that a row was seen, in the format that the line names for it, else as seconds
-    /// with four digits.
+    /// The first or last time of a row, in the format that the line names for it, or else as
+    /// seconds with four digits.
     CallTime(&'static str, usize),
     /// Seconds between two times.
     Between(&'static str, &'static str),
@@ -98,7 +98,7 @@ pub(crate) enum Cell {
     Percent(&'static str, &'static str),
     /// Name and id of the process, which are in these columns.
     Process(&'static str, &'static str),
-    /// A path if rows are files, else nothing.
+    /// A path if rows are files, otherwise empty.
     FileAtLevel(&'static str),
     /// The folder of a row: the folder of its path if rows are files.
     FolderAtLevel(&'static str),
@@ -118,29 +118,29 @@ pub(crate) enum Cell {
     Module(&'static str),
     /// Vendor and category of a well-known driver, then [`Cell::Module`].
     Driver(&'static str),
-    /// An exit code, or the name of the error that it is.
+    /// An exit code, or the name of its error.
     ReturnCode(&'static str),
     /// A number, rounded to a whole one, half away from zero.
     Rounded(&'static str),
     /// Facts of all parts of the machine of these kinds, which have one of these names.
     Facts(&'static [&'static str], &'static [&'static str]),
-    /// 1 if the column has a value, else 0.
+    /// 1 if the column has a value, otherwise 0.
     Has(&'static str),
     /// The first column divided by e to the power of the second one.
     Depth(&'static str, &'static str),
     /// Bytes per microsecond, which is MB per second.
     Rate(&'static str, &'static str),
-    /// By how much an event changes the references of an object.
+    /// Change of the references of an object by an event.
     References,
-    /// Seconds that an object lived, 9999 if it still does.
+    /// Lifetime of an object in seconds; 9999 if it has not ended.
     Lifetime,
-    /// A power setting, whose unit the title names.
+    /// A power setting, with its unit in the title.
     Setting(&'static str),
     /// The name of a power scheme.
     SchemeName(&'static str),
     /// Its GUID.
     SchemeGuid(&'static str),
-    /// Nothing: no trace has it.
+    /// Empty: no trace has it.
     Empty,
 }
 
@@ -268,7 +268,7 @@ impl Cell {
 }
 
 impl Row<'_> {
-    /// The value of a column, which every row of the sub command has.
+    /// Returns the value of a column, which every row of the sub command has.
     fn get(&self, name: &str) -> Option<&Value> {
         // Only in debug builds: a column that was renamed is a defect of the tables, which tests find, and no
         // reason to refuse a file to a user.
@@ -286,7 +286,7 @@ impl Row<'_> {
             .unwrap_or_default()
     }
 
-    /// The text of a column, which a row may lack.
+    /// Returns the text of a column, which a row may lack.
     fn maybe(&self, name: &str) -> String {
         self.values
             .get(name)
@@ -304,7 +304,7 @@ impl Row<'_> {
         }
     }
 
-    /// The name of the file that was asked, else of the trace.
+    /// Returns the name of the file that was given, or else of the trace.
     fn file(&self) -> String {
         let path = self
             .trace
@@ -326,7 +326,7 @@ impl Row<'_> {
         )
     }
 
-    /// Levels of folders below the drive that distinguish rows.
+    /// Returns the levels of folders below the drive by which rows are grouped.
     fn level(&self) -> usize {
         let [level, _] = self.words;
         level.parse().unwrap_or(0)
@@ -344,7 +344,7 @@ impl Row<'_> {
         }
     }
 
-    /// Versions of a module; columns that a row lacks count as unknown.
+    /// Returns the versions of a module; columns that a row lacks count as unknown.
     fn module(&self, path: &str) -> String {
         let (text, path) = (|name| self.maybe(name), self.maybe(path));
         let folder = machine::folder(&path, 0);
@@ -379,7 +379,7 @@ impl Row<'_> {
         }
     }
 
-    /// The whole path of the extract.
+    /// Returns the whole path of the extract.
     fn source(&self) -> PathBuf {
         let path = Path::new(self.trace.extract_path.as_deref().unwrap_or_default());
         // One with a root is left as it is, since it may be of another system, where making it absolute would
@@ -406,7 +406,7 @@ impl Row<'_> {
         format!("StackId: {id} {frames}").trim_end().to_owned()
     }
 
-    /// The value of a power setting without a unit; switches are true or false.
+    /// Returns the value of a power setting without a unit; switches are true or false.
     fn setting(&self, guid: &str) -> String {
         let value = self.maybe(guid);
         match value.as_str() {
@@ -431,7 +431,7 @@ impl Row<'_> {
     }
 }
 
-/// The last part of a path of any system.
+/// Returns the last part of a path of any system.
 fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
@@ -440,7 +440,7 @@ fn without_ending(name: &str) -> &str {
     stem(name).unwrap_or_else(|| name.rsplit_once('.').map_or(name, |(stem, _)| stem))
 }
 
-/// As .NET writes it.
+/// Formats a boolean like .NET.
 fn truth(is: bool) -> String {
     if is { "True" } else { "False" }.to_owned()
 }

@@ -10,8 +10,8 @@ use super::Answer;
 
 type Rows<'r, 'i> = Box<dyn Iterator<Item = anyhow::Result<Answer<'r>>> + 'i>;
 
-/// The rows of a sub command in the shape in which ETWAnalyzer writes them, and how many columns the fields
-/// of events need.
+/// Returns the rows of a sub command in the shape of ETWAnalyzer, and the number of columns for the
+/// fields of events.
 pub(crate) fn shaped<'r: 'i, 'i>(
     dump: &str,
     rows: impl Iterator<Item = anyhow::Result<Answer<'r>>> + 'i,
@@ -52,8 +52,8 @@ pub(crate) fn shaped<'r: 'i, 'i>(
     })
 }
 
-/// Rows that stand together become one, with a column for each of them: its name and its value are in these
-/// columns.
+/// Merges adjacent rows into one, with a column for each of them: its name and its value are in
+/// these columns.
 fn turned<'r: 'i, 'i>(
     rows: impl Iterator<Item = anyhow::Result<Answer<'r>>>,
     (name, value): (&str, &str),
@@ -123,7 +123,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Stacks and connections that were written.
+/// Stacks and connections that were already written.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(HashSet<(*const TraceInfo, i64)>);
 

@@ -17,7 +17,8 @@ const DISK_SORTS: Words = &[
     ("flushtime", "flush-time"),
 ];
 
-/// Disks know reads and writes only; any other operation leaves all rows, as in ETWAnalyzer.
+/// Operations of disks: reads and writes only; any other operation keeps all rows, like in
+/// ETWAnalyzer.
 const DISK_OPERATIONS: Words = &[
     ("all", ""),
     ("read", "read"),

@@ -1,4 +1,4 @@
-//! Columns of a table, side by side: each is an array of its own in the file, and rows come one by one.
+//! Columns of a table: each is a separate array in the file, while rows come one by one.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use crate::{Error, Result};
 
-/// Bytes of a column that are held before they go to a temporary file. Most threads have few rows, whose
-/// columns never need one.
+/// Maximum size of a column in memory, in bytes; the rest goes to a temporary file. Most threads
+/// have few rows, whose columns never need one.
 const HELD: usize = 64 << 10;
 
 /// Columns by the names of their arrays.
@@ -25,7 +25,8 @@ struct Column {
 }
 
 impl Columns {
-    /// Columns without rows. `folder` is for temporary files; `None` is the system's.
+    /// Creates columns without rows. `folder` is for temporary files; `None` is the folder of the
+    /// system.
     pub(super) fn new(names: &[&'static str], folder: Option<PathBuf>) -> Self {
         let column = |name: &&'static str| Column {
             name,

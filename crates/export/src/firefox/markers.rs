@@ -21,11 +21,11 @@ pub(super) struct Marker {
     pub(super) name: String,
     /// Its data, as JSON.
     pub(super) data: String,
-    /// Begin, as JSON.
+    /// Start, as JSON.
     pub(super) start: String,
     /// End, as JSON.
     pub(super) end: String,
-    /// 0 for a moment, 1 for a stretch of time, 2 for one without an end.
+    /// 0 for a point in time, 1 for an interval, 2 for an interval without an end.
     pub(super) phase: u8,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn of(item: &Item, scene: &Scene<'_>) -> Option<Marker> {
     })
 }
 
-/// Data with those fields that are there.
+/// Returns data with the fields that have a value.
 fn data<const N: usize>(kind: &str, fields: [(&str, Option<String>); N]) -> String {
     let fields = fields
         .into_iter()

@@ -54,7 +54,7 @@ impl Format for Firefox {
     }
 }
 
-/// The column of samples that says how long their thread ran.
+/// The column of samples with the run time of their thread.
 const CPU_DELTA: &str = "threadCPUDelta";
 
 struct Profile<'o> {
@@ -64,7 +64,7 @@ struct Profile<'o> {
     markers: Columns,
     /// Process ids in the profile, by process key.
     pids: BTreeMap<i64, String>,
-    /// Key of the thread whose rows come.
+    /// Key of the thread whose rows are being written.
     thread: Option<i64>,
     ran: Ran,
     is_first: bool,
@@ -73,11 +73,11 @@ struct Profile<'o> {
 /// The run time of a thread.
 #[derive(Debug, Default, Clone, Copy)]
 struct Ran {
-    /// In slices before the last one.
+    /// Run time in slices before the last one.
     before_ns: i64,
-    /// The last one.
+    /// The last slice.
     slice: (i64, i64),
-    /// Up to the last sample; missing before the first.
+    /// Run time up to the last sample; missing before the first one.
     sampled_ns: Option<i64>,
 }
 
@@ -89,7 +89,7 @@ impl Ran {
         self.slice = (from, to);
     }
 
-    /// Time since the sample before; 0 for the first one.
+    /// Returns the run time since the previous sample; 0 for the first one.
     fn sample(&mut self, at: i64) -> i64 {
         let (from, to) = self.slice;
         // A sample may lie outside of the slice that is known, where switches are missing; then no more than
@@ -179,7 +179,7 @@ impl Profile<'_> {
             .push([stack, milliseconds(at), milliseconds(sample.weight_ns), ran])
     }
 
-    /// Writes the thread whose rows came, if it has any.
+    /// Writes the thread whose rows were added, if it has any.
     fn finish_thread(&mut self, scene: &Scene<'_>) -> Result<()> {
         self.ran = Ran::default();
         if self.samples.is_empty() && self.markers.is_empty() {

@@ -21,7 +21,7 @@ pub(super) struct Tables {
     of_frame: HashMap<i32, usize>,
 }
 
-/// The place of a value in a list, which it is added to if it is new.
+/// Returns the place of a value in a list; adds a new one.
 fn place<T: Clone + Eq + std::hash::Hash>(
     value: &T,
     list: &mut Vec<T>,
@@ -36,7 +36,7 @@ fn place<T: Clone + Eq + std::hash::Hash>(
 }
 
 impl Tables {
-    /// The number of a string.
+    /// Returns the number of a string.
     pub(super) fn string(&mut self, text: &str) -> usize {
         match self.of_string.get(text) {
             Some(place) => *place,
@@ -44,7 +44,7 @@ impl Tables {
         }
     }
 
-    /// The number of a stack of the extract; nothing for one without a frame.
+    /// Returns the number of a stack of the extract; `None` for a stack without a frame.
     pub(super) fn stack(&mut self, stack_id: i32, frames: &TraceFrames) -> Option<usize> {
         // From the innermost frame outward, up to the first known stack.
         let (mut new, mut caller, mut next) = (Vec::new(), None, Some(stack_id));
@@ -151,14 +151,15 @@ impl Tables {
 struct Functions {
     of_frame: Vec<usize>,
     names: Vec<String>,
-    /// Their files, as places in the next.
+    /// Their files, as indices into the next list.
     file_of: Vec<Option<usize>>,
     /// Paths.
     files: Vec<String>,
 }
 
 impl Functions {
-    /// Frames of one method have one function; a file is one, whichever processes have it.
+    /// Returns the functions of frames. Frames of one method have one function; a file is one, in
+    /// all processes.
     fn of(all: &[i32], frames: &TraceFrames) -> Self {
         let (mut functions, mut known, mut paths) =
             (Self::default(), HashMap::new(), HashMap::new());
@@ -186,8 +187,8 @@ fn file_name(path: &str) -> &str {
     path.rsplit(['\\', '/']).next().unwrap_or(path)
 }
 
-/// A file as `Lib`. Its identity on symbol servers is left empty: the names are
-/// in the profile, so that the profiler need not look up any.
+/// Returns a file as `Lib`. Its identity on symbol servers is left empty: the names are in the
+/// profile, so the profiler need not look up any.
 fn library(path: &str) -> String {
     let (name, path) = (text(file_name(path)), text(path));
     format!(
@@ -196,12 +197,12 @@ fn library(path: &str) -> String {
     )
 }
 
-/// A number that may be missing.
+/// Formats a number that may be missing.
 pub(super) fn maybe(number: Option<usize>) -> String {
     number.map_or_else(|| "null".to_owned(), |number| number.to_string())
 }
 
-/// A list of JSON values.
+/// Writes a list of JSON values.
 fn list<T: std::fmt::Display>(out: &mut dyn Write, values: impl Iterator<Item = T>) -> Result<()> {
     out.write_all(b"[").map_err(Error::Write)?;
     for (at, value) in values.enumerate() {
@@ -211,7 +212,7 @@ fn list<T: std::fmt::Display>(out: &mut dyn Write, values: impl Iterator<Item = 
     out.write_all(b"]").map_err(Error::Write)
 }
 
-/// A table of columns that are there as a whole.
+/// A table of complete columns.
 struct Table<'o> {
     out: &'o mut dyn Write,
     is_first: bool,
@@ -237,12 +238,12 @@ impl Table<'_> {
         list(self.out, values)
     }
 
-    /// A column with the same value in each row.
+    /// Writes a column with the same value in each row.
     fn same(&mut self, name: &str, value: &str, rows: usize) -> Result<()> {
         self.column(name, std::iter::repeat_n(value, rows))
     }
 
-    /// Ends the table, and begins the next one.
+    /// Ends the table, and starts the next one.
     fn end(&mut self, rows: usize, next: &str) -> Result<()> {
         write!(self.out, ",\"length\":{rows}}}").map_err(Error::Write)?;
         self.begin(next)

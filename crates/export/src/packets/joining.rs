@@ -15,27 +15,27 @@ pub(super) const START: i64 = 0x4000_0000;
 const END: i64 = 0x8000_0000;
 const SEND: i64 = 0x1_0000_0000;
 const RECEIVE: i64 = 0x2_0000_0000;
-/// Keyword of mobile broadband, whose packets begin with the header of IP.
+/// Keyword of mobile broadband, whose packets start with the header of IP.
 const WIRELESS_WAN: i64 = 0x200;
 const NATIVE_802_11: i64 = 0x1_0000;
 
-/// Bytes of a packet: Wireshark and libpcap refuse longer ones.
+/// Maximum size of a packet in bytes: Wireshark and libpcap refuse longer ones.
 const MAX_PACKET: usize = 262_144;
 
-/// Packets that are not complete. Real traces have one for each processor.
+/// Maximum number of incomplete packets. Real traces have one for each processor.
 const MAX_OPEN: usize = 1024;
 
-/// Parts of one packet have the same processor, interface and direction.
+/// Key of incomplete packets: parts of one packet have the same processor, interface and direction.
 type Key = (i64, String, Link, Option<Direction>);
 
 /// A packet of which some parts were seen.
 struct Open {
     seen: Seen,
-    /// Bytes of all its parts, including those that it has no room for.
+    /// Size of all its parts in bytes, including parts that exceed the maximum.
     length: u64,
 }
 
-/// Packets that are not complete.
+/// Incomplete packets.
 #[derive(Default)]
 pub(super) struct Joining {
     open: HashMap<Key, Open>,
@@ -115,8 +115,8 @@ impl Open {
         self.length += length;
     }
 
-    /// The packet, with the length that it had: the capture may cut packets and does not say so, but their
-    /// headers do.
+    /// Returns the packet with its original length: the capture may cut packets without a mark, but
+    /// their headers have the length.
     fn ended(self, is_complete: bool) -> Seen {
         let Self { mut seen, length } = self;
         let packet = &mut seen.packet;
@@ -143,7 +143,7 @@ impl Open {
 /// Flag of an 802.11 frame whose body is encrypted.
 const PROTECTED: u8 = 0x40;
 
-/// The part that an event has; nothing where a field is missing.
+/// Returns the part in an event; `None` if a field is missing.
 fn part(row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
     let (miniport, lower) = (
         fields.number("MiniportIfIndex")?,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::Result;
 
-/// Event about a component, and about an edge of one.
+/// Event ids for a component, and for an edge of one.
 const COMPONENT: i64 = 20;
 const EDGE: i64 = 90;
 
@@ -72,8 +72,8 @@ ORDER BY ts_ns"
         }
     }
 
-    /// The packet of an event; nothing where its kind of link is none that files of packets have, or a field
-    /// is missing.
+    /// Returns the packet of an event; `None` if packet files do not have its link type, or if a
+    /// field is missing.
     pub(crate) fn packet(&self, row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
         let (component, edge) = (fields.number("ComponentId")?, fields.number("EdgeId")?);
         let mut description = self.components.get(&component).cloned().unwrap_or_default();
@@ -117,7 +117,7 @@ fn link(word: &str) -> Option<Link> {
     }
 }
 
-/// Directions, by their numbers or names.
+/// Parses directions, by their numbers or names.
 fn direction(word: &str) -> Option<Direction> {
     match word {
         "1" | "in" | "3" | "rx" | "5" | "ingress" => Some(Direction::In),

@@ -130,7 +130,7 @@ fn clocks(scene: &Scene<'_>) -> Message {
         .message(packets::CLOCK_SNAPSHOT, &snapshot.number(2, BOOTTIME))
 }
 
-/// A process as `ProcessTree.Process`: its name is the first word of the command line.
+/// Converts a process to `ProcessTree.Process`: its name is the first word of the command line.
 fn in_tree(process: &Process) -> Message {
     let arguments = process
         .command_line
@@ -147,7 +147,7 @@ fn in_tree(process: &Process) -> Message {
         })
 }
 
-/// A thread as `ProcessTree.Thread`.
+/// Converts a thread to `ProcessTree.Thread`.
 fn thread_in_tree(thread: &Thread, scene: &Scene<'_>) -> Message {
     let process = scene.process(Some(thread.thread_key));
     Message::new()
@@ -158,7 +158,7 @@ fn thread_in_tree(thread: &Thread, scene: &Scene<'_>) -> Message {
         })
 }
 
-/// A command line without its first word, which may stand in quotes.
+/// Returns a command line without its first word, which may be in quotes.
 fn arguments(line: &str) -> &str {
     let rest = match line.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"').map_or("", |(_, rest)| rest),

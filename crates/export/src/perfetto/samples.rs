@@ -26,7 +26,7 @@ pub(super) struct Stacks {
     modules: Used,
 }
 
-/// A number of a definition: 0 would be none.
+/// Returns a number of a definition: 0 would mean none.
 fn number(of: i32) -> u64 {
     u64::try_from(of).map_or(0, |of| of + 1)
 }

@@ -12,20 +12,20 @@ use crate::Result;
 use crate::protobuf::Message;
 use crate::timeline::{Left, Ready, Scene, Slice};
 
-/// Processors that the trace processor reads; events of others would end it.
+/// Maximum number of processors that the trace processor reads; events of others would end it.
 const PROCESSORS: i64 = 1024;
 
-/// Wait reasons that Perfetto has a name for; others are written as plain numbers.
+/// Number of wait reasons with a name in Perfetto; others are written as plain numbers.
 const REASONS: i64 = 37;
 
-/// Thread states that Perfetto has a name for.
+/// Number of thread states with a name in Perfetto.
 const STATES: i64 = 8;
 
 /// The last thread on each processor.
 #[derive(Default)]
 pub(super) struct Processors(BTreeMap<i64, Stay>);
 
-/// A slice that was begun, and not ended yet.
+/// A slice that was started, and has not ended yet.
 #[derive(Clone, Copy)]
 struct Stay {
     runner: Runner,
@@ -138,9 +138,9 @@ fn leaving(message: Message, left: Left) -> Message {
         })
 }
 
-/// A thread is made ready. Where a DPC does it, no thread is named that would have: only that a DPC did. The
-/// processor is the one that the thread is switched in on, since extracts do not have the other one, and
-/// Perfetto reads no event without any.
+/// Returns the event of a thread that is made ready. If a DPC does it, no thread is named: only the
+/// DPC. The processor is the one on which the thread is switched in, since extracts do not have the
+/// other one, and Perfetto reads no event without any.
 pub(super) fn ready((at, thread): (i64, Option<i64>), ready: &Ready, scene: &Scene<'_>) -> Message {
     const BY_DPC: u64 = 1;
     let tid = |key| scene.thread(key).map(|thread| id(thread.tid));
@@ -160,7 +160,7 @@ pub(super) fn ready((at, thread): (i64, Option<i64>), ready: &Ready, scene: &Sce
     event(at, cpu, tid(ready.by.thread), 3, &event_of)
 }
 
-/// An event of ETW, alone in its bundle: the trace processor reads the first one of each.
+/// Returns an ETW event, alone in its bundle: the trace processor reads the first one of each.
 fn event(at: i64, cpu: i64, tid: Option<u64>, field: u32, of: &Message) -> Message {
     let event = Message::new()
         .number(1, time(at))

@@ -1,7 +1,7 @@
-//! Operations on disks and files as slices, and marks as instants, on tracks of their own.
+//! Operations on disks and files as slices, and marks as instants, on separate tracks.
 //!
-//! Slices of a track have to lie in each other. Operations overlap as they like, so that each kind has as
-//! many tracks as were under way at once, with one name: Perfetto shows those as one.
+//! Slices of a track have to be nested. Operations overlap freely, so each kind has as many tracks
+//! as were in progress at once, with one name: Perfetto shows those as one.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ impl Tracks {
         MARKS + self.count
     }
 
-    /// A slice. One whose end is not in the trace is begun and not ended.
+    /// Writes a slice. A slice without an end in the trace is started and not ended.
     pub(super) fn operation(
         &mut self,
         packets: &mut Packets<'_>,
@@ -96,7 +96,7 @@ impl Tracks {
         }
     }
 
-    /// A track of the kind that is free from the one moment on, and is taken up to the other.
+    /// Returns a track of the kind that is free at `from`, and reserves it up to `to`.
     fn lane(
         &mut self,
         packets: &mut Packets<'_>,
@@ -142,7 +142,7 @@ fn write(packets: &mut Packets<'_>, at: i64, event: &Message) -> Result<()> {
     )
 }
 
-/// A process as `ProcessDescriptor`.
+/// Converts a process to `ProcessDescriptor`.
 fn described(process: &Process) -> Message {
     Message::new()
         .int(1, process.pid)

@@ -4,11 +4,11 @@
 /// of a large trace are that narrow, so the file would grow with them.
 const NARROW: u32 = 500;
 
-/// Levels of the picture; frames above them are not drawn. Endless recursion would make a picture that no
-/// viewer opens.
+/// Maximum number of levels of the picture; frames above them are not drawn. Endless recursion
+/// would make a picture that no viewer opens.
 const MAX_LEVELS: u32 = 400;
 
-/// The tree of frames, each before those that it called, and these in their order.
+/// The tree of frames, each before its callees, and these in their order.
 #[derive(Debug, Default)]
 pub(super) struct Flames {
     nodes: Vec<Node>,
@@ -17,7 +17,7 @@ pub(super) struct Flames {
     total_ns: i64,
 }
 
-/// A frame with all that it called.
+/// A frame with all its callees.
 #[derive(Debug)]
 struct Node {
     name: u32,
@@ -28,11 +28,11 @@ struct Node {
     own_ns: i64,
 }
 
-/// A frame, or several that are not drawn, as the picture has it.
+/// A drawn item: a frame, or several that are too narrow.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Drawn {
     pub(super) what: What,
-    /// 0 for the outermost frames.
+    /// Level; 0 for the outermost frames.
     pub(super) level: u32,
     /// Left end and width, in thousandths of a pixel.
     pub(super) x: u32,
@@ -134,7 +134,7 @@ impl Flames {
         drawn
     }
 
-    /// Left end and width. Both ends are rounded in the same way, so that neighbours touch.
+    /// Returns left end and width. Both ends are rounded in the same way, so that neighbors touch.
     fn place(&self, node: &Node, room: u32) -> (u32, u32) {
         let at = |ns: i64| {
             // The product exceeds 64 bits where the frames weigh some two hours together.
@@ -161,7 +161,7 @@ fn one(what: What, node: &Node, (x, width): (u32, u32)) -> Drawn {
 }
 
 impl Drawn {
-    /// Takes a narrow neighbour at its right.
+    /// Adds a narrow neighbor at its right.
     fn take(&mut self, node: &Node, (x, width): (u32, u32)) {
         if let What::Rest(count) = &mut self.what {
             *count += 1;

@@ -1,4 +1,4 @@
-//! Rows of several questions, each in the order that is wanted, as one list in that order.
+//! Merges rows of several queries, each in the requested order, into one list in that order.
 
 use super::{Item, Order};
 use crate::Result;
@@ -6,7 +6,7 @@ use crate::Result;
 /// Batches of items, in ascending order.
 pub(super) type Batches = Box<dyn Iterator<Item = Result<Vec<Item>>>>;
 
-/// The items of a question.
+/// The items of a query.
 struct Source {
     batches: Batches,
     items: std::vec::IntoIter<Item>,
@@ -26,8 +26,8 @@ impl Source {
     }
 }
 
-/// Hands all items on in the order; equal ones in the order of their questions. One batch of each question is
-/// held.
+/// Passes all items on in the order; equal ones in the order of their queries. One batch of each
+/// query is held.
 ///
 /// # Errors
 /// A question fails, or who takes the items does.

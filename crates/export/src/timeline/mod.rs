@@ -24,15 +24,15 @@ use crate::Result;
 pub(crate) struct Asked<'a> {
     /// Name of the export.
     pub(crate) name: &'a str,
-    /// The processes that are exported.
+    /// The exported processes.
     pub(crate) processes: &'a ProcessQuery,
     /// Stack tags: only items whose stack has one of them, and marks.
     pub(crate) tags: &'a TagQuery,
-    /// The part of the trace, in nanoseconds.
+    /// The exported range, in nanoseconds.
     pub(crate) time: Range,
 }
 
-/// The order in which a format takes items.
+/// The order of items for a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// All items by time.
@@ -43,7 +43,7 @@ pub enum Order {
 
 /// A consumer of the items of a timeline.
 pub trait Timeline {
-    /// The order in which it takes items.
+    /// Returns the order of its items.
     fn order(&self) -> Order;
 
     /// Writes the start of the file, before the first item.
@@ -65,12 +65,12 @@ pub trait Timeline {
     fn end(self: Box<Self>, scene: &Scene<'_>) -> Result<()>;
 }
 
-/// Something that happened.
+/// An item of a timeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// Its time, or its start.
     pub time_ns: i64,
-    /// Key of its thread; missing where no thread is known.
+    /// Key of its thread; missing if the thread is not known.
     pub thread: Option<i64>,
     /// Its kind and data.
     pub what: What,
@@ -83,7 +83,7 @@ pub enum What {
     Slice(Slice),
     /// A thread waited.
     Wait(Wait),
-    /// A thread could have run and had no processor.
+    /// A thread was ready, without a processor.
     Ready(Ready),
     /// A CPU sample.
     Sample(Sample),
@@ -103,7 +103,7 @@ pub struct Slice {
     pub cpu: i64,
     /// Its end, or the end of the exported range.
     pub end_ns: i64,
-    /// Priority with which the thread was switched in.
+    /// Priority of the thread at its switch-in.
     pub priority: Option<i64>,
     /// Its switch-out; missing if that is not in the exported range.
     pub left: Option<Left>,
@@ -112,7 +112,7 @@ pub struct Slice {
 /// The switch-out of a thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Its state from then on: number of `KTHREAD_STATE`.
+    /// Its new state: number of `KTHREAD_STATE`.
     pub state: i64,
     /// Its wait reason: number of `KWAIT_REASON`.
     pub reason: Option<i64>,
@@ -120,7 +120,7 @@ pub struct Left {
     pub is_user: Option<bool>,
 }
 
-/// A wait, up to when the thread was made ready.
+/// A wait, up to the time at which the thread was made ready.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Wait {
     /// Time at which the thread was made ready; missing if it still waited at the end.
@@ -131,7 +131,7 @@ pub struct Wait {
     pub by: Readying,
 }
 
-/// Time from when a thread was made ready, or preempted, to its switch-in.
+/// The interval from the time at which a thread was made ready, or preempted, to its switch-in.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ready {
     /// Switch-in; missing if there was none.
@@ -143,14 +143,14 @@ pub struct Ready {
     pub is_event: bool,
     /// The thread or DPC that made it ready.
     pub by: Readying,
-    /// Number of the reason why its priority was adjusted.
+    /// Number of the reason for the adjustment of its priority.
     pub adjust_reason: Option<i64>,
 }
 
 /// The cause of a thread becoming ready.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Readying {
-    /// Key of the thread that ran there; missing where it is not known, and for a DPC, which only
+    /// Key of the thread that ran there; missing if it is not known, and for a DPC, which only
     /// interrupted it.
     pub thread: Option<i64>,
     /// True if it was a DPC.
@@ -174,7 +174,7 @@ pub struct Sample {
 pub struct Io {
     /// True for a disk, false for a file.
     pub is_disk: bool,
-    /// `read`, `write` and others, as in the tables.
+    /// Operation: `read`, `write` and others, as in the tables.
     pub operation: String,
     /// End; missing if it is not in the trace.
     pub end_ns: Option<i64>,
@@ -182,7 +182,7 @@ pub struct Io {
     pub path: Option<String>,
     /// Position.
     pub offset_bytes: Option<i64>,
-    /// Bytes: of a disk those moved, of a file those asked for.
+    /// Bytes: moved ones of a disk, requested ones of a file.
     pub size_bytes: Option<i64>,
     /// Number of the disk.
     pub disk: Option<i64>,
@@ -196,7 +196,7 @@ impl Io {
         format!("{} {}", self.kind(), self.operation)
     }
 
-    /// `Disk` or `File`.
+    /// Returns `Disk` or `File`.
     pub(crate) const fn kind(&self) -> &'static str {
         if self.is_disk { "Disk" } else { "File" }
     }
@@ -205,23 +205,23 @@ impl Io {
 /// Numbers of written items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimelineSums {
-    /// Processes.
+    /// Number of processes.
     pub processes: usize,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Scheduling slices.
+    /// Number of scheduling slices.
     pub slices: u64,
     /// Duration of all slices together, in nanoseconds.
     pub run_ns: i64,
-    /// Waits.
+    /// Number of waits.
     pub waits: u64,
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// The time that the samples stand for, in nanoseconds.
+    /// Time that the samples represent, in nanoseconds.
     pub cpu_ns: i64,
-    /// Operations on disks and files.
+    /// Number of operations on disks and files.
     pub operations: u64,
-    /// Marks.
+    /// Number of marks.
     pub marks: u64,
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::TimelineSums;
 
 impl TimelineSums {
-    /// For machines: the file, and sums in units that their names have.
+    /// Returns JSON of the file, with sums in the units that their names have.
     #[must_use]
     pub fn json(&self, file: &str) -> Value {
         json!({"file": file, "processes": self.processes, "threads": self.threads, "slices": self.slices,

@@ -1,4 +1,4 @@
-//! Asks for a timeline and hands it to a format.
+//! Queries a timeline and passes it to a format.
 
 use etwkit_query::Session;
 use etwkit_query::dump::Error::NeedsRows;
@@ -11,7 +11,7 @@ use etwkit_query::range::Range;
 use super::{Asked, Scene, Timeline, TimelineSums, merge, rows, sql};
 use crate::Result;
 
-/// Tables with a row for each event, which an extract of sums does without.
+/// Tables with a row for each event, which an extract of sums lacks.
 const TABLES: [&str; 4] = ["context_switch", "cpu_sample", "disk_io", "file_io"];
 
 /// Queries the extract and writes the answer. Memory grows with processes, threads and distinct

@@ -1,4 +1,4 @@
-//! Rows of the questions, as items.
+//! Converts rows of the queries to items.
 
 use etwkit_query::Session;
 use etwkit_query::dump::FromRows;
@@ -72,7 +72,7 @@ etwkit_query::declare! {
     }
 }
 
-/// Asks one question; its rows are read while they are taken.
+/// Runs one query; its rows are read while they are taken.
 fn question<R: FromRows + 'static>(
     session: &Session,
     sql: &str,

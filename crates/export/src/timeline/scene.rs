@@ -68,7 +68,7 @@ etwkit_query::declare! {
 }
 
 impl<'s> Scene<'s> {
-    /// Asks which processes and threads there are.
+    /// Queries the processes and threads.
     ///
     /// # Errors
     /// The query fails.
@@ -100,24 +100,24 @@ impl<'s> Scene<'s> {
         })
     }
 
-    /// The threads that are exported.
+    /// Returns the threads that are exported.
     pub fn chosen(&self) -> impl Iterator<Item = &Thread> {
         self.threads.values().filter(|thread| thread.is_chosen)
     }
 
-    /// A thread by its key.
+    /// Returns a thread by its key.
     #[must_use]
     pub fn thread(&self, key: Option<i64>) -> Option<&Thread> {
         self.threads.get(&key?)
     }
 
-    /// The process of a thread, if both are known.
+    /// Returns the process of a thread, if both are known.
     #[must_use]
     pub fn process(&self, thread: Option<i64>) -> Option<&Process> {
         self.processes.get(&self.thread(thread)?.process_key?)
     }
 
-    /// A thread for people: `4711 of cmd.exe (4704)`.
+    /// Returns a thread for people: `4711 of cmd.exe (4704)`.
     #[must_use]
     pub fn thread_label(&self, key: Option<i64>) -> Option<String> {
         let thread = self.thread(key)?;

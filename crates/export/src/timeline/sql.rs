@@ -11,7 +11,7 @@ pub(super) const ABOUT: &str = "SELECT CAST(start_utc AS BIGINT) AS start_unix_u
 pub(super) const INTERVAL: &str =
     "SELECT min(weight_ns) AS sampling_ns FROM cpu_sample WHERE NOT is_idle AND weight_ns > 0";
 
-/// The condition that the process `p` is exported: never the idle one.
+/// Returns the condition that the process `p` is exported: never the idle one.
 fn chosen(asked: Asked<'_>) -> String {
     let mut all = asked.processes.conditions();
     all.push("coalesce(p.pid, -1) <> 0".to_owned());
@@ -19,7 +19,7 @@ fn chosen(asked: Asked<'_>) -> String {
     format!("coalesce({}, FALSE)", all.join(" AND "))
 }
 
-/// The condition that something of the process `p` with a stack is exported.
+/// Returns the condition that an item of the process `p` with a stack is exported.
 fn chosen_stack(asked: Asked<'_>, stack: &str) -> String {
     let tagged = asked
         .tags
@@ -28,7 +28,7 @@ fn chosen_stack(asked: Asked<'_>, stack: &str) -> String {
     format!("{}{}", chosen(asked), tagged.unwrap_or_default())
 }
 
-/// The condition that something lived in the part of the trace.
+/// Returns the condition that a process or thread lived in the range of the trace.
 fn lived(of: &str, (a, b): (i64, i64)) -> String {
     format!("coalesce({of}.start_ns, {a}) <= {b} AND coalesce({of}.stop_ns, {b}) >= {a}")
 }
@@ -47,7 +47,7 @@ LEFT JOIN (SELECT process_key, min(thread_key) AS first_key FROM thread GROUP BY
     )
 }
 
-/// The processes that are exported.
+/// Returns the processes that are exported.
 pub(super) fn choices(asked: Asked<'_>) -> String {
     format!(
         "SELECT p.process_key, p.pid, p.name AS process, count(t.thread_key) AS threads
@@ -81,9 +81,10 @@ fn sorted(select: &str, order: Order, then: &str) -> String {
     format!("{select}\nORDER BY {by}, {then}")
 }
 
-/// Scheduling slices. How a slice ended is in the next row of its thread, which counts only if its wait
-/// begins at the moment in which the slice ended: where events are missing, the next row is about a later
-/// switch-out. Formats that take items by time show processors, and need the slices of everybody for that.
+/// Returns the SQL of scheduling slices. The end of a slice is in the next row of its thread, which
+/// counts only if its wait starts at the time at which the slice ended: if events are missing, the
+/// next row is about a later switch-out. Formats that take items by time show processors, and need
+/// the slices of all threads for that.
 pub(super) fn slices(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let chosen = chosen_stack(asked, "s.stack_id");
@@ -126,7 +127,7 @@ WHERE s.run_ns IS NOT NULL AND s.cpu IS NOT NULL AND s.from_ns <= {b} AND s.to_n
     sorted(&select, order, "cpu, end_ns")
 }
 
-/// Waits; those that were still open at the end of the trace have no end.
+/// Returns the SQL of waits; waits that were still open at the end of the trace have no end.
 pub(super) fn waits(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
@@ -173,7 +174,7 @@ WHERE NOT s.is_idle AND s.ts_ns BETWEEN {a} AND {b} AND {}",
     sorted(&select, order, "cpu, stack_id, weight_ns")
 }
 
-/// Operations of disks.
+/// Returns the SQL of disk operations.
 pub(super) fn disk_operations(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
@@ -191,7 +192,8 @@ WHERE d.complete_ns >= {a} AND d.init_ns <= {b} AND {}",
     )
 }
 
-/// Operations of files. Of one whose start is not in the trace only the moment of its end is known.
+/// Returns the SQL of file operations. For an operation whose start is not in the trace only the
+/// time of its end is known.
 pub(super) fn file_operations(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(

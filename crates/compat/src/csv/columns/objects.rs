@@ -58,7 +58,7 @@ pub(crate) const VIRTUAL_ALLOC: Columns = &[
     ("MaxCommitSizeInBytes", Is("max_commit_bytes")),
 ];
 
-/// One row for each commit that was not given back.
+/// One row for each commit that was not released.
 pub(crate) const ALLOCATION: Columns = &[
     ("StackIdx", Is("stack_id")),
     ("Stack", Is("stack")),

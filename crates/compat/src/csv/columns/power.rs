@@ -1,4 +1,4 @@
-//! Power settings: one row for each moment at which they are known. Settings are found by their GUIDs.
+//! Power settings: one row for each snapshot. Settings are found by their GUIDs.
 
 use super::Columns;
 use crate::csv::cell::Cell::*;
