@@ -161,7 +161,7 @@ impl ChainRequest {
     }
 
     fn effective(&self) -> WaitRequest {
-        // Chains are of waits; a preempted thread has none, however long it was ready.
+        // Chains are of waits; a preempted thread has none, even after a long ready time.
         let mut waits = WaitRequest {
             by: WaitBy::Process,
             only_waits: true,
@@ -219,7 +219,8 @@ fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
     let mut all: Vec<Range> = waits
         .iter()
         .map(|wait| {
-            // An open wait needs the switches up to the end of the trace: its root is looked for there.
+            // An open wait needs the switches up to the end of the trace: its root is searched for
+            // there.
             let known = wait.readied_ns.or(wait.in_ns).unwrap_or(ends.end_ns);
             Range {
                 min: wait.start_ns,
@@ -227,7 +228,7 @@ fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
             }
         })
         .collect();
-    // Parts that overlap become one, so that no context switch is read and held twice.
+    // Overlapping ranges become one, so that no context switch is read and held twice.
     all.sort_unstable_by_key(|part| (part.min, part.max));
     all.dedup_by(|next, kept| {
         let touches = next.min <= kept.max;
@@ -379,8 +380,8 @@ impl Walker<'_> {
             // Only time in which every thread of the chain so far was waiting counts: earlier
             // activity of the next thread delayed none of them.
             since = since.max(from);
-            // The idle thread makes nothing ready by itself; a DPC that interrupted it did, even where no
-            // flag says so.
+            // The idle thread makes nothing ready by itself; a DPC that interrupted it did, even if
+            // no flag marks it.
             if slice.is_by_dpc() || self.known.threads.is_idle(slice.by) {
                 break End::Dpc(roots.add(thread, &slice, &self.slices, &self.known.threads));
             }
@@ -445,7 +446,7 @@ impl Walker<'_> {
             .of(thread)
             .get(self.slices.position(thread, since)..)
             .unwrap_or_default();
-        // A wait that ends after `to` cannot be why the thread acted at `to`.
+        // A wait that ends after `to` cannot be the reason for activity at `to`.
         let in_time = all
             .iter()
             .take_while(move |slice| slice.last_out().is_none_or(|out| out < to));
@@ -459,7 +460,8 @@ impl Walker<'_> {
     fn link(&self, thread: i32, slice: &Slice) -> ChainRow {
         let readying = self.known.threads.get(slice.by);
         let stack = |id: i32| (id != NONE).then_some(i64::from(id));
-        // A thread that a DPC only interrupted has its own business, which says nothing about this wait.
+        // A thread that a DPC only interrupted does its own work, which is not related to this
+        // wait.
         let is_thread =
             slice.by != NONE && !slice.is_by_dpc() && !self.known.threads.is_idle(slice.by);
         let meanwhile = slice.wait().filter(|_| is_thread);
@@ -516,7 +518,7 @@ impl Walker<'_> {
             kind: kind.name().to_owned(),
             ..ChainRow::default()
         };
-        // A transfer explains the wait; the DPC that completed it only delivered the news.
+        // A transfer explains the wait; the DPC that completed it is only the messenger.
         if let Some(transfer) = transfer {
             return ChainRow {
                 start_ns: Some(transfer.init_ns),

@@ -179,8 +179,8 @@ impl Roots {
                 wait.dpcs.push(dpc.clone())
             });
         })?;
-        // The time stamp of a transfer is taken elsewhere in the DPC, before or after the thread is made
-        // ready.
+        // The time stamp of a transfer is taken elsewhere in the DPC, before or after the thread is
+        // made ready.
         each_transfer(
             session,
             first.saturating_sub(NEAR_NS),
@@ -267,7 +267,7 @@ impl Pending {
             }
         };
         let cpu = fitting.first()?.cpu;
-        // If several processors remain, nothing says which of them it was: no answer is better than a guess.
+        // If several processors remain, the right one is unknown: no answer is better than a guess.
         if fitting.iter().any(|dpc| dpc.cpu != cpu) {
             return None;
         }

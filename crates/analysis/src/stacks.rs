@@ -86,7 +86,8 @@ impl StackText {
         let Some((trace, frames)) = self.frames_of(stack_id) else {
             return Vec::new();
         };
-        // A stack that is all plumbing is shown from its inner end: anything is better than an empty line.
+        // A stack without other frames is shown from its inner end: anything is better than an
+        // empty line.
         let first = frames
             .iter()
             .position(|frame| !is_plumbing(trace, *frame))

@@ -114,7 +114,7 @@ fn each_piece(
         .get(slices.position(thread_key, from)..)
         .unwrap_or_default()
     {
-        // Slices are in the order of time: none after this one reaches into the part.
+        // Slices are in order of time: none after this one reaches into the range.
         if slice
             .last_out()
             .or(slice.begin())
@@ -124,7 +124,7 @@ fn each_piece(
         }
         line.slice(slice, end_ns);
     }
-    // Pieces cover the whole part, so that their lengths add up to its length.
+    // Pieces cover the whole range, so that their lengths add up to its length.
     line.add(State::Unknown, to, None);
 }
 
@@ -168,8 +168,8 @@ impl ThreadLine<'_> {
             }
         }
         if let Some(begin) = begin {
-            // Empty where the slice says how the thread came to run; otherwise the switch-out before it was
-            // not recorded.
+            // Empty if the slice has the event that made the thread run; otherwise the switch-out
+            // before it was not recorded.
             self.add(State::Unknown, begin, None);
             self.add(State::Running, slice.end().unwrap_or(begin), Some(slice));
         }

@@ -23,8 +23,8 @@ etwkit_query::declare! {
 impl TraceEnds {
     /// Queries an extract; both are 0 if it does not have them.
     pub(crate) fn ask(session: &Session) -> Result<Self> {
-        // An extract of a part has a range. Other sessions in the same files may start before the kernel
-        // logger and go on after it, when nothing is known about threads.
+        // An extract of a range has one. Other sessions in the same files may start before the
+        // kernel logger and continue after it, when the states of threads are unknown.
         let sql = "SELECT greatest(coalesce(range_start_ns, 0), coalesce(kernel_start_ns, 0)) AS start_ns,
   least(coalesce(range_end_ns, duration_ns), coalesce(kernel_end_ns, duration_ns)) AS end_ns FROM trace";
         Ok(ask(session, sql)?.into_iter().next().unwrap_or_default())
@@ -59,7 +59,7 @@ pub(crate) fn check(session: &Session) -> Result<()> {
     if readied.iter().any(|count| count.rows > 0) {
         return Ok(());
     }
-    // Where nothing ever waited, nothing had to be made ready.
+    // Without any wait, no thread had to be made ready.
     let waited: Vec<Count> = ask(
         session,
         "SELECT count(*) AS rows FROM (SELECT in_ns FROM context_switch WHERE in_ns IS NOT NULL AND prev_state IN (5, 8, 9) LIMIT 1)",

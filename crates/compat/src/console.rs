@@ -122,7 +122,7 @@ fn fits_patterns(query: &str, file: &Path) -> bool {
         filters.push(format!("{sign}{filter}"));
     }
     let has_positive = |filters: &[String]| filters.iter().any(|filter| !filter.starts_with('!'));
-    // A query of nothing but exclusions means all other files.
+    // A query that only excludes means all other files.
     let only_excludes = query.split(';').all(|part| part.trim().starts_with('!'));
     (only_excludes || has_positive(&filters))
         && files::fits(&TextFilter::parse(&filters.join(";")), file)

@@ -71,7 +71,7 @@ fn of_extract(native: &Native, extract: &Path) -> Vec<Step> {
             .into_iter()
             .chain(named)
             .collect();
-        // The profile is written with the names that exist, whether new ones were found or not.
+        // The profile is written with the existing names, whether or not new ones were found.
         steps.push(Step {
             decides: false,
             ..Step::new(line)

@@ -78,7 +78,7 @@ fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)>
     // The word after `-dump` goes first: values of other switches can be words that name a sub
     // command.
     let behind = at.and_then(|at| Some((at, tables::dump(words.get(at)?)?)));
-    // A sub command may stand anywhere in the line.
+    // A sub command may be anywhere in the line.
     let found = behind.or_else(|| {
         words
             .iter()
@@ -122,8 +122,8 @@ fn defaults(dump: &Dump, native: &mut Native) {
     if dump.native == "cpu" && !has(native, "--sort-by") {
         pair(native, "--sort-by", "cpu");
     }
-    // There the I/O of a file belongs to all processes that used it. Where no option depends on processes,
-    // `--shared` is left out, since several extracts can be asked together without it.
+    // There the I/O of a file belongs to all processes that used it. If no option depends on
+    // processes, `--shared` is left out, since several extracts can be queried together without it.
     let by_process = [
         "--process",
         "--cmdline",
@@ -137,7 +137,7 @@ fn defaults(dump: &Dump, native: &mut Native) {
     if dump.native == "disk" && by_process.iter().any(|option| has(native, option)) {
         native.push("--shared".into());
     }
-    // It lists methods of the idle process, and leaves that process out only where it lists sums.
+    // It lists methods of the idle process, and excludes that process only in sums.
     let methods = ["--methods", "--top-methods", "--stack-tags"];
     if dump.native == "cpu" && methods.iter().any(|option| has(native, option)) {
         native.push("--idle".into());
@@ -166,7 +166,7 @@ fn last_of_each(native: &mut Native) {
 fn similar(name: &str) -> String {
     let begins =
         |known: &&str| known.starts_with(name) || (known.len() > 2 && name.starts_with(known));
-    // The longest one that begins the same says most.
+    // The longest common prefix is the best suggestion.
     let found = tables::KNOWN
         .split_whitespace()
         .filter(begins)

@@ -121,7 +121,8 @@ pub(crate) fn extracts(queries: &[String], is_recursive: bool) -> anyhow::Result
             dated.push((start(&path), path));
         }
     }
-    // Traces without an extract show their start only when they are read: they come last.
+    // The start of a trace without an extract is known only after reading it: such traces come
+    // last.
     dated.sort_by_key(|(start, _)| start.unwrap_or(i64::MAX));
     Ok(dated.into_iter().map(|(_, path)| path).collect())
 }
@@ -180,8 +181,8 @@ fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
         list(&path, is_recursive, &mut found)?;
         return Ok(found);
     }
-    // A name without folder and wildcards may be a part of names: `win10` means all of this folder that have
-    // it.
+    // A name without folder and wildcards may be a part of names: `win10` means all files of this
+    // folder with it in their names.
     if !query.contains(['\\', '/', ':']) {
         let part = query.to_lowercase();
         let mut found = Vec::new();

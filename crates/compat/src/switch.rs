@@ -66,7 +66,8 @@ impl Switch {
             To::Text(option) => pair(native, option, &line.required(name)?),
             To::Number(option) => pair(native, option, &point(&line.required(name)?)),
             To::Maybe(option) => match line.value() {
-                // Joined with `=`, so that a value that begins with a dash is not taken for an option.
+                // Joined with `=`, so that a value that starts with a dash is not taken for an
+                // option.
                 Some(value) => native.push(format!("{option}={value}").into()),
                 None => native.push(option.into()),
             },
@@ -220,7 +221,7 @@ pub(crate) fn range_in(
     native: &mut Native,
 ) -> anyhow::Result<()> {
     let range = range(name, line)?;
-    // Only bare numbers get the unit; one that is written stays.
+    // Only bare numbers get the unit; a written unit stays.
     let with_unit = |number: &str| match number.ends_with(|c: char| c.is_ascii_digit() || c == '.')
     {
         true if !number.is_empty() => format!("{number}{unit}"),

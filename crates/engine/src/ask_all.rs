@@ -9,7 +9,7 @@ use crate::ask::left_out;
 use crate::{Asked, Asking, Engine, Error, Result, gaps};
 
 /// Maximum number of extracts of one question about all of them.
-// Each keeps a file open for every table that was asked, and systems limit the files of a process.
+// Each keeps a file open for every queried table, and systems limit the files of a process.
 const MOST: usize = 4096;
 
 impl Engine {

@@ -323,8 +323,8 @@ fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
             extracts.push((asked, size(&path), path));
         }
     }
-    // By time, and extracts of the same time by size and path, so that it does not depend on the order of the
-    // folder which of them goes.
+    // By time, and extracts of the same time by size and path, so that the choice does not depend
+    // on the order of the folder.
     extracts.sort();
     let mut total: u64 = extracts.iter().map(|(_, bytes, _)| bytes).sum();
     for (_, bytes, path) in extracts.iter().filter(|(.., path)| path != keep) {

@@ -45,7 +45,7 @@ impl Gaps {
     }
 
     fn new<'d>(trace: &str, rows: impl Iterator<Item = (&'d str, i64, &'d str)>) -> Self {
-        // Some diagnostics are only worth knowing; those in the list make answers incomplete.
+        // Some diagnostics are only informative; the ones in the list make answers incomplete.
         let lost = rows.filter_map(|(kind, count, message)| {
             let (_, what) = INCOMPLETE.iter().find(|(known, _)| *known == kind)?;
             let words = if what.is_empty() {
@@ -116,7 +116,7 @@ impl Gaps {
     #[must_use]
     pub fn words(&self) -> String {
         let is_cut = self.lost.iter().any(|(kind, ..)| kind == "cut_short");
-        // Where a trace is cut short, that its last buffer is not whole goes without saying.
+        // If a trace is cut short, its incomplete last buffer is implied.
         let shown = self
             .lost
             .iter()

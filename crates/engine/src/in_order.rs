@@ -54,7 +54,8 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
             while let Some(result) = waiting.remove(&wanted) {
                 wanted += 1;
                 if let Err(error) = take(result) {
-                    // Workers that wait at the gate are let go; they see that nothing more is taken.
+                    // Workers that wait at the gate are released; they see that nothing more is
+                    // taken.
                     taken.set(usize::MAX);
                     return Err(error);
                 }

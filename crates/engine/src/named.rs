@@ -56,7 +56,7 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
         match found {
             Meaning::Path(path, place) if wanted != Wanted::Session && is_folder(&path) => {
                 let mut inside = recordings(std::slice::from_ref(&path), recursive)?;
-                // Names of recordings carry their time. Where there is none, and where two are of the same
+                // Names of recordings contain their time. Without one, and for two of the same
                 // time, the name decides, so that the order is the same on every file system.
                 inside.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
                 let inside = inside
@@ -144,7 +144,7 @@ struct Named {
 impl Named {
     /// Adds a path. One that a user names twice stays twice, for callers that refuse it.
     fn add(&mut self, path: PathBuf, is_found: bool) {
-        // Two words may lead to one file by different paths, through links or `..`.
+        // Two arguments may lead to one file by different paths, through links or `..`.
         let place = path.canonicalize().unwrap_or_else(|_| path.clone());
         match self.seen.get(&place) {
             Some(was_found) if is_found || *was_found => {}
@@ -191,7 +191,7 @@ fn read(words: &[PathBuf]) -> Result<Vec<Meaning>> {
 /// Returns the meaning of an argument, or of a line of a list; `place` is its position for
 /// messages.
 fn one(word: &Path, place: String) -> Result<Meaning> {
-    // A file can have any name, also one with signs of a pattern.
+    // A file can have any name, even one with characters of a pattern.
     if word.symlink_metadata().is_ok() {
         return Ok(Meaning::Path(word.to_owned(), place));
     }

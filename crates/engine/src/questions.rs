@@ -90,7 +90,7 @@ impl Engine {
             });
         }
         let (mut asking, mut notes) = (asking.clone(), Vec::new());
-        // Archives first: each extract in them gets an answer, and the tags below, of its own.
+        // Archives first: each extract in them gets its own answer, and the tags below.
         let extracts = self.unpacked(&asking, extracts.into(), &mut notes)?;
         request.read_files(&DiskFiles)?;
         self.prepare(&mut asking, &extracts, request, &mut notes)?;

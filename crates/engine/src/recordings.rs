@@ -115,7 +115,7 @@ fn add(path: &Path, found: &mut FilesByTime) -> Result<()> {
         performed_at,
     });
     if is_json {
-        // An extract of ours has more in it than one of ETWAnalyzer, and is not replaced by it.
+        // Our own extract has more data than one of ETWAnalyzer, and is not replaced by it.
         file.extract.get_or_insert_with(|| path.to_owned());
     } else if is_extract {
         (file.extract, file.performed_at) = (Some(path.to_owned()), performed_at);

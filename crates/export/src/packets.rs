@@ -188,8 +188,8 @@ pub(crate) fn find<'s>(
         };
         return Err(missing.of(session).into());
     }
-    // Only the count above is of the whole trace: where processes or a range are chosen and have no packets,
-    // the file is empty, and nothing is said to be missing from the recording.
+    // Only the count above is for the whole trace: if the chosen processes or range have no
+    // packets, the file is empty, without a hint that the recording lacks them.
     let mut conditions = vec![events];
     // Parts of one packet may have the same time. The first part sorts before the others, which are
     // left out without a first part before them.
@@ -279,8 +279,8 @@ impl Out<'_> {
             self.sums.left_out += 1;
             return Ok(());
         };
-        // An interface of a file has one kind of link. Where a trace has packets of two kinds for one name,
-        // they become two interfaces.
+        // An interface of a file has one link type. If a trace has packets of two types for one
+        // name, they become two interfaces.
         let key = (interface.name.clone(), interface.link);
         let number = match self.interfaces.get(&key) {
             Some(number) => *number,

@@ -228,7 +228,7 @@ impl Messages<'_> {
                 .number(field::mapping::ID, id)
                 .number(field::mapping::FILENAME, self.texts.number(file))
                 .number(field::mapping::BUILD_ID, self.texts.number(build_id))
-                // All names that there are: nothing is to be looked for.
+                // All existing names: none has to be looked up.
                 .number(field::mapping::HAS_FUNCTIONS, 1);
             self.write(field::profile::MAPPING, &mapping)?;
         }

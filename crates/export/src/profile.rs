@@ -331,7 +331,7 @@ impl ExportRequest {
             ));
         }
         if self.thread_roots {
-            // Two blanks, as other converters of ETW traces write it.
+            // Two blanks, like other converters of ETW traces.
             labels.push(format!("Thread  {} - Process {}", id(row.tid), id(row.pid)));
         }
         labels

@@ -197,8 +197,8 @@ impl<'f> Stacks<'f> {
             }
             node
         };
-        // Both are brought to one depth, then up together to where they part: names are compared once, and no
-        // path is made.
+        // Both are brought to one depth, then up together to their last common node: names are
+        // compared once, and no path is built.
         let mut pair = (
             lift(a, depth_a.saturating_sub(depth_b)),
             lift(b, depth_b.saturating_sub(depth_a)),

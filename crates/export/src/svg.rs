@@ -210,7 +210,7 @@ impl Picture<'_> {
             escaped(&title),
             FRAME - 1
         )?;
-        // Two pixels stay free at each side, so that names of neighbours do not run into each other.
+        // Two pixels stay free at each side, so that names of neighbors do not run into each other.
         let text = cut(&name, frame.width.saturating_sub(4000));
         if !text.is_empty() {
             let (x, y) = (pixels(MARGIN * 1000 + frame.x + 2000), y + 12);
@@ -238,7 +238,8 @@ fn modules(flames: &Flames, names: &Names) -> Vec<(String, i64)> {
         .map(|(name, ns)| (name.to_owned(), ns))
         .collect();
     sums.retain(|(_, ns)| *ns > 0);
-    // By name where sums are equal: the map has no order, and the picture has to be the same in every run.
+    // By name if sums are equal: the map has no order, and the picture has to be the same in every
+    // run.
     sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     sums.truncate(MAX_MODULES);
     sums
@@ -306,7 +307,7 @@ fn cut(text: &str, width: u32) -> String {
     if columns(text) <= room {
         return text.to_owned();
     }
-    // Fewer letters than four do not say which function it is; the title of the frame does.
+    // Fewer than four letters do not identify a function; the title of the frame does.
     if room < 4 {
         return String::new();
     }

@@ -14,8 +14,8 @@ use crate::stop::Stop;
 use crate::{Cancel, Error, Result, error};
 
 /// Batches that wait for the reader before the engine pauses.
-// Two keep reader and engine busy at the same time; more would only fill memory with rows that a slow reader
-// has not asked for.
+// Two keep reader and engine busy at the same time; more would only fill memory with rows that a
+// slow reader has not requested.
 const BUFFERED_BATCHES: usize = 2;
 
 /// Rows of an answer, by batch, in their order. Computing them goes on while they are read, a few batches
@@ -69,8 +69,8 @@ impl Answer {
                     Ok(Some(Ok(batch))) => Ok(batch),
                     Ok(Some(Err(e))) => {
                         let known = error::from_execution(&e);
-                        // A file is looked through only where the engine's own error does not name one
-                        // already: that reads all columns.
+                        // A file is searched only if the engine's own error does not already name
+                        // one: the search reads all columns.
                         let found =
                             if error::may_be_damage(&e) && !matches!(known, Error::Extract(_)) {
                                 damage()

@@ -191,7 +191,7 @@ impl Tables {
         } else {
             name
         };
-        // Both names are one table of the extract; only one of them gets the names that rules give.
+        // Both names are one table of the extract; only one of them gets the names from rules.
         let table = self.declared.get(name)?.clone();
         match &self.names {
             Some(rules) if is_process => {

@@ -128,7 +128,7 @@ impl Error {
             Self::TooMuch { .. } => Some(
                 "ask for fewer rows: some processes, a part of the trace, without details; `etwkit sql` writes answers of any size",
             ),
-            // The error of the system below has a hint of its own.
+            // The error of the system below has its own hint.
             Self::Write(_) => None,
             Self::Cancelled => Some("ask again"),
             Self::Failed { message } => Some(hints::of_execution(message)),

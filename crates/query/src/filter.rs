@@ -314,7 +314,7 @@ mod tests {
             ("cmd;!1234", Some("cmd.exe"), Some(1234), false),
             ("cmd;!1234", Some("cmd.exe"), Some(1235), true),
             ("*(12?4)", Some("cmd.exe"), Some(1234), true),
-            // As answers print it.
+            // In the format of answers.
             ("cmd.exe (1024)", Some("cmd.exe"), Some(1024), true),
             ("cmd (1024)", Some("cmd.exe"), Some(1024), true),
             ("cmd.exe (1024) +-", Some("cmd.exe"), Some(1024), true),

@@ -225,8 +225,7 @@ impl TraceFrames {
     #[must_use]
     pub fn method_or_offset(&self, frame_id: i32) -> Option<String> {
         let frame = at(&self.frames, frame_id)?;
-        // Code without a module has no offset that means anything elsewhere; its address at least sets it
-        // apart.
+        // Code without a module has no meaningful offset; its address at least sets it apart.
         let offset = if frame.module >= 0 {
             frame.rva.unwrap_or_default()
         } else {
@@ -327,8 +326,9 @@ impl TraceFrames {
         let mut known = HashMap::new();
         for frame in &mut self.frames {
             let path = at(&paths, frame.module).copied().flatten();
-            // A method with a name counts as one wherever it was compiled. Without a name only the place
-            // identifies code: by its file, so that processes which load it at other addresses agree.
+            // A method with a name counts as one wherever it was compiled. Without a name only the
+            // place identifies code: by its file, so that processes that load it at other addresses
+            // agree.
             let identity = match path {
                 _ if frame.method >= 0 => Identity::Method(frame.method),
                 Some(path) => Identity::Place(path, frame.rva.unwrap_or_default()),

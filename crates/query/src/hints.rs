@@ -240,8 +240,8 @@ pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
 
 /// Returns the similarity: 1 for the same name, 0 for a name that has nothing in common with it.
 fn similarity(name: &str, known: &str) -> f64 {
-    // Texts of very different lengths are not alike, and comparing long ones takes long. That one is a part
-    // of the other means something only for three letters or more: two are a part of almost every name.
+    // Texts of very different lengths are not alike, and comparing long ones takes long. Being a
+    // part of the other counts only for three letters or more: two are a part of almost every name.
     let is_part =
         name.len() > 2 && !known.is_empty() && (known.contains(name) || name.contains(known));
     if !is_part

@@ -162,7 +162,7 @@ impl Query {
         let top = self
             .params()
             .find(|param| LIMIT.ends_with(&format!("${}", param.name)))?;
-        // Where a parameter is given twice the last one counts, as everywhere on command lines.
+        // If a parameter is given twice, the last one counts, as everywhere on command lines.
         let given = given.iter().rev().find(|given| given.name == top.name);
         let given = given.map(|given| given.text.as_str()).or(top.default);
         given?.parse().ok()
@@ -220,7 +220,7 @@ impl Query {
                 .ok_or_else(|| wrong(format!("{} as {words}", param.name), text))?;
             values.typed.push((param.name.to_owned(), value));
         }
-        // Where one is given twice the last one counts, as for declared parameters.
+        // If one is given twice, the last one counts, as for declared parameters.
         for one in other.into_iter().rev() {
             if values.open.iter().all(|known| known.name != one.name) {
                 values.open.push(one.clone());

@@ -83,7 +83,7 @@ fn innermost(
     places.retain(|part, places| *places > 1 && !left.contains(part));
     let mut smallest = None;
     for part in places.into_keys() {
-        // Smaller parts come first: they may stand inside larger ones, which then read their rows.
+        // Smaller parts come first: they may be inside larger ones, which then read their rows.
         let nodes = nodes(&part)?;
         if smallest.as_ref().is_none_or(|(least, _)| nodes < *least) {
             smallest = Some((nodes, part));

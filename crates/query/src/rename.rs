@@ -95,8 +95,8 @@ impl RenameRules {
         };
         let line = line.to_lowercase();
         let has = |part: &String| line.contains(part.as_str());
-        // A rule that gives a process the name that it has already is skipped, so that a later one may still
-        // change it.
+        // A rule that would not change the name is skipped, so that a later one may still change
+        // it.
         let fits = |rule: &&Rule| {
             rule.name != exe && rule.with.iter().all(has) && !rule.without.iter().any(has)
         };

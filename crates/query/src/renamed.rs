@@ -87,7 +87,7 @@ impl TableProvider for RenamedProcesses {
         let wanted = projection
             .cloned()
             .unwrap_or_else(|| (0..schema.fields().len()).collect());
-        // Rules cost nothing where the name is not asked for.
+        // Rules cost nothing if the name is not read.
         if !wanted.contains(&name) {
             return self.table.scan(state, projection, filters, limit).await;
         }

@@ -292,8 +292,8 @@ impl Session {
     /// ask.
     pub fn sql(&self, sql: &str) -> Result<Answer> {
         if METHODS.iter().any(|table| sql.contains(table)) {
-            // The text is enough, and cheap to look at: a name that only looks like one of these leads to a
-            // hint too many, and to nothing else.
+            // The text is enough, and cheap to search: a name that only looks like one of these
+            // causes an unnecessary hint, and nothing else.
             self.asked_methods.store(true, Ordering::Relaxed);
         }
         self.note_left_out(|table| names_word(sql, table));
@@ -452,7 +452,7 @@ impl Engine {
     fn use_tags(&self, sets: Arc<[TagSet]>) {
         let tables = &self.tables;
         *self.tags.lock().unwrap_or_else(PoisonError::into_inner) = sets.clone();
-        // Where setting up fails, the question that follows says so.
+        // If setting up fails, the next question reports it.
         if let Ok(context) = self.context() {
             context.register_udf(functions::tag(
                 tables.loader().clone(),

@@ -129,7 +129,7 @@ impl Write for Writer {
             );
             return Err(io::Error::new(io::ErrorKind::QuotaExceeded, text));
         }
-        // Where it ends so far: reading moves the place of the file on some systems.
+        // Its current end: reading moves the position of the file on some systems.
         let written = write_at(&self.0.file, bytes, self.0.size.load(Ordering::Relaxed));
         let done = *written.as_ref().unwrap_or(&0) as u64;
         // A write may take only a part of the bytes; the rest comes again.

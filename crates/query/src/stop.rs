@@ -27,7 +27,7 @@ const WATCHED: &str = "Watched";
 pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    // Relaxed is enough: nothing else is read because of the switch, and a batch later is soon enough.
+    // Relaxed is enough: no other data depends on the switch, and a batch later is soon enough.
     pub(crate) fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -188,7 +188,7 @@ impl TimeWriter {
         match (self.format, self.clock.bias_minutes) {
             (TimeFormat::Utc | TimeFormat::UtcTime, _) => of(TimeFormat::Utc) + "Z",
             (TimeFormat::Here | TimeFormat::HereTime, _) => {
-                // The distance at that date: in summer it is another one than in winter.
+                // The distance at that date: in summer it differs from winter.
                 let here = self
                     .utc(0)
                     .map(|utc| utc.with_timezone(&Local).offset().fix().local_minus_utc());
@@ -266,7 +266,7 @@ pub fn seconds(ns: i64, digits: u8) -> String {
     let (whole, rest) = (ns.unsigned_abs() / step, ns.unsigned_abs() % step);
     // Half to even, so that sums of many rounded times do not drift upwards.
     let up = rest * 2 > step || (rest * 2 == step && whole % 2 == 1);
-    // A time that is rounded to 0 has no sign: -0.000 would be read as something else.
+    // A time that is rounded to 0 has no sign: -0.000 would be misleading.
     let rounded = (whole + u64::from(up)) * step;
     let sign = if ns < 0 && rounded > 0 { "-" } else { "" };
     let mut text = format!("{sign}{}", rounded / 1_000_000_000);

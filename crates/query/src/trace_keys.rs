@@ -104,7 +104,7 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
         LogicalPlan::Filter(filter) => return visit(&filter.input, &facts.and(&filter.predicate)),
         LogicalPlan::Sort(sort) => return visit(&sort.input, facts),
         LogicalPlan::Limit(limit) => return visit(&limit.input, facts),
-        // Names in conditions above are of the alias and say nothing of columns below it.
+        // Names in conditions above belong to the alias and not to columns below it.
         LogicalPlan::SubqueryAlias(alias) => return visit(&alias.input, &facts.none()),
         LogicalPlan::Join(join) => {
             let paired = match &join.filter {
@@ -112,8 +112,8 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
                 None => facts.clone(),
             };
             check_join(join, &paired)?;
-            // An outer join keeps rows of a side for which its condition does not hold, so that the condition
-            // says nothing about joins and groups below that side.
+            // An outer join keeps rows of a side for which its condition does not hold, so the
+            // condition does not apply to joins and groups below that side.
             let (keeps_left, keeps_right) = keeps(join.join_type);
             visit(&join.left, if keeps_left { facts } else { &paired })?;
             return visit(&join.right, if keeps_right { facts } else { &paired });
@@ -192,8 +192,8 @@ fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
             &format!("USING ({TRACE_ID}, {key})"),
         ));
     }
-    // Rows that are paired by nothing that they share: of each trace with each other one, unless the
-    // condition speaks of both numbers.
+    // Rows that are paired without a shared value: of each trace with each other one, unless the
+    // condition uses both numbers.
     let speaks = join
         .on
         .iter()
@@ -503,7 +503,7 @@ fn origin(plan: &LogicalPlan, column: &Column) -> Origin {
             expr.map_or(Origin::Other, |expr| origin_of(expr, &aggregate.input))
         }
         LogicalPlan::Join(join) => {
-            // Columns of USING are on both sides with the same values, so that the left side speaks for both.
+            // Columns of USING are on both sides with the same values, so the left side is enough.
             let is_left = join.left.schema().has_column(column);
             origin(if is_left { &join.left } else { &join.right }, column)
         }

@@ -95,7 +95,7 @@ fn scope(select: &Select) -> Option<Scope> {
                 before.push(&join.relation);
                 continue;
             }
-            // In rows of right and full joins the value may stand on either side, which no single table
+            // In rows of right and full joins either side may have the value, which no single table
             // names.
             _ => return None,
         };

@@ -254,7 +254,8 @@ impl<'s> Source<'s> {
             let attribute = attribute
                 .map_err(|error| self.error(at, "attributes like Name=\"…\"", error.to_string()))?;
             let name: &str = attribute.key.as_ref();
-            // Editors add these to files that were written from a schema; they say nothing about the rules.
+            // Editors add these to files that were written from a schema; they are not part of the
+            // rules.
             if name.starts_with("xmlns") || name.starts_with("xsi:") {
                 continue;
             }

@@ -65,8 +65,8 @@ impl Scale {
             size
         };
         match self.wall_ns.filter(|wall| *wall != 0) {
-            // Between -1 and 0: below all that go with the wall times, and still ordered by size among
-            // themselves.
+            // Between -1 and 0: below all that agree with the wall times, and still ordered by size
+            // among themselves.
             Some(wall) if (wall > 0) != (difference > 0) => -1.0 / (size + 1.0),
             _ => size,
         }
@@ -169,7 +169,8 @@ fn change(
     let (cpu, wait, ready) = (both(|t| t.cpu), both(|t| t.wait), both(|t| t.ready));
     let (time, duration) = (both(|t| t.time), both(|t| t.duration));
     let (count, bytes, timeouts) = (both(|t| t.count), both(|t| t.bytes), both(|t| t.timeouts));
-    // A process that only waits on both sides waits longer where more was recorded, which says nothing.
+    // A process that only waits on both sides waits longer if more was recorded, which is
+    // meaningless.
     let is_busy = [a, b].into_iter().flatten().any(|totals| totals.is_busy);
     let waits = if is_busy { wait } else { (None, None) };
     let times: [Times; 4] = [
@@ -356,7 +357,7 @@ mod tests {
         ];
         assert_eq!((found.as_slice(), hidden), (expected.as_slice(), 1));
         assert_eq!(rows[3].explains_percent, Some(70.0));
-        // Unless one is measured.
+        // Unless there is a measured one.
         let of_new = Scale {
             process: Some("New".to_owned()),
             ..SCALE

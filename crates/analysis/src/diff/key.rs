@@ -15,7 +15,7 @@ pub(super) fn command_line(text: &str) -> String {
         }
         push(&mut normal, &word);
         word.clear();
-        // Spaces and quotes say nothing: programs that start others write them in different ways.
+        // Spaces and quotes are ignored: programs that start others write them in different ways.
         match c {
             '"' => {}
             c if c.is_whitespace() => {

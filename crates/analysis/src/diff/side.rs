@@ -124,7 +124,7 @@ impl Side {
     /// Returns start and end of the compared range.
     pub(super) fn bounds(&self) -> (i64, i64) {
         let (start, end) = (self.recording.start_ns, self.recording.end_ns);
-        // clamp panics where the limits are reversed, as a damaged extract may have them.
+        // clamp panics if the limits are reversed, as they may be in a damaged extract.
         let from = self.time.min.clamp(start, end.max(start));
         (from, self.time.max.clamp(from, end.max(from)))
     }
@@ -182,7 +182,7 @@ WHERE coalesce(p.start_ns, {from}) <= {to} AND coalesce(p.stop_ns, {to}) >= {fro
 impl Sides {
     pub(super) fn of(asked: &DiffRequest, session: &Session) -> Result<Self> {
         let mut sessions = session.each().into_iter().map(Rc::new);
-        // One extract is both sides if it is given two parts.
+        // One extract is both sides if it is given two ranges.
         let (a, b) = (sessions.next(), sessions.next());
         let more = sessions.count();
         let is_one_trace = b.is_none();

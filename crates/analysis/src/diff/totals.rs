@@ -62,7 +62,7 @@ impl Totals {
         plus(&mut self.timeouts, more.timeouts);
         plus(&mut self.instructions, more.instructions);
         plus(&mut self.cycles, more.cycles);
-        // Lifetimes of processes that run side by side do not add up: the longest counts.
+        // Lifetimes of simultaneous processes do not add up: the longest counts.
         self.duration = self.duration.max(more.duration);
         self.is_busy |= more.is_busy;
         // The count already has the new one: a second process of the name ends this.

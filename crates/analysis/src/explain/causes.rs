@@ -111,8 +111,8 @@ impl Causes {
             chosen: Vec::new(),
         };
         search.go(false);
-        // If no specific cause explains half of it, one that is the time of the run itself is better than
-        // none.
+        // If no specific cause explains half of it, one that is the time of the run itself is
+        // better than none.
         if search.explained() < 0.5 * (slow - fast) {
             search.go(true);
         }
@@ -209,8 +209,8 @@ impl Search<'_, '_> {
         // All features count as tries, even those that were not candidates: leaving them out was
         // also a choice.
         let probabilities = corrected(&probabilities, self.tried);
-        // With few runs no probability is small enough. A strong correlation is shown all the same, and the
-        // sentence says how little it means.
+        // With few runs no probability is small enough. A strong correlation is still shown, and
+        // the sentence says how weak the evidence is.
         let is_few = count < ENOUGH_RUNS;
         let fits = |place: usize| {
             let (r, p) = (at(&correlations, place), at(&probabilities, place));
@@ -260,12 +260,13 @@ impl Search<'_, '_> {
     /// before.
     fn without_chosen(&self, candidate: &Candidate<'_>) -> (Vec<f64>, bool) {
         let mut values = candidate.values.clone();
-        // Only a sum contains others; taking something out of a specific cause would invent negative times.
+        // Only a sum contains others; subtracting from a specific cause would invent negative
+        // times.
         if !candidate.is_general || self.chosen.is_empty() {
             return (values, false);
         }
-        // Gram-Schmidt: each axis is centred on 0 and orthogonal to those before it, so that overlapping
-        // causes are not subtracted twice.
+        // Gram-Schmidt: each axis is centerd on 0 and orthogonal to those before it, so that
+        // overlapping causes are not subtracted twice.
         let mut axes: Vec<Vec<f64>> = Vec::new();
         for chosen in &self.chosen {
             let mut axis = unit(chosen.values.clone());
@@ -337,7 +338,7 @@ impl Search<'_, '_> {
 
     fn effect(&self, chosen: &Chosen) -> f64 {
         let (slow, fast) = self.halves.means(&chosen.values);
-        // A cause cannot account for more than there is.
+        // A cause cannot account for more than the difference.
         (self.per_unit(chosen) * (slow - fast)).min(self.difference())
     }
 
@@ -347,8 +348,8 @@ impl Search<'_, '_> {
 
     /// Returns the chosen causes that are still large enough, by effect.
     fn large_enough(&self) -> Vec<Cause> {
-        // Causes that were chosen later change the slopes of earlier ones, which may have become small by
-        // that.
+        // Causes that were chosen later change the slopes of earlier ones, whose effects may have
+        // become small.
         let large = self
             .chosen
             .iter()
@@ -436,8 +437,8 @@ fn different_kinds(others: &[&Candidate<'_>], one: &Feature) -> Vec<super::featu
     for other in others {
         let name = &other.feature.name;
         let of = (name.kind, name.process.clone());
-        // Ten methods of one process say less than one name of each kind: the others fill the room that is
-        // left.
+        // Ten methods of one process are less useful than one name of each kind: the others fill
+        // the remaining places.
         if seen.contains(&of) {
             then.push(name.clone());
         } else {

@@ -116,7 +116,8 @@ pub(super) fn change(values: &[f64]) -> Option<Change> {
     if values.len() < 2 * LEAST_SIDE {
         return None;
     }
-    // Ranks that are centred on 0 add up to 0, so that the sum before a split also gives the sum after it.
+    // Ranks that are centerd on 0 add up to 0, so that the sum before a split also gives the sum
+    // after it.
     let middle = (values.len() as f64 - 1.0) / 2.0;
     let mut ranked: Vec<f64> = ranks(values)
         .into_iter()

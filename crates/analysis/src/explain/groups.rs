@@ -138,8 +138,9 @@ pub(super) fn candidates<'m>(
         let is_time = feature.name.measure.is_time();
         // Less than the share that a cause needs, since a slope above 1 can still make it one.
         if slow > fast && (!is_time || slow - fast >= 0.03 * difference) {
-            // Different units cannot be compared. Times are ordered by how much they differ, the others by
-            // correlation; times come first, since their size is at least 1 and a correlation at most 1.
+            // Different units cannot be compared. Times are ordered by their difference, the others
+            // by correlation; times come first, since their size is at least 1 and a correlation at
+            // most 1.
             let size = if is_time {
                 1.0 + slow - fast
             } else {
@@ -183,7 +184,7 @@ pub(super) fn mark_general(all: &mut [Candidate<'_>], metric: &[f64], halves: &H
 
 /// Returns, for each candidate, whether it is the sum of others.
 fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
-    // Candidates that are as good as one are compared only once, by the most specific of them.
+    // Equivalent candidates are compared only once, by the most specific of them.
     let mut order: Vec<&Candidate<'_>> =
         all.iter().filter(|candidate| candidate.is_time()).collect();
     // The most specific name of a group is met first, and represents all of it.
@@ -260,8 +261,8 @@ fn is_sum_of(whole: &Candidate<'_>, parts: &[&Candidate<'_>]) -> bool {
     let (all, mut found) = (dot(&rest, &rest), Vec::<&Candidate<'_>>::new());
     // The first few parts make up most of any sum; more of them would match any variation.
     while found.len() < 8 {
-        // How much of the rest goes with a part, and how many milliseconds of the rest go with one of the
-        // part.
+        // The share of the rest that correlates with a part, and the milliseconds of the rest for
+        // each one of the part.
         let fits = |part: &&Candidate<'_>| {
             let along = dot(&rest, &part.unit);
             let per_ms = along / dot(&part.values, &part.unit);

@@ -292,7 +292,7 @@ pub(super) fn load(
         each(session, &sql, |row: Number| {
             let Some(what) = row.what else { return };
             let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
-            // A module or setting counts once for a run, however many processes have it.
+            // A module or setting counts once for a run, even if many processes have it.
             let of_machine = matches!(kind, Kind::Module | Kind::Setting);
             let process = (!of_machine).then(|| row.process.unwrap_or_else(|| "?".to_owned()));
             let name = Name {
@@ -343,7 +343,7 @@ fn enough(session: &Session, mut floor_ms: f64) -> Result<f64> {
         if numbers <= MOST_NUMBERS {
             return Ok(floor_ms);
         }
-        // Doubled, so that a few counts reach a fitting size even from far away.
+        // Doubled, so that a few counts reach a suitable size even from far away.
         floor_ms *= 2.0;
     }
 }

@@ -110,7 +110,8 @@ impl ExplainRequest {
         }
         if is_wanted(ExplainTable::Effects) {
             let answer = Answer::rows(self, &EFFECTS, found.effect_rows());
-            // A row for each run and cause is for machines; among the other tables it would bury them.
+            // A row for each run and cause is for JSON and CSV; among the other tables it would
+            // bury them.
             let answer = if all {
                 answer.showing(Shows::Sums)
             } else {

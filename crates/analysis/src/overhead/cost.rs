@@ -186,7 +186,7 @@ GROUP BY thread_key, stack_id"
                 });
             }
         })?;
-        // `instead_ns` is set only where the thread named ran for just a part of the ready time.
+        // `instead_ns` is set only if the named thread ran for just a part of the ready time.
         let ready = format!(
             "SELECT thread_key, instead_thread_key, sum(coalesce(instead_ns, ready_ns)) AS ready_ns
 FROM context_switch WHERE ready_ns > 0 AND instead_thread_key IS NOT NULL{within}

@@ -233,7 +233,7 @@ fn of_modules(
             .of(&file)
             .map_or(NOBODY, |product| Owner { product, module })
     };
-    // Executables first: their folders say who owns the libraries that are looked at below.
+    // Executables first: their folders decide the owners of the libraries below.
     let (mut processes, mut folders) = (HashMap::new(), HashMap::new());
     for row in rows.iter().filter(|row| row.is_executable) {
         let Some(process) = row.process_key else {
@@ -344,8 +344,8 @@ fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) 
         let own = at(frames, frame.into());
         let from = |all: &[Owner]| caller.map_or(NOBODY, |caller| at(all, caller.into()));
         all.push(if own == NOBODY { from(&all) } else { own });
-        // Below a file system no filter is to blame any more, until code of some product is called from
-        // there.
+        // Below a file system no filter is responsible any more, until code of some product is
+        // called from there.
         waiting.push(match own == NOBODY {
             true if systems.has(frame) => NOBODY,
             true => from(&waiting),

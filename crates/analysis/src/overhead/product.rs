@@ -137,8 +137,8 @@ impl Products {
                 .map(str::trim)
                 .filter(|name| !name.is_empty())
                 .unwrap_or(company),
-            // Where others say their company, a driver that does not is not from Windows. For programs the
-            // folder shows whether they came with Windows.
+            // If others name their company, a driver that does not is not from Windows. For
+            // programs the folder shows whether they came with Windows.
             None if !self.are_companies_known || (!file.is_driver && is_in_windows(file.path)) => {
                 return None;
             }
@@ -155,7 +155,7 @@ impl Products {
     }
 
     fn number(&mut self, name: &str, company: Option<&str>) -> u32 {
-        // Files of one product spell its name in different ways; the first spelling that is met is shown.
+        // Files of one product spell its name in different ways; the first spelling is shown.
         let key = (
             name.to_lowercase(),
             company.unwrap_or_default().to_lowercase(),

@@ -138,7 +138,8 @@ impl Tags<'_> {
                 waiting.push(NOBODY);
                 continue;
             };
-            // The outermost frame with the tag is the one that the rule matched: its file did it.
+            // The outermost frame with the tag is the one that the rule matched: its file is the
+            // owner.
             let goes_on = above.product == product;
             let own = Owner {
                 product,

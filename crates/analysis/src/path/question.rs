@@ -174,7 +174,7 @@ impl PathRequest {
     /// Keeps the longest segments; returns a line with the number of omitted ones, unless a number
     /// of them was given.
     fn cut_segments(&self, segments: &mut Vec<Segment>) -> Option<Line> {
-        // The line names the time left out, since many short segments may be most of a path.
+        // The line has the omitted time, since many short segments may be most of a path.
         let (before, whole) = (segments.len(), sum(segments, |row| row.duration_ns));
         keep_largest(segments, self.most(), |row| row.duration_ns);
         let left_out = before.saturating_sub(segments.len());

@@ -226,7 +226,7 @@ pub(super) fn sql(manifest: &Manifest) -> String {
     } else {
         conditions.join("\n   OR ")
     };
-    // Marks have a table of their own; here they are events again.
+    // Marks have a separate table; here they are events again.
     let marks = if manifest
         .events
         .iter()

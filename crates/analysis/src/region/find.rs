@@ -192,7 +192,8 @@ impl Finder<'_> {
             .into_iter()
             .map(|point| (stop_rank, point));
         let mut all: Vec<(u8, Point)> = starts.chain(stops).collect();
-        // Events are numbered in the order of time; the number keeps events with equal time stamps in order.
+        // Events are numbered in order of time; the number keeps events with equal time stamps in
+        // order.
         all.sort_by_key(|(rank, point)| (point.ts_ns, point.event.unwrap_or(usize::MAX), *rank));
         let same = &self.region.of_events;
         let mut waiting: HashMap<Key, Vec<Point>> = HashMap::new();
@@ -346,7 +347,7 @@ fn passes(filter: &Filter, triggers: &[(i64, i64)], instance: &Instance) -> bool
         When::Before => triggers.iter().any(|(_, stop)| *stop <= instance.start_ns),
         When::After => {
             let first = triggers.iter().map(|(start, _)| *start).min();
-            // An instance that did not end is before nothing.
+            // An instance that did not end is never before another.
             first.is_some_and(|first| instance.stop_ns.is_some_and(|stop| stop <= first))
         }
     };

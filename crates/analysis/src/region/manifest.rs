@@ -243,7 +243,7 @@ impl Reader<'_> {
             id,
             version: self.number(element, "Version")?,
             opcode: self.number(element, "OpCode")?,
-            // An id already says which event it is; then the name is only for readers of the file.
+            // An id already identifies the event; then the name is only for readers of the file.
             name: element
                 .attribute("Name")
                 .filter(|_| id.unwrap_or(0) == 0)

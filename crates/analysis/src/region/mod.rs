@@ -176,8 +176,8 @@ impl RegionRequest {
             });
         }
         if !has_rows(session, "generic_event")? && !has_rows(session, "mark")? {
-            // The extract does not say whether none were recorded or none were kept, so that the hint has
-            // both.
+            // The extract does not record whether none were recorded or none were kept, so the hint
+            // has both.
             return Err(Error::NotThere {
                 message: "the extract has no single events".to_owned(),
                 how: format!(
@@ -334,7 +334,7 @@ impl RegionRequest {
         };
         let instance = self.instance.as_deref().map(TextFilter::parse);
         let (from, to) = (self.time.min, self.time.max);
-        // An instance that did not end has no duration: any limit leaves it out.
+        // An instance that did not end has no duration: any limit excludes it.
         let lasts = if self.duration.is_unlimited() {
             true
         } else {

@@ -50,7 +50,7 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {
             }
         }
     }
-    // A region that still misses another one is in a circle, or depends on one.
+    // A region that still lacks another one is in a circle, or depends on one.
     match regions.iter().zip(&missing).find(|(_, left)| **left > 0) {
         Some((region, _)) => Err(region),
         None => Ok(ready),

@@ -82,8 +82,8 @@ WHERE w.stack_id IS NOT NULL",
             WaitSort::Ready | WaitSort::ReadyMax | WaitSort::ReadySum
         );
         if is_by_ready && !self.only_waits {
-            // A preempted thread was ready and did not wait, so that it has a place only in an order by ready
-            // time.
+            // A preempted thread was ready and did not wait, so it has a place only in an order by
+            // ready time.
             conditions.clear();
         }
         if self.sort == WaitSort::Open {
@@ -132,14 +132,14 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
     fn wait(&self, tag: Option<&str>) -> String {
         let (a, b) = ends(self.time);
         let mut conditions =
-            // The idle process waits for nothing. A thread whose process is not known is kept, which a plain
-            // comparison with null would leave out.
+            // The idle process waits for nothing. A thread whose process is not known is kept,
+            // which a plain comparison with null would drop.
             vec!["c.last_out_ns IS NOT NULL".to_owned(), "coalesce(p.pid, -1) <> 0".to_owned()];
         let (process, fits) = self.process();
         conditions.extend(fits);
         if !self.time.is_unlimited() {
-            // Redundant with the clipping below, but rows that lie elsewhere need not be computed then, and
-            // their row groups not be read.
+            // Redundant with the clipping below, but rows outside need not be computed then, and
+            // their row groups need not be read.
             conditions.push(format!(
                 "c.last_out_ns <= {b} AND (c.in_ns >= {a} OR c.in_ns IS NULL)"
             ));

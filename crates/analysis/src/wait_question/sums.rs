@@ -90,7 +90,7 @@ const SUMS: View<Asked, WaitSum> = View::new(
             row.wait_reason.clone().into()
         })
         .shown_if(|asked| asked.is_by(WaitBy::Reason)),
-        // Without files of the user there is only one set, whose name says nothing.
+        // Without files of the user there is only one set, whose name is redundant.
         Sum::new("TagSet", "Tag set", Word, |_, row| {
             row.tag_set.clone().into()
         })

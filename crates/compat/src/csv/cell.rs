@@ -270,8 +270,8 @@ impl Cell {
 impl Row<'_> {
     /// Returns the value of a column, which every row of the sub command has.
     fn get(&self, name: &str) -> Option<&Value> {
-        // Only in debug builds: a column that was renamed is a defect of the tables, which tests find, and no
-        // reason to refuse a file to a user.
+        // Only in debug builds: a column that was renamed is a defect of the tables, which tests
+        // find, and not a reason to refuse a file to a user.
         debug_assert!(self.values.contains_key(name), "there is no column {name}");
         self.values.get(name)
     }
@@ -382,8 +382,8 @@ impl Row<'_> {
     /// Returns the whole path of the extract.
     fn source(&self) -> PathBuf {
         let path = Path::new(self.trace.extract_path.as_deref().unwrap_or_default());
-        // One with a root is left as it is, since it may be of another system, where making it absolute would
-        // put a folder of this one in front.
+        // A path with a root is left as it is, since it may be from another system, where making it
+        // absolute would prefix a folder of this one.
         let whole = if path.has_root() {
             None
         } else {

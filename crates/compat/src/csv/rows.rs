@@ -6,7 +6,7 @@ use crate::switch::{Native, has, without};
 /// Changes arguments so that their rows are the rows of the file.
 pub(crate) fn rows(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     let is_of_events = has(native, "--details") || has(native, "--stack-id");
-    // Options that choose, order and add up rows of text, and the options that replace them.
+    // Options that filter, order and add up rows of text, and the options that replace them.
     let (of_text, instead): (&[&str], &[&str]) = match dump {
         // Each query.
         "dns" => (

@@ -21,7 +21,7 @@ pub(crate) fn shaped<'r: 'i, 'i>(
         Err(_) => true,
     };
     Ok(match dump {
-        // Files of ETWAnalyzer have no allocations that were given back, but sums of all processes.
+        // Files of ETWAnalyzer have no allocations that were released, but sums of all processes.
         "virtual-alloc" => (
             Box::new(rows.filter(move |row| {
                 let is_sum = row
@@ -107,7 +107,7 @@ pub(crate) fn fields(values: &Map<String, Value>) -> Vec<String> {
     single.into_iter().map(plain).chain(lists).collect()
 }
 
-// The parser of the text bounds how deep structures go, and so the recursion.
+// The JSON parser limits the depth of structures, and so the recursion.
 fn flatten<'v>(value: &'v Value, into: &mut Vec<&'v Value>) {
     match value {
         Value::Object(fields) => fields.values().for_each(|field| flatten(field, into)),

@@ -17,7 +17,7 @@ const SORTS: Words = &[
     ("last", "last"),
     ("priority", "priority"),
     ("starttime", "start-time"),
-    // Files always stand in the order of their time.
+    // Files are always in the order of their time.
     ("testtime", "cpu"),
     ("default", ""),
 ];

@@ -65,7 +65,7 @@ pub(crate) const PROCESS: &[Switch] = &[
         names: &["merge"],
         to: To::Flag("--merge"),
     },
-    // It shows more only together with `-merge`, so that it implies it.
+    // It shows more only together with `-merge`, so it implies it.
     Switch {
         names: &["showallprocesses"],
         to: To::Special(all_processes),

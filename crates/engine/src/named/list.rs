@@ -64,7 +64,7 @@ pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
 
 /// Returns advice for a list that cannot be read.
 fn hint(list: &Path) -> &'static str {
-    // Names of the library of SQL begin with the same character.
+    // Names of the library of SQL start with the same character.
     match list.to_str().and_then(library_question) {
         Some(_) => "questions of the library stand behind the extracts: etwkit sql EXTRACT… @NAME",
         None => "@FILE names a text file with a path or pattern on each line",

@@ -109,7 +109,7 @@ fn walk(base: &Path, parts: &[Part], found: &mut BTreeSet<PathBuf>) -> Result<()
         if !first.fits(&name.to_string_lossy()) {
             continue;
         }
-        // Not `./name`, where no folder was written.
+        // Not `./name`, if no folder was written.
         let path = base.join(&name);
         match (first, rest) {
             // Links are not followed, so that no circle is walked.

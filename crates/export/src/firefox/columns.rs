@@ -79,8 +79,8 @@ impl Columns {
                 column.copy(out)?;
                 out.write_all(b"],\n").map_err(Error::Write)?;
             }
-            // A column that is not wanted is cleared as well: otherwise its rows would stand in the next
-            // thread.
+            // A column that is not written is cleared as well: otherwise its rows would appear in
+            // the next thread.
             column.clear().map_err(Error::Spool)?;
         }
         write!(out, "\"length\":{}{more}}}", self.rows).map_err(Error::Write)?;

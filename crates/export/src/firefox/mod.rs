@@ -92,8 +92,8 @@ impl Ran {
     /// Returns the run time since the previous sample; 0 for the first one.
     fn sample(&mut self, at: i64) -> i64 {
         let (from, to) = self.slice;
-        // A sample may lie outside of the slice that is known, where switches are missing; then no more than
-        // the slice counts.
+        // A sample may be outside of the known slice if switches are missing; then it counts at
+        // most the slice.
         let ran = self
             .before_ns
             .saturating_add(at.clamp(from, to.max(from)).saturating_sub(from));
@@ -192,7 +192,8 @@ impl Profile<'_> {
         };
         let head = self.head(scene);
         write!(self.out, "{comma}\n{{{head},\n\"samples\":").map_err(Error::Write)?;
-        // Without slices it is not known how long a thread ran, and zeros would be drawn as if it never did.
+        // Without slices the run time of a thread is unknown, and zeros would be drawn as if it
+        // never ran.
         let wants = |name: &str| scene.has_slices || name != CPU_DELTA;
         self.samples
             .finish(self.out, wants, ",\"weightType\":\"tracing-ms\"")?;

@@ -74,15 +74,15 @@ impl Joining {
                 open.append(&seen.packet, length);
                 open
             }
-            // Bytes without the first part have no header, so that no reader could make anything of them.
+            // Bytes without the first part have no header, so no reader could decode them.
             (false, None) => return emit(None),
         };
         open.seen.packet.bytes.truncate(MAX_PACKET);
         if row.keyword & END != 0 {
             return emit(Some(open.ended(true)));
         }
-        // A file can name a new interface in each event and never end a packet. All open ones are written
-        // then, since it is not known which of them would still be completed.
+        // A file can name a new interface in each event and never end a packet. All open ones are
+        // then written, since it is not known which of them would still be completed.
         if self.open.len() >= MAX_OPEN {
             self.end(emit)?;
         }
@@ -110,7 +110,7 @@ impl Open {
         let packet = &mut self.seen.packet;
         let room = MAX_PACKET.saturating_sub(packet.bytes.len());
         packet.bytes.extend(part.bytes.iter().take(room));
-        // A packet was there when its last part was.
+        // A packet is complete at the time of its last part.
         packet.unix_ns = part.unix_ns;
         self.length += length;
     }
@@ -128,7 +128,7 @@ impl Open {
             .unwrap_or_default()
             .max(logged);
         if seen.interface.link == Link::WiFi {
-            // The capture sees frames when they are deciphered, with the flag of the frame on the air;
+            // The capture sees decrypted frames, with the flag of the encrypted frame on the air;
             // readers would take the text for cipher.
             packet
                 .bytes
@@ -205,7 +205,7 @@ fn length_of(link: Link, bytes: &[u8]) -> Option<u32> {
         Link::Ip => 0,
         Link::Ethernet => {
             let mut at = 12;
-            // Tags of virtual networks.
+            // VLAN tags.
             while matches!(word(at)?, 0x8100 | 0x88A8) {
                 at += 4;
             }

@@ -141,7 +141,8 @@ fn comment(row: &PacketRow, fields: &Fields) -> String {
     let drop = fields
         .word("DropReason")
         .filter(|reason| reason != "0" && reason != "unspecified");
-    // Event 170 is a drop by itself. Event 160 has the field too, and says there that nothing was dropped.
+    // Event 170 is a drop by itself. Event 160 has the field too, where it can mean that nothing
+    // was dropped.
     let is_dropped = row.event_id == 170 || drop.is_some();
     if is_dropped {
         let word = |name| fields.word(name).unwrap_or_else(|| "?".to_owned());

@@ -65,7 +65,7 @@ impl Timeline for Trace<'_> {
 
     fn start(&mut self, scene: &Scene<'_>) -> Result<()> {
         self.packets.write(clocks(scene))?;
-        // The first packet that defines something says that all before it is forgotten.
+        // The first packet with definitions resets all earlier ones.
         let defaults = Message::new().message(packets::DEFAULTS, &samples::defaults());
         self.packets
             .write(defaults.number(packets::SEQUENCE_FLAGS, STATE_CLEARED | DATA_NEEDED))?;

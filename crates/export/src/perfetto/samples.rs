@@ -99,7 +99,8 @@ impl Stacks {
             let text = frames.method_or_offset(frame).unwrap_or_default();
             data = data.message(FUNCTION_NAMES, &interned(number(name), &text));
         }
-        // A frame of a mapping has to say where in it; code that was compiled at run time is in none.
+        // A frame of a mapping needs its offset in it; code that was compiled at run time has no
+        // mapping.
         let mapped = frames.module_id(frame).zip(frames.offset(frame));
         if let Some((module, _)) = mapped
             && self.modules.add(module)

@@ -83,7 +83,7 @@ impl Tracks {
         (at, thread): (i64, Option<i64>),
         io: &Io,
     ) -> Result<()> {
-        // One without an end keeps its track for ever: nothing may be put inside of it.
+        // An operation without an end keeps its track forever: nothing may be nested in it.
         let end_ns = io.end_ns.map_or(i64::MAX, |end| end.max(at));
         let lane = self.lane(packets, thread, io.kind(), (at, end_ns))?;
         let event = |kind: u64| Message::new().number(9, kind).number(11, lane);
@@ -104,12 +104,13 @@ impl Tracks {
         kind: &'static str,
         (from, to): (i64, i64),
     ) -> Result<u64> {
-        // The number that `next` would give. It is used up only where no track is free.
+        // The number that `next` would return. It is used up only if no track is free.
         let uuid = self.count + 1 + MARKS;
         let parent = thread.and_then(|thread| self.threads.get(&thread)).copied();
         let lanes = self.lanes.entry((thread, kind)).or_default();
-        // The first free track is taken, so that there are as few as were needed at once. Operations come by
-        // their begins, so that a track which is free now stays free up to them.
+        // The first free track is taken, so that there are as few as were needed at once.
+        // Operations come in the order of their starts, so a track that is free now stays free up
+        // to them.
         if let Some((uuid, end)) = lanes.iter_mut().find(|(_, end)| *end <= from) {
             *end = to;
             return Ok(*uuid);

@@ -137,7 +137,7 @@ impl Flames {
     /// Returns left end and width. Both ends are rounded in the same way, so that neighbors touch.
     fn place(&self, node: &Node, room: u32) -> (u32, u32) {
         let at = |ns: i64| {
-            // The product exceeds 64 bits where the frames weigh some two hours together.
+            // The product exceeds 64 bits if the frames weigh some two hours together.
             let place = i128::from(ns) * i128::from(room) / i128::from(self.total_ns.max(1));
             u32::try_from(place).unwrap_or(room)
         };

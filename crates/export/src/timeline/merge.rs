@@ -56,8 +56,8 @@ pub(super) fn merged(
         )
     };
     loop {
-        // The place of the question is a part of the comparison, so that items of one time keep the order of
-        // the questions. With seven of them a heap would gain nothing.
+        // The place of the question is a part of the comparison, so that items of one time keep the
+        // order of the questions. With seven of them a heap would gain nothing.
         let first = heads
             .iter()
             .enumerate()

@@ -201,7 +201,7 @@ fn sample(row: &SampleRow) -> Item {
         weight_ns,
         stack_id,
     } = *row;
-    // No stack of an extract has this number: the sample is one without frames.
+    // No stack of an extract has this number: the sample has no frames.
     let stack_id = i32::try_from(stack_id).unwrap_or(-1);
     let what = What::Sample(Sample {
         cpu,

@@ -249,15 +249,15 @@ impl Lift<'_> {
             (self.plan(&join.left)?, self.plan(&join.right)?);
         let mut on = join.on.clone();
         let trace = match (of_left, of_right) {
-            // Keys count anew in each extract, so rows meet only within one.
+            // Keys start again in each extract, so rows match only within one.
             (Some(of_left), Some(of_right)) => {
                 on.push((
                     Expr::Column(of_left.clone()),
                     Expr::Column(of_right.clone()),
                 ));
                 match join.join_type {
-                    // The kept side knows the extract: on the other one the number is missing where nothing
-                    // was found.
+                    // The kept side has the extract: on the other side the number is missing if no
+                    // row was found.
                     JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti => {
                         of_left
                     }
@@ -265,8 +265,8 @@ impl Lift<'_> {
                     other => return not_impl_err!("{other} join of several extracts"),
                 }
             }
-            // Rows of no extract belong to each: an inner join pairs them, an outer one would keep those
-            // without a partner once and not for each extract.
+            // Rows of no extract belong to each: an inner join pairs them; an outer one would keep
+            // rows without a partner once, and not for each extract.
             (Some(one), None) | (None, Some(one)) if join.join_type == JoinType::Inner => one,
             (None, None) => return Ok((LogicalPlan::Join(join.clone()), None)),
             _ => return not_impl_err!("{} join with rows of no extract", join.join_type),

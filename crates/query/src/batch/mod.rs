@@ -108,11 +108,12 @@ impl Member {
             answers,
         } = &*self.batch;
         if engine.tables().source_count() < 2 {
-            // Tables of a single extract have no numbers of extracts, and there is nothing to ask together.
+            // Tables of a single extract have no numbers of extracts, and there are no others to
+            // query together.
             return None;
         }
-        // The lock is held while the question is answered for all: other members of the batch wait for that
-        // answer and do not ask it again.
+        // The lock is held while the question is answered for all: other members of the batch wait
+        // for that answer and do not run it again.
         let mut answers = held(answers);
         if !answers.contains_key(sql) {
             let knowledge = held(&known.0).get(sql).cloned();
@@ -180,8 +181,8 @@ fn split(batch: &RecordBatch, schema: &SchemaRef, rows: &mut [Vec<RecordBatch>])
     let columns = batch.columns().get(1..).unwrap_or_default().to_vec();
     let all = RecordBatch::try_new(schema.clone(), columns).map_err(|_| unexpected())?;
     let mut from = 0;
-    // Rows of an extract stand together, since the order begins with its number; a plan without an order has
-    // them in several runs, each of which is in order.
+    // Rows of an extract are adjacent, since the order starts with its number; a plan without an
+    // order has them in several runs, each of which is in order.
     for run in traces.values().chunk_by(|a, b| a == b) {
         let of = run
             .first()

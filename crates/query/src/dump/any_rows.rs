@@ -38,7 +38,7 @@ pub fn ask_any(
     let mut rows = Vec::new();
     for batch in session.ask(query, parameters)? {
         read(&batch?, &mut rows)?;
-        // One row too many says that there are more; the rest need not be computed.
+        // One row more than the limit shows that there are more; the rest need not be computed.
         if rows.len() > most {
             rows.truncate(most);
             return Ok((rows, true));

@@ -142,8 +142,8 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
     }
 
     /// Returns the exclusive weight of a node and of all nodes below it.
-    // Without recursion, since stacks of damaged extracts are thousands of frames deep. A subtree is folded
-    // once at most, so that all calls together take no longer than the tree is large.
+    // Without recursion, since stacks of damaged extracts are thousands of frames deep. A subtree
+    // is folded at most once, so all calls together take time linear in the size of the tree.
     fn ran_in(&self, root: usize) -> i64 {
         let (mut sum, mut open) = (0_i64, vec![root]);
         while let Some(node) = open.pop().and_then(|index| self.nodes.get(index)) {

@@ -206,8 +206,8 @@ impl CoresRequest {
                     "cpu_method_class"
                 }
             };
-            // One table with rows is enough: idle states, speeds and use of cores come from different events,
-            // and hardly a recording has all of them.
+            // One table with rows is enough: idle states, speeds and use of cores come from
+            // different events, and hardly any recording has all of them.
             is_recorded |= has_rows(session, from)?;
         }
         if !is_recorded {
@@ -233,7 +233,7 @@ pub const HOW: &str = "record the provider Microsoft-Windows-Kernel-Processor-Po
 /// Keeps the rows of the processes with the most CPU, which are the last ones.
 fn cut<R>(rows: &mut Vec<R>, top: Top, key: impl Fn(&R) -> Option<i64>) {
     let mut keys: Vec<Option<i64>> = rows.iter().map(&key).collect();
-    // Rows of a process stand together in the order of the SQL.
+    // Rows of a process are adjacent in the order of the SQL.
     keys.dedup();
     top.cut(&mut keys);
     let kept: std::collections::HashSet<Option<i64>> = keys.into_iter().collect();

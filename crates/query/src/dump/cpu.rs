@@ -222,7 +222,8 @@ impl CpuRequest {
             )
         };
         let source = column(sampled, "cpu_source");
-        // Percentiles and kinds of cores are stored for the whole trace; parts cannot be taken out of them.
+        // Percentiles and kinds of cores are stored for the whole trace and cannot be restricted to
+        // a range.
         let (ready, ready_join) = if whole {
             (ready::columns(), ready::join_processes("c"))
         } else {

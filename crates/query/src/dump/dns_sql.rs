@@ -126,7 +126,8 @@ ORDER BY coalesce(q.start_ns, q.end_ns), q.end_ns, q.process_key, q.name, q.quer
         let mut rows: Vec<DnsRow> = ask(session, &self.sql())?;
         self.top.cut(&mut rows);
         rows.iter_mut().for_each(tidy);
-        // Queries are read once for all names and put to theirs, instead of one question for each name.
+        // Queries are read once for all names and then assigned, instead of one question for each
+        // name.
         let mut queries = vec![Vec::new(); rows.len()];
         let places: HashMap<&str, usize> =
             rows.iter().map(|row| row.name.as_str()).zip(0..).collect();
@@ -138,8 +139,8 @@ ORDER BY coalesce(q.start_ns, q.end_ns), q.end_ns, q.process_key, q.name, q.quer
                 list.push(query);
             }
         }
-        // Computed from the queries, since times in which queries for different names were under way overlap
-        // and do not add up.
+        // Computed from the queries, since simultaneous queries for different names overlap, and
+        // their times do not add up.
         Ok(DnsAnswer {
             union_ns: union(intervals),
             rows,

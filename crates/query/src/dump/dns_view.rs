@@ -58,7 +58,7 @@ pub(super) const NAMES: View<DnsRequest, Asked> = View::new(
     if !asked.show_process || asked.details {
         return Vec::new();
     }
-    // Names that the same processes asked for stand below one heading.
+    // Names that the same processes queried are below one heading.
     let processes = processes(&name.queries);
     let is_same = before.is_some_and(|before| self::processes(&before.queries) == processes);
     let line = |process| Line::new("  ").value(ProcessLine, Value::Process(process));

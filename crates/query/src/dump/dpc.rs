@@ -191,7 +191,7 @@ impl DpcRequest {
     /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        // Keys that are not asked for are null for all rows, so that one GROUP BY serves every grouping.
+        // Unused keys are null for all rows, so that one GROUP BY serves every grouping.
         let (driver, routine, kind, cpu) = match self.by {
             DpcBy::Driver => ("driver", NO_TEXT, NO_TEXT, NO_NUMBER),
             DpcBy::Routine => ("driver", "routine", NO_TEXT, NO_NUMBER),

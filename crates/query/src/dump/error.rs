@@ -141,7 +141,8 @@ impl Error {
         if !self.is_nothing() {
             return self;
         }
-        // An extract without the table says nothing about the recording, so that this reason comes first.
+        // An extract without the table is not evidence about the recording, so this reason comes
+        // first.
         if let Some((path, manifest)) = session.manifests().next().filter(|_| !left_out.is_empty())
         {
             let tables = left_out.into_iter().collect::<Vec<_>>().join(", ");

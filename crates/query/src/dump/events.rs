@@ -178,7 +178,7 @@ impl Question for EventsRequest {
                 .top(self.top);
         }
         let form = Form::of(self.list_sql(), |asked: &Self, session, rows| {
-            // Machines get them whether people want to see them or not.
+            // JSON and CSV have them whether or not people see them.
             let rows = with_stacks(session, rows, asked.stacks, |row: &EventsEvent| {
                 row.stack_id
             })?;

@@ -107,7 +107,7 @@ impl ExceptionFilters {
                     .is_none_or(|wanted| wanted == thrown.exception_type)
                 && holds(&item.message, |part| message.contains(part))
                 && (item.stack.is_empty() || {
-                    // The text of a stack is made once for all rules, and only if one needs it.
+                    // The text of a stack is built once for all rules, and only if one needs it.
                     let lines: &String = lines.get_or_insert_with(&stack);
                     holds(&item.stack, |part| lines.contains(part))
                 })

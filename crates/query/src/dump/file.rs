@@ -199,7 +199,7 @@ impl Question for FileRequest {
                 .into_iter()
                 .map(|group| group.rows)
                 .collect();
-            // Without a word for it there are sums if there is more than one row.
+            // The default shows sums if there is more than one row.
             let has_several = groups.iter().map(Vec::len).sum::<usize>() > 1;
             let shown = if has_several { "file" } else { "none" };
             let show_total = asked.show_total.clone().unwrap_or_else(|| shown.to_owned());

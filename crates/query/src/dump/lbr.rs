@@ -245,7 +245,7 @@ impl LbrRequest {
     /// Keeps the largest methods with all their callers.
     fn cut_methods(&self, rows: &mut Vec<LbrRow>) {
         let mut callees: Vec<Option<String>> = rows.iter().map(|row| row.callee.clone()).collect();
-        // Rows of a method stand together, since the SQL sorts by its sum and its name.
+        // Rows of a method are adjacent, since the SQL sorts by its sum and its name.
         callees.dedup();
         Top::from(self.top_methods).cut(&mut callees);
         let kept: std::collections::HashSet<Option<String>> = callees.into_iter().collect();

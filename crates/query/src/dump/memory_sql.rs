@@ -36,8 +36,8 @@ impl MemoryRequest {
         }
         let sort = self.sort.sql();
         let range: Vec<String> = range_condition("ts_ns", self.time).into_iter().collect();
-        // Both samples are joined by key as well as by id, since the id may have belonged to another process
-        // at the start. Parts of the system have no key; their names stand for it.
+        // Both samples are joined by key as well as by id, since the id may have belonged to
+        // another process at the start. Parts of the system have no key; they are joined by name.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (

@@ -293,7 +293,7 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             ("last_ns", self.last),
             ("duration_ns", self.duration),
         ];
-        // A filter on methods says nothing about tags, which are rows of the same list.
+        // A filter on methods does not apply to tags, which are rows of the same list.
         let filter = self.methods.as_deref().map(without_symbols);
         let name = text_condition("name", filter.as_deref());
         let mut all: Vec<String> = name

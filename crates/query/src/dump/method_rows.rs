@@ -129,9 +129,10 @@ const SUMS: &str = "
   WHERE (SELECT count(*) FROM cpu_sample) = 0";
 
 /// Times of stacks, which methods or modules the stacks have, and sums by these.
-// `part` sums up times by stack first: there are far fewer stacks than events, and each is unrolled once.
-// `code` gives frames of one method the same number, `place` keeps the innermost frame of a method in a
-// stack, so that recursion counts once. Unions need the intervals themselves and cannot be made of sums.
+// `part` sums up times by stack first: there are far fewer stacks than events, and each is unrolled
+// once. `code` gives frames of one method the same number, `place` keeps the innermost frame of a
+// method in a stack, so that recursion counts once. Unions need the intervals themselves and cannot
+// be computed from sums.
 fn by_frame(by: By, sums: &str) -> String {
     let (method, parts) = match by {
         By::Module => ("CAST('' AS VARCHAR)", "module_path, module"),

@@ -152,8 +152,8 @@ pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
     };
     match read() {
         Ok(()) => Ok(rows),
-        // The SQL is part of this program and computes with all that a recording can hold: a number that it
-        // fails on is none of a recording.
+        // The SQL is part of this program and works for all numbers of a recording: a number that
+        // makes it fail cannot come from one.
         Err(error @ crate::Error::Failed { .. }) => Err(session
             .strange_number()
             .map_or(error, crate::Error::Extract)

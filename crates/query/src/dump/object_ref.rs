@@ -147,7 +147,7 @@ impl ObjectRequest {
         let mut objects: Vec<ObjectEvents> = Vec::new();
         for row in ask::<ObjectEvent>(session, &self.sql())? {
             let is_same = |of: &ObjectRow| of.id == row.object.id && of.is_map == row.object.is_map;
-            // The SQL sorts by object, so that the events of one stand together.
+            // The SQL sorts by object, so that the events of one are adjacent.
             match objects.last_mut() {
                 Some(last) if is_same(&last.object) => last.events.push(row),
                 _ => objects.push(ObjectEvents {

@@ -179,7 +179,7 @@ const PROCESSES: View<Of, ProcessShare> = View::new(
         Process::new("Process", "process", Word, |_, row| {
             named(row.process.as_deref(), row.pid).into()
         }),
-        // Without samples it is time on processors, which is something else than sampled CPU.
+        // Without samples it is time on processors, which is a different quantity than sampled CPU.
         Process::new("Cpu", "", Milliseconds, |_, row| row.cpu_ns.into())
             .titled(|of| {
                 if of.has_samples {

@@ -115,7 +115,7 @@ impl<'a> Follower<'a> {
 
     fn close(&mut self) {
         self.captured.clear();
-        // One place stays free for the state at the end, which matters more than any in between.
+        // One place stays free for the state at the end, which matters more than any earlier one.
         if self.done.len() < MAX_SNAPSHOTS - 1 {
             self.end();
         }

@@ -178,8 +178,8 @@ impl Question for ProcessRequest {
 
     fn form(&self) -> Form<Self> {
         Form::made::<ProcessRow>(self.sql(), |asked: &Self, session| {
-            // The largest processes of the merged list need not be the largest of each extract, so that each
-            // extract gives all of its processes.
+            // The largest processes of the merged list need not be the largest of each extract, so
+            // each extract returns all of its processes.
             let top = if asked.merge {
                 Top::default()
             } else {

@@ -38,8 +38,8 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
         let Some((info, rows)) = recordings.get(at) else {
             continue;
         };
-        // Kept apart until the recording was read: an id that is used again within one recording must not
-        // continue a process of the same recording.
+        // Kept apart until the recording was read: an id that is used again within one recording
+        // must not continue a process of the same recording.
         let mut left: Vec<(Key, usize)> = Vec::new();
         for row in *rows {
             let key: Key = (
@@ -182,8 +182,8 @@ pub fn sort<T>(rows: &mut [T], sort: ProcessSort, row: impl Fn(&T) -> &ProcessRo
         }
         ProcessSort::Time => rows.sort_by_key(|of| {
             let row = row(of);
-            // Those that were there all the time come first, then those that only ended, then those that
-            // started.
+            // Processes that were there all the time come first, then those that only ended, then
+            // those that started.
             let kind = if row.start_ns.is_some() {
                 2
             } else {
@@ -252,7 +252,7 @@ mod tests {
             process(9, "reused.exe", Some(1), None),
         ];
         let of_other = [process(1, "a.exe", None, None)];
-        // They need not be in the order of time.
+        // They need not be in order of time.
         let recordings = [
             (&second, &of_second[..]),
             (&first, &of_first[..]),

@@ -133,7 +133,7 @@ fn tree(rows: Vec<ProcessRow>) -> Vec<ProcessRow> {
         open.push(children.remove(&Some(row.process_key)).unwrap_or_default());
         out.push(row);
     }
-    // Parents that go round in a circle have no root; a damaged trace can say so.
+    // Cyclic parents have no root; a damaged trace can contain them.
     let mut rest: Vec<ProcessRow> = children.into_values().flatten().collect();
     rest.sort_by_key(|row| row.process_key);
     out.extend(rest);

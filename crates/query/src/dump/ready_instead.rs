@@ -232,8 +232,8 @@ impl ReadyRequest {
         let has_focus = "(fp.process_key IS NOT NULL OR ft.thread_key IS NOT NULL)";
         conditions.extend(self.focus.then(|| has_focus.to_owned()));
         let while_in = |of: &str| format!("s.in_ns >= {of}.from_ns AND s.in_ns < {of}.until_ns");
-        // States 1, 3 and 7 of a thread are ready, standby and deferred ready: it left its processor though
-        // it could have run on.
+        // States 1, 3 and 7 of a thread are ready, standby and deferred ready: it left its
+        // processor although it could have run on.
         format!(
             "SELECT s.process_key, {PROCESS_COLUMNS}, t.tid, s.in_ns, s.ready_ns,
     CASE WHEN s.instead_thread_key IS NOT NULL THEN coalesce(s.instead_ns, s.ready_ns) END AS instead_ns, s.priority, s.instead_priority,

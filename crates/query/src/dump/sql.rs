@@ -258,8 +258,8 @@ pub fn status_condition(column: &str, filter: &str) -> Option<String> {
         if part.eq_ignore_ascii_case("failed") {
             return format!("{column} < 0");
         }
-        // Tables have an NTSTATUS as signed number, people write its bits: as hexadecimal digits or as
-        // unsigned number.
+        // Tables have an NTSTATUS as a signed number; people write its bits: as hexadecimal digits
+        // or as an unsigned number.
         let digits = part.strip_prefix("0x").or_else(|| part.strip_prefix("0X"));
         let number = match digits {
             Some(digits) => u32::from_str_radix(digits, 16).ok().map(u32::cast_signed),

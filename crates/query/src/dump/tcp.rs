@@ -217,8 +217,8 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
             .iter()
             .any(|(number, range)| number.is_of_system() && !range.is_unlimited())
         {
-            // A condition on a range takes a missing number for 0, but a connection about which the system
-            // said nothing did not transfer 0 bytes.
+            // A condition on a range takes a missing number for 0, but a connection without
+            // counters of the system did not transfer 0 bytes.
             all.push("stat_in_bytes IS NOT NULL".to_owned());
         }
         if !self.retransmit_delay.is_unlimited() {
@@ -240,7 +240,8 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
         recorded(session)?;
         let mut rows: Vec<TcpRow> = ask(session, &self.sql())?;
         self.top.cut(&mut rows);
-        // Retransmissions are read once for all rows and put to theirs, instead of one question for each row.
+        // Retransmissions are read once for all rows and then assigned, instead of one question for
+        // each row.
         let places: HashMap<i64, usize> =
             rows.iter().map(|row| row.connection_id).zip(0..).collect();
         let mut retransmits = vec![Vec::new(); rows.len()];

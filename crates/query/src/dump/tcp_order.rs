@@ -110,7 +110,7 @@ impl TcpNumber {
             Self::LastSent => "last_send_ns",
             Self::LastReceived => "last_receive_ns",
             Self::ClientReset => "abort_ns",
-            // A connection that was there before the trace is older than any.
+            // A connection from before the trace is older than any other.
             Self::Duration => "coalesce(duration_ns, 9223372036854775807)",
             Self::SendDelay => "max_send_gap_ns",
             Self::ReceiveDelay => "max_receive_gap_ns",

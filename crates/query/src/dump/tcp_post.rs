@@ -176,8 +176,8 @@ fn sequence_difference(from: i64, to: i64) -> i64 {
 /// Of the others, the last earlier send of the same size was held back; it was overtaken if another
 /// send followed it that was not held back itself.
 fn issues(posts: &[PostRow]) -> Vec<(&PostRow, &PostRow, &PostRow)> {
-    // A send that was let go in order is taken by its own event, and cannot be the one that was held back for
-    // another.
+    // A send that was released in order belongs to its own event, and cannot be the one that was
+    // held back for another.
     let mut is_in_order = vec![false; posts.len()];
     let mut has_own = vec![false; posts.len()];
     for (at, injected) in posts
@@ -186,7 +186,7 @@ fn issues(posts: &[PostRow]) -> Vec<(&PostRow, &PostRow, &PostRow)> {
         .filter(|(_, post)| post.kind == "inject")
     {
         let first = at.saturating_sub(WINDOW);
-        // The latest one in front: a program may send the same bytes several times.
+        // The latest earlier one: a program may send the same bytes several times.
         let same = (first..at).rev().find(|before| {
             posts.get(*before).is_some_and(|post| {
                 post.kind == "post"
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn sends_in_order_are_none() {
-        // Let go at the same place, and so is the second one.
+        // Released at the same place, and so is the second one.
         assert!(found(&[(0, "post", 100, 1000), (1, "inject", 100, 1000)]).is_empty());
         let both = [
             (0, "post", 100, 1000),

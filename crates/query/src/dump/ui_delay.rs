@@ -210,7 +210,8 @@ impl UiDelayRequest {
     pub fn sql(&self) -> String {
         let sort = self.sort.sql();
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, kind";
-        // Several threads of a program can be late at the same time: their union is how long the user waited.
+        // Several threads of a program can be late at the same time: their union is the time that
+        // the user waited.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (

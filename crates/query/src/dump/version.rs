@@ -258,7 +258,7 @@ impl MissingPdbs {
 pub fn missing_pdbs(session: &Session, filter: Option<&str>) -> Result<MissingPdbs> {
     MODULE.check(session, true)?;
     let rows: Vec<MissingPdb> = ask(session, &missing_pdbs_sql(filter))?;
-    // The number is a column of the rows, and has to be asked for where there are none.
+    // The number is a column of the rows, and has to be queried if there are none.
     let all_pdbs = match rows.first() {
         Some(row) => row.all_pdbs,
         None => {

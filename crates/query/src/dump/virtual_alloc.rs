@@ -222,7 +222,7 @@ impl VirtualAllocRequest {
         VIRTUAL_ALLOC.check(session, true)?;
         let rows: Vec<VirtualStackRow> = ask(session, &self.stacks_sql(by))?;
         let is_method = matches!(by, StackBy::Method(_));
-        // Sums count all stacks, whichever are shown.
+        // Sums count all stacks, including hidden ones.
         let mut groups = grouped(
             rows,
             |row| row.process_key,

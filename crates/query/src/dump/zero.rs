@@ -57,7 +57,7 @@ impl OptionValue for ZeroTime {
         let (word, filter) = text
             .split_once(':')
             .map_or((text.as_str(), None), |(word, filter)| (word, Some(filter)));
-        // Also without hyphens and in any case, as command lines of ETWAnalyzer have these words.
+        // Also without hyphens and in any case, as in command lines of ETWAnalyzer.
         let plain = |word: &str| word.to_ascii_lowercase().replace('-', "");
         let found = ZeroMode::WORDS
             .iter()
@@ -173,7 +173,8 @@ impl ZeroTime {
             table: format!("{table} m LEFT JOIN process p ON p.process_key = m.process_key"),
             conditions: with(name),
         };
-        // Stored sums know when a method or tag was first and last seen, so that no single events are needed.
+        // Stored sums have the first and the last time of a method or tag, so no single events are
+        // needed.
         let of_methods = |time| {
             vec![
                 summed("cpu_method", "m.method", time),

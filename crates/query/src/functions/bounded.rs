@@ -179,7 +179,7 @@ impl ScalarUDFImpl for Bounded {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        // The size is worked out from the arguments, before anything is made.
+        // The size is computed from the arguments, before any result is built.
         let bytes = (self.size)(&super::columns(&args)?.0);
         if bytes > MAX_BYTES {
             return Err(DataFusionError::ResourcesExhausted(format!(

@@ -91,7 +91,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 fn registry_key_name(key: &str) -> String {
     const ROOTS: [(&str, &str); 2] = [(r"\REGISTRY\MACHINE", "HKLM"), (r"\REGISTRY\USER", "HKU")];
     let named = ROOTS.iter().find_map(|(root, name)| {
-        // A root is followed by a separator or the end: `\REGISTRY\MACHINES` only begins like one.
+        // A root is followed by a separator or the end: `\REGISTRY\MACHINES` only starts like one.
         let (start, rest) = key.split_at_checked(root.len())?;
         let is_root =
             start.eq_ignore_ascii_case(root) && (rest.is_empty() || rest.starts_with('\\'));

@@ -151,8 +151,8 @@ fn stacks(
 ) -> Arc<Vec<bool>> {
     // Parallel parts of a question have the same patterns: the others wait for the first.
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-    // Patterns may come from a column with millions of texts. All are forgotten at once, since which ones are
-    // needed again is not known.
+    // Patterns may come from a column with millions of texts. All are forgotten at once, since it
+    // is not known which ones are needed again.
     if known.len() >= REMEMBERED && !known.contains_key(&(trace_id, pattern.to_owned())) {
         known.clear();
     }
@@ -181,7 +181,8 @@ fn fits(
     let answers = rows.map(|((trace_id, stack_id), pattern)| {
         let (trace_id, stack_id, pattern) = (trace_id?, usize::try_from(stack_id?).ok()?, pattern?);
         let fitting = match &latest {
-            // Neighbouring rows mostly have the same pattern: then neither the lock nor the table is needed.
+            // Adjacent rows mostly have the same pattern: then neither the lock nor the table is
+            // needed.
             Some((trace, known, stacks)) if *trace == trace_id && *known == pattern => {
                 stacks.clone()
             }

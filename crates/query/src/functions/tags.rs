@@ -75,8 +75,8 @@ impl StackTags {
     }
 
     fn tagged(&self, frames: &Frames, trace_id: i32, set: &str) -> Result<Arc<Tagged>> {
-        // Parallel parts of a question ask for the same: the others wait for the first. Sets and extracts are
-        // few.
+        // Parallel parts of a question need the same tags: the others wait for the first. Sets and
+        // extracts are few.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tagged) = known.get(&(trace_id, set.to_owned())) {
             return Ok(Arc::clone(tagged));
@@ -84,7 +84,8 @@ impl StackTags {
         let rules = self.set(set)?;
         let tagged = match frames.trace(trace_id) {
             Some(trace) => trace.tagged(rules),
-            // An extract that does not exist has no stacks, and the rules still name the tag of none.
+            // An extract that does not exist has no stacks, but the rules still define the tag of a
+            // missing one.
             None => TraceFrames::default().tagged(rules),
         };
         known.insert((trace_id, set.to_owned()), Arc::clone(&tagged));

@@ -86,7 +86,7 @@ impl Intervals {
         if end < start {
             return;
         }
-        // Rows mostly come in the order of time.
+        // Rows mostly come in order of time.
         if self.merged == self.all.len() {
             // An interval that touches the last one only makes it longer; a later one keeps the
             // list sorted and disjoint without any work.
@@ -100,8 +100,8 @@ impl Intervals {
             }
         }
         self.all.push((start, end));
-        // At least as many new ones as merged ones: so each interval is sorted a number of times that grows
-        // with the logarithm of all.
+        // At least as many new ones as merged ones: so each interval is sorted a number of times
+        // that grows with the logarithm of their number.
         if self.all.len() - self.merged >= self.merged.max(Self::FEW) {
             self.merge();
         }

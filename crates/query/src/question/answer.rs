@@ -240,8 +240,8 @@ impl Answer {
 
     /// Sets other rows for JSON and CSV.
     pub fn with_records<R: Serialize + Send + 'static>(self, records: Vec<R>) -> Self {
-        // Machines get all fields by name, so that these rows need a view without columns. Nothing ranks
-        // them: they keep the order in which the question made them.
+        // JSON and CSV have all fields by name, so these rows need a view without columns. Nothing
+        // ranks them: they keep the order of the question.
         let view = const { &View::<(), R>::new(&[], |_| 0.0).ranking(|()| Ranked::No) };
         self.with(|part| part.records = Some(Box::new(Rows::new((), view, vec![records]))))
     }

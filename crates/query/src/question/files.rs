@@ -57,7 +57,7 @@ impl FilesError {
         match self {
             Self::Wrong(error) => Some(error.hint()),
             Self::Missing { .. } => Some("name the file with that option"),
-            // The system has its own.
+            // The error of the system has its own.
             Self::Unreadable { .. } => None,
         }
     }

@@ -82,7 +82,7 @@ impl<S: Scalar> OptionValue for Option<S> {
         vec![spec.opt(kind, default.or_else(|| spec.all.map(str::to_owned)))]
     }
     fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        // The word for all or none is a value that was given, and not a missing one: it replaces a default.
+        // The word for all or none is a given value, not a missing one: it replaces a default.
         if spec.all.is_some() && spec.text(values)?.as_deref() == spec.all {
             return Ok(Some(None));
         }

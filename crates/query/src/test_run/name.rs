@@ -133,7 +133,7 @@ impl TestName {
         let at = rest.len().checked_sub("20200717-124447".len())?;
         let performed_at = Some(date_time(rest.get(at..)?)?);
         let machine = rest.get(..at)?;
-        // A point, a dash, or a point and a dash stand between the machine and the date.
+        // A point, a dash, or a point and a dash separate the machine and the date.
         let end = machine
             .strip_suffix('-')
             .map_or(machine, |machine| machine.trim_end_matches('.'));

@@ -170,7 +170,7 @@ pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
     files.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
     let mut tests: Vec<Test> = Vec::new();
     for file in files {
-        // Tests are sorted by time: those that are too old for the file need no look.
+        // Tests are sorted by time: tests that are too old for the file need not be compared.
         let near = tests.iter_mut().rev().take_while(|test| {
             file.performed_at.signed_duration_since(test.performed_at()) < ONE_TEST
         });

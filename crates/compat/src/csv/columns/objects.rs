@@ -29,7 +29,7 @@ pub(crate) const OBJECT_REF: Columns = &[
     ("Type", Is("type_name")),
     ("Object Name", Is("name")),
     ("Object Ptr", Is("address")),
-    // ETWAnalyzer spells the title so, and the titles here have to be the same.
+    // ETWAnalyzer spells the title like this, and the titles here have to be the same.
     ("SourceProces", Process("source_process", "source_pid")),
     ("SourceHandleValue", Is("source_handle")),
     ("ViewBase", If("is_map", &Is("address"))),

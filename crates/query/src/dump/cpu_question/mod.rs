@@ -111,7 +111,7 @@ fn sums(line: Line, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSor
 }
 
 /// Returns the numbers to add up over extracts.
-// Sums are numbers, so that the source travels as one: how many of the extracts have it.
+// Sums are numbers, so the source is encoded as one: the number of extracts that have it.
 fn numbers(
     source: Option<CpuSource>,
     total: CpuTotal,
@@ -137,7 +137,7 @@ fn source_of(numbers: &Sums) -> Option<CpuSource> {
 }
 
 fn total_of(numbers: &Sums) -> CpuTotal {
-    // Missing stays missing: 0 ms of waiting would say that no thread waited.
+    // A missing value stays missing: 0 ms of waiting would mean that no thread waited.
     let number = |name| numbers.get(name).copied();
     CpuTotal {
         cpu_ns: number("cpu_ns").unwrap_or_default(),

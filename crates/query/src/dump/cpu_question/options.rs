@@ -175,7 +175,7 @@ impl CpuQuestion {
     }
 
     fn asks_names(&self) -> bool {
-        // --top-methods alone asks for methods; with --stack-tags it limits the stack tags.
+        // --top-methods alone requests methods; with --stack-tags it limits the stack tags.
         let top = self.top_methods.is_some() && self.stack_tags.is_none();
         self.methods.is_some() || top || self.by != By::Process
     }

@@ -115,8 +115,8 @@ fn branches(rows: &[TreeRow]) -> Vec<String> {
     let mut shown = Vec::with_capacity(rows.len());
     for row in rows {
         let indent = indents.get(&key(row)).cloned().unwrap_or_default();
-        // Rows come parents first, so that the number of siblings that are still to come says whether a
-        // branch goes on below.
+        // Rows come parents first, so the number of remaining siblings decides whether a branch
+        // continues below.
         let (siblings, rest) = left.get_mut(&key(row)).map_or((1, 0), |(all, rest)| {
             *rest = rest.saturating_sub(1);
             (*all, *rest)
