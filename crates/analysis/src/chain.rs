@@ -178,7 +178,7 @@ impl ChainRequest {
     /// highest is the last.
     ///
     /// # Errors
-    /// Those of [`WaitRequest::ask`]; the waits span too many context switches.
+    /// The errors of [`WaitRequest::ask`]; the waits span too many context switches.
     pub fn ask(&self, session: &Session) -> Result<Vec<Chain>> {
         let waits = self.effective().list(session)?;
         if waits.is_empty() {
@@ -390,8 +390,8 @@ impl Walker<'_> {
             }
             let longest = self.longest_wait(slice.by, since, to);
             if self.all_waits {
-                // These waits compete with the next link, or with the root if there is none, and get its
-                // number.
+                // These waits compete with the next link, or with the root if there is none, and
+                // get its number.
                 let link = links.len() as i64 + 1;
                 let not_followed = |wait: &&Slice| longest.is_none_or(|longest| longest != **wait);
                 let waits = self.waits(slice.by, since, to).filter(not_followed);
@@ -430,8 +430,8 @@ impl Walker<'_> {
                 .wait()
                 .map_or(0, |(from, end)| end.saturating_sub(from.max(since)))
         };
-        // Waits of one thread follow each other, and of equal ones the later is nearer to the readying;
-        // max_by_key returns the last.
+        // Waits of one thread follow each other, and of equal ones the later is nearer to the
+        // readying; max_by_key returns the last.
         let longest = self.waits(thread, since, to).max_by_key(inside)?;
         let (run, ready, _) = sums(&self.slices, thread, (since, to), self.known.ends.end_ns);
         // Multiplied rather than divided, which would round short times to nothing.
@@ -544,8 +544,8 @@ impl Walker<'_> {
     /// `to`.
     fn ran(&self, by: i32, from: i64, to: i64, stack: i32) -> ChainRow {
         let (run, ready, wait) = sums(&self.slices, by, (from, to), self.known.ends.end_ns);
-        // A thread cannot make another one ready without running: if it neither ran nor was ready, its
-        // switches are missing.
+        // A thread cannot make another one ready without running: if it neither ran nor was ready,
+        // its switches are missing.
         let kind = if run > 0 || ready > 0 {
             RootKind::ThreadRan
         } else {

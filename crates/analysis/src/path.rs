@@ -28,11 +28,11 @@ etwkit_query::declare! {
     pub request PathRequest {
         /// The process whose path it is: exactly one must fit
         processes: ProcessQuery = group(),
-        /// The thread with this id; without it the first thread of a process that started in the trace, else
-        /// the thread that ran longest
+        /// The thread with this id; without it the first thread of a process that started in the
+        /// trace, else the thread that ran longest
         tid: Option<i64> = option("TID").called("thread").of(Among::THREADS),
-        /// Exactly this part of the trace (s); without it from the first switch-in of the thread to its last
-        /// switch-out
+        /// Exactly this part of the trace (s); without it from the first switch-in of the thread to
+        /// its last switch-out
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Show who waited for whom instead of the segments
         tree: bool = option("").excludes(&["sums", "by-process"]).output(),
@@ -40,8 +40,8 @@ etwkit_query::declare! {
         by_process: bool = option("").called("by-process").excludes(&["sums"]).output(),
         /// Show only what the time went to
         sums: bool = option("").output(),
-        /// Only the N longest segments, in the order of time, or the N largest rows of other lists; 0: all,
-        /// which JSON and CSV have without it
+        /// Only the N longest segments, in the order of time, or the N largest rows of other lists;
+        /// 0: all, which JSON and CSV have without it
         top: Option<usize> = option("N").output(),
         /// Show all frames of stacks
         stacks: bool = option("").called("show-stack").also(&["stacks"]).output(),
@@ -111,7 +111,8 @@ impl PathRequest {
     /// Finds the path of the requested thread, otherwise of the first thread of a process that
     /// started in the trace, otherwise of the thread that ran longest.
     ///
-    /// # Errors Context switches or ready events were not recorded, or are not kept; there are too many; the
+    /// # Errors
+    /// Context switches or ready events were not recorded, or are not kept; there are too many; the
     /// query fails.
     pub fn ask(&self, session: &Session) -> Result<PathAnswer> {
         check(session)?;
@@ -167,7 +168,8 @@ impl PathRequest {
 /// Returns the thread of the path: the first one of a process that started in the trace, otherwise
 /// the one that ran longest.
 fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
-    // Both starts must be in the trace: a thread that starts in an older process is not its first one.
+    // Both starts must be in the trace: a thread that starts in an older process is not its first
+    // one.
     let began = |candidate: &Candidate| {
         candidate
             .thread

@@ -43,8 +43,8 @@ const COMPLETIONS: &[&str] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RootKind {
-    /// The thread that ended the last wait of the chain did not wait itself: it ran, or was ready and had no
-    /// processor.
+    /// The thread that ended the last wait of the chain did not wait itself: it ran, or was ready
+    /// and had no processor.
     ThreadRan,
     /// A disk transfer of the thread completed.
     DiskIo,
@@ -122,7 +122,8 @@ impl Roots {
         threads: &Threads,
     ) -> usize {
         let (from, to) = slice.wait().unwrap_or_default();
-        // Slices of idle threads are not held: if one was interrupted, its processor is found by elimination.
+        // Slices of idle threads are not held: if one was interrupted, its processor is found by
+        // elimination.
         let is_idle = threads.is_idle(slice.by);
         let cpu = if is_idle {
             None
@@ -163,7 +164,8 @@ impl Roots {
         let mut each = |from: i64, until: i64, take: &mut dyn FnMut(&mut Pending)| {
             let start = times.partition_point(|time| *time < from);
             let end = times.partition_point(|time| *time <= until);
-            // A damaged row that ends before it starts gives a reversed range, for which get returns nothing.
+            // A damaged row that ends before it starts gives a reversed range, for which get
+            // returns nothing.
             for number in order
                 .get(start..end)
                 .unwrap_or_default()
@@ -173,7 +175,8 @@ impl Roots {
                 pending.get_mut(*number).into_iter().for_each(&mut *take);
             }
         };
-        // The thread was made ready while the DPC ran, so that the DPC's start and end are exact limits.
+        // The thread was made ready while the DPC ran, so that the DPC's start and end are exact
+        // limits.
         each_dpc(session, first, last, |dpc| {
             each(dpc.start_ns, dpc.end_ns, &mut |wait| {
                 wait.dpcs.push(dpc.clone())
@@ -203,11 +206,12 @@ impl Roots {
 }
 
 impl Pending {
-    /// Keeps a transfer of the thread that completed while it waited, if it is the one nearest to the end of
-    /// the wait.
+    /// Keeps a transfer of the thread that completed while it waited, if it is the one nearest to
+    /// the end of the wait.
     fn offer(&mut self, transfer: &Transfer) {
         let is_own = transfer.thread_key == Some(self.thread_key.into());
-        // A transfer that completed before the wait started, or was issued after it, cannot have ended it.
+        // A transfer that completed before the wait started, or was issued after it, cannot have
+        // ended it.
         let is_in = transfer.complete_ns >= self.from && transfer.init_ns <= self.to;
         let distance = |transfer: &Transfer| self.to.abs_diff(transfer.complete_ns);
         let is_nearer = self
@@ -258,8 +262,8 @@ impl Pending {
                 .collect(),
             None if dpcs.is_empty() => dpcs,
             None => {
-                // The DPC interrupted an idle thread, so that processors with another thread on them are
-                // ruled out.
+                // The DPC interrupted an idle thread, so that processors with another thread on
+                // them are ruled out.
                 let busy = slices.busy_processors(self.to);
                 dpcs.into_iter()
                     .filter(|dpc| !busy.iter().any(|cpu| dpc.cpu == i64::from(*cpu)))

@@ -16,8 +16,8 @@ use crate::Result;
 /// machine has.
 const MAX_SLICES: usize = 16_000_000;
 
-/// Thread states after a switch-out that mean preemption, since the thread could have run on: ready, standby,
-/// deferred ready.
+/// Thread states after a switch-out that mean preemption, since the thread could have run on:
+/// ready, standby, deferred ready.
 const PREEMPTED: [i8; 3] = [1, 3, 7];
 
 /// Value for missing keys and small numbers.
@@ -163,7 +163,8 @@ impl Slices {
     /// Returns the index of the first slice of a thread that may reach to or beyond that time.
     /// Slices do not overlap in time; in a damaged extract in which they do, some are not found.
     pub(crate) fn position(&self, thread_key: i32, time: i64) -> usize {
-        // A row without a switch-in is the last one of its thread: it reaches as far as the trace does.
+        // A row without a switch-in is the last one of its thread: it reaches as far as the trace
+        // does.
         self.of(thread_key)
             .partition_point(|slice| slice.end().or(slice.begin()).unwrap_or(i64::MAX) < time)
     }
@@ -222,7 +223,8 @@ impl Slices {
 
 /// Returns the SQL for the switches that belong to these ranges of the trace.
 pub(crate) fn question(parts: &[Range]) -> String {
-    // A row lasts from the switch-out before it to its own switch-out; without the latter it is still open.
+    // A row lasts from the switch-out before it to its own switch-out; without the latter it is
+    // still open.
     let touches = |part: &Range| {
         let (a, b) = sql::ends(*part);
         format!(

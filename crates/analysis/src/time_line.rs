@@ -158,8 +158,8 @@ impl ThreadLine<'_> {
             let back = begin.unwrap_or(end_ns);
             match slice.readied() {
                 Some(readied) => {
-                    // For a preempted thread this piece is empty, since it counts as readied when it was
-                    // switched out.
+                    // For a preempted thread this piece is empty, since it counts as readied when
+                    // it was switched out.
                     self.add(State::Waiting, readied.min(back), Some(slice));
                     self.add(State::Ready, back, Some(slice));
                 }

@@ -7,8 +7,8 @@ use etwkit_query::dump::{Error, ask, has_rows};
 use crate::Result;
 
 etwkit_query::declare! {
-    /// From when to when it is known what threads did: while the kernel logger recorded, in the part that was
-    /// extracted.
+    /// From when to when it is known what threads did: while the kernel logger recorded, in the
+    /// part that was extracted.
     pub(crate) row TraceEnds {
         start_ns: i64 = "Start.",
         end_ns: i64 = "End.",

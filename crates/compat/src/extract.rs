@@ -264,7 +264,8 @@ impl Extraction {
                 native.push(trace.into());
                 commands.push((target, native));
             }
-            // Traces of one folder go into one command, which extracts several of them at the same time.
+            // Traces of one folder go into one command, which extracts several of them at the same
+            // time.
             if self.regions.is_empty() {
                 match commands.iter_mut().find(|(of, _)| *of == folder) {
                     Some((_, native)) => native.push(trace.into()),

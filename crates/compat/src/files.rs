@@ -275,7 +275,8 @@ pub(crate) fn fits(filter: &TextFilter, path: &Path) -> bool {
 fn list(folder: &Path, is_recursive: bool, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    // File systems list names in different orders, and the order of answers must not depend on that.
+    // File systems list names in different orders, and the order of answers must not depend on
+    // that.
     paths.sort();
     for path in paths {
         if is_extract_folder(&path) || (path.is_file() && is_asked(&path)) {

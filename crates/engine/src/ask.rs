@@ -12,8 +12,8 @@ use crate::open::use_tags;
 use crate::{Asking, Engine, Error, Gaps, Result, gaps};
 
 /// Maximum number of extracts that one worker queries together.
-// An answer for all of a group is in memory before the first of it is taken, and planning, which takes ten
-// times as long as reading small tables, is paid once for each group.
+// An answer for all of a group is in memory before the first of it is taken, and planning, which
+// takes ten times as long as reading small tables, is paid once for each group.
 const MOST_TOGETHER: usize = 64;
 /// Maximum size in bytes of extracts that are queried together. Reading larger ones takes so long
 /// that separate planning does not matter.
@@ -76,8 +76,8 @@ impl Engine {
     /// once.
     ///
     /// # Errors
-    /// The first error of `take`: nothing more is asked then. What is wrong with an extract is handed to
-    /// `take`.
+    /// The first error of `take`: no further extract is queried. An error of an extract is passed
+    /// to `take`.
     pub fn ask_each<A: Send, E>(
         &self,
         asking: &Asking,
@@ -112,8 +112,8 @@ impl Engine {
 /// Returns groups that grow from a single extract on, and stay so small that all workers have
 /// several.
 fn groups(paths: &[PathBuf], workers: usize) -> Vec<&[PathBuf]> {
-    // Two groups at least for each worker, so that one with a slow group does not leave the others without
-    // work.
+    // Two groups at least for each worker, so that one with a slow group does not leave the others
+    // without work.
     let most = (paths.len() / (workers * 2)).clamp(1, MOST_TOGETHER);
     let (mut groups, mut rest, mut size) = (Vec::new(), paths, 1);
     while !rest.is_empty() {

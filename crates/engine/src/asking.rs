@@ -45,7 +45,8 @@ impl Default for Asking {
 /// Limits of memory and threads of a question, if they differ from the defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resources {
-    /// Bytes for sorting, grouping and joining, see [`Options::memory_bytes`](etwkit_query::Options).
+    /// Bytes for sorting, grouping and joining, see
+    /// [`Options::memory_bytes`](etwkit_query::Options).
     pub memory_bytes: Option<usize>,
     /// Threads that compute, see [`Options::partitions`](etwkit_query::Options).
     pub threads: Option<usize>,

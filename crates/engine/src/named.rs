@@ -48,8 +48,8 @@ enum Meaning {
 /// finds is listed once, however often it is found or named.
 ///
 /// # Errors
-/// A pattern, folder or list that holds nothing of what is wanted; a list, or a name in it, that does not
-/// exist.
+/// A pattern, folder or list that holds nothing of what is wanted; a list, or a name in it, that
+/// does not exist.
 pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<PathBuf>> {
     let mut named = Named::default();
     for found in read(words)? {
@@ -100,7 +100,7 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
 /// alike.
 ///
 /// # Errors
-/// As of [`named`].
+/// The errors of [`named`].
 pub fn places(words: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut named = Named::default();
     for found in read(words)? {

@@ -24,7 +24,7 @@ pub fn question(name: &str) -> Option<&'static dyn AnyQuestion> {
 /// Reads the descriptions of events in files.
 ///
 /// # Errors
-/// A file cannot be read or holds something else than it should.
+/// A file cannot be read or has another content than expected.
 pub fn described(named: &Descriptions) -> Result<Described> {
     Ok(Described::read(
         &paths(&named.tmf),
@@ -50,7 +50,7 @@ impl Engine {
     /// stack tags that it needs. Both are set in `asking`.
     ///
     /// # Errors
-    /// A file cannot be read or holds something else than it should; an extract cannot be tagged.
+    /// A file cannot be read or has another content than expected; an extract cannot be tagged.
     pub fn prepare(
         &self,
         asking: &mut Asking,
@@ -76,7 +76,7 @@ impl Engine {
     /// is known. A question about names of recordings opens nothing.
     ///
     /// # Errors
-    /// Those of [`Engine::prepare`]. What is wrong with an extract is the answer of that extract.
+    /// The errors of [`Engine::prepare`]. An error of an extract is the answer of that extract.
     pub fn ask(
         &self,
         asking: &Asking,

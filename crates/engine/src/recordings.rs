@@ -41,7 +41,7 @@ pub fn recordings(paths: &[PathBuf], recursive: bool) -> Result<Vec<TestFile>> {
 /// extracts.
 ///
 /// # Errors
-/// Those of [`recordings`].
+/// The errors of [`recordings`].
 pub fn ask_names(request: &dyn AnyRequest, paths: &[PathBuf]) -> Result<Option<Answer>> {
     let Some(names) = request.of_names() else {
         return Ok(None);

@@ -23,7 +23,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads a file of rules with the parser of its kind, which gets the name for its errors.
 ///
 /// # Errors
-/// The file cannot be read, or holds something else than such rules.
+/// The file cannot be read, or is not a file of rules.
 pub fn read_rules<R>(
     file: &Path,
     parse: impl Fn(&str, &[u8]) -> std::result::Result<R, xml::FileError>,

@@ -89,7 +89,7 @@ impl Settings {
     /// Removes entries of the cache. An extract that is in use is made again when it is needed.
     ///
     /// # Errors
-    /// As [`Settings::stored`].
+    /// The errors of [`Settings::stored`].
     pub fn clear(&self, query: &StoredQuery) -> Result<Cleared> {
         let mut cleared = Cleared::default();
         for entry in self.stored(query)? {

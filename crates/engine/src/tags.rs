@@ -12,7 +12,7 @@ use crate::{Asking, Engine, Error, Result};
 /// Returns the built-in set, and one for each file, which has its name.
 ///
 /// # Errors
-/// A file cannot be read or holds no such rules; two have the same name.
+/// A file cannot be read or is not a file of rules; two have the same name.
 pub fn tag_sets(files: &[PathBuf]) -> Result<Vec<TagSet>> {
     let mut sets = vec![TagSet::built_in()];
     for path in files {
@@ -31,7 +31,7 @@ impl Engine {
     /// Makes sure that extracts have sums by the tags of these files, if any are named.
     ///
     /// # Errors
-    /// See [`tag_sets`]; an extract has no rows any more that could be tagged; it cannot be written to.
+    /// The errors of [`tag_sets`]; an extract has no rows to tag; it cannot be written to.
     pub fn tag_extracts(
         &self,
         asking: &Asking,

@@ -1,5 +1,5 @@
-//! Profiles for the performance panel of Chrome and Edge, and for Visual Studio Code: the JSON of V8's CPU
-//! profiler (`Profiler.Profile` of the Chrome DevTools protocol).
+//! Profiles for the performance panel of Chrome and Edge, and for Visual Studio Code: the JSON of
+//! V8's CPU profiler (`Profiler.Profile` of the Chrome DevTools protocol).
 //!
 //! The format has times between samples, and its readers do not agree whether such a time belongs
 //! to the sample before it (Chrome, speedscope) or after it (`cpuprofile-to-flamegraph`). So each

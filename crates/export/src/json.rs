@@ -8,8 +8,8 @@ pub(crate) fn text(text: &str) -> String {
 /// Formats nanoseconds as a number of larger units, exactly: one unit has `digits` digits of
 /// nanoseconds.
 fn decimal(ns: i64, digits: usize) -> String {
-    // By whole numbers: a double has 53 bits, which nanoseconds exceed after 104 days, and a fraction of a
-    // millisecond has no exact double at all.
+    // By whole numbers: a double has 53 bits, which nanoseconds exceed after 104 days, and a
+    // fraction of a millisecond has no exact double at all.
     let (sign, ns) = (if ns < 0 { "-" } else { "" }, ns.unsigned_abs());
     let unit = 10_u64.pow(u32::try_from(digits).unwrap_or(0));
     let text = format!("{sign}{}.{:0digits$}", ns / unit, ns % unit);

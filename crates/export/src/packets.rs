@@ -1,7 +1,8 @@
 //! Packets in the events of two Windows drivers: Packet Monitor (Microsoft-Windows-PktMon) and the
 //! capture of NDIS (Microsoft-Windows-NDIS-PacketCapture).
 //!
-//! Both are rows of `generic_event`, with the bytes of a packet, or of a part of it, as hexadecimal digits.
+//! Both are rows of `generic_event`, with the bytes of a packet, or of a part of it, as hexadecimal
+//! digits.
 
 mod joining;
 mod pktmon;
@@ -153,8 +154,8 @@ pub(crate) struct PacketQuery<'s> {
 /// Finds the selected packets.
 ///
 /// # Errors
-/// An option means nothing for packets; the trace has no packets at all, or the extract does without their
-/// events.
+/// An option has no meaning for packets; the trace has no packets at all, or the extract lacks
+/// their events.
 pub(crate) fn find<'s>(
     request: &ExportRequest,
     format: &'static str,

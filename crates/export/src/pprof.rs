@@ -1,5 +1,5 @@
-//! Profiles for pprof (<https://github.com/google/pprof>): the message `Profile` of its `profile.proto`,
-//! compressed with gzip.
+//! Profiles for pprof (<https://github.com/google/pprof>): the message `Profile` of its
+//! `profile.proto`, compressed with gzip.
 //!
 //! A stack has two values: its weight in nanoseconds, and the number of items in that sum.
 //! Processes and threads are labels. A location is a method, since stacks are put together by
@@ -42,8 +42,8 @@ impl Format for Pprof {
         let mut texts = Texts::default();
         // The first text is the empty one.
         texts.number("");
-        // A range without an end reaches to the end of the recording; `i64::MAX` would be a duration of
-        // centuries.
+        // A range without an end reaches to the end of the recording; `i64::MAX` would be a
+        // duration of centuries.
         let end = if head.time.max == i64::MAX {
             head.recording.duration_ns
         } else {

@@ -171,8 +171,8 @@ impl ExportRequest {
     /// extract, and of one process or thread at a time.
     ///
     /// # Errors
-    /// There is no answer, see [`StackTreeRequest::rows`]; the trace has no packets; an option does not go
-    /// with the format; `out` or a temporary file cannot be written.
+    /// There is no answer, see [`StackTreeRequest::rows`]; the trace has no packets; an option does
+    /// not go with the format; `out` or a temporary file cannot be written.
     pub fn write(
         &self,
         format: &dyn Format,
@@ -261,7 +261,8 @@ impl ExportRequest {
         };
         let rows = request.rows(session)?;
         let frames = session.frames()?;
-        // An extract without stacks has no frames. Its rows still count, as stacks that were not recorded.
+        // An extract without stacks has no frames. Its rows still count, as stacks that were not
+        // recorded.
         let none = TraceFrames::default();
         let mut stacks = Stacks::new(frames.trace(0).unwrap_or(&none), session)?;
         let Writer::Stacks(samples) = format.begin(out, head)? else {
@@ -361,8 +362,8 @@ impl Profile<'_> {
         root: &[u32],
         collected: &mut Vec<Weighed>,
     ) -> Result<()> {
-        // By number first, which is cheap, to put equal stacks together; only distinct ones are compared by
-        // names.
+        // By number first, which is cheap, to put equal stacks together; only distinct ones are
+        // compared by names.
         collected.sort_unstable_by_key(|(node, ..)| *node);
         collected.dedup_by(|next, kept| {
             let is_same = next.0 == kept.0;

@@ -116,7 +116,7 @@ impl<'f> Stacks<'f> {
     /// Creates a tree without stacks.
     ///
     /// # Errors
-    /// The question for symbol files fails.
+    /// The query for symbol files fails.
     pub(crate) fn new(frames: &'f TraceFrames, session: &Session) -> dump::Result<Self> {
         let sql = "SELECT module_id, pdb_guid, pdb_age FROM module WHERE pdb_guid IS NOT NULL";
         let modules = dump::ask(session, sql)?.into_iter();
@@ -160,8 +160,8 @@ impl<'f> Stacks<'f> {
                 node = Some(self.child(node, name));
             }
         }
-        // A stack without any known frame keeps its weight under a name of its own: dropped, the sum of the
-        // profile would no longer be the CPU of the process.
+        // A stack without any known frame keeps its weight under a name of its own: dropped, the
+        // sum of the profile would no longer be the CPU of the process.
         let node = node.unwrap_or_else(|| {
             let name = self.label(NO_STACK);
             self.child(None, name)
@@ -216,8 +216,8 @@ impl<'f> Stacks<'f> {
             };
             if a.caller == b.caller {
                 let text = |place: &NodeAt| self.names.text(place.name);
-                // Methods of different modules may have one name; their numbers, which follow the order of
-                // rows, keep the order the same in every run.
+                // Methods of different modules may have one name; their numbers, which follow the
+                // order of rows, keep the order the same in every run.
                 return text(a).cmp(text(b)).then(a.name.cmp(&b.name));
             }
             pair = (a.caller, b.caller);

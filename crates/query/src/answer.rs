@@ -18,8 +18,8 @@ use crate::{Cancel, Error, Result, error};
 // slow reader has not requested.
 const BUFFERED_BATCHES: usize = 2;
 
-/// Rows of an answer, by batch, in their order. Computing them goes on while they are read, a few batches
-/// ahead, and ends when the answer is dropped.
+/// Rows of an answer, by batch, in their order. Computing them goes on while they are read, a few
+/// batches ahead, and ends when the answer is dropped.
 ///
 /// Reading blocks: inside an asynchronous program do it on a thread for blocking work.
 #[derive(Debug)]
@@ -175,7 +175,8 @@ impl Iterator for Answer {
 
 impl Work {
     fn next(&mut self, cancel: &Cancel) -> Option<Result<RecordBatch>> {
-        // The engine may compute for long without a pause. Giving the question up does not wait for that.
+        // The engine may compute for long without a pause. Giving the question up does not wait for
+        // that.
         let next = self
             .threads
             .block_on(cancel.or(async { self.batches.recv().await.transpose() }));
@@ -190,7 +191,8 @@ impl Work {
 
     /// Ends the work where it pauses, and in joins between two batches.
     fn give_up(&self) {
-        // Aborting a task takes effect only where it pauses; the switch ends joins that do not pause.
+        // Aborting a task takes effect only where it pauses; the switch ends joins that do not
+        // pause.
         self.stop.request();
         self.task.abort();
     }

@@ -18,7 +18,8 @@ pub struct Cancel(Arc<watch::Sender<bool>>);
 impl Cancel {
     /// Stops running questions and all later ones.
     pub fn ask(&self) {
-        // Unlike `send` it also works while nothing waits, so that a question that starts later sees it.
+        // Unlike `send` it also works while nothing waits, so that a question that starts later
+        // sees it.
         self.0.send_replace(true);
     }
 

@@ -258,7 +258,8 @@ fn plain(error: &DataFusionError) -> String {
     let text = kinds
         .iter()
         .fold(text.as_str(), |text, kind| text.trim_start_matches(kind));
-    // The engine asks for a report to its own project, which is the wrong place for questions to this one.
+    // The engine asks for a report to its own project, which is the wrong place for questions to
+    // this one.
     text.split("\nThis issue was likely caused by")
         .next()
         .unwrap_or(text)

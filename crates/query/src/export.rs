@@ -37,8 +37,8 @@ impl Answer {
     /// every reader knows), batch by batch. Returns their number.
     ///
     /// # Errors
-    /// An error of the answer, or one of `out`. What was written has no end mark then, so that no reader
-    /// takes it for the whole answer.
+    /// An error of the answer, or one of `out`. What was written has no end mark then, so that no
+    /// reader takes it for the whole answer.
     pub fn write_arrow(self, out: impl Write) -> Result<usize> {
         let mut writer = StreamWriter::try_new(out, self.schema()).map_err(of_stream)?;
         let mut rows = 0;

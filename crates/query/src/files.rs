@@ -1,5 +1,5 @@
-//! Table files of extracts, as the engine reads them: by position, whether a file of its own or a slice of an
-//! archive.
+//! Table files of extracts, as the engine reads them: by position, whether a file of its own or a
+//! slice of an archive.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,5 @@
-//! Filters on text and on processes, as every option and every SQL function of the tool understands them.
+//! Filters on text and on processes, as every option and every SQL function of the tool understands
+//! them.
 //!
 //! A filter is a list of patterns with `;` between them. `*` matches any number of characters and
 //! `?` exactly one; a pattern covers the whole text, and case does not matter. A text passes if one
@@ -26,8 +27,8 @@ impl Pattern {
             let wanted = pattern.next();
             if wanted == Some('*') {
                 retry = Some((pattern.clone(), text.clone()));
-                // Another star makes the one before final: the text between both stars was found as early as
-                // possible, which leaves the most for the rest.
+                // Another star makes the one before final: the text between both stars was found as
+                // early as possible, which leaves the most for the rest.
                 continue;
             }
             match (wanted, text.next()) {
@@ -107,8 +108,8 @@ impl TextFilter {
         if self.is_empty() {
             return true;
         }
-        // Lower case of a few letters has another length, so that both sides are lowered as a whole and not
-        // letter by letter.
+        // Lower case of a few letters has another length, so that both sides are lowered as a whole
+        // and not letter by letter.
         let text = text.unwrap_or_default().to_lowercase();
         let any = |list: &[Pattern]| list.iter().any(|pattern| matches_a_line(pattern, &text));
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)

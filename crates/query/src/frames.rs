@@ -19,8 +19,8 @@ pub use rooted::Rooted;
 
 /// Maximum number of frames. Deeper stacks are damage: Windows records a few hundred frames.
 const MAX_FRAMES: usize = 4096;
-/// Bytes of the text of one stack. Real ones have some ten thousand; a stranger's extract may join a long
-/// chain with long names.
+/// Bytes of the text of one stack. Real ones have some ten thousand; a stranger's extract may join
+/// a long chain with long names.
 const MAX_STACK_TEXT: usize = 1 << 20;
 /// Last line of a text that does not have all frames.
 const CUT: &str = "… (frames further out are left out)";
@@ -47,8 +47,8 @@ impl Frames {
 
 /// Frames and stacks of one extract.
 ///
-/// Numbers are dense, so that each one is the position of its row; rows with other numbers are damage and are
-/// left out.
+/// Numbers are dense, so that each one is the position of its row; rows with other numbers are
+/// damage and are left out.
 #[derive(Debug, Default)]
 pub struct TraceFrames {
     nodes: Vec<Node>,
@@ -119,7 +119,8 @@ impl TraceFrames {
     /// has none; a cycle in a damaged extract ends the list. Frames after the first 4,096 are left
     /// out.
     pub fn stack(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
-        // The limit counts nodes and not frames: nodes without a frame must not make a damaged chain endless.
+        // The limit counts nodes and not frames: nodes without a frame must not make a damaged
+        // chain endless.
         self.walk(stack_id)
             .take(MAX_FRAMES)
             .filter(|frame| *frame >= 0)
@@ -154,7 +155,8 @@ impl TraceFrames {
     pub fn write_stack(&self, stack_id: i32, out: &mut String) {
         let begin = out.len();
         for (depth, frame) in self.walk(stack_id).enumerate() {
-            // The text is measured before a frame is added, so that one long name may exceed the limit once.
+            // The text is measured before a frame is added, so that one long name may exceed the
+            // limit once.
             let is_cut = depth >= MAX_FRAMES || out.len() - begin > MAX_STACK_TEXT;
             if out.len() > begin && (is_cut || frame >= 0) {
                 out.push('\n');

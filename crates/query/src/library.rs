@@ -149,7 +149,8 @@ impl Query {
     /// Returns SQL that counts the rows that the question would have without its limit, for a
     /// session over one or over several extracts; `None` if it has no limit.
     pub(crate) fn count_sql(&self, several: bool) -> Option<String> {
-        // The count is of the statement without its limit, which by custom of the library is its last line.
+        // The count is of the statement without its limit, which by custom of the library is its
+        // last line.
         let sql = self.sql(several);
         let all = sql.trim_end().strip_suffix(LIMIT)?;
         Some(format!("SELECT count(*) AS rows FROM (\n{all})"))

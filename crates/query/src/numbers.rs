@@ -47,8 +47,8 @@ impl Numbers {
         let is_whole = digits == "12345678" && example.starts_with('1') && example.ends_with('8');
         let decimal = marks.next().filter(|_| is_whole)?;
         let group = marks.next();
-        // All groups have one mark, and it differs from the decimal one: otherwise the example cannot be read
-        // in one way only.
+        // All groups have one mark, and it differs from the decimal one: otherwise the example
+        // cannot be read in one way only.
         if marks.any(|mark| Some(mark) != group) || group == Some(decimal) {
             return None;
         }
@@ -203,7 +203,8 @@ impl Numbers {
 #[must_use]
 pub fn rounded(number: i64, unit: i64) -> i64 {
     let (number, unit) = (i128::from(number), i128::from(unit.max(1)));
-    // Divided downwards, so that the rest is never negative and halves of negative numbers are treated alike.
+    // Divided downwards, so that the rest is never negative and halves of negative numbers are
+    // treated alike.
     let (whole, rest) = (number.div_euclid(unit), number.rem_euclid(unit));
     let up = rest * 2 > unit || (rest * 2 == unit && whole % 2 != 0);
     i64::try_from(whole + i128::from(up)).unwrap_or(i64::MAX)

@@ -25,7 +25,7 @@ const MOST_BYTES: usize = 16 << 20;
 /// Returns names of the parts of a statement.
 ///
 /// # Errors
-/// SQL that is not understood.
+/// The SQL is invalid.
 pub(crate) fn parts(sql: &str) -> Result<HashSet<String>> {
     let Statement::Statement(parsed) = statement::parse(sql)? else {
         return Ok(HashSet::new());
@@ -79,7 +79,8 @@ fn innermost(
         }
         Ok(TreeNodeRecursion::Continue)
     })?;
-    // A part that was too large once stays where it is, or the loop would compute it again and again.
+    // A part that was too large once stays where it is, or the loop would compute it again and
+    // again.
     places.retain(|part, places| *places > 1 && !left.contains(part));
     let mut smallest = None;
     for part in places.into_keys() {
@@ -112,8 +113,8 @@ fn is_part(node: &LogicalPlan, parts: &HashSet<String>) -> datafusion::error::Re
         return Ok(false);
     }
     let mut differs = false;
-    // A part that refers to the row of an outer question, or to a random number, has other rows at each
-    // place.
+    // A part that refers to the row of an outer question, or to a random number, has other rows at
+    // each place.
     node.apply_with_subqueries(|node| {
         node.apply_expressions(|expr| {
             differs |= expr.is_volatile()

@@ -88,8 +88,8 @@ pub(crate) fn value(text: &str, kind: Option<&DataType>) -> Option<ScalarValue> 
     match kind {
         Some(kind) if kind.is_string() => Some(ScalarValue::Utf8(Some(text.to_owned()))),
         Some(kind) => ScalarValue::try_from_string(text.to_owned(), kind).ok(),
-        // A text that looks like a whole number is one, before it could be one with a fraction: comparing
-        // keys with floating point loses digits.
+        // A text that looks like a whole number is one, before it could be one with a fraction:
+        // comparing keys with floating point loses digits.
         None => Some(
             match (
                 text.parse::<i64>(),

@@ -208,7 +208,8 @@ impl DeclaredTable {
             Some(columns) => columns.iter().copied().map(index).collect(),
             None => (0..self.schema.fields().len()).map(index).collect(),
         };
-        // The number of rows decides which side of a join is held in memory, so it is given exactly.
+        // The number of rows decides which side of a join is held in memory, so it is given
+        // exactly.
         let rows = files
             .iter()
             .filter_map(|file| Some(*file.statistics.as_ref()?.num_rows.get_value()?))

@@ -1,5 +1,5 @@
-//! Ranges of numbers with units: `10ms..`, `..5s`, `1.5MiB..2GB`, `10-20`, `5`; and parts of a trace between
-//! clock times.
+//! Ranges of numbers with units: `10ms..`, `..5s`, `1.5MiB..2GB`, `10-20`, `5`; and parts of a
+//! trace between clock times.
 
 use std::fmt;
 
@@ -204,7 +204,8 @@ impl Part {
     /// If it is neither.
     pub fn parse(text: &str) -> Result<Self, RangeError> {
         let known = match Range::parse(text, Unit::Moment) {
-            // Without a colon it cannot be a clock time, so that the first error is the one that helps.
+            // Without a colon it cannot be a clock time, so that the first error is the one that
+            // helps.
             Err(error) if text.contains(':') => Err(error),
             known => return known.map(Self::Known),
         };

@@ -1,4 +1,5 @@
-//! The SQL reference, `docs/sql.md`, written from the declarations of tables, functions and the library.
+//! The SQL reference, `docs/sql.md`, written from the declarations of tables, functions and the
+//! library.
 
 use std::fmt::Write;
 

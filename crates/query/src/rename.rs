@@ -68,7 +68,7 @@ impl RenameRules {
     /// Reads a file.
     ///
     /// # Errors
-    /// It is no XML, or has something that rules do not have.
+    /// It is not XML, or has elements that rules do not have.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, FileError> {
         let (source, document) = Source::read(file, bytes, HINT)?;
         let root = source.inner(&document, "ProcessRenamer")?;

@@ -288,8 +288,8 @@ impl Session {
     /// read.
     ///
     /// # Errors
-    /// SQL that is not understood, with position and hint where they are known; a statement that does not
-    /// ask.
+    /// SQL that is not understood, with position and hint where they are known; a statement that
+    /// does not ask.
     pub fn sql(&self, sql: &str) -> Result<Answer> {
         if METHODS.iter().any(|table| sql.contains(table)) {
             // The text is enough, and cheap to search: a name that only looks like one of these
@@ -317,12 +317,13 @@ impl Session {
     /// have their defaults.
     ///
     /// # Errors
-    /// A parameter that the question does not have, one without a value, or a value of the wrong type; see
-    /// also [`Session::sql`].
+    /// A parameter that the question does not have, one without a value, or a value of the wrong
+    /// type; see also [`Session::sql`].
     pub fn ask(&self, query: &Query, parameters: &[Parameter]) -> Result<Answer> {
         let sql = query.sql(self.engine.tables().is_several());
         let plan = self.engine.plan(&sql, query.bind(parameters)?)?;
-        // SQL that a user types is answered while its rows come: no part of it is computed beforehand.
+        // SQL that a user types is answered while its rows come: no part of it is computed
+        // beforehand.
         if query.name.is_empty() {
             return self.engine.run(plan);
         }
@@ -355,14 +356,14 @@ impl Session {
     /// no limit.
     ///
     /// # Errors
-    /// As [`Session::ask`].
+    /// The errors of [`Session::ask`].
     pub fn count(&self, query: &Query, parameters: &[Parameter]) -> Result<Option<i64>> {
         let Some(sql) = query.count_sql(self.engine.tables().is_several()) else {
             return Ok(None);
         };
         let mut values = query.bind(parameters)?;
-        // The engine refuses values for parameters that a statement does not name, and the limit is gone from
-        // this one.
+        // The engine refuses values for parameters that a statement does not name, and the limit is
+        // gone from this one.
         let is_named = |name: &str| sql.contains(&format!("${name}"));
         values.typed.retain(|(name, _)| is_named(name));
         values.open.retain(|given| is_named(&given.name));
@@ -382,7 +383,7 @@ impl Session {
     /// Returns the names of the tables that a statement reads, in alphabetical order.
     ///
     /// # Errors
-    /// SQL that is not understood.
+    /// The SQL is invalid.
     pub fn tables_named(&self, sql: &str) -> Result<Vec<String>> {
         let (statement, context) = (statement::parse(sql)?, self.engine.context()?);
         let named = context.state().resolve_table_references(&statement);

@@ -113,8 +113,8 @@ struct Writer(Arc<Written>);
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = bytes.len() as u64;
-        // The bytes are counted before they are written, so that several writers together cannot pass the
-        // limit.
+        // The bytes are counted before they are written, so that several writers together cannot
+        // pass the limit.
         if self
             .0
             .used

@@ -109,8 +109,8 @@ impl StackTable {
         ids: (i32, i64),
         trace: &TraceFrames,
     ) -> Result<Int32Array> {
-        // Choosing works on the numbers of stacks alone: nothing is unrolled for stacks that a filter leaves
-        // out.
+        // Choosing works on the numbers of stacks alone: nothing is unrolled for stacks that a
+        // filter leaves out.
         let all = Int32Array::from_iter_values((0..).take(trace.stacks()));
         let Some(filter) = conjunction(filters.to_vec()) else {
             return Ok(all);
@@ -148,8 +148,8 @@ impl TableProvider for StackTable {
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        // A condition that changes from row to row must not be evaluated another number of times than the
-        // query says.
+        // A condition that changes from row to row must not be evaluated another number of times
+        // than the query says.
         let by_ids = |filter: &Expr| {
             !filter.is_volatile()
                 && filter
@@ -271,8 +271,8 @@ impl Seen {
         if self.last.len() <= identity {
             self.last.resize(identity + 1, 0);
         }
-        // A number of the stack in place of a set that is emptied for each one: a set would be filled and
-        // cleared for millions of stacks.
+        // A number of the stack in place of a set that is emptied for each one: a set would be
+        // filled and cleared for millions of stacks.
         self.last
             .get_mut(identity)
             .is_some_and(|last| std::mem::replace(last, self.stack) != self.stack)

@@ -40,7 +40,7 @@ impl Stop {
 /// Returns the plan with a check of `stop` after each batch of joins and of their inputs.
 ///
 /// # Errors
-/// The engine cannot put the plan together again.
+/// The engine cannot rebuild the plan.
 pub(crate) fn in_joins(
     plan: Arc<dyn ExecutionPlan>,
     stop: &Stop,

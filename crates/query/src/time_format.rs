@@ -83,8 +83,8 @@ pub const MAX_DIGITS: u8 = 6;
 
 /// Returns the date of a file time, if a calendar has it.
 pub(crate) fn date(filetime: i64) -> Option<DateTime<Utc>> {
-    // In whole seconds and a rest that is never negative: dates before 1970 would otherwise have a negative
-    // fraction, which no calendar takes.
+    // In whole seconds and a rest that is never negative: dates before 1970 would otherwise have a
+    // negative fraction, which no calendar takes.
     let since_1970 = filetime.checked_sub(UNIX_EPOCH_FILETIME)?;
     let (seconds, rest) = (
         since_1970.div_euclid(10_000_000),

@@ -20,8 +20,8 @@ use crate::{Error, Result};
 const KEY: &str = "key";
 
 /// Functions that return a key for a key.
-// A minimum or a first value of keys is a key itself: joining on it mixes extracts just as joining on the
-// column does. Sums and counts are plain numbers.
+// A minimum or a first value of keys is a key itself: joining on it mixes extracts just as joining
+// on the column does. Sums and counts are plain numbers.
 const KEEPING: [&str; 8] = [
     "coalesce",
     "nullif",
@@ -36,8 +36,8 @@ const KEEPING: [&str; 8] = [
 /// Refuses the plan of a question to several extracts if it mixes them.
 ///
 /// # Errors
-/// A join, a group, a window or an inner question that treats keys of different extracts as the same.
-/// `run_id` keeps them apart only where all extracts are of different traces (`runs_differ`).
+/// A join, a group, a window or an inner question that treats keys of different extracts as the
+/// same. `run_id` keeps them apart only where all extracts are of different traces (`runs_differ`).
 pub(crate) fn check(plan: &LogicalPlan, runs_differ: bool) -> Result<()> {
     visit(
         plan,
@@ -157,8 +157,8 @@ const fn keeps(kind: JoinType) -> (bool, bool) {
 
 fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
     let (left, right) = (&*join.left, &*join.right);
-    // Before the optimizer has run, the planner leaves equations of ON in the filter; only USING fills the
-    // list of keys. Equations of a WHERE above pair rows just as well.
+    // Before the optimizer has run, the planner leaves equations of ON in the filter; only USING
+    // fills the list of keys. Equations of a WHERE above pair rows just as well.
     let mut pairs: Vec<(&Expr, &Expr)> = join.on.iter().map(|(a, b)| (a, b)).collect();
     pairs.extend(
         facts
@@ -414,8 +414,8 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p
             let is_with_trace = join.on.iter().any(|(a, b)| {
                 facts.identify_both(&(origin_of(a, &join.left), origin_of(b, &join.right)))
             });
-            // An outer join may add rows of other traces on the side that is kept, so that only an inner one
-            // hands the condition on.
+            // An outer join may add rows of other traces on the side that is kept, so that only an
+            // inner one hands the condition on.
             match (left, right) {
                 (Some(left), Some(right)) => (left == right).then_some(left),
                 (one, other) if is_with_trace && join.join_type == JoinType::Inner => one.or(other),
@@ -508,8 +508,8 @@ fn origin(plan: &LogicalPlan, column: &Column) -> Origin {
             origin(if is_left { &join.left } else { &join.right }, column)
         }
         LogicalPlan::Union(union) => {
-            // A union may mix a key with something else; then it is treated as a key, which refuses rather
-            // too much.
+            // A union may mix a key with something else; then it is treated as a key, which refuses
+            // rather too much.
             let mut all = union.inputs.iter().map(|input| below(input, index));
             let first = all.next().unwrap_or(Origin::Other);
             all.find(Origin::is_key).unwrap_or(first)

@@ -61,8 +61,8 @@ impl VisitorMut for Qualify {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        // Only of the innermost question: a name there may be a column of its own tables, and the planner
-        // looks outside by itself.
+        // Only of the innermost question: a name there may be a column of its own tables, and the
+        // planner looks outside by itself.
         if let Expr::Identifier(name) = expr
             && let Some(table) = self
                 .0
@@ -106,9 +106,9 @@ fn scope(select: &Select) -> Option<Scope> {
                 if scope.contains_key(&name) {
                     continue;
                 }
-                // Both sides have the column. In an inner join the value of the right side is never missing.
-                // A left join may lack it there, so that the table on the left is looked for: the only one,
-                // or the one that is declared with the column.
+                // Both sides have the column. In an inner join the value of the right side is never
+                // missing. A left join may lack it there, so that the table on the left is looked
+                // for: the only one, or the one that is declared with the column.
                 let left = match before.as_slice() {
                     [only] => Some(*only),
                     several => several

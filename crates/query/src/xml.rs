@@ -88,7 +88,7 @@ impl<'s> Source<'s> {
     /// Reads the tree of a file, and its source for errors.
     ///
     /// # Errors
-    /// It is no text, too large, or no XML.
+    /// It is not text, too large, or not XML.
     pub fn read(file: &'s str, bytes: &'s [u8], hint: &'static str) -> Result<(Self, Element)> {
         let expected = "text in UTF-8 or UTF-16, at most 16 MiB";
         let none = || Source {

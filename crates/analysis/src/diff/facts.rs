@@ -253,7 +253,8 @@ pub(super) fn versions(asked: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     };
     let [a, b] = &both.sides;
     let mut all = differing(texts(&a.session)?, texts(&b.session)?);
-    // Another version explains more than a file that was not loaded: there are always some of the latter.
+    // Another version explains more than a file that was not loaded: there are always some of the
+    // latter.
     all.sort_by_key(|fact| fact.a.is_none() || fact.b.is_none());
     Ok(all)
 }

@@ -29,8 +29,9 @@ const NO_PATH: &str = "(files without a name)";
 
 /// Returns the sums of a table of one side.
 ///
-/// # Errors Those of its dump: nothing of this kind was recorded; a part is asked for and the extract has
-/// only sums; the query fails.
+/// # Errors
+/// The errors of its dump: nothing of this kind was recorded; a range is requested and the extract
+/// has only sums; the query fails.
 pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result<Sums> {
     match table {
         DiffTable::Processes => processes(asked, side),
@@ -309,7 +310,8 @@ fn counters(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     }
     .ask(&side.session)?;
     let rows: Vec<_> = answer.into_iter().flat_map(|group| group.rows).collect();
-    // Counted values are exact, sampled ones an estimate of the same: adding both would count it twice.
+    // Counted values are exact, sampled ones an estimate of the same: adding both would count it
+    // twice.
     let is_counted = rows.iter().any(|row| row.kind == "counted");
     for row in rows
         .into_iter()

@@ -38,8 +38,8 @@ etwkit_query::declare! {
         difference_ns: i64 = "B − A.",
     }
 
-    /// Times, sizes and counts of something on both sides. A missing value was not recorded, or exists only
-    /// on the other side.
+    /// Times, sizes and counts of something on both sides. A missing value was not recorded, or
+    /// exists only on the other side.
     pub row Change {
         name: String = "What is compared: process, method, file, mark, setting or whatever the table has.",
         of: Option<String> = "Of processes the command line without numbers, of other rows the process.",

@@ -121,7 +121,8 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
         } else {
             (b, a)
         };
-        // A thousandth is added to both, so that a time of 0 on one side does not give an infinite ratio.
+        // A thousandth is added to both, so that a time of 0 on one side does not give an infinite
+        // ratio.
         let least = top.difference_ns.unsigned_abs() as f64 / 1000.0;
         (larger as f64 + least) / (smaller as f64 + least)
     };
@@ -136,8 +137,8 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
         .filter_map(|row| Some((row, times(row)?)));
     let most = all.filter(|(_, (a, b))| {
         let share = b.saturating_sub(*a) as f64 / top.difference_ns as f64;
-        // A share above 1 means that something else compensated for the growth: the sentence would name more
-        // than the whole difference.
+        // A share above 1 means that something else compensated for the growth: the sentence would
+        // name more than the whole difference.
         (MOST_OF_IT..=1.0).contains(&share)
     });
     let best = most.max_by(|(x, of_x), (y, of_y)| {

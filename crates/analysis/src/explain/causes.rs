@@ -93,8 +93,8 @@ impl Causes {
             tried: matrix.features.len(),
             ..Self::default()
         };
-        // A half with a single run has no meaningful mean. The last condition is for a mean of 0, of which
-        // every share is 0.
+        // A half with a single run has no meaningful mean. The last condition is for a mean of 0,
+        // of which every share is 0.
         if metric.len() < 4 || slow - fast < LEAST_DIFFERENCE * fast.abs() || slow - fast <= 0.0 {
             return Self {
                 is_even: metric.len() >= 4,
@@ -194,7 +194,8 @@ impl Search<'_, '_> {
 
     /// Returns the candidate that correlates most with the rest, under its most specific name.
     fn next(&self, is_out: &mut [bool]) -> Option<Chosen> {
-        // Ranks, since run times have long tails: a single wild run would decide a correlation of values.
+        // Ranks, since run times have long tails: a single wild run would decide a correlation of
+        // values.
         let rest = unit(ranks(&self.rest()));
         let count = self.metric.len();
         let correlations: Vec<f64> = self
@@ -222,7 +223,8 @@ impl Search<'_, '_> {
         let best = fitting
             .iter()
             .copied()
-            // max_by returns the last of equals; comparing places in reverse makes the first one win.
+            // max_by returns the last of equals; comparing places in reverse makes the first one
+            // win.
             .max_by(|a, b| {
                 at(&correlations, *a)
                     .total_cmp(&at(&correlations, *b))
@@ -230,8 +232,8 @@ impl Search<'_, '_> {
             })?;
         let best_r = at(&correlations, best);
         let leader = self.all.get(best)?;
-        // A vague name may have the best correlation by a hair: all names that move with it and correlate
-        // with the rest nearly as well compete.
+        // A vague name may have the best correlation by a hair: all names that move with it and
+        // correlate with the rest nearly as well compete.
         let moves_with = |place: &usize| {
             let candidate = self.all.get(*place);
             candidate.is_some_and(|one| dot(&one.unit, &leader.unit) >= TOGETHER)
@@ -291,8 +293,8 @@ impl Search<'_, '_> {
     /// Finds the slopes of all causes together: each from the rest that all others leave, until
     /// nothing changes any more.
     fn fit(&mut self) {
-        // Slopes by medians have no closed form for several causes. Causes hardly overlap, so that a few
-        // rounds settle them; the limit is for those that do.
+        // Slopes by medians have no closed form for several causes. Causes hardly overlap, so that
+        // a few rounds settle them; the limit is for those that do.
         for _ in 0..if self.chosen.len() > 1 { 12 } else { 1 } {
             let mut moved = 0.0_f64;
             for place in 0..self.chosen.len() {
@@ -306,7 +308,8 @@ impl Search<'_, '_> {
                     .map(|(rest, value)| rest + chosen.slope * value)
                     .collect();
                 let found = slope(&chosen.values, &rest);
-                // Relative, since units differ by orders of magnitude; the least divisor is for slopes of 0.
+                // Relative, since units differ by orders of magnitude; the least divisor is for
+                // slopes of 0.
                 moved = moved.max((found - chosen.slope).abs() / found.abs().max(1e-12));
                 chosen.slope = found;
             }
@@ -401,10 +404,11 @@ fn at(values: &[f64], place: usize) -> f64 {
 }
 
 /// Compares two names of a cause, each with its distance from the best correlation. The criteria in
-/// turn: it is a time, of the measured process, close to the best correlation, absent from fast runs,
-/// of the most specific measure and kind, near to where the thread stopped.
+/// turn: it is a time, of the measured process, close to the best correlation, absent from fast
+/// runs, of the most specific measure and kind, near to where the thread stopped.
 fn better(a: (&Candidate<'_>, f64), b: (&Candidate<'_>, f64)) -> Ordering {
-    // In steps, since differences of less than a tenth are noise: within a step the next criterion decides.
+    // In steps, since differences of less than a tenth are noise: within a step the next criterion
+    // decides.
     let steps = |value: f64| (value / 0.1).floor();
     let name = |candidate: &'_ Candidate<'_>| {
         let name = &candidate.feature.name;

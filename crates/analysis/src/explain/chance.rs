@@ -40,14 +40,14 @@ fn beta_share(x: f64, a: f64, b: f64) -> f64 {
 
 /// Returns the continued fraction of that function, by the method of Lentz.
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
-    // The method divides by both of its terms; next to nothing in place of 0 lets it go on without changing
-    // the result.
+    // The method divides by both of its terms; next to nothing in place of 0 lets it go on without
+    // changing the result.
     let away_from_0 = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
     let mut c = 1.0;
     let mut d = 1.0 / away_from_0(1.0 - (a + b) * x / (a + 1.0));
     let mut result = d;
-    // It converges in about the square root of the larger parameter, so that the limit is never met in
-    // practice.
+    // It converges in about the square root of the larger parameter, so that the limit is never met
+    // in practice.
     for step in 1..300 {
         let m = f64::from(step);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
@@ -87,8 +87,8 @@ pub(super) fn corrected(probabilities: &[f64], tries: usize) -> Vec<f64> {
     order.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     let tries = tries.max(probabilities.len()) as f64;
     let mut least = 1.0_f64;
-    // From the worst to the best, keeping the least value so far, so that a better one never gets a worse
-    // value.
+    // From the worst to the best, keeping the least value so far, so that a better one never gets a
+    // worse value.
     for (rank, (_, p)) in order.iter_mut().enumerate().rev() {
         least = least.min(*p * tries / (rank as f64 + 1.0));
         *p = least;
@@ -202,7 +202,8 @@ mod tests {
         assert!((a - b).abs() <= tolerance, "{a} {b}");
     }
 
-    /// Against tables of Student's distribution: t of 2.306 with 8 degrees of freedom is 5 %, of 3.355 1 %.
+    /// Against tables of Student's distribution: t of 2.306 with 8 degrees of freedom is 5 %, of
+    /// 3.355 1 %.
     #[test]
     fn probabilities_of_correlations() {
         let of_t = |t: f64, freedom: f64| t / (freedom + t * t).sqrt();

@@ -44,8 +44,8 @@ impl Halves {
         let mut order: Vec<usize> = (0..metric.len()).collect();
         let value = |run: &usize| metric.get(*run).copied().unwrap_or_default();
         order.sort_by(|a, b| value(a).total_cmp(&value(b)).then(a.cmp(b)));
-        // With an odd number of runs the middle one is in neither half, so that both halves are equally
-        // large.
+        // With an odd number of runs the middle one is in neither half, so that both halves are
+        // equally large.
         let half = metric.len() / 2;
         let (mut slow, mut fast) = (vec![false; metric.len()], vec![false; metric.len()]);
         let mark = |runs: &mut [usize], marks: &mut Vec<bool>| {
@@ -195,16 +195,16 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     });
     let mut distinct: Vec<&Candidate<'_>> = Vec::new();
     for candidate in order {
-        // Moving together is not enough to be one: half of something moves with it, but is a part of other
-        // sums.
+        // Moving together is not enough to be one: half of something moves with it, but is a part
+        // of other sums.
         let is_new = !distinct.iter().any(|known| is_one(known, candidate));
         if is_new && distinct.len() < MOST_DISTINCT {
             distinct.push(candidate);
         }
     }
-    // Small ones first: a sum must not become a part of a larger one, since it would hide its own parts. By
-    // variance and not by mean: a part varies less than the whole, even where the whole is small in most
-    // runs.
+    // Small ones first: a sum must not become a part of a larger one, since it would hide its own
+    // parts. By variance and not by mean: a part varies less than the whole, even where the whole
+    // is small in most runs.
     let size = |candidate: &Candidate<'_>| {
         let middle = mean(&candidate.values);
         candidate
@@ -243,8 +243,8 @@ fn is_one(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
 
 /// Returns `true` if one may be a part of the other: it is never much larger.
 fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
-    // A twentieth, a millisecond and one run in twenty are allowed for rounding and for events at the edges
-    // of a recording.
+    // A twentieth, a millisecond and one run in twenty are allowed for rounding and for events at
+    // the edges of a recording.
     let larger = part
         .values
         .iter()
@@ -269,8 +269,8 @@ fn is_sum_of(whole: &Candidate<'_>, parts: &[&Candidate<'_>]) -> bool {
             let is_new = found
                 .iter()
                 .all(|known| dot(&known.unit, &part.unit) < INDEPENDENT);
-            // Far from one to one, the part merely correlates with the whole: time inside it would appear in
-            // the whole unchanged.
+            // Far from one to one, the part merely correlates with the whole: time inside it would
+            // appear in the whole unchanged.
             (is_new && along * along >= LEAST_PART * all && (0.5..=1.6).contains(&per_ms))
                 .then_some(along)
         };

@@ -69,7 +69,8 @@ const FOLDER: &str = r"regexp_replace(c.path, '[^\\]*$', '')";
 fn times(floor_ms: f64) -> [(Kind, String); 3] {
     // Without context switches waits are null, and sums of them have to be 0 to be compared.
     let sums = "sum(coalesce(c.wait_ns, 0)) / 1e6 AS wait_ms, sum(coalesce(c.ready_ns, 0)) / 1e6 AS ready_ms";
-    // The least size applies to sums: a method that is small in each thread may be large over all of them.
+    // The least size applies to sums: a method that is small in each thread may be large over all
+    // of them.
     let grouped = format!(
         "GROUP BY c.trace_id, p.name, what
 HAVING sum(cpu_ns) >= {least} OR sum(coalesce(c.wait_ns, 0)) >= {least}
@@ -284,8 +285,8 @@ pub(super) fn load(
         })?;
     }
     for (kind, measure, sql) in numbers() {
-        // Summaries do not keep context switches, and a reason that only some runs have would look like a
-        // cause.
+        // Summaries do not keep context switches, and a reason that only some runs have would look
+        // like a cause.
         if kind == Kind::Reason && !has_rows {
             continue;
         }

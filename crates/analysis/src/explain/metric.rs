@@ -127,8 +127,8 @@ fn own(session: &Session, sql: String, runs: &mut [Run]) -> Result<()> {
         runs.len().saturating_mul(2),
     )?;
     for row in rows {
-        // A column called metric wins; without one there must be exactly one other column, since a guess
-        // might compare the wrong thing.
+        // A column called metric wins; without one there must be exactly one other column, since a
+        // guess might compare the wrong thing.
         let others = || row.iter().filter(|(name, _)| *name != "trace_id");
         let value = row
             .get("metric")

@@ -81,7 +81,7 @@ impl ExplainRequest {
     /// Explains the extracts of a session, each of which is a run.
     ///
     /// # Errors
-    /// The metric cannot be asked for, or a query fails.
+    /// The metric cannot be computed, or a query fails.
     pub fn explain(&self, session: &Session) -> Result<Explanation> {
         let mut runs = runs::load(session)?;
         let metric = metric::ask(self, session, &mut runs)?;

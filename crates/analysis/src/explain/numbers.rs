@@ -3,8 +3,8 @@
 /// Maximum number of pairs of runs for a slope: more change nothing but the computation time.
 const MOST_PAIRS: usize = 40_000;
 
-/// The factor that turns the median absolute deviation of normally distributed numbers into their standard
-/// deviation.
+/// The factor that turns the median absolute deviation of normally distributed numbers into their
+/// standard deviation.
 const OF_NORMAL: f64 = 1.4826;
 
 /// Returns the mean; 0 of no numbers.
@@ -88,14 +88,15 @@ pub(super) fn slope(x: &[f64], y: &[f64]) -> f64 {
         return 0.0;
     }
     let points: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).collect();
-    // Each point is paired with those that follow it at these distances in the list, around its end: with all
-    // distances up to half the length, that is every pair.
+    // Each point is paired with those that follow it at these distances in the list, around its
+    // end: with all distances up to half the length, that is every pair.
     let lags = count / 2;
     // Leaving out whole distances keeps every point in the same number of pairs.
     let step = (lags * count).div_ceil(MOST_PAIRS).max(1);
     let mut slopes = Vec::with_capacity((lags / step + 1) * count);
     for lag in (1..=lags).step_by(step) {
-        // Half of the circle apart, the second half of the pairs is the first one the other way round.
+        // Half of the circle apart, the second half of the pairs is the first one the other way
+        // round.
         let pairs = if 2 * lag == count { lag } else { count };
         for (a, b) in points
             .iter()
@@ -173,8 +174,8 @@ mod tests {
 
     #[test]
     fn each_pair_of_points_counts_once() {
-        // Slopes with their weights: -3 (1), 0 (2), 0 (2.2), 3 / 3.2 (3.2), 2.5 (1.2), 3 (1); half of it is
-        // 5.3.
+        // Slopes with their weights: -3 (1), 0 (2), 0 (2.2), 3 / 3.2 (3.2), 2.5 (1.2), 3 (1); half
+        // of it is 5.3.
         near(
             slope(&[0.0, 1.0, 2.0, 3.2], &[0.0, 3.0, 0.0, 3.0]),
             3.0 / 3.2,

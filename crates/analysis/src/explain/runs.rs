@@ -321,7 +321,8 @@ fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
             .for_each(|value| *counts.entry(value).or_default() += 1);
         let usual = counts
             .iter()
-            // Among equally frequent values the first by name, so that the answer does not depend on order.
+            // Among equally frequent values the first by name, so that the answer does not depend
+            // on order.
             .max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)))
             .map(|(value, _)| (*value).to_owned());
         let Some(usual) = usual else { continue };

@@ -63,8 +63,8 @@ etwkit_query::declare! {
         by: OverheadBy = option("WHAT").shape(),
         /// Only products whose name, company or a file fits (*, ?, several with ;, ! excludes)
         product: Option<String> = option("NAMES"),
-        /// With --by tag: tag stacks by the rules of this file, too (.stacktags of Windows Performance
-        /// Analyzer); can be repeated
+        /// With --by tag: tag stacks by the rules of this file, too (.stacktags of Windows
+        /// Performance Analyzer); can be repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Only what ended in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -252,7 +252,8 @@ impl OverheadRequest {
         } else {
             TextFilter::parse(PRODUCT_TAGS)
         };
-        // The built-in set always counts; files add sets of their own, which may tag the same stack again.
+        // The built-in set always counts; files add sets of their own, which may tag the same stack
+        // again.
         let mut found = vec![tags::owners(session, default_tags(), &built_in)?];
         for set in session.tags().iter() {
             found.push(tags::owners(session, set, &all)?);

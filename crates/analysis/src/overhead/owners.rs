@@ -316,8 +316,8 @@ fn of_frame(
     {
         return owner;
     }
-    // Any kernel function with a name shows that the kernel's symbols were found; ntdll.dll starts with the
-    // same letters and is not the kernel.
+    // Any kernel function with a name shows that the kernel's symbols were found; ntdll.dll starts
+    // with the same letters and is not the kernel.
     *is_kernel_named |= file
         .get(..2)
         .is_some_and(|begin| begin.eq_ignore_ascii_case("nt"))

@@ -105,7 +105,8 @@ impl<'p> Follower<'p> {
 
     /// Adds the activity of the thread, the last one of `way`, from `from` to `to`.
     pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) {
-        // An upper estimate, before any piece is made: otherwise a single call could fill the memory.
+        // An upper estimate, before any piece is made: otherwise a single call could fill the
+        // memory.
         let slices = self.parts.slices.count(thread, from, to);
         if self.overflowed
             || self
@@ -158,8 +159,8 @@ impl<'p> Follower<'p> {
         if piece.state != State::Unknown || piece.slice.is_some() {
             return piece.from;
         }
-        // Only the time before the start belongs to the creator. Unknown time after it means lost events of
-        // the thread itself, which another thread does not explain.
+        // Only the time before the start belongs to the creator. Unknown time after it means lost
+        // events of the thread itself, which another thread does not explain.
         let Some((start, creator)) = self.parts.creator(thread) else {
             return piece.from;
         };

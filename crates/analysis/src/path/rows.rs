@@ -156,8 +156,8 @@ impl Parts {
             };
             *sum = sum.saturating_add(duration);
         }
-        // Children have larger numbers than the node that waits for them, so that from the last to the first
-        // each child is complete before it is added to its parent.
+        // Children have larger numbers than the node that waits for them, so that from the last to
+        // the first each child is complete before it is added to its parent.
         for number in (0..nodes.len()).rev() {
             let below: i64 = nodes
                 .get(number)

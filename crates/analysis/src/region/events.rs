@@ -88,8 +88,8 @@ impl Events {
             fits: vec![Vec::new(); manifest.events.len()],
             wanted: wanted(manifest),
         };
-        // Patterns are looked up by provider: a file may have hundreds of them, and a trace millions of
-        // events.
+        // Patterns are looked up by provider: a file may have hundreds of them, and a trace
+        // millions of events.
         let mut by_provider: HashMap<&str, Vec<usize>> = HashMap::new();
         for (place, pattern) in manifest.events.iter().enumerate() {
             by_provider
@@ -107,8 +107,8 @@ impl Events {
                 how: "ask for fewer of the regions: take the others out of the file",
             });
         }
-        // Sorted here and not in SQL: the planner gives up over an ORDER BY of columns that are constants in
-        // one table and compared with constants in the other.
+        // Sorted here and not in SQL: the planner gives up over an ORDER BY of columns that are
+        // constants in one table and compared with constants in the other.
         rows.sort_by(|a, b| order(a).cmp(&order(b)));
         let mut texts = Texts::default();
         for row in rows {

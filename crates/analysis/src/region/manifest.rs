@@ -20,7 +20,7 @@ impl Manifest {
     /// Reads a file.
     ///
     /// # Errors
-    /// The file is not XML, or has something that regions do not have or that is not known here.
+    /// The file is not XML, or has elements that regions do not have or that are not supported.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self> {
         let (source, document) = Source::read(file, bytes, HINT)?;
         let mut reader = Reader {
@@ -118,8 +118,8 @@ impl Reader<'_> {
                 ));
             }
         };
-        // A region that follows another one starts at its end, and a region that leads up to one ends at its
-        // start.
+        // A region that follows another one starts at its end, and a region that leads up to one
+        // ends at its start.
         let ends = (
             self.endpoint(start, Side::Stop)?,
             self.endpoint(stop, Side::Start)?,

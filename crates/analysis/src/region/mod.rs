@@ -155,7 +155,7 @@ impl RegionRequest {
     /// Queries instances.
     ///
     /// # Errors
-    /// Those of [`Self::ask`].
+    /// The errors of [`Self::ask`].
     pub fn ask_instances(&self, session: &Session) -> Result<RegionAnswer<RegionInstance>> {
         let solved = self.solve(session)?;
         let mut rows = self.instances(&solved, session)?;
@@ -218,8 +218,8 @@ impl RegionRequest {
         let all: Vec<Instance> = found.ended.iter().flatten().cloned().collect();
         let parents = tree::parents(self.manifest(), &all, events);
         let names = Names::new(self.manifest(), &all, session)?;
-        // Numbers follow the starts; if two start together, the longer one comes first, since it may contain
-        // the other.
+        // Numbers follow the starts; if two start together, the longer one comes first, since it
+        // may contain the other.
         let mut by_begin: Vec<usize> = (0..all.len()).collect();
         by_begin.sort_by_key(|place| {
             all.get(*place)
@@ -425,8 +425,8 @@ etwkit_query::declare! {
 fn depths(parents: &[Option<usize>]) -> Vec<i64> {
     let mut depths: Vec<Option<i64>> = vec![None; parents.len()];
     for place in 0..parents.len() {
-        // Up to an instance whose depth is known, then back down. No recursion, since a region that nests in
-        // itself may be as deep as the number of events.
+        // Up to an instance whose depth is known, then back down. No recursion, since a region that
+        // nests in itself may be as deep as the number of events.
         let mut way = Vec::new();
         let mut at = Some(place);
         while let Some(here) = at.filter(|here| depths.get(*here).copied().flatten().is_none()) {

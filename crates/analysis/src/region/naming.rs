@@ -111,8 +111,8 @@ impl<'m> Names<'m> {
             process.start_ns.is_none_or(|start| start <= ts_ns)
                 && process.stop_ns.is_none_or(|stop| stop >= ts_ns)
         };
-        // Windows reuses ids. If no process with the id lived at that time, as may happen at the edges of a
-        // trace, the last one is the best guess.
+        // Windows reuses ids. If no process with the id lived at that time, as may happen at the
+        // edges of a trace, the last one is the best guess.
         all.iter().find(lives).or(all.last())?.name.clone()
     }
 }

@@ -190,7 +190,8 @@ impl RegionRequest {
             };
             (Answer::rows(&shown, &SUMS, rows), missing)
         };
-        // Without these lines, regions whose events were not recorded would look as if they never happened.
+        // Without these lines, regions whose events were not recorded would look as if they never
+        // happened.
         let line = |event: String| Line::new(format!("not in the extract: {event}"));
         Ok(answer.with_foot(missing.into_iter().map(line)))
     }

@@ -37,8 +37,8 @@ pub(super) fn parents(
                 *to = parent;
             }
         }
-        // After the search among the regions around it: an instance of the same region is nearer, and
-        // replaces that parent.
+        // After the search among the regions around it: an instance of the same region is nearer,
+        // and replaces that parent.
         if let Some(same) = &region.self_nest {
             nest(children, same, instances, events, &mut parents);
         }
@@ -68,8 +68,8 @@ impl<'a> Around<'a> {
                 continue;
             };
             let list = by_key.entry(key).or_default();
-            // The latest end so far never decreases, so that a binary search finds the first instance that
-            // reaches far enough.
+            // The latest end so far never decreases, so that a binary search finds the first
+            // instance that reaches far enough.
             let latest = list
                 .last()
                 .map_or(stop_ns, |(_, latest, _)| stop_ns.max(*latest));

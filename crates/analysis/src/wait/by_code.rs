@@ -236,8 +236,8 @@ impl<'a> Sums<'a> {
     /// Returns rows by process and name. Unions need the waits in the order of their starts,
     /// counting threads needs them in the order of threads.
     fn of(mut self, waits: &mut [Wait]) -> Vec<WaitSum> {
-        // The same waits are sorted in three orders instead of keeping a set for each row: then a row needs
-        // to remember only the last thread, and the end so far.
+        // The same waits are sorted in three orders instead of keeping a set for each row: then a
+        // row needs to remember only the last thread, and the end so far.
         waits.sort_by_key(|wait| (wait.process(), wait.thread_key));
         let mut firsts: HashMap<(bool, Option<i64>), usize> = HashMap::new();
         self.each(waits, &mut firsts, add);

@@ -83,8 +83,8 @@ pub struct WaitRequest {
     pub by: WaitBy,
     /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
-    /// Only rows whose wait is in this range, in nanoseconds: for sums the union, for single waits the wait
-    /// itself.
+    /// Only rows whose wait is in this range, in nanoseconds: for sums the union, for single waits
+    /// the wait itself.
     pub wait: Range,
     /// Only rows whose ready time is in this range, in nanoseconds.
     pub ready: Range,
@@ -185,12 +185,13 @@ impl WaitRequest {
     /// trace.
     ///
     /// # Errors
-    /// Those of [`WaitRequest::ask`].
+    /// The errors of [`WaitRequest::ask`].
     pub fn list(&self, session: &Session) -> Result<Vec<WaitRow>> {
         check(session)?;
         let mut rows: Vec<WaitRow> = ask(session, &self.list_sql())?;
         if self.top.most().is_some() {
-            // With a limit the SQL sorts them in descending order, so that the engine keeps only the largest.
+            // With a limit the SQL sorts them in descending order, so that the engine keeps only
+            // the largest.
             rows.reverse();
         }
         self.top.cut(&mut rows);

@@ -27,20 +27,22 @@ etwkit_query::declare! {
         thread: Option<i64> = option("TID").of(Among::THREADS),
         /// Only waits for these reasons, by name or number (*, ?, several with ;, ! excludes)
         reason: Option<String> = option("NAMES"),
-        /// Only waits with this method in the stack: method, module!method or module+0x1a2b (*, ?, several
-        /// with ;)
+        /// Only waits with this method in the stack: method, module!method or module+0x1a2b (*, ?,
+        /// several with ;)
         method: Option<String> = option("NAMES"),
-        /// Only waits with these stack tags, paths separated by \ (*, ?, several with ;, ! excludes)
+        /// Only waits with these stack tags, paths separated by \ (*, ?, several with ;, !
+        /// excludes)
         tag: Option<String> = option("TAGS").of(Among::TAGS),
-        /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be
-        /// repeated
+        /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer);
+        /// can be repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Rows: sums of each process by this, or single waits
         by: Rows = option("WHAT").shape(),
-        /// The longest waits, each with what ended it and what that had waited for, down to the root
+        /// The longest waits, each with what ended it and what that had waited for, down to the
+        /// root
         chain: bool = option("").excludes(&["by"]).shape(),
-        /// With --chain: also start from sleeps and waits of idle pools, and show at each step the other
-        /// waits, which explain less than the one that is followed
+        /// With --chain: also start from sleeps and waits of idle pools, and show at each step the
+        /// other waits, which explain less than the one that is followed
         all_waits: bool = option("").called("all-waits").requires("chain").shape(),
         /// Order
         sort: WaitSort = option("ORDER").called("sort-by").shape(),
@@ -193,7 +195,8 @@ impl Question for WaitQuestion {
 
     fn form(&self) -> Form<Self> {
         let form = match self.by {
-            // The SQL finds the waits that chains start from; their links are followed from row to row.
+            // The SQL finds the waits that chains start from; their links are followed from row to
+            // row.
             _ if self.chain => Form::made::<ChainRow>(self.chains().sql(), chains::answer)
                 .with_fields(fields::<Stacks>()),
             Rows::Single => Form::made::<WaitRow>(self.request().list_sql(), single::answer)

@@ -114,7 +114,8 @@ pub(crate) enum Cell {
     Frames(&'static str),
     /// Number of a stack, and its frames at its first occurrence; the columns of both.
     Stack(&'static str, &'static str),
-    /// Versions, product, description and folder of the module of a row, whose path is in this column.
+    /// Versions, product, description and folder of the module of a row, whose path is in this
+    /// column.
     Module(&'static str),
     /// Vendor and category of a well-known driver, then [`Cell::Module`].
     Driver(&'static str),
@@ -397,7 +398,8 @@ impl Row<'_> {
         if id.is_empty() {
             return id;
         }
-        // Texts of stacks are long: each is written once, and rows that follow name it by its number.
+        // Texts of stacks are long: each is written once, and rows that follow name it by its
+        // number.
         let frames = if self.is_first {
             self.text(frames).replace(" < ", "\n")
         } else {

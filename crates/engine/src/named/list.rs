@@ -1,4 +1,5 @@
-//! Lists: `@FILE` names a text file with a path, folder or pattern on each line; `@-` the standard input.
+//! Lists: `@FILE` names a text file with a path, folder or pattern on each line; `@-` the standard
+//! input.
 
 use std::fs::File;
 use std::io::{self, Read};

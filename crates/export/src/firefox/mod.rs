@@ -120,9 +120,9 @@ impl Timeline for Profile<'_> {
             *times += 1;
             self.pids.insert(process.process_key, pid);
         }
-        // `symbolicated` and `symbolicationNotSupported` keep the profiler from asking a symbol server for
-        // names that the profile has. Without samples the interval is the usual one of Windows, 1 ms, since
-        // the format requires one.
+        // `symbolicated` and `symbolicationNotSupported` keep the profiler from asking a symbol
+        // server for names that the profile has. Without samples the interval is the usual one of
+        // Windows, 1 ms, since the format requires one.
         write!(
             self.out,
             "{{\"meta\":{{\"preprocessedProfileVersion\":60,\"version\":31,\"processType\":0,\"stackwalk\":1,\n\
@@ -142,8 +142,8 @@ impl Timeline for Profile<'_> {
     }
 
     fn item(&mut self, item: &Item, scene: &Scene<'_>) -> Result<()> {
-        // Items come thread by thread, since a thread of the format is one object with all its samples and
-        // markers.
+        // Items come thread by thread, since a thread of the format is one object with all its
+        // samples and markers.
         if item.thread != self.thread {
             self.finish_thread(scene)?;
             self.thread = item.thread;
@@ -249,7 +249,8 @@ mod tests {
 
     #[test]
     fn a_sample_says_how_long_its_thread_ran_since_the_one_before() {
-        // It runs from 0 to 10, from 20 to 30 and from 40 to 50, and is sampled at 5, 25, 28 and 60.
+        // It runs from 0 to 10, from 20 to 30 and from 40 to 50, and is sampled at 5, 25, 28 and
+        // 60.
         let mut ran = Ran::default();
         let mut deltas = Vec::new();
         ran.slice(0, 10);

@@ -1,4 +1,5 @@
-//! Packets of Packet Monitor: each is logged once for each component of the network stack that it passes.
+//! Packets of Packet Monitor: each is logged once for each component of the network stack that it
+//! passes.
 
 use std::collections::HashMap;
 
@@ -50,8 +51,8 @@ ORDER BY ts_ns"
     }
 
     fn learn(&mut self, event_id: i64, fields: &Fields) {
-        // A file may describe as many components as there are numbers; beyond this bound they have no
-        // description.
+        // A file may describe as many components as there are numbers; beyond this bound they have
+        // no description.
         if self.components.len().max(self.edges.len()) >= 16 * MAX_INTERFACES {
             return;
         }

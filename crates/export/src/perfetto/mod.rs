@@ -70,7 +70,8 @@ impl Timeline for Trace<'_> {
         self.packets
             .write(defaults.number(packets::SEQUENCE_FLAGS, STATE_CLEARED | DATA_NEEDED))?;
         let mut tree = Message::new();
-        // The tree gives threads their processes and names before the first event mentions them by number.
+        // The tree gives threads their processes and names before the first event mentions them by
+        // number.
         for process in scene.processes.values().filter(|process| process.is_chosen) {
             tree = tree.message(1, &in_tree(process));
         }

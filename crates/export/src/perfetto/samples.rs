@@ -63,8 +63,8 @@ impl Stacks {
         let mut packet = Message::new()
             .number(TIMESTAMP, time(at))
             .number(SEQUENCE_FLAGS, DATA_NEEDED);
-        // Defined with the first packet that refers to it: the trace processor reads the packets of a
-        // sequence in their order.
+        // Defined with the first packet that refers to it: the trace processor reads the packets of
+        // a sequence in their order.
         if self.stacks.add(sample.stack_id) {
             packet = packet.message(INTERNED_DATA, &self.defined(sample.stack_id, scene));
         }

@@ -51,7 +51,8 @@ impl Processors {
         slice: &Slice,
         scene: &Scene<'_>,
     ) -> Result<()> {
-        // Left out rather than put on another processor, where it would overlap the slices of others.
+        // Left out rather than put on another processor, where it would overlap the slices of
+        // others.
         if !(0..PROCESSORS).contains(&slice.cpu) {
             return Ok(());
         }
@@ -65,7 +66,8 @@ impl Processors {
             priority: slice.priority,
             left: slice.left,
         };
-        // A switch has both threads, so that the end of a slice is written with the start of the next one.
+        // A switch has both threads, so that the end of a slice is written with the start of the
+        // next one.
         let before = self.0.insert(
             slice.cpu,
             Stay {

@@ -30,7 +30,7 @@ impl Source {
 /// query is held.
 ///
 /// # Errors
-/// A question fails, or who takes the items does.
+/// A query fails, or the consumer of the items.
 pub(super) fn merged(
     questions: Vec<Batches>,
     order: Order,

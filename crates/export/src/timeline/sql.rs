@@ -15,7 +15,8 @@ pub(super) const INTERVAL: &str =
 fn chosen(asked: Asked<'_>) -> String {
     let mut all = asked.processes.conditions();
     all.push("coalesce(p.pid, -1) <> 0".to_owned());
-    // A row without a process has no name to compare, and NULL would neither be chosen nor left out.
+    // A row without a process has no name to compare, and NULL would neither be chosen nor left
+    // out.
     format!("coalesce({}, FALSE)", all.join(" AND "))
 }
 

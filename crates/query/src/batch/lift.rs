@@ -42,7 +42,8 @@ const NULL_WITHOUT_ROWS: &[&str] = &[
     "union_duration",
 ];
 
-/// A plan, and its column with the number of the extract; `None` for rows that do not come from extracts.
+/// A plan, and its column with the number of the extract; `None` for rows that do not come from
+/// extracts.
 type Lifted = (LogicalPlan, Option<Column>);
 
 /// Turns the plan of a question about one extract into a plan about all of these extracts. Its
@@ -87,8 +88,8 @@ impl Lift<'_> {
     }
 
     fn scan(&self, scan: &TableScan) -> Result<Lifted> {
-        // Scans are plain before the optimizer has seen them; anything pushed into one would have to be
-        // lifted too.
+        // Scans are plain before the optimizer has seen them; anything pushed into one would have
+        // to be lifted too.
         let is_plain = scan.projection.is_none() && scan.filters.is_empty() && scan.fetch.is_none();
         let source = match scan.table_name.table() {
             // The table `extract` has a row for each extract with its number, in any session.
@@ -168,8 +169,8 @@ impl Lift<'_> {
         };
         let names = NamePreserver::new_for_projection();
         let inside = |expr: &Expr| {
-            // The name of an expression contains its text: without the old name, steps above would not find
-            // the column of the changed one.
+            // The name of an expression contains its text: without the old name, steps above would
+            // not find the column of the changed one.
             let name = names.save(expr);
             let partitioned = expr.clone().transform(|part| {
                 let Expr::WindowFunction(mut function) = part else {
@@ -197,7 +198,8 @@ impl Lift<'_> {
         let Some(trace) = trace else {
             return Ok((LogicalPlan::Aggregate(aggregate.clone()), None));
         };
-        // Each set would need the number of the extract, and the engine adds a column of its own for them.
+        // Each set would need the number of the extract, and the engine adds a column of its own
+        // for them.
         if aggregate
             .group_expr
             .iter()

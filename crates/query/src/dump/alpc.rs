@@ -45,8 +45,8 @@ declare! {
         top: Top = group(),
         /// Group rows by this property
         by: AlpcBy = option("WHAT").excludes(&["details"]).shape(),
-        /// Only messages that these processes received: names with or without .exe, or ids (*, ?, several
-        /// with ;, ! excludes)
+        /// Only messages that these processes received: names with or without .exe, or ids (*, ?,
+        /// several with ;, ! excludes)
         receiver: Option<String> = option("NAMES").of(Among::Processes),
         /// Only messages at these ports (*, ?, several with ;, ! excludes)
         port: Option<String> = option("NAMES").of(PORTS),
@@ -54,8 +54,8 @@ declare! {
         wait: Range = option("A..B").unit(Unit::Microseconds),
         /// Only messages of this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only messages whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only messages whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single messages
         details: bool = option("").shape(),

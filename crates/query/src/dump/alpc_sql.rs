@@ -57,7 +57,8 @@ impl AlpcRequest {
         let has_receiver = self.by != AlpcBy::Sender;
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, receiver_key, \
                     receiver_pid, receiver, port_name";
-        // The shared columns of a process take their key from a column `process_key`, here the sender's.
+        // The shared columns of a process take their key from a column `process_key`, here the
+        // sender's.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (

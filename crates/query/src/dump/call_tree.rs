@@ -113,8 +113,8 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         let (mut first, mut at) = (NONE, NONE);
         for name in path {
             let next = self.nodes.len();
-            // A name that is new below this node gets the next number: the table and the list of nodes grow
-            // together.
+            // A name that is new below this node gets the next number: the table and the list of
+            // nodes grow together.
             let found = *self.known.entry((at, name)).or_insert(next);
             if found == next {
                 self.nodes.push(Node {

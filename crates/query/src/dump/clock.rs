@@ -147,8 +147,8 @@ fn time_of_day(
         let begin = clock.start()?.with_timezone(&offset_of(offset, clock)?);
         // One day more than the length: a recording of an hour may pass midnight.
         let days = duration_ns / 86_400_000_000_000 + 1;
-        // Length and bias of a damaged trace may claim centuries; a year of days is more than any recording
-        // has.
+        // Length and bias of a damaged trace may claim centuries; a year of days is more than any
+        // recording has.
         for day in 0..=days.min(366) {
             let date = begin
                 .date_naive()

@@ -193,7 +193,8 @@ pub(super) fn no_columns() -> String {
 
 /// Joins the kinds of cores of the process of the rows named `of`.
 pub(super) fn join_processes(of: &str) -> String {
-    // Threads without a process have a missing key, which an equation never pairs; no key is negative.
+    // Threads without a process have a missing key, which an equation never pairs; no key is
+    // negative.
     join(
         "cpu_class",
         "process_key",
@@ -213,8 +214,8 @@ pub(super) fn join_methods(of: &str) -> String {
 /// Returns one row for all classes of a process or method, if there is more than one kind of core.
 fn join(table: &str, key: &str, on: &str) -> String {
     let one = |class: i64| {
-        // Aggregates with a condition make columns of rows: one pass over the table instead of a join for
-        // each class.
+        // Aggregates with a condition make columns of rows: one pass over the table instead of a
+        // join for each class.
         let of_class = format!("c.efficiency_class = {class}");
         COLUMNS
             .map(|(name, _, value)| {

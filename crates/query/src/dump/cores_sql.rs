@@ -91,8 +91,9 @@ ORDER BY owner_run_ns, process_key, priority, efficiency_class DESC",
 const LENGTH: &str =
     "(SELECT nullif(max(coalesce(range_end_ns - range_start_ns, duration_ns)), 0) FROM trace)";
 
-// Means are weighted by time: a long stretch at low speed counts more than a short one at high speed. Of a
-// processor with measured and requested speeds only one kind counts, or its time would count twice.
+// Means are weighted by time: a long stretch at low speed counts more than a short one at high
+// speed. Of a processor with measured and requested speeds only one kind counts, or its time would
+// count twice.
 const CORES: &str = "SELECT c.cpu, c.processor_group, c.group_number, c.numa_node, c.efficiency_class, c.scheduling_class,
   c.is_hyper_threaded, c.nominal_mhz, c.relative_performance_percent, f.mean_mhz, f.min_mhz, f.max_mhz,
   100.0 * f.mean_mhz / nullif(c.nominal_mhz, 0) AS frequency_percent, f.measured_ns, k.parked_ns,

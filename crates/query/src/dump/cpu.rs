@@ -114,7 +114,8 @@ declare! {
     }
 }
 
-/// Sums of times. Waiting and ready times of several rows overlap; their sums exceed the time that passed.
+/// Sums of times. Waiting and ready times of several rows overlap; their sums exceed the time that
+/// passed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct CpuTotal {
     /// CPU.
@@ -206,8 +207,8 @@ impl CpuRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        // Threads without a process are listed; the idle process is not. A comparison with the missing id
-        // would drop both.
+        // Threads without a process are listed; the idle process is not. A comparison with the
+        // missing id would drop both.
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
@@ -295,7 +296,8 @@ ORDER BY sort_value, cpu_ns, process_key",
     /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// There are neither samples nor context switches; a range is asked of sums; the query fails.
+    /// There are neither samples nor context switches; a range needs single rows and there are only
+    /// sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<CpuAnswer> {
         check(session, self.time)?;
         let mut rows: Vec<CpuRow> = ask(session, &self.sql())?;

@@ -16,9 +16,10 @@ pub(super) fn rows(time: Range, processes: &ProcessQuery) -> String {
     // `greatest` and `least` clip an interval to the range. An interval outside the range then ends
     // before it starts, and each sum takes only intervals that end after their start.
     let (a, b) = ends(time);
-    // A scheduling slice whose switch-in or switch-out is not in the trace is placed by the other end and its
-    // length. States 1, 3 and 7 (ready, standby, deferred ready) mean that the thread was preempted.
-    // Filtered before sums are made: facts of all processes of a long trace are by far the most rows.
+    // A scheduling slice whose switch-in or switch-out is not in the trace is placed by the other
+    // end and its length. States 1, 3 and 7 (ready, standby, deferred ready) mean that the thread
+    // was preempted. Filtered before sums are made: facts of all processes of a long trace are by
+    // far the most rows.
     let only = only(processes);
     format!(
         "{TABLE} AS (

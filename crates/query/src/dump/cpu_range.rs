@@ -12,9 +12,9 @@ pub(super) const TABLE: &str = "cpu_in_range";
 ///
 /// First and last times are those within the range.
 pub(super) fn with(time: Range, processes: &ProcessQuery) -> String {
-    // Waits of the threads of a process overlap: their union is the time in which at least one waited, a sum
-    // could exceed the time that passed. Priorities are weighted by CPU, without samples by time on
-    // processors.
+    // Waits of the threads of a process overlap: their union is the time in which at least one
+    // waited, a sum could exceed the time that passed. Priorities are weighted by CPU, without
+    // samples by time on processors.
     let facts = cpu_fact::rows(time, processes);
     format!(
         "WITH {facts},

@@ -6,8 +6,8 @@
 
 use super::{Error, Result};
 
-/// More than 0 if the trace has a busy sample. An extract that was made of sums has CPU without numbers of
-/// samples.
+/// More than 0 if the trace has a busy sample. An extract that was made of sums has CPU without
+/// numbers of samples.
 pub(super) const SAMPLED: &str =
     "SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process";
 
@@ -59,7 +59,7 @@ impl CpuSource {
 /// Checks that CPU times of traces, each with its name, can be compared.
 ///
 /// # Errors
-/// Some are sampled and some are not.
+/// Some traces are sampled and some are not.
 pub fn check_comparable<'a>(
     all: impl IntoIterator<Item = (Option<CpuSource>, &'a str)>,
 ) -> Result<()> {

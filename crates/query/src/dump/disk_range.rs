@@ -23,8 +23,8 @@ pub(super) fn with(time: Range, by_priority: bool) -> String {
     } else {
         (String::new(), "")
     };
-    // The disk works on an operation at the end of its time, after the queue: the service time is counted
-    // back from its completion before it is clipped.
+    // The disk works on an operation at the end of its time, after the queue: the service time is
+    // counted back from its completion before it is clipped.
     let sums = |kind: &str, many: &str| {
         format!(
             "  count(*) FILTER (WHERE kind = '{kind}') AS {many},

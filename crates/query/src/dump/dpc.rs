@@ -169,7 +169,8 @@ const DPC: Recorded = Recorded::rows(
 
 impl DpcRequest {
     /// DPCs and interrupts that pass the conditions, with the names of driver and routine.
-    // An interrupt can break into a DPC: without the nested time both would count for the same moments.
+    // An interrupt can break into a DPC: without the nested time both would count for the same
+    // moments.
     fn asked(&self) -> String {
         let mut conditions: Vec<String> = text_condition("o.name", self.driver.as_deref())
             .into_iter()

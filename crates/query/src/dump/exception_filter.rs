@@ -67,7 +67,7 @@ impl ExceptionFilters {
     /// Reads a file. Items that are inactive or positive, or without a condition, exclude nothing.
     ///
     /// # Errors
-    /// It is no XML, or has something that rules do not have.
+    /// It is not XML, or has elements that rules do not have.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, FileError> {
         let (source, document) = Source::read(file, bytes, HINT)?;
         let root = source.inner(&document, "ExceptionFilters")?;

@@ -54,7 +54,8 @@ declare! {
         processes: ProcessQuery = group(),
         /// Number of rows, largest first; of each process with `per_process`
         top: Top = group(),
-        /// Folders below the drive that distinguish rows: 0 drives, 1 first folders, 100 whole paths
+        /// Folders below the drive that distinguish rows: 0 drives, 1 first folders, 100 whole
+        /// paths
         level: u32 = option("N").called("dir-level").shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),
@@ -82,8 +83,8 @@ declare! {
         total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
         /// Only rows with so many operations
         total_count: Range = option("A..B").called("total-count").unit(Unit::Count),
-        /// With --per-process: show path, version and company of executables; =TEXT only where one of these
-        /// fits (*, ?, several with ;, ! excludes)
+        /// With --per-process: show path, version and company of executables; =TEXT only where one
+        /// of these fits (*, ?, several with ;, ! excludes)
         modules: Option<String> = option("TEXT").called("show-module").alone(""),
         /// Only this part of the trace (s); durations are clipped to it
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -238,7 +239,7 @@ impl FileRequest {
     /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// There is no file I/O; a range is asked of sums; the query fails.
+    /// There is no file I/O; a range needs single rows and there are only sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<FileAnswer> {
         FILE.check(session, !self.time.is_unlimited())?;
         let by = Grouping {

@@ -1,4 +1,5 @@
-//! Garbage collections of .NET processes: sums by process, generation or reason, or single collections.
+//! Garbage collections of .NET processes: sums by process, generation or reason, or single
+//! collections.
 
 use super::sql::{
     NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns,
@@ -190,8 +191,8 @@ fn kind(number: Option<i64>) -> Option<&'static str> {
     }
 }
 
-/// The size of all heaps after a collection. The heap of pinned objects came with .NET 5; the others are
-/// known together or not at all.
+/// The size of all heaps after a collection. The heap of pinned objects came with .NET 5; the
+/// others are known together or not at all.
 const HEAP: &str =
     "g.gen0_bytes + g.gen1_bytes + g.gen2_bytes + g.large_bytes + coalesce(g.pinned_bytes, 0)";
 
@@ -241,7 +242,8 @@ impl GcRequest {
             NO_TEXT
         };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, generation, reason";
-        // Sizes of heaps do not add up over collections, each has the whole heap: the largest one is shown.
+        // Sizes of heaps do not add up over collections, each has the whole heap: the largest one
+        // is shown.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (

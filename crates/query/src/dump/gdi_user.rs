@@ -38,20 +38,23 @@ declare! {
         /// Group rows by type and process, by process, by type, or by type, process and the stack
         /// that created the objects
         by: GdiUserBy = option("WHAT").shape(),
-        /// Only objects that were created in the trace and were there at its end, or rows with such objects
+        /// Only objects that were created in the trace and were there at its end, or rows with such
+        /// objects
         leaked: bool = option("").called("leak"),
         /// Only objects of this class
         class: Option<String> = option("CLASS").among(&["gdi", "user"]),
-        /// Only objects of these types: Window, Menu, Bitmap, Font, ... (*, ?, several with ;, ! excludes)
+        /// Only objects of these types: Window, Menu, Bitmap, Font, ... (*, ?, several with ;, !
+        /// excludes)
         type_name: Option<String> = option("NAMES").called("type"),
         /// Only objects with such a handle: 0x1050aaa (*, ?, several with ;, ! excludes)
         handle: Option<String> = option("HANDLES"),
-        /// Only objects with such a lifetime (s); one that did not end, or whose creation is not known, has
-        /// 9999 s
+        /// Only objects with such a lifetime (s); one that did not end, or whose creation is not
+        /// known, has 9999 s
         lifetime: Range = option("A..B").unit(Unit::Seconds),
         /// Only objects that were created in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only objects whose creation has such a frame in its stack (*, ?, several with ;, ! excludes)
+        /// Only objects whose creation has such a frame in its stack (*, ?, several with ;, !
+        /// excludes)
         create_stack: Option<String> = option("FRAMES").called("create-stack"),
         /// Only objects whose end has such a frame in its stack
         destroy_stack: Option<String> = option("FRAMES").called("destroy-stack"),

@@ -35,7 +35,8 @@ impl Top {
         self.count.filter(|count| *count > 0)
     }
 
-    /// Removes all other rows. With count 10 and skip 20 the rows ranked 21 to 30 from the end remain.
+    /// Removes all other rows. With count 10 and skip 20 the rows ranked 21 to 30 from the end
+    /// remain.
     pub fn cut<T>(&self, rows: &mut Vec<T>) {
         // Rows are ascending: the skipped rows are the largest ones, at the end.
         rows.truncate(rows.len().saturating_sub(self.skip));
@@ -54,8 +55,8 @@ pub struct Group<R, T> {
     pub rows: Vec<R>,
 }
 
-/// Puts rows with the same key together: groups in the order of their first rows, rows in their order, at
-/// most the largest `top` of each group.
+/// Puts rows with the same key together: groups in the order of their first rows, rows in their
+/// order, at most the largest `top` of each group.
 pub fn grouped<R, K: Eq + std::hash::Hash, T>(
     rows: Vec<R>,
     key: impl Fn(&R) -> K,

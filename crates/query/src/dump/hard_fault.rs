@@ -1,4 +1,5 @@
-//! Pages that were read from files since a thread touched them: by file or process, or single reads.
+//! Pages that were read from files since a thread touched them: by file or process, or single
+//! reads.
 
 use super::sql::{
     NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns,
@@ -47,8 +48,8 @@ declare! {
         duration: Range = option("A..B").unit(Unit::Microseconds),
         /// Only reads that began in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only reads whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only reads whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single reads
         details: bool = option("").shape(),

@@ -43,8 +43,8 @@ declare! {
         leaked: bool = option("").called("leak"),
         /// Only events in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only events whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only events whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single events
         details: bool = option("").shape(),

@@ -1,4 +1,5 @@
-//! Branches that processors remembered (last branch records), by process, method or pair of methods.
+//! Branches that processors remembered (last branch records), by process, method or pair of
+//! methods.
 
 use super::cut::Cut;
 use super::group::{Group, grouped};
@@ -47,8 +48,8 @@ declare! {
         cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
         /// Names begin with their module
         include_dll: bool = option("").called("include-dll").shape(),
-        /// Multiply counts, which count samples: with 1000 samples a second, 1000 to 10000 comes close to
-        /// real counts
+        /// Multiply counts, which count samples: with 1000 samples a second, 1000 to 10000 comes
+        /// close to real counts
         scaling_factor: f64 = option("X").called("scaling-factor").shape() => 1.0,
         /// Only rows and callers with such a count, after scaling
         count: Range = option("A..B").unit(Unit::Count),

@@ -32,8 +32,8 @@ declare! {
         details: bool = option("").shape(),
         /// With --details: only these providers, by name or GUID (*, ?, several with ;, ! excludes)
         provider: Option<String> = option("NAMES").requires("details"),
-        /// With --details: only this: start, stop, running, enable, disable, register, unregister, lost* …
-        /// (*, ?, several with ;, ! excludes)
+        /// With --details: only this: start, stop, running, enable, disable, register, unregister,
+        /// lost* … (*, ?, several with ;, ! excludes)
         kind: Option<String> = option("KINDS").requires("details"),
         /// With --details: only this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment).requires("details"),

@@ -1,4 +1,5 @@
-//! Memory of processes and of the machine: the last sample of a trace, and the difference to its first one.
+//! Memory of processes and of the machine: the last sample of a trace, and the difference to its
+//! first one.
 
 use std::collections::HashMap;
 
@@ -35,24 +36,25 @@ declare! {
         commit: Range = option("A..B").unit(Unit::Mebibytes),
         /// Only processes that have so much in memory at the end (MiB)
         working_set: Range = option("A..B").called("working-set").unit(Unit::Mebibytes),
-        /// Only processes that have so much in memory at the first sample (MiB); one that came later has 0
+        /// Only processes that have so much in memory at the first sample (MiB); one that came
+        /// later has 0
         first_working_set: Range = option("A..B").called("first-working-set").unit(Unit::Mebibytes),
         /// Only processes that have so much in memory, and not shared, at the end (MiB)
         private_working_set: Range = option("A..B").called("private-working-set").unit(Unit::Mebibytes),
         /// Only processes that have so much shared and committed at the end (MiB)
         shared_commit: Range = option("A..B").called("shared-commit").unit(Unit::Mebibytes),
-        /// Only processes whose committed memory changed by N MiB, up or down; a process that came counts
-        /// with all it has
+        /// Only processes whose committed memory changed by N MiB, up or down; a process that came
+        /// counts with all it has
         min_diff: u32 = option("N").called("min-diff").between(0, u32::MAX as i64),
-        /// Only processes whose committed memory differs by more than N MiB between the first and the last
-        /// extract
+        /// Only processes whose committed memory differs by more than N MiB between the first and
+        /// the last extract
         global_diff: Option<u32> = option("N").called("global-diff").between(0, u32::MAX as i64),
         /// The first and last sample of these seconds of the trace instead of all of it
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Order
         sort: MemorySort = option("ORDER").called("sort-by").shape(),
-        /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?, several
-        /// with ;, ! excludes)
+        /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?,
+        /// several with ;, ! excludes)
         modules: Option<String> = option("TEXT").called("show-module").alone(""),
         /// Sums: none, or total without processes; without it both
         total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),

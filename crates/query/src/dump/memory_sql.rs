@@ -9,8 +9,8 @@ impl MemoryRequest {
     /// Returns the SQL for processes.
     #[must_use]
     pub fn sql(&self) -> String {
-        // A sample lists all processes with one time stamp: the first and the last time in the range select
-        // the two samples.
+        // A sample lists all processes with one time stamp: the first and the last time in the
+        // range select the two samples.
         let mut conditions = vec!["l.ts_ns = e.last_ns".to_owned()];
         conditions.extend(self.processes.conditions());
         let modules = self

@@ -174,7 +174,8 @@ const NAME: &str = "CASE WHEN m.kind = 'module' THEN coalesce(m.module, '(no mod
      WHEN starts_with(m.method, '+') OR starts_with(m.method, '0x') THEN concat(coalesce(m.module, ''), m.method)";
 
 /// Versions of modules by path.
-// A row of `module` is one load into one process: without groups each would repeat the row that is joined.
+// A row of `module` is one load into one process: without groups each would repeat the row that is
+// joined.
 const VERSIONS: &str = "
 LEFT JOIN (
   SELECT path, max(file_version) AS file_version, max(product_name) AS product_name, max(company) AS company,
@@ -350,7 +351,8 @@ ORDER BY sort_value, cpu_ns, process_key, name",
     /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// There are neither samples nor context switches, or the extract has only sums of them; the query fails.
+    /// There are neither samples nor context switches, or the extract has only sums of them; the
+    /// query fails.
     pub fn ask(&self, session: &Session) -> Result<MethodAnswer> {
         self.check(session)?;
         let rows: Vec<MethodRow> = ask(session, &self.sql())?;

@@ -22,7 +22,8 @@ pub(super) struct Rows {
     pub from: String,
 }
 
-/// More than 0 if the trace has a busy sample. A summary does not hold single samples, only sums by stack.
+/// More than 0 if the trace has a busy sample. A summary does not hold single samples, only sums by
+/// stack.
 const SAMPLED_OF_STACKS: &str =
     "SELECT (SELECT count(*) FROM cpu_sample WHERE NOT is_idle) + (SELECT count(*) FROM cpu_stack)";
 

@@ -55,8 +55,8 @@ declare! {
         duration: Range = option("A..B").unit(Unit::Microseconds),
         /// Only calls that began in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only calls whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only calls whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single calls
         details: bool = option("").shape(),

@@ -139,7 +139,7 @@ use crate::Session;
 /// Returns all rows of an answer.
 ///
 /// # Errors
-/// The query fails, or its columns are not those of the row type.
+/// The query fails, or its columns differ from the row type.
 pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
     let (mut rows, mut held) = (Vec::new(), crate::Held::default());
     let mut read = || -> crate::Result<()> {

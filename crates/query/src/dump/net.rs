@@ -1,5 +1,5 @@
-//! Bytes over TCP and UDP, as the kernel logs them: by process, remote address, port or local address, or
-//! single operations.
+//! Bytes over TCP and UDP, as the kernel logs them: by process, remote address, port or local
+//! address, or single operations.
 
 use super::sql::{
     NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, range_condition,
@@ -45,8 +45,8 @@ declare! {
         remote: Option<String> = option("ADDRESSES"),
         /// Only these remote ports
         port: Range = option("A..B"),
-        /// Only operations of these kinds: send, receive, connect, accept, disconnect, retransmit (several
-        /// with ;, ! excludes)
+        /// Only operations of these kinds: send, receive, connect, accept, disconnect, retransmit
+        /// (several with ;, ! excludes)
         kind: Option<String> = option("KINDS"),
         /// Only operations in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),

@@ -33,14 +33,15 @@ declare! {
         top: Top = group(),
         /// Only objects with an event of these processes; --process means those that created them
         related: Option<String> = option("NAMES").called("related-process").of(Among::Processes),
-        /// Only objects with such a lifetime (s); one that did not end, or whose start is not known, has 9999
-        /// s
+        /// Only objects with such a lifetime (s); one that did not end, or whose start is not
+        /// known, has 9999 s
         lifetime: Range = option("A..B").unit(Unit::Seconds),
         /// Only objects with these numbers
         id: Range = option("A..B"),
         /// Only events in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only objects whose first creation has such a frame in its stack (*, ?, several with ;, ! excludes)
+        /// Only objects whose first creation has such a frame in its stack (*, ?, several with ;, !
+        /// excludes)
         create_stack: Option<String> = option("FRAMES").called("create-stack"),
         /// Only objects whose last close or deletion has such a frame in its stack
         destroy_stack: Option<String> = option("FRAMES").called("destroy-stack"),
@@ -62,7 +63,8 @@ declare! {
         map_size: Range = option("A..B").called("map-size").unit(Unit::Bytes),
         /// 0: only objects, 1: only mapped files
         maps: Option<bool> = option("0|1").called("map").either("0", "1"),
-        /// Only objects with handles, or mapped files, that were created in the trace and open at its end
+        /// Only objects with handles, or mapped files, that were created in the trace and open at
+        /// its end
         leaked: bool = option("").called("leak"),
         /// Only objects with events of several processes
         multi_process: bool = option("").called("multi-process"),
@@ -137,8 +139,8 @@ impl ObjectRequest {
     /// Queries objects with their events.
     ///
     /// # Errors
-    /// Neither handles nor objects nor mapped files were recorded; the extract holds sums only; the query
-    /// fails.
+    /// Neither handles nor objects nor mapped files were recorded; the extract holds sums only; the
+    /// query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<ObjectEvents>> {
         let has_any = has_rows(session, "object")? || has_rows(session, "file_map")?;
         if !has_any {

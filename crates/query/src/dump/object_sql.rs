@@ -8,8 +8,9 @@ use super::sql::{
 
 /// Every event of objects and mapped files. `step` is its change of the number of open handles.
 ///
-/// `is_map` and `step` are written so that the engine does not take them for constants: it sorts a union by
-/// columns that are constant in each part only by the others, and then refuses its own plan.
+/// `is_map` and `step` are written so that the engine does not take them for constants: it sorts a
+/// union by columns that are constant in each part only by the others, and then refuses its own
+/// plan.
 const EVENTS: &str = "event AS (
   SELECT h.open_ns IS NULL AS is_map, h.object_id AS id, h.open_ns AS ts_ns, concat('handle_', h.origin) AS event,
     CASE WHEN h.open_ns IS NULL THEN 0 ELSE 1 END AS step,
@@ -85,8 +86,8 @@ impl ObjectRequest {
             .map(|filter| format!("process_match(q.name, q.pid, {})", quoted(filter)));
         let handle = text_condition("hex(e.handle)", self.handle.as_deref());
         let handle = handle.map(|condition| format!("e.handle IS NOT NULL AND {condition}"));
-        // At equal times closes (step -1) come before opens, so that a handle that is replaced at once does
-        // not look like two that were open together.
+        // At equal times closes (step -1) come before opens, so that a handle that is replaced at
+        // once does not look like two that were open together.
         format!(
             "fact AS (
   SELECT is_map, id, count(*) AS events,

@@ -35,7 +35,7 @@ impl Overview {
     /// Queries a session with one extract.
     ///
     /// # Errors
-    /// A part of the trace is asked, and the extract has only sums; a query fails.
+    /// A range is requested, and the extract has only sums; a query fails.
     pub fn ask(session: &Session, asked: &OverviewRequest) -> Result<Self> {
         let (top, is_part) = (asked.most(), !asked.time.is_unlimited());
         let cpu = answered(asked.processes().ask(session), is_part)?;

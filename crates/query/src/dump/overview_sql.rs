@@ -32,9 +32,9 @@ pub(super) const METHODS: &str =
 FROM cpu_method c LEFT JOIN process p ON p.process_key = c.process_key
 WHERE c.exclusive_ns > 0 ORDER BY c.exclusive_ns DESC, c.process_key, c.module, c.method";
 
-/// CPU of each module, by path in any case, since Windows ignores the case of paths. Only code that .NET
-/// compiled at run time has a name without a file: names of native functions come from the symbols of a
-/// module.
+/// CPU of each module, by path in any case, since Windows ignores the case of paths. Only code that
+/// .NET compiled at run time has a name without a file: names of native functions come from the
+/// symbols of a module.
 pub(super) const MODULES: &str = "SELECT kind, min(module) AS module, min(module_path) AS module_path, sum(exclusive_ns) AS exclusive_ns
 FROM (
   SELECT module, module_path, exclusive_ns,

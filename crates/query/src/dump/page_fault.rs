@@ -35,16 +35,16 @@ declare! {
         by: PageFaultBy = option("WHAT").excludes(&["details"]).shape(),
         /// With --by kind: rows for each process
         per_process: bool = option("").called("per-process").excludes(&["details"]).shape(),
-        /// Only these kinds: transition, demand_zero, copy_on_write, guard_page, hard, access_violation
-        /// (*, ?, several with ;, ! excludes)
+        /// Only these kinds: transition, demand_zero, copy_on_write, guard_page, hard,
+        /// access_violation (*, ?, several with ;, ! excludes)
         kind: Option<String> = option("KINDS"),
-        /// Only faults of instructions of these functions: name, module!name or module+0x1a2b (*, ?, several
-        /// with ;, ! excludes)
+        /// Only faults of instructions of these functions: name, module!name or module+0x1a2b (*,
+        /// ?, several with ;, ! excludes)
         function: Option<String> = option("NAMES"),
         /// Only faults in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only faults whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only faults whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single faults
         details: bool = option("").shape(),
@@ -209,7 +209,8 @@ impl PageFaultRequest {
         } else {
             rows
         };
-        // Sums and single faults both have the kind, so that columns are made of either in the same way.
+        // Sums and single faults both have the kind, so that columns are made of either in the same
+        // way.
         let of = |kind: &str| {
             format!("coalesce(sum(count) FILTER (WHERE fault_kind = '{kind}'), 0) AS {kind}")
         };

@@ -17,8 +17,8 @@ declare! {
         top: Top = group(),
         /// Rows for each thread
         per_thread: bool = option("").called("per-thread").excludes(&["methods"]).shape(),
-        /// Rows for each method in the stacks of switch-ins or samples: only these (*, ?, several with ;, !
-        /// excludes)
+        /// Rows for each method in the stacks of switch-ins or samples: only these (*, ?, several
+        /// with ;, ! excludes)
         methods: Option<String> = option("NAMES"),
         /// Names of methods begin with their module
         include_dll: bool = option("").called("include-dll").requires("methods").shape(),

@@ -95,8 +95,8 @@ impl PmcRequest {
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         conditions.extend(text_condition("c.name", self.methods.as_deref()));
-        // `counted` sorts before `sampled`: counters that a context switch carries are exact, and must not be
-        // added to estimates from samples.
+        // `counted` sorts before `sampled`: counters that a context switch carries are exact, and
+        // must not be added to estimates from samples.
         format!(
             "WITH fact AS (
   {facts}
@@ -135,7 +135,8 @@ ORDER BY sort_value, c.process_key, c.thread_key, c.name",
     /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// No counters were recorded; single rows are needed, and the extract has none; the query fails.
+    /// No counters were recorded; single rows are needed, and the extract has none; the query
+    /// fails.
     pub fn ask(&self, session: &Session) -> Result<PmcAnswer> {
         if !has_rows(session, "pmc_thread")? {
             return Err(Error::NotRecorded {

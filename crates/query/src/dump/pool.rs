@@ -28,7 +28,8 @@ declare! {
     /// Options of `dump pool`.
     #[derive(Eq)]
     pub request PoolRequest {
-        /// Processes whose threads allocated them, or freed those that were allocated before the trace
+        /// Processes whose threads allocated them, or freed those that were allocated before the
+        /// trace
         processes: ProcessQuery = group(),
         /// Number of rows, largest first
         top: Top = group(),
@@ -42,7 +43,8 @@ declare! {
         leaked: bool = option("").called("leak"),
         /// Only blocks that were allocated, else freed, in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only blocks whose allocation has such a frame in its stack (*, ?, several with ;, ! excludes)
+        /// Only blocks whose allocation has such a frame in its stack (*, ?, several with ;, !
+        /// excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single blocks
         details: bool = option("").shape(),

@@ -6,7 +6,8 @@ use super::sql::{
     stack_text, text_condition, time_condition,
 };
 
-/// Blocks with the thread that allocated them; blocks from before the trace have the thread that freed them.
+/// Blocks with the thread that allocated them; blocks from before the trace have the thread that
+/// freed them.
 const OWNED: &str =
     "    SELECT o.*, CASE WHEN o.alloc_ns IS NULL THEN o.free_process_key ELSE o.alloc_process_key END AS process_key,
       CASE WHEN o.alloc_ns IS NULL THEN o.free_thread_key ELSE o.alloc_thread_key END AS thread_key

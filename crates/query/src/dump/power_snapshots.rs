@@ -97,8 +97,8 @@ impl<'a> Follower<'a> {
             return;
         }
         let is_change = setting.kind == "change";
-        // A capture reports each setting once, and nothing marks its end: it is over when a setting is
-        // reported again, or when a change follows.
+        // A capture reports each setting once, and nothing marks its end: it is over when a setting
+        // is reported again, or when a change follows.
         if self.captured.contains(guid) || (is_change && !self.captured.is_empty()) {
             self.close();
         }
@@ -134,8 +134,8 @@ pub(super) fn snapshots(settings: &[SettingRow], in_force: &[InForce]) -> Vec<Sn
         .filter(|setting| setting.profile.is_none())
         .for_each(|setting| follower.take(setting));
     follower.end();
-    // A capture takes a while and has the time of its first event, so that settings of profiles belong to it
-    // up to the start of the next one.
+    // A capture takes a while and has the time of its first event, so that settings of profiles
+    // belong to it up to the start of the next one.
     let ends = follower
         .done
         .iter()
@@ -164,8 +164,8 @@ fn of_profile<'a>(
     in_force: &[InForce],
     (ts_ns, end_ns): (i64, i64),
 ) -> (i64, Vec<&'a SettingRow>) {
-    // The profile that is in force at the start of a trace is named only by the first change, as the one that
-    // it replaced; without any change it is taken to be 0.
+    // The profile that is in force at the start of a trace is named only by the first change, as
+    // the one that it replaced; without any change it is taken to be 0.
     let before = in_force
         .iter()
         .rev()

@@ -41,13 +41,15 @@ declare! {
         start: Range = option("A..B").unit(Unit::Moment),
         /// Only processes that crashed: by exit code, or reported to Windows Error Reporting
         crashed: bool = option("").called("crash"),
-        /// Order; without it those with the most CPU first if only the N largest are asked for, else by name
+        /// Order; without it those with the most CPU first if only the N largest are asked for,
+        /// else by name
         sort: ProcessSort = option("ORDER").called("sort-by").shape(),
         /// Show users
         show_user: bool = option("").called("show-user").output(),
         /// Show terminal sessions and app packages
         details: bool = option("").output(),
-        /// One list over all extracts: a process that started in one and ended in a later one has both times
+        /// One list over all extracts: a process that started in one and ended in a later one has
+        /// both times
         merge: bool = option("").excludes(&["zero-time"]).shape(),
         /// With --merge: processes that neither started nor ended once for each extract
         all_processes: bool = option("").called("all-processes").requires("merge").shape(),

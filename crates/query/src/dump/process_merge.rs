@@ -56,7 +56,8 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
             let place = match known {
                 Some((place, known)) if is_again && is_same(&known.row, row) => {
                     let offset = offset_ns(recordings, known.recording, at);
-                    // Times of a row count from its own recording, and the merged row is of the first one.
+                    // Times of a row count from its own recording, and the merged row is of the
+                    // first one.
                     known.row.stop_ns = row.stop_ns.map(|ns| ns.saturating_add(offset));
                     known.row.cpu_ns = known.row.cpu_ns.map_or(row.cpu_ns, |ns| {
                         Some(ns.saturating_add(row.cpu_ns.unwrap_or(0)))
@@ -262,7 +263,8 @@ mod tests {
         assert_eq!(
             shown(&merged),
             [
-                // Started at second 2 of the first, ended at second 5 of the second one, 60 s later.
+                // Started at second 2 of the first, ended at second 5 of the second one, 60 s
+                // later.
                 (1, 1, Some(2), Some(65)),
                 (1, 2, Some(3), Some(4)),
                 (1, 4, None, None),

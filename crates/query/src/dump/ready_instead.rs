@@ -39,8 +39,8 @@ declare! {
         top: Top = group(),
         /// Group rows by this property
         by: ReadyBy = option("WHAT").excludes(&["details"]).shape(),
-        /// Only where threads of these processes ran instead: names with or without .exe, or ids (*, ?,
-        /// several with ;, ! excludes)
+        /// Only where threads of these processes ran instead: names with or without .exe, or ids
+        /// (*, ?, several with ;, ! excludes)
         instead: Option<String> = option("NAMES"),
         /// Only times ready of such a length (us)
         ready: Range = option("A..B").unit(Unit::Microseconds),

@@ -50,10 +50,11 @@ declare! {
         key: Option<String> = option("KEYS").of(KEYS),
         /// Only these values, by name (*, ?, several with ;, ! excludes)
         value: Option<String> = option("NAMES"),
-        /// Only these operations: open_key, query_value, enumerate_* … (*, ?, several with ;, ! excludes)
+        /// Only these operations: open_key, query_value, enumerate_* … (*, ?, several with ;, !
+        /// excludes)
         operation: Option<String> = option("KINDS"),
-        /// Only operations that returned this: numbers (0, 0xc0000034), names (ACCESS_DENIED, NO_*) or failed
-        /// (several with ;, ! excludes)
+        /// Only operations that returned this: numbers (0, 0xc0000034), names (ACCESS_DENIED, NO_*)
+        /// or failed (several with ;, ! excludes)
         status: Option<String> = option("STATUS"),
         /// Only operations on keys whose path is not known
         unknown: bool = option(""),
@@ -63,7 +64,8 @@ declare! {
         count: Range = option("A..B").unit(Unit::Count),
         /// Only operations that began in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Order: default is duration, with --details time; count, failed and mean are those of sums
+        /// Order: default is duration, with --details time; count, failed and mean are those of
+        /// sums
         sort: RegistrySort = option("ORDER").called("sort-by").shape(),
         /// With --details: the stack of each operation
         stacks: bool = option("").called("show-stack").requires("details").output(),

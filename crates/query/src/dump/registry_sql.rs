@@ -23,8 +23,8 @@ impl RegistryRequest {
             self.key.as_deref(),
         ));
         all.extend(text_condition("r.operation", self.operation.as_deref()));
-        // Paths of the kernel start with a backslash. One that does not is relative to a key whose control
-        // block is not known.
+        // Paths of the kernel start with a backslash. One that does not is relative to a key whose
+        // control block is not known.
         all.extend(
             self.unknown
                 .then(|| "coalesce(NOT starts_with(r.key, '\\'), TRUE)".to_owned()),
@@ -115,8 +115,8 @@ impl RegistryRequest {
         };
         let mut conditions = self.conditions();
         conditions.extend(self.row_conditions());
-        // An operation that failed opened nothing, so that it has no close: only the others are counted as
-        // opens and closes, which can then be compared.
+        // An operation that failed opened nothing, so that it has no close: only the others are
+        // counted as opens and closes, which can then be compared.
         let group = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
                      key, value, operation, status, status_name";
         format!(

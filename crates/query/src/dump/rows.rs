@@ -17,7 +17,7 @@ pub trait FromRows: Sized {
     /// Returns the rows of a batch.
     ///
     /// # Errors
-    /// A column is missing or of another type: the SQL and the row type do not fit.
+    /// A column is missing or of another type: the SQL does not match the row type.
     fn read(batch: &RecordBatch) -> Result<Vec<Self>>;
 }
 
@@ -77,8 +77,8 @@ fn converted(batch: &RecordBatch, name: &str, to: &DataType) -> Result<std::sync
     let column = batch
         .column_by_name(name)
         .ok_or_else(|| failed(format!("the answer has no column {name}")))?;
-    // The engine widens numbers in sums and leaves narrow ones elsewhere; row types know one kind of whole
-    // number.
+    // The engine widens numbers in sums and leaves narrow ones elsewhere; row types know one kind
+    // of whole number.
     cast(column, to).map_err(|error| failed(format!("column {name}: {error}")))
 }
 

@@ -22,12 +22,13 @@ declare! {
     /// Filters on processes.
     #[derive(Eq)]
     pub request ProcessQuery {
-        /// Only these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)
+        /// Only these processes: names with or without .exe, or ids (*, ?, several with ;, !
+        /// excludes)
         process: Option<String> = option("NAMES").of(Among::Processes),
         /// Only processes with such a command line (*, ?, several with ;, ! excludes)
         command_line: Option<String> = option("TEXT").called("cmdline").of(COMMAND_LINES),
-        /// Only processes that 0: neither started nor ended, 1: started, -1: ended, 2: started and did not
-        /// end, -2: ended and did not start in the trace
+        /// Only processes that 0: neither started nor ended, 1: started, -1: ended, 2: started and
+        /// did not end, -2: ended and did not start in the trace
         new_process: Option<i8> = option("N").called("new-process").between(-2, 2),
         /// Only processes of these terminal sessions
         session: Option<String> = option("NUMBERS"),
@@ -84,7 +85,8 @@ pub const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.s
 
 /// Joins path and versions of the executable of a `process` named `p`, as `v`. The process may have
 /// another name.
-// Grouped by process, since two modules can have the name of the executable and would double the row.
+// Grouped by process, since two modules can have the name of the executable and would double the
+// row.
 pub(super) const EXECUTABLES: &str = "
 LEFT JOIN (
   SELECT m.process_key, max(m.path) AS path, max(m.file_version) AS file_version, max(m.product_name) AS product_name,

@@ -68,8 +68,8 @@ impl<'f> Names<'f> {
             .flatten()
             .map(|frame| self.frame(frame))
             .collect();
-        // A weight without a stack keeps a node of its own, so that trees still add up to the sums of
-        // processes.
+        // A weight without a stack keeps a node of its own, so that trees still add up to the sums
+        // of processes.
         if stack.is_empty() {
             vec![self.number(Name::default())]
         } else {

@@ -155,8 +155,8 @@ impl StackTreeRequest {
     /// Returns the SQL for stacks and their weights.
     #[must_use]
     pub fn sql(&self) -> String {
-        // The idle process is left out, but not threads whose process is not known: a missing id compared
-        // with 0 would drop them as well.
+        // The idle process is left out, but not threads whose process is not known: a missing id
+        // compared with 0 would drop them as well.
         let mut conditions = vec![
             "coalesce(p.pid, -1) <> 0".to_owned(),
             "s.samples > 0".to_owned(),
@@ -240,7 +240,8 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
     /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// The trace has neither samples nor context switches, or the extract only sums of them; the query fails.
+    /// The trace has neither samples nor context switches, or the extract only sums of them; the
+    /// query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<TreeGroup>> {
         self.check(session)?;
         let rows: Vec<StackRow> = ask(session, &self.sql())?;
@@ -257,8 +258,8 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         for rows in rows.chunk_by(|a, b| key(a) == key(b)) {
             groups.extend(self.group(rows, &mut names));
         }
-        // The largest group comes last, which is next to the prompt when a terminal has scrolled; the sort is
-        // stable, so that equal ones keep the order of the statement.
+        // The largest group comes last, which is next to the prompt when a terminal has scrolled;
+        // the sort is stable, so that equal ones keep the order of the statement.
         groups.sort_by_key(|group| group.total_ns);
         self.top.cut(&mut groups);
         Ok(groups)
@@ -268,7 +269,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
     /// has no effect.
     ///
     /// # Errors
-    /// As [`StackTreeRequest::ask`] has; what goes wrong later is an item.
+    /// The errors of [`StackTreeRequest::ask`]; later errors are items.
     pub fn rows(&self, session: &Session) -> Result<impl Iterator<Item = Result<Vec<StackRow>>>> {
         self.check(session)?;
         let answer = session.sql(&self.sql())?;
@@ -385,8 +386,8 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
                         continue;
                     };
                     let method = innermost_first.get(at);
-                    // A method that calls itself is in the middle by its outermost frame, and runs in its
-                    // innermost one.
+                    // A method that calls itself is in the middle by its outermost frame, and runs
+                    // in its innermost one.
                     let own = if innermost_first.first() == method {
                         row.value_ns
                     } else {

@@ -28,14 +28,15 @@ declare! {
         processes: ProcessQuery = group(),
         /// Number of rows, largest first
         top: Top = group(),
-        /// Only processes that were started by such a process: names with or without .exe (*, ?, several with
-        /// ;, ! excludes)
+        /// Only processes that were started by such a process: names with or without .exe (*, ?,
+        /// several with ;, ! excludes)
         creator: Option<String> = option("NAMES"),
         /// Only processes whose start had such a cost (ms)
         cost: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only processes whose end took such a time (ms)
         exit: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only processes that started, or without a start in the trace ended, in this part of it (s)
+        /// Only processes that started, or without a start in the trace ended, in this part of it
+        /// (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Single processes
         details: bool = option("").shape(),
@@ -215,7 +216,8 @@ impl StartRequest {
             "coalesce(p.start_ns, p.stop_ns, p.terminate_ns)",
             self.time,
         ));
-        // Parts are shown only where the whole cost is known; otherwise they would not add up to anything.
+        // Parts are shown only where the whole cost is known; otherwise they would not add up to
+        // anything.
         let part = |to: &str, from: &str| {
             format!("CASE WHEN p.start_cost_ns IS NOT NULL THEN f.{to} - {from} END")
         };

@@ -50,10 +50,11 @@ declare! {
         per_process: bool = option("").called("per-process").excludes(&["details"]).shape(),
         /// List single calls with what they returned
         details: bool = option("").shape(),
-        /// Only these functions: name, module!name or module+0x1a2b (*, ?, several with ;, ! excludes)
+        /// Only these functions: name, module!name or module+0x1a2b (*, ?, several with ;, !
+        /// excludes)
         function: Option<String> = option("NAMES").of(FUNCTIONS),
-        /// Only calls that returned this: numbers (0, 0xc0000022), names (ACCESS_DENIED, NO_*) or failed
-        /// (several with ;, ! excludes)
+        /// Only calls that returned this: numbers (0, 0xc0000022), names (ACCESS_DENIED, NO_*) or
+        /// failed (several with ;, ! excludes)
         status: Option<String> = option("STATUS"),
         /// Only calls of this thread id
         thread: Option<u32> = option("TID").between(0, u32::MAX as i64).of(Among::THREADS),
@@ -63,7 +64,8 @@ declare! {
         count: Range = option("A..B").excludes(&["details"]),
         /// Only calls that began in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Order: default is duration, with --details time; count, failed and mean are those of sums
+        /// Order: default is duration, with --details time; count, failed and mean are those of
+        /// sums
         sort: SyscallSort = option("ORDER").called("sort-by").shape(),
         /// With --details: the stack of each call
         stacks: bool = option("").called("show-stack").requires("details").output(),

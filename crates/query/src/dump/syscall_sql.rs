@@ -101,8 +101,8 @@ impl SyscallRequest {
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, thread_key, tid, module, \
                     function, status, status_name";
         let percentile = |percent: u32| {
-            // The value at (n - 1) * percent / 100, interpolated between two values. In whole numbers, so
-            // that every machine computes the same.
+            // The value at (n - 1) * percent / 100, interpolated between two values. In whole
+            // numbers, so that every machine computes the same.
             let at = |more: u32| {
                 format!(
                     "max(duration_ns) FILTER (WHERE place = (ended - 1) * {percent} / 100 + {more})"
@@ -113,8 +113,8 @@ impl SyscallRequest {
                 "{low} + (coalesce({high}, {low}) - {low}) * ((max(ended) - 1) * {percent} % 100) / 100 AS p{percent}_duration_ns"
             )
         };
-        // The keys make `status` missing unless rows are by it; failures are counted by `result`, which keeps
-        // it.
+        // The keys make `status` missing unless rows are by it; failures are counted by `result`,
+        // which keeps it.
         format!(
             "WITH {calls},
 ranked AS (
@@ -223,7 +223,8 @@ ORDER BY {order}, process_key, thread_key",
     /// Queries sums. For an extract without single calls they lack percentiles.
     ///
     /// # Errors
-    /// No system calls were recorded; single calls are needed, and the extract has none; the query fails.
+    /// No system calls were recorded; single calls are needed, and the extract has none; the query
+    /// fails.
     pub fn sums(&self, session: &Session) -> Result<Vec<SyscallRow>> {
         SYSCALL.check(session, self.needs_calls())?;
         let sql = if has_rows(session, SYSCALL.rows)? {

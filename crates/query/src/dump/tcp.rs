@@ -37,8 +37,8 @@ declare! {
         zero: ZeroTime = group(),
         /// Let connections whose process is not known pass filters on processes
         unknown_process: bool = option("").called("unknown-process"),
-        /// Only connections with such ends: local address:port and remote address:port, joined (*, ?, several
-        /// with ;, ! excludes)
+        /// Only connections with such ends: local address:port and remote address:port, joined (*,
+        /// ?, several with ;, ! excludes)
         ip_port: Option<String> = option("ENDS").called("ip-port"),
         /// Only connections with such a local address:port
         source_ip_port: Option<String> = option("ENDS").called("source-ip-port"),
@@ -54,8 +54,8 @@ declare! {
         sort: TcpSort = option("ORDER").called("sort-by").shape(),
         /// One row for several connections
         group_by: Option<TcpGroup> = option("ENDS").called("group-by").or_none().shape(),
-        /// A line for each retransmission; JSON and CSV have a row for each, with the columns of its
-        /// connection
+        /// A line for each retransmission; JSON and CSV have a row for each, with the columns of
+        /// its connection
         show_retransmit: bool = option("").called("show-retransmit").shape(),
         /// Order of retransmissions
         by_delay: bool = option("ORDER").called("sort-retransmit-by").either("time", "delay").shape(),

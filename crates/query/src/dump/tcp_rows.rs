@@ -214,8 +214,8 @@ ORDER BY ts_ns, connection_id, sequence",
 /// `rate`: bytes per second of bursts, of the sends and receipts of all connections of a row
 /// together. A burst ends before a gap of more than 350 ms; one without length or bytes does not
 /// count.
-// The mean over bursts is weighted by their bytes, so that a burst of a few bytes does not count as much as
-// the transfer of a file.
+// The mean over bursts is weighted by their bytes, so that a burst of a few bytes does not count as
+// much as the transfer of a file.
 fn rates() -> String {
     ",
 flow AS (

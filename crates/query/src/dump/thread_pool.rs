@@ -20,8 +20,8 @@ declare! {
         processes: ProcessQuery = group(),
         /// Number of rows from the end of each process
         top: Top = group(),
-        /// Changes of the number of threads for other reasons: Starvation unless given, * all of them (*, ?,
-        /// several with ;, ! excludes)
+        /// Changes of the number of threads for other reasons: Starvation unless given, * all of
+        /// them (*, ?, several with ;, ! excludes)
         reason: Option<String> = option("NAMES"),
         /// Only these seconds of the trace
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -136,7 +136,8 @@ ORDER BY changes, process_key, ts_ns",
     /// No events of thread pools were recorded, or nothing of .NET at all; the query fails.
     pub fn ask(&self, session: &Session) -> Result<ThreadPoolAnswer> {
         if !has_rows(session, "thread_pool")? {
-            // An imported extract has only starvations: without rows none happened, or nothing was recorded.
+            // An imported extract has only starvations: without rows none happened, or nothing was
+            // recorded.
             return if were_recorded(session)? {
                 Ok(Vec::new())
             } else {

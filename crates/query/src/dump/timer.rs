@@ -116,14 +116,14 @@ impl TimerRequest {
         conditions.extend(text_condition("r.kind", self.kind.as_deref()));
         conditions.extend(overlap_condition(start, end, self.time));
         conditions.extend(range_condition("r.resolution_ns", self.tick));
-        // Rows are grouped by this number: the start of each request, or one number for all requests of a
-        // process.
+        // Rows are grouped by this number: the start of each request, or one number for all
+        // requests of a process.
         let (group, sort) = match self.details {
             true => ("coalesce(r.start_ns, -1)", self.sort.single_sql()),
             false => ("0", self.sort.sql()),
         };
-        // Aggregates skip missing values: one request that was there before the trace leaves the start of the
-        // sum unknown, and one that stayed its end.
+        // Aggregates skip missing values: one request that was there before the trace leaves the
+        // start of the sum unknown, and one that stayed its end.
         format!(
             "SELECT r.*, {PROCESS_COLUMNS}, 100.0 * r.duration_ns / nullif(r.trace_ns, 0) AS share_percent,
   CAST({sort} AS DOUBLE) AS sort_value

@@ -1,5 +1,5 @@
-//! Events that describe themselves: TraceLogging, and EventSource of .NET. Sums by provider or kind of event,
-//! or each event.
+//! Events that describe themselves: TraceLogging, and EventSource of .NET. Sums by provider or kind
+//! of event, or each event.
 
 use super::cut::Cut;
 use super::sql::ProcessQuery;
@@ -26,11 +26,12 @@ declare! {
         processes: ProcessQuery = group(),
         /// Number of rows from the end of the list
         top: Top = group(),
-        /// Only these providers, by name or GUID, followed by a colon and events: p1:ev1,ev2;p2:7;!p3. Events
-        /// are ids, patterns with * and ?, or parts of names; ! excludes
+        /// Only these providers, by name or GUID, followed by a colon and events:
+        /// p1:ev1,ev2;p2:7;!p3. Events are ids, patterns with * and ?, or parts of names; !
+        /// excludes
         providers: Option<String> = option("LIST").called("provider").of(NAMES),
-        /// Rows: provider (in each process), kind of event, or each event. Without it kinds if --provider
-        /// names no events, events if it does
+        /// Rows: provider (in each process), kind of event, or each event. Without it kinds if
+        /// --provider names no events, events if it does
         by: Option<TraceLogBy> = option("ROWS").shape(),
         /// Only events whose fields fit, written as name=value with blanks between: '*user=bob*'
         message: Option<String> = option("TEXT"),

@@ -16,7 +16,8 @@ declare! {
         top: Top = group(),
         /// Group rows by this property
         by: TraceStatsBy = option("WHAT").shape(),
-        /// Only these providers or classes of the kernel, by name or GUID (*, ?, several with ;, ! excludes)
+        /// Only these providers or classes of the kernel, by name or GUID (*, ?, several with ;, !
+        /// excludes)
         provider: Option<String> = option("NAMES"),
         /// Only events with such names (*, ?, several with ;, ! excludes)
         event: Option<String> = option("NAMES"),
@@ -187,8 +188,8 @@ impl TraceStatsRequest {
             "CAST(NULL AS VARCHAR) AS event, CAST(NULL AS INT) AS event_id, CAST(NULL AS INT) AS opcode, CAST(NULL AS INT) AS version"
         };
         let sort = self.sort.unwrap_or_default().sql();
-        // The table counts kinds by second: the peak of a provider is the largest sum over its kinds in one
-        // second, not the largest count of a kind.
+        // The table counts kinds by second: the peak of a provider is the largest sum over its
+        // kinds in one second, not the largest count of a kind.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value,
   CAST(record_bytes AS DOUBLE) / nullif(sum(record_bytes) OVER (), 0) AS bytes_ratio

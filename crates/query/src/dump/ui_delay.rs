@@ -28,8 +28,8 @@ declare! {
         top: Top = group(),
         /// Only this kind: no look at messages, input that waited, the cursor that asks to wait
         kind: Option<String> = option("KIND").among(&["message", "input", "wait-cursor"]),
-        /// Only delays of windows of such a class, or inside one of such a class (*, ?, several with ;, !
-        /// excludes)
+        /// Only delays of windows of such a class, or inside one of such a class (*, ?, several
+        /// with ;, ! excludes)
         class: Option<String> = option("NAMES").called("class-name"),
         /// Only delays of such a length (ms)
         duration: Range = option("A..B").unit(Unit::Milliseconds),

@@ -27,8 +27,8 @@ declare! {
         hold: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only acquisitions in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only acquisitions whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only acquisitions whose stack has such a frame: module!method, or its method alone (*,
+        /// ?, several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single acquisitions
         details: bool = option("").excludes(&["by"]).shape(),

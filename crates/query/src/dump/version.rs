@@ -23,7 +23,8 @@ declare! {
         dll: Option<String> = option("NAMES").of(NAMES),
         /// Only modules where path, versions, product, company and description, joined, fit
         version: Option<String> = option("TEXT"),
-        /// Symbol files that are missing for code with CPU samples instead; only those with such names
+        /// Symbol files that are missing for code with CPU samples instead; only those with such
+        /// names
         missing_pdb: Option<String> =
             option("NAMES").called("missing-pdb").alone("*").apart().excludes(&["dll", "version"]),
         /// Sums: none, or total without modules
@@ -196,7 +197,8 @@ ORDER BY lower(p.name) NULLS FIRST, p.pid, m.process_key, lower(m.name), m.path,
 /// Returns the SQL for missing symbol files whose file names pass the filter.
 #[must_use]
 pub fn missing_pdbs_sql(filter: Option<&str>) -> String {
-    // Linkers store the path of the symbol file on the build machine; only its last part is the name.
+    // Linkers store the path of the symbol file on the build machine; only its last part is the
+    // name.
     let pdb = "regexp_replace(m.pdb_name, '^.*[\\\\/]', '')";
     let mut conditions = vec!["m.pdb_name IS NOT NULL".to_owned()];
     conditions.extend(text_condition(pdb, filter));

@@ -71,11 +71,11 @@ declare! {
         top: Top = group(),
         /// Sums of processes; what is shown without any other word
         stats: bool = option("").excludes(&["details", "methods", "stack-id", "events"]).shape(),
-        /// Stacks of each process whose commits were not given back; with --stack-id the single allocations
-        /// of these stacks
+        /// Stacks of each process whose commits were not given back; with --stack-id the single
+        /// allocations of these stacks
         details: bool = option("").excludes(&["methods", "events"]).shape(),
-        /// Commits not given back, by method: only these (*, ?, several with ;, ! excludes), each with all
-        /// stacks that contain it
+        /// Commits not given back, by method: only these (*, ?, several with ;, ! excludes), each
+        /// with all stacks that contain it
         methods: Option<String> = option("NAMES").excludes(&["stack-id", "events"]),
         /// Single allocations of these stacks: numbers that --details shows, with ;
         stack_numbers: Option<StackNumbers> = option("NUMBERS").called("stack-id"),
@@ -83,8 +83,8 @@ declare! {
         events: bool = option("").shape(),
         /// With --details, --stack-id or --events: frames
         stacks: bool = option("").called("show-stack").output(),
-        /// Only commits whose stack has such a frame: module!method, or its method alone (*, ?, several with
-        /// ;, ! excludes)
+        /// Only commits whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Number of stacks or methods of each process, largest first
         top_stacks: TopStacks = group(),

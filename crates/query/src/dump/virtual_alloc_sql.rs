@@ -29,8 +29,8 @@ impl VirtualAllocRequest {
         if limits.is_empty() {
             return "SELECT * FROM virtual_alloc_process".to_owned();
         }
-        // Ranges are summed by allocation before the join: an allocation of which parts were freed is left
-        // with several ranges, and would count once for each.
+        // Ranges are summed by allocation before the join: an allocation of which parts were freed
+        // is left with several ranges, and would count once for each.
         format!(
             "SELECT a.process_key, count(*) FILTER (WHERE a.kind = 'commit') AS commits,
     coalesce(sum(a.size_bytes) FILTER (WHERE a.kind = 'commit'), 0) AS commit_bytes,

@@ -235,8 +235,8 @@ impl ZeroTime {
             };
             let seconds = |ns: i64| crate::time_format::seconds(ns, 3);
             let zero = if mode.which() == "max" { last } else { first };
-            // Times of a damaged extract can lie at both ends of the numbers, farther apart than a number
-            // holds.
+            // Times of a damaged extract can lie at both ends of the numbers, farther apart than a
+            // number holds.
             return Ok((last.saturating_sub(*first) > CLOSE_NS).then(|| {
                 format!(
                     "{count} fit the zero time, from {} to {} s; it is {} s",

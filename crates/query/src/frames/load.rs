@@ -92,7 +92,8 @@ async fn read(
     let columns: std::result::Result<Vec<usize>, _> =
         columns.iter().map(|name| schema.index_of(name)).collect();
     let mut columns = columns.map_err(|e| DataFusionError::Internal(e.to_string()))?;
-    // The number of the extract goes last, so that the positions of the other columns do not depend on it.
+    // The number of the extract goes last, so that the positions of the other columns do not depend
+    // on it.
     columns.extend(trace_id);
     let plan = table.scan(session, Some(&columns), &[], None).await?;
     execute_stream(plan, session.task_ctx())?
@@ -147,8 +148,8 @@ fn place<'l, T>(
     row: usize,
     empty: fn() -> T,
 ) -> Option<&'l mut T> {
-    // Numbers are dense in a sound extract. One beyond the rows is damage and has no place: memory must not
-    // grow with a number that a file claims.
+    // Numbers are dense in a sound extract. One beyond the rows is damage and has no place: memory
+    // must not grow with a number that a file claims.
     list.resize_with(rows, empty);
     list.get_mut(usize::try_from(int32(batch, 0, row)?).ok()?)
 }

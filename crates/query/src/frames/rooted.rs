@@ -44,8 +44,8 @@ impl Rooted {
     #[must_use]
     pub fn root(&self, stack_id: i32, frames: u32) -> Option<i32> {
         let mut stack = at(&self.stacks, stack_id)?;
-        // A jump is taken only if it does not pass the wanted depth, so that the loop takes a number of steps
-        // that grows with the logarithm of the depth.
+        // A jump is taken only if it does not pass the wanted depth, so that the loop takes a
+        // number of steps that grows with the logarithm of the depth.
         while stack.depth > frames {
             let jump = at(&self.stacks, stack.jump).filter(|jump| jump.depth >= frames);
             stack = jump.or_else(|| at(&self.stacks, stack.parent))?;
@@ -58,8 +58,8 @@ impl Rooted {
         let depth = |number: i32| at(&self.stacks, number).map_or(0, |stack| stack.depth);
         let jump = |number: i32| at(&self.stacks, number).map_or(-1, |stack| stack.jump);
         let (first, second) = (jump(parent), jump(jump(parent)));
-        // Two jumps of one length become one of double length, as in a skew-binary list: that keeps one jump
-        // per stack and needs no table of ancestors.
+        // Two jumps of one length become one of double length, as in a skew-binary list: that keeps
+        // one jump per stack and needs no table of ancestors.
         let is_even = depth(parent).saturating_sub(depth(first))
             == depth(first).saturating_sub(depth(second));
         if is_even { second } else { parent }

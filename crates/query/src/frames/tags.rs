@@ -33,7 +33,8 @@ impl TraceFrames {
         // Rules are matched against names, of which there are far fewer than frames.
         let (mut names, mut known) = (Vec::new(), HashMap::new());
         let number = |frame: &super::Frame| {
-            // As for `cpu_tag`, code that no file holds has no module, even if its method names one.
+            // As for `cpu_tag`, code that no file holds has no module, even if its method names
+            // one.
             let module = at(&self.modules, frame.module)
                 .and_then(Option::as_ref)
                 .map(|module| &*module.name);

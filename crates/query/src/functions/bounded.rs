@@ -38,7 +38,8 @@ pub(super) const FUNCTIONS: [(&str, Size); 9] = [
     ("rpad", padded),
     ("replace", |arguments| {
         sum(arguments, |row| {
-            // Each match is at least as long as the searched text; an empty one is found before every byte.
+            // Each match is at least as long as the searched text; an empty one is found before
+            // every byte.
             let found = length(arguments, 0, row) / length(arguments, 1, row).max(1) + 1;
             found * length(arguments, 2, row)
         })
@@ -78,8 +79,8 @@ fn series(arguments: &[ArrayRef]) -> u128 {
         };
         // A step of zero is an error of the function itself; here it must not divide.
         let step = number(2, row).unwrap_or(1).unsigned_abs().max(1);
-        // The distance of two numbers of 64 bits may need all 64 bits unsigned, so that plain subtraction
-        // could overflow.
+        // The distance of two numbers of 64 bits may need all 64 bits unsigned, so that plain
+        // subtraction could overflow.
         let steps = start
             .zip(stop)
             .map_or(0, |(start, stop)| start.abs_diff(stop) / step);

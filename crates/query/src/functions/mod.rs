@@ -1,5 +1,5 @@
-//! SQL functions of this project. Each one is declared once, with its reference and an example that a test
-//! runs.
+//! SQL functions of this project. Each one is declared once, with its reference and an example that
+//! a test runs.
 
 mod bounded;
 mod fields;

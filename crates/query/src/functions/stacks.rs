@@ -56,7 +56,8 @@ pub(super) fn of_stacks(
     place: usize,
     compute: impl Fn(&Frames, &StackArguments<'_>) -> Result<ArrayRef> + Send + Sync + 'static,
 ) -> ScalarUDF {
-    // Tables of two sessions have different stacks: the address of its stacks identifies a function.
+    // Tables of two sessions have different stacks: the address of its stacks identifies a
+    // function.
     let place = if place == 0 {
         Arc::as_ptr(&loader).addr()
     } else {
@@ -123,8 +124,8 @@ fn coerce_stack(
     found: &[DataType],
 ) -> Result<Vec<DataType>> {
     let several = [DataType::Int32, DataType::Int32, kind.clone()];
-    // A session over one extract takes the number of the extract too, so that SQL written for several runs
-    // there.
+    // A session over one extract takes the number of the extract too, so that SQL written for
+    // several runs there.
     if is_several || found.len() == several.len() {
         return coerce(
             &format!("{function}(trace_id, stack_id, {last})"),

@@ -236,7 +236,8 @@ impl Groups {
         let Some(group) = group.and_then(|&group| self.groups.get_mut(group)) else {
             return;
         };
-        // Added up as it changes: asking all groups for their size after each batch would be quadratic.
+        // Added up as it changes: asking all groups for their size after each batch would be
+        // quadratic.
         let before = group.bytes();
         group.add(start, end);
         self.bytes = (self.bytes + group.bytes()).saturating_sub(before);
@@ -305,7 +306,8 @@ impl GroupsAccumulator for Groups {
         let rows = values.first().map_or(0, Array::len);
         let mut intervals: Vec<Option<(i64, i64)>> = vec![None; rows];
         each_interval(values, opt_filter, |row, start, end| {
-            // An interval that ends before it starts is left out here as it is when intervals are added.
+            // An interval that ends before it starts is left out here as it is when intervals are
+            // added.
             if let Some(interval) = intervals.get_mut(row).filter(|_| start <= end) {
                 *interval = Some((start, end));
             }

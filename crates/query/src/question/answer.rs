@@ -109,7 +109,7 @@ impl Part {
     /// Returns a row of JSON and CSV, with the name of its table first if there are several.
     ///
     /// # Errors
-    /// A number that JSON does not have.
+    /// A number cannot be represented in JSON.
     pub fn record(&self, row: usize) -> Result<Map<String, Json>, serde_json::Error> {
         let name = (!self.name.is_empty()).then(|| ("table".to_owned(), Json::from(self.name)));
         Ok(name
@@ -284,7 +284,7 @@ impl Answer {
     /// Notes that times of its rows were moved, and the new zero.
     ///
     /// # Errors
-    /// What the zero is cannot be asked.
+    /// The zero point cannot be queried.
     pub fn moved(mut self, zero: &ZeroTime, session: &Session) -> crate::dump::Result<Self> {
         self.is_moved = zero.mode.is_some();
         self.notes.extend(zero.warning(session)?);

@@ -28,7 +28,7 @@ pub trait AnyQuestion: Sync {
     /// Reads a request from values.
     ///
     /// # Errors
-    /// A word that is no option, or a value that the option does not take.
+    /// A name that is not an option, or a value that the option does not take.
     fn read(&self, values: &Values) -> std::result::Result<Box<dyn AnyRequest>, OptionError>;
 }
 
@@ -96,7 +96,7 @@ any_request! {
         /// Runs the question; if rows are ranked by size, the largest come first.
         ///
         /// # Errors
-        /// Those of [`Question::answer`].
+        /// The errors of [`Question::answer`].
         fn answer(&self, session: &Session) -> Result<Answer> {
             let request = self.places.placed(&self.request, session)?;
             Question::answer(&*request, session).map(|answer| answer.largest_first(true))
@@ -104,7 +104,7 @@ any_request! {
         /// Calls [`Question::answer_for_people`].
         ///
         /// # Errors
-        /// Those of [`Question::answer`].
+        /// The errors of [`Question::answer`].
         fn answer_for_people(&self, session: &Session) -> Result<Answer> {
             let request = self.places.placed(&self.request, session)?;
             Question::answer_for_people(&*request, session).map(|answer| answer.largest_first(true))
@@ -112,7 +112,7 @@ any_request! {
         /// Calls [`Question::read_files`].
         ///
         /// # Errors
-        /// One of the files cannot be read, or has something else in it than it should.
+        /// One of the files cannot be read, or has another content than expected.
         fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {
             Question::read_files(&mut self.request, files)
         }
@@ -144,8 +144,8 @@ impl<Q: Question> AnyQuestion for Of<Q> {
         with_marks(Q::options())
     }
     fn read(&self, values: &Values) -> std::result::Result<Box<dyn AnyRequest>, OptionError> {
-        // Parts with clock times and marks are taken out first: only a trace gives them numbers, and the
-        // declared options take nothing but numbers.
+        // Parts with clock times and marks are taken out first: only a trace gives them numbers,
+        // and the declared options take nothing but numbers.
         let options = self.options();
         let (places, values) = Places::of(&options, &by_name(&options, values)?)?;
         let request = Q::from_json(&values)?;

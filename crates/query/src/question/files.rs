@@ -95,7 +95,7 @@ impl<T> NamedFile<T> {
     /// names; if it is not set, `default` stays, and there is no content.
     ///
     /// # Errors
-    /// It cannot be read, or has something else in it than it should.
+    /// It cannot be read, or has another content than expected.
     pub fn load(
         &mut self,
         files: &dyn Files,
@@ -143,11 +143,12 @@ impl<T> OptionValue for NamedFile<T> {
 }
 
 crate::declare! {
-    /// Files that describe events to whoever decodes them, so that they are read before a trace is opened.
+    /// Files that describe events to whoever decodes them, so that they are read before a trace is
+    /// opened.
     #[derive(Eq)]
     pub request Descriptions {
-        /// Give messages of WPP their text and arguments: a trace message format file (.tmf), or a folder
-        /// with such files; can be repeated
+        /// Give messages of WPP their text and arguments: a trace message format file (.tmf), or a
+        /// folder with such files; can be repeated
         tmf: Vec<String> = super::options::option("FILE|FOLDER"),
         /// Decode the events of providers by this instrumentation manifest (.man); can be repeated
         manifest: Vec<String> = super::options::option("FILE"),

@@ -164,7 +164,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
     /// Queries the largest rows of the SQL.
     ///
     /// # Errors
-    /// Those of [`Self::check`]; the query fails.
+    /// The errors of [`Self::check`]; the query fails.
     pub fn ask<R: FromRows>(&self, session: &Session) -> Result<Vec<R>> {
         self.check(session)?;
         let mut rows = ask(session, &self.sql)?;
@@ -175,7 +175,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
     /// Returns the answer to its request.
     ///
     /// # Errors
-    /// Those of [`Self::ask`].
+    /// The errors of [`Self::ask`].
     pub fn answer(&self, asked: &Q, session: &Session) -> Result<Answer> {
         (self.answer)(self, asked, session)
     }

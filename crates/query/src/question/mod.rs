@@ -114,7 +114,7 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     /// Queries the rows of [`Self::show_sql`] alone.
     ///
     /// # Errors
-    /// Those of [`Self::answer`].
+    /// The errors of [`Self::answer`].
     fn ask<R: FromRows>(&self, session: &Session) -> Result<Vec<R>> {
         self.form().ask(session)
     }
@@ -128,7 +128,8 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// Nothing of the kind was recorded; single rows are needed, and the extract has none; the query fails.
+    /// Nothing of the kind was recorded; single rows are needed, and the extract has none; the
+    /// query fails.
     fn answer(&self, session: &Session) -> Result<Answer> {
         self.form().answer(self, session)
     }
@@ -137,7 +138,7 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     /// take time to compute.
     ///
     /// # Errors
-    /// Those of [`Self::answer`].
+    /// The errors of [`Self::answer`].
     fn answer_for_people(&self, session: &Session) -> Result<Answer> {
         self.answer(session)
     }
@@ -146,7 +147,7 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     /// extract.
     ///
     /// # Errors
-    /// One of them cannot be read, or has something else in it than it should.
+    /// One of them cannot be read, or has another content than expected.
     fn read_files(&mut self, _: &dyn Files) -> std::result::Result<(), FilesError> {
         Ok(())
     }
@@ -186,7 +187,7 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     /// together, for people; its columns can be made of theirs.
     ///
     /// # Errors
-    /// None of them has what is asked for.
+    /// None of them has the requested data.
     fn across(&self, _: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
         Ok(None)
     }
@@ -200,7 +201,7 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     /// Checks combinations of its options that their declarations do not cover.
     ///
     /// # Errors
-    /// The option that cannot stand with the others.
+    /// The option that excludes the others.
     fn check(&self) -> std::result::Result<(), OptionError> {
         Ok(())
     }

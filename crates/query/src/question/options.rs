@@ -430,7 +430,7 @@ pub trait Request: Sized + Default {
     /// Reads a request from values. Missing ones have their default.
     ///
     /// # Errors
-    /// A value that the option does not take. Words of other options are not looked at: see
+    /// A value that the option does not take. Names of other options are ignored: see
     /// [`Request::from_json`].
     fn read(values: &Values) -> Result<Self, OptionError>;
 
@@ -443,7 +443,7 @@ pub trait Request: Sized + Default {
     /// Reads the request from JSON.
     ///
     /// # Errors
-    /// As [`Request::read`]; a word that is no option.
+    /// The errors of [`Request::read`]; a name that is not an option.
     fn from_json(values: &Values) -> Result<Self, OptionError> {
         Self::read(&by_name(&Self::options(), values)?)
     }

@@ -1,5 +1,5 @@
-//! Parts of a trace whose place differs from trace to trace: they are written with clock times, or by the
-//! marks around them.
+//! Parts of a trace whose place differs from trace to trace: they are written with clock times, or
+//! by the marks around them.
 
 use std::borrow::Cow;
 
@@ -57,8 +57,8 @@ impl Places {
         values: &Values,
     ) -> std::result::Result<(Self, Values), OptionError> {
         let (mut clock, mut others) = (Vec::new(), values.clone());
-        // With `--zero-time` times count from another zero and cannot be clock times. `--range` still counts
-        // from the start of the trace, so that it may be one.
+        // With `--zero-time` times count from another zero and cannot be clock times. `--range`
+        // still counts from the start of the trace, so that it may be one.
         let counts_from_start =
             |option: &&Opt| option.name == RANGE || !values.contains_key("zero-time");
         let parts_of = options

@@ -76,7 +76,7 @@ pub trait Table: Send {
     /// Converts a row for JSON and CSV: all fields by name.
     ///
     /// # Errors
-    /// A number that JSON does not have.
+    /// A number cannot be represented in JSON.
     fn record(&self, row: usize) -> Result<Map<String, Json>, serde_json::Error>;
     /// Merges the largest rows of this and of others of the same type, and returns the table of
     /// each.
@@ -113,7 +113,7 @@ pub trait Table: Send {
 /// Converts a row for JSON and CSV: all fields by name, without its sort key.
 ///
 /// # Errors
-/// A number that JSON does not have.
+/// A number cannot be represented in JSON.
 pub fn record<R: Serialize>(row: &R) -> Result<Map<String, Json>, serde_json::Error> {
     let mut record = Map::new();
     if let Json::Object(fields) = serde_json::to_value(row)? {
@@ -327,8 +327,8 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
         recordings: &[TraceInfo],
         top: Top,
     ) -> (Box<dyn Table>, Vec<usize>) {
-        // `largest` sorts ascending and cuts at the front, so that tables are merged in this order and turned
-        // again afterwards.
+        // `largest` sorts ascending and cuts at the front, so that tables are merged in this order
+        // and turned again afterwards.
         let is_largest_first = self.is_largest_first;
         self.put_largest_first(false);
         let Self {

@@ -104,7 +104,8 @@ pub enum Format {
     Microseconds,
     /// Whole microseconds.
     WholeMicroseconds,
-    /// Whole microseconds with their unit, in a line of microseconds. ETWAnalyzer mixes seconds with them.
+    /// Whole microseconds with their unit, in a line of microseconds. ETWAnalyzer mixes seconds
+    /// with them.
     AmongMicroseconds,
     /// Seconds with this number of digits.
     Seconds(u8),

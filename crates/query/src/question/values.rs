@@ -34,7 +34,7 @@ pub trait Scalar: Sized {
     /// Parses the value of a text.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The text is invalid.
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError>;
 
     /// Formats it as the text that is parsed.
@@ -49,7 +49,7 @@ pub trait Scalar: Sized {
     /// Returns the value of the option in JSON.
     ///
     /// # Errors
-    /// What stands there is no such value.
+    /// The text is not a valid value.
     fn value(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
         spec.text(values)?
             .map(|text| Self::parse(&text, spec))
@@ -328,7 +328,8 @@ impl OptionValue for Range {
         values.insert(spec.name.into(), self.with_unit(spec.unit).into());
     }
     fn place(&mut self, spec: &Spec, parts: &Values) {
-        // `Places` writes the parts itself, as text that `read` takes, so that an error cannot occur here.
+        // `Places` writes the parts itself, as text that `read` takes, so that an error cannot
+        // occur here.
         if let Ok(Some(part)) = Self::read(parts, spec) {
             *self = part;
         }

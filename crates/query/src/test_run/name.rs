@@ -94,7 +94,8 @@ impl TestName {
     }
 
     fn of_rest(&self, rest: &str) -> Option<Self> {
-        // The forms with a date first: the last one takes any word that can be the name of a machine.
+        // The forms with a date first: the last one takes any word that can be the name of a
+        // machine.
         self.long(rest)
             .or_else(|| self.short(rest))
             .or_else(|| self.undated(rest))

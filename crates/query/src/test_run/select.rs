@@ -154,7 +154,8 @@ declare! {
         test_times: Vec<Range> = option("A..B").called("test-time").unit(Unit::Milliseconds).below(TESTS),
         /// Only such test cases (*, ?, several with ;, ! excludes)
         test_case: Option<String> = option("NAMES").called("test-case").below(TESTS),
-        /// Only recordings of such machines, by the names of files (*, ?, several with ;, ! excludes)
+        /// Only recordings of such machines, by the names of files (*, ?, several with ;, !
+        /// excludes)
         machine: Option<String> = option("NAMES").below(TESTS),
         /// Only files that are named as tests are
         valid_only: bool = option("").called("valid-tests-only").below(TESTS),
@@ -166,7 +167,8 @@ declare! {
 /// Returns all test runs of the files.
 #[must_use]
 pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
-    // Files of one second by name, so that tests do not depend on the order in which a folder lists them.
+    // Files of one second by name, so that tests do not depend on the order in which a folder lists
+    // them.
     files.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
     let mut tests: Vec<Test> = Vec::new();
     for file in files {

@@ -1,5 +1,5 @@
-//! `dump cpu`: CPU, waiting and ready time of processes, of their methods, modules, threads and stack tags,
-//! or as call trees.
+//! `dump cpu`: CPU, waiting and ready time of processes, of their methods, modules, threads and
+//! stack tags, or as call trees.
 //!
 //! One question with three kinds of rows: its options choose among the requests of
 //! [`cpu`](super::cpu), [`method`](super::method) and [`stack_tree`](super::stack_tree).

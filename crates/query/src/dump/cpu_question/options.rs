@@ -34,20 +34,20 @@ declare! {
         top: Top = group(),
         /// Zero point of times
         zero: ZeroTime = group(),
-        /// Show these methods (with --by modules or threads) instead of sums of processes (*, ?, several with
-        /// ;, ! excludes)
+        /// Show these methods (with --by modules or threads) instead of sums of processes (*, ?,
+        /// several with ;, ! excludes)
         methods: Option<String> = option("NAMES").of(METHODS),
         /// Show these stack tags, paths with \ between; with --methods both
         stack_tags: Option<String> = option("TAGS").called("stack-tags").of(Among::TAGS),
-        /// Also tag stacks by the rules of this file (.stacktags of Windows Performance Analyzer); can be
-        /// repeated
+        /// Also tag stacks by the rules of this file (.stacktags of Windows Performance Analyzer);
+        /// can be repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Show a call tree of each process, from the outermost frames to what they call
         stacks: bool = option("").shape().below(CALL_TREES),
         /// Show trees from the innermost frames to their callers
         bottom_up: bool = option("").called("bottom-up").excludes(&["butterfly"]).shape().below(CALL_TREES),
-        /// Show callers and callees of these methods, with or without module (*, ?, several with ;, !
-        /// excludes)
+        /// Show callers and callees of these methods, with or without module (*, ?, several with ;,
+        /// ! excludes)
         butterfly: Option<String> = option("METHODS").below(CALL_TREES),
         /// Weight of the trees: sampled CPU, waits or ready times, summed over threads
         metric: Metric = option("WHAT").shape().below(CALL_TREES),
@@ -57,8 +57,8 @@ declare! {
         max_depth: Option<usize> = option("N").called("max-depth").shape().below(CALL_TREES),
         /// Fold all but the N heaviest children of a node
         top_children: Option<usize> = option("N").called("top-children").shape().below(CALL_TREES),
-        /// CPU over time instead of sums: of N equal parts of the trace how busy each was, and who had the
-        /// most
+        /// CPU over time instead of sums: of N equal parts of the trace how busy each was, and who
+        /// had the most
         over_time: Option<usize> = option("N").called("over-time").alone("20").between(1, MAX_PARTS)
             .excludes(&["methods", "stack-tags", "stacks", "bottom-up", "butterfly", "by", "merge"]).shape(),
         /// Group rows or trees by this property
@@ -67,8 +67,8 @@ declare! {
         top_methods: Option<usize> = option("N").called("top-methods").shape(),
         /// Leave the N largest methods of each process out first
         skip_methods: usize = option("N").called("skip-methods").shape(),
-        /// With --methods or --stack-tags: also the idle process, which has what interrupts and DPCs did on
-        /// idle processors
+        /// With --methods or --stack-tags: also the idle process, which has what interrupts and
+        /// DPCs did on idle processors
         idle: bool = option("").shape(),
         /// Names of methods begin with their module: ntdll.dll!NtReadFile
         include_dll: bool = option("").called("include-dll").output(),
@@ -94,11 +94,11 @@ declare! {
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Only this part of the trace (s); intervals are clipped to it
         range: Range = option("A..B").unit(Unit::Moment),
-        /// Sums: total, only sums of files; process, of files and processes; method or file, also rows;
-        /// none
+        /// Sums: total, only sums of files; process, of files and processes; method or file, also
+        /// rows; none
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total", "process", "method", "file"]).output(),
-        /// Show terminal sessions, threads, switch-ins, mean times ready and their percentiles, CPU by kind
-        /// of core
+        /// Show terminal sessions, threads, switch-ins, mean times ready and their percentiles, CPU
+        /// by kind of core
         details: bool = option("").output(),
         /// With --details: also CPU by kind of core as it would be at nominal speed
         normalize: bool = option("").requires("details").excludes(&["no-frequency"]).output(),
@@ -112,17 +112,18 @@ declare! {
         no_priority: bool = option("").called("no-priority").output(),
         /// Leave times ready out
         no_ready: bool = option("").called("no-ready").output(),
-        /// Show when a row is first and last seen, and the time between; =none only the time between, =s the
-        /// first time in that format, =s;utc both
+        /// Show when a row is first and last seen, and the time between; =none only the time
+        /// between, =s the first time in that format, =s;utc both
         first_last: Option<FirstLast> = option("FORMAT;FORMAT").called("first-last").alone("").output(),
         /// Show the number of threads
         thread_count: bool = option("").called("thread-count").output(),
         /// Show the process in the line of each method instead of a heading
         show_on_method: bool = option("").called("show-on-method").output(),
-        /// Show path, version and company of modules; =driver only well-known drivers, with their vendors;
-        /// =TEXT only where one of these fits (*, ?, several with ;, ! excludes)
+        /// Show path, version and company of modules; =driver only well-known drivers, with their
+        /// vendors; =TEXT only where one of these fits (*, ?, several with ;, ! excludes)
         show_module: Option<String> = option("TEXT").called("show-module").alone(""),
-        /// One list over all extracts, which names the trace of each row; of call trees one of all processes
+        /// One list over all extracts, which names the trace of each row; of call trees one of all
+        /// processes
         is_merged: bool = option("").called("merge").shape(),
     }
 
