@@ -409,7 +409,7 @@ impl Walker<'_> {
                     stack: slice.by_stack,
                 };
             };
-            // Time goes backwards along a chain, so that only damage leads to the same wait again.
+            // Time goes backwards along a chain, so only damage leads to the same wait again.
             if seen.contains(&(slice.by, before.last_out())) {
                 break End::Known(RootKind::Cycle);
             }

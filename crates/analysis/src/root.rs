@@ -175,8 +175,7 @@ impl Roots {
                 pending.get_mut(*number).into_iter().for_each(&mut *take);
             }
         };
-        // The thread was made ready while the DPC ran, so that the DPC's start and end are exact
-        // limits.
+        // The thread was made ready while the DPC ran, so the DPC's start and end are exact limits.
         each_dpc(session, first, last, |dpc| {
             each(dpc.start_ns, dpc.end_ns, &mut |wait| {
                 wait.dpcs.push(dpc.clone())
@@ -262,8 +261,8 @@ impl Pending {
                 .collect(),
             None if dpcs.is_empty() => dpcs,
             None => {
-                // The DPC interrupted an idle thread, so that processors with another thread on
-                // them are ruled out.
+                // The DPC interrupted an idle thread, so processors with another thread on them are
+                // ruled out.
                 let busy = slices.busy_processors(self.to);
                 dpcs.into_iter()
                     .filter(|dpc| !busy.iter().any(|cpu| dpc.cpu == i64::from(*cpu)))

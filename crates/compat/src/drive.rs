@@ -29,7 +29,7 @@ fn local_in(path: &str, drive: &dyn Fn(char) -> Option<OsString>) -> PathBuf {
             Some(named) => (folder, rest) = (named.into(), behind.trim_start_matches(['\\', '/'])),
             None if cfg!(windows) => return PathBuf::from(path),
             // Without a folder for the drive, `C:` is taken for a folder in the current one. It
-            // does not exist there, so that the error names it.
+            // does not exist there, so the error names it.
             None => {}
         }
     }

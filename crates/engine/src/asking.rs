@@ -52,7 +52,7 @@ pub struct Resources {
     pub threads: Option<usize>,
 }
 
-/// Receives the steps of an extraction, and returns whether it goes on.
+/// Receives the steps of an extraction, and returns whether it continues.
 pub type Extracting = Box<dyn FnMut(import::Progress) -> ControlFlow<()>>;
 
 /// Receives the progress of a question.

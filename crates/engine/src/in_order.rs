@@ -83,7 +83,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Waits until that many were taken. Returns whether it goes on.
+    /// Waits until that many were taken. Returns whether work continues.
     fn wait_until(&self, count: usize) -> bool {
         let held = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         let held = self

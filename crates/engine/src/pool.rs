@@ -69,8 +69,7 @@ impl SessionPool {
         }
         // Before it is opened: later changes are noticed by the next question.
         let stamps = stamps(paths);
-        // The kept session serves later questions, so that it must not end with the switch of this
-        // one.
+        // The kept session serves later questions, so it must not end with the switch of this one.
         let unasked = Options {
             cancel: etwkit_query::Cancel::default(),
             ..options.clone()

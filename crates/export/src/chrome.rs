@@ -229,8 +229,8 @@ impl Events<'_> {
     }
 
     fn operation(&mut self, io: &Io, at: i64, place: (i64, i64)) -> Result<()> {
-        // Viewers pair the start and the end of an asynchronous event by category and id, so that
-        // each operation needs an id of its own.
+        // Viewers pair the start and the end of an asynchronous event by category and id, so each
+        // operation needs an id of its own.
         self.operations += 1;
         let (category, id) = (
             if io.is_disk { "disk_io" } else { "file_io" },
@@ -262,8 +262,8 @@ impl Events<'_> {
     /// Notes the frames of a stack, which are written at the end.
     fn add_stack(&mut self, stack: i32, scene: &Scene<'_>) {
         let mut next = Some(stack);
-        // A stack that was noted has all its callers noted as well, so that the walk ends at the
-        // first known one.
+        // A stack that was noted has all its callers noted as well, so the walk ends at the first
+        // known one.
         while let Some(stack) = next.filter(|stack| self.stacks.add(*stack)) {
             next = scene.frames.node(stack).and_then(|(parent, _)| parent);
         }

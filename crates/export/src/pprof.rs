@@ -2,10 +2,9 @@
 //! `profile.proto`, compressed with gzip.
 //!
 //! A stack has two values: its weight in nanoseconds, and the number of items in that sum.
-//! Processes and threads are labels. A location is a method, since stacks are put together by
-//! methods; a mapping is a file that holds code, by its name alone: readers open the file of a
-//! mapping, and a trace may name any path. Readers print names to terminals, so invisible
-//! characters are escaped.
+//! Processes and threads are labels. A location is a method, since stacks are grouped by methods; a
+//! mapping is a file that holds code, by its name alone: readers open the file of a mapping, and a
+//! trace may name any path. Readers print names to terminals, so invisible characters are escaped.
 
 use std::collections::HashMap;
 use std::io::Write;

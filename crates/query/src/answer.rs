@@ -18,8 +18,8 @@ use crate::{Cancel, Error, Result, error};
 // slow reader has not requested.
 const BUFFERED_BATCHES: usize = 2;
 
-/// Rows of an answer, by batch, in their order. Computing them goes on while they are read, a few
-/// batches ahead, and ends when the answer is dropped.
+/// Rows of an answer, by batch, in their order. They are computed while they are read, a few
+/// batches ahead, until the answer is dropped.
 ///
 /// Reading blocks: inside an asynchronous program do it on a thread for blocking work.
 #[derive(Debug)]

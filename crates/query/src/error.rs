@@ -173,7 +173,7 @@ fn of_extract(error: &DataFusionError) -> Option<Error> {
     None
 }
 
-/// Returns `true` if an error may come from damaged input, so that a search for the damage is
+/// Returns `true` if an error may come from damaged input, so a search for the damage is
 /// worthwhile.
 // Errors of the statement itself, of memory and of the disk are other kinds: they do not depend on
 // the contents of a file, and examining files takes long.

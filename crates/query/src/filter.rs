@@ -108,14 +108,14 @@ impl TextFilter {
         if self.is_empty() {
             return true;
         }
-        // Lower case of a few letters has another length, so that both sides are lowered as a whole
-        // and not letter by letter.
+        // Lower case of a few letters has another length, so both sides are lowered as a whole and
+        // not letter by letter.
         let text = text.unwrap_or_default().to_lowercase();
         let any = |list: &[Pattern]| list.iter().any(|pattern| matches_a_line(pattern, &text));
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
     }
 
-    /// Returns `true` if it has no pattern, so that everything passes.
+    /// Returns `true` if it has no pattern, so everything passes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.positive.is_empty() && self.negative.is_empty()
@@ -225,7 +225,7 @@ impl ProcessFilter {
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
     }
 
-    /// Returns `true` if it has no pattern, so that every process passes.
+    /// Returns `true` if it has no pattern, so every process passes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.positive.is_empty() && self.negative.is_empty()

@@ -47,8 +47,8 @@ impl Frames {
 
 /// Frames and stacks of one extract.
 ///
-/// Numbers are dense, so that each one is the position of its row; rows with other numbers are
-/// damage and are left out.
+/// Numbers are dense, so each one is the position of its row; rows with other numbers are damage
+/// and are left out.
 #[derive(Debug, Default)]
 pub struct TraceFrames {
     nodes: Vec<Node>,
@@ -155,8 +155,8 @@ impl TraceFrames {
     pub fn write_stack(&self, stack_id: i32, out: &mut String) {
         let begin = out.len();
         for (depth, frame) in self.walk(stack_id).enumerate() {
-            // The text is measured before a frame is added, so that one long name may exceed the
-            // limit once.
+            // The text is measured before a frame is added, so one long name may exceed the limit
+            // once.
             let is_cut = depth >= MAX_FRAMES || out.len() - begin > MAX_STACK_TEXT;
             if out.len() > begin && (is_cut || frame >= 0) {
                 out.push('\n');
@@ -294,7 +294,7 @@ impl TraceFrames {
             Some(method) => of_method(module(method.module).unwrap_or_default(), &method.name),
             None => of_offset(module(frame.module), frame.rva),
         };
-        // Frames are far fewer than nodes, so that each code is hashed once.
+        // Frames are far fewer than nodes, so each code is hashed once.
         let codes: Vec<i64> = self.frames.iter().map(code).collect();
         let unknown = of_offset(None, None);
         of_stacks(self.nodes.iter().map(|node| {

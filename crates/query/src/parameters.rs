@@ -25,7 +25,7 @@ const TYPES: [(&str, DataType); 4] = [
 /// A value for a parameter, as a user gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
-    /// Name; the SQL says `$name`.
+    /// Name; `$name` in the SQL.
     pub name: String,
     /// Type, if the user gives one.
     pub kind: Option<DataType>,

@@ -204,8 +204,7 @@ impl Part {
     /// If it is neither.
     pub fn parse(text: &str) -> Result<Self, RangeError> {
         let known = match Range::parse(text, Unit::Moment) {
-            // Without a colon it cannot be a clock time, so that the first error is the one that
-            // helps.
+            // Without a colon it cannot be a clock time, so the first error is the one that helps.
             Err(error) if text.contains(':') => Err(error),
             known => return known.map(Self::Known),
         };
@@ -258,7 +257,7 @@ impl Part {
             min: end(from, i64::MIN)?,
             max: end(to, i64::MAX)?,
         };
-        // Both borders belong to the range, so that `0..0` is the number 0 and no empty range.
+        // Both borders belong to the range, so `0..0` is the number 0 and not an empty range.
         if range.min > range.max {
             Err(wrong("the end lies before the start"))
         } else {

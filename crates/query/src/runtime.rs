@@ -128,8 +128,8 @@ impl Drop for Threads {
     fn drop(&mut self) {
         let Some(workers) = self.0.take() else { return };
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        // A set with more threads than that is kept all the same, or a session with many partitions
-        // would start threads for each statement.
+        // A set with more threads than that is kept anyway, or a session with many partitions would
+        // start threads for each statement.
         let most = processors
             .saturating_mul(SPARE_FOR_EACH_PROCESSOR)
             .max(workers.count);

@@ -212,7 +212,7 @@ impl Session {
         self.engine.tables().manifests()
     }
 
-    /// Returns `true` if an answer since the last call names methods, so that missing names matter.
+    /// Returns `true` if an answer since the last call names methods, so missing names matter.
     pub fn has_asked_methods(&self) -> bool {
         self.asked_methods.swap(false, Ordering::Relaxed)
     }

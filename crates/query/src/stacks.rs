@@ -148,8 +148,8 @@ impl TableProvider for StackTable {
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        // A condition that changes from row to row must not be evaluated another number of times
-        // than the query says.
+        // A condition that changes from row to row must be evaluated exactly as often as in the
+        // query.
         let by_ids = |filter: &Expr| {
             !filter.is_volatile()
                 && filter
@@ -284,7 +284,7 @@ impl Part {
     fn batch(&self, next: &mut usize, seen: &mut Seen) -> Result<RecordBatch> {
         let (mut rows, mut stacks, mut columns) = (0, Int32Builder::new(), Columns::default());
         let trace = self.frames.trace(self.ids.0);
-        // Stacks are never cut between batches, so that the limits may be passed by one stack.
+        // Stacks are never cut between batches, so the limits may be passed by one stack.
         while rows < BATCH_ROWS && columns.text_bytes < BATCH_BYTES && *next < self.stacks.len() {
             let stack_id = self.stacks.value(*next);
             *next += 1;

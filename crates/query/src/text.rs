@@ -51,8 +51,7 @@ impl Text {
         }
     }
 
-    /// Returns `true` if times are seconds of the trace, so that adjacent words have to name the
-    /// unit.
+    /// Returns `true` if times are seconds of the trace, so adjacent words have to name the unit.
     #[must_use]
     pub fn has_seconds(&self) -> bool {
         !self.is_etwanalyzer && self.times.format() == TimeFormat::Seconds

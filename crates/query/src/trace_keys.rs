@@ -221,7 +221,7 @@ fn check_groups(input: &LogicalPlan, groups: &[Expr], what: &str, facts: &Facts<
         }
     });
     match key {
-        // A group by a key is right where all rows are of one trace anyway.
+        // A group by a key is right if all rows are of one trace anyway.
         Some(key)
             if !origins.iter().any(|origin| facts.identify(origin))
                 && trace_of(input, &facts.none()).is_none() =>
@@ -414,8 +414,8 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p
             let is_with_trace = join.on.iter().any(|(a, b)| {
                 facts.identify_both(&(origin_of(a, &join.left), origin_of(b, &join.right)))
             });
-            // An outer join may add rows of other traces on the side that is kept, so that only an
-            // inner one hands the condition on.
+            // An outer join may add rows of other traces on the side that is kept, so only an inner
+            // one passes the condition on.
             match (left, right) {
                 (Some(left), Some(right)) => (left == right).then_some(left),
                 (one, other) if is_with_trace && join.join_type == JoinType::Inner => one.or(other),

@@ -107,8 +107,8 @@ fn scope(select: &Select) -> Option<Scope> {
                     continue;
                 }
                 // Both sides have the column. In an inner join the value of the right side is never
-                // missing. A left join may lack it there, so that the table on the left is looked
-                // for: the only one, or the one that is declared with the column.
+                // missing. A left join may lack it there, so the table on the left is searched for:
+                // the only one, or the one that is declared with the column.
                 let left = match before.as_slice() {
                     [only] => Some(*only),
                     several => several

@@ -186,7 +186,7 @@ fn change(
         (a.is_some() && b.is_some()) || (is_of_one && (a.is_some() || b.is_some()))
     });
     let size = |(_, a, b): &Times| b.unwrap_or(0).saturating_sub(a.unwrap_or(0)).unsigned_abs();
-    // max_by_key returns the last of equals: backwards that is the first, so that CPU goes before
+    // max_by_key returns the last of equals: in reverse that is the first, so CPU comes before
     // waiting.
     let (of_time, a_ns, b_ns) = known.rev().max_by_key(size)?;
     if !scale.is_real(a_ns.unwrap_or(0), b_ns.unwrap_or(0)) {

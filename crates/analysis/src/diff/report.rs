@@ -263,8 +263,8 @@ impl<'a> Report<'a> {
         let Some([mut a, mut b]) = self.known(loaded, title) else {
             return Ok(());
         };
-        // Sampled CPU and time on processors are different measures: where only one side has
-        // samples, both are compared by context switches.
+        // Sampled CPU and time on processors are different measures: if only one side has samples,
+        // both are compared by context switches.
         let [is_sampled_a, is_sampled_b] = has_samples(self.both);
         if has == Has::Times && is_sampled_a != is_sampled_b {
             [&mut a, &mut b].into_iter().for_each(only_running);

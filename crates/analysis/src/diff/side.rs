@@ -318,8 +318,8 @@ impl Sides {
         }
         let (mut common, mut rest) = (Vec::new(), b.marks.as_slice());
         for mark in &a.marks {
-            // Only marks after the last pair are looked at, so that pairs have the same order on
-            // both sides.
+            // Only marks after the last pair are looked at, so pairs have the same order on both
+            // sides.
             let Some(at) = rest.iter().position(|other| other.text == mark.text) else {
                 continue;
             };

@@ -267,7 +267,7 @@ impl Search<'_, '_> {
         if !candidate.is_general || self.chosen.is_empty() {
             return (values, false);
         }
-        // Gram-Schmidt: each axis is centerd on 0 and orthogonal to those before it, so that
+        // Gram-Schmidt: each axis is centered on 0 and orthogonal to those before it, so that
         // overlapping causes are not subtracted twice.
         let mut axes: Vec<Vec<f64>> = Vec::new();
         for chosen in &self.chosen {
@@ -293,8 +293,8 @@ impl Search<'_, '_> {
     /// Finds the slopes of all causes together: each from the rest that all others leave, until
     /// nothing changes any more.
     fn fit(&mut self) {
-        // Slopes by medians have no closed form for several causes. Causes hardly overlap, so that
-        // a few rounds settle them; the limit is for those that do.
+        // Slopes by medians have no closed form for several causes. Causes hardly overlap, so a few
+        // rounds settle them; the limit is for those that do.
         for _ in 0..if self.chosen.len() > 1 { 12 } else { 1 } {
             let mut moved = 0.0_f64;
             for place in 0..self.chosen.len() {

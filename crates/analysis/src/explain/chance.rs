@@ -46,8 +46,8 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
     let mut c = 1.0;
     let mut d = 1.0 / away_from_0(1.0 - (a + b) * x / (a + 1.0));
     let mut result = d;
-    // It converges in about the square root of the larger parameter, so that the limit is never met
-    // in practice.
+    // It converges in about the square root of the larger parameter, so the limit is never met in
+    // practice.
     for step in 1..300 {
         let m = f64::from(step);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
@@ -116,8 +116,8 @@ pub(super) fn change(values: &[f64]) -> Option<Change> {
     if values.len() < 2 * LEAST_SIDE {
         return None;
     }
-    // Ranks that are centerd on 0 add up to 0, so that the sum before a split also gives the sum
-    // after it.
+    // Ranks that are centered on 0 add up to 0, so the sum before a split also gives the sum after
+    // it.
     let middle = (values.len() as f64 - 1.0) / 2.0;
     let mut ranked: Vec<f64> = ranks(values)
         .into_iter()
@@ -125,7 +125,7 @@ pub(super) fn change(values: &[f64]) -> Option<Change> {
         .collect();
     let (at, size) = largest_step(&ranked);
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
-    // The order that was found is one of those compared, so that no probability is 0.
+    // The order that was found is one of those compared, so no probability is 0.
     let mut as_large = 1.0;
     for _ in 0..SHUFFLES {
         shuffle(&mut ranked, &mut random);

@@ -51,7 +51,7 @@ impl Kind {
     }
 }
 
-/// The measured quantity. Measures that explain better why a thread did not go on come first.
+/// The measured quantity. Measures that explain better why a thread was held up come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Measure {
     Wait,

@@ -44,8 +44,8 @@ impl Halves {
         let mut order: Vec<usize> = (0..metric.len()).collect();
         let value = |run: &usize| metric.get(*run).copied().unwrap_or_default();
         order.sort_by(|a, b| value(a).total_cmp(&value(b)).then(a.cmp(b)));
-        // With an odd number of runs the middle one is in neither half, so that both halves are
-        // equally large.
+        // With an odd number of runs the middle one is in neither half, so both halves are equally
+        // large.
         let half = metric.len() / 2;
         let (mut slow, mut fast) = (vec![false; metric.len()], vec![false; metric.len()]);
         let mark = |runs: &mut [usize], marks: &mut Vec<bool>| {
@@ -187,7 +187,7 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     // Equivalent candidates are compared only once, by the most specific of them.
     let mut order: Vec<&Candidate<'_>> =
         all.iter().filter(|candidate| candidate.is_time()).collect();
-    // The most specific name of a group is met first, and represents all of it.
+    // The most specific name of a group comes first, and represents all of it.
     order.sort_by(|a, b| {
         b.specific()
             .total_cmp(&a.specific())
@@ -203,8 +203,8 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
         }
     }
     // Small ones first: a sum must not become a part of a larger one, since it would hide its own
-    // parts. By variance and not by mean: a part varies less than the whole, even where the whole
-    // is small in most runs.
+    // parts. By variance and not by mean: a part varies less than the whole, even if the whole is
+    // small in most runs.
     let size = |candidate: &Candidate<'_>| {
         let middle = mean(&candidate.values);
         candidate

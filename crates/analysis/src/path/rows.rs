@@ -156,8 +156,8 @@ impl Parts {
             };
             *sum = sum.saturating_add(duration);
         }
-        // Children have larger numbers than the node that waits for them, so that from the last to
-        // the first each child is complete before it is added to its parent.
+        // Children have larger numbers than the node that waits for them, so from the last to the
+        // first each child is complete before it is added to its parent.
         for number in (0..nodes.len()).rev() {
             let below: i64 = nodes
                 .get(number)
@@ -207,7 +207,7 @@ fn without_end(slice: &crate::slice::Slice) -> Option<RootKind> {
 }
 
 fn in_order(rows: &[Node], nodes: &[PathNode]) -> Vec<Node> {
-    // A stack of its own and no recursion, so that the depth of the tree does not matter.
+    // An explicit stack and no recursion, so that the depth of the tree does not matter.
     let (mut ordered, mut open) = (Vec::with_capacity(rows.len()), vec![0]);
     while let Some(number) = open.pop() {
         let (Some(row), Some(node)) = (rows.get(number), nodes.get(number)) else {
@@ -215,7 +215,7 @@ fn in_order(rows: &[Node], nodes: &[PathNode]) -> Vec<Node> {
         };
         ordered.push(row.clone());
         let mut children: Vec<usize> = node.children.values().copied().collect();
-        // The last one is popped first, so that the largest has to be last.
+        // The last one is popped first, so the largest has to be last.
         children.sort_by_key(|child| {
             (
                 rows.get(*child).map_or(0, |row| row.total_ns),

@@ -1,5 +1,5 @@
 //! Columns of critical paths: segments, the tree, and shares of the time. The answer has their rows
-//! in reading order, so that none is ranked again.
+//! in reading order, so none is ranked again.
 
 use etwkit_query::question::Format::{FineMilliseconds, Fixed, Id, Seconds, Whole, Word};
 use etwkit_query::question::{Column, Ranked, View};

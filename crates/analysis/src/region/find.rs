@@ -179,10 +179,10 @@ impl Finder<'_> {
     /// Pairs each end with the latest open start that shares the required values with it.
     fn pairs(&self, start: &Endpoint, stop: &Endpoint) -> Parts {
         let of_events = matches!((start, stop), (Endpoint::Event(_), Endpoint::Event(_)));
-        // An event that is both a start and an end ends one instance and starts the next, so that
-        // ends come first. Between regions it is the other way round: if a region starts where
-        // another one ends and ends where the same one starts, it may have length 0, and its start
-        // comes first.
+        // An event that is both a start and an end ends one instance and starts the next, so ends
+        // come first. Between regions it is the other way round: if a region starts where another
+        // one ends and ends where the same one starts, it may have length 0, and its start comes
+        // first.
         let (start_rank, stop_rank) = if of_events { (1, 0) } else { (0, 1) };
         let starts = self
             .points(start)

@@ -68,8 +68,8 @@ impl<'a> Around<'a> {
                 continue;
             };
             let list = by_key.entry(key).or_default();
-            // The latest end so far never decreases, so that a binary search finds the first
-            // instance that reaches far enough.
+            // The latest end so far never decreases, so a binary search finds the first instance
+            // that reaches far enough.
             let latest = list
                 .last()
                 .map_or(stop_ns, |(_, latest, _)| stop_ns.max(*latest));

@@ -38,8 +38,8 @@ pub(crate) fn shaped<'r: 'i, 'i>(
         ),
         "stats" => (turned(rows, ("name", "value"), None)?, 0),
         "tracelog" => {
-            // The titles have a column for each field of the event with the most of them, so that
-            // all have to be known before the first line is written.
+            // The titles have a column for each field of the event with the most of them, so all
+            // have to be known before the first line is written.
             let all: Vec<Answer<'r>> = rows.collect::<anyhow::Result<_>>()?;
             let most = all
                 .iter()

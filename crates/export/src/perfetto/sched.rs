@@ -66,8 +66,8 @@ impl Processors {
             priority: slice.priority,
             left: slice.left,
         };
-        // A switch has both threads, so that the end of a slice is written with the start of the
-        // next one.
+        // A switch has both threads, so the end of a slice is written with the start of the next
+        // one.
         let before = self.0.insert(
             slice.cpu,
             Stay {

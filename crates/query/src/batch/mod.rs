@@ -26,9 +26,9 @@ pub struct KnownQuestions(Mutex<HashMap<String, Knowledge>>);
 /// A question that was run before.
 #[derive(Debug, Clone)]
 enum Knowledge {
-    /// Its plan for one extract.
+    /// A question with its plan for one extract.
     Plan(Arc<LogicalPlan>),
-    /// On one extract at a time.
+    /// A question that runs on one extract at a time.
     Single,
 }
 

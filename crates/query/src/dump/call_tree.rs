@@ -2,7 +2,7 @@
 //!
 //! In a tree from the outermost frames, the weights of a node's children and of the stacks that end
 //! at the node add up to the node, folded or not. In a tree of callers, the exclusive weight of the
-//! root is the weight of its method; the callers below only say on whose behalf it ran.
+//! root is the weight of its method; the callers below only show on whose behalf it ran.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -56,7 +56,7 @@ pub struct TreeLine<N> {
     pub parent: Option<usize>,
     /// 0 for roots.
     pub depth: usize,
-    /// Its name; missing where nodes are folded.
+    /// Its name; missing if nodes are folded.
     pub name: Option<N>,
     /// Nodes folded into this line, without those below them; 0 for a node.
     pub folded: usize,
@@ -234,7 +234,7 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         } else {
             fold.children
         };
-        // They are sorted, so that the first one that is too light ends the list.
+        // They are sorted, so the first one that is too light ends the list.
         let heavy = all
             .iter()
             .take_while(|(_, node)| node.inclusive as f64 >= least)

@@ -135,7 +135,7 @@ impl Written {
     }
 }
 
-/// Returns a time of day on one of the days of the recording, as local time, else as UTC.
+/// Returns a time of day on one of the days of the recording, as local time, otherwise as UTC.
 fn time_of_day(
     time: NaiveTime,
     offset: Option<FixedOffset>,

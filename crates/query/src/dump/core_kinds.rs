@@ -46,9 +46,9 @@ pub struct KindUse {
     pub cpu_ns: i64,
     /// `cpu_ns` of the CPU of the row on all kinds.
     pub cpu_percent: f64,
-    /// CPU × speed ÷ nominal speed; missing where no speed was recorded.
+    /// CPU × speed ÷ nominal speed; missing if no speed was recorded.
     pub normalized_ns: Option<i64>,
-    /// Mean speed; missing where none was recorded.
+    /// Mean speed; missing if none was recorded.
     pub mean_mhz: Option<f64>,
     /// `mean_mhz` of the nominal speed.
     pub frequency_percent: Option<f64>,

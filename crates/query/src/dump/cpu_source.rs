@@ -20,8 +20,7 @@ pub(super) const SAMPLED_OF_ALL: &str =
 /// the source of the whole trace.
 pub(super) const SAMPLED_EVENTS: &str = "SELECT count(*) FROM cpu_sample WHERE NOT is_idle";
 
-/// Returns the column that names the source, where `sampled` is more than 0 if the trace has
-/// samples.
+/// Returns the column that names the source; `sampled` is more than 0 if the trace has samples.
 pub(super) fn column(sampled: &str, name: &str) -> String {
     let (samples, switches) = (CpuSource::Samples.name(), CpuSource::ContextSwitches.name());
     format!("CASE WHEN ({sampled}) > 0 THEN '{samples}' ELSE '{switches}' END AS {name}")

@@ -58,7 +58,7 @@ impl ExceptionRequest {
         EXCEPTION.check(session, true)?;
         let mut rows: Vec<ExceptionRow> = ask(session, &self.sql())?;
         let left_out = self.leave_out(session, &mut rows, ExceptionRow::thrown, |row| row.count)?;
-        // Rules can look at stacks, so that with rules the SQL has a row for each stack.
+        // Rules can look at stacks, so with rules the SQL has a row for each stack.
         if self.has_rules() && !self.by_stack {
             rows = without_stacks(rows);
         }
@@ -212,7 +212,7 @@ impl ExceptionRow {
         };
         let mut all: Vec<(i64, String)> = rows.iter().flat_map(thrown).collect();
         all.sort_by_key(|(time, _)| *time);
-        // Threads may have thrown with several stacks, so that their numbers do not add up.
+        // Threads may have thrown with several stacks, so their numbers do not add up.
         let tids: HashSet<&str> = all.iter().map(|(_, tid)| tid.as_str()).collect();
         let threads = i64::try_from(tids.len()).unwrap_or(i64::MAX);
         let texts =

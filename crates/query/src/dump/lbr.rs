@@ -95,7 +95,7 @@ struct LbrLine {
 
 type Branches = Column<LbrRequest, LbrLine>;
 
-/// Lines of different levels count the same branches, so that they have no sum.
+/// Lines of different levels count the same branches, so they have no sum.
 const COLUMNS: &[Branches] = &[
     Branches::new("Branches", "Branches", Whole, |_, line| line.count.into()),
     Branches::new("Name", "Process", ProcessLine, LbrRequest::name_of).titled(|asked| {

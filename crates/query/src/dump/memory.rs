@@ -239,7 +239,7 @@ impl Question for MemoryRequest {
             return Ok(None);
         };
         let least = u64::from(least).saturating_mul(MIB.unsigned_abs());
-        // Keys differ between extracts, so that processes are compared by name and id.
+        // Keys differ between extracts, so processes are compared by name and id.
         let (first, last) = (commits(all.first()), commits(all.last()));
         // A process that one of the two extracts lacks has nothing to compare.
         let differs = |process: &Process| match (first.get(process), last.get(process)) {

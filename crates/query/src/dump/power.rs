@@ -182,7 +182,7 @@ impl Question for PowerRequest {
 }
 
 impl PowerRequest {
-    /// Returns the SQL of the question. The answer is put together from its rows, in their order.
+    /// Returns the SQL of the question. The answer is assembled from its rows, in their order.
     #[must_use]
     pub fn sql() -> String {
         "SELECT ts_ns, kind, setting_guid, name, value, value_guid, value_hex, profile, power_source, efficiency_class

@@ -134,8 +134,8 @@ pub(super) fn snapshots(settings: &[SettingRow], in_force: &[InForce]) -> Vec<Sn
         .filter(|setting| setting.profile.is_none())
         .for_each(|setting| follower.take(setting));
     follower.end();
-    // A capture takes a while and has the time of its first event, so that settings of profiles
-    // belong to it up to the start of the next one.
+    // A capture takes a while and has the time of its first event, so settings of profiles belong
+    // to it up to the start of the next one.
     let ends = follower
         .done
         .iter()

@@ -12,7 +12,7 @@ const CRASH_CODES: &str = "(p.exit_code BETWEEN -1073741824 AND -805306369 \
      OR p.exit_code IN (-2147483645, -532462766, -529697949))";
 
 /// Processes that Windows Error Reporting was started for: `WerFault.exe … -p PID`.
-// Ids are reused, so that the process has to have run when the report was started.
+// Ids are reused, so the process has to have run when the report was started.
 const REPORTED: &str = "
   SELECT DISTINCT c.process_key
   FROM process c

@@ -115,8 +115,8 @@ impl RegistryRequest {
         };
         let mut conditions = self.conditions();
         conditions.extend(self.row_conditions());
-        // An operation that failed opened nothing, so that it has no close: only the others are
-        // counted as opens and closes, which can then be compared.
+        // An operation that failed opened nothing, so it has no close: only the others are counted
+        // as opens and closes, which can then be compared.
         let group = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
                      key, value, operation, status, status_name";
         format!(

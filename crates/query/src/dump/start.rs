@@ -216,7 +216,7 @@ impl StartRequest {
             "coalesce(p.start_ns, p.stop_ns, p.terminate_ns)",
             self.time,
         ));
-        // Parts are shown only where the whole cost is known; otherwise they would not add up to
+        // Parts are shown only if the whole cost is known; otherwise they would not add up to
         // anything.
         let part = |to: &str, from: &str| {
             format!("CASE WHEN p.start_cost_ns IS NOT NULL THEN f.{to} - {from} END")

@@ -25,8 +25,7 @@ const TRACING: &str = "tag_set = 'default' AND tag LIKE '%ETW%Tracing%'";
 
 /// Adds lines about the whole trace below the rows.
 pub(super) fn with_foot(answer: Answer, session: &Session) -> Result<Answer> {
-    // Aggregates without groups are one row even where a table is empty, so that the joins keep the
-    // trace.
+    // Aggregates without groups are one row even if a table is empty, so the joins keep the trace.
     let sql = format!(
         "SELECT CAST(t.duration_ns AS DOUBLE) / 1e9 AS seconds, c.events, c.record_bytes, t.lost_events, t.lost_buffers,
   c.silent_seconds, g.tracing_ns, g.cpu_ns

@@ -90,7 +90,7 @@ impl TraceFrames {
                     ),
                     None => (outer, depth),
                 };
-                // Parents come first, so that their jumps are known.
+                // Parents come first, so their jumps are known.
                 let jump = rooted.jump(parent);
                 rooted.stacks.push(Stack {
                     way,

@@ -79,7 +79,7 @@ fn series(arguments: &[ArrayRef]) -> u128 {
         };
         // A step of zero is an error of the function itself; here it must not divide.
         let step = number(2, row).unwrap_or(1).unsigned_abs().max(1);
-        // The distance of two numbers of 64 bits may need all 64 bits unsigned, so that plain
+        // The distance of two numbers of 64 bits may need all 64 bits unsigned, so plain
         // subtraction could overflow.
         let steps = start
             .zip(stop)

@@ -43,7 +43,7 @@ fn roots(frames: &Frames, arguments: &StackArguments<'_>) -> Int32Array {
         .stacks()
         .zip(arguments.last.as_primitive::<Int64Type>());
     rows.map(|((trace_id, stack_id), count)| {
-        // Numbers above the range of depths mean the whole stack, so that they are clamped and not
+        // Numbers above the range of depths mean the whole stack, so they are clamped and not
         // refused.
         let count = u32::try_from(count?.clamp(0, u32::MAX.into()))
             .ok()

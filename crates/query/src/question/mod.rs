@@ -177,8 +177,8 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Returns `true` if answers depend on the other extracts, so that they are printed when all
-    /// are known.
+    /// Returns `true` if answers depend on the other extracts, so they are printed when all are
+    /// known.
     fn compares(&self) -> bool {
         false
     }

@@ -104,7 +104,7 @@ pub struct Spec {
     pub(super) either: Option<[&'static str; 2]>,
     pub(super) among: &'static [&'static str],
     pub(super) all: Option<&'static str>,
-    /// Its value if it is given alone, where that is allowed.
+    /// Its value if it is given alone, if that is allowed.
     pub alone: Option<&'static str>,
     /// True if its value may follow after a blank although the option may be given alone.
     pub is_apart: bool,

@@ -58,7 +58,7 @@ impl Places {
     ) -> std::result::Result<(Self, Values), OptionError> {
         let (mut clock, mut others) = (Vec::new(), values.clone());
         // With `--zero-time` times count from another zero and cannot be clock times. `--range`
-        // still counts from the start of the trace, so that it may be one.
+        // still counts from the start of the trace, so it may be one.
         let counts_from_start =
             |option: &&Opt| option.name == RANGE || !values.contains_key("zero-time");
         let parts_of = options

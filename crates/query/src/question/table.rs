@@ -327,8 +327,8 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
         recordings: &[TraceInfo],
         top: Top,
     ) -> (Box<dyn Table>, Vec<usize>) {
-        // `largest` sorts ascending and cuts at the front, so that tables are merged in this order
-        // and turned again afterwards.
+        // `largest` sorts ascending and cuts at the front, so tables are merged in this order and
+        // turned again afterwards.
         let is_largest_first = self.is_largest_first;
         self.put_largest_first(false);
         let Self {
@@ -401,7 +401,7 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             groups.push(rows.by_ref().take(group.len()).collect());
         }
         if ranked == Ranked::Rows {
-            // Turning twice gives the old order again, so that one function serves both ways.
+            // Turning twice gives the old order again, so one function serves both ways.
             groups.iter_mut().for_each(|group| group.reverse());
         }
         groups.reverse();

@@ -328,8 +328,8 @@ impl OptionValue for Range {
         values.insert(spec.name.into(), self.with_unit(spec.unit).into());
     }
     fn place(&mut self, spec: &Spec, parts: &Values) {
-        // `Places` writes the parts itself, as text that `read` takes, so that an error cannot
-        // occur here.
+        // `Places` writes the parts itself, as text that `read` takes, so an error cannot occur
+        // here.
         if let Ok(Some(part)) = Self::read(parts, spec) {
             *self = part;
         }

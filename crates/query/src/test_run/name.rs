@@ -55,7 +55,7 @@ const ENDINGS: [&str; 8] = [
 #[must_use]
 pub fn stem(file_name: &str) -> Option<&str> {
     let lower = file_name.to_ascii_lowercase();
-    // Longer endings stand first, so that `.etwx.zip` is not taken for `.zip`.
+    // Longer endings come first, so that `.etwx.zip` is not taken for `.zip`.
     let ending = ENDINGS.iter().find(|ending| lower.ends_with(**ending))?;
     file_name
         .get(..file_name.len() - ending.len())
