@@ -92,7 +92,7 @@ pub(super) struct Candidate<'m> {
     pub(super) values: Vec<f64>,
     /// The values, centered on 0 and scaled to length 1.
     pub(super) unit: Vec<f64>,
-    /// The ranks of the values, centerd and scaled likewise.
+    /// The ranks of the values, centered and scaled likewise.
     pub(super) ranks: Vec<f64>,
     /// Means of the slow and of the fast runs.
     pub(super) slow: f64,

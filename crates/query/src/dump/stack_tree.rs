@@ -369,7 +369,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
                 innermost_first
                     .iter_mut()
                     .for_each(|name| *name = names.module(*name));
-                // Neighbouring frames of one module are one call into it.
+                // Adjacent frames of one module are one call into it.
                 innermost_first.dedup();
             }
             let outermost_first = || innermost_first.iter().rev().copied();
