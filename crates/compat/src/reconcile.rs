@@ -96,6 +96,7 @@ pub(crate) fn reconcile(dump: &str, native: &mut Native, notes: &mut Vec<String>
                 With(options) => ("beside", options),
                 Without(options) => ("without", options),
             };
+            // `-topnprocesses` becomes two options, for which one note is enough.
             if !idle.switch.is_empty() {
                 let options: Vec<String> = options.iter().map(|option| as_switch(option)).collect();
                 notes.push(format!(

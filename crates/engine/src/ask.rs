@@ -119,6 +119,7 @@ fn groups(paths: &[PathBuf], workers: usize) -> Vec<&[PathBuf]> {
     while !rest.is_empty() {
         let (group, behind) = rest.split_at(size.min(rest.len()));
         groups.push(group);
+        // Doubled, so that the first rows come early and most extracts still share their planning.
         (rest, size) = (behind, (size * 2).min(most));
     }
     groups
@@ -264,6 +265,7 @@ impl<Q> Group<'_, Q> {
                 (self.question)(session).map_err(|error| error.of(session)),
             )
         });
+        // A question that failed shows no methods, so missing names do not matter to it.
         let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));
         notes.extend(left_out(session, &name));
         let gaps = gaps::of_session(session, Some(&name), shows_methods);

@@ -58,6 +58,7 @@ impl InTheMaking {
             if cancel.is_asked() {
                 return Err(etwkit_query::Error::Cancelled.into());
             }
+            // With a timeout, since giving a question up does not wake this thread.
             let waited = self
                 .done
                 .wait_timeout(targets, LOOK)
@@ -192,6 +193,8 @@ impl Engine {
                 source.display()
             ));
         }
+        // The new extract stays even if it exceeds the limit alone: its question is not answered
+        // yet.
         make_room(folder, &path, MAX_BYTES);
         drop(making);
         Ok(Cached {
@@ -233,6 +236,7 @@ fn remove_unusable(path: &Path) -> Result<Option<String>> {
     let Err(problem) = Extract::open(path) else {
         return Ok(None);
     };
+    // A link is removed itself, and its target stays.
     let Ok(found) = path.symlink_metadata() else {
         return Ok(None);
     };

@@ -69,6 +69,7 @@ impl Settings {
         let folder = self.cache()?;
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
+            // The folder is created with its first entry.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(Error::system("read", folder)(error)),
         };
@@ -93,6 +94,7 @@ impl Settings {
     pub fn clear(&self, query: &StoredQuery) -> Result<Cleared> {
         let mut cleared = Cleared::default();
         for entry in self.stored(query)? {
+            // An entry that cannot be removed must not keep the others.
             match fs::remove_dir_all(&entry.path) {
                 Ok(()) => cleared.removed.push(entry),
                 Err(error) => cleared.left.push((entry, error)),
@@ -111,6 +113,7 @@ impl Stored {
         }
         let name = path.file_name()?.to_str()?.to_owned();
         let kind = kind(&name, path)?;
+        // Each use of an extract sets the time of its manifest, see `touch` in `cache`.
         let manifest = fs::metadata(path.join("manifest.json"));
         let changed = manifest
             .or_else(|_| fs::metadata(path))
@@ -132,6 +135,7 @@ impl Stored {
     #[must_use]
     pub fn age(&self, now: SystemTime) -> Option<Duration> {
         let now = now.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
+        // Clocks can be set back: an entry from the future counts as new.
         Some(Duration::from_secs(now.saturating_sub(self.asked_s?)))
     }
 }

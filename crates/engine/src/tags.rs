@@ -42,6 +42,7 @@ impl Engine {
         if files.is_empty() {
             return Ok(());
         }
+        // Before the first extract is changed: an error in a file leaves all of them as they were.
         let sets = tag_sets(files)?;
         for path in extracts {
             let path = self.extract_of(asking, path, notes)?;
@@ -52,6 +53,8 @@ impl Engine {
             {
                 continue;
             }
+            // Tags are computed from the rows of an extract and stored in it: a summary has too few
+            // rows, and a packed extract cannot be written to.
             if !extract.manifest().has_all_rows() || extract.is_archive() {
                 return Err(Error::KeepsTags {
                     path: path.display().to_string(),

@@ -25,6 +25,7 @@ impl Format for Speedscope {
     }
 
     fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>> {
+        // A file without a name, which the system removes however the program ends.
         let spool = match head.temp_dir {
             Some(folder) => tempfile::tempfile_in(folder),
             None => tempfile::tempfile(),

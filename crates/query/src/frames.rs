@@ -158,6 +158,7 @@ impl TraceFrames {
             // The text is measured before a frame is added, so one long name may exceed the limit
             // once.
             let is_cut = depth >= MAX_FRAMES || out.len() - begin > MAX_STACK_TEXT;
+            // A missing frame has no text, and gets no line of its own.
             if out.len() > begin && (is_cut || frame >= 0) {
                 out.push('\n');
             }
@@ -270,6 +271,7 @@ impl TraceFrames {
     /// Returns, for each stack, whether one of its frames, by number, is among the chosen ones.
     #[must_use]
     pub fn stacks_with(&self, chosen: impl Fn(i32) -> bool) -> Vec<bool> {
+        // Frames are far fewer than stacks, so each is tested once.
         let chosen: Vec<bool> = (0..self.frames.len())
             .map(|id| i32::try_from(id).is_ok_and(&chosen))
             .collect();

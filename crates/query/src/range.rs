@@ -322,6 +322,7 @@ impl Parser<'_> {
             return Err(self.error(start + digits, "expected `.` as decimal point".into()));
         }
         let factor = self.factor(start + digits, suffix.trim())?;
+        // Read with a fraction even for whole units: `1.5ms` is a whole number of nanoseconds.
         let Ok(number) = number.parse::<f64>() else {
             return Err(self.error(start, format!("{text:?} is no number")));
         };

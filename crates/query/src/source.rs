@@ -129,6 +129,7 @@ impl Source {
             Rows::Batches(batches) => batches
                 .get(table)
                 .is_some_and(|batches| batches.iter().any(|batch| batch.num_rows() > 0)),
+            // The manifest lists only tables with rows.
             Rows::Extract(extract) => extract.table(table).is_some(),
         }
     }

@@ -56,6 +56,7 @@ impl Explanation {
                 causes.tried
             );
         }
+        // Each effect is at most the difference, but their sum can exceed it.
         let share = (100.0 * causes.explained() / causes.difference()).min(100.0);
         format!(
             "{}; {share:.0} % of that is{}",

@@ -85,6 +85,7 @@ impl<'s> Scene<'s> {
         Ok(Self {
             name: asked.name,
             is_everyone: asked.processes.conditions().is_empty(),
+            // The start is a number from the file and may be any.
             start_unix_ns: start_us.map(|us| us.saturating_mul(1000)),
             sampling_ns: interval.first().and_then(|interval| interval.sampling_ns),
             has_slices: dump::has_rows(session, "context_switch")?,

@@ -73,6 +73,7 @@ impl Cut {
     /// Returns the part; `...` replaces the missing characters at the start.
     #[must_use]
     pub fn of(self, name: &str) -> String {
+        // Characters and not bytes: a cut inside a character would leave invalid text.
         let length = name.chars().count();
         let (from, to) = self.bounds(length);
         let part: String = name.chars().take(to).skip(from).collect();

@@ -35,6 +35,7 @@ impl Providers {
                 .map(str::trim)
                 .map(negated)
                 .filter(|(_, event)| !event.is_empty());
+            // GUIDs are often written in braces; tables have them without.
             let pattern = pattern.trim().trim_matches(['{', '}']);
             Provider {
                 excludes,
@@ -96,6 +97,7 @@ impl Provider {
 }
 
 fn event_condition(event: &str) -> String {
+    // Event ids have 16 bits: a larger number is a part of a name.
     if let Ok(id) = event.parse::<u16>() {
         return format!("e.event_id = {id}");
     }
