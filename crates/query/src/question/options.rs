@@ -59,14 +59,14 @@ impl Among {
         Self::Texts("stack tag", "stack tags", "SELECT tag AS text FROM cpu_tag");
 }
 
-/// The effect of an option on the rows.
+/// The part of an answer that an option changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// Different rows.
+    /// The selection of rows.
     Rows,
-    /// The same rows, grouped, sorted or cut in another way.
+    /// The grouping, order or number of the rows.
     Shape,
-    /// The same rows, printed in another way.
+    /// The way in which an answer is printed.
     Output,
 }
 
@@ -116,7 +116,7 @@ pub struct Spec {
     pub is_required: bool,
     /// Other names for it.
     pub also: &'static [&'static str],
-    /// Its effect on the rows.
+    /// The part of an answer that it changes.
     pub group: Group,
     /// The heading above it in help, if it has one.
     pub heading: Option<&'static str>,
