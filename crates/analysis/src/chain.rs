@@ -1,4 +1,5 @@
-//! Chains of waits: who ended a wait, what that thread had waited for before it could, and so on to the root.
+//! Wait chains: the thread that ended a wait, the wait of that thread before it could, and so on to
+//! the root.
 
 use std::collections::HashSet;
 
@@ -15,23 +16,25 @@ use crate::time_line::sums;
 use crate::trace_end::TraceEnds;
 use crate::wait::{WaitBy, WaitRequest, WaitRow};
 
-/// A wait is followed if its thread ran and was ready for at most this many times as long in the same period:
-/// a readying thread that was busy nearly all the time is an explanation by itself.
+/// Ratio limit for following a wait: its thread ran and was ready for at most this many times as
+/// long in the same period. A readying thread that was busy nearly all the time is an explanation
+/// by itself.
 const LEAST_SHARE: i64 = 10;
 
-/// Most links of a chain that are followed. Real chains have a handful of them, so a longer one is damage.
+/// Maximum number of links of a chain. Real chains have a handful of them, so a longer one is
+/// damage.
 const MAX_LINKS: usize = 64;
 
-/// Waits whose chains are shown if the request does not say how many.
+/// Default number of waits whose chains are shown.
 const DEFAULT_CHAINS: usize = 3;
 
-/// The chains of the longest waits that a request for waits chooses.
+/// The chains of the longest waits that match a request for waits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChainRequest {
-    /// Which waits; what they are summed up by is not used.
+    /// The waits at the start of the chains; their grouping is not used.
     pub waits: WaitRequest,
-    /// Whether the waits that a chain could have followed instead are listed: all others of the readying
-    /// thread in that time.
+    /// True if the waits that a chain could have followed instead are listed: all others of the
+    /// readying thread in that time.
     pub all_waits: bool,
 }
 
@@ -80,12 +83,12 @@ etwkit_query::declare! {
 }
 
 impl ChainRow {
-    /// Whose row it is: `a.exe(4) thread 8`, with `gap` between the name and the id.
+    /// Returns the thread of the row: `a.exe(4) thread 8`, with `gap` between the name and the id.
     pub(crate) fn who(&self, gap: &str) -> String {
         named(self.process.as_deref(), self.pid, self.tid, gap)
     }
 
-    /// The thread that ended a wait, or only that a DPC did.
+    /// Returns the thread that ended a wait, or a note that a DPC did.
     pub(crate) fn readying(&self, gap: &str) -> Option<String> {
         if self.is_readied_by_dpc {
             return Some("a DPC".into());
@@ -109,17 +112,17 @@ fn named(process: Option<&str>, pid: Option<i64>, tid: Option<i64>, gap: &str) -
 /// A chain, with its waits and its root.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chain {
-    /// Waits, the one that was asked about first.
+    /// Waits, the requested one first.
     pub links: Vec<ChainRow>,
-    /// Waits that explain less than the one that was followed (or than what the thread of the root did), each
-    /// with the number of the link that it competes with.
+    /// Waits that explain less than the one that was followed (or less than the activity of the
+    /// root thread), each with the number of the link that it competes with.
     pub others: Vec<ChainRow>,
-    /// What the last link waited for.
+    /// The end of the last wait.
     pub root: ChainRow,
 }
 
 impl Chain {
-    /// Length of the wait that was asked about.
+    /// Returns the length of the requested wait.
     #[must_use]
     pub fn total_wait_ns(&self) -> i64 {
         self.links
@@ -128,7 +131,7 @@ impl Chain {
             .unwrap_or(0)
     }
 
-    /// All rows: each wait with the others of its number behind it, the root last.
+    /// Returns all rows: each wait followed by the others of its number, the root last.
     pub fn rows(&self) -> impl Iterator<Item = &ChainRow> {
         let links = self
             .links
@@ -139,26 +142,26 @@ impl Chain {
             .chain([&self.root])
     }
 
-    /// The waits that explain less than the wait or root of that number.
+    /// Returns the waits that explain less than the wait or root of that number.
     pub fn others_of(&self, link: i64) -> impl Iterator<Item = &ChainRow> {
         self.others.iter().filter(move |other| other.link == link)
     }
 }
 
-/// Waits with these reasons begin no chain unless they are asked for: a thread sleeps because it wants to, or
-/// waits for work that does not exist yet. A chain reaches a sleep all the same where another thread waits
-/// for the one that sleeps.
+/// Waits with these reasons start no chain unless they are requested: a thread sleeps because it
+/// wants to, or waits for work that does not exist yet. A chain still reaches a sleep if another
+/// thread waits for the sleeping one.
 const NOBODY_WAITED: &str = "!DelayExecution;!WrDelayExecution;!WrQueue;!WrLpcReceive";
 
 impl ChainRequest {
-    /// The question for the waits that the chains start from.
+    /// Returns the SQL for the waits that the chains start from.
     #[must_use]
     pub fn sql(&self) -> String {
         self.effective().list_sql()
     }
 
     fn effective(&self) -> WaitRequest {
-        // Chains are of waits; a preempted thread has none, however long it was ready.
+        // Chains are of waits; a preempted thread has none, even after a long ready time.
         let mut waits = WaitRequest {
             by: WaitBy::Process,
             only_waits: true,
@@ -171,10 +174,11 @@ impl ChainRequest {
         waits
     }
 
-    /// The chains, in the order of [`WaitRequest::list`]: that of the wait that sorts highest is the last.
+    /// Returns the chains in the order of [`WaitRequest::list`]: the chain of the wait that sorts
+    /// highest is the last.
     ///
     /// # Errors
-    /// Those of [`WaitRequest::ask`]; the waits span too many context switches.
+    /// The errors of [`WaitRequest::ask`]; the waits span too many context switches.
     pub fn ask(&self, session: &Session) -> Result<Vec<Chain>> {
         let waits = self.effective().list(session)?;
         if waits.is_empty() {
@@ -183,8 +187,8 @@ impl ChainRequest {
         self.follow(session, &waits, &ChainContext::load(session)?)
     }
 
-    /// The chains in an extract whose threads and stacks are already loaded, so that many requests read them
-    /// only once.
+    /// Returns the chains in an extract whose threads and stacks are already loaded, so that many
+    /// requests read them only once.
     pub(crate) fn ask_of(&self, session: &Session, known: &ChainContext) -> Result<Vec<Chain>> {
         let waits = self.effective().list(session)?;
         if waits.is_empty() {
@@ -210,12 +214,13 @@ impl ChainRequest {
     }
 }
 
-/// The parts of the trace in which the waits lie, disjoint.
+/// Returns the disjoint ranges of the trace that contain the waits.
 fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
     let mut all: Vec<Range> = waits
         .iter()
         .map(|wait| {
-            // An open wait needs the switches up to the end of the trace: its root is looked for there.
+            // An open wait needs the switches up to the end of the trace: its root is searched for
+            // there.
             let known = wait.readied_ns.or(wait.in_ns).unwrap_or(ends.end_ns);
             Range {
                 min: wait.start_ns,
@@ -223,7 +228,7 @@ fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
             }
         })
         .collect();
-    // Parts that overlap become one, so that no context switch is read and held twice.
+    // Overlapping ranges become one, so that no context switch is read and held twice.
     all.sort_unstable_by_key(|part| (part.min, part.max));
     all.dedup_by(|next, kept| {
         let touches = next.min <= kept.max;
@@ -235,7 +240,7 @@ fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
     all
 }
 
-/// Where a chain ended, as long as it is not known what a DPC did.
+/// The end of a chain before the effect of DPCs is looked up.
 enum End {
     Known(RootKind),
     /// A DPC, as its index among those that are looked up later.
@@ -249,7 +254,7 @@ enum End {
     },
 }
 
-/// What chains need from an extract, whatever their waits are.
+/// The data of an extract that chains need, whatever their waits are.
 pub(crate) struct ChainContext {
     pub(crate) threads: Threads,
     pub(crate) stacks: StackText,
@@ -281,7 +286,7 @@ struct Other {
     slice: Slice,
 }
 
-/// Waits of a chain, others beside them, and where it ends.
+/// Waits of a chain, competing waits, and its end.
 struct Walk {
     links: Vec<(i32, Slice)>,
     others: Vec<Other>,
@@ -297,7 +302,8 @@ impl Walker<'_> {
                 continue;
             };
             let Walk { links, others, end } = self.walk(thread, &slice, &mut roots);
-            // Rows are complete but for the root: what a DPC did is read for all chains at once, below.
+            // Rows are complete except for the root: the effect of DPCs is read for all chains at
+            // once, below.
             let row = |link, thread, slice: &Slice| ChainRow {
                 chain,
                 link,
@@ -315,7 +321,8 @@ impl Walker<'_> {
         }
         let ended = roots.describe(session, &self.slices, &self.known.stacks)?;
         let chain = |(links, others, end): (Vec<ChainRow>, Vec<ChainRow>, End)| {
-            // The root counts as one link more, so that waits beside it can be found by that number.
+            // The root counts as one more link, so that competing waits can be found by that
+            // number.
             let (chain, link) = links
                 .last()
                 .map_or((0, 1), |last| (last.chain, last.link + 1));
@@ -345,7 +352,7 @@ impl Walker<'_> {
         Ok(walks.into_iter().map(chain).collect())
     }
 
-    /// The slice of a wait that a question listed.
+    /// Finds the slice of a wait in the result of a question.
     fn find(&self, wait: &WaitRow) -> Option<(i32, Slice)> {
         let thread = i32::try_from(wait.thread_key).ok()?;
         // Both ends together name the row: two switches at one time stamp share one of them.
@@ -355,7 +362,7 @@ impl Walker<'_> {
         Some((thread, *self.slices.of(thread).iter().find(is_it)?))
     }
 
-    /// The waits of a chain, and where it ends.
+    /// Returns the waits of a chain, and its end.
     fn walk(&self, thread: i32, slice: &Slice, roots: &mut Roots) -> Walk {
         let (mut links, mut others, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         let (mut thread, mut slice) = (thread, *slice);
@@ -370,11 +377,11 @@ impl Walker<'_> {
                     RootKind::NotRecorded
                 });
             };
-            // Only time in which every thread of the chain so far was waiting counts: whatever the next one
-            // did earlier delayed none of them.
+            // Only time in which every thread of the chain so far was waiting counts: earlier
+            // activity of the next thread delayed none of them.
             since = since.max(from);
-            // The idle thread makes nothing ready by itself; a DPC that interrupted it did, even where no
-            // flag says so.
+            // The idle thread makes nothing ready by itself; a DPC that interrupted it did, even if
+            // no flag marks it.
             if slice.is_by_dpc() || self.known.threads.is_idle(slice.by) {
                 break End::Dpc(roots.add(thread, &slice, &self.slices, &self.known.threads));
             }
@@ -383,8 +390,8 @@ impl Walker<'_> {
             }
             let longest = self.longest_wait(slice.by, since, to);
             if self.all_waits {
-                // These waits compete with the next link, or with the root if there is none, and get its
-                // number.
+                // These waits compete with the next link, or with the root if there is none, and
+                // get its number.
                 let link = links.len() as i64 + 1;
                 let not_followed = |wait: &&Slice| longest.is_none_or(|longest| longest != **wait);
                 let waits = self.waits(slice.by, since, to).filter(not_followed);
@@ -402,7 +409,7 @@ impl Walker<'_> {
                     stack: slice.by_stack,
                 };
             };
-            // Time goes backwards along a chain, so that only damage leads to the same wait again.
+            // Time goes backwards along a chain, so only damage leads to the same wait again.
             if seen.contains(&(slice.by, before.last_out())) {
                 break End::Known(RootKind::Cycle);
             }
@@ -414,17 +421,17 @@ impl Walker<'_> {
         Walk { links, others, end }
     }
 
-    /// The wait of a thread that explains most of that time: the one with the longest part inside it, and the
-    /// last among equals. None if the thread was busy for more than ten times as long: then the wait explains
-    /// nothing.
+    /// Returns the wait of a thread that explains most of that time: the one with the longest part
+    /// inside it, and the last among equals. `None` if the thread was busy for more than ten times
+    /// as long: then the wait explains nothing.
     fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Slice> {
         let inside = |slice: &&Slice| {
             slice
                 .wait()
                 .map_or(0, |(from, end)| end.saturating_sub(from.max(since)))
         };
-        // Waits of one thread follow each other, and of equal ones the later is nearer to the readying;
-        // max_by_key returns the last.
+        // Waits of one thread follow each other, and of equal ones the later is nearer to the
+        // readying; max_by_key returns the last.
         let longest = self.waits(thread, since, to).max_by_key(inside)?;
         let (run, ready, _) = sums(&self.slices, thread, (since, to), self.known.ends.end_ns);
         // Multiplied rather than divided, which would round short times to nothing.
@@ -432,14 +439,14 @@ impl Walker<'_> {
             .then_some(*longest)
     }
 
-    /// The waits of a thread that end after `since` and not after `to`.
+    /// Returns the waits of a thread that end after `since` and not after `to`.
     fn waits(&self, thread: i32, since: i64, to: i64) -> impl Iterator<Item = &Slice> {
         let all = self
             .slices
             .of(thread)
             .get(self.slices.position(thread, since)..)
             .unwrap_or_default();
-        // A wait that ends after `to` cannot be why the thread acted at `to`.
+        // A wait that ends after `to` cannot be the reason for activity at `to`.
         let in_time = all
             .iter()
             .take_while(move |slice| slice.last_out().is_none_or(|out| out < to));
@@ -453,7 +460,8 @@ impl Walker<'_> {
     fn link(&self, thread: i32, slice: &Slice) -> ChainRow {
         let readying = self.known.threads.get(slice.by);
         let stack = |id: i32| (id != NONE).then_some(i64::from(id));
-        // A thread that a DPC only interrupted has its own business, which says nothing about this wait.
+        // A thread that a DPC only interrupted does its own work, which is not related to this
+        // wait.
         let is_thread =
             slice.by != NONE && !slice.is_by_dpc() && !self.known.threads.is_idle(slice.by);
         let meanwhile = slice.wait().filter(|_| is_thread);
@@ -510,7 +518,7 @@ impl Walker<'_> {
             kind: kind.name().to_owned(),
             ..ChainRow::default()
         };
-        // A transfer explains the wait; the DPC that completed it only delivered the news.
+        // A transfer explains the wait; the DPC that completed it is only the messenger.
         if let Some(transfer) = transfer {
             return ChainRow {
                 start_ns: Some(transfer.init_ns),
@@ -532,11 +540,12 @@ impl Walker<'_> {
         }
     }
 
-    /// A root that is a thread: how long it ran, was ready and waited from `from` to `to`.
+    /// Returns a root that is a thread: the times that it ran, was ready and waited from `from` to
+    /// `to`.
     fn ran(&self, by: i32, from: i64, to: i64, stack: i32) -> ChainRow {
         let (run, ready, wait) = sums(&self.slices, by, (from, to), self.known.ends.end_ns);
-        // A thread cannot make another one ready without running: if it neither ran nor was ready, its
-        // switches are missing.
+        // A thread cannot make another one ready without running: if it neither ran nor was ready,
+        // its switches are missing.
         let kind = if run > 0 || ready > 0 {
             RootKind::ThreadRan
         } else {

@@ -1,9 +1,9 @@
-//! Waits: who waited, for how long, and who ended it; chains of waits down to their root; critical paths;
+//! Waits, their ends and their durations; chains of waits down to their root; critical paths;
 //! regions of interest.
 //!
-//! Everything is computed on the tables of an extract, through a [`Session`](etwkit_query::Session) over one
-//! extract. A question is a request type and its answer typed rows, the same for every front end.
-//! `docs/waits.md` and `docs/regions.md` say what each number means.
+//! Everything is computed on the tables of an extract, through a [`Session`](etwkit_query::Session)
+//! over one extract. A question is a request type and its answer typed rows, the same for every
+//! front end. `docs/waits.md` and `docs/regions.md` define each number.
 
 #![forbid(unsafe_code)]
 
@@ -30,5 +30,5 @@ pub use page::page_begins;
 pub use root::RootKind;
 pub use stacks::StackText;
 
-/// Result of this crate: a question that has no answer says why with the same errors as a dump.
+/// Result of this crate: a question without an answer returns the same errors as a dump.
 pub type Result<T> = etwkit_query::dump::Result<T>;

@@ -1,9 +1,9 @@
-//! Self-contained HTML pages: no script, nothing that is loaded; light, dark, fit for print.
+//! Self-contained HTML pages: no script, no external resources; light, dark, printable.
 
 use std::fmt::{Display, Formatter, Result, Write as _};
 
-/// Text of a page, escaped, since names come from files of strangers. Characters that are invisible or change
-/// the direction of text are written as their numbers.
+/// Text of a page, escaped, since names come from untrusted files. Characters that are invisible or
+/// change the direction of text are written as their numbers.
 pub(crate) struct Text<'t>(pub(crate) &'t str);
 
 impl Display for Text<'_> {
@@ -35,13 +35,13 @@ pub(crate) fn write_visible(f: &mut Formatter<'_>, letter: char) -> Result {
     }
 }
 
-/// The first lines of a page of a command, with which no other file starts.
+/// Returns the first lines of a page of a command, with which no other file starts.
 #[must_use]
 pub fn page_begins(command: &str) -> String {
     format!("<!doctype html>\n<!-- etwkit {command} -->\n")
 }
 
-/// The front of a page, up to the start of its body.
+/// Returns the head of a page, up to the start of its body.
 pub(crate) fn head(command: &str) -> String {
     page_begins(command)
         + &format!(

@@ -1,5 +1,5 @@
-//! The critical path of a thread: its time line, in which each wait that another thread ended is replaced by
-//! what that thread did meanwhile.
+//! The critical path of a thread: its timeline, in which each wait that another thread ended is
+//! replaced by the activity of that thread in that time.
 
 mod creator;
 mod follow;
@@ -23,16 +23,16 @@ use follow::Follower;
 pub use rows::{Node, ProcessShare, Segment, Share};
 
 etwkit_query::declare! {
-    /// Whose critical path, and how it is shown.
+    /// Options of `critical-path`.
     #[derive(Eq)]
     pub request PathRequest {
         /// The process whose path it is: exactly one must fit
         processes: ProcessQuery = group(),
-        /// The thread with this id; without it the first thread of a process that started in the trace, else
-        /// the thread that ran longest
+        /// The thread with this id; without it the first thread of a process that started in the
+        /// trace, else the thread that ran longest
         tid: Option<i64> = option("TID").called("thread").of(Among::THREADS),
-        /// Exactly this part of the trace (s); without it from the first switch-in of the thread to its last
-        /// switch-out
+        /// Exactly this part of the trace (s); without it from the first switch-in of the thread to
+        /// its last switch-out
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Show who waited for whom instead of the segments
         tree: bool = option("").excludes(&["sums", "by-process"]).output(),
@@ -40,8 +40,8 @@ etwkit_query::declare! {
         by_process: bool = option("").called("by-process").excludes(&["sums"]).output(),
         /// Show only what the time went to
         sums: bool = option("").output(),
-        /// Only the N longest segments, in the order of time, or the N largest rows of other lists; 0: all,
-        /// which JSON and CSV have without it
+        /// Only the N longest segments, in the order of time, or the N largest rows of other lists;
+        /// 0: all, which JSON and CSV have without it
         top: Option<usize> = option("N").output(),
         /// Show all frames of stacks
         stacks: bool = option("").called("show-stack").also(&["stacks"]).output(),
@@ -53,52 +53,52 @@ etwkit_query::declare! {
 pub struct CriticalPath {
     /// The thread that it follows.
     pub thread: Thread,
-    /// Why this thread was chosen among those that fit the request.
+    /// The reason for choosing this thread among the matching ones.
     pub chosen: Chosen,
-    /// How many other threads fit the request.
+    /// Number of other matching threads.
     pub others: usize,
-    /// The other threads that ran longest, each with how long it ran, the longest first.
+    /// The other threads that ran longest, each with its run time, longest first.
     pub best_others: Vec<(Thread, i64)>,
     /// Start.
     pub from_ns: i64,
     /// End.
     pub to_ns: i64,
-    /// Pieces in the order of time, without gaps: their durations add up to the length of the path.
+    /// Pieces in order of time, without gaps: their durations add up to the length of the path.
     pub segments: Vec<Segment>,
-    /// Who waited for whom, each node before those that it waited for.
+    /// The tree of waits, each node before the nodes that it waited for.
     pub tree: Vec<Node>,
-    /// What the time went to, largest first.
+    /// The time by thread, state and cause, largest first.
     pub shares: Vec<Share>,
-    /// What the time went to by process, largest first.
+    /// The time by process, largest first.
     pub processes: Vec<ProcessShare>,
-    /// If the thread was waiting when the trace ended: since when, and for what reason.
+    /// Start and reason of the wait in which the thread was when the trace ended.
     pub open_wait: Option<(i64, Option<String>)>,
 }
 
-/// Why a path is that of one of several threads.
+/// The reason for choosing one of several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chosen {
-    /// It is the first thread of a process that started in the trace.
+    /// The first thread of a process that started in the trace.
     First,
-    /// It ran longest.
+    /// The thread that ran longest.
     Longest,
 }
 
-/// Most other threads that are reported.
+/// Maximum number of other threads that are reported.
 const OTHERS: usize = 3;
 
-/// The path, or why there is none.
+/// The path, or the reason for which there is none.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PathAnswer {
     /// The path.
     Path(Box<CriticalPath>),
-    /// Several processes fit: their threads that ran longest, by process.
+    /// Several processes match: their threads that ran longest, by process.
     Several(Vec<Thread>),
-    /// No thread fits, or none that fits ran in that part of the trace.
+    /// No thread matches, or no matching one ran in that range of the trace.
     None,
 }
 
-/// A thread that fits, with the time that it ran and when it was seen.
+/// A matching thread, with its run time and the time of its first and last event.
 struct Candidate {
     thread: Thread,
     key: i32,
@@ -108,15 +108,16 @@ struct Candidate {
 }
 
 impl PathRequest {
-    /// Finds the path of the thread that was asked for, else of the first thread of a process that started in
-    /// the trace, else of the thread that ran longest.
+    /// Finds the path of the requested thread, otherwise of the first thread of a process that
+    /// started in the trace, otherwise of the thread that ran longest.
     ///
-    /// # Errors Context switches or ready events were not recorded, or are not kept; there are too many; the
+    /// # Errors
+    /// Context switches or ready events were not recorded, or are not kept; there are too many; the
     /// query fails.
     pub fn ask(&self, session: &Session) -> Result<PathAnswer> {
         check(session)?;
         let ends = TraceEnds::ask(session)?;
-        // Outside what the kernel logger recorded, a path would be nothing but unknown time.
+        // Outside the recording of the kernel logger, a path would be nothing but unknown time.
         let part = Range {
             min: self.time.min.max(ends.start_ns),
             max: self.time.max.min(ends.end_ns),
@@ -126,8 +127,8 @@ impl PathRequest {
             .into_iter()
             .filter_map(|thread| candidate(thread, &slices, part, !self.time.is_unlimited()))
             .collect();
-        // A path of several processes has no meaning. Without any name the thread that ran longest is meant,
-        // in whatever process.
+        // A path of several processes has no meaning. Without any name the thread that ran longest
+        // is meant, in any process.
         let has_one = |fitting: &[Candidate]| {
             let first = fitting
                 .first()
@@ -164,10 +165,11 @@ impl PathRequest {
     }
 }
 
-/// The thread of the path: the first one of a process that started in the trace, else the one that ran
-/// longest.
+/// Returns the thread of the path: the first one of a process that started in the trace, otherwise
+/// the one that ran longest.
 fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
-    // Both starts must be in the trace: a thread that starts in an older process is not its first one.
+    // Both starts must be in the trace: a thread that starts in an older process is not its first
+    // one.
     let began = |candidate: &Candidate| {
         candidate
             .thread
@@ -183,7 +185,7 @@ fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
         fitting
             .iter()
             .enumerate()
-            // The reversed key makes the smallest one win among equals, whatever the order of rows.
+            // The reversed key makes the smallest one win among equals, in any order of rows.
             .max_by_key(|(_, candidate)| (candidate.run_ns, std::cmp::Reverse(candidate.key)))
     };
     let first = first.map(|(position, _)| (position, Chosen::First));
@@ -194,7 +196,7 @@ fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {
     let mut longest: std::collections::BTreeMap<Option<i64>, Candidate> =
         std::collections::BTreeMap::new();
     for candidate in fitting {
-        // Less than 0, so that a process whose threads only waited is listed, too.
+        // Less than 0, so that a process whose threads only waited is also listed.
         let known = longest
             .get(&candidate.thread.process_key)
             .map_or(-1, |known| known.run_ns);
@@ -208,9 +210,9 @@ fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {
         .collect()
 }
 
-/// A thread that something is known about in the part, with how long it ran there, from its first switch-in
-/// to its last switch-out. In a whole trace it must have run; in a part that was chosen it may just wait,
-/// which is what people ask about.
+/// Returns a thread with known states in the range, with its run time there, from its first
+/// switch-in to its last switch-out. In a whole trace it must have run; in a chosen range it may
+/// just wait, which is a common question.
 fn candidate(thread: Thread, slices: &Slices, part: Range, is_chosen: bool) -> Option<Candidate> {
     let key = i32::try_from(thread.thread_key).ok()?;
     let (mut run_ns, mut ran) = (0i64, None);
@@ -235,7 +237,7 @@ fn candidate(thread: Thread, slices: &Slices, part: Range, is_chosen: bool) -> O
     })
 }
 
-/// What paths are made of.
+/// The data that paths are made of.
 pub(crate) struct Parts {
     pub(crate) slices: Slices,
     pub(crate) threads: Threads,

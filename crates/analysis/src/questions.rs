@@ -10,16 +10,16 @@ use crate::path::PathRequest;
 use crate::region::RegionRequest;
 use crate::wait_question::WaitQuestion;
 
-/// The critical path, which is also a command of its own.
+/// The critical path, which is also a separate command.
 pub static CRITICAL_PATH: &dyn AnyQuestion = &Of::<PathRequest>::QUESTION;
 
-/// The diagnosis, which is also a command of its own.
+/// The diagnosis, which is also a separate command.
 pub static DIAGNOSE: &dyn AnyQuestion = &Of::<DiagnoseRequest>::QUESTION;
 
-/// The explanation of slow runs, which is also a command of its own.
+/// The explanation of slow runs, which is also a separate command.
 pub static EXPLAIN: &dyn AnyQuestion = &Of::<ExplainRequest>::QUESTION;
 
-/// The comparison of two traces, which is also a command of its own.
+/// The comparison of two traces, which is also a separate command.
 pub static DIFF: &dyn AnyQuestion = &Of::<DiffRequest>::QUESTION;
 
 /// The questions, in the order in which help lists them.

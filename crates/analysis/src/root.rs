@@ -1,7 +1,7 @@
-//! What ended a wait that no thread ended: a transfer, a timer, another DPC.
+//! Ends of waits that no thread ended: a transfer, a timer, another DPC.
 //!
-//! Waits are collected first; then the tables of DPCs and transfers are read once, however many waits there
-//! are.
+//! Waits are collected first; then the tables of DPCs and transfers are read once, regardless of
+//! the number of waits.
 
 use etwkit_query::Session;
 
@@ -11,17 +11,18 @@ use crate::slice::{Slice, Slices};
 use crate::stacks::StackText;
 use crate::threads::Threads;
 
-/// How far the completion of a transfer may lie from the time at which its thread was made ready, in
-/// nanoseconds: one DPC does both.
+/// Maximum time between the completion of a transfer and the moment at which its thread was made
+/// ready, in nanoseconds: one DPC does both.
 const NEAR_NS: i64 = 100_000;
 
-/// Most waits that one DPC or completion is compared with: more at one moment are damage.
+/// Maximum number of waits that one DPC or completion is compared with: more at one time are
+/// damage.
 const MOST_AT_ONCE: usize = 256;
 
 /// Wait reasons of a thread that sleeps: `DelayExecution` and `WrDelayExecution`.
 const SLEEPS: [i32; 2] = [4, 11];
 
-/// Functions of the kernel in whose stack timers make threads ready.
+/// Kernel functions whose stacks show that a timer made a thread ready.
 const TIMERS: &[&str] = &[
     "KiTimerExpiration",
     "KiProcessExpiredTimerList",
@@ -29,7 +30,7 @@ const TIMERS: &[&str] = &[
     "KiExpireTimer2",
     "ExpTimerDpcRoutine",
 ];
-/// Functions of the kernel that complete I/O.
+/// Kernel functions that complete I/O.
 const COMPLETIONS: &[&str] = &[
     "IopfCompleteRequest",
     "IofCompleteRequest",
@@ -38,12 +39,12 @@ const COMPLETIONS: &[&str] = &[
     "IoCancelIrp",
 ];
 
-/// What is at the root of a chain of waits.
+/// The root of a wait chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RootKind {
-    /// The thread that ended the last wait of the chain did not wait itself: it ran, or was ready and had no
-    /// processor.
+    /// The thread that ended the last wait of the chain did not wait itself: it ran, or was ready
+    /// and had no processor.
     ThreadRan,
     /// A disk transfer of the thread completed.
     DiskIo,
@@ -55,17 +56,17 @@ pub enum RootKind {
     Dpc,
     /// The wait was still open when the trace ended.
     Open,
-    /// No event says who ended the wait.
+    /// No event identifies the end of the wait.
     #[default]
     NotRecorded,
     /// The chain came back to a wait that it already had: the extract is damaged.
     Cycle,
-    /// The chain is longer than any that is followed.
+    /// The chain exceeds the maximum length.
     TooDeep,
 }
 
 impl RootKind {
-    /// Its name, as rows have it.
+    /// Returns its name in rows.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,7 +83,7 @@ impl RootKind {
     }
 }
 
-/// What ended a wait, with what is known about it.
+/// The end of a wait, with its known details.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Ended {
     pub(crate) kind: RootKind,
@@ -104,14 +105,15 @@ struct Pending {
     dpcs: Vec<Dpc>,
 }
 
-/// Waits that DPCs ended, collected until what ended them is looked up.
+/// Waits that DPCs ended, collected until their ends are looked up.
 #[derive(Debug, Default)]
 pub(crate) struct Roots {
     pending: Vec<Pending>,
 }
 
 impl Roots {
-    /// Adds a wait of a thread that a DPC ended; returns its index in the answer of [`Self::describe`].
+    /// Adds a wait of a thread that a DPC ended; returns its index in the answer of
+    /// [`Self::describe`].
     pub(crate) fn add(
         &mut self,
         thread_key: i32,
@@ -120,7 +122,8 @@ impl Roots {
         threads: &Threads,
     ) -> usize {
         let (from, to) = slice.wait().unwrap_or_default();
-        // Slices of idle threads are not held: if one was interrupted, its processor is found by elimination.
+        // Slices of idle threads are not held: if one was interrupted, its processor is found by
+        // elimination.
         let is_idle = threads.is_idle(slice.by);
         let cpu = if is_idle {
             None
@@ -139,7 +142,7 @@ impl Roots {
         self.pending.len() - 1
     }
 
-    /// What ended each wait, in the order in which they were added.
+    /// Returns the end of each wait, in the order in which they were added.
     ///
     /// # Errors
     /// Reading the tables fails.
@@ -161,7 +164,8 @@ impl Roots {
         let mut each = |from: i64, until: i64, take: &mut dyn FnMut(&mut Pending)| {
             let start = times.partition_point(|time| *time < from);
             let end = times.partition_point(|time| *time <= until);
-            // A damaged row that ends before it starts gives a reversed range, for which get returns nothing.
+            // A damaged row that ends before it starts gives a reversed range, for which get
+            // returns nothing.
             for number in order
                 .get(start..end)
                 .unwrap_or_default()
@@ -171,14 +175,14 @@ impl Roots {
                 pending.get_mut(*number).into_iter().for_each(&mut *take);
             }
         };
-        // The thread was made ready while the DPC ran, so that the DPC's start and end are exact limits.
+        // The thread was made ready while the DPC ran, so the DPC's start and end are exact limits.
         each_dpc(session, first, last, |dpc| {
             each(dpc.start_ns, dpc.end_ns, &mut |wait| {
                 wait.dpcs.push(dpc.clone())
             });
         })?;
-        // The time stamp of a transfer is taken elsewhere in the DPC, before or after the thread is made
-        // ready.
+        // The time stamp of a transfer is taken elsewhere in the DPC, before or after the thread is
+        // made ready.
         each_transfer(
             session,
             first.saturating_sub(NEAR_NS),
@@ -201,11 +205,12 @@ impl Roots {
 }
 
 impl Pending {
-    /// Keeps a transfer of the thread that completed while it waited, if it is the one nearest to the end of
-    /// the wait.
+    /// Keeps a transfer of the thread that completed while it waited, if it is the one nearest to
+    /// the end of the wait.
     fn offer(&mut self, transfer: &Transfer) {
         let is_own = transfer.thread_key == Some(self.thread_key.into());
-        // A transfer that completed before the wait started, or was issued after it, cannot have ended it.
+        // A transfer that completed before the wait started, or was issued after it, cannot have
+        // ended it.
         let is_in = transfer.complete_ns >= self.from && transfer.init_ns <= self.to;
         let distance = |transfer: &Transfer| self.to.abs_diff(transfer.complete_ns);
         let is_nearer = self
@@ -225,9 +230,9 @@ impl Pending {
             .is_some_and(|reason| SLEEPS.contains(&reason));
         let is_timer = dpc.as_ref().is_some_and(|dpc| dpc.kind == "timer_dpc");
         let by = |names| stacks.has_method(self.slice.by_stack, names);
-        // From the strongest evidence to the weakest: a transfer of the thread itself, the wait reason, the
-        // kind of the DPC, and last the stack, which needs symbols. A sleep is ended by a timer, whatever
-        // else completes at that time.
+        // From the strongest evidence to the weakest: a transfer of the thread itself, the wait
+        // reason, the kind of the DPC, and last the stack, which needs symbols. A sleep is ended by
+        // a timer, even if another operation completes at that time.
         let kind = if self.transfer.is_some() && !sleeps {
             RootKind::DiskIo
         } else if sleeps || is_timer || by(TIMERS) {
@@ -244,9 +249,9 @@ impl Pending {
         }
     }
 
-    /// The DPC in which the thread was made ready: the innermost one on the processor of the thread that it
-    /// interrupted. If that was the idle thread, the DPC on a processor that was idle, if only one processor
-    /// was.
+    /// Returns the DPC in which the thread was made ready: the innermost one on the processor of
+    /// the thread that it interrupted. If that was the idle thread, the DPC on a processor that was
+    /// idle, if only one processor was.
     fn dpc(&mut self, slices: &Slices) -> Option<Dpc> {
         let dpcs = std::mem::take(&mut self.dpcs);
         let mut fitting: Vec<Dpc> = match self.cpu {
@@ -256,7 +261,7 @@ impl Pending {
                 .collect(),
             None if dpcs.is_empty() => dpcs,
             None => {
-                // The DPC interrupted an idle thread, so that processors with another thread on them are
+                // The DPC interrupted an idle thread, so processors with another thread on them are
                 // ruled out.
                 let busy = slices.busy_processors(self.to);
                 dpcs.into_iter()
@@ -265,7 +270,7 @@ impl Pending {
             }
         };
         let cpu = fitting.first()?.cpu;
-        // If several processors remain, nothing says which of them it was: no answer is better than a guess.
+        // If several processors remain, the right one is unknown: no answer is better than a guess.
         if fitting.iter().any(|dpc| dpc.cpu != cpu) {
             return None;
         }

@@ -26,7 +26,7 @@ etwkit_query::declare! {
     }
 }
 
-/// Calls `take` with the DPCs and interrupts that overlap with a part of the trace.
+/// Calls `take` with the DPCs and interrupts that overlap with a range of the trace.
 pub(crate) fn each_dpc(
     session: &Session,
     from: i64,
@@ -39,7 +39,7 @@ pub(crate) fn each_dpc(
     each(session, &sql, &mut take)
 }
 
-/// Calls `take` with the transfers that completed in a part of the trace.
+/// Calls `take` with the transfers that completed in a range of the trace.
 pub(crate) fn each_transfer(
     session: &Session,
     from: i64,

@@ -12,21 +12,22 @@ use etwkit_query::range::Range;
 
 use crate::Result;
 
-/// Most slices that are held at once, about 900 MB: more than an hour of a busy machine has.
+/// Maximum number of slices that are held at once, about 900 MB: more than an hour of a busy
+/// machine has.
 const MAX_SLICES: usize = 16_000_000;
 
-/// Thread states after a switch-out that mean preemption, since the thread could have run on: ready, standby,
-/// deferred ready.
+/// Thread states after a switch-out that mean preemption, since the thread could have run on:
+/// ready, standby, deferred ready.
 const PREEMPTED: [i8; 3] = [1, 3, 7];
 
-/// Stands for missing keys and small numbers.
+/// Value for missing keys and small numbers.
 pub(crate) const NONE: i32 = -1;
 const NO_TIME: i64 = i64::MIN;
 
 /// A row of `context_switch`, kept small since millions of them are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slice {
-    /// What slices are sorted by: the first time that the row has.
+    /// The sort key of slices: the first time that the row has.
     first: i64,
     last_out: i64,
     readied: i64,
@@ -53,12 +54,13 @@ fn known(time: i64) -> Option<i64> {
 }
 
 impl Slice {
-    /// When the thread was switched out before this slice.
+    /// Returns the time at which the thread was switched out before this slice.
     pub(crate) fn last_out(&self) -> Option<i64> {
         known(self.last_out)
     }
 
-    /// When the thread was made ready, or switched out while it still was.
+    /// Returns the time at which the thread was made ready, or at which it was switched out while
+    /// still ready.
     pub(crate) fn readied(&self) -> Option<i64> {
         if self.was_preempted() {
             self.last_out()
@@ -67,29 +69,30 @@ impl Slice {
         }
     }
 
-    /// When it started to run: its switch-in, or the start of the trace for a thread that was already
-    /// running.
+    /// Returns the time at which it started to run: its switch-in, or the start of the trace for a
+    /// thread that was already running.
     pub(crate) fn begin(&self) -> Option<i64> {
         known(self.begin)
     }
 
-    /// When it was switched in.
+    /// Returns the time of its switch-in.
     pub(crate) fn switch_in(&self) -> Option<i64> {
         self.begin().filter(|_| self.flags & SWITCHED_IN != 0)
     }
 
-    /// When it stopped running, or the end of the trace.
+    /// Returns the time at which it stopped running, or the end of the trace.
     pub(crate) fn end(&self) -> Option<i64> {
         known(self.end)
     }
 
-    /// From when to when it waited, if that is known.
+    /// Returns the start and the end of its wait, if known.
     pub(crate) fn wait(&self) -> Option<(i64, i64)> {
         let wait = (self.last_out()?, known(self.readied)?);
         (!self.was_preempted() && wait.0 <= wait.1).then_some(wait)
     }
 
-    /// Whether the thread was switched out before while it could have run on.
+    /// Returns `true` if the thread was preempted before this slice: switched out while it could
+    /// have run on.
     pub(crate) fn was_preempted(&self) -> bool {
         PREEMPTED.contains(&self.state)
     }
@@ -98,31 +101,31 @@ impl Slice {
         self.flags & OPEN != 0
     }
 
-    /// Whether a DPC made it ready.
+    /// Returns `true` if a DPC made it ready.
     pub(crate) fn is_by_dpc(&self) -> bool {
         self.flags & BY_DPC != 0
     }
 
-    /// Number of the wait reason, if known.
+    /// Returns the number of the wait reason, if known.
     pub(crate) fn reason(&self) -> Option<i32> {
         (self.reason >= 0).then_some(i32::from(self.reason))
     }
 
-    /// The processor it ran on, if known.
+    /// Returns the processor it ran on, if known.
     pub(crate) fn cpu(&self) -> Option<i32> {
         (self.cpu >= 0).then_some(i32::from(self.cpu))
     }
 }
 
-/// Slices by thread, in the order of time.
+/// Slices by thread, in order of time.
 #[derive(Debug, Default)]
 pub(crate) struct Slices {
     threads: HashMap<i32, Vec<Slice>>,
 }
 
 impl Slices {
-    /// Reads the slices of all threads but the idle ones, with the waits before them, as far as they touch
-    /// one of the parts of the trace.
+    /// Reads the slices of all threads except idle ones, with the waits before them, as far as they
+    /// touch one of the ranges of the trace.
     ///
     /// # Errors
     /// There are too many to be held; the query fails.
@@ -149,7 +152,7 @@ impl Slices {
         Ok(slices)
     }
 
-    /// The slices of a thread.
+    /// Returns the slices of a thread.
     pub(crate) fn of(&self, thread_key: i32) -> &[Slice] {
         self.threads
             .get(&thread_key)
@@ -157,15 +160,16 @@ impl Slices {
             .unwrap_or_default()
     }
 
-    /// The index of the first slice of a thread that may reach to or beyond that time. Slices do not overlap
-    /// in time; in a damaged extract in which they do, some are not found.
+    /// Returns the index of the first slice of a thread that may reach to or beyond that time.
+    /// Slices do not overlap in time; in a damaged extract in which they do, some are not found.
     pub(crate) fn position(&self, thread_key: i32, time: i64) -> usize {
-        // A row without a switch-in is the last one of its thread: it reaches as far as the trace does.
+        // A row without a switch-in is the last one of its thread: it reaches as far as the trace
+        // does.
         self.of(thread_key)
             .partition_point(|slice| slice.end().or(slice.begin()).unwrap_or(i64::MAX) < time)
     }
 
-    /// About how many slices of a thread reach into that time.
+    /// Returns the approximate number of slices of a thread that reach into that time.
     pub(crate) fn count(&self, thread_key: i32, from: i64, to: i64) -> usize {
         // One more, for the slice that reaches across the end.
         self.position(thread_key, to)
@@ -173,7 +177,7 @@ impl Slices {
             + 1
     }
 
-    /// Whether anything is known about a thread in that time.
+    /// Returns `true` if any state of a thread is known in that time.
     pub(crate) fn has_state(&self, thread_key: i32, from: i64, to: i64) -> bool {
         let first = self
             .of(thread_key)
@@ -187,7 +191,7 @@ impl Slices {
         })
     }
 
-    /// The slice in which a thread ran at that time.
+    /// Returns the slice in which a thread ran at that time.
     pub(crate) fn running(&self, thread_key: i32, time: i64) -> Option<&Slice> {
         let slice = self
             .of(thread_key)
@@ -196,7 +200,7 @@ impl Slices {
         (slice.begin()? <= time).then_some(slice)
     }
 
-    /// Processors on which a thread other than idle ran at that time.
+    /// Returns the processors on which a thread other than idle ran at that time.
     pub(crate) fn busy_processors(&self, time: i64) -> Vec<i32> {
         let mut busy: Vec<i32> = self
             .threads
@@ -217,9 +221,10 @@ impl Slices {
     }
 }
 
-/// The question for the switches that belong to these parts of the trace.
+/// Returns the SQL for the switches that belong to these ranges of the trace.
 pub(crate) fn question(parts: &[Range]) -> String {
-    // A row lasts from the switch-out before it to its own switch-out; without the latter it is still open.
+    // A row lasts from the switch-out before it to its own switch-out; without the latter it is
+    // still open.
     let touches = |part: &Range| {
         let (a, b) = sql::ends(*part);
         format!(
@@ -232,7 +237,7 @@ pub(crate) fn question(parts: &[Range]) -> String {
         .filter(|part| !part.is_unlimited())
         .map(touches)
         .collect();
-    // A single part without limits asks for everything, whatever the others are.
+    // A single range without limits covers everything, whatever the others are.
     let touches = if touches.len() < parts.len() {
         String::new()
     } else {
@@ -315,7 +320,8 @@ impl<'b> Columns<'b> {
             }
         };
         let (into, out, run) = (time(self.into), time(self.out), time(self.run));
-        // Where one end is missing, because it was lost or lies outside the trace, the run time gives it.
+        // If one end is missing, because it was lost or is outside the trace, the run time gives
+        // it.
         let begin = into.or_else(|| Some(out?.saturating_sub(run?)));
         let end = out.or_else(|| Some(into?.saturating_add(run?)));
         let last_out = time(self.last_out);
@@ -328,7 +334,8 @@ impl<'b> Columns<'b> {
             by: number(self.by),
             stack: number(self.stack),
             by_stack: number(self.by_stack),
-            // Windows has no states, reasons or processors whose numbers do not fit: they count as unknown.
+            // Windows has no states, reasons or processors whose numbers overflow these types: they
+            // count as unknown.
             cpu: i16::try_from(number(self.cpu)).unwrap_or(-1),
             reason: i8::try_from(number(self.reason)).unwrap_or(-1),
             state: i8::try_from(number(self.state)).unwrap_or(-1),

@@ -1,4 +1,4 @@
-//! Stacks of waits as text, reduced to the frames that say something.
+//! Stacks of waits as text, reduced to the meaningful frames.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use etwkit_query::frames::{Frames, TraceFrames};
 
 use crate::Result;
 
-/// Frames of a stack that are shown unless all are asked for.
+/// Default number of frames of a stack that are shown.
 const SHOWN: usize = 4;
 
-/// Modules through which every wait goes.
+/// Modules in the stack of every wait.
 const PLUMBING: &[&str] = &[
     "ntoskrnl.exe",
     "ntkrnlmp.exe",
@@ -40,10 +40,10 @@ const INTERNAL: &[&str] = &[
     "Rtlp",
     "Rtl",
 ];
-/// 32-bit programs enter the kernel through these.
+/// Modules through which 32-bit programs enter the kernel.
 const THUNKS: &[&str] = &["wow64.dll", "wow64cpu.dll", "wow64win.dll", "wow64base.dll"];
 
-/// Writes stacks.
+/// Formats stacks.
 #[derive(Debug, Clone)]
 pub struct StackText {
     frames: Arc<Frames>,
@@ -60,7 +60,7 @@ impl StackText {
         })
     }
 
-    /// All frames of a stack, `module!method`, innermost first.
+    /// Returns all frames of a stack, `module!method`, innermost first.
     #[must_use]
     pub fn all(&self, stack_id: i64) -> Vec<String> {
         let Some((trace, frames)) = self.frames_of(stack_id) else {
@@ -69,7 +69,7 @@ impl StackText {
         frames.into_iter().map(|frame| trace.text(frame)).collect()
     }
 
-    /// All frames of a stack, or those that say something.
+    /// Returns all frames of a stack, or the meaningful ones.
     #[must_use]
     pub fn shown(&self, stack_id: i64, all: bool) -> Vec<String> {
         if all {
@@ -79,14 +79,15 @@ impl StackText {
         }
     }
 
-    /// The innermost few frames that say something: frames of the scheduler and of entering the kernel are
-    /// skipped at the inner end, as long as others remain.
+    /// Returns the innermost few meaningful frames: frames of the scheduler and of entering the
+    /// kernel are skipped at the inner end, as long as others remain.
     #[must_use]
     pub fn some(&self, stack_id: i64) -> Vec<String> {
         let Some((trace, frames)) = self.frames_of(stack_id) else {
             return Vec::new();
         };
-        // A stack that is all plumbing is shown from its inner end: anything is better than an empty line.
+        // A stack without other frames is shown from its inner end: anything is better than an
+        // empty line.
         let first = frames
             .iter()
             .position(|frame| !is_plumbing(trace, *frame))
@@ -99,7 +100,7 @@ impl StackText {
             .collect()
     }
 
-    /// Whether one of the methods of a stack has one of these names.
+    /// Returns `true` if a method of a stack has one of these names.
     pub(crate) fn has_method(&self, stack_id: i32, names: &[&str]) -> bool {
         let Some((trace, frames)) = self.frames_of(stack_id.into()) else {
             return false;
@@ -111,7 +112,7 @@ impl StackText {
         })
     }
 
-    /// The text of a single frame.
+    /// Returns the text of a single frame.
     pub(crate) fn frame(&self, frame_id: i64) -> Option<String> {
         let text = self.frames.trace(0)?.text(i32::try_from(frame_id).ok()?);
         (!text.is_empty()).then_some(text)
@@ -128,7 +129,8 @@ fn is_plumbing(trace: &TraceFrames, frame: i32) -> bool {
         return false;
     };
     let is_in = |list: &[&str]| list.iter().any(|name| name.eq_ignore_ascii_case(module));
-    // Without symbols there is no name to judge by, and an offset in the kernel says nothing to a reader.
+    // Without symbols there is no name to judge by, and an offset in the kernel is useless to a
+    // reader.
     let is_internal = trace
         .method(frame)
         .is_none_or(|method| INTERNAL.iter().any(|begin| method.starts_with(begin)));

@@ -44,17 +44,17 @@ impl Threads {
         })
     }
 
-    /// The thread with that key.
+    /// Returns the thread with that key.
     pub(crate) fn get(&self, thread_key: i32) -> Option<&Thread> {
         self.all.get(&thread_key)
     }
 
-    /// Whether it is the idle thread of processors, which waits for nothing.
+    /// Returns `true` if it is the idle thread of processors, which waits for nothing.
     pub(crate) fn is_idle(&self, thread_key: i32) -> bool {
         self.get(thread_key).is_some_and(|thread| thread.tid == 0)
     }
 
-    /// Threads of processes that pass the filters, without idle threads, ordered by key.
+    /// Returns threads of processes that pass the filters, without idle threads, ordered by key.
     pub(crate) fn chosen(
         session: &Session,
         processes: &ProcessQuery,

@@ -1,22 +1,22 @@
-//! What a thread did in a part of the trace: a time line without gaps.
+//! The timeline of a thread in a range of the trace, without gaps.
 
 use etwkit_query::arrow::array::RecordBatch;
 use etwkit_query::dump::rows::{Cell, Field};
 
 use crate::slice::{Slice, Slices};
 
-/// What a thread did.
+/// The state of a thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It ran.
+    /// Running on a processor.
     Running,
-    /// It could have run but had no processor.
+    /// Ready, without a processor.
     Ready,
-    /// It waited.
+    /// Waiting.
     Waiting,
-    /// Not known: before its first switch, after its end, across lost events, or where no event separates
-    /// waiting from ready.
+    /// Unknown: before its first switch, after its end, across lost events, or if no event
+    /// separates waiting from ready.
     #[default]
     Unknown,
 }
@@ -43,7 +43,7 @@ impl Cell for State {
 }
 
 impl State {
-    /// Its name, as rows have it.
+    /// Returns its name in rows.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl State {
     }
 }
 
-/// A piece of a time line.
+/// A piece of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) from: i64,
@@ -65,8 +65,8 @@ pub(crate) struct Piece {
     pub(crate) slice: Option<Slice>,
 }
 
-/// The time line of a thread from `from` to `to`. Pieces follow each other without gaps, are never empty, and
-/// cover exactly that time. The trace ends at `end_ns`.
+/// Returns the timeline of a thread from `from` to `to`. Pieces follow each other without gaps, are
+/// never empty, and cover exactly that time. The trace ends at `end_ns`.
 pub(crate) fn time_line(
     slices: &Slices,
     thread_key: i32,
@@ -81,7 +81,7 @@ pub(crate) fn time_line(
     pieces
 }
 
-/// How long a thread was in each state, in the order running, ready, waiting.
+/// Returns the time that a thread was in each state, in the order running, ready, waiting.
 pub(crate) fn sums(
     slices: &Slices,
     thread_key: i32,
@@ -114,7 +114,7 @@ fn each_piece(
         .get(slices.position(thread_key, from)..)
         .unwrap_or_default()
     {
-        // Slices are in the order of time: none after this one reaches into the part.
+        // Slices are in order of time: none after this one reaches into the range.
         if slice
             .last_out()
             .or(slice.begin())
@@ -124,19 +124,19 @@ fn each_piece(
         }
         line.slice(slice, end_ns);
     }
-    // Pieces cover the whole part, so that their lengths add up to its length.
+    // Pieces cover the whole range, so that their lengths add up to its length.
     line.add(State::Unknown, to, None);
 }
 
 struct ThreadLine<'t> {
     take: &'t mut dyn FnMut(Piece),
-    /// Up to where pieces have been taken.
+    /// End of the pieces that have been taken.
     at: i64,
     to: i64,
 }
 
 impl ThreadLine<'_> {
-    /// Adds what the thread did from the end of the last piece up to a time.
+    /// Adds the state of the thread from the end of the last piece up to a time.
     fn add(&mut self, state: State, until: i64, slice: Option<&Slice>) {
         let until = until.min(self.to);
         if until > self.at {
@@ -158,8 +158,8 @@ impl ThreadLine<'_> {
             let back = begin.unwrap_or(end_ns);
             match slice.readied() {
                 Some(readied) => {
-                    // For a preempted thread this piece is empty, since it counts as readied when it was
-                    // switched out.
+                    // For a preempted thread this piece is empty, since it counts as readied when
+                    // it was switched out.
                     self.add(State::Waiting, readied.min(back), Some(slice));
                     self.add(State::Ready, back, Some(slice));
                 }
@@ -168,8 +168,8 @@ impl ThreadLine<'_> {
             }
         }
         if let Some(begin) = begin {
-            // Empty where the slice says how the thread came to run; otherwise the switch-out before it was
-            // not recorded.
+            // Empty if the slice has the event that made the thread run; otherwise the switch-out
+            // before it was not recorded.
             self.add(State::Unknown, begin, None);
             self.add(State::Running, slice.end().unwrap_or(begin), Some(slice));
         }

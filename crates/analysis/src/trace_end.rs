@@ -1,4 +1,5 @@
-//! When the trace starts and ends, and whether it recorded what questions about waits need.
+//! Start and end of the trace, and checks that it recorded the events that questions about waits
+//! need.
 
 use etwkit_query::Session;
 use etwkit_query::dump::{Error, ask, has_rows};
@@ -6,34 +7,34 @@ use etwkit_query::dump::{Error, ask, has_rows};
 use crate::Result;
 
 etwkit_query::declare! {
-    /// From when to when it is known what threads did: while the kernel logger recorded, in the part that was
-    /// extracted.
+    /// From when to when it is known what threads did: while the kernel logger recorded, in the
+    /// part that was extracted.
     pub(crate) row TraceEnds {
         start_ns: i64 = "Start.",
         end_ns: i64 = "End.",
     }
 
-    /// How many rows there are.
+    /// A number of rows.
     row Count {
         rows: i64 = "Rows.",
     }
 }
 
 impl TraceEnds {
-    /// Asks an extract; both are 0 if it does not say.
+    /// Queries an extract; both are 0 if it does not have them.
     pub(crate) fn ask(session: &Session) -> Result<Self> {
-        // An extract of a part has a range. Other sessions in the same files may start before the kernel
-        // logger and go on after it, when nothing is known about threads.
+        // An extract of a range has one. Other sessions in the same files may start before the
+        // kernel logger and continue after it, when the states of threads are unknown.
         let sql = "SELECT greatest(coalesce(range_start_ns, 0), coalesce(kernel_start_ns, 0)) AS start_ns,
   least(coalesce(range_end_ns, duration_ns), coalesce(kernel_end_ns, duration_ns)) AS end_ns FROM trace";
         Ok(ask(session, sql)?.into_iter().next().unwrap_or_default())
     }
 }
 
-/// How waits are recorded.
+/// The recording that has waits.
 const HOW: &str = "record with the kernel keywords CSWITCH+DISPATCHER (and stacks of CSwitch and ReadyThread), for example `wpr -start CPU`";
 
-/// Checks that there are single rows of context switches, and events that say who ended waits.
+/// Checks that there are single rows of context switches, and events for the ends of waits.
 ///
 /// # Errors
 /// They were not recorded, or only sums are kept; the query fails.
@@ -58,7 +59,7 @@ pub(crate) fn check(session: &Session) -> Result<()> {
     if readied.iter().any(|count| count.rows > 0) {
         return Ok(());
     }
-    // Where nothing ever waited, nothing had to be made ready.
+    // Without any wait, no thread had to be made ready.
     let waited: Vec<Count> = ask(
         session,
         "SELECT count(*) AS rows FROM (SELECT in_ns FROM context_switch WHERE in_ns IS NOT NULL AND prev_state IN (5, 8, 9) LIMIT 1)",

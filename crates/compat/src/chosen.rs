@@ -1,21 +1,21 @@
-//! `-Column`: names of ETWAnalyzer as names of ours.
+//! `-Column`: names of ETWAnalyzer as our names.
 
 use super::switch::{Native, has, pair, value_of, without};
 
-/// Columns that are called otherwise here: sub command, name in lower case, names of ours.
+/// Columns with another name here: sub command, name in lower case, our names.
 const ALIASES: &[(&str, &str, &[&str])] = &[
     ("tcp", "postmode", &["Posted", "Injected"]),
     ("virtual-alloc", "stackcount", &["NotReleasedCount"]),
     ("virtual-alloc", "stacksize", &["NotReleasedSize"]),
 ];
 
-/// Columns that only some lists of a sub command have. ETWAnalyzer takes their names whatever is listed, and
-/// shows nothing for them.
+/// Columns that only some lists of a sub command have. ETWAnalyzer accepts their names for every
+/// list, and shows nothing for them.
 struct OfList {
     dump: &'static str,
-    /// Whether the list with these columns is what the arguments ask for.
+    /// Returns `true` if the arguments request the list with these columns.
     is_asked: fn(&Native) -> bool,
-    /// In lower case.
+    /// Names in lower case.
     columns: &'static str,
 }
 
@@ -76,7 +76,8 @@ pub(crate) fn columns(dump: &str, native: &mut Native, notes: &mut Vec<String>) 
         let of = OF_LISTS.iter().filter(|list| {
             list.dump == dump && list.columns.split(' ').any(|column| column == lower)
         });
-        // A column of no such list is passed on as it is: our own option refuses names that it does not know.
+        // A column of no such list is passed on unchanged: our own option refuses names that it
+        // does not know.
         let lists: Vec<&OfList> = of.collect();
         if !lists.is_empty() && !lists.iter().any(|list| (list.is_asked)(native)) {
             notes.push(format!("-column {part}: what is listed has no such column"));

@@ -1,4 +1,4 @@
-//! `-console`, and the commands of ETWAnalyzer in the console, which ask what is loaded there.
+//! `-console`, and the commands of ETWAnalyzer in the console, which query the loaded files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -25,18 +25,18 @@ pub(crate) const SWITCHES: &[Switch] = &[
     },
 ];
 
-/// What a console begins with.
+/// The initial state of a console.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Begin {
     /// Files, folders and queries.
     pub queries: Vec<String>,
-    /// Files in folders of folders are meant, too.
+    /// True if files in subfolders are included.
     pub is_recursive: bool,
-    /// Without colours.
+    /// True to disable colors.
     pub is_plain: bool,
 }
 
-/// What a line asks the console to begin with, if it asks for the console.
+/// Returns the initial state of the console that a line requests; `None` for other lines.
 #[must_use]
 pub fn begin(args: &[OsString]) -> Option<anyhow::Result<Begin>> {
     if !is_line(args) {
@@ -63,11 +63,11 @@ fn begin_of(words: &[String]) -> anyhow::Result<Begin> {
     })
 }
 
-/// Extracts and traces of the disk that queries name, by the start of the recording.
+/// Returns the extracts and traces on disk that queries name, by the start of the recording.
 ///
 /// # Errors
 ///
-/// There is none, or a folder cannot be read.
+/// No file matches, or a folder cannot be read.
 pub fn found(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let found = files::extracts(queries, is_recursive)?;
     if found.is_empty() {
@@ -77,14 +77,14 @@ pub fn found(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathB
     Ok(found)
 }
 
-/// The file or folder that a path means here.
+/// Returns the local file or folder that a path means.
 #[must_use]
 pub fn path(path: &str) -> PathBuf {
     local(path)
 }
 
-/// Whether a loaded file, whose path is absolute, is one that a query means: one with that path or name, or
-/// one whose whole path fits a pattern.
+/// Returns `true` if a loaded file, whose path is absolute, matches a query: by its path or name,
+/// or by its whole path if the query is a pattern.
 #[must_use]
 pub fn fits(query: &str, file: &Path) -> bool {
     if query.contains(['*', '?', ';', '!']) {
@@ -101,7 +101,7 @@ pub fn fits(query: &str, file: &Path) -> bool {
                 .contains(&query.to_lowercase()))
 }
 
-/// Compares the last part of a pattern; a folder in front of it is the folder that the file has to lie in.
+/// Compares the last part of a pattern; a folder before it is the folder of the file.
 fn fits_patterns(query: &str, file: &Path) -> bool {
     let mut filters = Vec::new();
     for part in query
@@ -122,17 +122,17 @@ fn fits_patterns(query: &str, file: &Path) -> bool {
         filters.push(format!("{sign}{filter}"));
     }
     let has_positive = |filters: &[String]| filters.iter().any(|filter| !filter.starts_with('!'));
-    // A query of nothing but exclusions means all other files.
+    // A query that only excludes means all other files.
     let only_excludes = query.split(';').all(|part| part.trim().starts_with('!'));
     (only_excludes || has_positive(&filters))
         && files::fits(&TextFilter::parse(&filters.join(";")), file)
 }
 
-/// What is to be done for `-dump` over files that `find` chooses.
+/// Returns the plan for `-dump` over files that `find` chooses.
 ///
 /// # Errors
 ///
-/// What is wrong with the line.
+/// The error in the line.
 pub fn dump(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     let words = [&["-dump".to_owned()], words].concat();
     if has_word(&words, "-help") || has_word(&words, "-h") {
@@ -141,17 +141,17 @@ pub fn dump(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     Ok(dump::translate(&words, find)?.into())
 }
 
-/// What is to be done for `-converttime` over files that `find` chooses.
+/// Returns the plan for `-converttime` over files that `find` chooses.
 ///
 /// # Errors
 ///
-/// What is wrong with the line.
+/// The error in the line.
 pub fn convert_time(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     let words = [&["-converttime".to_owned()], words].concat();
     Ok(small::CONVERT_TIMES.step(&words, find, false)?.into())
 }
 
-/// Names of the sub commands of `-dump`.
+/// Returns names of the sub commands of `-dump`.
 pub fn dumps() -> impl Iterator<Item = &'static str> {
     tables::DUMPS
         .iter()
@@ -159,13 +159,13 @@ pub fn dumps() -> impl Iterator<Item = &'static str> {
         .copied()
 }
 
-/// Our question that a sub command of `-dump` is.
+/// Returns our question for a sub command of `-dump`.
 #[must_use]
 pub fn native(dump: &str) -> Option<&'static str> {
     tables::dump(dump).map(|dump| dump.native)
 }
 
-/// Switches of a sub command of `-dump`, without dash; those that are refused are left out.
+/// Returns the switches of a sub command of `-dump`, without dash; refused ones are left out.
 #[must_use]
 pub fn switches(dump: &str) -> Vec<&'static str> {
     let table = tables::dump(dump).map_or(&[][..], |dump| dump.switches);
@@ -178,7 +178,7 @@ pub fn switches(dump: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// The option of ours that a switch of a sub command becomes, where it has one, and the words that it takes.
+/// Returns our option for a switch of a sub command, if there is one, and the words that it takes.
 #[must_use]
 pub fn option(dump: &str, switch: &str) -> Option<(&'static str, Vec<&'static str>)> {
     let table = tables::dump(dump)?.switches;

@@ -35,7 +35,7 @@ pub(crate) const SWITCHES: &[Switch] = &[
     },
 ];
 
-/// The commands that a line becomes, for one extract after the other.
+/// Returns the commands for a line, for one extract after the other.
 pub(crate) fn steps(words: &[String]) -> anyhow::Result<Vec<Step>> {
     let mut shows_line = false;
     let said = read("convert", words, &[SWITCHES], |word, _, _| {
@@ -59,8 +59,8 @@ pub(crate) fn steps(words: &[String]) -> anyhow::Result<Vec<Step>> {
     Ok(all.map(|step| Step { shows_line, ..step }).collect())
 }
 
-/// Our commands for an extract: one for names, if symbols are asked for, and one for the profile, which lies
-/// beside the trace and replaces an older one.
+/// Returns our commands for an extract: one for names, if symbols are requested, and one for the
+/// profile, which is next to the trace and replaces an older one.
 fn of_extract(native: &Native, extract: &Path) -> Vec<Step> {
     let is_symbols = |arg: &OsString| arg.to_string_lossy().starts_with("--symbols=");
     let (named, rest): (Native, Native) = native.iter().cloned().partition(is_symbols);
@@ -71,7 +71,7 @@ fn of_extract(native: &Native, extract: &Path) -> Vec<Step> {
             .into_iter()
             .chain(named)
             .collect();
-        // The profile is written with the names that exist, whether new ones were found or not.
+        // The profile is written with the existing names, whether or not new ones were found.
         steps.push(Step {
             decides: false,
             ..Step::new(line)
@@ -92,7 +92,7 @@ fn of_extract(native: &Native, extract: &Path) -> Vec<Step> {
     steps
 }
 
-/// The folder of the trace of an extract.
+/// Returns the folder of the trace of an extract.
 fn folder(extract: &Path) -> PathBuf {
     let parent = extract
         .parent()
@@ -109,7 +109,7 @@ fn folder(extract: &Path) -> PathBuf {
     }
 }
 
-/// `-pid n`, where `-1` means all processes.
+/// Translates `-pid n`; `-1` means all processes.
 fn pid(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let pid = line.required("pid")?;
     if pid == "-1" {

@@ -1,15 +1,16 @@
-//! Paths of Windows on any system: `C:\temp\X.etl` as somebody pasted it.
+//! Windows paths on any system: `C:\temp\X.etl` as it was pasted.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Start of the names of the variables that name the folder of a drive; the letter stands behind it.
+/// Prefix of the variables that name the folder of a drive, followed by its letter.
 const DRIVE: &str = "ETWKIT_DRIVE_";
 
-/// What a path of Windows means here.
+/// Returns the local path that a Windows path means.
 ///
-/// `\` separates as `/` does. A drive is the folder that `ETWKIT_DRIVE_<letter>` names, else the one of
-/// `ETWKIT_DRIVE_C`. Where no file has that name, one whose name differs in case is taken.
+/// `\` separates like `/`. A drive is the folder that `ETWKIT_DRIVE_<letter>` names, or else the
+/// one of `ETWKIT_DRIVE_C`. If no file has that name, a file whose name differs only in case is
+/// taken.
 pub(crate) fn local(path: &str) -> PathBuf {
     local_in(path, &|letter| std::env::var_os(format!("{DRIVE}{letter}")))
 }
@@ -27,8 +28,8 @@ fn local_in(path: &str, drive: &dyn Fn(char) -> Option<OsString>) -> PathBuf {
         match named {
             Some(named) => (folder, rest) = (named.into(), behind.trim_start_matches(['\\', '/'])),
             None if cfg!(windows) => return PathBuf::from(path),
-            // Without a folder for the drive, `C:` is taken for a folder in the current one. It does not
-            // exist there, so that the error names it.
+            // Without a folder for the drive, `C:` is taken for a folder in the current one. It
+            // does not exist there, so the error names it.
             None => {}
         }
     }
@@ -45,7 +46,7 @@ fn local_in(path: &str, drive: &dyn Fn(char) -> Option<OsString>) -> PathBuf {
     }
 }
 
-/// The letter of the drive, in upper case, and what stands behind the colon.
+/// Returns the letter of the drive, in upper case, and the text after the colon.
 pub(crate) fn drive_letter(path: &str) -> Option<(char, &str)> {
     let (letter, behind) = path.split_once(':')?;
     let mut letters = letter.chars();
@@ -56,8 +57,8 @@ pub(crate) fn drive_letter(path: &str) -> Option<(char, &str)> {
         .then_some((letter.to_ascii_uppercase(), behind))
 }
 
-/// The file with that name; else the first by name that differs only in case; else the path that the file
-/// would have.
+/// Returns the file with that name; otherwise the first by name that differs only in case;
+/// otherwise the path that the file would have.
 fn child(folder: &Path, name: &str) -> PathBuf {
     let exact = folder.join(name);
     if matches!(name, "." | "..") || exact.exists() {

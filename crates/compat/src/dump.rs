@@ -8,7 +8,7 @@ use crate::switch::{Native, find, has, pair, without};
 use crate::tables::{self, Dump};
 use crate::{Find, Step, chosen, csv, reconcile};
 
-/// Translates the words behind the name of the program.
+/// Translates the words after the name of the program.
 pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step> {
     let (dump, rest) = sub_command(words)?;
     let mut step = Step::new(["dump".into(), dump.native.into()].into());
@@ -34,8 +34,8 @@ pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step
         },
     )?;
     let (mut native, notes) = (said.native, &mut step.notes);
-    // Repeated switches are dropped first, because the next step compares switches with each other, and
-    // columns depend on which of them are left.
+    // Repeated switches are dropped first, because the next step compares switches with each other,
+    // and columns depend on which of them are left.
     last_of_each(&mut native);
     reconcile::reconcile(dump.native, &mut native, notes);
     chosen::columns(dump.native, &mut native, notes);
@@ -57,7 +57,8 @@ pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step
     Ok(step)
 }
 
-/// The note for a switch that ETWAnalyzer takes for any sub command and that does nothing for this one.
+/// Returns the note for a switch that ETWAnalyzer accepts for any sub command and that has no
+/// effect for this one.
 fn idle(name: &str, dump: &Dump, line: &mut Line) -> anyhow::Result<String> {
     if !tables::KNOWN.split_whitespace().any(|known| known == name) {
         bail!("there is no switch -{name}{}", similar(name));
@@ -67,16 +68,17 @@ fn idle(name: &str, dump: &Dump, line: &mut Line) -> anyhow::Result<String> {
     Ok(format!("-{name} means nothing to -dump {}", dump.native))
 }
 
-/// The sub command, and the words without it and without `-dump`.
+/// Returns the sub command, and the words without it and without `-dump`.
 fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)> {
     let is_dump = |word: &&String| word.eq_ignore_ascii_case("-dump");
     let at = words
         .iter()
         .position(|word| is_dump(&word))
         .map(|at| at + 1);
-    // The word behind `-dump` goes first: values of other switches can be words that name a sub command.
+    // The word after `-dump` goes first: values of other switches can be words that name a sub
+    // command.
     let behind = at.and_then(|at| Some((at, tables::dump(words.get(at)?)?)));
-    // A sub command may stand anywhere in the line.
+    // A sub command may be anywhere in the line.
     let found = behind.or_else(|| {
         words
             .iter()
@@ -107,21 +109,21 @@ fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)>
     Ok((dump, rest.map(|(_, word)| word.clone()).collect()))
 }
 
-/// Adds what ETWAnalyzer does without being asked, and we do not.
+/// Adds options for defaults of ETWAnalyzer that differ from ours.
 fn defaults(dump: &Dump, native: &mut Native) {
     // ETWAnalyzer applies its rules for names of processes unless `-ppn` is given.
     if find(dump.switches, "ppn").is_some() && !has(native, "--rename-rules") {
         pair(native, "--rename-rules", "default");
     }
-    // Its list of processes is sorted by name, whether all of them or only some are asked for.
+    // Its list of processes is sorted by name, both complete and filtered.
     if dump.native == "process" && !has(native, "--sort-by") {
         pair(native, "--sort-by", "name");
     }
     if dump.native == "cpu" && !has(native, "--sort-by") {
         pair(native, "--sort-by", "cpu");
     }
-    // There the I/O of a file belongs to all processes that used it. Where no option depends on processes,
-    // `--shared` is left out, since several extracts can be asked together without it.
+    // There the I/O of a file belongs to all processes that used it. If no option depends on
+    // processes, `--shared` is left out, since several extracts can be queried together without it.
     let by_process = [
         "--process",
         "--cmdline",
@@ -135,14 +137,14 @@ fn defaults(dump: &Dump, native: &mut Native) {
     if dump.native == "disk" && by_process.iter().any(|option| has(native, option)) {
         native.push("--shared".into());
     }
-    // It lists methods of the idle process, and leaves that process out only where it lists sums.
+    // It lists methods of the idle process, and excludes that process only in sums.
     let methods = ["--methods", "--top-methods", "--stack-tags"];
     if dump.native == "cpu" && methods.iter().any(|option| has(native, option)) {
         native.push("--idle".into());
     }
 }
 
-/// Keeps the last one of an option that stands several times, as ETWAnalyzer does.
+/// Keeps the last occurrence of an option, like ETWAnalyzer.
 fn last_of_each(native: &mut Native) {
     let name = |arg: &std::ffi::OsString| {
         let arg = arg.to_string_lossy();
@@ -160,11 +162,11 @@ fn last_of_each(native: &mut Native) {
     });
 }
 
-/// A switch that was perhaps meant.
+/// Returns a suggestion for a misspelt switch.
 fn similar(name: &str) -> String {
     let begins =
         |known: &&str| known.starts_with(name) || (known.len() > 2 && name.starts_with(known));
-    // The longest one that begins the same says most.
+    // The longest common prefix is the best suggestion.
     let found = tables::KNOWN
         .split_whitespace()
         .filter(begins)

@@ -1,4 +1,4 @@
-//! `-extract`: traces become extracts in the folder `Extract` beside them.
+//! `-extract`: traces become extracts in the folder `Extract` next to them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::read::read;
 use crate::switch::{NO_COLOR, Native, Switch, To, find, pair};
 use crate::tables::shared::TESTS;
 
-/// Words for what is extracted. An extract of ours holds all of it in any case.
+/// Words for the extracted data. An extract of ours holds all of it in any case.
 const ACTIONS: &str = "all default cpu frequency disk file memory exception stacktag threadpool module pmc dns \
     tcp power objectref virtualalloc tracelog machinedetails lbr";
 
@@ -101,7 +101,7 @@ pub(crate) const SWITCHES: &[Switch] = &[
     },
 ];
 
-/// What a line of `-extract` asks for.
+/// A parsed line of `-extract`.
 #[derive(Debug, Default)]
 pub struct Extraction {
     queries: Queries,
@@ -109,7 +109,7 @@ pub struct Extraction {
     tests: Native,
     only_lists: bool,
     out: Option<PathBuf>,
-    /// Start and end of parts, in the words of the line.
+    /// Start and end of ranges, in the words of the line.
     regions: Vec<(String, String)>,
     native: Native,
 }
@@ -174,12 +174,12 @@ impl Extraction {
         Ok(())
     }
 
-    /// The traces that the line names: those of the chosen tests and test runs, in the order of their times.
-    /// `selected` makes the choice from options as `dump` has them.
+    /// Returns the traces that the line names: traces of the chosen tests and test runs, in the
+    /// order of their times. `selected` makes the choice from options of `dump`.
     ///
     /// # Errors
     ///
-    /// No file fits, a folder cannot be read, or the options are wrong.
+    /// No file matches, a folder cannot be read, or the options are wrong.
     pub fn traces(
         &self,
         selected: &dyn Fn(&[OsString]) -> anyhow::Result<Selection>,
@@ -197,13 +197,13 @@ impl Extraction {
         Ok(files.filter_map(|file| file.trace).collect())
     }
 
-    /// Whether traces are only listed.
+    /// Returns `true` if traces are only listed.
     #[must_use]
     pub const fn only_lists(&self) -> bool {
         self.only_lists
     }
 
-    /// The reports of the work on these traces.
+    /// Creates the reports of the work on these traces.
     #[must_use]
     pub fn progress(&self, traces: &[PathBuf]) -> Progress {
         Progress {
@@ -240,11 +240,11 @@ impl Extraction {
         Ok(())
     }
 
-    /// One command of ours for each folder, or for each part of each trace.
+    /// Returns one of our commands for each folder, or for each range of each trace.
     ///
     /// # Errors
     ///
-    /// The folder for the extracts cannot be made.
+    /// The folder for the extracts cannot be created.
     pub fn commands(&self, traces: &[PathBuf]) -> anyhow::Result<Vec<Native>> {
         let mut commands: Vec<(PathBuf, Native)> = Vec::new();
         for trace in traces {
@@ -259,12 +259,13 @@ impl Extraction {
                 let mut native = self.command(&target);
                 pair(&mut native, "--range", &format!("{begin}..{end}"));
                 native.push("--keep-whole".into());
-                // Behind it nothing is an option, also not a trace that begins with `-`.
+                // Words after it are not options, not even a trace that starts with `-`.
                 native.push("--".into());
                 native.push(trace.into());
                 commands.push((target, native));
             }
-            // Traces of one folder go into one command, which extracts several of them at the same time.
+            // Traces of one folder go into one command, which extracts several of them at the same
+            // time.
             if self.regions.is_empty() {
                 match commands.iter_mut().find(|(of, _)| *of == folder) {
                     Some((_, native)) => native.push(trace.into()),
@@ -295,7 +296,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The lines for a trace: whether there was an extract, which was kept, or why there is none.
+    /// Returns the lines for a trace: whether there was an extract, which was kept, or the error.
     pub fn of(&mut self, trace: &str, target: &Path, kept: &Result<bool, String>) -> [String; 2] {
         self.done += 1;
         self.failed += usize::from(kept.is_err());
@@ -313,7 +314,7 @@ impl Progress {
         ]
     }
 
-    /// The line at the end.
+    /// Returns the line at the end.
     #[must_use]
     pub fn end(&self, time: Duration) -> String {
         let seconds = time.as_secs();
@@ -331,14 +332,14 @@ impl Progress {
         )
     }
 
-    /// Whether there is no extract of a trace.
+    /// Returns `true` if the extract of a trace is missing.
     #[must_use]
     pub const fn has_failed(&self) -> bool {
         self.failed > 0
     }
 }
 
-/// A trace as the file of a test.
+/// Returns a trace as the file of a test.
 fn of_test(path: PathBuf) -> TestFile {
     let file = file_name(&path);
     let name = TestName::parse(&file);
@@ -357,7 +358,7 @@ fn of_test(path: PathBuf) -> TestFile {
     }
 }
 
-/// A number of seconds with one to four decimals.
+/// Formats seconds with one to four decimals.
 fn shortest(seconds: f64) -> String {
     let text = format!("{seconds:.4}");
     let text = text.trim_end_matches('0');
@@ -370,7 +371,8 @@ fn shortest(seconds: f64) -> String {
 
 pub(crate) fn symbols(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let path = line.required("symserver")?;
-    // Elements of a symbol path are folders, addresses or words, and only folders can be those of Windows.
+    // Elements of a symbol path are folders, addresses or words, and only folders can be Windows
+    // paths.
     let is_folder =
         |part: &str| part.contains(['\\', ':']) && !part.contains('*') && !part.contains("://");
     let parts = path.split(';').map(|part| {

@@ -1,4 +1,4 @@
-//! `-fd`: which traces and extracts a query means.
+//! `-fd`: the traces and extracts of a query.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use crate::drive::local;
 use crate::line::Line;
 use crate::{Find, Wrong};
 
-/// Endings of files that may be asked, longest first; extracts are folders or packed folders.
+/// Endings of files that can be queried, longest first; extracts are folders or packed folders.
 const EXTRACTS: [&str; 2] = [".etwx.zip", ".etwx"];
 const TRACES: [&str; 4] = [".etl", ".7z", ".zip", ".diagsession"];
-/// Endings of extracts of ETWAnalyzer, which command lines name where ours lie.
+/// Endings of extracts of ETWAnalyzer, which command lines name in place of ours.
 const JSON: [&str; 2] = [".json7z", ".json"];
-/// The folder beside traces that ETWAnalyzer writes extracts into.
+/// The folder next to traces in which ETWAnalyzer writes extracts.
 pub(crate) const EXTRACT_FOLDER: &str = "Extract";
 
 /// The queries of a line for the files that it means.
@@ -28,7 +28,7 @@ pub(crate) struct Queries {
 }
 
 impl Queries {
-    /// Takes a switch that says which files are meant. Returns whether it was one.
+    /// Takes a switch for input files. Returns `true` if it was one.
     pub(crate) fn take(&mut self, name: &str, line: &mut Line) -> anyhow::Result<bool> {
         match name {
             "fd" | "filedir" | "dir" => self.all.push(line.required(name)?),
@@ -42,27 +42,27 @@ impl Queries {
         self.all.is_empty()
     }
 
-    /// Traces, as `-extract` reads them.
+    /// Returns traces for `-extract`.
     pub(crate) fn traces(&self) -> anyhow::Result<Vec<PathBuf>> {
         traces(&self.all, self.is_recursive)
     }
 
-    /// Extracts and traces of the disk.
+    /// Returns extracts and traces on disk.
     pub(crate) fn extracts(&self) -> anyhow::Result<Vec<PathBuf>> {
         extracts(&self.all, self.is_recursive)
     }
 
-    /// The files that are asked, as `find` finds them.
+    /// Returns the files of the line, as `find` finds them.
     pub(crate) fn found(&self, find: Find<'_>) -> anyhow::Result<Vec<PathBuf>> {
         find(&self.all, self.is_recursive)
     }
 }
 
-/// The files of the disk that queries name; without any those of the current folder.
+/// Returns the files on disk that queries name; the default is the files of the current folder.
 ///
 /// # Errors
 ///
-/// There is none, or a folder cannot be read.
+/// No file matches, or a folder cannot be read.
 pub fn on_disk(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let here = [".".to_owned()];
     let queries = if queries.is_empty() { &here } else { queries };
@@ -77,7 +77,7 @@ pub fn on_disk(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Pat
     Ok(extracts)
 }
 
-/// The name of a file without folder and ending.
+/// Returns the name of a file without folder and ending.
 pub(crate) fn stem(path: &Path) -> String {
     let name = file_name(path);
     ending(&name)
@@ -93,7 +93,7 @@ fn is_extract(path: &Path) -> bool {
         || is_json_extract(path)
 }
 
-/// Traces of queries, as `-extract` reads them: extracts are left out.
+/// Returns the traces of queries for `-extract`: extracts are left out.
 fn traces(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = all(queries, is_recursive)?;
     let mut seen = BTreeSet::new();
@@ -110,7 +110,8 @@ fn traces(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>
     Ok(found)
 }
 
-/// What queries ask: the extract of each trace that has one, else the trace; by the start of the recording.
+/// Returns the files to query: the extract of each trace that has one, otherwise the trace; by the
+/// start of the recording.
 pub(crate) fn extracts(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut seen = BTreeSet::new();
     let mut dated = Vec::new();
@@ -120,23 +121,24 @@ pub(crate) fn extracts(queries: &[String], is_recursive: bool) -> anyhow::Result
             dated.push((start(&path), path));
         }
     }
-    // Traces without an extract show their start only when they are read: they come last.
+    // The start of a trace without an extract is known only after reading it: such traces come
+    // last.
     dated.sort_by_key(|(start, _)| start.unwrap_or(i64::MAX));
     Ok(dated.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The path that all names of a file lead to; its own if it cannot be followed.
+/// Returns the canonical path of a file; its own path if it cannot be resolved.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Start of the recording of an extract, in units of 100 ns since 1601.
+/// Returns the start of the recording of an extract, in units of 100 ns since 1601.
 fn start(path: &Path) -> Option<i64> {
     Some(manifest_of(path).ok()?.clock.start_filetime)
 }
 
-/// The extract of a trace: beside it in `Extract`, or beside it; one of ours before one of ETWAnalyzer. For
-/// an extract of ETWAnalyzer, ours beside it.
+/// Returns the extract of a trace: in `Extract` next to it, or next to it; our own before one of
+/// ETWAnalyzer. For an extract of ETWAnalyzer, returns our own next to it.
 fn extract_of(path: &Path) -> Option<PathBuf> {
     let is_json = is_json_extract(path);
     if is_extract(path) && !is_json {
@@ -179,8 +181,8 @@ fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
         list(&path, is_recursive, &mut found)?;
         return Ok(found);
     }
-    // A name without folder and wildcards may be a part of names: `win10` means all of this folder that have
-    // it.
+    // A name without folder and wildcards may be a part of names: `win10` means all files of this
+    // folder with it in their names.
     if !query.contains(['\\', '/', ':']) {
         let part = query.to_lowercase();
         let mut found = Vec::new();
@@ -197,7 +199,8 @@ fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     bail!("was not found: name a file, a folder or a query such as *Serial*")
 }
 
-/// The file of that name, or with an ending, or the extract that lies where one of ETWAnalyzer would.
+/// Returns the file of that name, or with an ending, or our extract at the place of an extract of
+/// ETWAnalyzer.
 pub(crate) fn named(path: &Path) -> Option<PathBuf> {
     let name = file_name(path);
     let is_file = |path: &PathBuf| path.is_file() || is_extract_folder(path);
@@ -216,7 +219,7 @@ pub(crate) fn named(path: &Path) -> Option<PathBuf> {
         })
 }
 
-/// All files of the folder of the query whose paths fit its last part.
+/// Returns all files of the folder of the query whose paths match its last part.
 fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let parts: Vec<&str> = query
         .split(';')
@@ -249,7 +252,8 @@ fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Whether a full path fits, under its own name or under the one that the extract of ETWAnalyzer would have.
+/// Returns `true` if a full path matches, with its own name or with the name of an extract of
+/// ETWAnalyzer.
 pub(crate) fn fits(filter: &TextFilter, path: &Path) -> bool {
     let full = path
         .canonicalize()
@@ -266,15 +270,17 @@ pub(crate) fn fits(filter: &TextFilter, path: &Path) -> bool {
         .any(|name| filter.matches(Some(&name)))
 }
 
-/// Lists the files of a folder that may be asked, by name; with `is_recursive` those of folders in it, too.
+/// Lists the files of a folder that can be queried, by name; with `is_recursive` also the files of
+/// its subfolders.
 fn list(folder: &Path, is_recursive: bool, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    // File systems list names in different orders, and the order of answers must not depend on that.
+    // File systems list names in different orders, and the order of answers must not depend on
+    // that.
     paths.sort();
     for path in paths {
         if is_extract_folder(&path) || (path.is_file() && is_asked(&path)) {
-            // Windows writes `dir\name` for what lies in the current folder, without `.\`.
+            // Windows writes `dir\name` for files of the current folder, without `.\`.
             found.push(path.strip_prefix(".").map_or(path.clone(), Path::to_owned));
         } else if is_recursive && path.is_dir() && !path.is_symlink() {
             list(&path, is_recursive, found)?;
@@ -287,12 +293,13 @@ fn is_extract_folder(path: &Path) -> bool {
     has_ending(path, ".etwx") && path.is_dir()
 }
 
-/// Whether a file of a folder may be asked. Folders have other files of JSON, and parts of extracts.
+/// Returns `true` if a file of a folder can be queried. Folders also have other files of JSON, and
+/// parts of extracts.
 fn is_asked(path: &Path) -> bool {
     ending(&file_name(path)).is_some() && (!is_json_extract(path) || looks_like_json_extract(path))
 }
 
-/// The ending of a name that may be asked.
+/// Returns the ending of the name of a file that can be queried.
 fn ending(name: &str) -> Option<&'static str> {
     EXTRACTS
         .iter()
@@ -323,7 +330,8 @@ pub(crate) fn file_name(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    /// Names of what a query finds in a folder with these files; names that end with `.etwx` are folders.
+    /// Returns the names of the files that a query finds in a folder with these files; names that
+    /// end with `.etwx` are folders.
     fn found(files: &[&str], query: &str, is_recursive: bool) -> Result<Vec<String>, String> {
         let folder = tempfile::tempdir().unwrap();
         for file in files {

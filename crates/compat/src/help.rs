@@ -4,7 +4,8 @@ use crate::small::{CONVERT_TIME, LOAD_SYMBOL, QUIET};
 use crate::switch::{Switch, To};
 use crate::{console, convert, csv, extract, tables};
 
-/// The commands, or the switches of the command or sub command of `-dump` that words name.
+/// Returns the help of all commands, or the switches of the command or sub command of `-dump` that
+/// the words name.
 pub(crate) fn text(words: &[String]) -> String {
     let dump = words.iter().find_map(|word| tables::dump(word));
     let has = |name: &str| {
@@ -64,7 +65,7 @@ fn sub_command(dump: &tables::Dump) -> String {
     )
 }
 
-/// The switches of a command, each with what it becomes.
+/// Returns the switches of a command, each with its translation.
 fn switches<'m>(
     command: &str,
     native: &str,
@@ -79,13 +80,13 @@ fn switches<'m>(
     format!("{title}\n{}", lines.join("\n"))
 }
 
-/// A command that is no dump.
+/// A command other than `-dump`.
 struct Small {
     name: &'static str,
     /// Our command.
     native: &'static str,
     switches: &'static [&'static [Switch]],
-    /// What no table has: what is asked and what is written.
+    /// Switches that are in no table: for input files and output.
     general: &'static [(&'static str, &'static str)],
 }
 
@@ -149,7 +150,7 @@ static SMALL: &[Small] = &[
     },
 ];
 
-/// Switches of all sub commands that say what is asked and what is written.
+/// Switches of all sub commands for input files and output.
 const GENERAL: [(&str, &str); 5] = [
     ("-filedir -fd -dir", "traces and extracts"),
     ("-recursive", "folders in folders, too"),

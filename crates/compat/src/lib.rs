@@ -1,10 +1,10 @@
-//! Command lines of ETWAnalyzer, as people have them in scripts: `-dump cpu -pn cmd;explorer -MinMaxWaitMs
-//! 10`.
+//! Command lines of ETWAnalyzer, from existing scripts:
+//! `-dump cpu -pn cmd;explorer -MinMaxWaitMs 10`.
 //!
-//! A line is one of these if its switches have one dash, or if the program is called `ETWAnalyzer`. [`plan`]
-//! says what is to be done for it: our own commands, with wishes that these have no words for. The tables in
-//! `tables` say what switches become; no number is computed, nothing is run and nothing is printed here.
-//! [`csv`] writes rows into files as ETWAnalyzer has them.
+//! A line is one of these if its switches have one dash, or if the program is called `ETWAnalyzer`.
+//! [`plan`] translates it into our own commands, with settings that these have no words for. The
+//! tables in `tables` translate switches; no number is computed, nothing is run and nothing is
+//! printed here. [`csv`] writes rows into files in the format of ETWAnalyzer.
 
 #![forbid(unsafe_code)]
 
@@ -62,29 +62,29 @@ enum Command {
     Help,
 }
 
-/// What is to be done for a line.
+/// The plan for a line.
 #[derive(Debug)]
 pub enum Plan {
-    /// This text is printed.
+    /// A text to print.
     Text(String),
-    /// Commands of ours are run, one after the other.
+    /// Our commands to run, one after the other.
     Steps(Vec<Step>),
-    /// Traces become extracts.
+    /// Traces to extract.
     Extract(Box<Extraction>),
 }
 
-/// A command of ours.
+/// One of our commands.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Its arguments, the name of the program not among them.
+    /// Its arguments, without the name of the program.
     pub args: Vec<OsString>,
-    /// Wishes that it has no arguments for.
+    /// Settings that it has no arguments for.
     pub guest: Guest,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// Whether the line wants to be shown in our own words, too: those of [`shell_line`].
+    /// True if the line also requests its translation into our own commands: see [`shell_line`].
     pub shows_line: bool,
-    /// Whether the line ends as this command does; else only its errors count.
+    /// True if the line ends with the exit code of this command; otherwise only its errors count.
     pub decides: bool,
 }
 
@@ -106,16 +106,16 @@ impl From<Step> for Plan {
     }
 }
 
-/// How a line wants its answer, for what our own command lines have no words.
+/// Settings of the answer that our own command lines have no words for.
 #[derive(Debug, Clone)]
 pub struct Guest {
-    /// How numbers are written.
+    /// Format of numbers.
     pub numbers: Numbers,
-    /// How a file of rows is written.
+    /// Format of a file of rows.
     pub csv: Option<csv::Style>,
 }
 
-/// The numbers are those of the locale of the reader, or ours where that is not known.
+/// Numbers have the format of the reader's locale, or our own if that is not known.
 impl Default for Guest {
     fn default() -> Self {
         Self {
@@ -125,12 +125,12 @@ impl Default for Guest {
     }
 }
 
-/// Something in a line is wrong.
+/// An error in a line.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Wrong {
     message: String,
-    /// What to do about it.
+    /// Advice for the user.
     pub hint: String,
 }
 
@@ -143,12 +143,12 @@ impl Wrong {
     }
 }
 
-/// Finds what the queries of `-fd` name, of the current folder if there are none; with `true` in folders of
-/// folders, too.
+/// Finds the files that the queries of `-fd` name, or the files of the current folder if there are
+/// none; with `true` also in subfolders.
 pub type Find<'f> = &'f dyn Fn(&[String], bool) -> anyhow::Result<Vec<PathBuf>>;
 
-/// Whether a command line, its first item being the name of the program, is one of ETWAnalyzer, or was meant
-/// to be one.
+/// Returns `true` if a command line, whose first item is the name of the program, is one of
+/// ETWAnalyzer, or was meant to be one.
 #[must_use]
 pub fn is_line(args: &[OsString]) -> bool {
     let Some((program, words)) = args.split_first() else {
@@ -178,7 +178,7 @@ pub fn is_line(args: &[OsString]) -> bool {
                 || meant()))
 }
 
-/// The words of a line behind the name of the program.
+/// Returns the words of a line after the name of the program.
 #[must_use]
 pub fn words(args: &[OsString]) -> Vec<String> {
     args.iter()
@@ -187,7 +187,7 @@ pub fn words(args: &[OsString]) -> Vec<String> {
         .collect()
 }
 
-/// Whether a line wants no colours; errors in the line itself follow that, too.
+/// Returns `true` if a line disables colors; errors in the line itself follow that as well.
 #[must_use]
 pub fn is_plain(words: &[String]) -> bool {
     has_word(words, "-nocolor")
@@ -197,7 +197,7 @@ fn has_word(words: &[String], wanted: &str) -> bool {
     words.iter().any(|word| word.eq_ignore_ascii_case(wanted))
 }
 
-/// The command that a word with a dash was perhaps meant to be.
+/// Returns the likely intended command for a word with a dash.
 fn similar_command(word: &str) -> Option<&'static str> {
     let known: Vec<&'static str> = COMMANDS.iter().map(|(name, _)| *name).collect();
     nearest(&word.to_lowercase(), &known)
@@ -210,11 +210,11 @@ fn command(word: &str) -> Option<Command> {
         .map(|(_, command)| *command)
 }
 
-/// What is to be done for the words of a line, over files that `find` chooses.
+/// Returns the plan for the words of a line, over files that `find` chooses.
 ///
 /// # Errors
 ///
-/// What is wrong with the line, [`Wrong`] where there is something to do about it.
+/// The error in the line, [`Wrong`] if there is advice for it.
 pub fn plan(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     let last = words.iter().filter_map(|word| command(word)).next_back();
     if words.is_empty() || has_word(words, "-help") {
@@ -242,7 +242,7 @@ pub fn plan(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     })
 }
 
-/// A line without a command.
+/// Returns the error for a line without a command.
 fn no_command(words: &[String]) -> Wrong {
     let first = words
         .iter()
@@ -267,7 +267,7 @@ fn no_command(words: &[String]) -> Wrong {
     }
 }
 
-/// Arguments of ours as a line that a shell takes.
+/// Formats our arguments as a shell command line.
 #[must_use]
 pub fn shell_line(args: &[OsString]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);

@@ -1,21 +1,21 @@
-//! The words of a command line: switches, and the values behind them.
+//! The words of a command line: switches, and the values after them.
 
 use std::collections::VecDeque;
 
 use anyhow::bail;
 
-/// Words that were not looked at yet.
+/// Words that are not read yet.
 #[derive(Debug)]
 pub(crate) struct Line {
     words: VecDeque<String>,
 }
 
-/// What stands next in a line.
+/// The next part of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     /// A switch without its dash, in lower case.
     Switch(String),
-    /// Anything else.
+    /// Any other word.
     Plain(String),
 }
 
@@ -26,7 +26,7 @@ impl Line {
         }
     }
 
-    /// The next word, whatever it is.
+    /// Returns the next word of any kind.
     pub(crate) fn next(&mut self) -> Option<Word> {
         let word = self.words.pop_front()?;
         Some(match switch(&word) {
@@ -35,12 +35,12 @@ impl Line {
         })
     }
 
-    /// The next word if it is no switch.
+    /// Returns the next word unless it is a switch.
     pub(crate) fn value(&mut self) -> Option<String> {
         self.words.pop_front_if(|word| switch(word).is_none())
     }
 
-    /// The value of a switch that needs one.
+    /// Returns the value of a switch that requires one.
     pub(crate) fn required(&mut self, name: &str) -> anyhow::Result<String> {
         match (self.value(), self.words.front()) {
             (Some(value), _) => Ok(value),
@@ -49,19 +49,19 @@ impl Line {
         }
     }
 
-    /// The next word if it is one of a number or range.
+    /// Returns the next word if it is a number or a range.
     pub(crate) fn number(&mut self) -> Option<String> {
         self.words.pop_front_if(|word| starts_number(word))
     }
 }
 
-/// The name of a switch: it begins with a dash, and something else than digits and separators stands behind
-/// it, so that `-5` and `-0.5` are values.
+/// Returns the name of a switch: it starts with a dash, followed by more than digits and
+/// separators, so that `-5` and `-0.5` are values.
 #[must_use]
 pub fn switch(word: &str) -> Option<String> {
     // Texts of mail programs and word processors turn the dash into a longer one.
     let name = word.strip_prefix(['-', '\u{2013}'])?;
-    // A range of two numbers can begin with a dash, too.
+    // A range of two numbers can also start with a dash.
     let is_number = name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
         && name
             .chars()
@@ -75,12 +75,12 @@ fn starts_number(word: &str) -> bool {
         && switch(word).is_none()
 }
 
-/// `min max`, `min-max` or `min`, as our options write ranges: `A..B` or `A..`.
+/// Translates `min max`, `min-max` or `min` into the form of our ranges: `A..B` or `A..`.
 pub(crate) fn range(name: &str, line: &mut Line) -> anyhow::Result<String> {
     let first = line.required(name)?;
     let (min, max) = match split_dash(&first) {
         Some((min, max)) => (min.to_owned(), Some(max.to_owned())),
-        // Only a number can be the second half: what else stands behind belongs to the rest of the line.
+        // Only a number can be the second half: any other word belongs to the rest of the line.
         None => (first.clone(), line.number()),
     };
     Ok(format!(
@@ -90,14 +90,14 @@ pub(crate) fn range(name: &str, line: &mut Line) -> anyhow::Result<String> {
     ))
 }
 
-/// Both sides of the dash between two numbers; a dash in front of a number is its sign.
+/// Splits a text at the dash between two numbers; a dash before a number is its sign.
 pub(crate) fn split_dash(text: &str) -> Option<(&str, &str)> {
     let at = text.get(1..)?.find('-')? + 1;
     let (min, max) = text.split_at(at);
     Some((min, max.get(1..)?))
 }
 
-/// A decimal comma becomes a point; a number with a point is left as it is.
+/// Replaces a decimal comma with a point; a number with a point is unchanged.
 pub(crate) fn point(number: &str) -> String {
     if number.contains('.') {
         number.replace(',', "")

@@ -1,13 +1,13 @@
-//! The locale of whoever reads the answer.
+//! The locale of the reader.
 //!
-//! Marks and groups are those of the Unicode Common Locale Data Repository (for Arabic and Persian those that
-//! belong to European digits, since all numbers are written with them). What Windows users set themselves is
-//! taken from there.
+//! Marks and groups come from the Unicode Common Locale Data Repository (for Arabic and Persian the
+//! ones of European digits, since all numbers are written with them). On Windows the settings of
+//! the user are read.
 
 use etwkit_query::numbers::Numbers;
 
-/// Languages and `language_TERRITORY` by how they write numbers; what stands with its territory goes before
-/// its language.
+/// Languages and `language_TERRITORY` by their number formats; an entry with its territory takes
+/// precedence over its language.
 const FORMATS: &[(&str, &str)] = &[
     (
         "1,234,567.8",
@@ -36,7 +36,7 @@ const FORMATS: &[(&str, &str)] = &[
     ),
 ];
 
-/// How the reader's numbers are written, if that is known and not as ours are.
+/// Returns the number format of the reader, if it is known and differs from ours.
 pub(crate) fn of_reader() -> Option<Numbers> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     match name(variable) {
@@ -45,16 +45,16 @@ pub(crate) fn of_reader() -> Option<Numbers> {
     }
 }
 
-/// The name of the locale, by the variables that POSIX reads for numbers, in its order. The first that is set
-/// counts, whether we know its locale or not.
+/// Returns the name of the locale, from the variables that POSIX reads for numbers, in its order.
+/// The first one that is set counts, even if its locale is unknown.
 fn name(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     ["LC_ALL", "LC_NUMERIC", "LANG"]
         .into_iter()
         .find_map(variable)
 }
 
-/// How a locale writes numbers: `de_DE.UTF-8`, `de-CH`, `sr_RS@latin`. `None` for `C`, and for locales that
-/// are in no table.
+/// Returns the number format of a locale: `de_DE.UTF-8`, `de-CH`, `sr_RS@latin`. `None` for `C`,
+/// and for locales that are in no table.
 fn of(name: &str) -> Option<Numbers> {
     let name = name.split(['.', '@']).next().unwrap_or_default();
     let mut parts = name.split(['_', '-']);
@@ -75,8 +75,8 @@ fn of(name: &str) -> Option<Numbers> {
         .or_else(|| find(&language))
 }
 
-/// What the user set in Windows, which .NET programs follow, too: the marks themselves, else the name of the
-/// locale.
+/// Returns the number format of the user's Windows settings, which .NET programs also follow: the
+/// marks themselves, or else the name of the locale.
 #[cfg(windows)]
 fn of_system() -> Option<Numbers> {
     let settings = windows_registry::CURRENT_USER
@@ -92,12 +92,12 @@ const fn of_system() -> Option<Numbers> {
     None
 }
 
-/// Numbers with marks as Windows keeps them, and sizes of groups: `3;0` is threes, `3;2;0` a three and twos,
-/// `3` one group, `0` none.
+/// Returns the number format for marks and sizes of groups as stored by Windows: `3;0` is threes,
+/// `3;2;0` a three and twos, `3` one group, `0` none.
 #[cfg(any(windows, test))]
 fn of_marks(decimal: &str, group: &str, grouping: &str) -> Option<Numbers> {
-    // A mark is a single character; more of them, or digits and signs, would make numbers that nobody can
-    // read.
+    // A mark is a single character; more of them, or digits and signs, would make numbers
+    // unreadable.
     let mark = |text: &str| {
         let mut marks = text.chars();
         let fits =

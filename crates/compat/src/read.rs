@@ -1,5 +1,5 @@
-//! The words of a line, which all commands read in the same way: switches of tables, queries of files, and
-//! words that only one command takes.
+//! The words of a line, which all commands read in the same way: switches of tables, queries of
+//! files, and words that only one command takes.
 
 use anyhow::bail;
 
@@ -7,17 +7,17 @@ use crate::files::Queries;
 use crate::line::{Line, Word};
 use crate::switch::{Native, Switch, find};
 
-/// What the words of a line say.
+/// The parsed words of a line.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
-    /// Which files are meant.
+    /// The queries for files.
     pub(crate) queries: Queries,
-    /// Arguments that switches became.
+    /// Translated arguments.
     pub(crate) native: Native,
 }
 
-/// Reads the words of a line of that command. Words that its tables do not have are given to `other`, which
-/// returns whether it knows them, and may change the result.
+/// Reads the words of a line of that command. Words that its tables do not have are passed to
+/// `other`, which returns whether it knows them, and may change the result.
 pub(crate) fn read(
     command: &str,
     words: &[String],

@@ -1,21 +1,21 @@
-//! Switches that ETWAnalyzer takes together and our options do not: one of them counts, or one changes what
-//! another means.
+//! Combinations of switches that ETWAnalyzer accepts and our options do not: one of them counts, or
+//! one changes the meaning of another.
 
 use super::switch::{Native, has, last_place, pair, value_of, without};
 
-/// An option that means nothing beside another one, or without it.
+/// An option that has no effect together with another one, or without it.
 struct Idle {
     dump: &'static str,
-    /// The option that is left out, and the switch that it came from.
+    /// The option that is left out, and its original switch.
     option: &'static str,
     switch: &'static str,
     when: When,
 }
 
 enum When {
-    /// One of these is there.
+    /// If one of these is present.
     With(&'static [&'static str]),
-    /// None of these is there.
+    /// If none of these is present.
     Without(&'static [&'static str]),
 }
 use When::{With, Without};
@@ -82,7 +82,8 @@ const IDLE: &[Idle] = &[
 const PER_PROCESS: &[&str] = &["--per-process"];
 const ISSUE: &[&str] = &["--issue"];
 
-/// Changes arguments that do not go together, so that they mean what the line means to ETWAnalyzer.
+/// Changes arguments that do not go together, so that they mean the same as the line in
+/// ETWAnalyzer.
 pub(crate) fn reconcile(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     for idle in IDLE.iter().filter(|idle| idle.dump == dump) {
         let is_idle = match idle.when {
@@ -95,6 +96,7 @@ pub(crate) fn reconcile(dump: &str, native: &mut Native, notes: &mut Vec<String>
                 With(options) => ("beside", options),
                 Without(options) => ("without", options),
             };
+            // `-topnprocesses` becomes two options, for which one note is enough.
             if !idle.switch.is_empty() {
                 let options: Vec<String> = options.iter().map(|option| as_switch(option)).collect();
                 notes.push(format!(
@@ -113,7 +115,7 @@ pub(crate) fn reconcile(dump: &str, native: &mut Native, notes: &mut Vec<String>
     }
 }
 
-/// The switch that an option of ours came from, as far as these tables need it.
+/// Returns the original switch of one of our options, as far as these tables need it.
 fn as_switch(option: &str) -> String {
     match option {
         "--top-methods" => "-topnmethods".to_owned(),
@@ -121,8 +123,8 @@ fn as_switch(option: &str) -> String {
     }
 }
 
-/// `-ShowModuleInfo Driver` names the well-known driver that a method belongs to. An executable is no driver:
-/// its rows stay as they are.
+/// Translates `-ShowModuleInfo Driver`, which names the well-known driver of a method. An
+/// executable is not a driver: its rows stay as they are.
 fn only_drivers(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     let value = value_of(native, "--show-module").unwrap_or_default();
     let has_methods = dump == "cpu" && METHODS.iter().any(|option| has(native, option));
@@ -135,13 +137,13 @@ fn only_drivers(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     }
 }
 
-/// Operations that move no bytes have no sizes: their rows are ordered by the number of operations.
+/// Orders operations without bytes by their number, since they have no sizes.
 fn by_count(native: &mut Native, notes: &mut Vec<String>) {
     const NO_BYTES: [&str; 5] = ["open", "close", "set-security", "delete", "rename"];
     const SIZES: [&str; 3] = ["total-size", "read-size", "write-size"];
     let operation = value_of(native, "--operation").unwrap_or_default();
     let sort = value_of(native, "--sort-by");
-    // An order by something else than sizes is what the user asked for, and stays.
+    // An explicit sort order by something other than sizes stays.
     if !NO_BYTES.contains(&operation.as_str())
         || sort.as_deref().is_some_and(|sort| !SIZES.contains(&sort))
     {
@@ -156,7 +158,7 @@ fn by_count(native: &mut Native, notes: &mut Vec<String>) {
     pair(native, "--sort-by", "count");
 }
 
-/// `-dll`, `-versionfilter` and `-missingpdb` choose what is listed: the last one counts.
+/// Keeps the last of `-dll`, `-versionfilter` and `-missingpdb`, each of which chooses a list.
 fn last_mode(native: &mut Native) {
     let of = |option| last_place(native, option);
     match (of("--missing-pdb"), of("--dll").max(of("--version"))) {

@@ -54,7 +54,7 @@ pub(crate) struct Small {
     name: &'static str,
     native: [&'static str; 2],
     switches: &'static [Switch],
-    /// An option that it needs, and the error without it.
+    /// A required option, and the error without it.
     needs: Option<(&'static str, &'static str)>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) const CONVERT_TIMES: Small = Small {
 };
 
 impl Small {
-    /// The command that a line becomes. `names_files`: the line has to name its files.
+    /// Returns the command for a line. `names_files`: the line has to name its files.
     pub(crate) fn step(
         &self,
         words: &[String],

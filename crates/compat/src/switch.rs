@@ -1,4 +1,5 @@
-//! What a switch becomes: tables of [`Switch`] are all that this crate knows about each command.
+//! Translations of switches: tables of [`Switch`] hold all knowledge of this crate about each
+//! command.
 
 use std::ffi::OsString;
 
@@ -14,45 +15,46 @@ pub(crate) type Native = Vec<OsString>;
 pub(crate) struct Switch {
     /// Its name and its abbreviations, in lower case, without dash.
     pub(crate) names: &'static [&'static str],
-    /// What it becomes.
+    /// Its translation.
     pub(crate) to: To,
 }
 
-/// Words of a value, in lower case, and what they become.
+/// Words of a value, in lower case, and their translations.
 pub(crate) type Words = &'static [(&'static str, &'static str)];
 
-/// What a switch becomes.
+/// The translation of a switch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum To {
     /// An option without value.
     Flag(&'static str),
     /// An option with the next word.
     Text(&'static str),
-    /// An option with the next word, where its decimal comma becomes a point.
+    /// An option with the next word, whose decimal comma becomes a point.
     Number(&'static str),
-    /// An option with or without a value behind `=`.
+    /// An option with or without a value after `=`.
     Maybe(&'static str),
     /// An option with a range of two numbers, or of one number, which is a range without an end.
     Range(&'static str),
-    /// An option with one of these words; a word that becomes nothing stands for the default.
+    /// An option with one of these words; a word with an empty translation means the default.
     Word(&'static str, Words),
-    /// An option with one of these words, if one stands behind the switch; else the switch changes nothing.
+    /// An option with one of these words, if one follows the switch; otherwise the switch changes
+    /// nothing.
     MaybeWord(&'static str, Words),
     /// An option with the number of rows, and one with the number of rows that are left out.
     Top(&'static str, Option<&'static str>),
-    /// Whatever else it is.
+    /// Any other translation.
     Special(fn(&mut Line, &mut Native) -> anyhow::Result<()>),
-    /// It takes so many words and changes nothing, for this reason.
+    /// No change: it takes this number of words, and is ignored for this reason.
     Nothing(usize, &'static str),
-    /// We have nothing like it, for this reason.
+    /// A switch without a counterpart, for this reason.
     Missing(&'static str),
 }
 
-/// What `-nocolor` becomes, which every command has.
+/// The translation of `-nocolor`, which every command has.
 pub(crate) const NO_COLOR: To = To::Flag("--color=never");
 
 impl Switch {
-    /// Adds the arguments that the switch becomes; its values are taken from the line.
+    /// Adds the translated arguments of the switch; its values are taken from the line.
     pub(crate) fn apply(
         &self,
         name: &str,
@@ -64,7 +66,8 @@ impl Switch {
             To::Text(option) => pair(native, option, &line.required(name)?),
             To::Number(option) => pair(native, option, &point(&line.required(name)?)),
             To::Maybe(option) => match line.value() {
-                // Joined with `=`, so that a value that begins with a dash is not taken for an option.
+                // Joined with `=`, so that a value that starts with a dash is not taken for an
+                // option.
                 Some(value) => native.push(format!("{option}={value}").into()),
                 None => native.push(option.into()),
             },
@@ -92,7 +95,7 @@ impl Switch {
     }
 }
 
-/// The switch of that name.
+/// Returns the switch of that name.
 pub(crate) fn find<'t>(tables: &[&'t [Switch]], name: &str) -> Option<&'t Switch> {
     tables
         .iter()
@@ -100,12 +103,12 @@ pub(crate) fn find<'t>(tables: &[&'t [Switch]], name: &str) -> Option<&'t Switch
         .find(|switch| switch.names.contains(&name))
 }
 
-/// Adds an option with its value; a value that begins with a dash stays one.
+/// Adds an option with its value; a value that starts with a dash stays one.
 pub(crate) fn pair(native: &mut Native, option: &str, value: &str) {
     native.push(format!("{option}={value}").into());
 }
 
-/// Adds an option with one of its words; no word means its default, whatever stood in front of it.
+/// Adds an option with one of its words; the empty word means its default and removes earlier ones.
 fn chosen(native: &mut Native, option: &str, word: &str) {
     if word.is_empty() {
         without(native, &[option]);
@@ -114,7 +117,7 @@ fn chosen(native: &mut Native, option: &str, word: &str) {
     }
 }
 
-/// The value of an option among arguments.
+/// Returns the value of an option among arguments.
 pub(crate) fn value_of(native: &Native, option: &str) -> Option<String> {
     let value = |arg: &OsString| {
         let arg = arg.to_string_lossy();
@@ -122,21 +125,21 @@ pub(crate) fn value_of(native: &Native, option: &str) -> Option<String> {
             .filter(|(name, _)| *name == option)
             .map(|(_, value)| value.to_owned())
     };
-    // From behind: where an option is given twice the last one counts.
+    // In reverse: if an option is given twice, the last one counts.
     native.iter().rev().find_map(value)
 }
 
-/// Where an option stands last among arguments.
+/// Returns the position of the last occurrence of an option among arguments.
 pub(crate) fn last_place(native: &Native, option: &str) -> Option<usize> {
     native.iter().rposition(|arg| is(arg, option))
 }
 
-/// Whether an option is among arguments.
+/// Returns `true` if an option is among arguments.
 pub(crate) fn has(native: &Native, option: &str) -> bool {
     native.iter().any(|arg| is(arg, option))
 }
 
-/// Takes options away.
+/// Removes options.
 pub(crate) fn without(native: &mut Native, options: &[&str]) {
     native.retain(|arg| !options.iter().any(|option| is(arg, option)));
 }
@@ -154,7 +157,7 @@ fn word(name: &str, value: &str, words: Words) -> anyhow::Result<&'static str> {
     bail!("-{name} {value}: expected one of {}", all.join(" "))
 }
 
-/// `a-b`, `-b`, which begins at 0, or `a`, which has no end.
+/// Translates `a-b`, `-b`, which starts at 0, or `a`, which has no end.
 pub(crate) fn one_range(text: &str) -> String {
     let (min, max) = match (split_dash(text), text.strip_prefix('-')) {
         (Some((min, max)), _) => (min, max),
@@ -164,7 +167,8 @@ pub(crate) fn one_range(text: &str) -> String {
     format!("{}..{}", point(min), point(max))
 }
 
-/// `-CutMethod a-b`: without the first a characters, b of them; `a` all but the first a, and `-b` the last b.
+/// Translates `-CutMethod a-b`: without the first a characters, b of them; `a` all but the first a,
+/// and `-b` the last b.
 pub(crate) fn cut_method(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let text = line.required("cutmethod")?;
     let cut = match text
@@ -178,14 +182,15 @@ pub(crate) fn cut_method(line: &mut Line, native: &mut Native) -> anyhow::Result
     Ok(())
 }
 
-/// `-CutStack a-b`: without the first a frames, b of them; `a` all but the first a, and `-b` the first b.
+/// Translates `-CutStack a-b`: without the first a frames, b of them; `a` all but the first a, and
+/// `-b` the first b.
 pub(crate) fn cut_stack(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let text = line.required("cutstack")?;
     pair(native, "--cut-stack", &skip_take("cutstack", &text)?);
     Ok(())
 }
 
-/// How many are left out and how many of the rest are taken, as a range of ours.
+/// Parses the numbers of skipped and of taken items into a range of ours.
 fn skip_take(name: &str, text: &str) -> anyhow::Result<String> {
     let number = |part: &str| {
         let parsed = part.parse::<usize>();
@@ -196,7 +201,7 @@ fn skip_take(name: &str, text: &str) -> anyhow::Result<String> {
         })
     };
     Ok(match (split_dash(text), text.strip_prefix('-')) {
-        // With a dash in front of two numbers nothing is left out: `-7-9` takes the first 9.
+        // With a dash before two numbers nothing is skipped: `-7-9` takes the first 9.
         (Some((skip, take)), _) if skip.starts_with('-') => format!("0..{}", number(take)?),
         (Some((skip, take)), _) => {
             let skip = number(skip)?;
@@ -207,7 +212,7 @@ fn skip_take(name: &str, text: &str) -> anyhow::Result<String> {
     })
 }
 
-/// A range whose numbers have this unit where none is written.
+/// Adds a range whose numbers have this default unit.
 pub(crate) fn range_in(
     name: &str,
     option: &str,
@@ -216,7 +221,7 @@ pub(crate) fn range_in(
     native: &mut Native,
 ) -> anyhow::Result<()> {
     let range = range(name, line)?;
-    // Only bare numbers get the unit; one that is written stays.
+    // Only bare numbers get the unit; a written unit stays.
     let with_unit = |number: &str| match number.ends_with(|c: char| c.is_ascii_digit() || c == '.')
     {
         true if !number.is_empty() => format!("{number}{unit}"),
@@ -231,7 +236,7 @@ pub(crate) fn range_in(
     Ok(())
 }
 
-/// `-ZeroTime mode filter`.
+/// Translates `-ZeroTime mode filter`.
 pub(crate) fn zero_time(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     const MODES: Words = &[
         ("none", "none"),
@@ -252,8 +257,8 @@ pub(crate) fn zero_time(line: &mut Line, native: &mut Native) -> anyhow::Result<
     Ok(())
 }
 
-/// `-FirstLastDuration [format [format]]`: the time between, then the first and the last time in these
-/// formats.
+/// Translates `-FirstLastDuration [format [format]]`: the time between, then the first and the last
+/// time in these formats.
 pub(crate) fn first_last(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let formats: Vec<String> = std::iter::from_fn(|| line.value()).take(2).collect();
     let formats = if formats.is_empty() {

@@ -1,6 +1,7 @@
-//! What every answer says about traces that are not whole: a line on the error stream, and a field of JSON.
+//! Notes about incomplete traces in every answer: a line on the error stream, and a field of JSON.
 //!
-//! Whoever opens extracts or traces for an answer adds their gaps here, and prints them once for each answer.
+//! A front end adds the gaps of the extracts or traces that it opens for an answer here, and prints
+//! them once for each answer.
 
 use etwkit_extract::manifest::NativeNames;
 use etwkit_query::numbers::Numbers;
@@ -8,11 +9,11 @@ use serde_json::Value;
 
 use crate::Gaps;
 
-/// Traces that a line names.
+/// Maximum number of traces that a line names.
 // A question to hundreds of extracts would otherwise print a line of many screens.
 const NAMED: usize = 3;
 
-/// The command that shows more about a trace.
+/// Returns the command with more details about a trace.
 fn more(gaps: &Gaps) -> String {
     let trace = gaps.trace();
     let is_extract = [".etwx", ".etwx.zip"]
@@ -30,12 +31,12 @@ fn more(gaps: &Gaps) -> String {
 #[derive(Debug, Clone, Default)]
 pub struct AllGaps {
     all: Vec<Gaps>,
-    /// How many of them were handed on as JSON.
+    /// Number of gaps already handed on as JSON.
     in_json: usize,
 }
 
 impl AllGaps {
-    /// Adds the gaps of a trace; what was known about it before is replaced.
+    /// Adds the gaps of a trace; replaces earlier ones of the same trace.
     pub fn add(&mut self, gaps: Gaps) {
         match self
             .all
@@ -53,7 +54,7 @@ impl AllGaps {
         *self = Self::default();
     }
 
-    /// The gaps that machine output has not reported yet.
+    /// Returns the gaps that JSON output has not reported yet.
     pub fn new_json(&mut self) -> Vec<Value> {
         let new = self
             .all
@@ -66,7 +67,7 @@ impl AllGaps {
         new
     }
 
-    /// The lines for the error stream: at most one on what is lost, and one on names.
+    /// Returns the lines for the error stream: at most one on lost events, and one on names.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let lost: Vec<&Gaps> = self
@@ -126,7 +127,7 @@ fn unnamed_line(unnamed: &[&Gaps]) -> Option<String> {
     ))
 }
 
-/// The first ones, and how many more there are.
+/// Lists the first gaps, and the number of the others.
 fn listed(all: &[&Gaps], text: impl Fn(&Gaps) -> String) -> String {
     let mut named: Vec<String> = all.iter().take(NAMED).map(|gaps| text(gaps)).collect();
     if let more @ 1.. = all.len().saturating_sub(NAMED) {

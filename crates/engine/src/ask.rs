@@ -1,4 +1,4 @@
-//! Asks extracts, several at a time and many together; answers come in their order.
+//! Queries extracts, several at a time and many together; answers come in their order.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,31 +11,31 @@ use crate::in_order::in_order;
 use crate::open::use_tags;
 use crate::{Asking, Engine, Error, Gaps, Result, gaps};
 
-/// Extracts that one worker asks together, at most.
-// An answer for all of a group is in memory before the first of it is taken, and planning, which takes ten
-// times as long as reading small tables, is paid once for each group.
+/// Maximum number of extracts that one worker queries together.
+// An answer for all of a group is in memory before the first of it is taken, and planning, which
+// takes ten times as long as reading small tables, is paid once for each group.
 const MOST_TOGETHER: usize = 64;
-/// Bytes of extracts that are asked together. Reading larger ones takes so long that a plan of their own does
-/// not matter.
+/// Maximum size in bytes of extracts that are queried together. Reading larger ones takes so long
+/// that separate planning does not matter.
 const BYTES_TOGETHER: u64 = 64 << 20;
 
-/// What became of the question to an extract.
+/// The outcome of a question to an extract.
 #[derive(Debug)]
 pub struct Asked<A> {
     /// The trace or extract, as it was named.
     pub name: String,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// Hash of its trace, as far as it was opened for this.
+    /// Hash of its trace, if it was opened for this.
     pub hash: Option<String>,
     /// Gaps of its trace.
     pub gaps: Vec<Gaps>,
-    /// Its trace, and the answer; an error if it cannot be asked.
+    /// Its trace, and the answer; an error if it cannot be queried.
     pub answer: Result<(TraceInfo, dump::Result<A>)>,
 }
 
 impl<A> Asked<A> {
-    /// One that cannot be opened.
+    /// Creates the outcome for an extract that cannot be opened.
     fn failed(name: String, notes: Vec<String>, error: Error) -> Self {
         let answer = Err(error.of(&name));
         Self {
@@ -47,7 +47,7 @@ impl<A> Asked<A> {
         }
     }
 
-    /// The answer to names, which is of no trace.
+    /// Creates the outcome of a question about names, which belongs to no trace.
     pub(crate) fn of_names(answer: A) -> Self {
         let answer = Ok((TraceInfo::default(), Ok(answer)));
         Self {
@@ -60,23 +60,24 @@ impl<A> Asked<A> {
     }
 }
 
-/// How answers call their extracts.
+/// Naming of extracts in answers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Naming {
-    /// They are called by their whole paths.
+    /// True to name extracts by their whole paths.
     pub with_path: bool,
-    /// They are called by what was asked, not by what it became in the cache, and name the version of the
-    /// main module.
+    /// True to name an extract as it was given, instead of by its file in the cache, and to add the
+    /// version of the main module.
     pub as_asked: bool,
 }
 
 impl Engine {
-    /// Asks all extracts. Answers are taken in the order of the extracts, each as soon as those in front of
-    /// it are there; the first one is asked alone, so that its rows are there at once.
+    /// Queries all extracts. Answers are taken in the order of the extracts, each as soon as the
+    /// earlier ones are there. The first extract is queried alone, so that its rows are there at
+    /// once.
     ///
     /// # Errors
-    /// The first error of `take`: nothing more is asked then. What is wrong with an extract is handed to
-    /// `take`.
+    /// The first error of `take`: no further extract is queried. An error of an extract is passed
+    /// to `take`.
     pub fn ask_each<A: Send, E>(
         &self,
         asking: &Asking,
@@ -108,34 +109,36 @@ impl Engine {
     }
 }
 
-/// Groups that grow from a single extract on, and stay so small that all workers have several.
+/// Returns groups that grow from a single extract on, and stay so small that all workers have
+/// several.
 fn groups(paths: &[PathBuf], workers: usize) -> Vec<&[PathBuf]> {
-    // Two groups at least for each worker, so that one with a slow group does not leave the others without
-    // work.
+    // Two groups at least for each worker, so that one with a slow group does not leave the others
+    // without work.
     let most = (paths.len() / (workers * 2)).clamp(1, MOST_TOGETHER);
     let (mut groups, mut rest, mut size) = (Vec::new(), paths, 1);
     while !rest.is_empty() {
         let (group, behind) = rest.split_at(size.min(rest.len()));
         groups.push(group);
+        // Doubled, so that the first rows come early and most extracts still share their planning.
         (rest, size) = (behind, (size * 2).min(most));
     }
     groups
 }
 
-/// How a group of extracts is asked.
+/// A group of extracts and the question to them.
 struct Group<'g, Q> {
     engine: &'g Engine,
     asking: &'g Asking,
     naming: Naming,
-    /// There are other extracts, in this group or another one.
+    /// True if there are other extracts, in this group or another one.
     of_several: bool,
-    /// How many are asked at a time.
+    /// Number of sessions that run at the same time.
     sessions: usize,
     known: &'g Arc<KnownQuestions>,
     question: &'g Q,
 }
 
-/// Opened extracts that are asked together.
+/// Opened extracts that are queried together.
 #[derive(Default)]
 struct Together {
     sources: Vec<Source>,
@@ -143,14 +146,14 @@ struct Together {
     of: Vec<Opened>,
 }
 
-/// What is known of an extract that was opened.
+/// Facts about an opened extract.
 struct Opened {
     name: String,
     notes: Vec<String>,
     hash: Option<String>,
 }
 
-/// What is missing in the answers of a session since its extract does without tables that were named.
+/// Returns a note about the tables that a question named and that its extract was made without.
 pub(crate) fn left_out(session: &Session, name: &str) -> Option<String> {
     let tables: Vec<String> = session.asked_left_out().into_iter().collect();
     let tables = Some(tables.join(", ")).filter(|tables| !tables.is_empty())?;
@@ -168,8 +171,8 @@ impl<Q> Group<'_, Q> {
         let mut together = Together::default();
         for path in paths {
             let (name, mut notes) = (path.display().to_string(), Vec::new());
-            // Each extract still gets an answer of its own: whoever takes them counts on one for each that
-            // was named.
+            // Each extract still gets an answer of its own: the caller expects one for each named
+            // extract.
             if self.asking.cancel.is_asked() {
                 asked.extend(self.ask_together(&mut together));
                 asked.push(Asked::failed(
@@ -178,7 +181,7 @@ impl<Q> Group<'_, Q> {
                     etwkit_query::Error::Cancelled.into(),
                 ));
             } else if self.engine.pool().keeps(path) {
-                // One that stays open is asked by itself.
+                // An extract that stays open is queried by itself.
                 asked.extend(self.ask_together(&mut together));
                 let only = std::slice::from_ref(path);
                 asked.push(
@@ -200,8 +203,8 @@ impl<Q> Group<'_, Q> {
             } else {
                 match self.engine.source(self.asking, path, &mut notes) {
                     Ok((source, hash)) => {
-                        // The limit holds for the group with the new extract, so one that is larger than that
-                        // is asked alone.
+                        // The limit applies to the group with the new extract, so a larger extract
+                        // is queried alone.
                         if together.bytes.saturating_add(source.size_bytes()) > BYTES_TOGETHER {
                             asked.extend(self.ask_together(&mut together));
                         }
@@ -210,8 +213,8 @@ impl<Q> Group<'_, Q> {
                         together.of.push(Opened { name, notes, hash });
                     }
                     Err(error) => {
-                        // What was collected so far is asked first: answers come in the order of the
-                        // extracts, also when one of them cannot be opened.
+                        // The collected extracts are queried first: answers come in the order of
+                        // the extracts, also when one of them cannot be opened.
                         asked.extend(self.ask_together(&mut together));
                         asked.push(Asked::failed(name, notes, error));
                     }
@@ -222,7 +225,7 @@ impl<Q> Group<'_, Q> {
         asked
     }
 
-    /// Asks the extracts that were collected, and starts a new collection.
+    /// Queries the extracts that were collected, and starts a new collection.
     fn ask_together<A>(&self, together: &mut Together) -> Vec<Asked<A>>
     where
         Q: Fn(&Session) -> dump::Result<A>,
@@ -253,8 +256,8 @@ impl<Q> Group<'_, Q> {
         let answer = self
             .info(session, &name)
             .map_err(|error| Error::from(error).of(&name));
-        // The heading of an answer is no part of the question: tables that only the heading needed are not
-        // reported as missing in the answer.
+        // The heading of an answer is not part of the question: tables that only the heading needed
+        // are not reported as missing in the answer.
         session.asked_left_out();
         let answer = answer.map(|info| {
             (
@@ -262,6 +265,7 @@ impl<Q> Group<'_, Q> {
                 (self.question)(session).map_err(|error| error.of(session)),
             )
         });
+        // A question that failed shows no methods, so missing names do not matter to it.
         let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));
         notes.extend(left_out(session, &name));
         let gaps = gaps::of_session(session, Some(&name), shows_methods);
@@ -274,7 +278,7 @@ impl<Q> Group<'_, Q> {
         }
     }
 
-    /// The trace of an extract, called as is wanted.
+    /// Returns the trace of an extract, with the requested name.
     fn info(&self, session: &Session, name: &str) -> dump::Result<TraceInfo> {
         let mut info = TraceInfo::ask(session)?;
         info.of_several = self.of_several;

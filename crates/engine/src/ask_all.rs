@@ -1,4 +1,4 @@
-//! Asks all extracts together a question that has one answer.
+//! Runs a question with one answer on all extracts together.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,14 @@ use etwkit_query::dump::{self, trace::TraceInfo};
 use crate::ask::left_out;
 use crate::{Asked, Asking, Engine, Error, Result, gaps};
 
-/// Extracts that one question can be asked of together.
-// Each keeps a file open for every table that was asked, and systems limit the files of a process.
+/// Maximum number of extracts of one question about all of them.
+// Each keeps a file open for every queried table, and systems limit the files of a process.
 const MOST: usize = 4096;
 
 impl Engine {
-    /// Asks one question of all extracts together ([`Question::OF_ALL`]), with a session over them in the
-    /// order in which they are named. The answer is called by the first one and how many others there are,
-    /// and its times are those of the first one.
+    /// Runs one question on all extracts together ([`Question::OF_ALL`]), with a session over them
+    /// in the order in which they are named. The answer is named after the first extract and the
+    /// number of others, and its times count from the start of the first one.
     ///
     /// [`Question::OF_ALL`]: etwkit_query::question::Question::OF_ALL
     pub fn ask_all<A>(
@@ -39,8 +39,8 @@ impl Engine {
             }
         };
         let info = info(&session, &name);
-        // The heading of an answer is no part of the question: tables that only the heading needed are not
-        // reported as missing in the answer.
+        // The heading of an answer is not part of the question: tables that only the heading needed
+        // are not reported as missing in the answer.
         session.asked_left_out();
         let answer =
             info.map(|info| (info, question(&session).map_err(|error| error.of(&session))));
@@ -66,7 +66,7 @@ fn check(extracts: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// The trace of the first extract, under the name of all: the heading of the answer shows it.
+/// Returns the trace of the first extract, with the name of all, for the heading of the answer.
 fn info(session: &Session, name: &str) -> Result<TraceInfo> {
     let info = session
         .each()
@@ -78,7 +78,7 @@ fn info(session: &Session, name: &str) -> Result<TraceInfo> {
     })
 }
 
-/// The name of all extracts together.
+/// Returns the name of all extracts together.
 fn name(extracts: &[PathBuf]) -> String {
     let name = |path: &Path| {
         path.file_name()

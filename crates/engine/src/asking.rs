@@ -1,4 +1,4 @@
-//! What belongs to one question.
+//! The settings of one question.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -11,21 +11,21 @@ use etwkit_query::rename::RenameRules;
 use etwkit_trace::import;
 use etwkit_trace::tags::TagSet;
 
-/// What belongs to one question, and travels with it. Copies have the same switch and report to the same
-/// listener.
+/// The settings of one question, which travel with it. Copies have the same switch and report to
+/// the same listener.
 #[derive(Debug, Clone)]
 pub struct Asking {
-    /// What processes are called; without rules they have the names of their executables.
+    /// Rules for the names of processes; the default is the names of the executables.
     pub process_names: Option<Arc<RenameRules>>,
-    /// What describes the events of traces that have to be extracted first.
+    /// Descriptions of the events of traces that have to be extracted first.
     pub described: Described,
-    /// Sets of stack tags that the function `stack_tag` knows; without any it knows the built-in one.
+    /// Sets of stack tags that the function `stack_tag` knows; the default is the built-in one.
     pub tags: Arc<[TagSet]>,
-    /// Memory and threads for the question; without it as [`Resources::default`] has them.
+    /// Memory and threads for the question; the default is [`Resources::default`].
     pub resources: Resources,
-    /// Gives the question up, and no other one.
+    /// Gives up this question, and no other one.
     pub cancel: Cancel,
-    /// Hears how far the question is.
+    /// Receives the progress of the question.
     pub progress: Arc<dyn Progress>,
 }
 
@@ -42,31 +42,33 @@ impl Default for Asking {
     }
 }
 
-/// What a question may take of the machine, where that differs from the defaults.
+/// Limits of memory and threads of a question, if they differ from the defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resources {
-    /// Bytes for sorting, grouping and joining, see [`Options::memory_bytes`](etwkit_query::Options).
+    /// Bytes for sorting, grouping and joining, see
+    /// [`Options::memory_bytes`](etwkit_query::Options).
     pub memory_bytes: Option<usize>,
     /// Threads that compute, see [`Options::partitions`](etwkit_query::Options).
     pub threads: Option<usize>,
 }
 
-/// Hears of the steps of an extraction, and whether it goes on.
+/// Receives the steps of an extraction, and returns whether it continues.
 pub type Extracting = Box<dyn FnMut(import::Progress) -> ControlFlow<()>>;
 
-/// Hears how far a question is.
+/// Receives the progress of a question.
 pub trait Progress: fmt::Debug + Send + Sync {
-    /// So many of all extracts have been asked: their answers are taken next, on the same thread.
+    /// Called when `done` of `of` extracts have been queried: their answers are taken next, on the
+    /// same thread.
     fn asked(&self, _done: usize, _of: usize) {}
 
-    /// A trace is turned into an extract before it can be asked. What is returned hears of the steps, and is
-    /// dropped when that is done.
+    /// Called before a trace is extracted. The returned listener gets the steps, and is dropped at
+    /// the end.
     fn extracting(&self, _trace: &Path) -> Extracting {
         Box::new(|_| ControlFlow::Continue(()))
     }
 }
 
-/// Nobody listens.
+/// A listener that ignores everything.
 #[derive(Debug)]
 struct Silent;
 

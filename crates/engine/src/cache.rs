@@ -1,11 +1,11 @@
-//! Extracts of traces that were asked without being extracted first.
+//! Extracts of traces that were queried without being extracted first.
 //!
-//! They lie in the cache folder of the [`Settings`](crate::Settings), one for each state of a trace file.
-//! Together they take at most 20 GB: those that were asked longest ago go first.
+//! They are in the cache folder of the [`Settings`](crate::Settings), one for each state of a trace
+//! file. Together they take at most 20 GB: the least recently used ones are deleted first.
 //!
-//! The key is the hash of the trace (size, first and last MiB), and which file it is and when that was last
-//! changed: a trace that is asked while it is being copied may have its size and both ends already, and must
-//! not be answered from the half copy ever after.
+//! The key is the hash of the trace (size, first and last MiB), its file identity, and the time of
+//! its last change. A trace that is queried while it is being copied may already have its size and
+//! both ends, and later questions must not be answered from the incomplete copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,23 +25,24 @@ use crate::{Asking, Engine, Error, Result, symbols};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Bytes that extracts of the cache take together.
+/// Maximum size in bytes of all extracts of the cache together.
 const MAX_BYTES: u64 = 20_000_000_000;
 
-/// How often a question that waits for the extract that another one makes checks whether it was given up.
+/// Interval at which a question that waits for another one's extract checks whether it was given
+/// up.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// An extract of the cache.
 #[derive(Debug)]
 pub(crate) struct Cached {
     pub(crate) path: PathBuf,
-    /// Whether it was made just now.
+    /// True if it was made just now.
     pub(crate) is_new: bool,
     /// Notes on it for the reader of the answer.
     pub(crate) notes: Vec<String>,
 }
 
-/// What is being made at the moment, so that several questions at once to one trace extract it once.
+/// Extracts that are being made, so that several questions at once to one trace extract it once.
 #[derive(Debug, Default)]
 pub(crate) struct InTheMaking {
     targets: Mutex<BTreeSet<PathBuf>>,
@@ -49,14 +50,15 @@ pub(crate) struct InTheMaking {
 }
 
 impl InTheMaking {
-    /// Waits until no other question makes the target, and reserves it for the caller as long as the returned
-    /// value lives.
+    /// Waits until no other question makes the target, and reserves it for the caller as long as
+    /// the returned value lives.
     fn begin<'m>(&'m self, target: &'m Path, cancel: &Cancel) -> Result<Making<'m>> {
         let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
         while targets.contains(target) {
             if cancel.is_asked() {
                 return Err(etwkit_query::Error::Cancelled.into());
             }
+            // With a timeout, since giving a question up does not wake this thread.
             let waited = self
                 .done
                 .wait_timeout(targets, LOOK)
@@ -95,7 +97,7 @@ struct Wanted<'w> {
 }
 
 impl Engine {
-    /// The extract of a trace: the one in the cache, else a new one.
+    /// Returns the extract of a trace: the one in the cache, or else a new one.
     pub(crate) fn cached_extract(
         &self,
         asking: &Asking,
@@ -128,7 +130,8 @@ impl Engine {
         })
     }
 
-    /// The extract that an extract of ETWAnalyzer becomes: the one in the cache, else a new one.
+    /// Returns the extract made of an extract of ETWAnalyzer: the one in the cache, or else a new
+    /// one.
     pub(crate) fn cached_import(
         &self,
         asking: &Asking,
@@ -181,8 +184,8 @@ impl Engine {
             ));
         }
         make(&path)?;
-        // The name of the extract has the state from before, so that later questions do not find what was
-        // read of a file that was still being written.
+        // The name of the extract has the state from before, so that later questions do not find an
+        // extract of a file that was still being written.
         if self::state(source) != state {
             notes.push(format!(
                 "{} was changed while it was read: the answer may be of a part of it; ask again when nothing \
@@ -190,6 +193,8 @@ impl Engine {
                 source.display()
             ));
         }
+        // The new extract stays even if it exceeds the limit alone: its question is not answered
+        // yet.
         make_room(folder, &path, MAX_BYTES);
         drop(making);
         Ok(Cached {
@@ -199,7 +204,7 @@ impl Engine {
         })
     }
 
-    /// The derived tables of an extract that nothing can be added to.
+    /// Returns the derived tables of an extract that nothing can be added to.
     pub(crate) fn cached_derived(&self, asking: &Asking, extract: &Extract) -> Result<PathBuf> {
         let folder = self.settings().cache()?;
         fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
@@ -225,12 +230,13 @@ impl Engine {
     }
 }
 
-/// Removes what lies in the cache under the name of an extract and is none that can be asked. Returns what is
-/// wrong with it, if that is worth a word: an extract of an older version, which writing replaces, is not.
+/// Removes an unusable entry with the name of an extract from the cache. Returns the problem if it
+/// is worth reporting. An extract of an older version, which writing replaces, is not.
 fn remove_unusable(path: &Path) -> Result<Option<String>> {
     let Err(problem) = Extract::open(path) else {
         return Ok(None);
     };
+    // A link is removed itself, and its target stays.
     let Ok(found) = path.symlink_metadata() else {
         return Ok(None);
     };
@@ -246,7 +252,7 @@ fn remove_unusable(path: &Path) -> Result<Option<String>> {
     Ok(Some(problem.to_string()))
 }
 
-/// Which file a trace is, and when it was last changed.
+/// Returns the identity of a trace's file and the time of its last change.
 fn state(source: &Path) -> Vec<u8> {
     let Ok(file) = fs::metadata(source) else {
         return Vec::new();
@@ -262,7 +268,8 @@ fn state(source: &Path) -> Vec<u8> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        // The time of change cannot be set back, which copying programs do with that of modification.
+        // The time of change cannot be set back, while copying programs set back the time of
+        // modification.
         let numbers = [
             file.dev(),
             file.ino(),
@@ -278,12 +285,13 @@ fn state(source: &Path) -> Vec<u8> {
     state
 }
 
-/// 16 hexadecimal digits of the content and the state of a trace.
+/// Returns 16 hexadecimal digits of the content and the state of a trace.
 fn key(hash: &str, state: &[u8]) -> String {
     etwkit_extract::digest(&[hash.as_bytes(), state])
 }
 
-/// `slow-0123456789abcdef-0.1.0.etwx` for `slow.etl`: another version of the program does not answer from it.
+/// Returns `slow-0123456789abcdef-0.1.0.etwx` for `slow.etl`: another version of the program does
+/// not use it.
 fn name(trace: &Path, key: &str) -> String {
     let target = default_target(trace);
     let stem = target
@@ -294,8 +302,8 @@ fn name(trace: &Path, key: &str) -> String {
     format!("{stem}-{key}-{VERSION}.etwx")
 }
 
-/// Records that an extract was asked now, in the time of its manifest. Where that cannot be written, the
-/// extract only has to make room earlier.
+/// Records the use of an extract, in the time of its manifest. If that cannot be written, the
+/// extract is only deleted earlier.
 fn touch(extract: &Path) {
     if let Ok(file) = fs::File::options()
         .append(true)
@@ -305,8 +313,8 @@ fn touch(extract: &Path) {
     }
 }
 
-/// Deletes the extracts that were asked longest ago, as long as all take too much. Other programs may do the
-/// same meanwhile.
+/// Deletes the least recently used extracts until the total size is below the limit. Other programs
+/// may do the same at the same time.
 fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
     let mut extracts: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -319,8 +327,8 @@ fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
             extracts.push((asked, size(&path), path));
         }
     }
-    // By time, and extracts of the same time by size and path, so that it does not depend on the order of the
-    // folder which of them goes.
+    // By time, and extracts of the same time by size and path, so that the choice does not depend
+    // on the order of the folder.
     extracts.sort();
     let mut total: u64 = extracts.iter().map(|(_, bytes, _)| bytes).sum();
     for (_, bytes, path) in extracts.iter().filter(|(.., path)| path != keep) {
@@ -333,8 +341,8 @@ fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
     }
 }
 
-/// Whether a folder has the name of an extract of the cache, of whatever version. Others that lie there are
-/// not ours to delete.
+/// Returns `true` if a folder has the name of an extract of the cache, of any version. Other
+/// folders in it do not belong to the cache and are never deleted.
 pub(crate) fn is_of_cache(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let Some(name) = name.strip_suffix(".etwx") else {
@@ -374,7 +382,7 @@ mod tests {
             (50, "kept"),
             (60, ""),
         ] {
-            // What has another name was not made by the cache.
+            // The cache does not create any other names.
             let extract = folder.path().join(if own.is_empty() {
                 "foreign.etwx".to_owned()
             } else {

@@ -1,4 +1,4 @@
-//! What all questions of a program share.
+//! State that all questions of a program share.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use etwkit_query::Options;
 use crate::cache::InTheMaking;
 use crate::{Asking, SessionPool, Settings};
 
-/// Opens and asks traces and extracts. Copies are the same engine; any number of threads may ask at once.
+/// Opens and queries traces and extracts. Copies are the same engine; any number of threads may use
+/// it at once.
 #[derive(Debug, Clone)]
 pub struct Engine(Arc<Shared>);
 
@@ -18,7 +19,7 @@ struct Shared {
     making: InTheMaking,
 }
 
-/// One with the settings of the environment.
+/// Creates an engine with the settings of the environment.
 impl Default for Engine {
     fn default() -> Self {
         Self::new(Settings::from_environment())
@@ -26,7 +27,8 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// An engine that keeps what it makes in these places. Nothing is created before it is needed.
+    /// Creates an engine that stores its files in these places. Nothing is created before it is
+    /// needed.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let (pool, making) = (SessionPool::default(), InTheMaking::default());
@@ -37,25 +39,25 @@ impl Engine {
         }))
     }
 
-    /// Where it keeps what it makes.
+    /// Returns the places of its files.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.0.settings
     }
 
-    /// Extracts that stay open between questions; none do unless they are wanted.
+    /// Returns the extracts that stay open between questions; by default none do.
     #[must_use]
     pub fn pool(&self) -> &SessionPool {
         &self.0.pool
     }
 
-    /// What is being made in the cache at the moment.
+    /// Returns the extracts that are being made in the cache.
     pub(crate) fn making(&self) -> &InTheMaking {
         &self.0.making
     }
 
-    /// Options of one of so many sessions that are asked at a time: each has its share of processors and
-    /// memory.
+    /// Returns the options of one of `sessions` sessions that run at the same time: each has its
+    /// share of processors and memory.
     pub(crate) fn options(&self, asking: &Asking, sessions: usize) -> Options {
         let usual = Options::default();
         let all = Options {

@@ -1,4 +1,4 @@
-//! Why a trace or extract could not be opened or asked.
+//! Errors of opening and querying traces and extracts.
 
 use std::io;
 use std::path::Path;
@@ -12,46 +12,46 @@ use etwkit_trace::tags::TagFileError;
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a trace or extract could not be opened or asked. Texts of files stand in messages as they are, to be
-/// escaped for a terminal.
+/// An error of opening or querying a trace or extract. Texts of files appear in messages unchanged
+/// and have to be escaped for a terminal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Something is wrong with one of several things.
+    /// An error of one of several things.
     #[error("{name}")]
     Of {
-        /// What it is of: a trace, an extract, a file.
+        /// Its subject: a trace, an extract, a file.
         name: String,
-        /// What is wrong.
+        /// The error.
         source: Box<Self>,
     },
-    /// The system refuses something.
+    /// The system refuses an operation.
     #[error("{doing}")]
     System {
-        /// What cannot be done.
+        /// The refused operation.
         doing: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A word of a command line, or a line of a list, names nothing that could be asked.
+    /// An argument of a command line, or a line of a list, names nothing that can be queried.
     #[error("{message}")]
     Named {
-        /// What is wrong with it.
+        /// The error message.
         message: String,
-        /// What the user can do about it.
+        /// Advice for the user.
         hint: &'static str,
-        /// What the system says.
+        /// The error of the system.
         source: Option<io::Error>,
     },
-    /// There is no folder for what can be made again.
+    /// There is no cache folder.
     #[error(
         "there is no folder for extracts of the cache: set {variable}, or extract the trace first"
     )]
     NoCache {
-        /// The variable of the environment that names one.
+        /// The environment variable that names one.
         variable: &'static str,
     },
-    /// An extract is named twice: whatever is summed up would count twice.
+    /// An extract is named twice: all sums would count it twice.
     #[error("named twice: {path}")]
     Twice {
         /// The extract.
@@ -90,22 +90,22 @@ pub enum Error {
     /// A question is not answered.
     #[error(transparent)]
     Question(#[from] etwkit_query::dump::Error),
-    /// A file that a question names is of no use.
+    /// A file that a question names is unusable.
     #[error(transparent)]
     Files(#[from] FilesError),
-    /// A file of rules is of no use.
+    /// A file of rules is invalid.
     #[error(transparent)]
     Rules(#[from] xml::FileError),
-    /// A file of stack tags is of no use.
+    /// A file of stack tags is invalid.
     #[error(transparent)]
     Tags(#[from] TagFileError),
-    /// A file that describes events is of no use.
+    /// A file that describes events is invalid.
     #[error(transparent)]
     Description(#[from] DescribeError),
 }
 
 impl Error {
-    /// This error, with the name of what it is about.
+    /// Returns this error with the name of its subject.
     #[must_use]
     pub fn of(self, name: impl Into<String>) -> Self {
         Self::Of {
@@ -114,13 +114,13 @@ impl Error {
         }
     }
 
-    /// An error of the system at a path: `cannot read slow.etl`.
+    /// Creates an error of the system at a path: `cannot read slow.etl`.
     pub(crate) fn system(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let doing = format!("cannot {doing} {}", path.display());
         move |source| Self::System { doing, source }
     }
 
-    /// What the user can do about it, where that is known.
+    /// Returns advice for the user, if there is some.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
@@ -142,7 +142,7 @@ impl Error {
         }
     }
 
-    /// Whether the question was given up by its own switch.
+    /// Returns `true` if the question was given up by its own switch.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         use etwkit_query::{Error as Query, dump};

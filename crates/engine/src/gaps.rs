@@ -1,6 +1,6 @@
-//! What a trace lacks: events that were lost, buffers that are missing or damaged, addresses without names.
+//! Gaps of a trace: lost events, missing or damaged buffers, addresses without names.
 //!
-//! Whoever opens extracts or traces gets their gaps with them, so that no answer is given without them.
+//! Opening an extract or a trace also returns its gaps, so that no answer is given without them.
 
 use std::path::PathBuf;
 
@@ -11,19 +11,19 @@ use etwkit_trace::health::INCOMPLETE;
 use etwkit_trace::table::Diagnostic;
 use serde_json::{Map, Value, json};
 
-/// What a trace lacks.
+/// The gaps of a trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gaps {
     /// The trace or extract, as it was named.
     trace: String,
-    /// What was lost, missing or damaged: kind, how often, in words.
+    /// Lost, missing or damaged parts: kind, number, description.
     lost: Vec<(String, i64, String)>,
-    /// Native addresses without a name, where the answer shows methods.
+    /// Native addresses without a name, if the answer shows methods.
     unnamed: Option<NativeNames>,
 }
 
 impl Gaps {
-    /// The gaps of an extract, by the name that it was asked under.
+    /// Returns the gaps of an extract, by the name that was given.
     #[must_use]
     pub fn of_extract(trace: &str, manifest: &Manifest) -> Self {
         let rows = manifest
@@ -33,7 +33,7 @@ impl Gaps {
         Self::new(trace, rows)
     }
 
-    /// The gaps of a trace that is read as it is.
+    /// Returns the gaps of a trace that is read without an extract.
     #[must_use]
     pub fn of_trace(trace: &str, health: &[Diagnostic]) -> Self {
         Self::new(
@@ -45,7 +45,7 @@ impl Gaps {
     }
 
     fn new<'d>(trace: &str, rows: impl Iterator<Item = (&'d str, i64, &'d str)>) -> Self {
-        // Some diagnostics are only worth knowing; those in the list make answers incomplete.
+        // Some diagnostics are only informative; the ones in the list make answers incomplete.
         let lost = rows.filter_map(|(kind, count, message)| {
             let (_, what) = INCOMPLETE.iter().find(|(known, _)| *known == kind)?;
             let words = if what.is_empty() {
@@ -62,7 +62,7 @@ impl Gaps {
         }
     }
 
-    /// Adds the names that are missing, for an answer that shows methods.
+    /// Adds the missing names, for an answer that shows methods.
     #[must_use]
     pub fn with_names(mut self, manifest: &Manifest) -> Self {
         self.unnamed = manifest
@@ -71,7 +71,7 @@ impl Gaps {
         self
     }
 
-    /// These gaps, of the trace by another name.
+    /// Returns these gaps with another name of the trace.
     #[must_use]
     pub fn called(self, trace: &str) -> Self {
         Self {
@@ -80,43 +80,43 @@ impl Gaps {
         }
     }
 
-    /// Whether there is nothing to say.
+    /// Returns `true` if there are no gaps.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lost.is_empty() && self.unnamed.is_none()
     }
 
-    /// Whether events or buffers are missing or damaged.
+    /// Returns `true` if events or buffers are missing or damaged.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// The trace or extract, as it was named.
+    /// Returns the trace or extract, as it was named.
     #[must_use]
     pub fn trace(&self) -> &str {
         &self.trace
     }
 
-    /// Native addresses without a name, where the answer shows methods and some have none.
+    /// Returns native addresses without a name, if the answer shows methods and some have none.
     #[must_use]
     pub fn unnamed(&self) -> Option<NativeNames> {
         self.unnamed
     }
 
-    /// Takes what another answer to the same trace found out about it.
+    /// Updates the gaps with the gaps from another answer to the same trace.
     pub fn update(&mut self, newer: Self) {
-        // An answer that shows no methods does not look at names: what an earlier one found out about them
+        // An answer that shows no methods does not look at names: the result of an earlier one
         // stays.
         let unnamed = newer.unnamed.or(self.unnamed);
         *self = Self { unnamed, ..newer };
     }
 
-    /// What is missing or damaged, in words: `2 events lost while recording, events reach to 1 s`.
+    /// Describes missing or damaged parts: `2 events lost while recording, events reach to 1 s`.
     #[must_use]
     pub fn words(&self) -> String {
         let is_cut = self.lost.iter().any(|(kind, ..)| kind == "cut_short");
-        // Where a trace is cut short, that its last buffer is not whole goes without saying.
+        // If a trace is cut short, its incomplete last buffer is implied.
         let shown = self
             .lost
             .iter()
@@ -127,7 +127,7 @@ impl Gaps {
             .join(", ")
     }
 
-    /// For machines: what is missing by kind, and in words.
+    /// Returns JSON with the missing parts by kind, and a description.
     #[must_use]
     pub fn json(&self) -> Value {
         let mut object: Map<String, Value> = self
@@ -149,7 +149,7 @@ impl Gaps {
     }
 }
 
-/// `1 event lost`, `2 events lost`: the first word is what is counted.
+/// Formats `1 event lost`, `2 events lost`: the first word is the counted noun.
 fn counted(count: i64, what: &str) -> String {
     let what = match what.split_once(' ') {
         Some((noun, rest)) if count == 1 => format!("{} {rest}", noun.trim_end_matches('s')),
@@ -161,14 +161,14 @@ fn counted(count: i64, what: &str) -> String {
     )
 }
 
-/// The gaps of the extracts of a session that was opened at these paths.
+/// Returns the gaps of the extracts of a session that was opened at these paths.
 #[must_use]
 pub fn of_paths(paths: &[PathBuf], session: &Session) -> Vec<Gaps> {
     of_named(paths, session, false)
 }
 
-/// The gaps of the extracts of a session that was opened at these paths. `shows_methods`: the answer names
-/// methods.
+/// Returns the gaps of the extracts of a session that was opened at these paths. `shows_methods`:
+/// the answer names methods.
 pub(crate) fn of_named(paths: &[PathBuf], session: &Session, shows_methods: bool) -> Vec<Gaps> {
     let gaps = paths
         .iter()
@@ -184,7 +184,7 @@ pub(crate) fn of_named(paths: &[PathBuf], session: &Session, shows_methods: bool
     gaps.filter(|gaps| !gaps.is_empty()).collect()
 }
 
-/// The gaps of the extracts of a session. `shows_methods`: the answer names methods.
+/// Returns the gaps of the extracts of a session. `shows_methods`: the answer names methods.
 pub(crate) fn of_session(session: &Session, trace: Option<&str>, shows_methods: bool) -> Vec<Gaps> {
     let extracts = session.manifests().map(|(path, manifest)| {
         let gaps = Gaps::of_extract(trace.unwrap_or(path), manifest);

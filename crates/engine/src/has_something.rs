@@ -1,9 +1,9 @@
-//! Whether a trace has something for a question, without asking it.
+//! Checks, without a query, whether a trace has data for a question.
 
 use etwkit_query::Session;
 use etwkit_query::question::{AnyQuestion, AnyRequest};
 
-/// Tables that say what things are called. That they have rows does not mean that a question has an answer.
+/// Tables of names. Rows in them do not mean that a question has an answer.
 const NAMES: [&str; 13] = [
     "process",
     "process_recorded",
@@ -20,8 +20,8 @@ const NAMES: [&str; 13] = [
     "diagnostic",
 ];
 
-/// The tables that a statement reads and that hold more than names of things; `None` where this is not known
-/// before it is asked.
+/// Returns the tables that a statement reads and that hold more than names; `None` if they are
+/// known only after the query.
 #[must_use]
 pub fn data_tables(session: &Session, sql: &str) -> Option<Vec<String>> {
     let mut tables = session.tables_named(sql).ok()?;
@@ -29,11 +29,11 @@ pub fn data_tables(session: &Session, sql: &str) -> Option<Vec<String>> {
     Some(tables)
 }
 
-/// Whether a request can have an answer: whether one of the tables that it reads has rows. Where that is not
-/// known before it is asked, it can.
+/// Returns `true` if a request can have an answer: if one of the tables that it reads has rows, or
+/// if its tables are known only after the query.
 #[must_use]
 pub fn can_answer(session: &Session, request: &dyn AnyRequest) -> bool {
-    // Such a request is asked of names of files, and an extract has nothing for it.
+    // This request is about names of files, and an extract has nothing for it.
     if request.of_names().is_some() {
         return false;
     }
@@ -46,7 +46,7 @@ pub fn can_answer(session: &Session, request: &dyn AnyRequest) -> bool {
             .any(|name| session.has_rows(name) == Some(true))
 }
 
-/// Whether a trace has something for a question as it is asked without options.
+/// Returns `true` if a trace has data for a question without options.
 #[must_use]
 pub fn has_something(session: &Session, question: &dyn AnyQuestion) -> bool {
     let request = question.read(&serde_json::Map::new());

@@ -6,13 +6,14 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// Results that may wait for one in front of them, for each worker.
+/// Maximum number of results of each worker that wait for an earlier one.
 // Enough to outlast one slow item; more would hold the answers of hundreds of extracts in memory.
 const AHEAD: usize = 16;
 
-/// Does `work` with each item, on as many threads as there are processors, and takes the results in the order
-/// of the items as soon as they are there. `work` also gets the number of items that are worked on at a time.
-/// Ends with the first error of `take`; what was begun is finished first.
+/// Does `work` with each item, on as many threads as there are processors, and takes the results in
+/// the order of the items as soon as they are there. `work` also gets the number of items that run
+/// at the same time. Ends with the first error of `take`; items that were started are finished
+/// first.
 pub(crate) fn in_order<I: Sync, R: Send, E>(
     items: &[I],
     work: impl Fn(&I, usize) -> R + Sync,
@@ -34,8 +35,8 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(at) else { return };
-                    // The next result to be taken is never held up here, since it is not ahead of what was
-                    // taken. So the results that wait are bounded and it still always goes on.
+                    // The next result to be taken is never held up here, since it is not ahead of
+                    // the taken ones. So the waiting results are bounded without a deadlock.
                     if !taken.wait_until(at.saturating_sub(AHEAD * workers))
                         || send.send((at, work(item, workers))).is_err()
                     {
@@ -53,7 +54,8 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
             while let Some(result) = waiting.remove(&wanted) {
                 wanted += 1;
                 if let Err(error) = take(result) {
-                    // Workers that wait at the gate are let go; they see that nothing more is taken.
+                    // Workers that wait at the gate are released; they see that nothing more is
+                    // taken.
                     taken.set(usize::MAX);
                     return Err(error);
                 }
@@ -64,16 +66,16 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
     })
 }
 
-/// How many results were taken, for those who wait for it.
+/// Number of taken results, for the threads that wait for it.
 #[derive(Default)]
 struct Gate {
-    /// `usize::MAX` when no more are taken.
+    /// The count; `usize::MAX` when no more are taken.
     count: Mutex<usize>,
     changed: Condvar,
 }
 
 impl Gate {
-    /// The count never falls: who was let go once is not held up again.
+    /// Sets the count, which never falls: a released thread is not held up again.
     fn set(&self, count: usize) {
         let mut held = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         *held = count.max(*held);
@@ -81,7 +83,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Waits until that many were taken. Returns whether it goes on.
+    /// Waits until that many were taken. Returns whether work continues.
     fn wait_until(&self, count: usize) -> bool {
         let held = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         let held = self
@@ -92,8 +94,8 @@ impl Gate {
     }
 }
 
-/// Lets all go who wait at a gate, should the thread panic that holds this: they would wait for a result that
-/// never comes, and the panic would never be reported.
+/// Releases all threads at a gate if the thread that holds this panics: they would wait for a
+/// result that never comes, and the panic would never be reported.
 struct LetGo<'g>(&'g Gate);
 
 impl Drop for LetGo<'_> {

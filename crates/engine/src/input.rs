@@ -1,4 +1,4 @@
-//! How traces are opened.
+//! Options for opening traces.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use etwkit_extract::{Limits, Options};
 
 use crate::Engine;
 
-/// GiB that are unpacked from archives if nobody says otherwise.
+/// Default limit of data unpacked from archives, in GiB.
 pub const DEFAULT_MAX_UNPACKED_GIB: u64 = 64;
 
-/// Options for opening traces: whether they are mapped into memory, how many GiB archives may hold, and where
-/// members of archives are unpacked to, if not in the folder of the system.
+/// Returns options for opening traces: whether they are mapped into memory, the limit of unpacked
+/// archives in GiB, and the folder for members of archives, if not the folder of the system.
 #[must_use]
 pub fn input_options(mmap: bool, max_unpacked_gib: u64, temp_dir: Option<PathBuf>) -> Options {
     let limits = Limits {
@@ -25,7 +25,7 @@ pub fn input_options(mmap: bool, max_unpacked_gib: u64, temp_dir: Option<PathBuf
 }
 
 impl Engine {
-    /// How traces are opened if nobody says otherwise.
+    /// Returns the default options for opening traces.
     #[must_use]
     pub fn input_options(&self) -> Options {
         input_options(

@@ -1,14 +1,14 @@
-//! Questions without a terminal: what a command line, a page, a service or a notebook needs to ask traces and
-//! extracts.
+//! Questions without a terminal: the interface of a command line, a page, a service or a notebook
+//! to traces and extracts.
 //!
-//! An [`Engine`] opens traces, archives and extracts, keeps what traces became in a cache, pools sessions,
-//! and asks one or many extracts. It is cheap to clone and can be used by any number of threads at once. What
-//! belongs to one question travels with it, as an [`Asking`]: what processes are called, what describes
-//! events, stack tags, the listener for its progress, and the switch that gives it up. So no question changes
-//! what another one sees.
+//! An [`Engine`] opens traces, archives and extracts, keeps extracts of traces in a cache, pools
+//! sessions, and queries one or many extracts. It is cheap to clone and can be used by any number
+//! of threads at once. The settings of one question travel with it, as an [`Asking`]: names of
+//! processes, descriptions of events, stack tags, the listener for its progress, and the switch
+//! that gives it up. So no question affects another one.
 //!
-//! Any declared question ([`questions`]) is asked by its name and the values of its options, as JSON has
-//! them:
+//! Any declared question ([`questions`]) is run by its name and the values of its options, in the
+//! form of JSON:
 //!
 //! ```no_run
 //! use etwkit_engine::{Asking, Engine, question};

@@ -2,7 +2,7 @@
 
 use etwkit_query::library::{Query, all};
 
-/// All questions that come with the program, in the order of the reference.
+/// Returns all built-in questions, in the order of the reference.
 pub fn library() -> impl Iterator<Item = &'static Query> {
     all().iter().chain(
         etwkit_analysis::diagnose::rules()
@@ -11,7 +11,7 @@ pub fn library() -> impl Iterator<Item = &'static Query> {
     )
 }
 
-/// The question of that name, as `cpu/processes` or `rules/dns-timeout`.
+/// Returns the question of that name, such as `cpu/processes` or `rules/dns-timeout`.
 #[must_use]
 pub fn library_question(name: &str) -> Option<&'static Query> {
     library().find(|query| query.name == name)

@@ -1,8 +1,9 @@
-//! What the words of a command line name: files, folders, patterns and lists of all of these.
+//! Arguments of a command line that name recordings: files, folders, patterns and lists of all of
+//! these.
 //!
-//! This is the one place that knows how traces and extracts are named. Shells of Windows hand patterns on as
-//! they are written, and no shell takes ten thousand names, so patterns and lists are a matter of the
-//! program.
+//! This is the one place that knows how traces and extracts are named. Windows shells hand patterns
+//! on unchanged, and no shell takes ten thousand names, so the program itself expands patterns and
+//! lists.
 
 mod list;
 mod pattern;
@@ -15,24 +16,26 @@ use etwkit_query::test_run::TestFile;
 
 use crate::{Error, Result, is_folder, recordings};
 
-/// What is wanted of all that a folder or a pattern holds. What is named itself is always taken as it is.
+/// The kind of files that a folder or a pattern is searched for. A file that is named itself is
+/// always accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// What can be asked: extracts, and traces that have none.
+    /// Files that can be queried: extracts, and traces without one.
     Answers,
-    /// What can become an extract: traces, and extracts of ETWAnalyzer whose traces are not there.
+    /// Files that can become an extract: traces, and extracts of ETWAnalyzer whose traces are not
+    /// there.
     Sources,
-    /// What is read as one session: traces. Folders are not looked into, since what lies in a folder is
-    /// seldom one session.
+    /// Files that are read as one session: traces. Folders are not searched, since the files of a
+    /// folder are seldom one session.
     Session,
 }
 
-/// What a word names.
+/// The meaning of an argument.
 #[derive(Debug)]
 enum Meaning {
-    /// A path, and the place in a list that names it; empty if none does.
+    /// A path, and its position in a list; empty if it is not in one.
     Path(PathBuf, String),
-    /// What fits a pattern, and the place of that in a list.
+    /// The matches of a pattern, and its position in a list.
     Matches {
         files: Vec<TestFile>,
         place: String,
@@ -40,20 +43,20 @@ enum Meaning {
     },
 }
 
-/// The files that words name, in the order of the words; those of a folder by the time of their recording,
-/// those of a pattern by path. A file that a folder, a pattern or a list finds is listed once, however often
-/// it is found or named.
+/// Returns the files that arguments name, in the order of the arguments; files of a folder by the
+/// time of their recording, matches of a pattern by path. A file that a folder, a pattern or a list
+/// finds is listed once, however often it is found or named.
 ///
 /// # Errors
-/// A pattern, folder or list that holds nothing of what is wanted; a list, or a name in it, that does not
-/// exist.
+/// A pattern, folder or list that holds nothing of what is wanted; a list, or a name in it, that
+/// does not exist.
 pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<PathBuf>> {
     let mut named = Named::default();
     for found in read(words)? {
         match found {
             Meaning::Path(path, place) if wanted != Wanted::Session && is_folder(&path) => {
                 let mut inside = recordings(std::slice::from_ref(&path), recursive)?;
-                // Names of recordings carry their time. Where there is none, and where two are of the same
+                // Names of recordings contain their time. Without one, and for two of the same
                 // time, the name decides, so that the order is the same on every file system.
                 inside.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
                 let inside = inside
@@ -93,10 +96,11 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
     Ok(named.paths)
 }
 
-/// Files and folders that words name, and everything that fits patterns, traces and extracts alike.
+/// Returns files and folders that arguments name, and all matches of patterns, traces and extracts
+/// alike.
 ///
 /// # Errors
-/// As of [`named`].
+/// The errors of [`named`].
 pub fn places(words: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut named = Named::default();
     for found in read(words)? {
@@ -138,9 +142,9 @@ struct Named {
 }
 
 impl Named {
-    /// Adds a path. One that a user names twice stays twice, for whoever refuses that.
+    /// Adds a path. One that a user names twice stays twice, for callers that refuse it.
     fn add(&mut self, path: PathBuf, is_found: bool) {
-        // Two words may lead to one file by different paths, through links or `..`.
+        // Two arguments may lead to one file by different paths, through links or `..`.
         let place = path.canonicalize().unwrap_or_else(|_| path.clone());
         match self.seen.get(&place) {
             Some(was_found) if is_found || *was_found => {}
@@ -151,7 +155,7 @@ impl Named {
         }
     }
 
-    /// Adds what a folder or pattern holds, which has to be something.
+    /// Adds the files of a folder or pattern; none is an error.
     fn all(&mut self, paths: Vec<PathBuf>, message: impl FnOnce() -> String) -> Result<()> {
         if paths.is_empty() {
             let hint = "looked for are names that end with .etl, .zip, .7z, .diagsession, .etwx, .etwx.zip or .json7z; \
@@ -167,7 +171,7 @@ impl Named {
     }
 }
 
-/// What all words name.
+/// Returns the meaning of all arguments.
 fn read(words: &[PathBuf]) -> Result<Vec<Meaning>> {
     let mut all = Vec::new();
     for word in words {
@@ -184,9 +188,10 @@ fn read(words: &[PathBuf]) -> Result<Vec<Meaning>> {
     Ok(all)
 }
 
-/// What a word of a command line names, or a line of a list, whose place stands in front of messages.
+/// Returns the meaning of an argument, or of a line of a list; `place` is its position for
+/// messages.
 fn one(word: &Path, place: String) -> Result<Meaning> {
-    // A file can have any name, also one with signs of a pattern.
+    // A file can have any name, even one with characters of a pattern.
     if word.symlink_metadata().is_ok() {
         return Ok(Meaning::Path(word.to_owned(), place));
     }
@@ -198,8 +203,8 @@ fn one(word: &Path, place: String) -> Result<Meaning> {
             pattern: word.display().to_string(),
         });
     }
-    // Whoever opens a path of the command line reports that it does not exist. For a line of a list that
-    // error would lack the list and the line, so that it is reported here.
+    // The code that opens a path of the command line reports that it does not exist. For a line of
+    // a list that error would lack the list and the line, so it is reported here.
     if place.is_empty() {
         return Ok(Meaning::Path(word.to_owned(), place));
     }

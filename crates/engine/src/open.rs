@@ -14,8 +14,8 @@ use crate::same_trace::refuse_twice;
 use crate::{Asking, Engine, Result, SameTrace};
 
 impl Engine {
-    /// Opens traces and extracts as one session, whose tables lead with a number of the extract. `notes` gets
-    /// what the reader of the answer should know.
+    /// Opens traces and extracts as one session, whose tables lead with a number of the extract.
+    /// Notes for the reader of the answer are added to `notes`.
     ///
     /// # Errors
     /// One of them cannot be opened, or is named twice.
@@ -28,8 +28,8 @@ impl Engine {
         self.open_share(asking, paths, 1, notes)
     }
 
-    /// Opens traces and extracts as one session for a question to all of them. The question itself decides
-    /// what it means that one is named twice.
+    /// Opens traces and extracts as one session for a question to all of them. The question itself
+    /// decides on the meaning of an extract that is named twice.
     pub(crate) fn open_all(
         &self,
         asking: &Asking,
@@ -52,7 +52,7 @@ impl Engine {
         Ok(session)
     }
 
-    /// Opens one of so many sessions that are asked at a time.
+    /// Opens one of `sessions` sessions that run at the same time.
     pub(crate) fn open_share(
         &self,
         asking: &Asking,
@@ -80,7 +80,7 @@ impl Engine {
         Ok(session)
     }
 
-    /// The rows of what a path names, and the hash of its trace, if that is known.
+    /// Returns the rows of a path, and the hash of its trace, if that is known.
     ///
     /// # Errors
     /// It cannot be opened.
@@ -103,8 +103,8 @@ impl Engine {
         ))
     }
 
-    /// The extract that a path means: the path itself, or the one in the cache that a trace or an extract of
-    /// ETWAnalyzer became.
+    /// Returns the extract that a path means: the path itself, or the extract in the cache made of
+    /// a trace or an extract of ETWAnalyzer.
     ///
     /// # Errors
     /// A trace cannot be read, or its extract cannot be written.
@@ -126,7 +126,7 @@ impl Engine {
         Ok(noted(cached, &format!("{doing} {}", path.display()), notes))
     }
 
-    /// Paths with archives of several extracts of ETWAnalyzer as the extracts in the cache that these became.
+    /// Replaces archives of several extracts of ETWAnalyzer with their extracts in the cache.
     ///
     /// # Errors
     /// An archive cannot be read, or an extract cannot be written.
@@ -158,8 +158,8 @@ impl Engine {
         Ok(Cow::Owned(all))
     }
 
-    /// Opens an extract. Derived tables that are missing or of another version are computed first; a packed
-    /// extract stays as it is.
+    /// Opens an extract. Derived tables that are missing or of another version are computed first;
+    /// a packed extract stays as it is.
     fn open_extract(
         &self,
         asking: &Asking,
@@ -170,8 +170,8 @@ impl Engine {
         if extract.derived().is_some_and(is_current) {
             return Ok(extract);
         }
-        // Derived tables are computed from rows, and these are not all there: what is left is what an older
-        // version made.
+        // Derived tables are computed from rows, some of which are missing here: only the tables of
+        // an older version are available.
         if !extract.manifest().has_all_rows() {
             let is_summary = extract.manifest().detail == Detail::Summary;
             let what = if is_summary {
@@ -197,13 +197,14 @@ impl Engine {
                     ));
                     return Ok(Extract::open(path)?);
                 }
-                // A folder that cannot be written to is no reason to refuse an answer; any other error would
-                // come again in the cache.
+                // A read-only folder is not a reason to refuse an answer; any other error would
+                // occur again in the cache.
                 Err(error) if !is_not_writable(&error) => return Err(error.into()),
                 Err(_) => {}
             }
         }
-        // Nothing can be added to it: what is computed lies in the cache, and its rows stay where they are.
+        // Nothing can be added to it: computed tables are in the cache, and its rows stay where
+        // they are.
         let derived = self.cached_derived(asking, &extract)?;
         let why = if is_archive {
             "is packed"
@@ -219,14 +220,14 @@ impl Engine {
     }
 }
 
-/// Gives a session the stack tags of the question.
+/// Sets the stack tags of the question in a session.
 pub(crate) fn use_tags(asking: &Asking, session: &Session) {
     if !asking.tags.is_empty() {
         session.use_tags(asking.tags.clone());
     }
 }
 
-/// Whether derived tables could be computed if only there were a place for them.
+/// Returns `true` if only a place for the derived tables is missing.
 fn is_not_writable(error: &ConvertError) -> bool {
     let ConvertError::Store(StoreError::Io { source, .. }) = error else {
         return false;
@@ -237,7 +238,7 @@ fn is_not_writable(error: &ConvertError) -> bool {
     )
 }
 
-/// Notes what an extract in the cache was made of, if it was made now.
+/// Adds a note about the source of an extract in the cache, if it was made now.
 fn noted(
     Cached {
         path,
@@ -257,7 +258,8 @@ fn noted(
     path
 }
 
-/// Whether a file has the name of a trace or of an archive with traces; a packed extract is none.
+/// Returns `true` if a file has the name of a trace or of an archive with traces. A packed extract
+/// is not a trace.
 #[must_use]
 pub fn is_trace(path: &Path) -> bool {
     let name = path

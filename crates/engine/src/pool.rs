@@ -1,5 +1,5 @@
-//! Sessions that stay open between questions. A single command keeps none; a console keeps those over what is
-//! loaded.
+//! Sessions that stay open between questions. A single command keeps none; a console keeps the
+//! sessions over its loaded files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,13 @@ use etwkit_query::{Options, Session};
 
 use crate::Result;
 
-/// Extracts that stay open together. Each holds a file for every table that was asked, and many systems let a
-/// program open a thousand.
+/// Maximum number of extracts that stay open together. Each holds a file for every queried table,
+/// and many systems let a program open a thousand.
 const MAX_OPEN: usize = 24;
 
-/// Extracts that stay open between questions. Each question gets a session of its own over what is open: it
-/// has its own names, tags and switch, and shares the files that were opened and what was read of them.
+/// Extracts that stay open between questions. Each question gets its own session over the open
+/// files: it has its own names, tags and switch, and shares the open files and the data read from
+/// them.
 #[derive(Debug, Default)]
 pub struct SessionPool {
     /// Extracts that may stay open.
@@ -23,36 +24,37 @@ pub struct SessionPool {
     kept: Mutex<Vec<Kept>>,
 }
 
-/// A set of extracts that was asked.
+/// A set of extracts that was queried.
 #[derive(Debug)]
 struct Kept {
     paths: Vec<PathBuf>,
-    /// What the extracts were like when they were opened.
+    /// The state of the extracts when they were opened.
     stamps: Vec<Stamp>,
-    /// A session over them that nobody asks.
+    /// A session over them that no question uses directly.
     session: Arc<Session>,
 }
 
-/// Whether an extract is still the one that was opened: sizes and times of what says what is in it.
+/// Identity of an extract: sizes and times of the files that describe its contents.
 type Stamp = Vec<Option<(u64, SystemTime)>>;
 
 impl SessionPool {
-    /// From now on these stay open once they were asked, and no others.
+    /// Sets the extracts that stay open after a question; others are closed.
     pub fn want(&self, extracts: impl IntoIterator<Item = PathBuf>) {
         let wanted: BTreeSet<PathBuf> = extracts.into_iter().collect();
-        // In this order: what a question opens meanwhile is either seen here, or not kept by it.
+        // In this order: an extract that a question opens in the meantime is either seen here, or
+        // not kept by it.
         *lock(&self.wanted) = wanted.clone();
         lock(&self.kept).retain(|kept| kept.paths.iter().all(|path| wanted.contains(path)));
     }
 
-    /// How many extracts are open.
+    /// Returns the number of open extracts.
     #[must_use]
     pub fn open_count(&self) -> usize {
         lock(&self.kept).iter().map(|kept| kept.paths.len()).sum()
     }
 
-    /// A session over extracts for one question, with these options. What `open` makes stays open if that is
-    /// wanted and there is room.
+    /// Returns a session over extracts for one question, with these options. The session that
+    /// `open` creates stays open if that is wanted and there is room.
     pub(crate) fn session(
         &self,
         paths: &[PathBuf],
@@ -65,9 +67,9 @@ impl SessionPool {
         if let Some(session) = self.found(paths) {
             return Ok(session.again(options)?);
         }
-        // Before it is opened: what changes meanwhile is noticed by the next question.
+        // Before it is opened: later changes are noticed by the next question.
         let stamps = stamps(paths);
-        // The kept session serves later questions, so that it must not end with the switch of this one.
+        // The kept session serves later questions, so it must not end with the switch of this one.
         let unasked = Options {
             cancel: etwkit_query::Cancel::default(),
             ..options.clone()
@@ -75,10 +77,10 @@ impl SessionPool {
         let session = Arc::new(open(&unasked)?);
         let mut kept = lock(&self.kept);
         let open: usize = kept.iter().map(|kept| kept.paths.len()).sum();
-        // Another question may have opened the same extracts meanwhile; one of both is enough. Without room
-        // the session is used for this question and closed with it.
+        // Another question may have opened the same extracts in the meantime; one of both is
+        // enough. Without room the session is used for this question and closed with it.
         let has_room = open.saturating_add(paths.len()) <= MAX_OPEN;
-        // Whoever wanted them open may have closed them meanwhile.
+        // The extracts may have been unloaded in the meantime.
         if has_room && self.is_wanted(paths) && kept.iter().all(|kept| kept.paths != paths) {
             kept.push(Kept {
                 paths: paths.to_owned(),
@@ -90,23 +92,23 @@ impl SessionPool {
         Ok(session.again(options)?)
     }
 
-    /// Whether an extract stays open once it was asked: where more are loaded than can stay, they are rather
-    /// asked together each time.
+    /// Returns `true` if an extract stays open after a question: if more are loaded than can stay,
+    /// they are queried together each time instead.
     pub(crate) fn keeps(&self, path: &Path) -> bool {
         let wanted = lock(&self.wanted);
         wanted.len() <= MAX_OPEN && wanted.contains(path)
     }
 
-    /// Whether extracts stay open once they were asked.
+    /// Returns `true` if extracts stay open after a question.
     fn is_wanted(&self, paths: &[PathBuf]) -> bool {
         let wanted = lock(&self.wanted);
         !paths.is_empty() && paths.iter().all(|path| wanted.contains(path))
     }
 
-    /// The session that is open already. Extracts that were written anew meanwhile are forgotten.
+    /// Returns the session that is already open. Extracts that were written again since then are
+    /// forgotten.
     fn found(&self, paths: &[PathBuf]) -> Option<Arc<Session>> {
-        // Only an extract that is asked for is looked at: that costs a few calls of the system for each
-        // question.
+        // Only requested extracts are checked: that costs a few system calls for each question.
         let mut all = lock(&self.kept);
         all.retain(|kept| kept.paths != paths || kept.stamps == stamps(paths));
         all.iter()
@@ -123,7 +125,7 @@ fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {
     paths.iter().map(|path| stamp(path)).collect()
 }
 
-/// The stamp of the manifests of an extract, or of a packed extract itself.
+/// Returns the stamp of the manifests of an extract, or of a packed extract itself.
 fn stamp(path: &Path) -> Stamp {
     let parts = [
         path.to_owned(),
@@ -172,7 +174,7 @@ mod tests {
         );
         pool.want([extract.clone()]);
         assert_eq!((ask(&options).1, ask(&options).1), (3, 3));
-        // What one question is asked with does not concern another one.
+        // The options of one question do not affect another one.
         let given_up = Options::default();
         let (session, _) = ask(&given_up);
         given_up.cancel.ask();

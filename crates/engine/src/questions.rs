@@ -7,7 +7,7 @@ use etwkit_query::question::{Answer, AnyQuestion, AnyRequest, Descriptions, Tagg
 
 use crate::{Asked, Asking, DiskFiles, Engine, Error, Naming, Result, ask_names, tag_sets};
 
-/// All declared questions.
+/// Returns all declared questions.
 pub fn questions() -> impl Iterator<Item = &'static dyn AnyQuestion> {
     let all = etwkit_query::dump::questions::QUESTIONS
         .iter()
@@ -15,16 +15,16 @@ pub fn questions() -> impl Iterator<Item = &'static dyn AnyQuestion> {
     all.copied()
 }
 
-/// The question of that name.
+/// Returns the question of that name.
 #[must_use]
 pub fn question(name: &str) -> Option<&'static dyn AnyQuestion> {
     questions().find(|question| question.name() == name)
 }
 
-/// The descriptions of events that files hold.
+/// Reads the descriptions of events in files.
 ///
 /// # Errors
-/// A file cannot be read or holds something else than it should.
+/// A file cannot be read or has another content than expected.
 pub fn described(named: &Descriptions) -> Result<Described> {
     Ok(Described::read(
         &paths(&named.tmf),
@@ -36,20 +36,21 @@ fn paths(files: &[String]) -> Vec<PathBuf> {
     files.iter().map(PathBuf::from).collect()
 }
 
-/// What extracts answered.
+/// The answers of extracts.
 pub struct Answers {
-    /// What the reader should know of all of them.
+    /// Notes about all of them.
     pub notes: Vec<String>,
-    /// The answers, in the order of the extracts; one where all of them, or their names, have one answer.
+    /// The answers, in the order of the extracts; one if all of them, or their names, have one
+    /// answer.
     pub extracts: Vec<Asked<Answer>>,
 }
 
 impl Engine {
-    /// Reads the descriptions of events that a request names, and makes sure that extracts have the stack
-    /// tags that it needs. `asking` gets both.
+    /// Reads the descriptions of events that a request names, and makes sure that extracts have the
+    /// stack tags that it needs. Both are set in `asking`.
     ///
     /// # Errors
-    /// A file cannot be read or holds something else than it should; an extract cannot be tagged.
+    /// A file cannot be read or has another content than expected; an extract cannot be tagged.
     pub fn prepare(
         &self,
         asking: &mut Asking,
@@ -70,12 +71,12 @@ impl Engine {
         }
     }
 
-    /// Asks extracts, several at a time, and keeps all answers in memory: for small ones. For large ones,
-    /// [`Engine::prepare`] and [`Engine::ask_each`] hand on each answer as soon as it is known. A question to
-    /// names of recordings opens nothing.
+    /// Queries extracts, several at a time, and keeps all answers in memory: for small ones. For
+    /// large ones, [`Engine::prepare`] and [`Engine::ask_each`] hand on each answer as soon as it
+    /// is known. A question about names of recordings opens nothing.
     ///
     /// # Errors
-    /// Those of [`Engine::prepare`]. What is wrong with an extract is the answer of that extract.
+    /// The errors of [`Engine::prepare`]. An error of an extract is the answer of that extract.
     pub fn ask(
         &self,
         asking: &Asking,
@@ -89,7 +90,7 @@ impl Engine {
             });
         }
         let (mut asking, mut notes) = (asking.clone(), Vec::new());
-        // Archives first: each extract in them gets an answer, and the tags below, of its own.
+        // Archives first: each extract in them gets its own answer, and the tags below.
         let extracts = self.unpacked(&asking, extracts.into(), &mut notes)?;
         request.read_files(&DiskFiles)?;
         self.prepare(&mut asking, &extracts, request, &mut notes)?;

@@ -1,4 +1,4 @@
-//! Recordings that folders hold: traces, archives and extracts.
+//! Recordings in folders: traces, archives and extracts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use etwkit_query::test_run::{TestFile, TestName, stem, wall_clock};
 
 use crate::{Error, Result, places};
 
-/// From 1601, where file times begin, to 1970, in units of 100 ns.
+/// Time from 1601, where file times start, to 1970, in units of 100 ns.
 const UNIX_EPOCH_FILETIME: i64 = 116_444_736_000_000_000;
 
-/// The name of folders whose extracts belong to the traces beside the folder.
+/// The name of folders whose extracts belong to the traces next to the folder.
 // ETWAnalyzer writes its extracts there.
 const EXTRACT_FOLDER: &str = "Extract";
 
 type FilesByTime = BTreeMap<(PathBuf, String), TestFile>;
 
-/// The recordings that files and folders hold. A trace and the extract beside it, or in the folder `Extract`
-/// beside it, that has its name are one.
+/// Returns the recordings in files and folders. A trace and the extract of the same name next to
+/// it, or in the folder `Extract` next to it, are one recording.
 ///
 /// # Errors
 /// A file or folder cannot be read.
@@ -37,10 +37,11 @@ pub fn recordings(paths: &[PathBuf], recursive: bool) -> Result<Vec<TestFile>> {
     Ok(found.into_values().collect())
 }
 
-/// The answer to a question that is asked of names of recordings; nothing for one that is asked of extracts.
+/// Returns the answer to a question about names of recordings; `None` for a question about
+/// extracts.
 ///
 /// # Errors
-/// Those of [`recordings`].
+/// The errors of [`recordings`].
 pub fn ask_names(request: &dyn AnyRequest, paths: &[PathBuf]) -> Result<Option<Answer>> {
     let Some(names) = request.of_names() else {
         return Ok(None);
@@ -51,7 +52,7 @@ pub fn ask_names(request: &dyn AnyRequest, paths: &[PathBuf]) -> Result<Option<A
     )))
 }
 
-/// Whether a path is a folder that is no extract.
+/// Returns `true` if a path is a folder and not an extract.
 #[must_use]
 pub fn is_folder(path: &Path) -> bool {
     path.is_dir() && !is_extract(path)
@@ -114,7 +115,7 @@ fn add(path: &Path, found: &mut FilesByTime) -> Result<()> {
         performed_at,
     });
     if is_json {
-        // An extract of ours has more in it than one of ETWAnalyzer, and is not replaced by it.
+        // Our own extract has more data than one of ETWAnalyzer, and is not replaced by it.
         file.extract.get_or_insert_with(|| path.to_owned());
     } else if is_extract {
         (file.extract, file.performed_at) = (Some(path.to_owned()), performed_at);
@@ -124,7 +125,7 @@ fn add(path: &Path, found: &mut FilesByTime) -> Result<()> {
     Ok(())
 }
 
-/// The folder in which the trace of a recording lies, or would lie.
+/// Returns the folder of the trace of a recording, whether or not it exists.
 fn beside(path: &Path) -> PathBuf {
     let parent = path.parent().unwrap_or_else(|| Path::new(""));
     match parent.parent() {
@@ -133,8 +134,8 @@ fn beside(path: &Path) -> PathBuf {
     }
 }
 
-/// When a file whose name does not say so was recorded: an extract knows it, for a trace the last change
-/// counts.
+/// Returns the time of a recording whose file name does not have it: from the extract, or for a
+/// trace the time of its last change.
 fn when(path: &Path, is_extract: bool) -> Result<SystemTime> {
     if is_extract && let Ok(manifest) = manifest_of(path) {
         let since_1970 = manifest

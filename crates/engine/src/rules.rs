@@ -8,10 +8,10 @@ use etwkit_query::xml;
 
 use crate::{Error, Result};
 
-/// Bytes of a file that are read; the parsers refuse much smaller ones.
+/// Maximum number of bytes of a file that are read; the parsers refuse much smaller ones.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The bytes of a file of rules, and no more of them than a parser could take.
+/// Returns the bytes of a file of rules, and no more of them than a parser accepts.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?
@@ -23,7 +23,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads a file of rules with the parser of its kind, which gets the name for its errors.
 ///
 /// # Errors
-/// The file cannot be read, or holds something else than such rules.
+/// The file cannot be read, or is not a file of rules.
 pub fn read_rules<R>(
     file: &Path,
     parse: impl Fn(&str, &[u8]) -> std::result::Result<R, xml::FileError>,
@@ -32,7 +32,7 @@ pub fn read_rules<R>(
     Ok(parse(&file.display().to_string(), &bytes)?)
 }
 
-/// Gives questions files of the disk, and variables of the environment of this process.
+/// Access to files on disk and environment variables of this process.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DiskFiles;
 

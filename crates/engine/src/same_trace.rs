@@ -1,11 +1,11 @@
-//! Finds extracts among those that are asked together whose rows would count twice.
+//! Finds extracts in one question whose rows would count twice.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use crate::{Error, Result};
 
-/// Refuses an extract that is named twice: whatever is summed up would count twice.
+/// Refuses an extract that is named twice: all sums would count it twice.
 pub(crate) fn refuse_twice(paths: &[PathBuf]) -> Result<()> {
     let mut seen = HashSet::new();
     for path in paths {
@@ -18,13 +18,12 @@ pub(crate) fn refuse_twice(paths: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Extracts of one trace among those that are asked together: several parts of it, or a summary beside the
-/// full one.
+/// Extracts of one trace in one question: several ranges of it, or a summary next to the full one.
 #[derive(Debug, Default)]
 pub struct SameTrace(HashMap<String, String>);
 
 impl SameTrace {
-    /// Takes an extract with the hash of its trace, and notes if that trace was seen before.
+    /// Takes an extract with the hash of its trace, and adds a note if that trace was seen before.
     pub fn see(&mut self, name: &str, hash: Option<&str>, notes: &mut Vec<String>) {
         let Some(hash) = hash else { return };
         match self.0.get(hash) {

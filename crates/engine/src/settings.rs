@@ -1,32 +1,32 @@
-//! Where an engine keeps what it makes.
+//! Places for the files of an engine.
 
 use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
-/// Names the folder of everything that can be made again.
+/// Environment variable with the cache folder.
 const CACHE: &str = "ETWKIT_CACHE";
 
-/// Names the folder for what does not fit into memory, and for members of archives.
+/// Environment variable with the folder for spilled data and for members of archives.
 const TEMP_DIR: &str = "ETWKIT_TMP";
 
-/// Says that no symbol server may be asked.
+/// Environment variable that disables symbol servers.
 const OFFLINE: &str = "ETWKIT_OFFLINE";
 
-/// Where an engine keeps what it makes, and whether it may ask servers.
+/// Places for the files of an engine, and permission to contact servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The folder of everything that can be made again: extracts of traces, tables of symbols.
+    /// The cache folder: extracts of traces, tables of symbols.
     pub cache: Option<PathBuf>,
-    /// The folder for temporary files; `None` is the system's.
+    /// The folder for temporary files; `None` is the folder of the system.
     pub temp_dir: Option<PathBuf>,
-    /// Whether no symbol server may be asked, whatever a search path says.
+    /// True if no symbol server may be contacted, whatever a search path contains.
     pub is_offline: bool,
 }
 
 impl Settings {
-    /// What the environment says: `ETWKIT_CACHE`, else the cache folder of the user; `ETWKIT_TMP`;
-    /// `ETWKIT_OFFLINE`.
+    /// Reads the settings from the environment: `ETWKIT_CACHE`, or else the cache folder of the
+    /// user; `ETWKIT_TMP`; `ETWKIT_OFFLINE`.
     #[must_use]
     pub fn from_environment() -> Self {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -43,7 +43,7 @@ impl Settings {
         }
     }
 
-    /// The cache folder.
+    /// Returns the cache folder.
     pub(crate) fn cache(&self) -> Result<&Path> {
         self.cache
             .as_deref()

@@ -1,4 +1,4 @@
-//! What lies in the cache folder, and removing it.
+//! Entries of the cache folder, and their removal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use crate::{Error, Result, Settings};
 /// Folder of tables of symbols.
 const SYMBOLS: &str = "symbol-tables";
 
-/// What an entry of the cache is.
+/// The kind of an entry of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoredKind {
-    /// The extract of a trace that was asked without being extracted first.
+    /// The extract of a trace that was queried without being extracted first.
     Extract,
     /// Computed tables of an extract that nothing can be added to.
     Derived,
-    /// Sums for the timeline of such an extract.
+    /// Sums for the timeline of an extract that nothing can be added to.
     Pages,
     /// Tables of symbol files.
     Symbols,
@@ -31,36 +31,37 @@ pub enum StoredKind {
 pub struct Stored {
     /// Name of the file or folder.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: StoredKind,
-    /// Bytes on the disk, of files in it.
+    /// Size of the files in it, in bytes.
     pub bytes: u64,
-    /// When it was last asked, in seconds since 1970; where that is not known, when it was last changed.
+    /// Time of its last use, in seconds since 1970; if that is not known, of its last change.
     pub asked_s: Option<u64>,
     #[serde(skip)]
     path: PathBuf,
 }
 
-/// Which entries are meant.
+/// A filter on entries.
 #[derive(Debug, Clone, Default)]
 pub struct StoredQuery {
-    /// Entries whose name passes.
+    /// Filter on names of entries.
     pub names: TextFilter,
-    /// Entries that were not asked for so long.
+    /// Minimum time since the last use.
     pub older_than: Option<Duration>,
 }
 
 /// The result of removing entries.
 #[derive(Debug, Default)]
 pub struct Cleared {
-    /// Those that are gone.
+    /// Removed entries.
     pub removed: Vec<Stored>,
-    /// Those that could not be removed, each with what the system says.
+    /// Entries that could not be removed, each with the error of the system.
     pub left: Vec<(Stored, std::io::Error)>,
 }
 
 impl Settings {
-    /// The entries of the cache, by name. Files that the cache did not make are not listed.
+    /// Returns the entries of the cache, by name. Files that the cache did not create are not
+    /// listed.
     ///
     /// # Errors
     /// There is no cache folder, or it cannot be read.
@@ -68,6 +69,7 @@ impl Settings {
         let folder = self.cache()?;
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
+            // The folder is created with its first entry.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(Error::system("read", folder)(error)),
         };
@@ -85,14 +87,14 @@ impl Settings {
         Ok(all)
     }
 
-    /// Removes entries of the cache. An extract that somebody asks at the moment is made again when it is
-    /// needed.
+    /// Removes entries of the cache. An extract that is in use is made again when it is needed.
     ///
     /// # Errors
-    /// As [`Settings::stored`].
+    /// The errors of [`Settings::stored`].
     pub fn clear(&self, query: &StoredQuery) -> Result<Cleared> {
         let mut cleared = Cleared::default();
         for entry in self.stored(query)? {
+            // An entry that cannot be removed must not keep the others.
             match fs::remove_dir_all(&entry.path) {
                 Ok(()) => cleared.removed.push(entry),
                 Err(error) => cleared.left.push((entry, error)),
@@ -103,14 +105,15 @@ impl Settings {
 }
 
 impl Stored {
-    /// The entry at a path; `None` for what the cache did not make. A link is no entry: what it leads to
-    /// belongs to somebody else.
+    /// Returns the entry at a path; `None` if the cache did not create it. A link is not an entry:
+    /// its target has another owner.
     fn of(path: &Path) -> Option<Self> {
         if !path.symlink_metadata().ok()?.is_dir() {
             return None;
         }
         let name = path.file_name()?.to_str()?.to_owned();
         let kind = kind(&name, path)?;
+        // Each use of an extract sets the time of its manifest, see `touch` in `cache`.
         let manifest = fs::metadata(path.join("manifest.json"));
         let changed = manifest
             .or_else(|_| fs::metadata(path))
@@ -128,10 +131,11 @@ impl Stored {
         })
     }
 
-    /// How long ago it was last asked.
+    /// Returns the time since its last use.
     #[must_use]
     pub fn age(&self, now: SystemTime) -> Option<Duration> {
         let now = now.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
+        // Clocks can be set back: an entry from the future counts as new.
         Some(Duration::from_secs(now.saturating_sub(self.asked_s?)))
     }
 }
@@ -181,7 +185,7 @@ mod tests {
         ("run.etwx.derived-0123456789abcdef-0.1.0.etwx", 10),
         ("0123456789abcdef.pages-2", 10),
         ("symbol-tables", 10),
-        // Somebody else's.
+        // Not created by the cache.
         ("mine.etwx", 10_000),
         ("notes.pages-2", 10_000),
         ("record", 10_000),

@@ -1,4 +1,4 @@
-//! Where names of native code come from: what a user names, and what lies beside a trace.
+//! Sources of names of native code: places that a user names, and files next to a trace.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,13 @@ use etwkit_symbols::{Options, SearchPath};
 
 use crate::Settings;
 
-/// Folders with symbol files that recorders and this program put beside `slow.etl`, by what they add to the
-/// name.
+/// Folders with symbol files that recorders and this program put next to `slow.etl`, by their
+/// suffix to its name.
 const BESIDE: [&str; 3] = [".symbols", ".etl.NGENPDB", ".etl.EmbeddedPdbs"];
 
-/// The search path of a trace or extract: what lies beside it, then what is `named`: folders, `srv*CACHE*URL`
-/// as in `_NT_SYMBOL_PATH`, or `MS`, `Google`, `NtSymbolPath`. Where nothing is, `unnamed` takes its place.
+/// Returns the search path of a trace or extract: folders next to it, then `named`: folders,
+/// `srv*CACHE*URL` as in `_NT_SYMBOL_PATH`, or `MS`, `Google`, `NtSymbolPath`. If both are empty,
+/// `unnamed` is used.
 #[must_use]
 pub fn search_path(
     settings: &Settings,
@@ -32,14 +33,16 @@ pub fn search_path(
     } else {
         path
     };
-    // Each folder is put in front of the path: backwards, so that they are searched in the order of the list.
+    // Each folder is put at the start of the path: in reverse, so that they are searched in the
+    // order of the list.
     folders_beside(beside)
         .into_iter()
         .rev()
         .fold(path, SearchPath::with_folder)
 }
 
-/// Names that lie beside a trace, and nothing else: no option, no environment, no network.
+/// Returns names from files next to a trace, and from nowhere else: no option, no environment, no
+/// network.
 #[must_use]
 pub fn names_beside<'a>(
     settings: &Settings,
@@ -55,9 +58,9 @@ pub fn names_beside<'a>(
     }
 }
 
-/// How symbol files are read: tables of their names are kept for the next run. Where nobody says where
-/// symbols are, tables that an earlier run kept are not used either, so that an extract does not depend on
-/// what was asked before.
+/// Returns the options for reading symbol files: tables of their names are kept for the next run.
+/// Without a search path, tables of an earlier run are not used either, so that an extract does not
+/// depend on earlier questions.
 #[must_use]
 pub fn options(settings: &Settings, path: &SearchPath, is_refresh: bool) -> Options {
     Options {

@@ -9,10 +9,10 @@ use etwkit_trace::tags::TagSet;
 use crate::rules::read;
 use crate::{Asking, Engine, Error, Result};
 
-/// The built-in set, and one for each file, which has its name.
+/// Returns the built-in set, and one for each file, which has its name.
 ///
 /// # Errors
-/// A file cannot be read or holds no such rules; two have the same name.
+/// A file cannot be read or is not a file of rules; two have the same name.
 pub fn tag_sets(files: &[PathBuf]) -> Result<Vec<TagSet>> {
     let mut sets = vec![TagSet::built_in()];
     for path in files {
@@ -31,7 +31,7 @@ impl Engine {
     /// Makes sure that extracts have sums by the tags of these files, if any are named.
     ///
     /// # Errors
-    /// See [`tag_sets`]; an extract has no rows any more that could be tagged; it cannot be written to.
+    /// The errors of [`tag_sets`]; an extract has no rows to tag; it cannot be written to.
     pub fn tag_extracts(
         &self,
         asking: &Asking,
@@ -42,6 +42,7 @@ impl Engine {
         if files.is_empty() {
             return Ok(());
         }
+        // Before the first extract is changed: an error in a file leaves all of them as they were.
         let sets = tag_sets(files)?;
         for path in extracts {
             let path = self.extract_of(asking, path, notes)?;
@@ -52,6 +53,8 @@ impl Engine {
             {
                 continue;
             }
+            // Tags are computed from the rows of an extract and stored in it: a summary has too few
+            // rows, and a packed extract cannot be written to.
             if !extract.manifest().has_all_rows() || extract.is_archive() {
                 return Err(Error::KeepsTags {
                     path: path.display().to_string(),

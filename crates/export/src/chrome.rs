@@ -1,9 +1,9 @@
 //! JSON of the trace event format, which `chrome://tracing`, Perfetto and others read.
 //!
-//! What a thread did stands on its track: scheduling slices, waits and times ready, which never overlap.
-//! Operations on disks and files may, so that they are asynchronous events. A sample refers to its stack,
-//! whose frames stand behind all events. The format has names, process ids and thread ids, and nothing that
-//! distinguishes processes or threads that had the same id one after the other.
+//! The track of a thread has its scheduling slices, waits and ready times, which never overlap.
+//! Operations on disks and files may overlap, so they are asynchronous events. A sample refers to
+//! its stack, whose frames come after all events. The format has names, process ids and thread ids,
+//! but nothing that distinguishes processes or threads that used one id in succession.
 
 use std::io::Write;
 
@@ -17,10 +17,10 @@ use crate::{Error, Result};
 /// The format.
 pub(crate) struct Chrome;
 
-/// Stands for the process of what belongs to no thread. Id 0 is free, since idle threads are not exported.
+/// Process id of events without a thread. Id 0 is free, since idle threads are not exported.
 const NOBODY: i64 = 0;
 
-/// Stands for the process of threads whose process is not known.
+/// Process id of threads whose process is not known.
 const UNKNOWN: i64 = u32::MAX as i64;
 
 impl Format for Chrome {
@@ -118,8 +118,8 @@ impl Timeline for Events<'_> {
                 &readied(ready.by, scene),
             ),
             What::Sample(sample) => {
-                // The frames are written behind all events, since which stacks were used is known only then;
-                // here they are noted.
+                // The frames are written after all events, since the used stacks are known only
+                // then; here they are noted.
                 self.add_stack(sample.stack_id, scene);
                 let more = format!(
                     ",\"sf\":{},\"args\":{{\"cpu\":{},\"weight_ns\":{}}}",
@@ -156,7 +156,7 @@ impl Timeline for Events<'_> {
             )
             .map_err(Error::Write)?;
         }
-        // As a text: the number is larger than what readers of JSON in JavaScript hold exactly.
+        // As a text: the number is larger than JSON readers in JavaScript hold exactly.
         let start = scene
             .start_unix_ns
             .map(|start| format!(",\"start_unix_ns\":\"{start}\""));
@@ -172,7 +172,7 @@ impl Timeline for Events<'_> {
 }
 
 impl Events<'_> {
-    /// An event of a thread, with what stands behind its place.
+    /// Writes an event of a thread; `more` follows its place.
     fn event(
         &mut self,
         phase: char,
@@ -196,7 +196,7 @@ impl Events<'_> {
         .map_err(Error::Write)
     }
 
-    /// Something about a process or thread.
+    /// Writes a label of a process or thread.
     fn label(&mut self, kind: &str, key: &str, value: &str, place: (i64, i64)) -> Result<()> {
         self.event(
             'M',
@@ -208,7 +208,8 @@ impl Events<'_> {
         )
     }
 
-    /// What a thread did for a while. What did not end is begun and not ended.
+    /// Writes a state of a thread with its duration. A state without an end is started and not
+    /// ended.
     fn stretch(
         &mut self,
         name: &str,
@@ -221,14 +222,14 @@ impl Events<'_> {
                 let more = format!(",\"dur\":{}{more}", microseconds(to.saturating_sub(from)));
                 self.event('X', "sched", name, from, place, &more)
             }
-            // Viewers draw a `B` event that no `E` event follows up to the end of the trace. An `X` event
-            // with a made-up duration would claim an end that nobody saw.
+            // Viewers draw a `B` event without an `E` event up to the end of the trace. An `X`
+            // event with a made-up duration would claim an end that was not recorded.
             None => self.event('B', "sched", name, from, place, more),
         }
     }
 
     fn operation(&mut self, io: &Io, at: i64, place: (i64, i64)) -> Result<()> {
-        // Viewers pair the start and the end of an asynchronous event by category and id, so that each
+        // Viewers pair the start and the end of an asynchronous event by category and id, so each
         // operation needs an id of its own.
         self.operations += 1;
         let (category, id) = (
@@ -261,15 +262,15 @@ impl Events<'_> {
     /// Notes the frames of a stack, which are written at the end.
     fn add_stack(&mut self, stack: i32, scene: &Scene<'_>) {
         let mut next = Some(stack);
-        // A stack that was noted has all its callers noted as well, so that the walk ends at the first known
-        // one.
+        // A stack that was noted has all its callers noted as well, so the walk ends at the first
+        // known one.
         while let Some(stack) = next.filter(|stack| self.stacks.add(*stack)) {
             next = scene.frames.node(stack).and_then(|(parent, _)| parent);
         }
     }
 }
 
-/// Process id and thread id.
+/// Returns process id and thread id.
 fn place(thread: Option<i64>, scene: &Scene<'_>) -> (i64, i64) {
     let Some(known) = scene.thread(thread) else {
         return (NOBODY, 0);
@@ -280,14 +281,14 @@ fn place(thread: Option<i64>, scene: &Scene<'_>) -> (i64, i64) {
     )
 }
 
-/// A further argument of an event, if its number is known.
+/// Returns a further argument of an event, if its number is known.
 fn argument(key: &str, number: Option<i64>) -> String {
     number
         .map(|number| format!(",\"{key}\":{number}"))
         .unwrap_or_default()
 }
 
-/// Who made a thread ready.
+/// Returns the arguments with the thread or DPC that made a thread ready.
 fn readied(by: Readying, scene: &Scene<'_>) -> String {
     let by = if by.is_dpc {
         Some("a DPC".to_owned())

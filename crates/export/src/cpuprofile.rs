@@ -1,13 +1,13 @@
-//! Profiles for the performance panel of Chrome and Edge, and for Visual Studio Code: the JSON of V8's CPU
-//! profiler (`Profiler.Profile` of the Chrome DevTools protocol).
+//! Profiles for the performance panel of Chrome and Edge, and for Visual Studio Code: the JSON of
+//! V8's CPU profiler (`Profiler.Profile` of the Chrome DevTools protocol).
 //!
-//! The format has times between samples, and its readers do not agree whether such a time belongs to the
-//! sample in front of it (Chrome, speedscope) or behind it (`cpuprofile-to-flamegraph`). So each stack has
-//! two samples with its weight between them, and no time passes between two stacks.
+//! The format has times between samples, and its readers do not agree whether such a time belongs
+//! to the sample before it (Chrome, speedscope) or after it (`cpuprofile-to-flamegraph`). So each
+//! stack has two samples with its weight between them, and no time passes between two stacks.
 //!
-//! Samples stand in the order of the names of their frames, since a weight is the sum of samples from
-//! anywhere in the trace: the time axis of a viewer shows no order of time. Weights are microseconds with
-//! three decimals, which keeps nanoseconds exact.
+//! Samples are in the order of the names of their frames, since a weight is the sum of samples from
+//! anywhere in the trace: the time axis of a viewer has no order of time. Weights are microseconds
+//! with three decimals, which keeps nanoseconds exact.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -34,23 +34,24 @@ impl Format for CpuProfile {
     }
 }
 
-/// Id of the node that all stacks begin with.
+/// Id of the root node of all stacks.
 const ROOT: usize = 1;
 
-/// A function in the calls that lead to it.
+/// A function in its chain of callers.
 #[derive(Debug, Default)]
 struct Node {
-    /// Number of its name; none of the root.
+    /// Number of its name; `None` for the root.
     frame: Option<u32>,
     children: Vec<usize>,
     hits: u32,
 }
 
-/// Nodes stand before samples in the file and name their children, so that all of them have to be known
-/// before the first one is written. There are as many as there are distinct frames in stacks.
+/// The tree of nodes. Nodes come before samples in the file and name their children, so all of them
+/// have to be known before the first one is written. There are as many as there are distinct frames
+/// in stacks.
 struct Tree<'o> {
     out: &'o mut dyn Write,
-    /// By id − 1.
+    /// Nodes by id − 1.
     nodes: Vec<Node>,
     /// Ids by parent and frame.
     known: HashMap<(usize, u32), usize>,

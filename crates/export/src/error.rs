@@ -1,4 +1,4 @@
-//! Why nothing was exported.
+//! Errors of exports.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use etwkit_query::dump;
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why nothing, or not all, was exported.
+/// An error of an export.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,7 +17,7 @@ pub enum Error {
     /// The question failed.
     #[error(transparent)]
     Query(#[from] etwkit_query::Error),
-    /// An option means nothing in the format.
+    /// An option has no meaning in the format.
     #[error("{option} does not go with --format {format}, which holds no sums of stacks")]
     NotOf {
         /// The option.
@@ -25,19 +25,19 @@ pub enum Error {
         /// The format.
         format: &'static str,
     },
-    /// A format takes something else than it says.
+    /// A format takes another input than it declares.
     #[error("this format does not take what was asked for")]
     Format,
     /// The output cannot be written.
     #[error("cannot write the profile")]
     Write(#[source] io::Error),
-    /// The temporary file that holds what comes later in the output.
+    /// The temporary file for later parts of the output.
     #[error("cannot write a temporary file")]
     Spool(#[source] io::Error),
 }
 
 impl Error {
-    /// What to do about it.
+    /// Returns advice for the user.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
@@ -51,7 +51,7 @@ impl Error {
         }
     }
 
-    /// Whether the question was understood and there just is nothing to answer.
+    /// Returns `true` if the question is valid and there is nothing to answer.
     #[must_use]
     pub const fn is_nothing(&self) -> bool {
         matches!(self, Self::Dump(error) if error.is_nothing())

@@ -1,8 +1,7 @@
-//! Folded stacks, as flame graph tools read them: a line for each stack, its frames from the outermost on
-//! with `;` between, then
-//! a blank and its weight.
+//! Folded stacks for flame graph tools: a line for each stack, its frames from the outermost on
+//! with `;` between, then a blank and its weight.
 //!
-//! Weights are whole nanoseconds, so that sums are those of `dump cpu` to the last digit.
+//! Weights are whole nanoseconds, so that sums equal the sums of `dump cpu` to the last digit.
 
 use std::io::Write;
 
@@ -46,8 +45,8 @@ impl Samples for Lines<'_> {
     }
 }
 
-/// A name without what separates frames and lines, for which the format has no other way to be written.
-/// Readers end lines at the separators of Unicode, too.
+/// Returns a name without the separators of frames and lines, which the format cannot escape.
+/// Readers also end lines at the separators of Unicode.
 fn frame(name: &str) -> String {
     let separates = |c: char| c == ';' || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     name.chars()

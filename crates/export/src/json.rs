@@ -1,26 +1,27 @@
 //! Pieces of JSON, for files that are written while their rows come.
 
-/// Text as JSON has it: what would end it, and what is no letter, is escaped.
+/// Returns a text as a JSON string, with escapes.
 pub(crate) fn text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Nanoseconds as a number of larger units, exactly: one unit has `digits` digits of nanoseconds.
+/// Formats nanoseconds as a number of larger units, exactly: one unit has `digits` digits of
+/// nanoseconds.
 fn decimal(ns: i64, digits: usize) -> String {
-    // By whole numbers: a double has 53 bits, which nanoseconds exceed after 104 days, and a fraction of a
-    // millisecond has no exact double at all.
+    // By whole numbers: a double has 53 bits, which nanoseconds exceed after 104 days, and a
+    // fraction of a millisecond has no exact double at all.
     let (sign, ns) = (if ns < 0 { "-" } else { "" }, ns.unsigned_abs());
     let unit = 10_u64.pow(u32::try_from(digits).unwrap_or(0));
     let text = format!("{sign}{}.{:0digits$}", ns / unit, ns % unit);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Nanoseconds as milliseconds, exactly.
+/// Formats nanoseconds as milliseconds, exactly.
 pub(crate) fn milliseconds(ns: i64) -> String {
     decimal(ns, 6)
 }
 
-/// Nanoseconds as microseconds, exactly.
+/// Formats nanoseconds as microseconds, exactly.
 pub(crate) fn microseconds(ns: i64) -> String {
     decimal(ns, 3)
 }

@@ -1,7 +1,7 @@
-//! Writes what an extract holds in formats of other programs, one file for each format.
+//! Writes the contents of an extract in formats of other programs, one file for each format.
 //!
-//! The numbers are those of the dumps: the same requests are asked, and tables are read, never events. The
-//! caller decides where the bytes go.
+//! The numbers equal the numbers of the dumps: the same requests are run, and tables are read,
+//! never events. The caller decides on the destination of the bytes.
 
 #![forbid(unsafe_code)]
 
@@ -37,7 +37,7 @@ pub use timeline::{
     TimelineSums, Wait, What, processes,
 };
 
-/// All formats, in the order in which help lists them; the first one is written where none is asked for.
+/// All formats, in the order in which help lists them; the first one is the default.
 pub static FORMATS: &[&dyn Format] = &[
     &speedscope::Speedscope,
     &folded::Folded,
@@ -50,7 +50,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &pcapng::Pcapng,
 ];
 
-/// The format of that name.
+/// Returns the format of that name.
 #[must_use]
 pub fn format(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)

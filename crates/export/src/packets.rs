@@ -1,7 +1,8 @@
-//! Packets, as two drivers of Windows log them: Packet Monitor (Microsoft-Windows-PktMon) and the capture of
-//! NDIS (Microsoft-Windows-NDIS-PacketCapture).
+//! Packets in the events of two Windows drivers: Packet Monitor (Microsoft-Windows-PktMon) and the
+//! capture of NDIS (Microsoft-Windows-NDIS-PacketCapture).
 //!
-//! Both are rows of `generic_event`, with the bytes of a packet, or of a part of it, as hexadecimal digits.
+//! Both are rows of `generic_event`, with the bytes of a packet, or of a part of it, as hexadecimal
+//! digits.
 
 mod joining;
 mod pktmon;
@@ -22,17 +23,18 @@ use pktmon::Components;
 const PKT_MON: &str = "4d4f80d9-c8bd-4d73-bb5b-19c90402c5ac";
 const NDIS: &str = "2ed6006e-4729-4609-b423-3ee7bcd678ef";
 
-/// Events of which each is a packet or a part of one: frames that Packet Monitor saw, and that were dropped;
-/// fragments of the NDIS capture, and those of a virtual switch.
+/// Events that are packets or parts of one: frames that Packet Monitor saw or that were dropped;
+/// fragments of the NDIS capture, including those of a virtual switch.
 const PACKET_EVENTS: [(&str, &str); 2] = [(PKT_MON, "160, 170"), (NDIS, "1001, 1003")];
 
-/// Interfaces of one file. Real traces have some dozen; a file may claim as many as there are numbers.
+/// Maximum number of interfaces of one file. Real traces have some dozen; a file may claim as many
+/// as there are numbers.
 const MAX_INTERFACES: usize = 4096;
 
-/// Characters of a name out of the trace.
+/// Maximum number of characters of a name from the trace.
 const MAX_NAME: usize = 200;
 
-/// Takes packets, in the order of time.
+/// A consumer of packets, in order of time.
 pub trait Packets {
     /// Writes an interface: the first one is 0, the next one 1 and so on.
     ///
@@ -46,25 +48,25 @@ pub trait Packets {
     /// Nothing more can be written.
     fn packet(&mut self, interface: u32, packet: &Packet) -> Result<()>;
 
-    /// Writes what stands behind the last packet.
+    /// Writes the end of the file, after the last packet.
     ///
     /// # Errors
     /// Nothing more can be written.
     fn end(self: Box<Self>) -> Result<()>;
 }
 
-/// Where packets were seen.
+/// The interface at which packets were seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name, made of the numbers that the trace has for it.
+    /// Its name, made of its numbers in the trace.
     pub name: String,
-    /// What the trace says of it.
+    /// Its description in the trace.
     pub description: String,
-    /// What its packets begin with.
+    /// Link type of its packets.
     pub link: Link,
 }
 
-/// What packets begin with.
+/// The link type of packets: the header that they start with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Link {
     /// The header of an Ethernet frame.
@@ -75,7 +77,7 @@ pub enum Link {
     Ip,
 }
 
-/// Which way a packet went.
+/// The direction of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// Towards the machine.
@@ -87,31 +89,31 @@ pub enum Direction {
 /// A packet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// When it was logged, in nanoseconds since 1970.
+    /// Time of its event, in nanoseconds since 1970.
     pub unix_ns: u64,
-    /// Its bytes, as far as they were logged.
+    /// Its logged bytes.
     pub bytes: Vec<u8>,
-    /// How many bytes it had; never less than were logged.
+    /// Original number of bytes; never less than were logged.
     pub original: u32,
-    /// Which way it went, if the trace says.
+    /// Its direction, if it is in the trace.
     pub direction: Option<Direction>,
-    /// Equal for a packet that was seen at several interfaces.
+    /// Id; equal for a packet that was seen at several interfaces.
     pub id: Option<u64>,
-    /// Who was on the processor, and what else the trace says.
+    /// The thread on the processor, and further data of the trace.
     pub comment: String,
 }
 
-/// What was written of packets.
+/// Numbers of written packets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PacketSums {
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Bytes of them that were logged.
+    /// Number of their logged bytes.
     pub bytes: u64,
-    /// Interfaces.
+    /// Number of interfaces.
     pub interfaces: usize,
-    /// Events without a packet that can be written: of a kind of link that is not known, without decoded
-    /// fields, or parts of a packet whose beginning is missing.
+    /// Number of events without a packet that can be written: with an unknown link type, without
+    /// decoded fields, or parts of a packet whose start is missing.
     pub left_out: u64,
 }
 
@@ -129,19 +131,19 @@ etwkit_query::declare! {
         fields: Option<String> = "Fields as JSON.",
     }
 
-    /// How many events have packets.
+    /// Number of events with packets.
     row PacketCount {
         events: i64 = "Events.",
     }
 }
 
-/// A packet or a part of one, as an event has it.
+/// A packet or a part of one, from an event.
 pub(crate) struct Seen {
     interface: Interface,
     packet: Packet,
 }
 
-/// The packets that were asked for, not read yet.
+/// The selected packets, not read yet.
 pub(crate) struct PacketQuery<'s> {
     session: &'s Session,
     sql: String,
@@ -149,11 +151,11 @@ pub(crate) struct PacketQuery<'s> {
     recording: crate::Recording,
 }
 
-/// Looks for the packets that were asked for.
+/// Finds the selected packets.
 ///
 /// # Errors
-/// An option means nothing for packets; the trace has no packets at all, or the extract does without their
-/// events.
+/// An option has no meaning for packets; the trace has no packets at all, or the extract lacks
+/// their events.
 pub(crate) fn find<'s>(
     request: &ExportRequest,
     format: &'static str,
@@ -187,11 +189,11 @@ pub(crate) fn find<'s>(
         };
         return Err(missing.of(session).into());
     }
-    // Only the count above is of the whole trace: where processes or a range are chosen and have no packets,
-    // the file is empty, and nothing is said to be missing from the recording.
+    // Only the count above is for the whole trace: if the chosen processes or range have no
+    // packets, the file is empty, without a hint that the recording lacks them.
     let mut conditions = vec![events];
-    // Parts of one packet may have the same time. The first part sorts in front of the others, which are left
-    // out where no first part came before.
+    // Parts of one packet may have the same time. The first part sorts before the others, which are
+    // left out without a first part before them.
     let ExportRequest {
         processes, time, ..
     } = request;
@@ -215,19 +217,19 @@ ORDER BY g.ts_ns, g.cpu, g.keyword & {} DESC",
     Ok(PacketQuery {
         session,
         sql,
-        // Read ahead of the packets: names of components are logged when Packet Monitor is stopped, behind
-        // all packets.
+        // Read ahead of the packets: names of components are logged when Packet Monitor is stopped,
+        // after all packets.
         components: Components::of(session)?,
         recording: crate::Recording::of(session)?,
     })
 }
 
-/// Where packets come from.
+/// The recording that has packets.
 const HOW_TO_RECORD: &str = "record with pktmon start --capture (and pktmon stop), or netsh trace start capture=yes (and netsh trace stop), \
      as administrator";
 
 impl PacketQuery<'_> {
-    /// Reads the packets and hands them on.
+    /// Reads the packets and passes them on.
     ///
     /// # Errors
     /// Reading fails, or nothing more can be written.
@@ -256,8 +258,8 @@ impl PacketQuery<'_> {
                 }
             }
         }
-        // Packets that are still open lack their last part, which was lost or lies behind the end of the
-        // trace.
+        // Packets that are still open lack their last part, which was lost or is after the end of
+        // the trace.
         joining.end(&mut |seen| out.seen(seen))?;
         out.packets.end()?;
         out.sums.interfaces = out.interfaces.len();
@@ -265,7 +267,7 @@ impl PacketQuery<'_> {
     }
 }
 
-/// What packets are handed on to.
+/// The output of packets.
 struct Out<'o> {
     packets: Box<dyn Packets + 'o>,
     interfaces: HashMap<(String, Link), u32>,
@@ -278,8 +280,8 @@ impl Out<'_> {
             self.sums.left_out += 1;
             return Ok(());
         };
-        // An interface of a file has one kind of link. Where a trace has packets of two kinds for one name,
-        // they become two interfaces.
+        // An interface of a file has one link type. If a trace has packets of two types for one
+        // name, they become two interfaces.
         let key = (interface.name.clone(), interface.link);
         let number = match self.interfaces.get(&key) {
             Some(number) => *number,
@@ -305,12 +307,12 @@ impl Out<'_> {
 pub(crate) struct Fields(Map<String, Value>);
 
 impl Fields {
-    /// A number; nothing for what is none, or is shown by a name.
+    /// Returns a number; `None` if it is not one, or if a name replaces it.
     fn number(&self, name: &str) -> Option<u64> {
         self.0.get(name)?.as_u64()
     }
 
-    /// A text, as far as it can be shown.
+    /// Returns a text that is safe to show.
     fn text(&self, name: &str) -> Option<String> {
         self.0
             .get(name)?
@@ -318,7 +320,7 @@ impl Fields {
             .map(|text| visible(text, MAX_NAME))
     }
 
-    /// A number or the name that the trace has for it, in small letters.
+    /// Returns a number or its name in the trace, in lower case.
     fn word(&self, name: &str) -> Option<String> {
         match self.0.get(name)? {
             Value::String(text) => Some(visible(text, MAX_NAME).to_lowercase()),
@@ -327,7 +329,7 @@ impl Fields {
         }
     }
 
-    /// Bytes that are written as hexadecimal digits; nothing for what is no such text.
+    /// Returns bytes written as hexadecimal digits; `None` for any other text.
     fn bytes(&self, name: &str) -> Option<Vec<u8>> {
         let digits = self.0.get(name)?.as_str()?.as_bytes();
         let (pairs, rest) = digits.as_chunks::<2>();
@@ -345,7 +347,8 @@ impl Fields {
     }
 }
 
-/// Who was on the processor when a packet was logged: seldom who sent it or waits for it.
+/// Returns the thread that was on the processor when a packet was logged: it seldom sent the packet
+/// or waits for it.
 fn owner(row: &PacketRow) -> String {
     let id = |id: Option<i64>| id.map_or_else(|| "?".to_owned(), |id| id.to_string());
     let process = row

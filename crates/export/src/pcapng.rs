@@ -1,7 +1,8 @@
 //! Packets for Wireshark and others, as pcapng: a section, then interfaces and packets in blocks.
 //!
-//! The layout is that of the Internet draft (draft-ietf-opsawg-pcapng), in little-endian order. Interfaces
-//! are written in front of their first packet, so that nothing has to be read twice. Times are nanoseconds.
+//! The layout follows the Internet draft (draft-ietf-opsawg-pcapng), in little-endian order.
+//! Interfaces are written before their first packet, so that nothing has to be read twice. Times
+//! are nanoseconds.
 
 use std::io::Write;
 
@@ -20,7 +21,7 @@ mod block {
     pub(super) const ENHANCED_PACKET: u32 = 6;
 }
 
-/// Codes of options, which mean something else in each type of block, but for the comment.
+/// Codes of options, whose meaning depends on the type of block, except for the comment.
 mod option {
     pub(super) const END: u16 = 0;
     pub(super) const COMMENT: u16 = 1;
@@ -33,13 +34,13 @@ mod option {
     pub(super) const PACKET_ID: u16 = 5;
 }
 
-/// The magic number from which readers learn the order of bytes.
+/// The magic number by which readers detect the byte order.
 const BYTE_ORDER: u32 = 0x1A2B_3C4D;
 
-/// Times count units of 10⁻⁹ s.
+/// Resolution of times: units of 10⁻⁹ s.
 const RESOLUTION: u8 = 9;
 
-/// Characters of a text.
+/// Maximum number of characters of a text.
 const MAX_TEXT: usize = 1000;
 
 impl Format for Pcapng {
@@ -58,7 +59,7 @@ impl Format for Pcapng {
     fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>> {
         let mut section = Block::new(block::SECTION);
         section.u32(BYTE_ORDER);
-        // Version 1.0, and a section whose length nobody knows yet.
+        // Version 1.0, and a section whose length is not known yet.
         section.bytes(&[1, 0, 0, 0]);
         section.u64(u64::MAX);
         section.text(
@@ -127,7 +128,7 @@ impl Packets for Blocks<'_> {
     }
 }
 
-/// A block in the making: what stands between its two lengths.
+/// A block that is being built: the bytes between its two lengths.
 struct Block {
     kind: u32,
     body: Vec<u8>,
@@ -153,7 +154,7 @@ impl Block {
         self.bytes(&number.to_le_bytes());
     }
 
-    /// Fills up to 32 bits.
+    /// Pads to 32 bits.
     fn pad(&mut self) {
         self.body.resize(self.body.len().next_multiple_of(4), 0);
     }
@@ -167,7 +168,7 @@ impl Block {
         self.pad();
     }
 
-    /// A text, which is not ended by anything but its length.
+    /// Adds a text, which is ended only by its length.
     fn text(&mut self, code: u16, text: &str) {
         self.option(code, visible(text, MAX_TEXT).as_bytes());
     }
@@ -175,8 +176,8 @@ impl Block {
     /// Writes the block, which ends with options.
     fn write(mut self, out: &mut dyn Write) -> Result<()> {
         self.option(option::END, &[]);
-        // The type and the two lengths have four bytes each. The length stands at both ends, so that readers
-        // can go backwards.
+        // The type and the two lengths have four bytes each. The length is at both ends, so that
+        // readers can go backwards.
         let length = u32::try_from(self.body.len() + 12)
             .map_err(|_| Error::Format)?
             .to_le_bytes();

@@ -1,10 +1,10 @@
-//! Profiles for pprof (<https://github.com/google/pprof>): the message `Profile` of its `profile.proto`,
-//! compressed with gzip.
+//! Profiles for pprof (<https://github.com/google/pprof>): the message `Profile` of its
+//! `profile.proto`, compressed with gzip.
 //!
-//! A stack has two values, its weight in nanoseconds and what that is the sum of. Processes and threads are
-//! labels. A location is a method, since stacks are put together by methods; a mapping is a file that holds
-//! code, by its name alone: readers open what a mapping names, and a trace may name any path. Readers print
-//! names to terminals, so that what cannot be seen is written out in them.
+//! A stack has two values: its weight in nanoseconds, and the number of items in that sum.
+//! Processes and threads are labels. A location is a method, since stacks are grouped by methods; a
+//! mapping is a file that holds code, by its name alone: readers open the file of a mapping, and a
+//! trace may name any path. Readers print names to terminals, so invisible characters are escaped.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -41,8 +41,8 @@ impl Format for Pprof {
         let mut texts = Texts::default();
         // The first text is the empty one.
         texts.number("");
-        // A range without an end reaches to the end of the recording; `i64::MAX` would be a duration of
-        // centuries.
+        // A range without an end reaches to the end of the recording; `i64::MAX` would be a
+        // duration of centuries.
         let end = if head.time.max == i64::MAX {
             head.recording.duration_ns
         } else {
@@ -60,7 +60,7 @@ impl Format for Pprof {
     }
 }
 
-/// Numbers of fields, as `profile.proto` has them.
+/// Field numbers of `profile.proto`.
 mod field {
     pub(super) mod profile {
         pub(crate) const SAMPLE_TYPE: u32 = 1;
@@ -109,7 +109,8 @@ mod field {
     }
 }
 
-/// Writes samples as they come, and behind them what they refer to: fields may stand in any order.
+/// Writes samples as they come, and after them the messages that they refer to: fields may be in
+/// any order.
 struct Messages<'o> {
     out: GzEncoder<&'o mut dyn Write>,
     texts: Texts,
@@ -122,7 +123,7 @@ struct Messages<'o> {
 impl Samples for Messages<'_> {
     fn sample(&mut self, sample: &WeighedStack<'_>, _: &Names) -> Result<()> {
         let Owner { process, pid, tid } = sample.owner;
-        // The innermost frame comes first; 0 is no location.
+        // The innermost frame comes first; 0 is not a location.
         let locations = sample
             .path
             .iter()
@@ -183,7 +184,7 @@ impl Messages<'_> {
             .map_err(Error::Write)
     }
 
-    /// A sample with one more label: a number, or the number of a text.
+    /// Adds a label to a sample: a number, or the number of a text.
     fn label(&mut self, sample: Message, key: &str, (field, value): (u32, u64)) -> Message {
         let key = self.texts.number(key);
         let label = Message::new()
@@ -192,7 +193,7 @@ impl Messages<'_> {
         sample.message(field::sample::LABEL, &label)
     }
 
-    /// Mappings, functions and locations of all names.
+    /// Writes mappings, functions and locations of all names.
     fn code(&mut self, names: &Names) -> Result<()> {
         let mut mappings = Mappings::default();
         for (number, name) in (0..).zip(names.texts()) {
@@ -226,7 +227,7 @@ impl Messages<'_> {
                 .number(field::mapping::ID, id)
                 .number(field::mapping::FILENAME, self.texts.number(file))
                 .number(field::mapping::BUILD_ID, self.texts.number(build_id))
-                // All names that there are: nothing is to be looked for.
+                // All existing names: none has to be looked up.
                 .number(field::mapping::HAS_FUNCTIONS, 1);
             self.write(field::profile::MAPPING, &mapping)?;
         }
@@ -234,7 +235,7 @@ impl Messages<'_> {
     }
 }
 
-/// What the two values of a stack are.
+/// Returns the names of the two values of a stack.
 fn kinds(metric: Metric, source: Option<CpuSource>) -> (&'static str, &'static str) {
     match (metric, source) {
         (Metric::Wait, _) => ("wait", "waits"),
@@ -244,7 +245,7 @@ fn kinds(metric: Metric, source: Option<CpuSource>) -> (&'static str, &'static s
     }
 }
 
-/// What a reader should know who has nothing but the file.
+/// Returns comments for a reader who has nothing but the file.
 fn comments(head: &Head<'_>) -> Vec<String> {
     let mut comments = vec![
         format!("etwkit {}", env!("CARGO_PKG_VERSION")),
@@ -256,10 +257,10 @@ fn comments(head: &Head<'_>) -> Vec<String> {
     comments
 }
 
-/// Name of a file that holds code, and what identifies it.
+/// Name of a file that holds code, and its build id.
 type Mapping = (String, String);
 
-/// Mappings by number, from 1. Processes that mapped one file have the same one.
+/// Mappings by number, from 1. Processes that mapped one file share its mapping.
 #[derive(Default)]
 struct Mappings {
     numbers: HashMap<Mapping, u64>,
@@ -268,7 +269,7 @@ struct Mappings {
 
 impl Mappings {
     fn number(&mut self, module: &str, build_id: Option<String>) -> u64 {
-        // What an extract calls a file name has no folder, unless somebody made it so.
+        // File names in an extract have no folder, unless they were edited.
         let file = module.rsplit(['/', '\\']).next().unwrap_or_default();
         let mapping = (file.to_owned(), build_id.unwrap_or_default());
         let next = self.all.len() as u64 + 1;

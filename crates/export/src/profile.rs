@@ -1,5 +1,5 @@
-//! What is exported, whatever format it is written in: the stacks of processes with their weights, what
-//! happened as a timeline, or packets.
+//! Contents of an export in any format: the stacks of processes with their weights, a timeline, or
+//! packets.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,81 +18,82 @@ use crate::stacks::{Names, Node, Stacks};
 use crate::timeline::{self, Asked, Timeline, TimelineSums};
 use crate::{Error, Result};
 
-/// A format of other programs. Formats are listed in [`FORMATS`](crate::FORMATS).
+/// A format of another program. Formats are listed in [`FORMATS`](crate::FORMATS).
 pub trait Format: Sync {
-    /// Its word, which also ends the names of its files.
+    /// Returns its name, which is also the ending of its files.
     fn name(&self) -> &'static str;
 
-    /// What reads it, in one sentence without a full stop.
+    /// Returns the programs that read it, in one sentence without a full stop.
     fn sentence(&self) -> &'static str;
 
-    /// What it takes, which is known before anything is asked.
+    /// Returns the kind of its input, which is known before any query.
     fn takes(&self) -> Takes {
         Takes::Stacks
     }
 
-    /// Whether processes and threads are labels of its stacks, which have no frames for them then.
+    /// Returns `true` if processes and threads are labels of its stacks, which then have no frames
+    /// for them.
     fn has_labels(&self) -> bool {
         false
     }
 
-    /// Writes what stands in front of all that it takes.
+    /// Writes the start of the file, before its input.
     ///
     /// # Errors
     /// `out`, or a temporary file, cannot be written.
     fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>>;
 }
 
-/// What a format takes.
+/// The kind of input of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// Stacks with weights.
     Stacks,
-    /// What happened, with its times.
+    /// Events with their times.
     Timeline,
     /// Packets of networks.
     Packets,
 }
 
-/// What a format takes, and what it writes that with.
+/// The writer for the input of a format.
 pub enum Writer<'o> {
     /// Stacks with weights, without an order of time.
     Stacks(Box<dyn Samples + 'o>),
-    /// What happened, in the order that the format wants.
+    /// Events, in the order that the format requires.
     Timeline(Box<dyn Timeline + 'o>),
-    /// Packets, in the order of time.
+    /// Packets, in order of time.
     Packets(Box<dyn Packets + 'o>),
 }
 
-/// What is known of an export before the first stack or packet.
+/// Facts about an export that are known before the first stack or packet.
 #[derive(Debug, Clone, Copy)]
 pub struct Head<'h> {
     /// Its name.
     pub name: &'h str,
-    /// What stacks weigh.
+    /// Weight of the stacks.
     pub metric: Metric,
-    /// The part of the trace that it is about, in nanoseconds.
+    /// The exported range of the trace, in nanoseconds.
     pub time: Range,
-    /// What was recorded when.
+    /// The recording and its start.
     pub recording: &'h Recording,
-    /// Folder for a temporary file; `None` is the system's.
+    /// Folder for a temporary file; `None` is the folder of the system.
     pub temp_dir: Option<&'h Path>,
 }
 
-/// A stack and what it weighs.
+/// A stack and its weight.
 #[derive(Debug, Clone, Copy)]
 pub struct WeighedStack<'s> {
     /// Numbers of the names of its frames, outermost first.
     pub path: &'s [u32],
     /// Its weight in nanoseconds.
     pub weight_ns: i64,
-    /// How many samples, waits or times ready that is the sum of.
+    /// Number of samples, waits or ready times in that sum.
     pub count: i64,
-    /// Whose stack it is, as far as processes and threads are kept apart.
+    /// Owner of the stack, as far as processes and threads are kept apart.
     pub owner: &'s Owner,
 }
 
-/// The process and the thread of a stack; empty where stacks of several are put together.
+/// The process and the thread of a stack; empty if stacks of several are merged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Owner {
     /// File name of the executable.
@@ -103,8 +104,8 @@ pub struct Owner {
     pub tid: Option<i64>,
 }
 
-/// Takes the stacks of a profile, each of which comes once for an owner, those of one owner behind each
-/// other, and a caller before what it calls.
+/// Takes the stacks of a profile. Each stack comes once for an owner, stacks of one owner are
+/// adjacent, and a caller comes before its callees.
 pub trait Samples {
     /// Writes a stack.
     ///
@@ -112,66 +113,66 @@ pub trait Samples {
     /// Nothing more can be written.
     fn sample(&mut self, sample: &WeighedStack<'_>, names: &Names) -> Result<()>;
 
-    /// Writes what stands behind the last stack, given the sums and all names.
+    /// Writes the end of the file, after the last stack, given the sums and all names.
     ///
     /// # Errors
     /// Nothing more can be written.
     fn end(self: Box<Self>, written: &Written, names: &Names) -> Result<()>;
 }
 
-/// What is exported.
+/// A request for an export.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExportRequest {
     /// Name of the profile.
     pub name: String,
-    /// Which processes.
+    /// Process filter.
     pub processes: ProcessQuery,
-    /// Which stacks: of a timeline, what has one of those.
+    /// Filter on stacks; of a timeline it keeps the items that have one of these stacks.
     pub tags: TagQuery,
-    /// What stacks weigh.
+    /// Weight of the stacks.
     pub metric: Metric,
-    /// Only this part of the trace, in nanoseconds.
+    /// Only this range of the trace, in nanoseconds.
     pub time: Range,
-    /// Stacks begin with their process.
+    /// True if stacks start with their process.
     pub process_roots: bool,
-    /// Stacks begin with their thread, behind the process.
+    /// True if stacks start with their thread, after the process.
     pub thread_roots: bool,
-    /// How many processes were chosen, for the report.
+    /// Number of chosen processes, for the report.
     pub process_count: usize,
-    /// Folder for a temporary file; `None` is the system's.
+    /// Folder for a temporary file; `None` is the folder of the system.
     pub temp_dir: Option<PathBuf>,
 }
 
-/// What was written.
+/// The written data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Samples, each a stack of its own.
+    /// Number of samples, each with its own stack.
     pub stacks: u64,
-    /// Names of frames.
+    /// Number of names of frames.
     pub frames: usize,
-    /// What all stacks weigh, in nanoseconds.
+    /// Weight of all stacks, in nanoseconds.
     pub total_ns: i64,
-    /// What the weights are computed from; missing without stacks.
+    /// The source of the weights; missing without stacks.
     pub source: Option<CpuSource>,
-    /// What happened, where the format takes that instead of stacks.
+    /// Numbers of written items, if the format takes a timeline instead of stacks.
     pub timeline: Option<TimelineSums>,
-    /// Packets, where the format takes them instead of stacks.
+    /// Numbers of packets, if the format takes them instead of stacks.
     pub packets: Option<PacketSums>,
 }
 
-/// A part of the rows that are put together.
+/// The group of rows that are merged: process and thread.
 type Group = (Option<i64>, Option<i64>);
 
-/// A stack of a row: its node, its weight, and how many samples the weight is the sum of.
+/// A stack of a row: its node, its weight, and the number of samples in the weight.
 type Weighed = (Node, i64, i64);
 
 impl ExportRequest {
-    /// Asks the extract and writes the answer. Memory grows with the distinct stacks of the extract, and of
-    /// one process or thread at a time.
+    /// Queries the extract and writes the answer. Memory grows with the distinct stacks of the
+    /// extract, and of one process or thread at a time.
     ///
     /// # Errors
-    /// There is no answer, see [`StackTreeRequest::rows`]; the trace has no packets; an option does not go
-    /// with the format; `out` or a temporary file cannot be written.
+    /// There is no answer, see [`StackTreeRequest::rows`]; the trace has no packets; an option does
+    /// not go with the format; `out` or a temporary file cannot be written.
     pub fn write(
         &self,
         format: &dyn Format,
@@ -190,7 +191,8 @@ impl ExportRequest {
             Takes::Stacks => self.stacks(format, session, (out, &head)),
             Takes::Timeline => self.timeline(format, session, (out, &head)),
             Takes::Packets => {
-                // Before the format begins, so that a trace without packets leaves no head of a file behind.
+                // Before the format starts, so that a trace without packets leaves no header of a
+                // file.
                 let found = packets::find(self, format.name(), session)?;
                 let Writer::Packets(packets) = format.begin(out, &head)? else {
                     return Err(Error::Format);
@@ -259,7 +261,8 @@ impl ExportRequest {
         };
         let rows = request.rows(session)?;
         let frames = session.frames()?;
-        // An extract without stacks has no frames. Its rows still count, as stacks that were not recorded.
+        // An extract without stacks has no frames. Its rows still count, as stacks that were not
+        // recorded.
         let none = TraceFrames::default();
         let mut stacks = Stacks::new(frames.trace(0).unwrap_or(&none), session)?;
         let Writer::Stacks(samples) = format.begin(out, head)? else {
@@ -275,8 +278,8 @@ impl ExportRequest {
         for batch in rows {
             for row in batch? {
                 let group = self.group(&row, format.has_labels());
-                // Rows of one root come one behind the other, so that the stacks of only one root are held at
-                // a time.
+                // Rows of one root are adjacent, so that the stacks of only one root are held at a
+                // time.
                 if current != Some(group) {
                     profile.group(&stacks, &root, &mut collected)?;
                     let labels = if format.has_labels() {
@@ -308,7 +311,7 @@ impl ExportRequest {
         Ok(written)
     }
 
-    /// Rows come by process and thread; those of one root stand together.
+    /// Returns the group of a row. Rows come by process and thread; rows of one root are adjacent.
     fn group(&self, row: &StackRow, has_labels: bool) -> Group {
         let by_process = self.process_roots || self.thread_roots || has_labels;
         let process = by_process.then_some(row.process_key).flatten();
@@ -329,7 +332,7 @@ impl ExportRequest {
             ));
         }
         if self.thread_roots {
-            // Two blanks, as other converters of ETW traces write it.
+            // Two blanks, like other converters of ETW traces.
             labels.push(format!("Thread  {} - Process {}", id(row.tid), id(row.pid)));
         }
         labels
@@ -344,7 +347,7 @@ fn owner(row: &StackRow) -> Owner {
     }
 }
 
-/// Adds up equal stacks and hands them to the format.
+/// Adds up equal stacks and passes them to the format.
 struct Profile<'o> {
     samples: Box<dyn Samples + 'o>,
     written: Written,
@@ -352,15 +355,15 @@ struct Profile<'o> {
 }
 
 impl Profile<'_> {
-    /// The stacks below the frames of one root: those that are equal together, by name.
+    /// Adds the stacks below the frames of one root: equal ones merged, by name.
     fn group(
         &mut self,
         stacks: &Stacks<'_>,
         root: &[u32],
         collected: &mut Vec<Weighed>,
     ) -> Result<()> {
-        // By number first, which is cheap, to put equal stacks together; only distinct ones are compared by
-        // names.
+        // By number first, which is cheap, to put equal stacks together; only distinct ones are
+        // compared by names.
         collected.sort_unstable_by_key(|(node, ..)| *node);
         collected.dedup_by(|next, kept| {
             let is_same = next.0 == kept.0;

@@ -1,14 +1,14 @@
 //! Messages of Protocol Buffers, written by their wire format
 //! (<https://protobuf.dev/programming-guides/encoding/>).
 //!
-//! A message is written field by field, with the numbers that its definition gives them. That needs no
-//! generated code, and what is not written takes no byte.
+//! A message is written field by field, with the numbers of its definition. That needs no generated
+//! code, and absent fields take no bytes.
 
 /// A message, or the fields of one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Message(Vec<u8>);
 
-/// How the value of a field is written.
+/// The encoding of the value of a field.
 #[derive(Clone, Copy)]
 enum Wire {
     Varint = 0,
@@ -16,46 +16,46 @@ enum Wire {
 }
 
 impl Message {
-    /// A message without fields.
+    /// Creates a message without fields.
     pub(crate) const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// A field of one of the types `uint32`, `uint64`, `bool` and of enumerations.
+    /// Adds a field of one of the types `uint32`, `uint64`, `bool` and of enumerations.
     pub(crate) fn number(mut self, field: u32, value: u64) -> Self {
         self.key(field, Wire::Varint);
         self.varint(value);
         self
     }
 
-    /// A field of one of the types `int32` and `int64`: negative numbers take ten bytes.
+    /// Adds a field of one of the types `int32` and `int64`: negative numbers take ten bytes.
     pub(crate) fn int(self, field: u32, value: i64) -> Self {
         self.number(field, value.cast_unsigned())
     }
 
-    /// A field of one of the types `sint32` and `sint64`.
+    /// Adds a field of one of the types `sint32` and `sint64`.
     pub(crate) fn zigzag(self, field: u32, value: i64) -> Self {
         self.number(field, ((value << 1) ^ (value >> 63)).cast_unsigned())
     }
 
-    /// A field of type `string`, or of `bytes` that hold a text.
+    /// Adds a field of type `string`, or of `bytes` that hold a text.
     pub(crate) fn text(mut self, field: u32, value: &str) -> Self {
         self.block(field, value.as_bytes());
         self
     }
 
-    /// A field that is a message.
+    /// Adds a field that is a message.
     pub(crate) fn message(mut self, field: u32, value: &Self) -> Self {
         self.block(field, &value.0);
         self
     }
 
-    /// A repeated field of numbers, one behind the other.
+    /// Adds a repeated field of numbers, one after the other.
     pub(crate) fn packed(mut self, field: u32, values: impl IntoIterator<Item = u64>) -> Self {
         let mut packed = Self::new();
         values.into_iter().for_each(|value| packed.varint(value));
@@ -63,7 +63,7 @@ impl Message {
         self
     }
 
-    /// A field that is there if its value is.
+    /// Adds a field if its value is present.
     pub(crate) fn some<T>(self, value: Option<T>, field: impl FnOnce(Self, T) -> Self) -> Self {
         match value {
             Some(value) => field(self, value),

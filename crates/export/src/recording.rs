@@ -1,9 +1,9 @@
-//! What was recorded when: what files of other programs say about it.
+//! Facts about the recording, for files of other programs.
 
 use etwkit_query::Session;
 use etwkit_query::dump;
 
-/// Units of 100 ns from 1601, where FILETIME begins, to 1970.
+/// Units of 100 ns from 1601, where FILETIME starts, to 1970.
 const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
 
 etwkit_query::declare! {
@@ -18,7 +18,7 @@ etwkit_query::declare! {
 }
 
 impl Recording {
-    /// The recording of the first extract of a session; an empty one where it says nothing of it.
+    /// Returns the recording of the first extract of a session; an empty one if it is not known.
     ///
     /// # Errors
     /// The query fails.
@@ -30,14 +30,15 @@ impl Recording {
             .unwrap_or_default())
     }
 
-    /// A moment of the trace in nanoseconds since 1970; 0 for one before, and if the start is not known.
+    /// Returns a time of the trace in nanoseconds since 1970; 0 for times before that, and if the
+    /// start is not known.
     #[must_use]
     pub fn unix_ns(&self, ts_ns: i64) -> u64 {
         if self.start_filetime == 0 {
             return u64::try_from(ts_ns).unwrap_or_default();
         }
-        // In 128 bits, since the start is a number from the file and may be any: 100 times it may not fit
-        // into 64.
+        // In 128 bits, since the start is an arbitrary number from the file: 100 times it can
+        // overflow 64 bits.
         let start = i128::from(self.start_filetime.saturating_sub(UNIX_EPOCH)) * 100;
         u64::try_from(start + i128::from(ts_ns)).unwrap_or_default()
     }

@@ -9,7 +9,7 @@ use crate::packets::PacketSums;
 use crate::profile::{ExportRequest, Written};
 
 impl Written {
-    /// Whether nothing of what was asked for is in the file.
+    /// Returns `true` if the file has nothing of the requested data.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         if let Some(timeline) = &self.timeline {
@@ -19,7 +19,7 @@ impl Written {
             .map_or(self.stacks == 0, |packets| packets.packets == 0)
     }
 
-    /// For machines: the file, and sums in units that their names have.
+    /// Returns JSON of the file, with sums in the units that their names have.
     #[must_use]
     pub fn json(&self, file: &str, request: &ExportRequest) -> Value {
         if let Some(timeline) = &self.timeline {
@@ -39,7 +39,7 @@ impl Written {
             "total_ns": self.total_ns, "source": self.source.map(CpuSource::name)})
     }
 
-    /// For people, behind the name of the file, in lines.
+    /// Returns the lines for people, after the name of the file.
     #[must_use]
     pub fn lines(&self, numbers: &Numbers, request: &ExportRequest) -> Vec<String> {
         if let Some(timeline) = &self.timeline {

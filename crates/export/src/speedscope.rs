@@ -1,9 +1,8 @@
 //! Profiles for speedscope (<https://www.speedscope.app>): the form `sampled` of its format.
 //!
-//! One profile holds all that was asked for. Stacks that are equal become one sample, whose weight is what
-//! they have together, so that a file does not grow with
-//! the length of a trace; samples stand in the order of the names of their frames, outermost first. The
-//! numbers are those of `dump cpu`.
+//! One profile holds all requested stacks. Equal stacks become one sample with their common weight,
+//! so that a file does not grow with the length of a trace; samples are in the order of the names
+//! of their frames, outermost first. The numbers equal the numbers of `dump cpu`.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek, Write};
@@ -26,6 +25,7 @@ impl Format for Speedscope {
     }
 
     fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>> {
+        // A file without a name, which the system removes however the program ends.
         let spool = match head.temp_dir {
             Some(folder) => tempfile::tempfile_in(folder),
             None => tempfile::tempfile(),
@@ -47,8 +47,8 @@ impl Format for Speedscope {
     }
 }
 
-/// Writes samples as they come. Weights stand behind all samples in the file, so that they wait in a file of
-/// their own.
+/// Writes samples as they come. Weights come after all samples in the file, so they wait in a
+/// temporary file.
 struct Sampled<'o> {
     out: &'o mut dyn Write,
     weights: BufWriter<File>,

@@ -1,4 +1,5 @@
-//! Stacks with methods instead of addresses: those that differ only in where a method was left become one.
+//! Stacks with methods instead of addresses: stacks that differ only in addresses within methods
+//! become one.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -10,8 +11,8 @@ use etwkit_query::frames::TraceFrames;
 /// Number of a stack: of the node of its innermost frame.
 pub(crate) type Node = u32;
 
-/// A tree of stacks, and the names of their frames in the order in which they came. Grows with the distinct
-/// stacks of an extract.
+/// A tree of stacks, and the names of their frames in the order of their first occurrence. Grows
+/// with the distinct stacks of an extract.
 pub(crate) struct Stacks<'f> {
     frames: &'f TraceFrames,
     nodes: Vec<NodeAt>,
@@ -20,13 +21,13 @@ pub(crate) struct Stacks<'f> {
     names: Names,
     /// Names by identity of the method.
     methods: Vec<Option<u32>>,
-    /// Names of frames that are no code, apart from methods: one of these may be called the same.
+    /// Names of frames that are not code, separate from methods: a method may have the same name.
     labels: HashMap<String, u32>,
     /// Nodes by stack of the extract.
     known: Vec<Option<Node>>,
 }
 
-/// Where a node stands.
+/// The position of a node.
 #[derive(Debug, Clone, Copy)]
 struct NodeAt {
     caller: Option<Node>,
@@ -34,7 +35,7 @@ struct NodeAt {
     depth: u32,
 }
 
-/// Names of frames, by number, in the order in which they came.
+/// Names of frames, by number, in the order of their first occurrence.
 #[derive(Debug, Default)]
 pub struct Names {
     all: Vec<Name>,
@@ -59,30 +60,30 @@ etwkit_query::declare! {
 }
 
 impl Names {
-    /// How many there are.
+    /// Returns their number.
     #[must_use]
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// All of them in the order of their numbers.
+    /// Returns all of them in the order of their numbers.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(|name| name.text.as_str())
     }
 
-    /// A name; nothing for a number that is none.
+    /// Returns a name; empty for an invalid number.
     #[must_use]
     pub fn text(&self, number: u32) -> &str {
         self.all.get(number as usize).map_or("", |name| &name.text)
     }
 
-    /// File name of the module that holds the code of a frame.
+    /// Returns the file name of the module that holds the code of a frame.
     #[must_use]
     pub fn module(&self, number: u32) -> Option<&str> {
         self.all
@@ -92,8 +93,8 @@ impl Names {
             .map(|(name, _)| name.as_str())
     }
 
-    /// What identifies that module, as symbol servers have it: the digits of the GUID of its symbol file and
-    /// its age, hexadecimal.
+    /// Returns the identity of that module for symbol servers: the digits of the GUID of its symbol
+    /// file and its age, hexadecimal.
     #[must_use]
     pub fn build_id(&self, number: u32) -> Option<String> {
         let (_, module) = self.all.get(number as usize)?.module.as_ref()?;
@@ -108,14 +109,14 @@ impl Names {
     }
 }
 
-/// What stands for stacks that were not recorded.
+/// Name of stacks that were not recorded.
 const NO_STACK: &str = "(no stack)";
 
 impl<'f> Stacks<'f> {
-    /// No stacks yet.
+    /// Creates a tree without stacks.
     ///
     /// # Errors
-    /// The question for symbol files fails.
+    /// The query for symbol files fails.
     pub(crate) fn new(frames: &'f TraceFrames, session: &Session) -> dump::Result<Self> {
         let sql = "SELECT module_id, pdb_guid, pdb_age FROM module WHERE pdb_guid IS NOT NULL";
         let modules = dump::ask(session, sql)?.into_iter();
@@ -135,12 +136,12 @@ impl<'f> Stacks<'f> {
         })
     }
 
-    /// Names of frames, by number.
+    /// Returns names of frames, by number.
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }
 
-    /// The node of a stack of the extract; without one a node that says so.
+    /// Returns the node of a stack of the extract, or the node for a missing stack.
     pub(crate) fn node(&mut self, stack_id: Option<i64>) -> Node {
         let stack_id = stack_id.and_then(|id| i32::try_from(id).ok());
         let place = stack_id
@@ -159,8 +160,8 @@ impl<'f> Stacks<'f> {
                 node = Some(self.child(node, name));
             }
         }
-        // A stack without any known frame keeps its weight under a name of its own: dropped, the sum of the
-        // profile would no longer be the CPU of the process.
+        // A stack without any known frame keeps its weight under a name of its own: dropped, the
+        // sum of the profile would no longer be the CPU of the process.
         let node = node.unwrap_or_else(|| {
             let name = self.label(NO_STACK);
             self.child(None, name)
@@ -177,14 +178,15 @@ impl<'f> Stacks<'f> {
         node
     }
 
-    /// Numbers of the names of a stack, outermost first.
+    /// Returns numbers of the names of a stack, outermost first.
     pub(crate) fn path(&self, node: Node) -> Vec<u32> {
         let mut path: Vec<u32> = self.up(node).map(|place| place.name).collect();
         path.reverse();
         path
     }
 
-    /// Stacks by the names of their frames, the outermost first; a caller before what it calls.
+    /// Compares stacks by the names of their frames, outermost first; a caller comes before its
+    /// callees.
     pub(crate) fn compare(&self, a: Node, b: Node) -> Ordering {
         let depth = |node| self.place(node).map_or(0, |place| place.depth);
         let (depth_a, depth_b) = (depth(a), depth(b));
@@ -195,8 +197,8 @@ impl<'f> Stacks<'f> {
             }
             node
         };
-        // Both are brought to one depth, then up together to where they part: names are compared once, and no
-        // path is made.
+        // Both are brought to one depth, then up together to their last common node: names are
+        // compared once, and no path is built.
         let mut pair = (
             lift(a, depth_a.saturating_sub(depth_b)),
             lift(b, depth_b.saturating_sub(depth_a)),
@@ -214,8 +216,8 @@ impl<'f> Stacks<'f> {
             };
             if a.caller == b.caller {
                 let text = |place: &NodeAt| self.names.text(place.name);
-                // Methods of different modules may have one name; their numbers, which follow the order of
-                // rows, keep the order the same in every run.
+                // Methods of different modules may have one name; their numbers, which follow the
+                // order of rows, keep the order the same in every run.
                 return text(a).cmp(text(b)).then(a.name.cmp(&b.name));
             }
             pair = (a.caller, b.caller);
@@ -246,7 +248,7 @@ impl<'f> Stacks<'f> {
         node
     }
 
-    /// Number of the name of a frame that is no code.
+    /// Returns the number of the name of a frame that is not code.
     pub(crate) fn label(&mut self, label: &str) -> u32 {
         if let Some(name) = self.labels.get(label) {
             return *name;
@@ -259,7 +261,7 @@ impl<'f> Stacks<'f> {
         name
     }
 
-    /// The name of the method of a frame; nothing for a frame that is not there.
+    /// Returns the name of the method of a frame; `None` for a frame that does not exist.
     fn method(&mut self, frame: i32) -> Option<u32> {
         let identity = usize::try_from(self.frames.identity(frame)?).ok()?;
         if let Some(name) = self.methods.get(identity).copied().flatten() {
@@ -287,7 +289,8 @@ impl<'f> Stacks<'f> {
     }
 }
 
-/// There are fewer frames and stacks than this can count: both have numbers of 31 bits in an extract.
+/// Converts a count to a number, which never overflows: frames and stacks have numbers of 31 bits
+/// in an extract.
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -1,8 +1,8 @@
-//! A flame graph as one SVG file, which needs nothing but a viewer of pictures.
+//! A flame graph as one SVG file, without external resources.
 //!
-//! Width is weight, the outermost frames are at the bottom, and a frame that called others carries them; what
-//! it weighs itself is at the left. Each frame says its name and its numbers in a title, which viewers show
-//! where the pointer is. There is no script and nothing is loaded.
+//! Width is weight, the outermost frames are at the bottom, and callees are on top of their caller;
+//! its own weight is at the left. Each frame has its name and its numbers in a title, which viewers
+//! show at the pointer. There is no script and no external resource.
 
 mod color;
 mod layout;
@@ -25,23 +25,23 @@ use layout::{Drawn, Flames, What};
 /// The format.
 pub(crate) struct Svg;
 
-/// Pixels of the picture, of its margin, of the lines above the frames, and of a frame.
+/// Sizes in pixels: the picture, its margin, the lines above the frames, and a frame.
 const WIDTH: u32 = 1200;
 const MARGIN: u32 = 10;
 const LINE: u32 = 18;
 const FRAME: u32 = 17;
 
-/// Thousandths of a pixel that frames have together.
+/// Width of all frames together, in thousandths of a pixel.
 const ROOM: u32 = (WIDTH - 2 * MARGIN) * 1000;
 
-/// Thousandths of a pixel of a letter: fixed pitch, 12 pixels high. DejaVu Sans Mono, the wider one of the
-/// fonts that are asked for, has 0.602 of its height.
+/// Width of a letter in thousandths of a pixel: fixed pitch, 12 pixels high. DejaVu Sans Mono, the
+/// wider one of the named fonts, has 0.602 of its height.
 const LETTER: u32 = 7_230;
 
-/// Letters of a name in a title.
+/// Maximum number of letters of a name in a title.
 const MAX_NAME: usize = 500;
 
-/// Modules that the picture names beside their colours.
+/// Maximum number of modules in the legend of colors.
 const MAX_MODULES: usize = 8;
 
 impl Format for Svg {
@@ -83,7 +83,7 @@ impl Format for Svg {
     }
 }
 
-/// Gathers stacks: a picture is drawn when all are known. Memory grows with distinct stacks.
+/// Collects stacks: a picture is drawn when all are known. Memory grows with distinct stacks.
 struct Picture<'o> {
     out: &'o mut dyn Write,
     name: String,
@@ -122,7 +122,7 @@ impl Samples for Picture<'_> {
 }
 
 impl Picture<'_> {
-    /// What stands above the frames: what it is, how much, of what, and what is not drawn.
+    /// Writes the text above the frames: name, weight, unit, and the part that is not drawn.
     fn head(&mut self, written: &Written, height: u32, drawn: &[Drawn]) -> std::io::Result<()> {
         let title = escaped(&visible(&self.name, MAX_NAME));
         let lines = [
@@ -153,7 +153,7 @@ impl Picture<'_> {
         Ok(())
     }
 
-    /// The modules in which most of the weight lies, with their colours.
+    /// Writes the modules with most of the weight, with their colors.
     fn legend(&mut self, modules: &[(String, i64)], y: u32) -> std::io::Result<()> {
         let mut x = MARGIN * 1000;
         for (module, own_ns) in modules {
@@ -163,8 +163,8 @@ impl Picture<'_> {
                 milliseconds(*own_ns)
             );
             let width = 16_000 + LETTER * (columns(&text) + 2);
-            // The legend has one line. What does not fit is lighter than what stands there, and is named in
-            // the titles of frames.
+            // The legend has one line. Omitted modules have less weight than the listed ones, and
+            // are named in the titles of frames.
             if x + width > ROOM {
                 break;
             }
@@ -210,7 +210,7 @@ impl Picture<'_> {
             escaped(&title),
             FRAME - 1
         )?;
-        // Two pixels stay free at each side, so that names of neighbours do not run into each other.
+        // Two pixels stay free at each side, so that names of neighbors do not run into each other.
         let text = cut(&name, frame.width.saturating_sub(4000));
         if !text.is_empty() {
             let (x, y) = (pixels(MARGIN * 1000 + frame.x + 2000), y + 12);
@@ -224,7 +224,7 @@ impl Picture<'_> {
     }
 }
 
-/// The modules in which most of the weight lies, the largest first.
+/// Returns the modules with most of the weight, largest first.
 fn modules(flames: &Flames, names: &Names) -> Vec<(String, i64)> {
     let mut sums: HashMap<&str, i64> = HashMap::new();
     for (number, own_ns) in flames.own() {
@@ -238,13 +238,14 @@ fn modules(flames: &Flames, names: &Names) -> Vec<(String, i64)> {
         .map(|(name, ns)| (name.to_owned(), ns))
         .collect();
     sums.retain(|(_, ns)| *ns > 0);
-    // By name where sums are equal: the map has no order, and the picture has to be the same in every run.
+    // By name if sums are equal: the map has no order, and the picture has to be the same in every
+    // run.
     sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     sums.truncate(MAX_MODULES);
     sums
 }
 
-/// What a weight is.
+/// Returns the description of a weight.
 fn weight(metric: Metric, source: Option<CpuSource>) -> &'static str {
     match (metric, source) {
         (Metric::Wait, _) => "waits by the stack that they ended with, summed over threads",
@@ -256,7 +257,7 @@ fn weight(metric: Metric, source: Option<CpuSource>) -> &'static str {
     }
 }
 
-/// How much is not drawn.
+/// Returns the text about frames that are not drawn.
 fn hidden(drawn: &[Drawn]) -> String {
     let count = drawn.iter().filter_map(|frame| {
         if let What::Rest(count) = frame.what {
@@ -278,12 +279,12 @@ fn frames(count: usize) -> &'static str {
     if count == 1 { "frame" } else { "frames" }
 }
 
-/// Thousandths of a pixel as pixels.
+/// Formats thousandths of a pixel as pixels.
 fn pixels(thousandths: u32) -> String {
     milliseconds(i64::from(thousandths) * 1000)
 }
 
-/// A share in per cent, with three digits behind the mark.
+/// Formats a share in per cent, with three digits after the mark.
 fn thousandths(part: i64, whole: i64) -> String {
     let share = if whole > 0 {
         i128::from(part) * 100_000_000 / i128::from(whole) / 1000
@@ -293,18 +294,20 @@ fn thousandths(part: i64, whole: i64) -> String {
     pixels(u32::try_from(share).unwrap_or_default())
 }
 
-/// Letters that a text is wide: those of other scripts may be twice as wide as Latin ones.
+/// Returns the width of a text in letters: letters of other scripts may be twice as wide as Latin
+/// ones.
 fn columns(text: &str) -> u32 {
     text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum()
 }
 
-/// As much of a text as fits into so many thousandths of a pixel; nothing where that says nothing.
+/// Returns as much of a text as `width` thousandths of a pixel hold; empty if that would be
+/// meaningless.
 fn cut(text: &str, width: u32) -> String {
     let room = width / LETTER;
     if columns(text) <= room {
         return text.to_owned();
     }
-    // Fewer letters than four do not say which function it is; the title of the frame does.
+    // Fewer than four letters do not identify a function; the title of the frame does.
     if room < 4 {
         return String::new();
     }
@@ -317,7 +320,7 @@ fn cut(text: &str, width: u32) -> String {
     fitting.chain(['…']).collect()
 }
 
-/// A text in a document of XML.
+/// Escapes a text for XML.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

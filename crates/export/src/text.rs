@@ -1,7 +1,8 @@
-//! Texts out of traces as files of other programs can hold them.
+//! Texts from traces in the form that files of other programs can hold.
 
-/// A text without characters that would end it, hide or reorder what stands around it, or that a file of
-/// text may not hold: each is written out by its number, `\u{202e}`. Longer texts end with `…`.
+/// Returns a text without characters that would end it, hide or reorder adjacent text, or that are
+/// not allowed in text files: each is replaced with its number, `\u{202e}`. Longer texts end with
+/// `…`.
 pub(crate) fn visible(text: &str, max_chars: usize) -> String {
     let mut visible = String::with_capacity(text.len());
     for (count, c) in text.chars().enumerate() {
@@ -18,7 +19,7 @@ pub(crate) fn visible(text: &str, max_chars: usize) -> String {
     visible
 }
 
-/// Controls, marks of direction, separators of lines, and what is no character.
+/// Returns `true` for controls, marks of direction, separators of lines, and noncharacters.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -30,7 +31,8 @@ fn is_hidden(c: char) -> bool {
                 | '\u{feff}'
                 | '\u{fff0}'..='\u{fffb}'
         )
-        // The last two code points of each plane of Unicode are no characters, and XML forbids some of them.
+        // The last two code points of each plane of Unicode are noncharacters, and XML forbids some
+        // of them.
         || u32::from(c) & 0xFFFE == 0xFFFE
 }
 

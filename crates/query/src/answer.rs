@@ -1,4 +1,4 @@
-//! The answer to a question: rows, while they come.
+//! The answer to a question: rows that are computed while they are read.
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -14,12 +14,12 @@ use crate::stop::Stop;
 use crate::{Cancel, Error, Result, error};
 
 /// Batches that wait for the reader before the engine pauses.
-// Two keep reader and engine busy at the same time; more would only fill memory with rows that a slow reader
-// has not asked for.
+// Two keep reader and engine busy at the same time; more would only fill memory with rows that a
+// slow reader has not requested.
 const BUFFERED_BATCHES: usize = 2;
 
-/// Rows of an answer, by batch, in their order. Computing them goes on while they are read, a few batches
-/// ahead, and ends when the answer is dropped.
+/// Rows of an answer, by batch, in their order. They are computed while they are read, a few
+/// batches ahead, until the answer is dropped.
 ///
 /// Reading blocks: inside an asynchronous program do it on a thread for blocking work.
 #[derive(Debug)]
@@ -29,12 +29,12 @@ pub struct Answer {
     rows: Rows,
 }
 
-/// Where the rows come from.
+/// The source of the rows of an answer.
 #[derive(Debug)]
 enum Rows {
-    /// They were computed before.
+    /// Rows that were computed before.
     Ready(std::vec::IntoIter<RecordBatch>),
-    /// They are being computed.
+    /// Rows that are being computed.
     Computed(Work),
 }
 
@@ -44,13 +44,13 @@ struct Work {
     batches: mpsc::Receiver<Result<RecordBatch>>,
     task: JoinHandle<()>,
     stop: Stop,
-    /// Dropped after the task was asked to end, since others may get the threads then.
+    /// Dropped after the task was stopped, since other statements may then get the threads.
     threads: Threads,
 }
 
 impl Answer {
-    /// Starts reading the stream on the threads that it was begun on. Where that fails over what an extract
-    /// holds, `damage` looks for the file that is to blame.
+    /// Starts reading the stream on the threads on which it was started. If reading the extract
+    /// fails, `damage` looks for the damaged file.
     pub(crate) fn start(
         mut stream: SendableRecordBatchStream,
         threads: Threads,
@@ -69,8 +69,8 @@ impl Answer {
                     Ok(Some(Ok(batch))) => Ok(batch),
                     Ok(Some(Err(e))) => {
                         let known = error::from_execution(&e);
-                        // A file is looked through only where the engine's own error does not name one
-                        // already: that reads all columns.
+                        // A file is searched only if the engine's own error does not already name
+                        // one: the search reads all columns.
                         let found =
                             if error::may_be_damage(&e) && !matches!(known, Error::Extract(_)) {
                                 damage()
@@ -82,7 +82,7 @@ impl Answer {
                     Err(_) => Err(damage().map_or_else(stopped, Error::Extract)),
                 };
                 let is_last = next.is_err();
-                // Sending fails when the reader has gone, and behind an error there are no more rows.
+                // Sending fails when the reader has gone. After an error there are no more rows.
                 if sender.send(next).await.is_err() || is_last {
                     break;
                 }
@@ -100,7 +100,7 @@ impl Answer {
         })
     }
 
-    /// An answer of rows that were computed before.
+    /// Creates an answer of rows that were computed before.
     pub(crate) fn of(schema: SchemaRef, batches: Vec<RecordBatch>, cancel: Cancel) -> Self {
         Self {
             schema,
@@ -109,13 +109,13 @@ impl Answer {
         }
     }
 
-    /// Names and types of the columns.
+    /// Returns names and types of the columns.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// All rows at once.
+    /// Returns all rows at once.
     ///
     /// # Errors
     /// The first error of the answer. There is no limit to what they take: see [`Held`].
@@ -124,7 +124,8 @@ impl Answer {
     }
 }
 
-/// Counts the bytes of rows that are kept in memory. The rows may come from a file that was made to fill it.
+/// Counts the bytes of rows that are kept in memory. Rows from a malicious file can be made to fill
+/// it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Held {
     bytes: usize,
@@ -134,12 +135,13 @@ impl Held {
     /// Bytes of rows that one answer may take.
     pub const MAX_BYTES: usize = 1 << 30;
 
-    /// Counts the rows of a batch.
+    /// Returns counts the rows of a batch.
     ///
     /// # Errors
     /// With the ones before they are more than an answer may take.
     pub fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        // A batch may be a slice of a larger column that others hold, too: only its own part is counted.
+        // A batch can be a slice of a larger column that others also hold: only its own part is
+        // counted.
         let columns = batch.columns().iter();
         let bytes = columns
             .map(|column| column.to_data().get_slice_memory_size().unwrap_or_default())
@@ -173,13 +175,14 @@ impl Iterator for Answer {
 
 impl Work {
     fn next(&mut self, cancel: &Cancel) -> Option<Result<RecordBatch>> {
-        // The engine may compute for long without a pause. Giving the question up does not wait for that.
+        // The engine may compute for long without a pause. Giving the question up does not wait for
+        // that.
         let next = self
             .threads
             .block_on(cancel.or(async { self.batches.recv().await.transpose() }));
         if next.is_err() {
             self.give_up();
-            // Batches that were computed meanwhile are thrown away: behind an error there are no more rows.
+            // Batches computed in the meantime are dropped: after an error there are no more rows.
             self.batches.close();
             while self.batches.try_recv().is_ok() {}
         }
@@ -188,7 +191,8 @@ impl Work {
 
     /// Ends the work where it pauses, and in joins between two batches.
     fn give_up(&self) {
-        // Aborting a task takes effect only where it pauses; the switch ends joins that do not pause.
+        // Aborting a task takes effect only where it pauses; the switch ends joins that do not
+        // pause.
         self.stop.request();
         self.task.abort();
     }

@@ -9,20 +9,21 @@ use tokio::sync::watch;
 
 use crate::{Error, Result};
 
-/// Asks all questions that carry it to stop: each ends with [`Error::Cancelled`] as soon as it notices.
-/// Copies are the same switch, which is not switched back: each question that is given up on its own has its
-/// own.
+/// Stops all questions that carry it: each ends with [`Error::Cancelled`] as soon as it notices.
+/// Copies are the same switch, which is not switched back: each question that can be given up on
+/// its own has its own switch.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<watch::Sender<bool>>);
 
 impl Cancel {
-    /// Asks what is under way to stop, and what is asked from now on, too.
+    /// Stops running questions and all later ones.
     pub fn ask(&self) {
-        // Unlike `send` it also works while nothing waits, so that a question that starts later sees it.
+        // Unlike `send` it also works while nothing waits, so that a question that starts later
+        // sees it.
         self.0.send_replace(true);
     }
 
-    /// Whether questions are to stop.
+    /// Returns `true` if questions are to stop.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         *self.0.borrow()

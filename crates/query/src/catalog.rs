@@ -1,4 +1,4 @@
-//! Which tables a session has. Looking one up opens nothing.
+//! The tables of a session. Looking one up opens nothing.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -35,10 +35,10 @@ pub(crate) struct Tables {
     sources: Arc<[Arc<Source>]>,
     declared: HashMap<&'static str, Arc<DeclaredTable>>,
     loader: Arc<Loader>,
-    /// What processes are called.
+    /// Rules for the names of processes.
     names: Option<Arc<RenameRules>>,
     has_trace_id: bool,
-    /// Tables that were recorded and that an extract does without.
+    /// Tables that were recorded and that an extract was made without.
     left_out: Arc<BTreeSet<String>>,
 }
 
@@ -70,7 +70,7 @@ impl Tables {
         }
     }
 
-    /// These tables, where processes have these names.
+    /// Returns these tables with other names of processes.
     pub(crate) fn with_names(self: &Arc<Self>, names: Option<Arc<RenameRules>>) -> Arc<Self> {
         // Copies share everything but the names, so that files that were opened stay open.
         if self.names == names {
@@ -83,7 +83,7 @@ impl Tables {
         }
     }
 
-    /// Those of each source alone.
+    /// Returns one catalog for each source.
     pub(crate) fn each(&self) -> impl Iterator<Item = Arc<Self>> {
         let only =
             |source: &Arc<Source>| Self::new([source.clone()].into(), self.names.clone(), true);
@@ -92,24 +92,25 @@ impl Tables {
             .map(move |source| Arc::new(only(source)))
     }
 
-    /// Whether each table leads with `trace_id`.
+    /// Returns `true` if each table leads with `trace_id`.
     pub(crate) const fn has_trace_id(&self) -> bool {
         self.has_trace_id
     }
 
-    /// Whether there are several extracts.
+    /// Returns `true` if there are several extracts.
     pub(crate) fn is_several(&self) -> bool {
         self.sources.len() > 1
     }
 
-    /// Whether a declared table has rows in any source; `None` if no such table is declared. Nothing is read.
+    /// Returns `true` if a declared table has rows in any source, and `None` if no table of that
+    /// name is declared. Reads nothing.
     pub(crate) fn has_rows(&self, table: &str) -> Option<bool> {
         self.declared
             .contains_key(table)
             .then(|| self.sources.iter().any(|source| source.has_rows(table)))
     }
 
-    /// Rows of a table that is a file, of all sources.
+    /// Returns rows of a table that is a file, of all sources.
     pub(crate) fn row_count(&self, table: &str) -> u64 {
         self.sources
             .iter()
@@ -117,34 +118,35 @@ impl Tables {
             .sum()
     }
 
-    /// Tables that an extract does without, though the trace has their events.
+    /// Returns tables that an extract was made without, although the trace has their events.
     pub(crate) fn left_out(&self) -> &BTreeSet<String> {
         &self.left_out
     }
 
-    /// Paths of the sources, as they were named.
+    /// Returns the paths of the sources, as they were named.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().map(|source| source.path.as_str())
     }
 
-    /// The traces that sources were made of, as they were named.
+    /// Returns the traces that sources were made of, as they were named.
     pub(crate) fn traces(&self) -> impl Iterator<Item = Option<&str>> {
         self.sources.iter().map(|source| source.trace.as_deref())
     }
 
-    /// Path and manifest of the sources that are extracts.
+    /// Returns the path and manifest of the sources that are extracts.
     pub(crate) fn manifests(&self) -> impl Iterator<Item = (&str, &Manifest)> {
         self.sources
             .iter()
             .filter_map(|source| Some((source.path.as_str(), source.manifest()?)))
     }
 
-    /// Whether a source was made of an extract of another program.
+    /// Returns `true` if a source was imported from an extract of another program.
     pub(crate) fn is_imported(&self) -> bool {
         self.sources.iter().any(|source| source.is_imported())
     }
 
-    /// What is wrong with the files of these tables, or of those that frames are looked up in.
+    /// Returns the first error found in the files of these tables, or of the tables in which frames
+    /// are looked up.
     pub(crate) fn damage(&self, names: &BTreeSet<String>) -> Option<StoreError> {
         let is_read =
             |file: &&TableFile| names.contains(&file.name) || FRAME_TABLES.contains(&&*file.name);
@@ -153,7 +155,7 @@ impl Tables {
             .find_map(|file| file.examine().err())
     }
 
-    /// A time or a size that no recording has.
+    /// Returns an error about a time or a size that no recording has.
     pub(crate) fn strange_number(&self) -> Option<StoreError> {
         self.files().find_map(|file| {
             let declared = self.declared.get(&*file.name)?.declared();
@@ -178,7 +180,7 @@ impl Tables {
         &self.loader
     }
 
-    /// A declared table.
+    /// Returns a declared table.
     pub(crate) fn declared(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
         if name == TopicInfo::TABLE.name {
             return self.topics().ok().map(|table| Arc::new(table) as _);
@@ -189,7 +191,7 @@ impl Tables {
         } else {
             name
         };
-        // Both names are one table of the extract; only one of them gets the names that rules give.
+        // Both names are one table of the extract; only one of them gets the names from rules.
         let table = self.declared.get(name)?.clone();
         match &self.names {
             Some(rules) if is_process => {
@@ -199,12 +201,12 @@ impl Tables {
         }
     }
 
-    /// How many extracts there are.
+    /// Returns the number of extracts.
     pub(crate) fn source_count(&self) -> usize {
         self.sources.len()
     }
 
-    /// The table [`EXTRACT`] for plans.
+    /// Returns the table [`EXTRACT`] for plans.
     pub(crate) fn extract_source(&self) -> Result<Arc<dyn TableSource>> {
         Ok(provider_as_source(Arc::new(self.extracts()?)))
     }
@@ -218,18 +220,19 @@ impl Tables {
         ))
     }
 
-    /// The traces of the extracts.
+    /// Returns the traces of the extracts.
     fn run_ids(&self) -> Vec<i64> {
         self.sources.iter().map(|source| source.run_id()).collect()
     }
 
-    /// Whether no two extracts are of the same trace, so that `run_id` identifies each.
+    /// Returns `true` if no two extracts are of the same trace, so that `run_id` identifies each.
     pub(crate) fn has_distinct_runs(&self) -> bool {
         let distinct: BTreeSet<i64> = self.sources.iter().map(|source| source.run_id()).collect();
         distinct.len() == self.sources.len()
     }
 
-    /// The table `topic`, by the manifests: hundreds of files with the same rows need not be opened.
+    /// Returns the table `topic`, from the manifests: hundreds of files with the same rows need not
+    /// be opened.
     fn topics(&self) -> Result<MemTable> {
         let schema = schema_of(TopicInfo::TABLE, self.has_trace_id());
         let mut rows = <TopicInfo as Row>::Columns::default();
@@ -257,7 +260,7 @@ impl Tables {
         MemTable::try_new(schema, vec![vec![batch]])
     }
 
-    /// The table `extract`: one row for each source.
+    /// Returns the table `extract`: one row for each source.
     fn extracts(&self) -> Result<MemTable> {
         let schema = EXTRACT.schema();
         let texts = |text: fn(&Source) -> &str| {

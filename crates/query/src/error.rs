@@ -1,4 +1,4 @@
-//! Why a question was not answered.
+//! Errors of questions.
 
 use std::io;
 
@@ -10,40 +10,40 @@ use crate::hints;
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a question was not answered. Texts of the SQL stand in messages as they are, to be escaped for a
-/// terminal.
+/// An error of a question. Texts of the SQL appear in messages unchanged and have to be escaped for
+/// a terminal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Nothing to ask was named.
+    /// No extract was named.
     #[error("no extract was named")]
     NoSource,
     /// An extract cannot be opened.
     #[error(transparent)]
     Extract(#[from] StoreError),
-    /// The system starts no threads.
+    /// The system cannot start threads.
     #[error("cannot start the threads that answer questions")]
     Threads(#[source] io::Error),
     /// The engine ended without an answer: a defect.
     #[error("the query engine stopped without an answer{}", behind(said.as_deref()))]
     Stopped {
-        /// What it said at last.
+        /// Its last message.
         said: Option<String>,
     },
     /// The statement is too long to be planned.
     #[error("expected at most {limit} {what}, found {found}")]
     TooLong {
-        /// What is counted.
+        /// The unit of the numbers.
         what: &'static str,
-        /// How many there are.
+        /// The actual number.
         found: usize,
-        /// How many there may be.
+        /// The maximum number.
         limit: usize,
     },
     /// None or several statements.
     #[error("expected one SQL statement, found {count}")]
     Statements {
-        /// How many.
+        /// Number of statements.
         count: usize,
     },
     /// A statement that would change something, or that touches files.
@@ -52,36 +52,36 @@ pub enum Error {
         /// Its first words.
         found: String,
     },
-    /// SQL that is not understood.
+    /// The SQL is invalid.
     #[error("{message}{}", at(*.position))]
     Sql {
-        /// What is wrong.
+        /// The error message.
         message: String,
         /// Line and column, from 1.
         position: Option<(u64, u64)>,
-        /// What to try.
+        /// Advice for the user.
         hint: Option<String>,
     },
     /// A parameter of a question.
     #[error("{}expected {expected}, found {found:?}", of_question(question))]
     Parameter {
-        /// The question; empty for SQL that was written.
+        /// The question; empty for SQL of the user.
         question: String,
-        /// Which parameter, or which ones there are.
+        /// The expected parameter, or the list of known parameters.
         expected: String,
-        /// What was given.
+        /// The given text.
         found: String,
     },
-    /// The answer needs more memory than it may have, and cannot be computed in parts.
+    /// The answer exceeds the memory limit, and cannot be computed in parts.
     #[error("the answer needs more memory than it may have: {message}")]
     Memory {
-        /// What asked for it.
+        /// The operation that needed the memory.
         message: String,
     },
-    /// The rows of the answer take more memory than is given to rows that are kept.
+    /// The rows of the answer exceed the memory limit for kept rows.
     #[error("the rows of the answer take more than {} MiB of memory", limit >> 20)]
     TooMuch {
-        /// Bytes that they may take.
+        /// Limit in bytes.
         limit: usize,
     },
     /// The rows cannot be written.
@@ -93,13 +93,13 @@ pub enum Error {
     /// Computing the answer failed.
     #[error("{message}")]
     Failed {
-        /// What failed.
+        /// The error message.
         message: String,
     },
 }
 
 impl Error {
-    /// What to try.
+    /// Returns advice for the user.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
@@ -128,7 +128,7 @@ impl Error {
             Self::TooMuch { .. } => Some(
                 "ask for fewer rows: some processes, a part of the trace, without details; `etwkit sql` writes answers of any size",
             ),
-            // The error of the system below has a hint of its own.
+            // The error of the system below has its own hint.
             Self::Write(_) => None,
             Self::Cancelled => Some("ask again"),
             Self::Failed { message } => Some(hints::of_execution(message)),
@@ -136,7 +136,7 @@ impl Error {
     }
 }
 
-/// The hint for SQL where no better one is known.
+/// The hint for SQL without a better one.
 const REFERENCE: &str = "the SQL is that of DataFusion; docs/sql.md lists tables and functions, `etwkit sql --show-schema` the columns";
 
 fn of_question(name: &str) -> String {
@@ -157,14 +157,14 @@ fn at(position: Option<(u64, u64)>) -> String {
         .unwrap_or_default()
 }
 
-/// The error of an extract that the engine handed through.
+/// Returns the error of an extract that the engine passed on.
 fn of_extract(error: &DataFusionError) -> Option<Error> {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = next {
         if let Some(known) = error.downcast_ref::<StoreError>() {
             return known.of_table_again().map(Error::Extract);
         }
-        // The wrapper of an error that came through the reader of bytes is no cause of its own.
+        // The wrapper of an error from the byte reader is not a cause of its own.
         let inner = error
             .downcast_ref::<io::Error>()
             .and_then(io::Error::get_ref);
@@ -173,9 +173,10 @@ fn of_extract(error: &DataFusionError) -> Option<Error> {
     None
 }
 
-/// Whether an error may come from damage of what was read: then it is worth while to look for it.
-// Errors of the statement itself, of memory and of the disk are other kinds: they have nothing to do with
-// what is in a file, and examining files takes long.
+/// Returns `true` if an error may come from damaged input, so a search for the damage is
+/// worthwhile.
+// Errors of the statement itself, of memory and of the disk are other kinds: they do not depend on
+// the contents of a file, and examining files takes long.
 pub(crate) fn may_be_damage(error: &DataFusionError) -> bool {
     matches!(
         innermost(error, &mut None),
@@ -187,7 +188,7 @@ pub(crate) fn may_be_damage(error: &DataFusionError) -> bool {
     )
 }
 
-/// An error of parsing or planning.
+/// Converts an error of parsing or planning.
 pub(crate) fn from_planning(error: &DataFusionError) -> Error {
     if let Some(known) = of_extract(error) {
         return known;
@@ -224,7 +225,7 @@ pub(crate) fn from_planning(error: &DataFusionError) -> Error {
     }
 }
 
-/// An error of computing rows.
+/// Converts an error of computing rows.
 pub(crate) fn from_execution(error: &DataFusionError) -> Error {
     if let Some(known) = of_extract(error) {
         return known;
@@ -239,7 +240,7 @@ pub(crate) fn from_execution(error: &DataFusionError) -> Error {
     }
 }
 
-/// What the engine says, without the name that it has for the kind of error.
+/// Returns the message of the engine without its prefix for the kind of error.
 fn plain(error: &DataFusionError) -> String {
     let text = error.strip_backtrace();
     let kinds = [
@@ -253,18 +254,19 @@ fn plain(error: &DataFusionError) -> String {
         "Compute error: ",
         "Parser error: ",
     ];
-    // Errors are wrapped several times, so that names of kinds may stand one behind the other.
+    // Errors are wrapped several times, so a message can start with several of these prefixes.
     let text = kinds
         .iter()
         .fold(text.as_str(), |text, kind| text.trim_start_matches(kind));
-    // The engine asks for a report to its own project, which is the wrong place for questions to this one.
+    // The engine asks for a report to its own project, which is the wrong place for questions to
+    // this one.
     text.split("\nThis issue was likely caused by")
         .next()
         .unwrap_or(text)
         .to_owned()
 }
 
-/// The error inside wrappers, and the position that one of them knows.
+/// Returns the error inside wrappers, and the position that one of them has.
 fn innermost<'e>(
     error: &'e DataFusionError,
     position: &mut Option<(u64, u64)>,
@@ -290,7 +292,7 @@ fn place(diagnostic: &Diagnostic) -> Option<(u64, u64)> {
         .map(|span| (span.start.line, span.start.column))
 }
 
-/// The parser writes the position behind its message.
+/// The parser writes the position after its message.
 fn split_position(text: &str) -> (&str, Option<(u64, u64)>) {
     let parts = || {
         let (message, place) = text.rsplit_once(" at Line: ")?;

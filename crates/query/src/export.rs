@@ -12,7 +12,7 @@ use datafusion::parquet::file::properties::WriterProperties;
 use crate::{Answer, Error, Result};
 
 impl Answer {
-    /// Writes all rows as a Parquet file, as they come. Returns how many there were.
+    /// Writes all rows as a Parquet file, batch by batch. Returns their number.
     ///
     /// # Errors
     /// An error of the answer, or the file cannot be written.
@@ -33,12 +33,12 @@ impl Answer {
         Ok(rows)
     }
 
-    /// Writes all rows as a stream of Arrow messages (the IPC format, without compression, which every reader
-    /// knows), as they come. Returns how many there were.
+    /// Writes all rows as a stream of Arrow messages (the IPC format, without compression, which
+    /// every reader knows), batch by batch. Returns their number.
     ///
     /// # Errors
-    /// An error of the answer, or one of `out`. What was written has no end mark then, so that no reader
-    /// takes it for the whole answer.
+    /// An error of the answer, or one of `out`. What was written has no end mark then, so that no
+    /// reader takes it for the whole answer.
     pub fn write_arrow(self, out: impl Write) -> Result<usize> {
         let mut writer = StreamWriter::try_new(out, self.schema()).map_err(of_stream)?;
         let mut rows = 0;
@@ -52,7 +52,7 @@ impl Answer {
     }
 }
 
-/// Why a stream cannot be written.
+/// Converts an error of writing a stream.
 fn of_stream(error: ArrowError) -> Error {
     Error::Write(match error {
         ArrowError::IoError(_, error) => error,

@@ -1,5 +1,5 @@
-//! Table files of extracts, as the engine reads them: by position, whether a file of its own or a slice of an
-//! archive.
+//! Table files of extracts, as the engine reads them: by position, whether a file of its own or a
+//! slice of an archive.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ use etwkit_extract::{Slice, TableFile};
 use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, TryFutureExt};
 
-/// An opened table file. What its end says is read once.
+/// An opened table file. Its footer is read once.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     slice: Slice,
@@ -55,8 +55,8 @@ impl OpenFile {
     }
 }
 
-/// Describes a file to the scan: its rows, and the numbers of its extract and its trace as the values of the
-/// columns behind its own.
+/// Describes a file to the scan: its rows, and the numbers of its extract and its trace as the
+/// values of the additional columns.
 pub(crate) fn describe(
     file: &TableFile,
     open: Arc<OpenFile>,
@@ -119,8 +119,8 @@ impl AsyncFileReader for FileReader {
     }
 }
 
-/// Reads on a thread for blocking work, so that a slow disk does not hold up what is computed; what is in
-/// memory is there at once.
+/// Reads on a thread for blocking work, so that a slow disk does not delay computation. Data in
+/// memory is returned at once.
 fn blocking<T: Send + 'static>(
     file: Arc<OpenFile>,
     read: impl FnOnce(&OpenFile) -> ParquetResult<T> + Send + 'static,

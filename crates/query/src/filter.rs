@@ -1,33 +1,34 @@
-//! Filters on text and on processes, as every option and every SQL function of the tool understands them.
+//! Filters on text and on processes, as every option and every SQL function of the tool understands
+//! them.
 //!
-//! A filter is a list of patterns with `;` between them. `*` stands for any number of characters and `?` for
-//! exactly one; a pattern covers the whole text, and case does not matter. A text passes if one pattern
-//! matches (or there is none but excluding ones) and no pattern behind a `!` matches.
+//! A filter is a list of patterns with `;` between them. `*` matches any number of characters and
+//! `?` exactly one; a pattern covers the whole text, and case does not matter. A text passes if one
+//! pattern matches (or there are only excluding ones) and no pattern after a `!` matches.
 
 /// A pattern with `*` and `?`, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern(String);
 
 impl Pattern {
-    /// The pattern; its case does not matter.
+    /// Creates a pattern; its case does not matter.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(text.to_lowercase())
     }
 
-    /// Whether it matches the whole of a text in lower case, in time that grows with the product of both
-    /// lengths.
+    /// Returns `true` if it matches the whole of a lowercase text. The time grows with the product
+    /// of both lengths.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         let (mut pattern, mut text) = (self.0.chars(), text.chars());
-        // Where to go on when what follows the last star does not fit.
+        // The position to resume at if the text after the last star does not match.
         let mut retry = None;
         loop {
             let wanted = pattern.next();
             if wanted == Some('*') {
                 retry = Some((pattern.clone(), text.clone()));
-                // Another star makes the one before final: the text between both stars was found as early as
-                // possible, which leaves the most for the rest.
+                // Another star makes the one before final: the text between both stars was found as
+                // early as possible, which leaves the most for the rest.
                 continue;
             }
             match (wanted, text.next()) {
@@ -52,7 +53,7 @@ impl Pattern {
     }
 }
 
-/// The parts of a filter between its `;`: whether one excludes, and its text.
+/// Returns the parts of a filter between its `;`: whether each excludes, and its text.
 fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
     text.split(';').map(str::trim).filter_map(|part| {
         let (excludes, part) = part
@@ -62,8 +63,8 @@ fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
     })
 }
 
-/// The positive and the excluding parts of a filter, as two filters: for texts of which any of several may
-/// fit. The second one lets everything pass that no part excludes.
+/// Splits a filter into its positive and its excluding parts, as two filters: for texts of which
+/// any of several may match. The second one passes everything that no part excludes.
 #[must_use]
 pub fn split(text: &str) -> (Option<String>, Option<String>) {
     let joined = |wanted: bool| {
@@ -77,8 +78,8 @@ pub fn split(text: &str) -> (Option<String>, Option<String>) {
 
 /// A filter on text.
 ///
-/// A missing text counts as an empty one; the pattern `*` matches it, too. In a text of several lines a
-/// pattern has to match one of the lines. The empty filter lets everything pass.
+/// A missing text counts as an empty one; the pattern `*` also matches it. In a text of several
+/// lines a pattern has to match one of the lines. The empty filter passes everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextFilter {
     positive: Vec<Pattern>,
@@ -86,7 +87,7 @@ pub struct TextFilter {
 }
 
 impl TextFilter {
-    /// The filter that the text writes down; every text is one.
+    /// Parses a filter; every text is valid.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut filter = Self::default();
@@ -101,20 +102,20 @@ impl TextFilter {
         filter
     }
 
-    /// Whether the text passes.
+    /// Returns `true` if the text passes.
     #[must_use]
     pub fn matches(&self, text: Option<&str>) -> bool {
         if self.is_empty() {
             return true;
         }
-        // Lower case of a few letters has another length, so that both sides are lowered as a whole and not
-        // letter by letter.
+        // Lower case of a few letters has another length, so both sides are lowered as a whole and
+        // not letter by letter.
         let text = text.unwrap_or_default().to_lowercase();
         let any = |list: &[Pattern]| list.iter().any(|pattern| matches_a_line(pattern, &text));
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
     }
 
-    /// Whether it has no pattern, so that everything passes.
+    /// Returns `true` if it has no pattern, so everything passes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.positive.is_empty() && self.negative.is_empty()
@@ -132,13 +133,14 @@ fn matches_a_line(pattern: &Pattern, text: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ProcessPattern {
     Pid(i64),
-    /// As it is written, or as `name(pid)` if it looks like a process in an answer.
+    /// The text as it is written, or as `name(pid)` if it looks like a process in an answer.
     Name(Pattern, Option<Pattern>),
 }
 
 impl ProcessPattern {
     fn new(text: &str) -> Self {
-        // A name made of digits alone cannot be asked for by this: ids are far more common than such names.
+        // A name made of digits alone cannot be given here: ids are far more common than such
+        // names.
         if let Ok(pid) = text.parse() {
             return Self::Pid(pid);
         }
@@ -174,9 +176,9 @@ impl ProcessPattern {
     }
 }
 
-/// Name and process id of a process as answers print it: `cmd.exe(1234)`, `cmd.exe (1234)`, with marks for
-/// its start and end behind it as in `cmd.exe (1234) +-`, or with the number of its instance as in `cmd.exe
-/// (1234#2)`.
+/// Splits the name and process id of a process as answers print it: `cmd.exe(1234)`,
+/// `cmd.exe (1234)`, with marks for its start and end after it as in `cmd.exe (1234) +-`, or with
+/// the number of its instance as in `cmd.exe (1234#2)`.
 fn printed(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_end_matches(['+', '-']).trim_end();
     let (name, pid) = text.strip_suffix(')')?.rsplit_once('(')?;
@@ -187,9 +189,9 @@ fn printed(text: &str) -> Option<(&str, &str)> {
 
 /// A filter on processes: `cmd;1234;!cmd.exe(77)`.
 ///
-/// A number means a process id. Everything else means the name with or without its `.exe`, alone or with the
-/// process id behind it as in `cmd.exe(1234)`, or as answers print it (`cmd.exe (1234) +`). A process without
-/// a name passes by its id, by `*`, and where patterns only exclude.
+/// A number means a process id. Everything else means the name with or without its `.exe`, alone or
+/// with the process id after it as in `cmd.exe(1234)`, or as answers print it (`cmd.exe (1234) +`).
+/// A process without a name passes by its id, by `*`, and if all patterns are excluding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessFilter {
     positive: Vec<ProcessPattern>,
@@ -197,7 +199,7 @@ pub struct ProcessFilter {
 }
 
 impl ProcessFilter {
-    /// The filter that the text writes down; every text is one.
+    /// Parses a filter; every text is valid.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut filter = Self::default();
@@ -212,7 +214,7 @@ impl ProcessFilter {
         filter
     }
 
-    /// Whether the process with that name and id passes.
+    /// Returns `true` if the process with this name and id passes.
     #[must_use]
     pub fn matches(&self, name: Option<&str>, pid: Option<i32>) -> bool {
         if self.is_empty() {
@@ -223,14 +225,15 @@ impl ProcessFilter {
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
     }
 
-    /// Whether it has no pattern, so that every process passes.
+    /// Returns `true` if it has no pattern, so every process passes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.positive.is_empty() && self.negative.is_empty()
     }
 }
 
-/// In lower case: the name and the name without `.exe`, each alone and with the process id.
+/// Returns the spellings in lower case: the name and the name without `.exe`, each alone and with
+/// the process id.
 fn spellings(name: &str, pid: Option<i32>) -> Vec<String> {
     let name = name.to_lowercase();
     let stem = name.strip_suffix(".exe").map(str::to_owned);
@@ -312,7 +315,7 @@ mod tests {
             ("cmd;!1234", Some("cmd.exe"), Some(1234), false),
             ("cmd;!1234", Some("cmd.exe"), Some(1235), true),
             ("*(12?4)", Some("cmd.exe"), Some(1234), true),
-            // As answers print it.
+            // In the format of answers.
             ("cmd.exe (1024)", Some("cmd.exe"), Some(1024), true),
             ("cmd (1024)", Some("cmd.exe"), Some(1024), true),
             ("cmd.exe (1024) +-", Some("cmd.exe"), Some(1024), true),

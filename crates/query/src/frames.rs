@@ -1,7 +1,7 @@
-//! Frames, methods and modules by number: what a frame is called, and which frames a stack has.
+//! Frames, methods and modules by number: the names of frames, and the frames of stacks.
 //!
-//! They are read once for a session, when something first asks for them; memory grows with the distinct
-//! frames and stack nodes of the extracts.
+//! They are read once for a session, on the first access; memory grows with the distinct frames and
+//! stack nodes of the extracts.
 
 mod load;
 mod rooted;
@@ -17,10 +17,10 @@ use etwkit_trace::tags::Tagged;
 pub(crate) use load::Loader;
 pub use rooted::Rooted;
 
-/// Deeper stacks are damage: Windows records a few hundred frames.
+/// Maximum number of frames. Deeper stacks are damage: Windows records a few hundred frames.
 const MAX_FRAMES: usize = 4096;
-/// Bytes of the text of one stack. Real ones have some ten thousand; a stranger's extract may join a long
-/// chain with long names.
+/// Bytes of the text of one stack. Real ones have some ten thousand; a stranger's extract may join
+/// a long chain with long names.
 const MAX_STACK_TEXT: usize = 1 << 20;
 /// Last line of a text that does not have all frames.
 const CUT: &str = "… (frames further out are left out)";
@@ -32,13 +32,13 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Frames and stacks of one extract.
+    /// Returns frames and stacks of one extract.
     #[must_use]
     pub fn trace(&self, trace_id: i32) -> Option<&TraceFrames> {
         self.traces.get(usize::try_from(trace_id).ok()?)
     }
 
-    /// Frames and stacks of all extracts, by `trace_id`.
+    /// Returns frames and stacks of all extracts, by `trace_id`.
     #[must_use]
     pub fn traces(&self) -> &[TraceFrames] {
         &self.traces
@@ -47,21 +47,21 @@ impl Frames {
 
 /// Frames and stacks of one extract.
 ///
-/// Numbers are dense, so that each one is the position of its row; rows with other numbers are damage and are
-/// left out.
+/// Numbers are dense, so each one is the position of its row; rows with other numbers are damage
+/// and are left out.
 #[derive(Debug, Default)]
 pub struct TraceFrames {
     nodes: Vec<Node>,
     frames: Vec<Frame>,
     modules: Vec<Option<Module>>,
     methods: Vec<Option<Method>>,
-    /// Tags by the set `default`, once they were asked for.
+    /// Tags of the set `default`, after the first access.
     by_default: OnceLock<Arc<Tagged>>,
-    /// Stacks by their methods, once they were asked for.
+    /// Stacks by their methods, after the first access.
     rooted: OnceLock<Rooted>,
 }
 
-/// A node of the tree of stacks; −1 is none.
+/// A node of the tree of stacks; −1 means none.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     parent: i32,
@@ -79,10 +79,10 @@ impl Node {
 struct Frame {
     module: i32,
     method: i32,
-    /// Offset in the module; nothing for code that was compiled at run time.
+    /// Offset in the module; missing for code that was compiled at run time.
     rva: Option<i64>,
     address: i64,
-    /// Frames of one method have the same number.
+    /// Identity of the method: frames of one method have the same number.
     identity: u32,
 }
 
@@ -103,29 +103,31 @@ fn at<T>(all: &[T], number: i32) -> Option<&T> {
 }
 
 impl TraceFrames {
-    /// Number of stack nodes: they are called 0 up to this.
+    /// Returns the number of stack nodes, which are numbered from 0.
     #[must_use]
     pub fn stacks(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Number of frames: they are called 0 up to this.
+    /// Returns the number of frames, which are numbered from 0.
     #[must_use]
     pub fn frames(&self) -> usize {
         self.frames.len()
     }
 
-    /// Numbers of the frames of a stack, innermost first. A stack that does not exist has none; one that runs
-    /// in a circle in a damaged extract ends. Frames behind the first 4,096 are left out.
+    /// Returns the numbers of the frames of a stack, innermost first. A stack that does not exist
+    /// has none; a cycle in a damaged extract ends the list. Frames after the first 4,096 are left
+    /// out.
     pub fn stack(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
-        // The limit counts nodes and not frames: nodes without a frame must not make a damaged chain endless.
+        // The limit counts nodes and not frames: nodes without a frame must not make a damaged
+        // chain endless.
         self.walk(stack_id)
             .take(MAX_FRAMES)
             .filter(|frame| *frame >= 0)
     }
 
-    /// The caller of the innermost frame of a stack, as a stack, and that frame; −1 is none. Callers have
-    /// smaller numbers.
+    /// Returns the caller of the innermost frame of a stack, as a stack, and that frame; −1 means
+    /// none. Callers have smaller numbers.
     #[must_use]
     pub fn node(&self, stack_id: i32) -> Option<(Option<i32>, i32)> {
         let node = at(&self.nodes, stack_id)?;
@@ -135,24 +137,28 @@ impl TraceFrames {
         ))
     }
 
-    /// All nodes from a stack to its outermost caller, by the number of their frame; −1 is none.
+    /// Returns all nodes from a stack to its outermost caller, by the number of their frame; −1
+    /// means none.
     fn walk(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
         let mut next = stack_id;
         std::iter::from_fn(move || {
             let node = *at(&self.nodes, next)?;
-            // Callers have smaller numbers; anything else is no caller.
+            // Callers have smaller numbers; any other number is not a caller.
             next = if node.parent < next { node.parent } else { -1 };
             Some(node.frame)
         })
     }
 
-    /// Appends the text of a stack: a line for each frame, innermost first. Where frames are left out, since
-    /// there are more than 4,096 or their text is longer than 1 MiB, the last line says so.
+    /// Appends the text of a stack: a line for each frame, innermost first. If frames are left out,
+    /// since there are more than 4,096 or their text is longer than 1 MiB, the last line is a note
+    /// about that.
     pub fn write_stack(&self, stack_id: i32, out: &mut String) {
         let begin = out.len();
         for (depth, frame) in self.walk(stack_id).enumerate() {
-            // The text is measured before a frame is added, so that one long name may exceed the limit once.
+            // The text is measured before a frame is added, so one long name may exceed the limit
+            // once.
             let is_cut = depth >= MAX_FRAMES || out.len() - begin > MAX_STACK_TEXT;
+            // A missing frame has no text, and gets no line of its own.
             if out.len() > begin && (is_cut || frame >= 0) {
                 out.push('\n');
             }
@@ -164,21 +170,22 @@ impl TraceFrames {
         }
     }
 
-    /// Which frames are of one method: those with the same number. A method is a named one; else the code at
-    /// one offset of a file, in any process; else an address.
+    /// Returns the identity of the method of a frame: frames with equal numbers are of one method.
+    /// A method is a named one; otherwise the code at one offset of a file, in any process;
+    /// otherwise an address.
     #[must_use]
     pub fn identity(&self, frame_id: i32) -> Option<u32> {
         Some(at(&self.frames, frame_id)?.identity)
     }
 
-    /// The name of a frame's method, if it has one.
+    /// Returns the name of a frame's method, if it has one.
     #[must_use]
     pub fn method(&self, frame_id: i32) -> Option<&str> {
         Some(&self.named(frame_id)?.name)
     }
 
-    /// File name of the module of a frame: that of the file that holds the code, else the module of its
-    /// method.
+    /// Returns the file name of the module of a frame: of the file with the code, or else of the
+    /// module of its method.
     #[must_use]
     pub fn module(&self, frame_id: i32) -> Option<&str> {
         let frame = at(&self.frames, frame_id)?;
@@ -190,7 +197,7 @@ impl TraceFrames {
         module(frame.module).or_else(|| module(self.named(frame_id)?.module))
     }
 
-    /// Number of the module that holds the code of a frame.
+    /// Returns the number of the module that holds the code of a frame.
     #[must_use]
     pub fn module_id(&self, frame_id: i32) -> Option<i32> {
         at(&self.frames, frame_id)
@@ -198,7 +205,7 @@ impl TraceFrames {
             .filter(|module| *module >= 0)
     }
 
-    /// Path of the file that holds the code of a frame.
+    /// Returns the path of the file that holds the code of a frame.
     #[must_use]
     pub fn module_path(&self, frame_id: i32) -> Option<&str> {
         let frame = at(&self.frames, frame_id)?;
@@ -207,8 +214,8 @@ impl TraceFrames {
             .map(|module| &*module.path)
     }
 
-    /// Offset of a frame in the module that holds its code; nothing without one, and for code that was
-    /// compiled at run time.
+    /// Returns the offset of a frame in the module that holds its code; `None` without a module,
+    /// and for code that was compiled at run time.
     #[must_use]
     pub fn offset(&self, frame_id: i32) -> Option<i64> {
         at(&self.frames, frame_id)
@@ -216,13 +223,12 @@ impl TraceFrames {
             .rva
     }
 
-    /// The method of a frame, without a name the offset in its module or its address: `+0x1a2b`. Nothing for
-    /// a frame that is not there.
+    /// Returns the method of a frame; without a name the offset in its module or its address:
+    /// `+0x1a2b`. `None` for a frame that does not exist.
     #[must_use]
     pub fn method_or_offset(&self, frame_id: i32) -> Option<String> {
         let frame = at(&self.frames, frame_id)?;
-        // Code without a module has no offset that means anything elsewhere; its address at least sets it
-        // apart.
+        // Code without a module has no meaningful offset; its address at least sets it apart.
         let offset = if frame.module >= 0 {
             frame.rva.unwrap_or_default()
         } else {
@@ -238,9 +244,9 @@ impl TraceFrames {
         at(&self.methods, at(&self.frames, frame_id)?.method)?.as_ref()
     }
 
-    /// Appends the text of a frame: `module!method`; without a name `module+0x1a2b`, the offset in the
-    /// module; without a module `?!method` or `?!0x7ff812345678`, the address. Nothing for a frame that is
-    /// not there.
+    /// Appends the text of a frame: `module!method`; without a name `module+0x1a2b`, the offset in
+    /// the module; without a module `?!method` or `?!0x7ff812345678`, the address. Appends nothing
+    /// for a frame that does not exist.
     pub fn write(&self, frame_id: i32, out: &mut String) {
         let Some(frame) = at(&self.frames, frame_id) else {
             return;
@@ -254,7 +260,7 @@ impl TraceFrames {
         };
     }
 
-    /// The text of a frame, see [`TraceFrames::write`].
+    /// Returns the text of a frame, see [`TraceFrames::write`].
     #[must_use]
     pub fn text(&self, frame_id: i32) -> String {
         let mut text = String::new();
@@ -262,9 +268,10 @@ impl TraceFrames {
         text
     }
 
-    /// For each stack whether one of its frames, by number, is among the chosen ones.
+    /// Returns, for each stack, whether one of its frames, by number, is among the chosen ones.
     #[must_use]
     pub fn stacks_with(&self, chosen: impl Fn(i32) -> bool) -> Vec<bool> {
+        // Frames are far fewer than stacks, so each is tested once.
         let chosen: Vec<bool> = (0..self.frames.len())
             .map(|id| i32::try_from(id).is_ok_and(&chosen))
             .collect();
@@ -277,7 +284,7 @@ impl TraceFrames {
         with
     }
 
-    /// For each stack its number in any trace, see `etwkit_trace::code_hash`.
+    /// Returns, for each stack, its number in any trace, see `etwkit_trace::code_hash`.
     #[must_use]
     pub fn stack_hashes(&self) -> Vec<i64> {
         let module = |number| {
@@ -289,7 +296,7 @@ impl TraceFrames {
             Some(method) => of_method(module(method.module).unwrap_or_default(), &method.name),
             None => of_offset(module(frame.module), frame.rva),
         };
-        // Frames are far fewer than nodes, so that each code is hashed once.
+        // Frames are far fewer than nodes, so each code is hashed once.
         let codes: Vec<i64> = self.frames.iter().map(code).collect();
         let unknown = of_offset(None, None);
         of_stacks(self.nodes.iter().map(|node| {
@@ -323,8 +330,9 @@ impl TraceFrames {
         let mut known = HashMap::new();
         for frame in &mut self.frames {
             let path = at(&paths, frame.module).copied().flatten();
-            // A method with a name counts as one wherever it was compiled. Without a name only the place
-            // identifies code: by its file, so that processes which load it at other addresses agree.
+            // A method with a name counts as one wherever it was compiled. Without a name only the
+            // place identifies code: by its file, so that processes that load it at other addresses
+            // agree.
             let identity = match path {
                 _ if frame.method >= 0 => Identity::Method(frame.method),
                 Some(path) => Identity::Place(path, frame.rva.unwrap_or_default()),

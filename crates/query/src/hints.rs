@@ -1,20 +1,21 @@
-//! What was probably meant by a name that does not exist.
+//! Suggestions for misspelt names and unsupported SQL.
 
 use datafusion::common::SchemaError;
 use datafusion::common::utils::datafusion_strsim::normalized_levenshtein;
 
 use crate::tables;
 
-/// Least similarity of a name that is offered, from 0 to 1.
+/// Minimum similarity of a suggested name, from 0 to 1.
 const SIMILAR: f64 = 0.45;
-/// How much less similar than the best one another name may be.
+/// Maximum distance of another name's similarity from the best one.
 const CLOSE_TO_BEST: f64 = 0.15;
-/// Names that are offered.
+/// Maximum number of suggested names.
 const OFFERED: usize = 3;
-/// Names that are listed where none is similar.
+/// Maximum number of names to list if none is similar.
 const LISTED: usize = 80;
 
-/// Message and hint for a table or function that does not exist; other messages of the planner as they are.
+/// Returns message and hint for a table or function that does not exist; other messages of the
+/// planner unchanged.
 pub(crate) fn of_plan(message: &str) -> (String, Option<String>) {
     if let Some(name) = message
         .strip_prefix("table '")
@@ -51,13 +52,13 @@ pub(crate) fn of_plan(message: &str) -> (String, Option<String>) {
     (message.to_owned(), hint)
 }
 
-/// Message and hint where the arguments of a function are of types that it does not take.
+/// Returns message and hint if the arguments of a function have the wrong types.
 fn of_arguments(message: &str) -> Option<(String, Option<String>)> {
     let (_, call) =
         message.split_once("No function matches the given name and argument types '")?;
     let (call, rest) = call.split_once("'.")?;
     let (name, _) = call.split_once('(')?;
-    // Functions of ours say what they expect, which helps more than the list of the engine.
+    // Own functions describe the expected arguments, which helps more than the list of the engine.
     if let Some((_, own)) = message.split_once("coercion failed with: Error during planning: ") {
         let own = own.split(". No function matches").next().unwrap_or(own);
         let hint = format!("cast(VALUE AS TYPE) converts; docs/sql.md shows how {name} is called");
@@ -87,7 +88,7 @@ fn of_arguments(message: &str) -> Option<(String, Option<String>)> {
     ))
 }
 
-/// What helps where messages of the planner have these words.
+/// Advice for messages of the planner that contain these words.
 const PLANNING: [(&str, &str); 4] = [
     (
         "must appear in the GROUP BY clause",
@@ -107,7 +108,8 @@ const PLANNING: [(&str, &str); 4] = [
     ),
 ];
 
-/// What SQL has and the engine does not: how its message begins, how it is called, and what to write instead.
+/// SQL features that the engine lacks: start of its message, name of the feature, and the
+/// replacement.
 const MISSING: [(&str, &str, &str); 6] = [
     (
         "Unsupported ast node Pivot",
@@ -137,10 +139,12 @@ const MISSING: [(&str, &str, &str); 6] = [
     ),
 ];
 
-/// Longest part of a message of the engine that is shown of what it cannot do.
+/// Maximum length, in characters, of the part of an engine message about an unsupported feature
+/// that is shown.
 const SHOWN: usize = 200;
 
-/// Message and hint for what the engine does not know. Its own message is a dump of the syntax tree.
+/// Returns message and hint for a feature that the engine lacks. Its own message is a dump of the
+/// syntax tree.
 pub(crate) fn of_missing(message: &str) -> (String, Option<String>) {
     if let Some((part, name, hint)) = MISSING.iter().find(|(part, ..)| message.starts_with(part)) {
         let kind = message
@@ -161,7 +165,7 @@ pub(crate) fn of_missing(message: &str) -> (String, Option<String>) {
     )
 }
 
-/// What helps where a value cannot be computed.
+/// Returns advice for a value that cannot be computed.
 pub(crate) fn of_execution(message: &str) -> &'static str {
     if message.contains("subquery returned more than one row") {
         return "LIMIT 1, or an aggregate such as max, makes one row of it; IN (SELECT …) compares with several";
@@ -169,7 +173,7 @@ pub(crate) fn of_execution(message: &str) -> &'static str {
     "try_cast and nullif give NULL where a value cannot be computed; `etwkit sql --show-schema` shows the types"
 }
 
-/// Message and hint for a column that does not exist or that several tables have.
+/// Returns message and hint for a column that does not exist or that several tables have.
 pub(crate) fn of_schema(error: &SchemaError) -> (String, Option<String>) {
     match error {
         SchemaError::FieldNotFound {
@@ -200,7 +204,8 @@ pub(crate) fn of_schema(error: &SchemaError) -> (String, Option<String>) {
     }
 }
 
-/// The known name that is most like another one, if they differ in no more than three of ten letters.
+/// Returns the known name most similar to another one, if they differ in no more than three of ten
+/// letters.
 #[must_use]
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     const LEAST: f64 = 0.7;
@@ -211,12 +216,12 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     (best.0 >= LEAST).then_some(best.1)
 }
 
-/// The most similar of the names that there are, at most three. Wildcards and case do not count.
+/// Returns the most similar known names, at most three. Wildcards and case do not count.
 #[must_use]
 pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
     let name = name.to_lowercase().replace(['*', '?', '!'], "");
     let lower: Vec<String> = known.iter().map(|known| known.to_lowercase()).collect();
-    // The last part of a path, and the name in front of a process id, is what is mistyped.
+    // Typing errors are in the last part of a path, or in the name before a process id.
     let bare = |text: &str| {
         let last = text.rsplit(['\\', '/', '!']).next().unwrap_or(text);
         last.split_once(" (")
@@ -233,10 +238,10 @@ pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// 1 for the same name, 0 for a name that has nothing in common with it.
+/// Returns the similarity: 1 for the same name, 0 for a name that has nothing in common with it.
 fn similarity(name: &str, known: &str) -> f64 {
-    // Texts of very different lengths are not alike, and comparing long ones takes long. That one is a part
-    // of the other means something only for three letters or more: two are a part of almost every name.
+    // Texts of very different lengths are not alike, and comparing long ones takes long. Being a
+    // part of the other counts only for three letters or more: two are a part of almost every name.
     let is_part =
         name.len() > 2 && !known.is_empty() && (known.contains(name) || name.contains(known));
     if !is_part
@@ -246,7 +251,7 @@ fn similarity(name: &str, known: &str) -> f64 {
         return 0.0;
     }
     let whole = normalized_levenshtein(name, known);
-    // A part of a name is what people remember.
+    // People often remember only a part of a name.
     if is_part {
         whole.max(SIMILAR + whole / 2.0)
     } else {
@@ -254,7 +259,7 @@ fn similarity(name: &str, known: &str) -> f64 {
     }
 }
 
-/// Those that are similar enough, the most similar first.
+/// Returns the names that are similar enough, the most similar first.
 fn closest(mut close: Vec<(f64, &str)>) -> Vec<&str> {
     close.retain(|(similarity, _)| *similarity >= SIMILAR);
     close.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));

@@ -1,11 +1,11 @@
-//! Asks an extract in SQL: the DataFusion session, its functions and the SQL library.
+//! Queries extracts in SQL: the DataFusion session, its functions and the SQL library.
 //!
-//! [`Session`] is made from extracts (or from batches of rows, for tests) and answers SQL with batches of
-//! rows. Every declared table can be named, whether the extract holds it or not. Nothing is opened before a
-//! question names it.
+//! [`Session`] is made from extracts (or from batches of rows, for tests) and answers SQL with
+//! batches of rows. Every declared table can be named, whether the extract holds it or not. Nothing
+//! is opened before a question names it.
 //!
-//! The interface is blocking: the engine runs on threads of its own, with stacks that are large enough for
-//! planning.
+//! The interface is blocking: the engine runs on threads of its own, with stacks that are large
+//! enough for planning.
 
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,11 @@
-//! The SQL library: questions that are asked often, in files `sql/AREA/NAME.sql`.
+//! The SQL library: frequent questions, in files `sql/AREA/NAME.sql`.
 //!
-//! The first line of a file says what it answers; lines `-- param NAME: TYPE = DEFAULT – MEANING` declare its
-//! parameters, which the SQL names as `$NAME`. Values are bound as typed literals, never pasted into the
-//! text. What is written as `/*+ … */` holds for sessions over several extracts, where rows carry `trace_id`;
-//! for one extract it is a comment. Files of users have the same form, but every part of it is optional:
-//! parameters that they do not declare have the type that the statement gives them.
+//! The first line of a file is the description of its answer; lines
+//! `-- param NAME: TYPE = DEFAULT – MEANING` declare its parameters, which the SQL names as
+//! `$NAME`. Values are bound as typed literals, never pasted into the text. Text inside `/*+ … */`
+//! applies to sessions over several extracts, whose rows carry `trace_id`; for one extract it is a
+//! comment. Files of users have the same form, but every part of it is optional: parameters that
+//! they do not declare have the type that the statement gives them.
 
 use std::borrow::Cow;
 
@@ -36,41 +37,41 @@ static QUERIES: &[Query] = library![
     "dotnet/gc",
 ];
 
-/// All questions, in the order of the reference.
+/// Returns all questions, in the order of the reference.
 #[must_use]
 pub fn all() -> &'static [Query] {
     QUERIES
 }
 
-/// The question with that name, as `cpu/processes`.
+/// Returns the question with that name, such as `cpu/processes`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Query> {
     QUERIES.iter().find(|query| query.name == name)
 }
 
-/// How questions with a limit end.
+/// The end of questions with a limit.
 const LIMIT: &str = "LIMIT $top";
 
 /// A question of the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// Area and name: `cpu/processes`. Of SQL that stands on a command line it is empty.
+    /// Area and name: `cpu/processes`. Empty for SQL from a command line.
     pub name: Cow<'static, str>,
     text: Cow<'static, str>,
-    /// Whether it comes with the program.
+    /// True if it is built into the program.
     is_built_in: bool,
 }
 
 /// A parameter of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Param<'q> {
-    /// Name; the SQL says `$name`.
+    /// Name; the SQL has `$name`.
     pub name: &'q str,
     /// `text`, `int`, `float` or `bool`.
     pub kind: &'q str,
-    /// Value if none is given, as it is given; without one a value has to be given.
+    /// Default value as text; without one a value is required.
     pub default: Option<&'q str>,
-    /// What it does.
+    /// Its meaning.
     pub doc: &'q str,
 }
 
@@ -83,7 +84,7 @@ impl Query {
         }
     }
 
-    /// A question that comes with the program from elsewhere, such as a rule.
+    /// Creates a built-in question from outside the library, such as a rule.
     #[must_use]
     pub fn of_program(name: impl Into<String>, text: &'static str) -> Self {
         Self {
@@ -93,7 +94,7 @@ impl Query {
         }
     }
 
-    /// A question of a user, with a name for messages.
+    /// Creates a question of a user, with a name for messages.
     #[must_use]
     pub fn own(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
@@ -103,7 +104,7 @@ impl Query {
         }
     }
 
-    /// What it answers, as one sentence.
+    /// Returns the description of its answer, one sentence.
     #[must_use]
     pub fn doc(&self) -> &str {
         self.text
@@ -113,15 +114,16 @@ impl Query {
             .unwrap_or_default()
     }
 
-    /// The parameters that it declares.
+    /// Returns the parameters that it declares.
     pub fn params(&self) -> impl Iterator<Item = Param<'_>> {
         self.text
             .lines()
             .filter_map(|line| param(line.strip_prefix("-- param ")?))
     }
 
-    /// The SQL for a session over one or over several extracts, without the comments at the top of a question
-    /// that comes with the program: lines that messages about own SQL name are lines of its file.
+    /// Returns the SQL for a session over one or over several extracts, without the comments at the
+    /// top of a built-in question. The SQL of a user keeps them, so that lines in messages are
+    /// lines of its file.
     #[must_use]
     pub fn sql(&self, several: bool) -> String {
         let is_left_out = |line: &&str| self.is_built_in && line.starts_with("--");
@@ -132,7 +134,7 @@ impl Query {
             // A comment without an end is left to the parser, which reports it with its place.
             let (inside, after) = marked.split_once(" */").unwrap_or((marked, ""));
             sql.push_str(before);
-            // One blank stays of what is left out.
+            // One blank remains of a removed part.
             let (inside, after) = if several {
                 (inside, after)
             } else {
@@ -144,29 +146,31 @@ impl Query {
         sql + &rest
     }
 
-    /// SQL that counts the rows which the question would have without its limit, for a session over one or
-    /// over several extracts; `None` where it has no limit.
+    /// Returns SQL that counts the rows that the question would have without its limit, for a
+    /// session over one or over several extracts; `None` if it has no limit.
     pub(crate) fn count_sql(&self, several: bool) -> Option<String> {
-        // The count is of the statement without its limit, which by custom of the library is its last line.
+        // The count is of the statement without its limit, which by custom of the library is its
+        // last line.
         let sql = self.sql(several);
         let all = sql.trim_end().strip_suffix(LIMIT)?;
         Some(format!("SELECT count(*) AS rows FROM (\n{all})"))
     }
 
-    /// The most rows that the question gives with these parameters; `None` where it has no limit.
+    /// Returns the maximum number of rows of the question with these parameters; `None` if it has
+    /// no limit.
     #[must_use]
     pub fn limit(&self, given: &[Parameter]) -> Option<usize> {
         let top = self
             .params()
             .find(|param| LIMIT.ends_with(&format!("${}", param.name)))?;
-        // Where a parameter is given twice the last one counts, as everywhere on command lines.
+        // If a parameter is given twice, the last one counts, as everywhere on command lines.
         let given = given.iter().rev().find(|given| given.name == top.name);
         let given = given.map(|given| given.text.as_str()).or(top.default);
         given?.parse().ok()
     }
 
-    /// The values of its parameters: those that are given, and the defaults of the others. Types of those
-    /// that own SQL does not declare follow from its plan.
+    /// Returns the values of its parameters: the given ones, and the defaults of the others. Types
+    /// that SQL of a user does not declare follow from its plan.
     pub(crate) fn bind(&self, given: &[Parameter]) -> Result<Values> {
         let is_declared = |name: &str| self.params().any(|param| param.name == name);
         let other: Vec<&Parameter> = given
@@ -217,7 +221,7 @@ impl Query {
                 .ok_or_else(|| wrong(format!("{} as {words}", param.name), text))?;
             values.typed.push((param.name.to_owned(), value));
         }
-        // Where one is given twice the last one counts, as for declared parameters.
+        // If one is given twice, the last one counts, as for declared parameters.
         for one in other.into_iter().rev() {
             if values.open.iter().all(|known| known.name != one.name) {
                 values.open.push(one.clone());
@@ -227,8 +231,8 @@ impl Query {
     }
 }
 
-/// Reads `name: type = default – meaning`; a question of a user may leave the default and the meaning out,
-/// and write a plain dash.
+/// Reads `name: type = default – meaning`; a question of a user may omit the default and the
+/// meaning, and use a plain dash.
 fn param(line: &str) -> Option<Param<'_>> {
     let (name, rest) = line.split_once(": ")?;
     let (value, doc) = [" – ", " - "]
@@ -287,7 +291,7 @@ mod tests {
                         .all(|param| matches!(param.kind, "text" | "int")),
                     "{name}"
                 );
-                // What is cut off can be counted.
+                // Rows beyond the limit can be counted.
                 let has_limit = sql.contains("LIMIT");
                 assert_eq!(
                     (query.count_sql(true).is_some(), query.limit(&[]).is_some()),
@@ -364,7 +368,7 @@ mod tests {
             wrong,
             "@mine: expected c as one of the types text, int, float, bool, found \"what\""
         );
-        // Its lines are those of the file, and what it does not declare is left to the statement.
+        // Its lines are those of the file, and undeclared parameters are left to the statement.
         assert_eq!(query.sql(false), text);
         let query = Query::own("mine", "-- param a: int = 5\nSELECT $a, $d");
         let bound = query

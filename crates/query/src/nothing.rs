@@ -1,4 +1,5 @@
-//! What an answer without rows says: what was asked, what there is, and what was probably meant.
+//! Messages for an answer without rows: the given options, the values that exist, and the likely
+//! intended ones.
 
 use crate::Session;
 use crate::dump::trace::TraceInfo;
@@ -9,11 +10,11 @@ use crate::numbers::Numbers;
 use crate::question::{Among, AnyQuestion, Group, Kind, Opt, Values};
 use crate::range::{Part, Unit};
 
-/// Different names that are compared with what was asked.
+/// Maximum number of different names that are compared with the given one.
 // Comparing takes a look at each letter of each name, and a trace can name millions of files.
 const COMPARED: usize = 20_000;
 
-/// Names that are listed where none is similar, if there are no more.
+/// Names are listed without a similar one only if there are at most this many.
 const LISTED: usize = 8;
 
 declare! {
@@ -33,7 +34,7 @@ declare! {
 pub struct Chosen(Vec<(Opt, String)>);
 
 impl Chosen {
-    /// Those of the values that a question was given.
+    /// Returns the options that were given and that choose rows.
     #[must_use]
     pub fn of(question: &dyn AnyQuestion, values: &Values) -> Self {
         let given = |option: Opt| {
@@ -48,7 +49,7 @@ impl Chosen {
                     .as_str()
                     .map_or_else(|| value.to_string(), str::to_owned),
             };
-            // One that stands alone without being a flag says how rows are shown.
+            // An option given without a value that is not a flag only changes how rows are shown.
             let chooses = option.group == Group::Rows && option.heading.is_none();
             // A flag has no value, and any other option without one was not given.
             (chooses && value.is_empty() == (option.kind == Kind::Flag)).then_some((option, value))
@@ -56,7 +57,7 @@ impl Chosen {
         Self(question.options().into_iter().filter_map(given).collect())
     }
 
-    /// Why nothing was found in what is called so; a session over it is opened if it takes one.
+    /// Returns a sentence about why `of` has no rows; opens a session over it only if it needs one.
     ///
     /// # Errors
     /// The session cannot be opened; a query fails.
@@ -94,11 +95,11 @@ impl Chosen {
     }
 }
 
-/// That no process passes a filter, and which ones are called nearly so.
+/// Returns a message that no process passes a filter, with similar names.
 fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
     let sql = format!("SELECT DISTINCT name, pid FROM process ORDER BY name, pid LIMIT {COMPARED}");
     let all: Vec<ProcessName> = ask(session, &sql)?;
-    // A process that fits means that another option left nothing: then this one explains nothing.
+    // A matching process means that another option left nothing: then this one explains nothing.
     let wanted = ProcessFilter::parse(filter);
     let pid = |row: &ProcessName| row.pid.and_then(|pid| i32::try_from(pid).ok());
     if all
@@ -120,7 +121,7 @@ fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
     )))
 }
 
-/// That none of these texts passes a filter, and which ones are nearly so.
+/// Returns a message that none of these texts passes a filter, with similar ones.
 fn no_text(
     session: &Session,
     what: (&str, &str),
@@ -162,7 +163,7 @@ fn none_fits(
     format!("no {what} fits {filter} ({what_there_is}{meant})")
 }
 
-/// That a range lies outside the trace.
+/// Returns a message if a range is outside the trace.
 fn outside(session: &Session, text: &str) -> Result<Option<String>> {
     let Ok(part) = Part::parse(text) else {
         return Ok(None);

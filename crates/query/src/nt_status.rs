@@ -1,21 +1,21 @@
-//! Names of NTSTATUS codes that processes end with, and that file systems, the registry and system calls
-//! return.
+//! Names of NTSTATUS codes: exit codes of processes, and results of file systems, the registry and
+//! system calls.
 
 use etwkit_trace::status;
 
-/// Codes with which the runtimes of .NET and C++ end a process, as Windows reports them beside its own.
+/// Exit codes of the .NET and C++ runtimes, which Windows reports in addition to its own.
 const RUNTIMES: [(u32, &str); 2] = [
     (0xE043_4352, "DOTNET_EXCEPTION"),
     (0xE06D_7363, "CPP_EXCEPTION"),
 ];
 
-/// The name of a warning or error.
+/// Returns the name of a warning or error.
 #[must_use]
 pub fn error_name(code: i32) -> Option<&'static str> {
     if code < 0 { status_name(code) } else { None }
 }
 
-/// The name of a status, successes included.
+/// Returns the name of a status, successes included.
 #[must_use]
 pub fn status_name(code: i32) -> Option<&'static str> {
     let code = code.cast_unsigned();

@@ -1,18 +1,18 @@
-//! How numbers of text are written: the decimal mark, and how digits stand in groups.
+//! Number formats of text: the decimal mark and the grouping of digits.
 //!
-//! Our own command lines always write `1 234 567.8`; guests may follow the locale of their reader. Times are
-//! never written by it.
+//! Our own command lines always write `1 234 567.8`; command lines of other programs may follow the
+//! locale of their reader. Times never use it.
 
 use crate::time_format::seconds;
 
-/// How numbers are written.
+/// A number format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Numbers {
     decimal: char,
-    /// Between groups of digits.
+    /// Separator of groups of digits.
     group: char,
-    /// Digits of the group in front of the decimal mark, and of those further to the left; 0: all that there
-    /// are.
+    /// Digits of the group before the decimal mark, and of the groups further left; 0 means all
+    /// remaining digits.
     sizes: (u8, u8),
 }
 
@@ -28,8 +28,8 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// Numbers with this mark and this sign between groups. The sizes of groups are digits of the group in
-    /// front of the mark, and of those further to the left; 0 is all that there are.
+    /// Creates a format with this decimal mark and this separator of groups. `sizes` are the digits
+    /// of the group before the mark and of the groups further left; 0 means all remaining digits.
     #[must_use]
     pub const fn new(decimal: char, group: char, sizes: (u8, u8)) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Numbers {
         }
     }
 
-    /// Numbers written as this one is, which has to be 1234567.8: `1.234.567,8`.
+    /// Creates the format of an example, which has to be 1234567.8: `1.234.567,8`.
     #[must_use]
     pub fn like(example: &str) -> Option<Self> {
         let digits: String = example.chars().filter(char::is_ascii_digit).collect();
@@ -47,15 +47,16 @@ impl Numbers {
         let is_whole = digits == "12345678" && example.starts_with('1') && example.ends_with('8');
         let decimal = marks.next().filter(|_| is_whole)?;
         let group = marks.next();
-        // All groups have one mark, and it differs from the decimal one: otherwise the example cannot be read
-        // in one way only.
+        // All groups have one mark, and it differs from the decimal one: otherwise the example
+        // cannot be read in one way only.
         if marks.any(|mark| Some(mark) != group) || group == Some(decimal) {
             return None;
         }
         let whole = example.trim_end_matches('8').trim_end_matches(decimal);
         let mut lengths = whole.split(|c: char| Some(c) == group).map(str::len).rev();
         let first = lengths.next().unwrap_or_default();
-        // What is left of the only mark is a group like the first one, unless it is longer.
+        // The digits left of the only separator form a group like the first one, unless there are
+        // more of them.
         let further = match (lengths.next(), lengths.next()) {
             (Some(next), None) if next > first => 0,
             (Some(_), None) => first,
@@ -78,7 +79,7 @@ impl Numbers {
         })
     }
 
-    /// Numbers with the same mark and without groups.
+    /// Returns the format with the same mark and without groups.
     #[must_use]
     pub const fn ungrouped(self) -> Self {
         Self {
@@ -87,14 +88,14 @@ impl Numbers {
         }
     }
 
-    /// A whole number in groups.
+    /// Formats a whole number in groups.
     #[must_use]
     pub fn whole(&self, number: i64) -> String {
         let sign = if number < 0 { "-" } else { "" };
         format!("{sign}{}", self.grouped(number.unsigned_abs()))
     }
 
-    /// A number without a sign in groups.
+    /// Formats a number without a sign in groups.
     #[must_use]
     pub fn grouped(&self, number: u64) -> String {
         let digits = number.to_string();
@@ -108,7 +109,7 @@ impl Numbers {
         out
     }
 
-    /// Whether a group begins in front of that many digits.
+    /// Returns `true` if a group starts before the last `digits` digits.
     fn begins_group(&self, digits: usize) -> bool {
         let (first, further) = (usize::from(self.sizes.0), usize::from(self.sizes.1));
         first > 0
@@ -116,13 +117,13 @@ impl Numbers {
                 || (digits > first && further > 0 && (digits - first).is_multiple_of(further)))
     }
 
-    /// A number in thousandths, in groups, with three digits behind the mark.
+    /// Formats a number of thousandths, in groups, with three digits after the mark.
     #[must_use]
     pub fn thousandths(&self, number: i64) -> String {
         self.parts(number, 3)
     }
 
-    /// A number in tenths, in groups, with one digit behind the mark.
+    /// Formats a number of tenths, in groups, with one digit after the mark.
     #[must_use]
     pub fn tenths(&self, number: i64) -> String {
         self.parts(number, 1)
@@ -139,7 +140,8 @@ impl Numbers {
         )
     }
 
-    /// A number with so many digits behind the mark, without groups. What is rounded to 0 has no sign.
+    /// Formats a number with `digits` digits after the mark, without groups. A number that rounds
+    /// to 0 has no sign.
     #[must_use]
     pub fn fixed(&self, number: f64, digits: usize) -> String {
         let text = format!("{number:.digits$}");
@@ -149,20 +151,20 @@ impl Numbers {
         self.marked(rounded.map_or_else(|| text.clone(), str::to_owned))
     }
 
-    /// A length of time in nanoseconds as seconds with so many digits, without groups.
+    /// Formats a duration in nanoseconds as seconds with `digits` digits, without groups.
     #[must_use]
     pub fn seconds(&self, ns: i64, digits: u8) -> String {
         self.marked(seconds(ns, digits))
     }
 
-    /// Bytes in the largest of `units` that fits, each of which is 1024 of the one before, so that there are
-    /// at most four digits.
+    /// Formats bytes in the largest matching one of `units`. Each unit is 1024 of the previous one,
+    /// so there are at most four digits.
     #[must_use]
     pub fn bytes(&self, bytes: i64, units: [&str; 4]) -> String {
         if bytes.unsigned_abs() < 1024 {
             return format!("{bytes} B");
         }
-        // The sign is kept, since differences of sizes are written, too.
+        // The sign is kept, since differences of sizes are also formatted.
         let mut value = bytes as f64 / 1024.0;
         let mut unit = 0;
         while value.abs() >= 1024.0 && unit + 1 < units.len() {
@@ -175,19 +177,19 @@ impl Numbers {
         )
     }
 
-    /// A number of JSON, without groups.
+    /// Formats a number of JSON, without groups.
     #[must_use]
     pub fn json(&self, number: &serde_json::Number) -> String {
         self.marked(number.to_string())
     }
 
-    /// A number with all its digits, without groups.
+    /// Formats a number with all its digits, without groups.
     #[must_use]
     pub fn all_digits(&self, number: f64) -> String {
         self.marked(number.to_string())
     }
 
-    /// A number with the mark of the locale instead of the point.
+    /// Replaces the point in a number with the mark of the locale.
     fn marked(&self, number: String) -> String {
         if self.decimal == '.' {
             number
@@ -197,11 +199,12 @@ impl Numbers {
     }
 }
 
-/// A quotient, rounded half to even.
+/// Returns a quotient, rounded half to even.
 #[must_use]
 pub fn rounded(number: i64, unit: i64) -> i64 {
     let (number, unit) = (i128::from(number), i128::from(unit.max(1)));
-    // Divided downwards, so that the rest is never negative and halves of negative numbers are treated alike.
+    // Divided downwards, so that the rest is never negative and halves of negative numbers are
+    // treated alike.
     let (whole, rest) = (number.div_euclid(unit), number.rem_euclid(unit));
     let up = rest * 2 > unit || (rest * 2 == unit && whole % 2 != 0);
     i64::try_from(whole + i128::from(up)).unwrap_or(i64::MAX)

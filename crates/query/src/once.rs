@@ -1,10 +1,10 @@
 //! Parts of a question that it names and uses several times (`WITH part AS …`) are computed once.
 //!
-//! The engine writes a part out wherever it is named, and computes it at each of these places: a part that
-//! three others use, each of which is used twice, is read six times. Here such a part is computed first, the
-//! innermost one at the beginning, and its rows take its place. The rest of the plan then knows how many rows
-//! it has, so that joins with a part without rows read nothing. A part with many rows is left where it is:
-//! its rows would stay in memory.
+//! The engine copies a part to each place where it is named, and computes it at each of these
+//! places: a part that three others use, each of which is used twice, is read six times. Here such
+//! a part is computed first, innermost first, and its rows replace it. The rest of the plan then
+//! knows how many rows it has, so that joins with a part without rows read nothing. A part with
+//! many rows stays where it is: its rows would stay in memory.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use datafusion::sql::sqlparser::ast::Statement as Sql;
 
 use crate::{Answer, Result, error, statement};
 
-/// Bytes of the rows of a part that are kept.
+/// Maximum size in bytes of the rows of a part that are kept.
 // Several parts are held at the same time, outside of the memory that the engine accounts for.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Names of the parts of a statement.
+/// Returns names of the parts of a statement.
 ///
 /// # Errors
-/// SQL that is not understood.
+/// The SQL is invalid.
 pub(crate) fn parts(sql: &str) -> Result<HashSet<String>> {
     let Statement::Statement(parsed) = statement::parse(sql)? else {
         return Ok(HashSet::new());
@@ -41,7 +41,7 @@ pub(crate) fn parts(sql: &str) -> Result<HashSet<String>> {
     Ok(parts.map(|part| name(part.alias.name)).collect())
 }
 
-/// The plan with the rows of each part that it uses several times. `run` answers a plan.
+/// Returns the plan with the rows of each part that it uses several times. `run` answers a plan.
 ///
 /// # Errors
 /// A part cannot be computed.
@@ -66,7 +66,7 @@ pub(crate) fn computed(
     Ok(plan)
 }
 
-/// The smallest part that stands in several places.
+/// Returns the smallest part that is in several places.
 fn innermost(
     plan: &LogicalPlan,
     parts: &HashSet<String>,
@@ -79,11 +79,12 @@ fn innermost(
         }
         Ok(TreeNodeRecursion::Continue)
     })?;
-    // A part that was too large once stays where it is, or the loop would compute it again and again.
+    // A part that was too large once stays where it is, or the loop would compute it again and
+    // again.
     places.retain(|part, places| *places > 1 && !left.contains(part));
     let mut smallest = None;
     for part in places.into_keys() {
-        // Smaller parts come first: they may stand inside larger ones, which then read their rows.
+        // Smaller parts come first: they may be inside larger ones, which then read their rows.
         let nodes = nodes(&part)?;
         if smallest.as_ref().is_none_or(|(least, _)| nodes < *least) {
             smallest = Some((nodes, part));
@@ -101,7 +102,7 @@ fn nodes(plan: &LogicalPlan) -> datafusion::error::Result<usize> {
     Ok(nodes)
 }
 
-/// Whether a node is a part that has the same rows wherever it stands.
+/// Returns `true` if a node is a part that has the same rows in every place.
 fn is_part(node: &LogicalPlan, parts: &HashSet<String>) -> datafusion::error::Result<bool> {
     let LogicalPlan::SubqueryAlias(named) = node else {
         return Ok(false);
@@ -112,8 +113,8 @@ fn is_part(node: &LogicalPlan, parts: &HashSet<String>) -> datafusion::error::Re
         return Ok(false);
     }
     let mut differs = false;
-    // A part that refers to the row of an outer question, or to a random number, has other rows at each
-    // place.
+    // A part that refers to the row of an outer question, or to a random number, has other rows at
+    // each place.
     node.apply_with_subqueries(|node| {
         node.apply_expressions(|expr| {
             differs |= expr.is_volatile()
@@ -124,7 +125,7 @@ fn is_part(node: &LogicalPlan, parts: &HashSet<String>) -> datafusion::error::Re
     Ok(!differs)
 }
 
-/// The rows of an answer, unless they take more memory than that.
+/// Returns the rows of an answer, unless they take more memory than `most`.
 fn kept(answer: Answer, most: usize) -> Result<Option<Vec<RecordBatch>>> {
     let (mut rows, mut bytes) = (Vec::new(), 0_usize);
     for batch in answer {
@@ -138,13 +139,14 @@ fn kept(answer: Answer, most: usize) -> Result<Option<Vec<RecordBatch>>> {
     Ok(Some(rows))
 }
 
-/// A plan that reads the rows of a part; nothing where they are not as the plan said.
+/// Returns a plan that reads the rows of a part; `None` if they differ from the schema of the plan.
 fn scan(part: &LogicalPlan, rows: &[RecordBatch]) -> Option<LogicalPlan> {
     let LogicalPlan::SubqueryAlias(named) = part else {
         return None;
     };
     let schema = Arc::new(part.schema().as_arrow().clone());
-    // The schema of the plan says which columns may be missing, and that of rows may say it in another way.
+    // The schema of the plan defines which columns may be null; the schema of the rows may differ
+    // in that.
     let rows = rows
         .iter()
         .map(|rows| RecordBatch::try_new(schema.clone(), rows.columns().to_vec()));
@@ -184,7 +186,8 @@ mod tests {
     use super::*;
     use crate::Session;
 
-    /// What a statement answers, and how many of its parts were computed beforehand.
+    /// Returns the answer to a statement, and the number of its parts that were computed
+    /// beforehand.
     fn asked(sql: &str) -> (String, usize) {
         let session = Session::from_batches(Vec::new()).unwrap();
         let mut computed = 0;

@@ -1,17 +1,17 @@
 //! Keeps conditions that name no column above aggregates without groups.
 //!
-//! The engine moves a condition as `(SELECT count(*) FROM dns_query) > 0` down to the rows of tables, since
-//! it is the same for all of them. An aggregate without groups has a row whatever rows it gets: above it a
-//! false condition leaves no row, below it the aggregate still gives a row of nulls. Conditions are not moved
-//! past a limit, and one row is all that such an aggregate has.
+//! The engine moves a condition such as `(SELECT count(*) FROM dns_query) > 0` down to the rows of
+//! tables, since it is the same for all of them. An aggregate without groups has one row whatever
+//! its input: above it a false condition leaves no row, below it the aggregate still gives a row of
+//! nulls. Conditions are not moved past a limit, and the one row is all that such an aggregate has.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 
-/// The plan with a limit above each aggregate without groups, if it has a condition at all. Inner questions
-/// of expressions stay as they are: the engine turns those that name columns of the outer one into joins,
-/// which a limit would keep it from.
+/// Returns the plan with a limit above each aggregate without groups, if it has a condition at all.
+/// Subqueries of expressions stay as they are: the engine turns subqueries that name columns of the
+/// outer one into joins, which a limit would prevent.
 ///
 /// # Errors
 /// The engine cannot build the plan.

@@ -1,8 +1,9 @@
 //! Values for the parameters `$name` of a statement.
 //!
-//! A value comes as text. Its type is the one that is stated, on the command line (`from:int=5`) or in the
-//! declaration of a question of the library; else the one that the statement compares it with; else what
-//! the text looks like. Values are bound as literals of that type, never pasted into the text.
+//! A value is given as text. Its type is the stated one, on the command line (`from:int=5`) or in
+//! the declaration of a question of the library; otherwise the type that the statement compares it
+//! with; otherwise the type that the text looks like. Values are bound as literals of that type,
+//! never pasted into the text.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -13,7 +14,7 @@ use datafusion::logical_expr::LogicalPlan;
 
 use crate::{Error, Result, error};
 
-/// Types that can be stated, by their words.
+/// Names of the types that can be declared.
 const TYPES: [(&str, DataType); 4] = [
     ("text", DataType::Utf8),
     ("int", DataType::Int64),
@@ -24,16 +25,16 @@ const TYPES: [(&str, DataType); 4] = [
 /// A value for a parameter, as a user gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
-    /// Name; the SQL says `$name`.
+    /// Name; `$name` in the SQL.
     pub name: String,
-    /// Type, if the user says one.
+    /// Type, if the user gives one.
     pub kind: Option<DataType>,
     /// Value.
     pub text: String,
 }
 
 impl Parameter {
-    /// A value without a type.
+    /// Creates a value without a type.
     #[must_use]
     pub fn new(name: &str, text: &str) -> Self {
         Self {
@@ -44,7 +45,7 @@ impl Parameter {
     }
 }
 
-/// `NAME=VALUE` or `NAME:TYPE=VALUE`.
+/// Parses `NAME=VALUE` or `NAME:TYPE=VALUE`.
 impl FromStr for Parameter {
     type Err = Error;
 
@@ -73,7 +74,7 @@ impl FromStr for Parameter {
     }
 }
 
-/// The type of that word.
+/// Returns the type of that name.
 pub(crate) fn kind(word: &str) -> Option<DataType> {
     TYPES
         .into_iter()
@@ -81,13 +82,14 @@ pub(crate) fn kind(word: &str) -> Option<DataType> {
         .map(|(_, kind)| kind)
 }
 
-/// A text as a value of a type; a number or truth value, if no type is known and it looks like one.
+/// Converts a text to a value of a type; to a number or boolean, if no type is known and it looks
+/// like one.
 pub(crate) fn value(text: &str, kind: Option<&DataType>) -> Option<ScalarValue> {
     match kind {
         Some(kind) if kind.is_string() => Some(ScalarValue::Utf8(Some(text.to_owned()))),
         Some(kind) => ScalarValue::try_from_string(text.to_owned(), kind).ok(),
-        // A text that looks like a whole number is one, before it could be one with a fraction: comparing
-        // keys with floating point loses digits.
+        // A text that looks like a whole number is one, before it could be one with a fraction:
+        // comparing keys with floating point loses digits.
         None => Some(
             match (
                 text.parse::<i64>(),
@@ -107,16 +109,16 @@ pub(crate) fn value(text: &str, kind: Option<&DataType>) -> Option<ScalarValue> 
 /// Values for a statement.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
-    /// Name of the question of the library, for messages; empty for SQL that was written.
+    /// Name of the question of the library, for messages; empty for SQL of the user.
     pub(crate) question: String,
-    /// Those that have a type.
+    /// Values with a type.
     pub(crate) typed: Vec<(String, ScalarValue)>,
-    /// Those whose types follow from the statement.
+    /// Values whose types follow from the statement.
     pub(crate) open: Vec<Parameter>,
 }
 
 impl Values {
-    /// Puts them into a plan, which has to name all of them, and no others.
+    /// Inserts them into a plan, which has to name all of them, and no others.
     pub(crate) fn bind(self, plan: LogicalPlan) -> Result<LogicalPlan> {
         let failed = |e| error::from_planning(&e);
         let types = plan.get_parameter_types().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Finds out what a statement and its plan need before it is answered.
+//! Finds out the needs of a statement and its plan before it is run.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use crate::functions;
 
-/// Names of the tables that a plan reads.
+/// Returns names of the tables that a plan reads.
 pub(crate) fn scanned(plan: &LogicalPlan) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    // What walks along never fails.
+    // This visitor never fails.
     let _ = plan.apply_with_subqueries(|node| {
         if let LogicalPlan::TableScan(scan) = node {
             names.insert(scan.table_name.table().to_owned());
@@ -20,7 +20,7 @@ pub(crate) fn scanned(plan: &LogicalPlan) -> BTreeSet<String> {
     names
 }
 
-/// Whether SQL has a name as a whole word.
+/// Returns `true` if SQL contains a name as a whole word.
 pub(crate) fn names_word(sql: &str, name: &str) -> bool {
     // An underscore belongs to names: `process` is not a word of `process_key`.
     let is_apart = |c: Option<char>| c.is_none_or(|c| c != '_' && !c.is_alphanumeric());
@@ -31,7 +31,7 @@ pub(crate) fn names_word(sql: &str, name: &str) -> bool {
     })
 }
 
-/// Whether a function of the plan, or of a plan inside it, looks frames up.
+/// Returns `true` if a function of the plan, or of a plan inside it, looks frames up.
 pub(crate) fn needs_frames(plan: &LogicalPlan) -> datafusion::error::Result<bool> {
     let needs = |expr: &Expr| {
         expr.exists(|part| {

@@ -32,7 +32,7 @@ pub(crate) const TRACE_ID: &str = "trace_id";
 /// Name of the column with the number of a trace, which is the same in every session.
 pub(crate) const RUN_ID: &str = RUN.name;
 
-/// The columns that lead in a session where rows carry the number of their extract.
+/// Returns the columns that lead in a session whose rows carry the number of their extract.
 fn leading() -> [Arc<Field>; 2] {
     let field = |name, kind| Arc::new(Field::new(name, kind, false));
     [
@@ -41,7 +41,7 @@ fn leading() -> [Arc<Field>; 2] {
     ]
 }
 
-/// The values of these columns for rows of one extract.
+/// Returns the values of these columns for rows of one extract.
 pub(crate) fn leading_values((trace_id, run_id): (i32, i64), rows: usize) -> [ArrayRef; 2] {
     [
         Arc::new(Int32Array::from_value(trace_id, rows)),
@@ -49,7 +49,7 @@ pub(crate) fn leading_values((trace_id, run_id): (i32, i64), rows: usize) -> [Ar
     ]
 }
 
-/// The schema of the table in a session, where `trace_id` and `run_id` may lead.
+/// Returns the schema of the table in a session, where `trace_id` and `run_id` may lead.
 pub(crate) fn schema_of(table: &Table, has_trace_id: bool) -> SchemaRef {
     let schema = table.schema();
     if !has_trace_id {
@@ -96,7 +96,7 @@ impl DeclaredTable {
         self.has_trace_id
     }
 
-    /// The batches of all sources in memory, in the session's schema.
+    /// Returns the batches of all sources in memory, in the session's schema.
     fn batches(&self) -> Result<Vec<RecordBatch>> {
         let mut all = Vec::new();
         for (trace_id, source) in (0..).zip(self.sources.iter()) {
@@ -115,7 +115,7 @@ impl DeclaredTable {
         Ok(all)
     }
 
-    /// The files of all sources that are extracts with rows of this table.
+    /// Returns the files of all sources that are extracts with rows of this table.
     fn files(&self, schema: &TableSchema) -> Result<Vec<PartitionedFile>> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(files) = &*opened {
@@ -141,8 +141,8 @@ impl DeclaredTable {
         Ok(all)
     }
 
-    /// The order of the rows of the only file, as far as its manifest knows it. The manifest is not believed:
-    /// its claim is checked once.
+    /// Returns the order of the rows of the only file, as far as its manifest has it. The manifest
+    /// is not trusted: its claim is checked once.
     fn ordering(&self, schema: &SchemaRef) -> Result<Option<LexOrdering>> {
         // Several files are not sorted as a whole, even if each of them is.
         let [source] = &*self.sources else {
@@ -154,7 +154,7 @@ impl DeclaredTable {
         let Some(file) = extract.table(self.table.name) else {
             return Ok(None);
         };
-        // The numbers of declared columns are what the check understands.
+        // The check works with the numbers of declared columns.
         let column = file.sorted_by.first().filter(|name| {
             self.table
                 .column(name)
@@ -185,8 +185,8 @@ impl DeclaredTable {
         limit: Option<usize>,
         partitions: usize,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        // The number of the extract is no column of the files, and that of the trace is the same in all rows
-        // of one: the scan puts both behind the columns that it reads.
+        // The number of the extract is not a column of the files, and the number of the trace is
+        // the same in all rows of a file: the scan adds both after the columns that it reads.
         let behind = if self.has_trace_id() {
             leading().to_vec()
         } else {
@@ -201,14 +201,15 @@ impl DeclaredTable {
             return Ok(None);
         }
         let last = self.table.columns.len();
-        // The schema of the session has these columns in front, that of the scan behind: numbers are turned
-        // round.
+        // The schema of the session has these columns first, the schema of the scan has them last:
+        // the numbers are rotated.
         let index = |column: usize| column.checked_sub(leading).unwrap_or(last + column);
         let columns = match projection {
             Some(columns) => columns.iter().copied().map(index).collect(),
             None => (0..self.schema.fields().len()).map(index).collect(),
         };
-        // The number of rows decides which side of a join is held in memory, so it is given exactly.
+        // The number of rows decides which side of a join is held in memory, so it is given
+        // exactly.
         let rows = files
             .iter()
             .filter_map(|file| Some(*file.statistics.as_ref()?.num_rows.get_value()?))

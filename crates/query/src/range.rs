@@ -1,17 +1,17 @@
-//! Ranges of numbers with units: `10ms..`, `..5s`, `1.5MiB..2GB`, `10-20`, `5`; and parts of a trace between
-//! clock times.
+//! Ranges of numbers with units: `10ms..`, `..5s`, `1.5MiB..2GB`, `10-20`, `5`; and parts of a
+//! trace between clock times.
 
 use std::fmt;
 
 use crate::dump::clock::Written;
 use crate::time_format::TraceClock;
 
-/// The unit of a number that has none written behind it.
+/// The unit of a number without a written unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds.
     Seconds,
-    /// Seconds since the start of the trace: [`Part`] reads clock times for such options, too.
+    /// Seconds since the start of the trace: [`Part`] also reads clock times for these options.
     Moment,
     /// Milliseconds.
     Milliseconds,
@@ -55,7 +55,7 @@ impl Unit {
     }
 }
 
-/// Units that may stand behind a number, in lower case.
+/// Units that may follow a number, in lower case.
 const SUFFIXES: &[(&str, Dimension, i64)] = &[
     ("ns", Dimension::Time, 1),
     ("us", Dimension::Time, 1000),
@@ -78,7 +78,7 @@ const SUFFIXES: &[(&str, Dimension, i64)] = &[
 ];
 
 impl Unit {
-    /// How a range of such numbers is written.
+    /// Returns the syntax of a range in this unit.
     const fn hint(self) -> &'static str {
         match self.dimension() {
             Dimension::Time if matches!(self, Self::Moment) => {
@@ -98,26 +98,26 @@ impl Unit {
     }
 }
 
-/// A text is no range.
+/// A text is not a range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?}, character {position}: {problem}")]
 pub struct RangeError {
     /// The text.
     pub text: String,
-    /// Number of the character at which it goes wrong, from 1.
+    /// Number of the character with the error, from 1.
     pub position: usize,
-    /// What is wrong there.
+    /// The problem at this position.
     pub problem: String,
-    /// How a range is written.
+    /// The syntax of a range.
     pub hint: &'static str,
 }
 
 /// Numbers from `min` to `max`, both included: nanoseconds, bytes or a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    /// Smallest number; `i64::MIN` if there is no limit.
+    /// Smallest number; `i64::MIN` means no limit.
     pub min: i64,
-    /// Largest number; `i64::MAX` if there is no limit.
+    /// Largest number; `i64::MAX` means no limit.
     pub max: i64,
 }
 
@@ -131,7 +131,7 @@ impl Default for Range {
 }
 
 impl fmt::Display for Range {
-    /// As it is parsed, without units: nanoseconds, bytes or a count.
+    /// Writes the form that is parsed, without units: nanoseconds, bytes or a count.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.min, self.max) {
             (min, i64::MAX) => write!(f, "{min}.."),
@@ -142,18 +142,18 @@ impl fmt::Display for Range {
 }
 
 impl Range {
-    /// Reads `A..B`, `A..`, `..B`, `A-B` or `A`, which is the same as `A..`. A number is decimal with `.` and
-    /// may have a unit, in any case, behind it; without one it has the unit of the option. What is finer than
-    /// a nanosecond or byte is rounded.
+    /// Reads `A..B`, `A..`, `..B`, `A-B` or `A`, which equals `A..`. A number is decimal with `.`
+    /// and may have a unit after it, in any case; the default is the unit of the option. Fractions
+    /// of a nanosecond or byte are rounded.
     ///
     /// # Errors
     ///
-    /// If it is no range, has a unit of something else, or its end lies before its start.
+    /// If it is not a range, has a unit of another dimension, or ends before its start.
     pub fn parse(text: &str, unit: Unit) -> Result<Self, RangeError> {
         Parser { text, unit }.range()
     }
 
-    /// As [`Range::parse`] reads it for an option of this unit.
+    /// Formats it in the form that [`Range::parse`] reads for an option of this unit.
     #[must_use]
     pub fn with_unit(&self, unit: Unit) -> String {
         let unit = match unit.dimension() {
@@ -171,39 +171,40 @@ impl Range {
         format!("{}..{}", end(self.min, i64::MIN), end(self.max, i64::MAX))
     }
 
-    /// Whether the number lies in the range. A missing number counts as 0.
+    /// Returns `true` if the number is in the range. A missing number counts as 0.
     #[must_use]
     pub fn contains(&self, number: Option<i64>) -> bool {
         (self.min..=self.max).contains(&number.unwrap_or(0))
     }
 
-    /// Whether every number lies in it.
+    /// Returns `true` if every number is in it.
     #[must_use]
     pub const fn is_unlimited(&self) -> bool {
         self.min == i64::MIN && self.max == i64::MAX
     }
 }
 
-/// A part of a trace as a user wrote it: in seconds, or with clock times, whose place depends on the trace.
+/// A part of a trace as written by a user: in seconds, or with clock times, whose position depends
+/// on the trace.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Part {
     /// In nanoseconds since the start of the trace.
     Known(Range),
-    /// With clock times; an end that is missing has no limit.
+    /// With clock times; a missing end has no limit.
     Clock(Option<Written>, Option<Written>),
 }
 
 impl Part {
-    /// Reads what [`Range::parse`] reads in seconds, and `A..B`, `A..`, `..B` or `A` with every form in which
-    /// times are printed at the ends: seconds, a time of day, a date with a time, with `+02:00`, `Z` or `UTC`
-    /// behind it.
+    /// Reads the ranges of [`Range::parse`] in seconds, and `A..B`, `A..`, `..B` or `A` with every
+    /// form of printed times at the ends: seconds, a time of day, a date with a time, with
+    /// `+02:00`, `Z` or `UTC` after it.
     ///
     /// # Errors
     ///
     /// If it is neither.
     pub fn parse(text: &str) -> Result<Self, RangeError> {
         let known = match Range::parse(text, Unit::Moment) {
-            // Without a colon it cannot be a clock time, so that the first error is the one that helps.
+            // Without a colon it cannot be a clock time, so the first error is the one that helps.
             Err(error) if text.contains(':') => Err(error),
             known => return known.map(Self::Known),
         };
@@ -212,7 +213,7 @@ impl Part {
             if end.trim().is_empty() {
                 return Some(None);
             }
-            // Units stand only behind numbers.
+            // Units only follow numbers.
             let number = Range::parse(end, Unit::Moment)
                 .ok()
                 .filter(|_| !end.contains(':'));
@@ -225,11 +226,11 @@ impl Part {
             .map_or_else(|| known.map(Self::Known), Ok)
     }
 
-    /// Where it lies in a trace of that length.
+    /// Returns the range in a trace of that length.
     ///
     /// # Errors
     ///
-    /// If its end lies before its start there, or no calendar knows a time of it.
+    /// If it ends before its start there, or a time is in no calendar.
     pub fn place(
         self,
         text: &str,
@@ -256,7 +257,7 @@ impl Part {
             min: end(from, i64::MIN)?,
             max: end(to, i64::MAX)?,
         };
-        // Both borders belong to the range, so that `0..0` is the number 0 and no empty range.
+        // Both borders belong to the range, so `0..0` is the number 0 and not an empty range.
         if range.min > range.max {
             Err(wrong("the end lies before the start"))
         } else {
@@ -300,14 +301,14 @@ impl Parser<'_> {
         Ok(range)
     }
 
-    /// The dash between two numbers: one in front of a number is its sign.
+    /// Returns the position of the dash between two numbers: a dash before a number is its sign.
     fn dash(&self) -> Option<usize> {
         let start = self.text.len() - self.text.trim_start().len() + 1;
         let at = self.text.get(start..)?.find('-')? + start;
         Some(at)
     }
 
-    /// The number with its unit, at that offset of the text; none if there is only space.
+    /// Returns the number with its unit, at that offset of the text; `None` if there is only space.
     fn number(&self, start: usize, text: &str) -> Result<Option<i64>, RangeError> {
         let start = start + (text.len() - text.trim_start().len());
         let text = text.trim();
@@ -321,6 +322,7 @@ impl Parser<'_> {
             return Err(self.error(start + digits, "expected `.` as decimal point".into()));
         }
         let factor = self.factor(start + digits, suffix.trim())?;
+        // Read with a fraction even for whole units: `1.5ms` is a whole number of nanoseconds.
         let Ok(number) = number.parse::<f64>() else {
             return Err(self.error(start, format!("{text:?} is no number")));
         };
@@ -379,7 +381,7 @@ mod tests {
             ("115s", Unit::Milliseconds, 115_000_000_000, MAX),
             ("0..0", Unit::Seconds, 0, 0),
             (" 1 .. 2 ms ", Unit::Microseconds, 1000, 2_000_000),
-            // A number without maximum is the minimum; without unit it has that of the option.
+            // A number without maximum is the minimum; the default unit is the unit of the option.
             ("3", Unit::Microseconds, 3000, MAX),
             ("3", Unit::Mebibytes, 3 << 20, MAX),
             // Negative times, before a zero point.
@@ -395,7 +397,7 @@ mod tests {
             ("1NS..1us", Unit::Seconds, 1, 1000),
             ("1µs..1second", Unit::Milliseconds, 1000, 1_000_000_000),
             ("2seconds", Unit::Milliseconds, 2_000_000_000, MAX),
-            // Too large ones are limits, too.
+            // Numbers that are too large are also limits.
             ("99999999999999999999", Unit::Seconds, MAX, MAX),
             ("0.1us", Unit::Seconds, 100, MAX),
         ];

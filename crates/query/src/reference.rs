@@ -1,4 +1,5 @@
-//! The SQL reference, `docs/sql.md`, written from the declarations of tables, functions and the library.
+//! The SQL reference, `docs/sql.md`, written from the declarations of tables, functions and the
+//! library.
 
 use std::fmt::Write;
 
@@ -9,10 +10,10 @@ use crate::functions::{self, Reference};
 use crate::library::Query;
 use crate::tables;
 
-/// A question worth copying: what it asks, and the SQL.
+/// An exemplary question: its description and its SQL.
 pub type Question = (&'static str, &'static str);
 
-/// Questions that show how tables, functions and stacks go together.
+/// Questions that combine tables, functions and stacks.
 pub const QUESTIONS: &[Question] = &[
     (
         "Which processes used the CPU, in milliseconds?",
@@ -80,7 +81,7 @@ ORDER BY d.init_ns",
     ),
 ];
 
-/// The page, in Markdown, with the questions of that library.
+/// Returns the page, in Markdown, with the questions of that library.
 #[must_use]
 pub fn page<'q>(library: impl Iterator<Item = &'q Query>) -> String {
     let mut page = String::from(INTRODUCTION);
@@ -104,7 +105,7 @@ pub fn page<'q>(library: impl Iterator<Item = &'q Query>) -> String {
         .iter()
         .for_each(|table| write_table(&mut page, table));
     page.push_str("\n## Tables of the session\n");
-    // `tables` lists those of the session behind the others.
+    // `tables` lists the tables of the session after the others.
     tables()
         .skip(TABLES.len() + DERIVED.len())
         .for_each(|table| write_table(&mut page, table));
@@ -212,7 +213,7 @@ fn write_table(page: &mut String, table: &Table) {
     }
 }
 
-/// Type of a column for people: `?` says that values may be missing.
+/// Returns the type of a column for people: `?` means that values may be missing.
 #[must_use]
 pub fn type_text(column: &Column) -> String {
     let kind = match column.kind {

@@ -1,4 +1,4 @@
-//! Rules that give processes other names: those of hosts such as `svchost.exe` say which service they are.
+//! Rules that rename processes: hosts such as `svchost.exe` get the name of their service.
 //!
 //! ```xml
 //! <ProcessRenamer>
@@ -17,14 +17,15 @@ use std::collections::HashMap;
 
 use crate::xml::{Element, FileError, Source};
 
-/// What a file looks like.
+/// The expected form of a file.
 const HINT: &str = "rules for names are XML: <ProcessRenamer><ProcessRenamers> around <RenameRule> with <ExeName>, <CmdLineSubstrings>, \
      <NotCmdLineSubstrings> and <NewExeName>, as docs/process-names.md shows";
 
-/// Characters of a name that a rule gives. Each process that it fits gets a copy.
+/// Maximum number of characters of a name that a rule assigns. Each process that it matches gets a
+/// copy.
 const MAX_NAME: usize = 260;
 
-/// Rules that came with ETWAnalyzer: what `svchost.exe` is started with, and its new name.
+/// Rules that came with ETWAnalyzer: a part of the command line of `svchost.exe`, and the new name.
 const SUPPLIED: [(&str, &str); 4] = [
     ("-s EventLog", "svchost Event Log Service"),
     ("-s TermService", "svchost RDP Service"),
@@ -32,25 +33,26 @@ const SUPPLIED: [(&str, &str); 4] = [
     ("LocalServiceNoNetworkFirewall", "svchost Firewall"),
 ];
 
-/// Rules for the names of processes. Of those that fit a process the first one that changes its name counts.
+/// Rules for the names of processes. Of the rules that match a process, the first one that changes
+/// its name counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenameRules {
-    /// In the order of the file, by the name of the executable in lower case.
+    /// Rules in the order of the file, by the lowercase name of the executable.
     rules: HashMap<String, Vec<Rule>>,
 }
 
-/// A rule, with the name that it gives to processes that fit.
+/// A rule, with the new name of the processes that it matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rule {
-    /// Parts of the command line that all have to be there, in lower case.
+    /// Lowercase parts of the command line that all have to be present.
     with: Vec<String>,
-    /// Parts of which none may be there, in lower case.
+    /// Lowercase parts that must all be absent.
     without: Vec<String>,
     name: String,
 }
 
 impl RenameRules {
-    /// The rules that apply without a file.
+    /// Returns the rules that apply without a file.
     #[must_use]
     pub fn supplied() -> Self {
         let rule = |(part, name): (&str, &str)| Rule {
@@ -66,7 +68,7 @@ impl RenameRules {
     /// Reads a file.
     ///
     /// # Errors
-    /// It is no XML, or has something that rules do not have.
+    /// It is not XML, or has elements that rules do not have.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, FileError> {
         let (source, document) = Source::read(file, bytes, HINT)?;
         let root = source.inner(&document, "ProcessRenamer")?;
@@ -82,18 +84,19 @@ impl RenameRules {
         Ok(Self { rules })
     }
 
-    /// What a process with this executable is called. One whose command line is not known keeps its name.
+    /// Returns the name of a process with this executable. A process whose command line is not
+    /// known keeps its name.
     #[must_use]
     pub fn name<'n>(&'n self, exe: &'n str, command_line: Option<&str>) -> &'n str {
-        // Rules look at command lines alone: without one, a rule with nothing but excluded parts would fit by
-        // accident.
+        // Rules look at command lines alone: without one, a rule with nothing but excluded parts
+        // would match by accident.
         let Some((rules, line)) = self.rules.get(&exe.to_lowercase()).zip(command_line) else {
             return exe;
         };
         let line = line.to_lowercase();
         let has = |part: &String| line.contains(part.as_str());
-        // A rule that gives a process the name that it has already is skipped, so that a later one may still
-        // change it.
+        // A rule that would not change the name is skipped, so that a later one may still change
+        // it.
         let fits = |rule: &&Rule| {
             rule.name != exe && rule.with.iter().all(has) && !rule.without.iter().any(has)
         };
@@ -101,7 +104,7 @@ impl RenameRules {
     }
 }
 
-/// The executable that a rule is about, and the rule.
+/// Returns the executable of a rule, and the rule.
 fn rule(source: &Source<'_>, element: &Element) -> Result<(String, Rule), FileError> {
     source.check(
         element,
@@ -125,7 +128,7 @@ fn rule(source: &Source<'_>, element: &Element) -> Result<(String, Rule), FileEr
             count => Err(source.error(text.at, &expected, format!("{count}"))),
         }
     };
-    // An empty part is in every command line; in a list of what may not be there it is none.
+    // An empty part is in every command line; in a list of excluded parts it is ignored.
     let parts = |what: &'static str| {
         let mut all = Vec::new();
         for list in element.all(what) {
@@ -201,7 +204,7 @@ mod tests {
             rule("a.exe", &["x"], &[], "second"),
             rule("a.exe", &["x"], &[], "third"),
             rule("a.exe", &[], &[], "any"),
-            // A rule is about the executable, not about what another rule called it.
+            // A rule is about the executable, not about the new name from another rule.
             rule("second", &[], &[], "fourth"),
         ];
         let rules = rules(&all.concat());

@@ -1,4 +1,4 @@
-//! The table `process` where rules say what processes are called. Whatever asks for names gets these.
+//! The table `process` with rules for the names of processes. All queries for names get these.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::functions::{Scalar, arguments};
 use crate::provider::DeclaredTable;
 use crate::rename::RenameRules;
 
-/// Columns that rules know.
+/// Columns that rules use.
 const NAME: &str = "name";
 const COMMAND_LINE: &str = "command_line";
 
@@ -24,14 +24,14 @@ const COMMAND_LINE: &str = "command_line";
 #[derive(Debug)]
 pub(crate) struct RenamedProcesses {
     table: Arc<DeclaredTable>,
-    /// What a process is called, by its executable and its command line.
+    /// The function from the executable and the command line of a process to its name.
     function: ScalarUDF,
 }
 
 impl RenamedProcesses {
     pub(crate) fn new(table: Arc<DeclaredTable>, rules: Arc<RenameRules>) -> Self {
-        // Plans compare functions, and those of different rules must not be taken for the same one: the
-        // address of the rules distinguishes them.
+        // Plans compare functions, and functions of different rules must not be taken for the same
+        // one: the address of the rules distinguishes them.
         let place = Arc::as_ptr(&rules).addr();
         let types = |_: &[DataType]| Ok(vec![DataType::Utf8; 2]);
         let function = Scalar::new(
@@ -55,7 +55,7 @@ impl RenamedProcesses {
         }
     }
 
-    /// A column of the table as it is asked for, over a plan with the columns that it needs.
+    /// Returns a requested column of the table, over a plan with the columns that it needs.
     fn column(&self, name: &str) -> Expr {
         if name == NAME {
             self.function.call(vec![ident(NAME), ident(COMMAND_LINE)])
@@ -87,7 +87,7 @@ impl TableProvider for RenamedProcesses {
         let wanted = projection
             .cloned()
             .unwrap_or_else(|| (0..schema.fields().len()).collect());
-        // Rules cost nothing where the name is not asked for.
+        // Rules cost nothing if the name is not read.
         if !wanted.contains(&name) {
             return self.table.scan(state, projection, filters, limit).await;
         }

@@ -1,10 +1,11 @@
 //! The threads on which questions are planned and answered.
 //!
-//! Each statement has threads to itself while it is answered. A task can be stopped only where it pauses, and
-//! between the batches of a join (see `stop`) much may be computed: when such a statement is given up, its
-//! threads stay busy, and statements that shared them would wait as long. So threads of finished statements
-//! are used again, those of one that was given up only once nothing computes on them any more. No set of
-//! threads is ever closed while a caller waits for what it computes.
+//! Each statement has its own threads while it is answered. A task can be stopped only where it
+//! pauses, and between the batches of a join (see `stop`) much may be computed. When such a
+//! statement is given up, its threads stay busy, and statements that shared them would wait as
+//! long. So threads of finished statements are used again; threads of a statement that was given up
+//! only when nothing computes on them any more. No set of threads is ever closed while a caller
+//! waits for its results.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -17,17 +18,18 @@ use tokio::task::JoinHandle;
 
 use crate::{Cancel, Error, Result};
 
-/// Planning walks expressions and plans recursively; the usual 2 MiB end at a few hundred terms.
+/// Stack size. Planning walks expressions and plans recursively; the usual 2 MiB overflow at a few
+/// hundred terms.
 const STACK_BYTES: usize = 16 << 20;
 
-/// Threads of one statement, at most.
+/// Maximum number of threads of one statement.
 const MAX_WORKERS: usize = 256;
 
-/// Threads that wait for the next statement, at most, for each processor; they sleep.
+/// Maximum number of threads that wait for the next statement, for each processor; they sleep.
 const SPARE_FOR_EACH_PROCESSOR: usize = 8;
 
-/// Sets of threads that no statement has, the one that was given back longest ago first. What was given up
-/// may still compute on some.
+/// Sets of threads without a statement, oldest return first. Abandoned work may still run on some
+/// of them.
 static SPARE: Mutex<VecDeque<Workers>> = Mutex::new(VecDeque::new());
 
 /// A set of threads.
@@ -54,18 +56,18 @@ impl Workers {
         })
     }
 
-    /// Whether nothing computes on them any more.
+    /// Returns `true` if nothing computes on them any more.
     fn are_idle(&self) -> bool {
         self.runtime.metrics().num_alive_tasks() == 0
     }
 }
 
-/// Threads that one statement has to itself; others may have them when this is dropped.
+/// Threads of one statement; other statements may get them when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Threads(Option<Workers>);
 
 impl Threads {
-    /// So many threads: spare ones, else new ones.
+    /// Takes `count` threads: spare ones, or else new ones.
     pub(crate) fn take(count: usize) -> Result<Self> {
         let count = count.clamp(1, MAX_WORKERS);
         let spare = {
@@ -82,7 +84,7 @@ impl Threads {
         })))
     }
 
-    /// Taken until this is dropped; the error is never seen.
+    /// Returns the threads, which are present until this is dropped; the error never occurs.
     fn runtime(&self) -> Result<&Runtime> {
         self.0
             .as_ref()
@@ -98,13 +100,13 @@ impl Threads {
         Ok(self.runtime()?.spawn(work))
     }
 
-    /// Waits on the calling thread, which is none of these, for something that they do.
+    /// Waits on the calling thread, which is not one of these, for their work.
     pub(crate) fn block_on<T>(&self, waiting: impl Future<Output = Result<T>>) -> Result<T> {
         self.runtime()?.block_on(waiting)
     }
 
-    /// Does the work on them and waits for it, or until it is given up. Work that computes goes on to its
-    /// next pause then.
+    /// Runs the work on them and waits for it, or until it is given up. Running work then continues
+    /// to its next pause.
     pub(crate) fn wait_for<T: Send + 'static>(
         &self,
         cancel: &Cancel,
@@ -126,7 +128,7 @@ impl Drop for Threads {
     fn drop(&mut self) {
         let Some(workers) = self.0.take() else { return };
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        // A set with more threads than that is kept all the same, or a session with many partitions would
+        // A set with more threads than that is kept anyway, or a session with many partitions would
         // start threads for each statement.
         let most = processors
             .saturating_mul(SPARE_FOR_EACH_PROCESSOR)
@@ -135,7 +137,7 @@ impl Drop for Threads {
         spare.push_back(workers);
         let mut count: usize = spare.iter().map(|workers| workers.count).sum();
         while count > most {
-            // Nobody waits for what they do: the statement that they had is gone. They end at their next
+            // No caller waits for these threads: their statement is gone. They end at their next
             // pause.
             let Some(oldest) = spare.pop_front() else {
                 return;
@@ -146,7 +148,7 @@ impl Drop for Threads {
     }
 }
 
-/// The engine has ended without an answer; what it said was not printed.
+/// Returns the error for an engine that ended without an answer; its last message was not printed.
 pub(crate) fn stopped() -> Error {
     Error::Stopped {
         said: quiet::last_of_threads(),
@@ -172,7 +174,7 @@ mod tests {
             let asked = scope.spawn(|| {
                 busy.wait_for(&cancel, async move {
                     begin.send(()).unwrap();
-                    // Without a pause for whoever wants to stop it.
+                    // Without a pause at which it could be stopped.
                     let _ = ended.recv();
                     Ok(())
                 })
@@ -192,7 +194,7 @@ mod tests {
             7
         );
         drop(end);
-        // It ends soon, and the threads are used again; tests beside this one may have pushed them out.
+        // It ends soon, and the threads are used again; parallel tests may have pushed them out.
         let spare = || {
             let all = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
             all.iter()

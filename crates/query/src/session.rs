@@ -36,27 +36,26 @@ use crate::{
     Answer, Cancel, Error, Result, Source, error, functions, once, one_row, statement, trace_keys,
 };
 
-/// What answers take names of methods from, in the SQL of questions that show them.
+/// Tables with names of methods, by which questions that show such names are recognized in SQL.
 const METHODS: [&str; 3] = ["cpu_method", "stack_text", "method_name"];
 
-/// How questions are answered.
+/// Options of a session.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Memory for sorting, grouping and joining, in bytes; what needs more goes to temporary files.
+    /// Memory for sorting, grouping and joining, in bytes; the rest goes to temporary files.
     pub memory_bytes: usize,
     /// Parallel parts of a plan.
     pub partitions: usize,
     /// Folder for temporary files; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
-    /// What gives questions up.
+    /// The switch that gives questions up.
     pub cancel: Cancel,
-    /// What processes are called in the table `process`; without rules they have the names of their
-    /// executables.
+    /// Rules for the names in the table `process`; the default is the names of the executables.
     pub process_names: Option<Arc<RenameRules>>,
 }
 
 impl Default for Options {
-    /// 2 GiB, and as many partitions as there are processors.
+    /// Returns 2 GiB, and as many partitions as there are processors.
     fn default() -> Self {
         let partitions = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self {
@@ -72,11 +71,11 @@ impl Default for Options {
 /// Answers questions about one or several extracts.
 pub struct Session {
     engine: Engine,
-    /// The extracts that are asked together with this one.
+    /// The extracts that are queried together with this one.
     batch: Option<Member>,
-    /// Whether a question named methods.
+    /// True if a question named methods.
     asked_methods: Arc<AtomicBool>,
-    /// Tables that questions named and that an extract does without.
+    /// Tables that questions named and that an extract was made without.
     asked_left_out: Arc<Mutex<BTreeSet<String>>>,
 }
 
@@ -87,8 +86,8 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    /// A session over sources. Each table has two leading columns: `trace_id`, which counts them from 0, and
-    /// `run_id`.
+    /// Creates a session over sources. Each table has two leading columns: `trace_id`, which counts
+    /// them from 0, and `run_id`.
     ///
     /// # Errors
     /// No source; the engine cannot be set up.
@@ -98,13 +97,14 @@ impl Session {
         }
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
         let engine = Engine::new(sources.into(), options.clone(), true);
-        // The engine would be set up with the first question: what is wrong with it is an error of opening.
+        // The engine would otherwise be set up with the first question; its errors are errors of
+        // opening.
         engine.context()?;
         Ok(Self::over(engine, None))
     }
 
-    /// A session over the same extracts that answers in another way, with tags and a switch of its own. Both
-    /// share files that one of them has opened, and frames that one has read.
+    /// Creates a session over the same extracts with other options, with its own tags and its own
+    /// switch. Both share open files, and frames that were read.
     ///
     /// # Errors
     /// The engine cannot be set up.
@@ -118,7 +118,7 @@ impl Session {
         Ok(Self::over(engine, None))
     }
 
-    /// One of several that are asked together.
+    /// Creates a session of a batch.
     pub(crate) fn of_batch(engine: Engine, member: Member) -> Self {
         Self::over(engine, Some(member))
     }
@@ -132,10 +132,10 @@ impl Session {
         }
     }
 
-    /// A session for each of its extracts, in the order in which they were named: for a question to several
-    /// extracts that asks each one something, too. They share its options (asked one after the other, they
-    /// need no more memory than one), its switch, and what it knows of what was asked. Nothing is read until
-    /// one of them is asked.
+    /// Returns a session for each of its extracts, in the order in which they were named: for a
+    /// question about several extracts that also queries each one. The sessions share its options
+    /// (run one after the other, they need no more memory than one), its switch, and its record of
+    /// earlier questions. Nothing is read until one of them is queried.
     #[must_use]
     pub fn each(&self) -> Vec<Self> {
         let options = &self.engine.options;
@@ -148,7 +148,7 @@ impl Session {
         self.engine.tables().each().map(only).collect()
     }
 
-    /// A session over the extracts at these paths.
+    /// Creates a session over the extracts at these paths.
     ///
     /// # Errors
     /// One of them cannot be opened; see also [`Session::new`].
@@ -160,7 +160,7 @@ impl Session {
         Self::new(sources, &Options::default())
     }
 
-    /// A session over rows in memory, as one extract with the name `memory`.
+    /// Creates a session over rows in memory, as one extract with the name `memory`.
     ///
     /// # Errors
     /// The engine cannot be set up.
@@ -168,13 +168,13 @@ impl Session {
         Self::new(vec![Source::batches("memory", tables)], &Options::default())
     }
 
-    /// Sets of stack tags that the function `stack_tag` knows beside the built-in one, by name; the ones
-    /// before are forgotten.
+    /// Sets the stack tags that the function `stack_tag` knows in addition to the built-in ones, by
+    /// name; replaces the previous ones.
     pub fn use_tags(&self, sets: Arc<[TagSet]>) {
         self.engine.use_tags(sets);
     }
 
-    /// The sets that [`Session::use_tags`] was given last.
+    /// Returns the sets of the last [`Session::use_tags`].
     #[must_use]
     pub fn tags(&self) -> Arc<[TagSet]> {
         self.engine
@@ -184,38 +184,41 @@ impl Session {
             .clone()
     }
 
-    /// Whether a table of an extract has rows, without asking; `None` for what is no such table.
+    /// Returns `true` if a table of an extract has rows, without a query; `None` if it is not a
+    /// table of extracts.
     #[must_use]
     pub fn has_rows(&self, table: &str) -> Option<bool> {
         self.note_left_out(|left_out| left_out == table);
         self.engine.tables().has_rows(table)
     }
 
-    /// Rows of a table that is a file of an extract, without asking; those of several extracts together.
+    /// Returns the number of rows of a table that is a file of an extract, without a query; for
+    /// several extracts their sum.
     #[must_use]
     pub fn row_count(&self, table: &str) -> u64 {
         self.engine.tables().row_count(table)
     }
 
-    /// Whether an extract was made of one of another program, which holds sums alone.
+    /// Returns `true` if an extract was imported from another program, whose extracts hold sums
+    /// alone.
     #[must_use]
     pub fn is_imported(&self) -> bool {
         self.engine.tables().is_imported()
     }
 
-    /// Path and manifest of the extracts, in the order in which they were named; rows in memory have none.
+    /// Returns the path and manifest of the extracts, in the order in which they were named; rows
+    /// in memory have none.
     pub fn manifests(&self) -> impl Iterator<Item = (&str, &Manifest)> {
         self.engine.tables().manifests()
     }
 
-    /// Whether the answers since the last call name methods, so that names that are missing are missing in
-    /// them.
+    /// Returns `true` if an answer since the last call names methods, so missing names matter.
     pub fn has_asked_methods(&self) -> bool {
         self.asked_methods.swap(false, Ordering::Relaxed)
     }
 
-    /// The tables that questions named since the last call and that an extract does without, though the trace
-    /// has their events.
+    /// Returns the tables that questions named since the last call and that an extract was made
+    /// without, although the trace has their events.
     pub fn asked_left_out(&self) -> BTreeSet<String> {
         std::mem::take(
             &mut *self
@@ -225,7 +228,7 @@ impl Session {
         )
     }
 
-    /// Whether a summary was made without the rows of this table.
+    /// Returns `true` if a summary was made without the rows of this table.
     #[must_use]
     pub fn leaves_out(&self, table: &str) -> bool {
         self.engine.tables().left_out().contains(table)
@@ -243,19 +246,19 @@ impl Session {
         asked.extend(left_out.iter().filter(|table| is_named(table)).cloned());
     }
 
-    /// Path of the first extract, as it was named.
+    /// Returns the path of the first extract, as it was named.
     #[must_use]
     pub fn extract_path(&self) -> Option<&str> {
         self.engine.tables().paths().next()
     }
 
-    /// The trace that the first extract was made of, where that was named and not the extract.
+    /// Returns the trace of the first extract, if the trace was named and not the extract.
     #[must_use]
     pub fn trace_path(&self) -> Option<&str> {
         self.engine.tables().traces().next().flatten()
     }
 
-    /// Frames, methods and modules by number, read at the first call.
+    /// Returns frames, methods and modules by number, read at the first call.
     ///
     /// # Errors
     /// Reading the tables fails.
@@ -275,21 +278,22 @@ impl Session {
             })
     }
 
-    /// A number that no recording has, over which a question that computes with it failed. All rows are read
-    /// to find it.
+    /// Returns an error about a number that no recording has, and that made a computation fail. All
+    /// rows are read to find it.
     pub(crate) fn strange_number(&self) -> Option<StoreError> {
         self.engine.tables().strange_number()
     }
 
-    /// Answers one statement. Planning is done when this returns; rows come while the answer is read.
+    /// Answers one statement. Planning is done on return; rows are computed while the answer is
+    /// read.
     ///
     /// # Errors
-    /// SQL that is not understood, with position and hint where they are known; a statement that does not
-    /// ask.
+    /// SQL that is not understood, with position and hint where they are known; a statement that
+    /// does not ask.
     pub fn sql(&self, sql: &str) -> Result<Answer> {
         if METHODS.iter().any(|table| sql.contains(table)) {
-            // The text is enough, and cheap to look at: a name that only looks like one of these leads to a
-            // hint too many, and to nothing else.
+            // The text is enough, and cheap to search: a name that only looks like one of these
+            // causes an unnecessary hint, and nothing else.
             self.asked_methods.store(true, Ordering::Relaxed);
         }
         self.note_left_out(|table| names_word(sql, table));
@@ -304,22 +308,22 @@ impl Session {
             ));
         }
         let plan = self.engine.plan(sql, Values::default())?;
-        // Where it cannot be found out, the question is asked of one extract at a time, which is always
-        // right.
+        // If that is unknown, the question runs on one extract at a time, which is always right.
         member.learn(sql, &plan, needs_frames(&plan).unwrap_or(true));
         self.engine.run(plan)
     }
 
-    /// Answers a question of the library, or one of the user with parameters. Those that are not given have
-    /// their defaults.
+    /// Answers a question of the library, or a user's question with parameters. Omitted parameters
+    /// have their defaults.
     ///
     /// # Errors
-    /// A parameter that the question does not have, one without a value, or a value of the wrong type; see
-    /// also [`Session::sql`].
+    /// A parameter that the question does not have, one without a value, or a value of the wrong
+    /// type; see also [`Session::sql`].
     pub fn ask(&self, query: &Query, parameters: &[Parameter]) -> Result<Answer> {
         let sql = query.sql(self.engine.tables().is_several());
         let plan = self.engine.plan(&sql, query.bind(parameters)?)?;
-        // SQL that a user types is answered while its rows come: no part of it is computed beforehand.
+        // SQL that a user types is answered while its rows come: no part of it is computed
+        // beforehand.
         if query.name.is_empty() {
             return self.engine.run(plan);
         }
@@ -338,8 +342,8 @@ impl Session {
         plan: LogicalPlan,
         mut on_part: impl FnMut(&LogicalPlan),
     ) -> Result<Answer> {
-        // The names are those of the plan before its parts are replaced by rows: damage lies in the files
-        // that these came from.
+        // The names come from the plan before its parts are replaced by rows: damage is in the
+        // files that these came from.
         let names = scanned(&plan);
         let plan = once::computed(plan, &once::parts(sql)?, |part| {
             on_part(&part);
@@ -348,17 +352,18 @@ impl Session {
         self.engine.run_over(plan, names)
     }
 
-    /// How many rows a question of the library has without its limit; none where it has no limit.
+    /// Returns the number of rows of a question of the library without its limit; `None` if it has
+    /// no limit.
     ///
     /// # Errors
-    /// As [`Session::ask`].
+    /// The errors of [`Session::ask`].
     pub fn count(&self, query: &Query, parameters: &[Parameter]) -> Result<Option<i64>> {
         let Some(sql) = query.count_sql(self.engine.tables().is_several()) else {
             return Ok(None);
         };
         let mut values = query.bind(parameters)?;
-        // The engine refuses values for parameters that a statement does not name, and the limit is gone from
-        // this one.
+        // The engine refuses values for parameters that a statement does not name, and the limit is
+        // gone from this one.
         let is_named = |name: &str| sql.contains(&format!("${name}"));
         values.typed.retain(|(name, _)| is_named(name));
         values.open.retain(|given| is_named(&given.name));
@@ -375,10 +380,10 @@ impl Session {
         Ok(rows)
     }
 
-    /// Names of the tables that a statement asks, in alphabetical order.
+    /// Returns the names of the tables that a statement reads, in alphabetical order.
     ///
     /// # Errors
-    /// SQL that is not understood.
+    /// The SQL is invalid.
     pub fn tables_named(&self, sql: &str) -> Result<Vec<String>> {
         let (statement, context) = (statement::parse(sql)?, self.engine.context()?);
         let named = context.state().resolve_table_references(&statement);
@@ -388,7 +393,7 @@ impl Session {
     }
 }
 
-/// Plans questions and answers them; set up when it is first needed.
+/// Plans questions and answers them; set up on the first use.
 pub(crate) struct Engine {
     tables: Arc<Tables>,
     options: Options,
@@ -397,7 +402,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// `has_trace_id` says whether tables lead with the number of the extract.
+    /// Creates an engine; with `has_trace_id` tables lead with the number of the extract.
     pub(crate) fn new(sources: Arc<[Arc<Source>]>, options: Options, has_trace_id: bool) -> Self {
         let tables = Arc::new(Tables::new(
             sources,
@@ -420,7 +425,7 @@ impl Engine {
         &self.tables
     }
 
-    /// Threads for one statement.
+    /// Returns threads for one statement.
     fn threads(&self) -> Result<Threads> {
         Threads::take(self.options.partitions)
     }
@@ -448,7 +453,7 @@ impl Engine {
     fn use_tags(&self, sets: Arc<[TagSet]>) {
         let tables = &self.tables;
         *self.tags.lock().unwrap_or_else(PoisonError::into_inner) = sets.clone();
-        // Where setting up fails, the question that follows says so.
+        // If setting up fails, the next question reports it.
         if let Ok(context) = self.context() {
             context.register_udf(functions::tag(
                 tables.loader().clone(),
@@ -458,7 +463,7 @@ impl Engine {
         }
     }
 
-    /// The plan of one statement.
+    /// Returns the plan of one statement.
     fn plan(&self, sql: &str, values: Values) -> Result<LogicalPlan> {
         let (sql, context) = (sql.to_owned(), self.context()?.clone());
         let is_several = self.tables.is_several();
@@ -481,16 +486,18 @@ impl Engine {
         })
     }
 
-    /// Starts answering.
+    /// Starts to answer a plan.
     pub(crate) fn run(&self, plan: LogicalPlan) -> Result<Answer> {
         let names = scanned(&plan);
         self.run_over(plan, names)
     }
 
-    /// Starts answering from tables of these names, in whose files damage is looked for if that fails.
+    /// Starts to answer a plan over tables of these names, whose files are checked for damage if
+    /// that fails.
     fn run_over(&self, plan: LogicalPlan, names: BTreeSet<String>) -> Result<Answer> {
         let (context, loader) = (self.context()?.clone(), self.tables.loader().clone());
-        // What the plan starts goes on where it was started, so that the rows come from there.
+        // Tasks of the plan continue on the threads on which they were started, so the rows come
+        // from there.
         let threads = self.threads()?;
         let stop = Stop::default();
         let of_joins = stop.clone();
@@ -536,8 +543,8 @@ fn state(options: &Options) -> datafusion::error::Result<SessionState> {
     let spill = Arc::new(Spill::new(options.temp_dir.clone()));
     let disk = DiskManagerBuilder::default().with_temp_file_factory(spill);
     let runtime = RuntimeEnvBuilder::new()
-        // Each operator that can spill gets its share: with a greedy pool the first sort would leave nothing
-        // to the joins behind it.
+        // Each operator that can spill gets its share: with a greedy pool the first sort would
+        // leave nothing to the joins after it.
         .with_memory_pool(Arc::new(FairSpillPool::new(options.memory_bytes)))
         .with_disk_manager_builder(disk)
         .build_arc()?;

@@ -1,4 +1,4 @@
-//! Where the rows of a session come from.
+//! Sources of the rows of a session.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,12 +17,12 @@ pub struct Source {
     pub(crate) name: String,
     /// Path, in the table `extract`.
     pub(crate) path: String,
-    /// The trace that was named, where an extract was made of it for the question.
+    /// The trace that was named, if the extract was made of it for the question.
     pub(crate) trace: Option<String>,
     pub(crate) rows: Rows,
 }
 
-/// What holds the rows.
+/// The storage of the rows.
 #[derive(Debug)]
 pub(crate) enum Rows {
     /// Batches by the name of their table.
@@ -32,7 +32,7 @@ pub(crate) enum Rows {
 }
 
 impl From<Extract> for Source {
-    /// An extract, under its file name without `.etwx`.
+    /// Creates a source named after the extract, without `.etwx`.
     fn from(extract: Extract) -> Self {
         let path = extract.path().display().to_string();
         let name = extract
@@ -49,7 +49,7 @@ impl From<Extract> for Source {
 }
 
 impl Source {
-    /// The extract at that path. No row is read.
+    /// Opens the extract at that path. Reads no row.
     ///
     /// # Errors
     /// There is none, or it is damaged.
@@ -66,7 +66,7 @@ impl Source {
         }
     }
 
-    /// Bytes of its tables; of rows in memory none are counted.
+    /// Returns the size of its tables in bytes; rows in memory do not count.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
         match &self.rows {
@@ -75,7 +75,7 @@ impl Source {
         }
     }
 
-    /// Its manifest; rows in memory have none.
+    /// Returns its manifest; rows in memory have none.
     pub(crate) fn manifest(&self) -> Option<&Manifest> {
         match &self.rows {
             Rows::Batches(_) => None,
@@ -83,7 +83,8 @@ impl Source {
         }
     }
 
-    /// The tables that it does without, though their events were recorded. Numbers of stacks are computed.
+    /// Returns the tables that it was made without, although their events were recorded. Numbers of
+    /// stacks are computed.
     pub(crate) fn left_out(&self) -> impl Iterator<Item = &str> {
         let manifest = self.manifest().into_iter();
         manifest
@@ -91,13 +92,13 @@ impl Source {
             .filter(|table| *table != StackHash::TABLE.name)
     }
 
-    /// The number of its trace; 0 for rows in memory.
+    /// Returns the number of its trace; 0 for rows in memory.
     pub(crate) fn run_id(&self) -> i64 {
         self.manifest()
             .map_or(0, |manifest| run_id(&manifest.source.hash))
     }
 
-    /// Its row of the table `extract`, without the columns that only a session knows.
+    /// Returns its row of the table `extract`, without the columns that only a session knows.
     pub(crate) fn about(&self) -> ExtractInfo {
         match &self.rows {
             Rows::Batches(_) => ExtractInfo::default(),
@@ -108,13 +109,13 @@ impl Source {
         }
     }
 
-    /// Whether it was made of an extract of another program.
+    /// Returns `true` if it was imported from an extract of another program.
     pub(crate) fn is_imported(&self) -> bool {
         self.manifest()
             .is_some_and(|manifest| manifest.imported_from.is_some())
     }
 
-    /// Rows of a table that is a file; 0 for rows in memory.
+    /// Returns rows of a table that is a file; 0 for rows in memory.
     pub(crate) fn row_count(&self, table: &str) -> u64 {
         match &self.rows {
             Rows::Batches(_) => 0,
@@ -122,17 +123,18 @@ impl Source {
         }
     }
 
-    /// Whether a table has rows.
+    /// Returns `true` if a table has rows.
     pub(crate) fn has_rows(&self, table: &str) -> bool {
         match &self.rows {
             Rows::Batches(batches) => batches
                 .get(table)
                 .is_some_and(|batches| batches.iter().any(|batch| batch.num_rows() > 0)),
+            // The manifest lists only tables with rows.
             Rows::Extract(extract) => extract.table(table).is_some(),
         }
     }
 
-    /// Rows in memory, under a name of their own. Batches of one table that are given apart are put together.
+    /// Creates a source of rows in memory, with a name. Separate batches of one table are combined.
     #[must_use]
     pub fn batches(name: &str, tables: Vec<(&'static Table, Vec<RecordBatch>)>) -> Self {
         let mut rows: HashMap<&'static str, Vec<RecordBatch>> = HashMap::new();

@@ -1,8 +1,8 @@
-//! What does not fit into memory goes to files without a name.
+//! Spilling: data beyond the memory limit goes to files without a name.
 //!
-//! A file with a name outlives a program that is interrupted or killed, and a question that sorts gigabytes
-//! would leave gigabytes. The system removes a file without a name when its last user is gone, in
-//! whichever way it ended.
+//! A file with a name outlives a program that is interrupted or killed, and a question that sorts
+//! gigabytes would leave gigabytes. The system removes a file without a name when its last user is
+//! gone, however that ended.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,14 +16,14 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SpillFile, SpillWriter, TempFileFactory};
 use futures::{Stream, stream};
 
-/// Bytes that one session may have in temporary files.
+/// Maximum size in bytes of the temporary files of one session.
 const MAX_BYTES: u64 = 100 << 30;
-/// Bytes that are read at once.
+/// Number of bytes read at once.
 const PIECE: usize = 128 << 10;
 
-/// Makes temporary files in a folder.
+/// Creates temporary files in a folder.
 pub(crate) struct Spill {
-    /// `None` is the system's.
+    /// The folder; `None` is the folder of the system.
     folder: Option<PathBuf>,
     used: Arc<AtomicU64>,
 }
@@ -84,7 +84,7 @@ impl SpillFile for Unnamed {
     fn read_stream(&self) -> Result<Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>>> {
         let pieces = stream::try_unfold((self.0.clone(), 0u64), |(written, position)| async move {
             let file = written.clone();
-            // A slow disk does not hold up what is computed.
+            // A slow disk does not delay computation.
             let read = tokio::task::spawn_blocking(move || {
                 let mut piece = vec![0; PIECE];
                 read_at(&file.file, &mut piece, position).map(|read| {
@@ -113,8 +113,8 @@ struct Writer(Arc<Written>);
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = bytes.len() as u64;
-        // The bytes are counted before they are written, so that several writers together cannot pass the
-        // limit.
+        // The bytes are counted before they are written, so that several writers together cannot
+        // pass the limit.
         if self
             .0
             .used
@@ -129,7 +129,7 @@ impl Write for Writer {
             );
             return Err(io::Error::new(io::ErrorKind::QuotaExceeded, text));
         }
-        // Where it ends so far: reading moves the place of the file on some systems.
+        // Its current end: reading moves the position of the file on some systems.
         let written = write_at(&self.0.file, bytes, self.0.size.load(Ordering::Relaxed));
         let done = *written.as_ref().unwrap_or(&0) as u64;
         // A write may take only a part of the bytes; the rest comes again.

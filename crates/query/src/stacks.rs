@@ -1,5 +1,5 @@
-//! `stack_frame`, `stack_text` and `stack_hash`: stacks unrolled, as text and as numbers, computed while they
-//! are read and only for the stacks that are asked for.
+//! `stack_frame`, `stack_text` and `stack_hash`: stacks unrolled, as text and as numbers, computed
+//! while they are read and only for the requested stacks.
 
 use std::sync::Arc;
 
@@ -27,11 +27,11 @@ use crate::frames::{Frames, Loader, TraceFrames};
 use crate::provider::{RUN_ID, TRACE_ID, leading_values, schema_of};
 use crate::views::{STACK_FRAME, STACK_TEXT};
 
-/// Rows of a batch, except where one stack alone has more.
+/// Maximum number of rows of a batch, unless a single stack has more.
 const BATCH_ROWS: usize = 8192;
-/// Bytes of texts of a batch, except where one stack alone has more.
+/// Maximum size of the texts of a batch in bytes, unless a single stack has more.
 const BATCH_BYTES: usize = 8 << 20;
-/// Number of a stack: the column that filters can choose by.
+/// Number of a stack: the column that filters can use.
 const STACK_ID: &str = "stack_id";
 
 /// A table with rows for each stack.
@@ -41,7 +41,7 @@ pub(crate) enum Unrolled {
     Frames,
     /// `stack_text`: a row for each stack.
     Text,
-    /// `stack_hash`: a row for each stack, whether the file of the table has one or not.
+    /// `stack_hash`: a row for each stack, even if the file of the table has none.
     Hash,
 }
 
@@ -61,7 +61,7 @@ impl Unrolled {
     }
 }
 
-/// The provider of such a table.
+/// The provider of one of these tables.
 #[derive(Debug)]
 pub(crate) struct StackTable {
     unrolled: Unrolled,
@@ -73,7 +73,7 @@ pub(crate) struct StackTable {
     run_ids: Vec<i64>,
 }
 
-/// Columns that filters can choose by.
+/// Returns `true` for columns that filters can use.
 fn is_id(name: &str) -> bool {
     [TRACE_ID, RUN_ID, STACK_ID].contains(&name)
 }
@@ -101,7 +101,7 @@ impl StackTable {
         }
     }
 
-    /// The stacks of a trace that the filters let through, in their order.
+    /// Returns the stacks of a trace that pass the filters, in their order.
     fn select(
         &self,
         session: &dyn Session,
@@ -109,8 +109,8 @@ impl StackTable {
         ids: (i32, i64),
         trace: &TraceFrames,
     ) -> Result<Int32Array> {
-        // Choosing works on the numbers of stacks alone: nothing is unrolled for stacks that a filter leaves
-        // out.
+        // Choosing works on the numbers of stacks alone: nothing is unrolled for stacks that a
+        // filter leaves out.
         let all = Int32Array::from_iter_values((0..).take(trace.stacks()));
         let Some(filter) = conjunction(filters.to_vec()) else {
             return Ok(all);
@@ -142,13 +142,14 @@ impl TableProvider for StackTable {
         TableType::View
     }
 
-    /// Conditions on the numbers of stacks choose before anything is unrolled.
+    /// Returns the filters that apply to the numbers of stacks, which choose before anything is
+    /// unrolled.
     fn supports_filters_pushdown(
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        // A condition that changes from row to row must not be evaluated another number of times than the
-        // query says.
+        // A condition that changes from row to row must be evaluated exactly as often as in the
+        // query.
         let by_ids = |filter: &Expr| {
             !filter.is_volatile()
                 && filter
@@ -181,8 +182,8 @@ impl TableProvider for StackTable {
                 .and_then(|index| self.run_ids.get(index));
             let ids = (trace_id, run_id.copied().unwrap_or_default());
             let stacks = self.select(session, filters, ids, trace)?;
-            // The number of a stack needs those of all its callers, so that computing all of them at once is
-            // the least work.
+            // The number of a stack needs the numbers of all its callers, so computing all of them
+            // at once is the least work.
             let hashes: Arc<[i64]> = if self.unrolled == Unrolled::Hash {
                 trace.stack_hashes().into()
             } else {
@@ -225,7 +226,7 @@ impl TableProvider for StackTable {
 #[derive(Debug, Clone)]
 struct Part {
     unrolled: Unrolled,
-    /// Numbers of all stacks, where these are asked for.
+    /// Numbers of all stacks, if they are requested.
     hashes: Arc<[i64]>,
     schema: SchemaRef,
     frames: Arc<Frames>,
@@ -252,7 +253,8 @@ impl PartitionStream for Part {
     }
 }
 
-/// Which methods the present stack had already: the number of the stack that had each one last.
+/// The methods of the current stack so far: for each method, the number of the last stack that had
+/// it.
 #[derive(Debug, Default)]
 struct Seen {
     last: Vec<usize>,
@@ -269,8 +271,8 @@ impl Seen {
         if self.last.len() <= identity {
             self.last.resize(identity + 1, 0);
         }
-        // A number of the stack in place of a set that is emptied for each one: a set would be filled and
-        // cleared for millions of stacks.
+        // A number of the stack in place of a set that is emptied for each one: a set would be
+        // filled and cleared for millions of stacks.
         self.last
             .get_mut(identity)
             .is_some_and(|last| std::mem::replace(last, self.stack) != self.stack)
@@ -278,11 +280,11 @@ impl Seen {
 }
 
 impl Part {
-    /// The next stacks, until a batch is full.
+    /// Returns the next stacks, until a batch is full.
     fn batch(&self, next: &mut usize, seen: &mut Seen) -> Result<RecordBatch> {
         let (mut rows, mut stacks, mut columns) = (0, Int32Builder::new(), Columns::default());
         let trace = self.frames.trace(self.ids.0);
-        // Stacks are never cut between batches, so that the limits may be passed by one stack.
+        // Stacks are never cut between batches, so the limits may be passed by one stack.
         while rows < BATCH_ROWS && columns.text_bytes < BATCH_BYTES && *next < self.stacks.len() {
             let stack_id = self.stacks.value(*next);
             *next += 1;
@@ -296,7 +298,7 @@ impl Part {
             stacks.append_value_n(stack_id, added);
         }
         let mut all: Vec<ArrayRef> = Vec::new();
-        // As many columns lead as the schema has in front of the table's own ones.
+        // The schema has as many leading columns before the columns of the table itself.
         if self.schema.index_of(TRACE_ID).is_ok() {
             all.extend(leading_values(self.ids, rows));
         }

@@ -1,4 +1,4 @@
-//! Which statements are answered: those that ask, and none that changes something or touches a file.
+//! Filter on statements: only queries are run, and none that changes something or touches a file.
 
 use std::ops::ControlFlow;
 
@@ -12,18 +12,19 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::{Error, Result, error, using};
 
-/// Longest SQL text that is parsed.
-// A list of tens of thousands of ids still fits; the parser needs many times the text in memory.
+/// Maximum length of SQL text that is parsed.
+// A list of tens of thousands of ids is still accepted; the parser needs many times the text in
+// memory.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Most steps of a statement, see [`steps`]: planning recurses once for each, and this many fit into the
-/// stacks of the engine.
+/// Maximum number of steps of a statement, see [`steps`]: planning recurses once for each, and this
+/// many are safe on the stacks of the engine.
 const MAX_STEPS: usize = 500;
 
 /// Steps of a join or a union, whose planning takes more.
 const STEPS_OF_A_TABLE: usize = 5;
 
-/// Parses one statement that asks something.
+/// Parses one query.
 pub(crate) fn parse(sql: &str) -> Result<Statement> {
     if sql.len() > MAX_BYTES {
         return Err(Error::TooLong {
@@ -33,8 +34,8 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
         });
     }
     let dialect = GenericDialect {};
-    // Counted before parsing: the planner overflows its stack on what the parser still reads. Text that no
-    // token fits is left to the parser, whose error has a position.
+    // Counted before parsing: the planner overflows its stack on statements that the parser still
+    // reads. Text that is not a token is left to the parser, whose error has a position.
     let steps = steps(&Tokenizer::new(&dialect, sql).tokenize().unwrap_or_default());
     if steps > MAX_STEPS {
         return Err(Error::TooLong {
@@ -59,8 +60,8 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
     }
 }
 
-/// How deep chains of operators can become: `a AND b AND c` is a tree of two levels. Brackets are limited by
-/// the parser.
+/// Returns the maximum depth of chains of operators: `a AND b AND c` is a tree of two levels.
+/// Brackets are limited by the parser.
 fn steps(tokens: &[Token]) -> usize {
     let steps = |token: &Token| match token {
         Token::Word(word) => match word.keyword {
@@ -122,13 +123,13 @@ fn asks(sql: &Sql) -> bool {
     }
 }
 
-/// Finds what the engine answers otherwise than it reads, with what is wrong and what to write instead.
+/// Finds expressions whose answer differs from their reading, with the problem and the replacement.
 struct Misread;
 
 impl Visitor for Misread {
     type Break = (&'static str, &'static str);
 
-    /// Samples of tables are read over: the answer would be of all rows.
+    /// Refuses samples of tables, which the engine ignores: the answer would be of all rows.
     fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<Self::Break> {
         match table {
             TableFactor::Table {
@@ -144,8 +145,9 @@ impl Visitor for Misread {
         }
     }
 
-    /// The parser takes everything behind `IS DISTINCT FROM` as its right side: `a IS DISTINCT FROM b AND c`
-    /// becomes `a IS DISTINCT FROM (b AND c)`. Written brackets stay a node of their own and are not found.
+    /// The parser takes everything after `IS DISTINCT FROM` as its right side:
+    /// `a IS DISTINCT FROM b AND c` becomes `a IS DISTINCT FROM (b AND c)`. Written brackets stay a
+    /// node of their own and are not found.
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Self::Break> {
         let (Expr::IsDistinctFrom(_, right) | Expr::IsNotDistinctFrom(_, right)) = expr else {
             return ControlFlow::Continue(());

@@ -1,8 +1,8 @@
-//! Ends the work of joins whose rows are no longer wanted.
+//! Ends the work of joins whose rows are no longer needed.
 //!
-//! A task can be stopped only where it pauses, and the engine pauses where rows are read. A join of
-//! everything with everything computes for hours on what it read long before. So each join and what it reads
-//! from checks, with each batch, whether its rows are still wanted.
+//! A task can be stopped only where it pauses, and the engine pauses where rows are read. A cross
+//! join computes for hours on rows that it read long before. So each join and each of its inputs
+//! checks, with each batch, whether its rows are still needed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use datafusion::physical_plan::{
 };
 use futures::StreamExt;
 
-/// What plans call the node that looks.
+/// Name of the checking node in plans.
 const WATCHED: &str = "Watched";
 
-/// A switch that is set once the rows are no longer wanted; copies share it.
+/// A switch that is set once the rows are no longer needed; copies share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    // Relaxed is enough: nothing else is read because of the switch, and a batch later is soon enough.
+    // Relaxed is enough: no other data depends on the switch, and a batch later is soon enough.
     pub(crate) fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -37,10 +37,10 @@ impl Stop {
     }
 }
 
-/// The plan, with a look at `stop` behind each batch of joins and of their inputs.
+/// Returns the plan with a check of `stop` after each batch of joins and of their inputs.
 ///
 /// # Errors
-/// The engine cannot put the plan together again.
+/// The engine cannot rebuild the plan.
 pub(crate) fn in_joins(
     plan: Arc<dyn ExecutionPlan>,
     stop: &Stop,
@@ -60,8 +60,8 @@ pub(crate) fn in_joins(
         if !node.name().contains("Join") {
             return Ok(Transformed::no(node));
         }
-        // Both sides are watched and the join itself: it may compute for long on what it has read, without
-        // reading more, and may read for long without a result.
+        // Both sides are watched and the join itself: it may compute for long on rows that it has
+        // read, without reading more, and may read for long without a result.
         let inputs = node.children().into_iter().map(watched).collect();
         Ok(Transformed::yes(watched(
             &node.replace_children(inputs, again())?,
@@ -70,7 +70,7 @@ pub(crate) fn in_joins(
     Ok(plan.transform_up(join)?.data)
 }
 
-/// Gives the rows of its input as long as they are wanted, then an error.
+/// Returns the rows of its input as long as they are needed, then an error.
 #[derive(Debug)]
 struct Watched {
     input: Arc<dyn ExecutionPlan>,

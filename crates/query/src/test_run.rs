@@ -1,9 +1,9 @@
-//! Tests and test runs: what the names of trace files of automated tests say, and which of many files are
-//! meant.
+//! Tests and test runs: the meaning of the names of trace files of automated tests, and the
+//! selection among many files.
 //!
 //! Two forms of names are known: `Case_123msMACHINE.20200717-124447.etl` and
-//! `Case_123ms_MACHINE_CLT_TestStatus-Passed_20200717-124447.etl`. Times in names are those of the clock on
-//! the wall.
+//! `Case_123ms_MACHINE_CLT_TestStatus-Passed_20200717-124447.etl`. Times in names are local
+//! wall-clock times.
 
 mod name;
 mod question;

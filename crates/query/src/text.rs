@@ -4,35 +4,35 @@ use crate::numbers::{Numbers, rounded};
 use crate::question::{Format, Line, Piece, ProcessCell, Value};
 use crate::time_format::{TimeFormat, TimeWriter, seconds};
 
-/// What stands behind the name of a process.
+/// The text after the name of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessFormat {
-    /// Nothing.
+    /// No text.
     None,
     /// Times of start and end.
     Times(TimeFormat),
 }
 
-/// The unit of [`Format::Kilobytes`] as declarations write it: ETWAnalyzer has another one.
+/// The unit of [`Format::Kilobytes`] in declarations: ETWAnalyzer has another one.
 const KB: &str = "kB";
 
-/// Writes values of one trace for people.
+/// Formats values of one trace for people.
 #[derive(Debug, Clone, Copy)]
 pub struct Text {
-    /// How numbers are written.
+    /// Format of numbers.
     pub numbers: Numbers,
-    /// Sizes have the units of ETWAnalyzer, and no fraction.
+    /// True if sizes have the units of ETWAnalyzer, and no fraction.
     pub is_etwanalyzer: bool,
-    /// How times are written.
+    /// Format of times.
     pub times: TimeWriter,
-    /// What stands behind names of processes; without it `+` and `-` mark those that started or ended.
+    /// Text after names of processes; by default `+` and `-` mark processes that started or ended.
     pub process_times: Option<ProcessFormat>,
-    /// Whether command lines are wanted.
+    /// True if command lines are shown.
     pub command_lines: bool,
 }
 
 impl Text {
-    /// This text, for times that count from another zero.
+    /// Returns this formatter for times that count from another zero.
     #[must_use]
     pub fn of_moved_times(self) -> Self {
         Self {
@@ -41,7 +41,7 @@ impl Text {
         }
     }
 
-    /// When the trace started: with its distance from UTC, since seconds count from there.
+    /// Returns the start of the trace: with its distance from UTC, since seconds count from there.
     #[must_use]
     pub fn begin(&self) -> String {
         if self.is_etwanalyzer {
@@ -51,15 +51,15 @@ impl Text {
         }
     }
 
-    /// Whether times are seconds of the trace, so that words beside them have to name the unit.
+    /// Returns `true` if times are seconds of the trace, so adjacent words have to name the unit.
     #[must_use]
     pub fn has_seconds(&self) -> bool {
         !self.is_etwanalyzer && self.times.format() == TimeFormat::Seconds
     }
 
-    /// Writes the digits in front of the mark in groups, as whole numbers in the same table have them.
-    /// ETWAnalyzer groups none of these. Times of a trace have no groups anywhere, since people copy them
-    /// into the next question.
+    /// Groups the digits before the mark, like whole numbers in the same table. ETWAnalyzer groups
+    /// none of these. Times of a trace have no groups anywhere, since people copy them into the
+    /// next question.
     fn grouped(&self, number: String) -> String {
         let end = number
             .find(|c: char| !c.is_ascii_digit() && c != '-')
@@ -73,13 +73,13 @@ impl Text {
         }
     }
 
-    /// A whole number, digits in groups.
+    /// Formats a whole number, digits in groups.
     #[must_use]
     pub fn int(&self, number: i64) -> String {
         self.numbers.whole(number)
     }
 
-    /// A length of time with its unit in a line of microseconds, where ETWAnalyzer has seconds.
+    /// Formats a duration with its unit in a line of microseconds, where ETWAnalyzer has seconds.
     fn among_us(&self, ns: i64) -> String {
         if self.is_etwanalyzer {
             return format!("{} s", self.s(ns, 6));
@@ -87,29 +87,29 @@ impl Text {
         format!("{} us", self.int(rounded(ns, 1000)))
     }
 
-    /// A length of time in seconds with so many digits, rounded half to even. Moments of the trace are
-    /// written by `times`.
+    /// Formats a duration in seconds with `digits` digits, rounded half to even. Times of the trace
+    /// are formatted by `times`.
     fn s(&self, ns: i64, digits: u8) -> String {
         self.grouped(self.numbers.seconds(ns, digits))
     }
 
-    /// A number with so many digits behind the mark.
+    /// Formats a number with `digits` digits after the mark.
     fn fixed(&self, number: f64, digits: usize) -> String {
         self.grouped(self.numbers.fixed(number, digits))
     }
 
-    /// Bytes of transfers in [`kb_name`](Self::kb_name).
+    /// Formats bytes of transfers in [`kb_name`](Self::kb_name).
     fn kb(&self, bytes: i64) -> String {
         self.sized(bytes, if self.is_etwanalyzer { 1024 } else { 1000 })
     }
 
-    /// kB of 1000 bytes; the KB of ETWAnalyzer has 1024.
+    /// Returns `kB` for 1000 bytes; the KB of ETWAnalyzer has 1024.
     const fn kb_name(&self) -> &'static str {
         if self.is_etwanalyzer { "KB" } else { "kB" }
     }
 
-    /// Bytes in units of that size, rounded half to even: with three digits, so that not much becomes
-    /// nothing.
+    /// Formats bytes in units of that size, rounded half to even: with three digits, so that a
+    /// small size is not shown as zero.
     fn sized(&self, bytes: i64, unit: i64) -> String {
         if self.is_etwanalyzer {
             return self.int(rounded(bytes, unit));
@@ -118,7 +118,7 @@ impl Text {
             .thousandths(rounded(bytes.saturating_mul(1000), unit))
     }
 
-    /// Bytes of memory with the largest unit that fits: `1.5 KiB`.
+    /// Formats bytes of memory with the largest matching unit: `1.5 KiB`.
     fn bytes(&self, bytes: i64) -> String {
         let units = if self.is_etwanalyzer {
             ["KB", "MB", "GB", "TB"]
@@ -128,7 +128,8 @@ impl Text {
         self.grouped(self.numbers.bytes(bytes, units))
     }
 
-    /// MB of 10⁶ bytes per second; 0 where no time passed. ETWAnalyzer cuts the number to whole MB.
+    /// Formats MB of 10⁶ bytes per second; 0 if no time passed. ETWAnalyzer cuts the number to
+    /// whole MB.
     fn throughput(&self, bytes: i64, ns: i64) -> String {
         // In kB, which are thousandths of a MB; in 128 bits, since 64 overflow from 9 TB on.
         let per_second = if ns > 0 {
@@ -144,7 +145,7 @@ impl Text {
         }
     }
 
-    /// Words above a column of values of this format, with the unit that they are written in.
+    /// Returns the title of a column of values of this format, with their unit.
     #[must_use]
     pub fn title(&self, words: &str, format: Format) -> String {
         if format == Format::Kilobytes {
@@ -154,10 +155,10 @@ impl Text {
         }
     }
 
-    /// A line of words and values.
+    /// Formats a line of words and values.
     #[must_use]
     pub fn line(&self, line: &Line) -> String {
-        // A unit stands in the words behind its value, so that each piece has to know the one in front of it.
+        // A unit is part of the words after its value, so each piece has to know the one before it.
         let mut behind = None;
         let piece = |piece: &Piece| match piece {
             Piece::Words(words) if behind.take() == Some(Format::Kilobytes) => {
@@ -178,7 +179,7 @@ impl Text {
         line.pieces.iter().map(piece).collect()
     }
 
-    /// A value as its format writes it; nothing for one that is missing.
+    /// Formats a value; a missing one is empty.
     #[must_use]
     pub fn value(&self, format: Format, value: &Value) -> String {
         match (format, value) {
@@ -224,7 +225,7 @@ impl Text {
         }
     }
 
-    /// `name(pid)` with marks of start and end.
+    /// Formats `name(pid)` with marks of start and end.
     fn process(&self, process: &ProcessCell) -> String {
         let name = process.name.as_deref().unwrap_or("(unknown)");
         let pid = process
@@ -234,7 +235,7 @@ impl Text {
         format!("{name}{pid}{}", self.tags(process))
     }
 
-    /// `name(pid)` with marks, and the command line behind it, unless that is not wanted.
+    /// Formats `name(pid)` with marks, followed by the command line unless it is hidden.
     fn process_line(&self, process: &ProcessCell) -> String {
         let line = process
             .command_line
@@ -272,7 +273,7 @@ impl Text {
     }
 }
 
-/// Nanoseconds as `1.02:03:04.567`, days only if there are some.
+/// Formats nanoseconds as `1.02:03:04.567`, days only if there are some.
 fn duration(ns: i64) -> String {
     let whole = ns.max(0) / 1_000_000_000;
     let fraction = seconds(ns.max(0) % 1_000_000_000 / 1_000_000 * 1_000_000, 3);
@@ -289,7 +290,8 @@ fn duration(ns: i64) -> String {
     )
 }
 
-/// The arguments behind the executable in a command line; the whole line where it has no `.exe`.
+/// Returns the arguments after the executable in a command line; the whole line if it has no
+/// `.exe`.
 fn arguments(line: &str) -> &str {
     let lower = line.to_ascii_lowercase();
     let Some(end) = lower.find(".exe").map(|at| at + 4) else {

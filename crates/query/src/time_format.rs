@@ -1,14 +1,15 @@
-//! How times of a trace are written: seconds, or clock time here, there or UTC.
+//! Formats of times of a trace: seconds, or clock time of the recorded machine, of this machine, or
+//! UTC.
 
 use std::fmt::Write;
 use std::str::FromStr;
 
 use chrono::{DateTime, Local, Offset, TimeDelta, TimeZone, Timelike, Utc};
 
-/// From 1601, where file times begin, to 1970, in units of 100 ns.
+/// Time from 1601, where file times start, to 1970, in units of 100 ns.
 const UNIX_EPOCH_FILETIME: i64 = 116_444_736_000_000_000;
 
-/// A way to write times.
+/// A format of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TimeFormat {
     /// `s`: seconds since the trace started.
@@ -28,7 +29,7 @@ pub enum TimeFormat {
     HereTime,
 }
 
-/// As it is parsed.
+/// Writes the form that is parsed.
 impl std::fmt::Display for TimeFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -43,7 +44,7 @@ impl std::fmt::Display for TimeFormat {
     }
 }
 
-/// A text names no way to write times.
+/// A text is not a format of times.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no time format: expected s, local, localtime, utc, utctime, here or heretime")]
 pub struct TimeFormatError(String);
@@ -65,25 +66,25 @@ impl FromStr for TimeFormat {
     }
 }
 
-/// Where time begins in a trace.
+/// The start of time in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceClock {
     /// Start of the recording in units of 100 ns since 1601, UTC: `trace.start_filetime`.
     pub start_filetime: i64,
-    /// Minutes that local time was behind UTC on the recorded machine: `trace.time_zone_bias_minutes`.
+    /// UTC minus local time on the recorded machine, in minutes: `trace.time_zone_bias_minutes`.
     pub bias_minutes: Option<i32>,
 }
 
-/// Digits of a second that are written by default.
+/// Default number of digits of a second.
 pub const DEFAULT_DIGITS: u8 = 3;
 
-/// Most digits of a second that are written.
+/// Maximum number of digits of a second.
 pub const MAX_DIGITS: u8 = 6;
 
-/// The date of a file time, if a calendar knows it.
+/// Returns the date of a file time, if a calendar has it.
 pub(crate) fn date(filetime: i64) -> Option<DateTime<Utc>> {
-    // In whole seconds and a rest that is never negative: dates before 1970 would otherwise have a negative
-    // fraction, which no calendar takes.
+    // In whole seconds and a rest that is never negative: dates before 1970 would otherwise have a
+    // negative fraction, which no calendar takes.
     let since_1970 = filetime.checked_sub(UNIX_EPOCH_FILETIME)?;
     let (seconds, rest) = (
         since_1970.div_euclid(10_000_000),
@@ -92,7 +93,7 @@ pub(crate) fn date(filetime: i64) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(seconds, u32::try_from(rest).ok()? * 100)
 }
 
-/// Writes times of one trace.
+/// Formats times of one trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeWriter {
     format: TimeFormat,
@@ -102,7 +103,7 @@ pub struct TimeWriter {
 }
 
 impl TimeWriter {
-    /// A writer with that many digits of a second, at most [`MAX_DIGITS`].
+    /// Creates a writer with that many digits of a second, at most [`MAX_DIGITS`].
     #[must_use]
     pub fn new(format: TimeFormat, digits: u8, clock: TraceClock) -> Self {
         Self {
@@ -113,19 +114,19 @@ impl TimeWriter {
         }
     }
 
-    /// This writer, for another format.
+    /// Returns this writer for another format.
     #[must_use]
     pub const fn with_format(self, format: TimeFormat) -> Self {
         Self { format, ..self }
     }
 
-    /// This writer, for the clock of another trace.
+    /// Returns this writer for the clock of another trace.
     #[must_use]
     pub const fn with_clock(self, clock: TraceClock) -> Self {
         Self { clock, ..self }
     }
 
-    /// This writer, for times that were moved before: titles say so.
+    /// Returns this writer for times that are already moved: titles have a mark.
     #[must_use]
     pub const fn of_moved_times(self) -> Self {
         Self {
@@ -134,8 +135,8 @@ impl TimeWriter {
         }
     }
 
-    /// Title of a column of such times: `s`, `Local`, `UTC` or `Here`, with `*` behind it if times were
-    /// moved.
+    /// Returns the title of a column of these times: `s`, `Local`, `UTC` or `Here`, with `*` after
+    /// it if times were moved.
     #[must_use]
     pub fn title(&self) -> String {
         let title = match self.format {
@@ -147,7 +148,8 @@ impl TimeWriter {
         format!("{title}{}", if self.is_moved { "*" } else { "" })
     }
 
-    /// Characters of a time: 8 for seconds, 12 for times and 23 with date, with three digits.
+    /// Returns the width of a time in characters: 8 for seconds, 12 for times and 23 with date,
+    /// with three digits.
     #[must_use]
     pub fn width(&self) -> usize {
         let with_three = match self.format {
@@ -159,19 +161,20 @@ impl TimeWriter {
         with_three - 4 + usize::from(self.digits) + usize::from(self.digits > 0)
     }
 
-    /// Nanoseconds since the start of the trace as text.
+    /// Formats nanoseconds since the start of the trace.
     ///
-    /// Seconds are rounded, half to even; clock times are cut, as clocks show them. A time that no calendar
-    /// knows is written in seconds. Without the bias of the recorded machine its local time is UTC.
+    /// Seconds are rounded, half to even; clock times are truncated, like on clocks. A time that no
+    /// calendar has is written in seconds. Without the bias of the recorded machine its local time
+    /// is UTC.
     #[must_use]
     pub fn write(&self, ns: i64) -> String {
         self.clock_time(ns)
             .unwrap_or_else(|| seconds(ns, self.digits))
     }
 
-    /// When the trace started, as a clock shows it, with its distance from UTC: `2024-05-01 12:00:00.123
-    /// +02:00`, or `Z` behind UTC. The clock is that of the recorded machine unless the format names another
-    /// one. Times in seconds count from this moment.
+    /// Returns the clock time of the start of the trace, with its distance from UTC:
+    /// `2024-05-01 12:00:00.123 +02:00`, or `Z` after UTC. It is the clock of the recorded machine
+    /// unless the format names another one. Times in seconds count from this time.
     #[must_use]
     pub fn begin(&self) -> String {
         let of = |format| self.with_format(format).write(0);
@@ -185,7 +188,7 @@ impl TimeWriter {
         match (self.format, self.clock.bias_minutes) {
             (TimeFormat::Utc | TimeFormat::UtcTime, _) => of(TimeFormat::Utc) + "Z",
             (TimeFormat::Here | TimeFormat::HereTime, _) => {
-                // The distance at that date: in summer it is another one than in winter.
+                // The distance at that date: in summer it differs from winter.
                 let here = self
                     .utc(0)
                     .map(|utc| utc.with_timezone(&Local).offset().fix().local_minus_utc());
@@ -196,7 +199,7 @@ impl TimeWriter {
         }
     }
 
-    /// The format in which it writes.
+    /// Returns its format.
     #[must_use]
     pub const fn format(&self) -> TimeFormat {
         self.format
@@ -219,7 +222,7 @@ impl TimeWriter {
         date(self.clock.start_filetime)?.checked_add_signed(TimeDelta::nanoseconds(ns))
     }
 
-    /// The wall clock of the recorded machine, as if it were UTC.
+    /// Returns the wall clock of the recorded machine, as if it were UTC.
     fn local(&self, utc: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let bias = TimeDelta::minutes(i64::from(self.clock.bias_minutes.unwrap_or(0)));
         utc.checked_sub_signed(bias)
@@ -247,7 +250,7 @@ impl TimeWriter {
     }
 }
 
-/// The first digits of a fraction of a second.
+/// Appends the first digits of a fraction of a second.
 fn push_fraction(text: &mut String, ns: u64, digits: u8) {
     if digits > 0 {
         let shown = ns / 10_u64.pow(9 - u32::from(digits.min(9)));
@@ -255,7 +258,7 @@ fn push_fraction(text: &mut String, ns: u64, digits: u8) {
     }
 }
 
-/// Nanoseconds as seconds with that many digits (at most 9), rounded half to even.
+/// Formats nanoseconds as seconds with that many digits (at most 9), rounded half to even.
 #[must_use]
 pub fn seconds(ns: i64, digits: u8) -> String {
     let digits = digits.min(9);
@@ -263,7 +266,7 @@ pub fn seconds(ns: i64, digits: u8) -> String {
     let (whole, rest) = (ns.unsigned_abs() / step, ns.unsigned_abs() % step);
     // Half to even, so that sums of many rounded times do not drift upwards.
     let up = rest * 2 > step || (rest * 2 == step && whole % 2 == 1);
-    // A time that is rounded to 0 has no sign: -0.000 would be read as something else.
+    // A time that is rounded to 0 has no sign: -0.000 would be misleading.
     let rounded = (whole + u64::from(up)) * step;
     let sign = if ns < 0 && rounded > 0 { "-" } else { "" };
     let mut text = format!("{sign}{}", rounded / 1_000_000_000);

@@ -1,9 +1,9 @@
 //! Refuses questions that would mix the rows of several extracts.
 //!
-//! Keys such as `process_key` and `stack_id` count anew in each extract. A join on one of them without
-//! `trace_id` pairs rows of one trace with rows of another, and a group by one sums up what has nothing in
-//! common: rows come out, and they are wrong. Both are errors with several extracts. Joins on anything else,
-//! as on names, are what comparisons are made of.
+//! Keys such as `process_key` and `stack_id` start again in each extract. A join on one of them
+//! without `trace_id` pairs rows of one trace with rows of another, and a group by one adds up
+//! unrelated rows: the rows exist, and they are wrong. Both are errors with several extracts. Joins
+//! on anything else, such as names, are what comparisons are made of.
 
 use std::collections::HashSet;
 
@@ -16,12 +16,12 @@ use crate::provider::{RUN_ID, TRACE_ID};
 use crate::views::{EXTRACT, tables};
 use crate::{Error, Result};
 
-/// Unit of columns whose values count anew in each extract.
+/// Unit of columns whose values start again in each extract.
 const KEY: &str = "key";
 
-/// Functions that hand keys through.
-// A minimum or a first value of keys is a key itself: joining on it mixes extracts just as joining on the
-// column does. Sums and counts are plain numbers.
+/// Functions that return a key for a key.
+// A minimum or a first value of keys is a key itself: joining on it mixes extracts just as joining
+// on the column does. Sums and counts are plain numbers.
 const KEEPING: [&str; 8] = [
     "coalesce",
     "nullif",
@@ -36,8 +36,8 @@ const KEEPING: [&str; 8] = [
 /// Refuses the plan of a question to several extracts if it mixes them.
 ///
 /// # Errors
-/// A join, a group, a window or an inner question that treats keys of different extracts as the same.
-/// `run_id` keeps them apart only where all extracts are of different traces (`runs_differ`).
+/// A join, a group, a window or an inner question that treats keys of different extracts as the
+/// same. `run_id` keeps them apart only where all extracts are of different traces (`runs_differ`).
 pub(crate) fn check(plan: &LogicalPlan, runs_differ: bool) -> Result<()> {
     visit(
         plan,
@@ -48,7 +48,7 @@ pub(crate) fn check(plan: &LogicalPlan, runs_differ: bool) -> Result<()> {
     )
 }
 
-/// What values of a column are.
+/// The kind of values of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Origin {
     /// Numbers of extracts.
@@ -65,7 +65,7 @@ enum Origin {
 #[derive(Debug, Clone)]
 struct Facts<'p> {
     conditions: Vec<&'p Expr>,
-    /// Whether no two extracts are of the same trace; this holds everywhere.
+    /// True if no two extracts are of the same trace; the same in all facts.
     runs_differ: bool,
 }
 
@@ -79,7 +79,7 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// Where no condition holds.
+    /// Returns the facts without conditions.
     const fn none<'q>(&self) -> Facts<'q> {
         Facts {
             conditions: Vec::new(),
@@ -87,12 +87,12 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// Whether such values identify an extract.
+    /// Returns `true` if these values identify an extract.
     fn identify(&self, origin: &Origin) -> bool {
         *origin == Origin::Trace || (self.runs_differ && *origin == Origin::Run)
     }
 
-    /// Whether a pair of equal values is of one extract.
+    /// Returns `true` if a pair of equal values is of one extract.
     fn identify_both(&self, (left, right): &(Origin, Origin)) -> bool {
         left == right && self.identify(left)
     }
@@ -104,7 +104,7 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
         LogicalPlan::Filter(filter) => return visit(&filter.input, &facts.and(&filter.predicate)),
         LogicalPlan::Sort(sort) => return visit(&sort.input, facts),
         LogicalPlan::Limit(limit) => return visit(&limit.input, facts),
-        // Names in conditions above are of the alias and say nothing of columns below it.
+        // Names in conditions above belong to the alias and not to columns below it.
         LogicalPlan::SubqueryAlias(alias) => return visit(&alias.input, &facts.none()),
         LogicalPlan::Join(join) => {
             let paired = match &join.filter {
@@ -112,8 +112,8 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
                 None => facts.clone(),
             };
             check_join(join, &paired)?;
-            // An outer join keeps rows of a side for which its condition does not hold, so that the condition
-            // says nothing about joins and groups below that side.
+            // An outer join keeps rows of a side for which its condition does not hold, so the
+            // condition does not apply to joins and groups below that side.
             let (keeps_left, keeps_right) = keeps(join.join_type);
             visit(&join.left, if keeps_left { facts } else { &paired })?;
             return visit(&join.right, if keeps_right { facts } else { &paired });
@@ -137,14 +137,15 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
         }
         _ => {}
     }
-    // What stands between (a projection, a group) may give columns other names, so that conditions above it
-    // cannot be read below.
+    // A node in between (a projection, a group) may rename columns, so conditions above it cannot
+    // be read below.
     plan.inputs()
         .into_iter()
         .try_for_each(|input| visit(input, &facts.none()))
 }
 
-/// Whether a join hands on rows of its left and of its right side that do not meet its condition.
+/// Returns, for the left and the right side of a join, whether it keeps rows that do not meet its
+/// condition.
 const fn keeps(kind: JoinType) -> (bool, bool) {
     match kind {
         JoinType::Full => (true, true),
@@ -156,8 +157,8 @@ const fn keeps(kind: JoinType) -> (bool, bool) {
 
 fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
     let (left, right) = (&*join.left, &*join.right);
-    // Before the optimizer has run, the planner leaves equations of ON in the filter; only USING fills the
-    // list of keys. Equations of a WHERE above pair rows just as well.
+    // Before the optimizer has run, the planner leaves equations of ON in the filter; only USING
+    // fills the list of keys. Equations of a WHERE above pair rows just as well.
     let mut pairs: Vec<(&Expr, &Expr)> = join.on.iter().map(|(a, b)| (a, b)).collect();
     pairs.extend(
         facts
@@ -176,7 +177,7 @@ fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
         .iter()
         .map(|(a, b)| (origin_of(a, left), origin_of(b, right)))
         .collect();
-    // Equal numbers of extracts on both sides are enough, no matter what else is compared.
+    // Equal numbers of extracts on both sides are enough, whatever else is compared.
     if origins.iter().any(|pair| facts.identify_both(pair)) || is_of_one_trace(left, right, facts) {
         return Ok(());
     }
@@ -191,8 +192,8 @@ fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
             &format!("USING ({TRACE_ID}, {key})"),
         ));
     }
-    // Rows that are paired by nothing that they share: of each trace with each other one, unless the
-    // condition speaks of both numbers.
+    // Rows that are paired without a shared value: of each trace with each other one, unless the
+    // condition uses both numbers.
     let speaks = join
         .on
         .iter()
@@ -220,7 +221,7 @@ fn check_groups(input: &LogicalPlan, groups: &[Expr], what: &str, facts: &Facts<
         }
     });
     match key {
-        // A group by a key is right where all rows are of one trace anyway.
+        // A group by a key is right if all rows are of one trace anyway.
         Some(key)
             if !origins.iter().any(|origin| facts.identify(origin))
                 && trace_of(input, &facts.none()).is_none() =>
@@ -234,7 +235,7 @@ fn check_groups(input: &LogicalPlan, groups: &[Expr], what: &str, facts: &Facts<
     }
 }
 
-/// Questions inside of expressions.
+/// Checks subqueries in expressions.
 fn inner_questions(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
     let mut found = Ok(());
     let walk = plan.apply_expressions(|expr| {
@@ -263,12 +264,12 @@ fn inner_questions(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
             })
         })
     });
-    // What walks along never fails.
+    // This visitor never fails.
     drop(walk);
     found
 }
 
-/// An inner question; `key` is what its rows are compared with, if that is a key.
+/// Checks a subquery; `key` is the value that its rows are compared with, if that is a key.
 fn check_inner(question: &Subquery, key: Option<Origin>, facts: &Facts<'_>) -> Result<()> {
     let outer: Vec<&Column> = question
         .outer_ref_columns
@@ -318,7 +319,7 @@ fn mixed(what: &str, how: &str) -> Error {
 }
 
 impl Origin {
-    /// Whether values are numbers of extracts or of traces.
+    /// Returns `true` if values are numbers of extracts or of traces.
     const fn is_number(&self) -> bool {
         matches!(self, Self::Trace | Self::Run)
     }
@@ -350,7 +351,7 @@ fn unaliased(expr: &Expr) -> &Expr {
     }
 }
 
-/// The two sides of an equation.
+/// Returns the two sides of an equation.
 fn equal(condition: &Expr) -> Option<(&Expr, &Expr)> {
     match condition {
         Expr::BinaryExpr(BinaryExpr {
@@ -362,7 +363,7 @@ fn equal(condition: &Expr) -> Option<(&Expr, &Expr)> {
     }
 }
 
-/// Whether an expression has columns, all of them of that plan.
+/// Returns `true` if an expression has columns, all of them of that plan.
 fn is_of(expr: &Expr, plan: &LogicalPlan) -> bool {
     let columns = expr.column_refs();
     !columns.is_empty()
@@ -381,13 +382,13 @@ fn speaks_of_both(exprs: &[&Expr], left: &LogicalPlan, right: &LogicalPlan) -> b
     of(left) && of(right)
 }
 
-/// Whether both sides have rows of the same trace alone.
+/// Returns `true` if both sides have rows of the same trace alone.
 fn is_of_one_trace(left: &LogicalPlan, right: &LogicalPlan, facts: &Facts<'_>) -> bool {
     let of_left = trace_of(left, facts);
     of_left.is_some() && of_left == trace_of(right, facts)
 }
 
-/// The only trace whose rows a plan has, as far as conditions say so.
+/// Returns the only trace whose rows a plan has, according to conditions.
 fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p ScalarValue)> {
     // Only an equation with a literal pins the trace: a range or a list may let several through.
     let said = facts.conditions.iter().find_map(|condition| {
@@ -413,8 +414,8 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p
             let is_with_trace = join.on.iter().any(|(a, b)| {
                 facts.identify_both(&(origin_of(a, &join.left), origin_of(b, &join.right)))
             });
-            // An outer join may add rows of other traces on the side that is kept, so that only an inner one
-            // hands the condition on.
+            // An outer join may add rows of other traces on the side that is kept, so only an inner
+            // one passes the condition on.
             match (left, right) {
                 (Some(left), Some(right)) => (left == right).then_some(left),
                 (one, other) if is_with_trace && join.join_type == JoinType::Inner => one.or(other),
@@ -443,18 +444,18 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p
     }
 }
 
-/// Whether a plan has rows of each extract, and not sums over all.
+/// Returns `true` if a plan has rows of each extract, and not sums over all.
 fn has_rows_of_traces(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::TableScan(scan) => tables().any(|table| table.name == scan.table_name.table()),
-        // Sums over everything are one row, which may stand beside rows of any extract.
+        // Sums over everything are one row, which may be joined with rows of any extract.
         LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => false,
         LogicalPlan::Values(_) | LogicalPlan::EmptyRelation(_) => false,
         other => other.inputs().into_iter().any(has_rows_of_traces),
     }
 }
 
-/// What an expression over a plan is made of.
+/// Returns the kind of values of an expression over a plan.
 fn origin_of(expr: &Expr, plan: &LogicalPlan) -> Origin {
     let first_key = |arguments: &[Expr]| {
         arguments
@@ -476,7 +477,7 @@ fn origin_of(expr: &Expr, plan: &LogicalPlan) -> Origin {
     }
 }
 
-/// Where the values of a column of a plan come from.
+/// Returns the kind of values of a column of a plan.
 fn origin(plan: &LogicalPlan, column: &Column) -> Origin {
     let Ok(index) = plan.schema().index_of_column(column) else {
         return Origin::Other;
@@ -493,7 +494,7 @@ fn origin(plan: &LogicalPlan, column: &Column) -> Origin {
             .map_or(Origin::Other, |expr| origin_of(expr, &projection.input)),
         LogicalPlan::SubqueryAlias(alias) => below(&alias.input, index),
         LogicalPlan::Aggregate(aggregate) => {
-            // The schema of an aggregate lists groups first and aggregates behind them.
+            // The schema of an aggregate lists groups first and then aggregates.
             let expr = aggregate
                 .group_expr
                 .iter()
@@ -502,13 +503,13 @@ fn origin(plan: &LogicalPlan, column: &Column) -> Origin {
             expr.map_or(Origin::Other, |expr| origin_of(expr, &aggregate.input))
         }
         LogicalPlan::Join(join) => {
-            // Columns of USING are on both sides with the same values, so that the left side speaks for both.
+            // Columns of USING are on both sides with the same values, so the left side is enough.
             let is_left = join.left.schema().has_column(column);
             origin(if is_left { &join.left } else { &join.right }, column)
         }
         LogicalPlan::Union(union) => {
-            // A union may mix a key with something else; then it is treated as a key, which refuses rather
-            // too much.
+            // A union may mix a key with something else; then it is treated as a key, which refuses
+            // rather too much.
             let mut all = union.inputs.iter().map(|input| below(input, index));
             let first = all.next().unwrap_or(Origin::Other);
             all.find(Origin::is_key).unwrap_or(first)

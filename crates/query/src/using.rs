@@ -1,9 +1,9 @@
-//! Columns of `USING` stand alone wherever they are named.
+//! Adds the table to columns of `USING` that are named alone.
 //!
-//! `FROM a JOIN b USING (trace_id, process_key) WHERE trace_id = 0` is plain SQL, but the planner calls such
-//! a name ambiguous in conditions, and with three tables everywhere. So names without a table that a `USING`
-//! of their `SELECT` has get the table whose value they are. Joins whose rows may lack that value (right and
-//! full ones) are left as they are.
+//! `FROM a JOIN b USING (trace_id, process_key) WHERE trace_id = 0` is plain SQL, but the planner
+//! calls such a name ambiguous in conditions, and with three tables everywhere. So unqualified
+//! names that a `USING` of their `SELECT` has get the table that provides their value. Joins whose
+//! rows may lack that value (right and full ones) are left as they are.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use datafusion::sql::sqlparser::ast::{
 use crate::provider::{RUN_ID, TRACE_ID};
 use crate::tables;
 
-/// Writes the table in front of columns of `USING`.
+/// Adds the table to columns of `USING`.
 pub(crate) fn qualify(statement: &mut Statement) {
     match statement {
         Statement::Explain(explain) => qualify(&mut explain.statement),
@@ -32,14 +32,14 @@ pub(crate) fn qualify(statement: &mut Statement) {
 /// The table of each column, as lower-case names.
 type Scope = HashMap<String, Ident>;
 
-/// Scopes of the questions that are inside of each other.
+/// Scopes of nested queries.
 #[derive(Default)]
 struct Qualify(Vec<Scope>);
 
 impl VisitorMut for Qualify {
     type Break = ();
 
-    /// What stands outside of its `SELECT`, as ORDER BY, names columns of the answer.
+    /// Clauses outside of its `SELECT`, such as ORDER BY, name columns of the answer.
     fn pre_visit_query(&mut self, _query: &mut Query) -> ControlFlow<()> {
         self.0.push(Scope::default());
         ControlFlow::Continue(())
@@ -61,8 +61,8 @@ impl VisitorMut for Qualify {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        // Only of the innermost question: a name there may be a column of its own tables, and the planner
-        // looks outside by itself.
+        // Only of the innermost question: a name there may be a column of its own tables, and the
+        // planner looks outside by itself.
         if let Expr::Identifier(name) = expr
             && let Some(table) = self
                 .0
@@ -75,10 +75,10 @@ impl VisitorMut for Qualify {
     }
 }
 
-/// The columns of `USING` of a question over tables that are all joined; `None` where their values may be
+/// Returns the columns of `USING` of a query over joined tables; `None` if their values may be
 /// missing.
 fn scope(select: &Select) -> Option<Scope> {
-    // With several tables behind FROM, a bare name may be of one that the joins do not know.
+    // With several tables after FROM, a bare name may belong to a table that the joins do not have.
     let [from] = select.from.as_slice() else {
         return None;
     };
@@ -95,7 +95,7 @@ fn scope(select: &Select) -> Option<Scope> {
                 before.push(&join.relation);
                 continue;
             }
-            // In rows of right and full joins the value may stand on either side, which no single table
+            // In rows of right and full joins either side may have the value, which no single table
             // names.
             _ => return None,
         };
@@ -106,9 +106,9 @@ fn scope(select: &Select) -> Option<Scope> {
                 if scope.contains_key(&name) {
                     continue;
                 }
-                // Both sides have the column. In an inner join the value of the right side is never missing.
-                // A left join may lack it there, so that the table on the left is looked for: the only one,
-                // or the one that is declared with the column.
+                // Both sides have the column. In an inner join the value of the right side is never
+                // missing. A left join may lack it there, so the table on the left is searched for:
+                // the only one, or the one that is declared with the column.
                 let left = match before.as_slice() {
                     [only] => Some(*only),
                     several => several
@@ -127,7 +127,7 @@ fn scope(select: &Select) -> Option<Scope> {
     Some(scope)
 }
 
-/// A name of one part.
+/// Returns a name of one part.
 fn single(name: &ObjectName) -> Option<&Ident> {
     match name.0.as_slice() {
         [only] => only.as_ident(),
@@ -135,7 +135,7 @@ fn single(name: &ObjectName) -> Option<&Ident> {
     }
 }
 
-/// What columns of a table have in front.
+/// Returns the qualifier of the columns of a table.
 fn named(table: &TableFactor) -> Option<Ident> {
     match table {
         TableFactor::Table {
@@ -151,7 +151,7 @@ fn named(table: &TableFactor) -> Option<Ident> {
     }
 }
 
-/// Whether a table of the session has such a column.
+/// Returns `true` if a table of the session has such a column.
 fn is_declared_with(table: &TableFactor, column: &str) -> bool {
     let TableFactor::Table { name, .. } = table else {
         return false;

@@ -1,11 +1,11 @@
-//! Tables that a session adds to those of an extract.
+//! Tables that a session adds to the tables of an extract.
 
 use etwkit_trace::table::{
     Column, DERIVED, ExtractInfo, Kind, Process, RUN_ID, Row, Table, TopicInfo,
 };
 use etwkit_trace::topics::TABLES;
 
-/// Columns of [`EXTRACT`] that only a session knows, in front of the columns that each extract has.
+/// Columns of [`EXTRACT`] that only a session knows, before the columns that each extract has.
 const OF_SESSION: [Column; 4] = [
     column(
         "trace_id",
@@ -22,7 +22,7 @@ const OF_SESSION: [Column; 4] = [
     clippy::indexing_slicing,
     reason = "done when this is compiled: what is outside does not compile"
 )]
-// Put together here, so that a new column of the table in files is a column in the session, too.
+// Combined here, so that a new column of the table in files is also a column in the session.
 static OF_EXTRACT: [Column; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()] = {
     let (mut all, mut at) = (
         [RUN_ID; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()],
@@ -112,8 +112,8 @@ const fn column(name: &'static str, kind: Kind, unit: &'static str, doc: &'stati
     }
 }
 
-/// All tables that can be named: those of an extract, those that are computed from them, those of the
-/// session.
+/// Returns all tables that can be named: tables of an extract, tables computed from them, and
+/// tables of the session.
 pub fn tables() -> impl Iterator<Item = &'static Table> {
     TABLES.iter().chain(DERIVED).copied().chain([
         &EXTRACT,

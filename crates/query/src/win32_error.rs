@@ -1,8 +1,8 @@
-//! Names of the Win32 errors that name resolution ends with.
+//! Names of Win32 errors of name resolution.
 
 use etwkit_trace::status;
 
-/// The name of an error; its number if it has none here.
+/// Returns the name of an error, or its number if it has none here.
 #[must_use]
 pub fn win32_error_name(code: i32) -> String {
     let name = u32::try_from(code).ok().and_then(status::win32);

@@ -1,17 +1,17 @@
-//! Files of rules that a user names, in XML: a tree of elements, and where in the file something is wrong.
+//! Files of rules in XML: a tree of elements, and positions of errors in the file.
 
 use std::borrow::Cow;
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-/// Bounds of a file. Known files have some hundred elements, ten levels deep.
+/// Limits of a file. Known files have some hundred elements, ten levels deep.
 const MAX_BYTES: usize = 16 << 20;
 const MAX_DEPTH: usize = 64;
 const MAX_ELEMENTS: usize = 20_000;
 
-/// What is wrong with a file, and where. Names and values of the file stand in it as they are, to be escaped
-/// for a terminal.
+/// A problem in a file, and its position. Names and values of the file appear in it unchanged and
+/// have to be escaped for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: expected {expected}, found {found}")]
 pub struct FileError {
@@ -21,15 +21,15 @@ pub struct FileError {
     pub line: usize,
     /// Character in the line, from 1.
     pub column: usize,
-    /// What should stand there.
+    /// The expected text.
     pub expected: String,
-    /// What stands there.
+    /// The actual text.
     pub found: String,
     hint: &'static str,
 }
 
 impl FileError {
-    /// What is wrong at the first character of a line of a file that is no XML.
+    /// Creates an error at the first character of a line of a file that is not XML.
     #[must_use]
     pub fn at_line(
         file: &str,
@@ -49,7 +49,7 @@ impl FileError {
         }
     }
 
-    /// What the user can do about it: what such a file looks like.
+    /// Returns advice for the user: the expected form of the file.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         self.hint
@@ -61,34 +61,34 @@ impl FileError {
 pub struct Element {
     /// Name without a prefix.
     pub name: String,
-    /// Names without those of name spaces, and values.
+    /// Names without namespace prefixes, and values.
     pub attributes: Vec<(String, String)>,
     /// Elements in it.
     pub children: Vec<Element>,
     /// Text between its tags.
     pub content: String,
-    /// Where it begins, in bytes.
+    /// Byte offset of its start.
     pub at: usize,
 }
 
-/// Where elements come from, for errors.
+/// The file of elements, for errors.
 #[derive(Debug)]
 pub struct Source<'s> {
     /// The file, as the caller named it.
     file: &'s str,
-    /// What is in it.
+    /// Its content.
     text: Cow<'s, str>,
-    /// What such a file looks like.
+    /// The expected form of the file.
     hint: &'static str,
 }
 
 type Result<T> = std::result::Result<T, FileError>;
 
 impl<'s> Source<'s> {
-    /// The tree of a file, with its source for errors.
+    /// Reads the tree of a file, and its source for errors.
     ///
     /// # Errors
-    /// It is no text, too large, or no XML.
+    /// It is not text, too large, or not XML.
     pub fn read(file: &'s str, bytes: &'s [u8], hint: &'static str) -> Result<(Self, Element)> {
         let expected = "text in UTF-8 or UTF-16, at most 16 MiB";
         let none = || Source {
@@ -106,7 +106,7 @@ impl<'s> Source<'s> {
         Ok((source, document))
     }
 
-    /// An error at a byte of the file.
+    /// Creates an error at a byte of the file.
     pub fn error(&self, at: usize, expected: &str, found: impl Into<String>) -> FileError {
         let before = self.text.get(..at).unwrap_or(&self.text);
         let line = before.rsplit('\n').next().unwrap_or_default();
@@ -120,7 +120,7 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// The one element in another one.
+    /// Returns the only element in another one.
     ///
     /// # Errors
     /// There is none with that name.
@@ -139,8 +139,8 @@ impl<'s> Source<'s> {
             .ok_or_else(missing)
     }
 
-    /// An error unless an element has only these attributes and children. What is not known is never passed
-    /// over.
+    /// Returns an error unless an element has only these attributes and children. An unknown one is
+    /// never ignored.
     ///
     /// # Errors
     /// It has another one.
@@ -170,7 +170,7 @@ impl<'s> Source<'s> {
         Ok(())
     }
 
-    /// An attribute that has to be there.
+    /// Returns a required attribute.
     ///
     /// # Errors
     /// It is not.
@@ -185,10 +185,10 @@ impl<'s> Source<'s> {
         element.attribute(name).ok_or_else(missing)
     }
 
-    /// The tree of the file.
+    /// Parses the tree of the file.
     fn parse(&self) -> Result<Element> {
         let mut reader = Reader::from_str(&self.text);
-        // The first element stands for the document itself, so that the root has something to lie in.
+        // The first element is the document itself, so that the root has a parent.
         let mut open = vec![Element::default()];
         let mut elements = 0;
         loop {
@@ -254,7 +254,8 @@ impl<'s> Source<'s> {
             let attribute = attribute
                 .map_err(|error| self.error(at, "attributes like Name=\"…\"", error.to_string()))?;
             let name: &str = attribute.key.as_ref();
-            // Editors add these to files that were written from a schema; they say nothing about the rules.
+            // Editors add these to files that were written from a schema; they are not part of the
+            // rules.
             if name.starts_with("xmlns") || name.starts_with("xsi:") {
                 continue;
             }
@@ -271,7 +272,7 @@ impl<'s> Source<'s> {
     }
 }
 
-/// Puts the innermost open element into the one around it.
+/// Moves the innermost open element into its parent.
 fn close(open: &mut Vec<Element>) {
     // The first one is the document, which no tag closes.
     if open.len() < 2 {
@@ -290,7 +291,7 @@ fn add(open: &mut [Element], text: &str) {
 }
 
 impl Element {
-    /// The value of an attribute. Files that are around write some names in several ways.
+    /// Returns the value of an attribute. Existing files spell some names in several ways.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes
             .iter()
@@ -298,13 +299,14 @@ impl Element {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Its children of that name.
+    /// Returns its children of that name.
     pub fn all<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e Element> {
         self.children.iter().filter(move |child| child.name == name)
     }
 }
 
-/// The text of a file in UTF-8 or, with a byte order mark, UTF-16; `None` if it is neither, or too large.
+/// Decodes the text of a file from UTF-8 or, with a byte order mark, UTF-16; `None` if it is
+/// neither, or too large.
 fn text_of(bytes: &[u8]) -> Option<Cow<'_, str>> {
     if bytes.len() > MAX_BYTES {
         return None;

@@ -1,38 +1,37 @@
-//! Sums of both sides become rows: what differs, and by how much.
+//! Turns the sums of both sides into rows of differences.
 
 use std::collections::HashMap;
 
 use super::rows::{Change, CounterChange};
 use super::totals::{Sums, Totals};
 
-/// What lasts more than this many times as long on one side is marked as longer: noise does not reach that
-/// far.
+/// Ratio of durations above which one side is marked as longer; noise does not reach that far.
 const MUCH_LONGER: f64 = 3.0;
 
-/// Change of the cycles per instruction, in per cent, from which on something else was in the way, provided
-/// that the instructions differ by less than [`SAME_WORK_PERCENT`].
+/// Change of the cycles per instruction, in per cent, above which another activity interfered,
+/// provided that the instructions differ by less than [`SAME_WORK_PERCENT`].
 const INTERFERENCE_PERCENT: f64 = 10.0;
 /// Difference in instructions, in per cent, below which both sides did the same work.
 const SAME_WORK_PERCENT: f64 = 3.0;
 
-/// What differences are measured by.
+/// The scale of differences.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Scale {
-    /// Difference of wall times, B − A, if these say how long something took.
+    /// Difference of wall times, B − A, if these are durations of the measured work.
     pub wall_ns: Option<i64>,
     /// Smaller differences are noise.
     pub noise_ns: i64,
-    /// Differences that are a smaller share of the larger side, in per cent, are noise, too.
+    /// Differences below this share of the larger side, in per cent, are also noise.
     pub noise_percent: f64,
     /// The process whose lifetime the wall times are: its rows explain them, and are shown first.
     pub process: Option<String>,
-    /// Whether rows are processes; other rows belong to one.
+    /// True if rows are processes; other rows belong to one.
     pub is_process: bool,
-    /// Whether rows are code, whose times include what it calls: see [`Scale::worth`].
+    /// True if rows are code, whose times include its callees: see [`Scale::worth`].
     pub is_code: bool,
 }
 
-/// Rows, ascending, and how many other rows differ by less than noise.
+/// Rows, ascending, and the number of other rows, whose differences are noise.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Compared<R> {
     pub rows: Vec<R>,
@@ -40,7 +39,8 @@ pub(super) struct Compared<R> {
 }
 
 impl Scale {
-    /// Whether a difference is more than noise. What only one side has is compared with 0.
+    /// Returns `true` if a difference is more than noise. A row of one side only is compared with
+    /// 0.
     pub(super) fn is_real(&self, a: i64, b: i64) -> bool {
         let difference = b.saturating_sub(a).unsigned_abs();
         let larger = a.unsigned_abs().max(b.unsigned_abs());
@@ -49,29 +49,30 @@ impl Scale {
             && difference as f64 * 100.0 >= self.noise_percent * larger as f64
     }
 
-    /// The weight of a difference for sorting: one in the direction of the difference of wall times comes
-    /// before all that go against it; if the wall times do not differ, the size alone counts. Code that was
-    /// there before grows with all that it calls: it weighs less by the share that both sides have, so that
-    /// what is new comes first.
+    /// Returns the weight of a difference for sorting. Differences in the direction of the
+    /// wall-time difference come before all opposite ones; if the wall times do not differ, only
+    /// the size counts. Existing code grows with all its callees: it weighs less by the share that
+    /// both sides have, so that new code comes first.
     fn worth(&self, a: i64, b: i64) -> f64 {
         let difference = b.saturating_sub(a);
         let size = difference.unsigned_abs() as f64;
         let larger = a.unsigned_abs().max(b.unsigned_abs()).max(1) as f64;
-        // Multiplied by the share of the larger side that is new: 1 for what the other side does not have.
+        // Multiplied by the new share of the larger side: 1 for rows that the other side does not
+        // have.
         let size = if self.is_code {
             size * (size / larger)
         } else {
             size
         };
         match self.wall_ns.filter(|wall| *wall != 0) {
-            // Between -1 and 0: below all that go with the wall times, and still ordered by size among
-            // themselves.
+            // Between -1 and 0: below all that agree with the wall times, and still ordered by size
+            // among themselves.
             Some(wall) if (wall > 0) != (difference > 0) => -1.0 / (size + 1.0),
             _ => size,
         }
     }
 
-    /// Whether a row is the measured process or belongs to it.
+    /// Returns `true` if a row is the measured process or belongs to it.
     fn is_measured(&self, row: &Change) -> bool {
         let name = if self.is_process {
             Some(row.name.as_str())
@@ -88,7 +89,7 @@ impl Scale {
     }
 }
 
-/// What differs between two sums.
+/// Returns the differences between two sums.
 pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     let (mut rows, mut hidden) = (Vec::new(), 0_usize);
     for (name, of, [a, b]) in paired(a, b) {
@@ -105,8 +106,8 @@ pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     }
     let key = |row: &Change| (row.name.clone(), row.of.clone());
     let is_measured = |row: &Change| scale.is_measured(row);
-    // Ascending, as all tables are: what explains most is the last row, and equal rows have their names in
-    // descending order.
+    // Ascending, like all tables: the row that explains most is the last one, and equal rows have
+    // their names in descending order.
     rows.sort_by(|(x, _), (y, _)| {
         let order = is_measured(x)
             .cmp(&is_measured(y))
@@ -122,8 +123,8 @@ pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     }
 }
 
-/// Marks which rows are shown: methods that call each other and nothing else have the same times, of which
-/// the innermost one says most.
+/// Marks the rows to show: methods that only call each other have the same times, and the innermost
+/// one is the most useful.
 fn show_innermost(rows: &mut [(Change, f64)]) {
     let times = |row: &Change| (row.of.clone(), row.of_time.clone(), row.a_ns, row.b_ns);
     let mut innermost = HashMap::new();
@@ -140,7 +141,7 @@ fn show_innermost(rows: &mut [(Change, f64)]) {
     }
 }
 
-/// All names, each with the totals of both sides.
+/// Returns all names, each with the totals of both sides.
 fn paired(a: Sums, mut b: Sums) -> Vec<(String, Option<String>, [Option<Totals>; 2])> {
     let mut all = Vec::new();
     for (key, (name, of, totals)) in a {
@@ -168,7 +169,8 @@ fn change(
     let (cpu, wait, ready) = (both(|t| t.cpu), both(|t| t.wait), both(|t| t.ready));
     let (time, duration) = (both(|t| t.time), both(|t| t.duration));
     let (count, bytes, timeouts) = (both(|t| t.count), both(|t| t.bytes), both(|t| t.timeouts));
-    // A process that only waits on both sides waits longer where more was recorded, which says nothing.
+    // A process that only waits on both sides waits longer if more was recorded, which is
+    // meaningless.
     let is_busy = [a, b].into_iter().flatten().any(|totals| totals.is_busy);
     let waits = if is_busy { wait } else { (None, None) };
     let times: [Times; 4] = [
@@ -177,21 +179,22 @@ fn change(
         ("ready", ready.0, ready.1),
         ("time", time.0, time.1),
     ];
-    // A time that one side did not record is no difference. A row that only one side has is compared with 0,
-    // in every time that is known.
+    // A time that one side did not record is not a difference. A row of one side only is compared
+    // with 0, in every known time.
     let is_of_one = a.is_none() || b.is_none();
     let known = times.into_iter().filter(|(_, a, b)| {
         (a.is_some() && b.is_some()) || (is_of_one && (a.is_some() || b.is_some()))
     });
     let size = |(_, a, b): &Times| b.unwrap_or(0).saturating_sub(a.unwrap_or(0)).unsigned_abs();
-    // max_by_key returns the last of equals: backwards that is the first, so that CPU goes before waiting.
+    // max_by_key returns the last of equals: in reverse that is the first, so CPU comes before
+    // waiting.
     let (of_time, a_ns, b_ns) = known.rev().max_by_key(size)?;
     if !scale.is_real(a_ns.unwrap_or(0), b_ns.unwrap_or(0)) {
         return None;
     }
     let difference_ns = b_ns.unwrap_or(0).saturating_sub(a_ns.unwrap_or(0));
     let duration_ratio = match duration {
-        // A ratio to nothing is no number.
+        // A ratio to nothing is not a number.
         (Some(a), Some(b)) if a > 0 => Some(b as f64 / a as f64),
         _ => None,
     };
@@ -230,15 +233,16 @@ fn change(
     })
 }
 
-/// Whether it lasts much longer on one side, and long enough on both for the ratio to mean something.
+/// Returns `true` if it lasts much longer on one side, and long enough on both for the ratio to be
+/// meaningful.
 fn is_longer((a, b): (Option<i64>, Option<i64>), ratio: Option<f64>, scale: &Scale) -> bool {
     let is_long = |ns: Option<i64>| ns.is_some_and(|ns| ns > scale.noise_ns);
     let is_much = ratio.is_some_and(|ratio| !(1.0 / MUCH_LONGER..=MUCH_LONGER).contains(&ratio));
     is_much && is_long(a) && is_long(b)
 }
 
-/// Changes of processor counters, for what ran on both sides, ascending by the cycles that the change of the
-/// cycles per instruction costs or saves.
+/// Returns changes of processor counters, for code that ran on both sides, ascending by the cycles
+/// that the change of the cycles per instruction costs or saves.
 pub(super) fn counters(a: Sums, b: Sums, noise_percent: f64) -> Compared<CounterChange> {
     let mut all = Compared {
         rows: Vec::new(),
@@ -283,7 +287,8 @@ pub(super) fn counters(a: Sums, b: Sums, noise_percent: f64) -> Compared<Counter
     all
 }
 
-/// Cycles that B took for its instructions more or less than it would have with the ratio of A.
+/// Returns the cycles that B took for its instructions more or less than it would have with the
+/// ratio of A.
 fn cycles_more(a: &Totals, b: &Totals) -> f64 {
     let more = a.cpi().zip(b.cpi()).map_or(0.0, |(a, b)| (b - a).abs());
     more * b.instructions.unwrap_or(0) as f64
@@ -353,7 +358,7 @@ mod tests {
         ];
         assert_eq!((found.as_slice(), hidden), (expected.as_slice(), 1));
         assert_eq!(rows[3].explains_percent, Some(70.0));
-        // Unless one is measured.
+        // Unless there is a measured one.
         let of_new = Scale {
             process: Some("New".to_owned()),
             ..SCALE

@@ -1,4 +1,5 @@
-//! What both sides have besides numbers: machine, modules, settings; and what limits a comparison.
+//! Facts about both sides besides numbers: machine, modules, settings; and the limits of a
+//! comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use super::rows::Fact;
 use super::side::{Recording, Side, Sides};
 use crate::Result;
 
-/// Most values that are listed for one name.
+/// Maximum number of values that are listed for one name.
 const MOST_VALUES: usize = 8;
 
 etwkit_query::declare! {
@@ -22,13 +23,14 @@ etwkit_query::declare! {
         value: String = "Its value as text.",
     }
 
-    /// What was recorded.
+    /// A recorded topic.
     row Topic {
         topic: String = "Its name.",
     }
 }
 
-/// Settings, without what counts anew in each recording or changes all the time (free space, addresses).
+/// Settings, without values that start again in each recording or change all the time (free space,
+/// addresses).
 pub(super) const SETTINGS: &str = "SELECT topic, name, value FROM (
 SELECT 'disk' AS topic, concat('write cache of disk ', CAST(disk AS VARCHAR)) AS name,
   CASE WHEN is_write_cache_enabled THEN 'on' ELSE 'off' END AS value
@@ -56,7 +58,7 @@ const TOPICS: &str = "SELECT topic FROM topic WHERE is_recorded";
 /// Texts by topic and name.
 type Texts = BTreeMap<(String, String), BTreeSet<String>>;
 
-/// Facts that describe both sides: trace, part, machine.
+/// Returns facts that describe both sides: trace, range, machine.
 pub(super) fn sides(both: &Sides) -> Vec<Fact> {
     let [a, b] = &both.sides;
     let fact = |name: &str, text: &dyn Fn(&Side) -> Option<String>| Fact {
@@ -110,7 +112,7 @@ pub(super) fn sides(both: &Sides) -> Vec<Fact> {
     ]
 }
 
-/// What makes the sides harder to compare.
+/// Returns remarks about differences that make the sides harder to compare.
 pub(super) fn remarks(both: &Sides) -> Result<Vec<String>> {
     let [a, b] = &both.sides;
     let mut all = Vec::new();
@@ -169,7 +171,7 @@ pub(super) fn remarks(both: &Sides) -> Result<Vec<String>> {
     Ok(all)
 }
 
-/// Remarks about what only one side recorded.
+/// Returns remarks about topics that only one side recorded.
 fn recorded(a: &Side, b: &Side) -> Result<Vec<String>> {
     let topics = |side: &Side| -> Result<BTreeSet<String>> {
         let topics = ask::<Topic>(&side.session, TOPICS)?;
@@ -192,8 +194,8 @@ fn recorded(a: &Side, b: &Side) -> Result<Vec<String>> {
         .collect())
 }
 
-/// Settings that differ, those of disks first. A topic for which one side has no settings was not recorded
-/// there.
+/// Returns the settings that differ, settings of disks first. A topic without settings on one side
+/// was not recorded there.
 pub(super) fn settings(_: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     let texts = |side: &Side| -> Result<Texts> {
         let mut texts = Texts::new();
@@ -208,7 +210,8 @@ pub(super) fn settings(_: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
         texts.keys().map(|(topic, _)| topic.clone()).collect()
     };
     let (of_a, of_b) = (topics(&a), topics(&b));
-    // Otherwise every service or disk of a trace with such a list would differ from a trace without one.
+    // Otherwise every service or disk of a trace with this list would differ from a trace without
+    // it.
     a.retain(|(topic, _), _| of_b.contains(topic));
     b.retain(|(topic, _), _| of_a.contains(topic));
     let mut all = differing(a, b);
@@ -217,7 +220,7 @@ pub(super) fn settings(_: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     Ok(all)
 }
 
-/// The question for modules.
+/// Returns the SQL for modules.
 pub(super) fn versions_sql(asked: &DiffRequest) -> String {
     VersionRequest {
         processes: asked.processes.clone(),
@@ -226,7 +229,7 @@ pub(super) fn versions_sql(asked: &DiffRequest) -> String {
     .sql()
 }
 
-/// Modules whose versions differ, then those that only one side has.
+/// Returns modules whose versions differ, then those that only one side has.
 pub(super) fn versions(asked: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     let texts = |session: &Session| -> Result<Texts> {
         let request = VersionRequest {
@@ -250,7 +253,8 @@ pub(super) fn versions(asked: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     };
     let [a, b] = &both.sides;
     let mut all = differing(texts(&a.session)?, texts(&b.session)?);
-    // Another version explains more than a file that was not loaded: there are always some of the latter.
+    // Another version explains more than a file that was not loaded: there are always some of the
+    // latter.
     all.sort_by_key(|fact| fact.a.is_none() || fact.b.is_none());
     Ok(all)
 }

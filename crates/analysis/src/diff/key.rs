@@ -1,9 +1,10 @@
-//! What makes rows of both sides the same: names without the parts that differ in each run.
+//! Keys that match rows of both sides: names without the parts that differ in each run.
 
-/// Length of a command line that is compared; what follows makes no difference that matters.
+/// Length of a command line that is compared; later characters make no difference that matters.
 const MOST: usize = 512;
 
-/// A command line without case, and with `#` for numbers and identifiers, which differ from run to run.
+/// Normalizes a command line: lower case, and `#` for numbers and identifiers, which differ from
+/// run to run.
 pub(super) fn command_line(text: &str) -> String {
     let mut normal = String::new();
     let mut word = String::new();
@@ -14,7 +15,7 @@ pub(super) fn command_line(text: &str) -> String {
         }
         push(&mut normal, &word);
         word.clear();
-        // Spaces and quotes say nothing: programs that start others write them in different ways.
+        // Spaces and quotes are ignored: programs that start others write them in different ways.
         match c {
             '"' => {}
             c if c.is_whitespace() => {
@@ -32,8 +33,8 @@ pub(super) fn command_line(text: &str) -> String {
     normal.trim_end().to_owned()
 }
 
-/// Adds a word, or `#` for its digits. Four hexadecimal digits or more, the length of the groups of a GUID,
-/// are a number as a whole.
+/// Adds a word, or `#` for its digits. Four hexadecimal digits or more, the length of the groups of
+/// a GUID, are a number as a whole.
 fn push(normal: &mut String, word: &str) {
     let has_digit = word.contains(|c: char| c.is_ascii_digit());
     let is_hex = word.chars().all(|c| c.is_ascii_hexdigit());

@@ -1,4 +1,4 @@
-//! Sums of one side, as the dumps have them.
+//! Sums of one side, from the dumps.
 
 use etwkit_query::dump::cpu::CpuRequest;
 use etwkit_query::dump::disk::DiskRequest;
@@ -17,19 +17,21 @@ use super::{DiffRequest, DiffTable};
 use crate::Result;
 use crate::wait::{WaitBy, WaitRequest, WaitSum};
 
-/// A process that waits for at least this share of what is compared, in per cent, does little else.
+/// Share of the compared time, in per cent; a process that waits for at least this much does little
+/// else.
 const IDLE_PERCENT: i64 = 90;
 
-/// Levels of folders below the drive that get sums of their own.
+/// Levels of folders below the drive that get separate sums.
 const FOLDERS: u32 = 3;
 
-/// What files without a name, and flushes, are called.
+/// Name of files without a name, and of flushes.
 const NO_PATH: &str = "(files without a name)";
 
-/// The sums of a table of one side.
+/// Returns the sums of a table of one side.
 ///
-/// # Errors Those of its dump: nothing of this kind was recorded; a part is asked for and the extract has
-/// only sums; the query fails.
+/// # Errors
+/// The errors of its dump: nothing of this kind was recorded; a range is requested and the extract
+/// has only sums; the query fails.
 pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result<Sums> {
     match table {
         DiffTable::Processes => processes(asked, side),
@@ -54,7 +56,7 @@ pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result
     }
 }
 
-/// The request whose rows are those of code.
+/// Returns the request for rows of code.
 fn methods(asked: &DiffRequest, side: &Side, by: By) -> MethodRequest {
     let (processes, time) = (asked.processes.clone(), side.time);
     MethodRequest {
@@ -66,7 +68,7 @@ fn methods(asked: &DiffRequest, side: &Side, by: By) -> MethodRequest {
     }
 }
 
-/// Whether something did more than wait all the time.
+/// Returns `true` if something did more than wait all the time.
 fn is_busy(wait_ns: Option<i64>, side: &Side) -> bool {
     let all = side
         .length_ns()
@@ -118,7 +120,7 @@ fn process_name(name: Option<String>) -> String {
     name.unwrap_or_else(|| "(unknown process)".to_owned())
 }
 
-/// Methods, modules or stack tags, by the names of their processes.
+/// Returns the sums of methods, modules or stack tags, by the names of their processes.
 fn code(asked: &MethodRequest, side: &Side) -> Result<Sums> {
     let mut sums = Sums::new();
     let answer = asked.ask(&side.session)?;
@@ -168,7 +170,7 @@ fn waits(asked: &DiffRequest, side: &Side, by: WaitBy) -> Result<Sums> {
     Ok(sums)
 }
 
-/// Who ended waits, without the id of the process, which differs in each run.
+/// Returns the thread that ended waits, without the process id, which differs in each run.
 fn ended_by(row: &WaitSum) -> String {
     match row.ended_by.as_deref() {
         Some("thread") => process_name(row.readying_process.clone()),
@@ -272,7 +274,7 @@ fn hard_faults(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     Ok(sums)
 }
 
-/// DNS queries; for a part of the trace those that start in it.
+/// Returns the sums of DNS queries; for a range of the trace those that start in it.
 fn dns(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     let (processes, range) = (asked.processes.clone(), side.time);
     let request = DnsRequest {
@@ -308,7 +310,8 @@ fn counters(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     }
     .ask(&side.session)?;
     let rows: Vec<_> = answer.into_iter().flat_map(|group| group.rows).collect();
-    // Counted values are exact, sampled ones an estimate of the same: adding both would count it twice.
+    // Counted values are exact, sampled ones an estimate of the same: adding both would count it
+    // twice.
     let is_counted = rows.iter().any(|row| row.kind == "counted");
     for row in rows
         .into_iter()

@@ -1,8 +1,7 @@
-//! Two traces, or two parts of one, side by side: what B has more of than A, and what explains that it takes
-//! longer.
+//! Compares two traces, or two ranges of one: the growth from A to B, and its likely explanation.
 //!
-//! The sums of each side come from the dumps, asked of its own extract: nothing is counted again here.
-//! `docs/diff.md` says what the tables mean.
+//! The sums of each side come from the dumps, which run on its own extract: nothing is counted
+//! again here. `docs/diff.md` explains the tables.
 
 mod compare;
 mod facts;
@@ -24,7 +23,7 @@ use etwkit_query::question::{Answer, Form, OptionError, Question, Words, fields,
 pub use parts::Parts;
 pub use rows::{Change, CounterChange, Fact, MarkChange, Remark, Summary};
 
-/// Rows of each table for people, so that the tables of a comparison fit a few screens.
+/// Rows of each table for people, so that the tables of a comparison take a few screens.
 const SHOWN: usize = 8;
 
 etwkit_query::declare! {
@@ -50,15 +49,16 @@ etwkit_query::declare! {
         "versions" => Versions = "Modules with another version, and those that only one side has.",
     }
 
-    /// What is compared if no part is given.
+    /// Choice of the compared range if none is given.
     pub words Align {
         "marks" => Marks = "From the first to the last mark that both traces have, if they have several.",
         "whole" => Whole = "All of both.",
     }
 
-    /// What is compared.
+    /// Options of `diff`.
     pub request DiffRequest {
-        /// Which processes; with --process the wall time is how long they ran, unless it is one between marks
+        /// Process filter; with --process the wall time is the lifetime of the processes, unless it
+        /// is a time between marks
         processes: ProcessQuery = group(),
         /// Only this part of a trace (s); given twice, the first is of A and the second of B
         range: Parts = option("A..B").excludes(&["from-mark", "to-mark"]),
@@ -66,8 +66,8 @@ etwkit_query::declare! {
         from_mark: Option<String> = option("TEXT").called("from-mark"),
         /// Only up to the next mark with this text (*, ?)
         to_mark: Option<String> = option("TEXT").called("to-mark"),
-        /// What is compared without these: marks, from the first to the last mark that both traces have; or
-        /// all of both
+        /// Range to compare by default: marks, from the first to the last mark that both traces
+        /// have; or all of both
         align: Align = option("WHAT").shape(),
         /// Only this table
         table: Option<DiffTable> = option("NAME").or_all().shape(),
@@ -75,14 +75,14 @@ etwkit_query::declare! {
         top: Option<usize> = option("N").shape(),
         /// Times that differ by less are noise: a few samples, or one scheduling slice (ms)
         noise: f64 = option("MS").shape() => 5.0,
-        /// What differs by a smaller share of the larger side is noise, too: two runs of the same program
-        /// differ by that much
+        /// Differences below this share of the larger side are also noise: two runs of the same
+        /// program differ by that much
         noise_percent: f64 = option("PERCENT").called("noise-percent").shape() => 5.0,
     }
 }
 
 impl DiffTable {
-    /// All of them, in the order of the report.
+    /// Returns all tables, in the order of the report.
     fn all() -> impl Iterator<Item = Self> {
         Self::WORDS.iter().map(|(_, table)| *table)
     }

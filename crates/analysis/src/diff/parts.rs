@@ -1,4 +1,4 @@
-//! Parts of traces that are compared: texts of an option that can be repeated.
+//! Ranges of traces that are compared: texts of an option that can be repeated.
 
 use etwkit_query::Session;
 use etwkit_query::dump::Error;
@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::Result;
 
-/// Parts of a trace as they were written, one for each side.
+/// Ranges of a trace as they were written, one for each side.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parts(pub Vec<String>);
 
 impl Parts {
-    /// Where a part lies in a trace.
+    /// Returns the range of a text in a trace.
     pub(super) fn place(text: &str, session: &Session) -> Result<Range> {
         let option = "range";
         let info = TraceInfo::ask(session)?;
@@ -24,7 +24,7 @@ impl Parts {
     }
 }
 
-/// Repeated, as a list, or in one text with `;` between.
+/// Parses a repeated option, a list, or one text with `;` between.
 impl OptionValue for Parts {
     fn options(&self, spec: Spec) -> Vec<Opt> {
         vec![spec.opt(Kind::List, None)]

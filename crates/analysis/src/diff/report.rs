@@ -1,4 +1,4 @@
-//! The tables of a comparison, one below the other.
+//! The tables of a comparison, in one report.
 
 use etwkit_query::Session;
 use etwkit_query::dump::Error;
@@ -20,7 +20,7 @@ use super::{DiffRequest, DiffTable, facts, load, sentence};
 use crate::Result;
 use crate::wait::{WaitBy, WaitRequest};
 
-/// A table, its title, which numbers it has, and the titles of its columns of names.
+/// A table, its title, its kind of numbers, and the titles of its columns of names.
 type Section = (DiffTable, &'static str, Has, &'static str, &'static str);
 
 /// Tables of changes, in the order of the report.
@@ -80,7 +80,7 @@ const SECTIONS: &[Section] = &[
     (DiffTable::Dns, "DNS queries", Has::Queries, "Name", ""),
 ];
 
-/// The SQL of both sides for the tables that are asked for.
+/// Returns the SQL of both sides for the requested tables.
 pub(super) fn sql(asked: &DiffRequest) -> String {
     let of = |table| {
         let processes = asked.processes.clone();
@@ -149,7 +149,7 @@ pub(super) fn sql(asked: &DiffRequest) -> String {
     asked.tables().map(named).collect::<Vec<_>>().join("\n")
 }
 
-/// The comparison with `top` rows of each table; 0 means all.
+/// Returns the comparison with `top` rows of each table; 0 means all.
 pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Result<Answer> {
     let mut both = Sides::of(asked, session)?;
     let processes = load(asked, &both, DiffTable::Processes)?;
@@ -178,14 +178,14 @@ fn noise_ns(asked: &DiffRequest) -> i64 {
     (asked.noise * 1e6) as i64
 }
 
-/// Sums of both sides, or why there is nothing to compare.
+/// Sums of both sides, or the reason for which they cannot be compared.
 type Loaded = std::result::Result<[Sums; 2], Lacking>;
 
-/// What sides lack.
+/// A side without the data of a table.
 enum Lacking {
     /// Neither side recorded it.
     Both,
-    /// Why one side lacks it, and which.
+    /// Only one side lacks it: the reason, and the side.
     One(String),
 }
 
@@ -211,12 +211,12 @@ struct Report<'a> {
     scale: Scale,
     top: usize,
     remarks: Vec<String>,
-    /// Titles of what neither side recorded.
+    /// Titles of tables whose data neither side recorded.
     not_recorded: Vec<&'static str>,
     tables: Vec<(DiffTable, String, Answer)>,
     processes: Vec<Change>,
     modules: Vec<Change>,
-    /// Whether no table has a row so far, and none has noise.
+    /// True if no table has a row so far, and none has noise.
     is_same: bool,
 }
 
@@ -244,7 +244,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Sums of both sides; if one of them lacks them, a remark says so.
+    /// Returns the sums of both sides; adds a remark if one side lacks them.
     fn known(&mut self, loaded: Loaded, title: &'static str) -> Option<[Sums; 2]> {
         match loaded {
             Ok(sums) => return Some(sums),
@@ -263,8 +263,8 @@ impl<'a> Report<'a> {
         let Some([mut a, mut b]) = self.known(loaded, title) else {
             return Ok(());
         };
-        // Sampled CPU and time on processors are different measures: where only one side has samples, both
-        // are compared by context switches.
+        // Sampled CPU and time on processors are different measures: if only one side has samples,
+        // both are compared by context switches.
         let [is_sampled_a, is_sampled_b] = has_samples(self.both);
         if has == Has::Times && is_sampled_a != is_sampled_b {
             [&mut a, &mut b].into_iter().for_each(only_running);
@@ -288,7 +288,7 @@ impl<'a> Report<'a> {
             DiffTable::Modules => self.modules.clone_from(&compared.rows),
             _ => {}
         }
-        // Before rows are left out for readers: what is hidden differs all the same.
+        // Before rows are left out for readers: a hidden row is still a difference.
         self.is_same &= compared.rows.is_empty() && compared.hidden == 0;
         if self.top > 0 {
             compared.rows.retain(|row| row.is_shown);
@@ -313,7 +313,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// The last rows of an ascending list, and lines about the others.
+    /// Returns the last rows of an ascending list, and lines about the others.
     fn cut<R>(&self, Compared { mut rows, hidden }: Compared<R>) -> (Vec<R>, Vec<Line>) {
         let more = if self.top == 0 {
             0
@@ -334,7 +334,7 @@ impl<'a> Report<'a> {
         (rows, more.into_iter().chain(hidden).collect())
     }
 
-    /// Tables that have no sums of times.
+    /// Adds tables that have no sums of times.
     fn others(&mut self) -> Result<()> {
         if self.asked.wants(DiffTable::Counters) {
             let title = "Counters of processors";
@@ -406,7 +406,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The report: what is compared in front of the tables.
+    /// Returns the report, with a description of the compared ranges before the tables.
     fn finish(mut self) -> Answer {
         let (asked, both) = (self.asked, self.both);
         if !self.not_recorded.is_empty() {
@@ -468,7 +468,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A table with the lines below it; without rows the first of these lines replaces it.
+/// Returns a table with the lines below it; without rows the first of these lines replaces it.
 fn with_foot(is_empty: bool, foot: Vec<Line>, answer: impl FnOnce(()) -> Answer) -> Option<Answer> {
     match (is_empty, foot.into_iter()) {
         (true, mut foot) => foot.next().map(|line| answer(()).or_line(line)),
@@ -476,7 +476,7 @@ fn with_foot(is_empty: bool, foot: Vec<Line>, answer: impl FnOnce(()) -> Answer)
     }
 }
 
-/// Which sides have sampled CPU.
+/// Returns, for each side, whether it has sampled CPU.
 fn has_samples(both: &Sides) -> [bool; 2] {
     [0, 1].map(|at: usize| {
         both.sides

@@ -1,4 +1,4 @@
-//! What a comparison answers: rows of its tables.
+//! Rows of the tables of a comparison.
 
 etwkit_query::declare! {
     /// The comparison in one sentence, and the wall times.
@@ -16,7 +16,7 @@ etwkit_query::declare! {
         to_b_ns: i64 = "Its end.",
     }
 
-    /// What limits the comparison.
+    /// A limit of the comparison.
     pub row Remark {
         remark: String = "What the reader should know, in one sentence.",
     }
@@ -38,8 +38,8 @@ etwkit_query::declare! {
         difference_ns: i64 = "B − A.",
     }
 
-    /// Times, sizes and counts of something on both sides. A missing value was not recorded, or exists only
-    /// on the other side.
+    /// Times, sizes and counts of something on both sides. A missing value was not recorded, or
+    /// exists only on the other side.
     pub row Change {
         name: String = "What is compared: process, method, file, mark, setting or whatever the table has.",
         of: Option<String> = "Of processes the command line without numbers, of other rows the process.",

@@ -1,18 +1,18 @@
-//! A comparison in one sentence, made only of rows that stand below it.
+//! A comparison in one sentence, made only of rows that are below it.
 
 use etwkit_query::time_format::seconds;
 
 use super::rows::Change;
 use super::side::{Sides, Wall};
 
-/// The least share of the growth of a process that a module must have to be named.
+/// Minimum share of the growth of a process for which a module is named.
 const MOST_OF_IT: f64 = 0.5;
 
-/// A module is named if its time on one side is at least this many times that on the other: code that
-/// everything goes through grows with everything, and explains nothing.
+/// Minimum ratio of the times of a named module on both sides: code that is in every stack grows
+/// with everything, and explains nothing.
 const NEW_RATIO: f64 = 2.0;
 
-/// The sentence. Rows are ascending: the last one explains most.
+/// Returns the sentence. Rows are ascending: the last one explains most.
 pub(super) fn sentence(
     both: &Sides,
     processes: &[Change],
@@ -34,7 +34,7 @@ pub(super) fn sentence(
     }
 }
 
-/// `B takes 4.200 s longer (11.800 s against 7.600 s between "Start" and "End")`.
+/// Formats `B takes 4.200 s longer (11.800 s against 7.600 s between "Start" and "End")`.
 fn wall(both: &Sides) -> String {
     let [a, b] = &both.sides;
     let (of_a, of_b) = (seconds(a.wall_ns, 3), seconds(b.wall_ns, 3));
@@ -48,7 +48,7 @@ fn wall(both: &Sides) -> String {
     };
     let difference = b.wall_ns.saturating_sub(a.wall_ns);
     match difference {
-        // What would be printed as 0.000 s does not count as a difference.
+        // A difference that would be printed as 0.000 s does not count.
         -499_999..=499_999 => format!("B takes as long as A ({of_a} s{what})"),
         _ => {
             let word = if difference > 0 { "longer" } else { "less" };
@@ -60,7 +60,7 @@ fn wall(both: &Sides) -> String {
     }
 }
 
-/// `FileWriter.exe waits 3.900 s longer, with nwshield.sys in its stacks`.
+/// Formats `FileWriter.exe waits 3.900 s longer, with nwshield.sys in its stacks`.
 fn process(top: &Change, modules: &[Change]) -> String {
     let Change {
         name,
@@ -98,8 +98,8 @@ fn process(top: &Change, modules: &[Change]) -> String {
     }
 }
 
-/// The module that has most of the difference, and how much of it, if there is one that the other side hardly
-/// uses.
+/// Returns the module with most of the difference, and its part of it, if there is one that the
+/// other side hardly uses.
 fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     let times = |row: &Change| match top.of_time.as_str() {
         "cpu" => row
@@ -121,7 +121,8 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
         } else {
             (b, a)
         };
-        // A thousandth is added to both, so that a time of 0 on one side does not give an infinite ratio.
+        // A thousandth is added to both, so that a time of 0 on one side does not give an infinite
+        // ratio.
         let least = top.difference_ns.unsigned_abs() as f64 / 1000.0;
         (larger as f64 + least) / (smaller as f64 + least)
     };
@@ -136,8 +137,8 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
         .filter_map(|row| Some((row, times(row)?)));
     let most = all.filter(|(_, (a, b))| {
         let share = b.saturating_sub(*a) as f64 / top.difference_ns as f64;
-        // A share above 1 means that something else compensated for the growth: the sentence would name more
-        // than the whole difference.
+        // A share above 1 means that something else compensated for the growth: the sentence would
+        // name more than the whole difference.
         (MOST_OF_IT..=1.0).contains(&share)
     });
     let best = most.max_by(|(x, of_x), (y, of_y)| {
@@ -149,7 +150,7 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     Some((&row.name, b.saturating_sub(a)))
 }
 
-/// A time that only one side has, with 0 for the other.
+/// Returns both values of a time that one side may lack, with 0 for the missing one.
 fn one(a: Option<i64>, b: Option<i64>) -> Option<(i64, i64)> {
     (a.is_some() || b.is_some()).then(|| (a.unwrap_or(0), b.unwrap_or(0)))
 }

@@ -1,4 +1,4 @@
-//! What is compared: two traces, or two parts of one, and where each begins and ends.
+//! The compared sides: two traces, or two ranges of one, with their starts and ends.
 
 use std::rc::Rc;
 
@@ -15,8 +15,8 @@ use super::totals::{Sums, Totals};
 use super::{Align, DiffRequest};
 use crate::Result;
 
-/// Most marks of a trace that are looked at: a trace with more of them uses marks as ordinary events, not as
-/// stages of a run.
+/// Maximum number of marks of a trace that are used: a trace with more of them uses marks as
+/// ordinary events, not as stages of a run.
 const MOST_MARKS: usize = 10_000;
 
 etwkit_query::declare! {
@@ -37,7 +37,7 @@ etwkit_query::declare! {
         lost_buffers: i64 = "Buffers that the recorder lost.",
     }
 
-    /// When processes ran.
+    /// Lifetimes of processes.
     row Life {
         start_ns: Option<i64> = "Start of the first one.",
         stop_ns: Option<i64> = "End of the last one.",
@@ -55,27 +55,27 @@ FROM trace";
 pub(super) struct Side {
     pub session: Rc<Session>,
     pub recording: Recording,
-    /// The part that is compared; unlimited if it is the whole trace.
+    /// The compared range; unlimited if it is the whole trace.
     pub time: Range,
     pub marks: Vec<MarkRow>,
     pub wall_ns: i64,
 }
 
-/// What the wall times measure.
+/// The duration that is compared as wall time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Wall {
     /// From one mark to another.
     Marks(String, String),
-    /// How long processes of this name ran.
+    /// Lifetime of processes of this name.
     Process(String),
-    /// Length of parts that were chosen by hand.
+    /// Length of ranges that were given.
     Range,
-    /// Length of the recordings, which does not say how long something took.
+    /// Length of the recordings, which does not measure any work.
     Recording,
 }
 
 impl Wall {
-    /// The process whose lifetime it is.
+    /// Returns the process whose lifetime it is.
     pub(super) fn process(&self) -> Option<String> {
         let Self::Process(name) = self else {
             return None;
@@ -97,7 +97,7 @@ impl Wall {
 pub(super) struct Sides {
     pub sides: [Side; 2],
     pub wall: Wall,
-    /// They are parts of one trace.
+    /// True if they are ranges of one trace.
     pub is_one_trace: bool,
 }
 
@@ -121,21 +121,21 @@ impl Side {
         })
     }
 
-    /// Start and end of what is compared.
+    /// Returns start and end of the compared range.
     pub(super) fn bounds(&self) -> (i64, i64) {
         let (start, end) = (self.recording.start_ns, self.recording.end_ns);
-        // clamp panics where the limits are reversed, as a damaged extract may have them.
+        // clamp panics if the limits are reversed, as they may be in a damaged extract.
         let from = self.time.min.clamp(start, end.max(start));
         (from, self.time.max.clamp(from, end.max(from)))
     }
 
-    /// Its length.
+    /// Returns its length.
     pub(super) fn length_ns(&self) -> i64 {
         let (from, to) = self.bounds();
         to.saturating_sub(from)
     }
 
-    /// The first mark after a moment whose text fits.
+    /// Returns the first mark after a time whose text matches.
     fn mark(&self, text: &str, after: Option<i64>) -> Result<i64> {
         let filter = TextFilter::parse(text);
         let mut fits = self
@@ -160,7 +160,8 @@ impl Side {
         })
     }
 
-    /// From the start of the first process to the end of the last one, clipped to what is compared.
+    /// Returns the time from the start of the first process to the end of the last one, clipped to
+    /// the compared range.
     fn lifetime(&self, asked: &DiffRequest) -> Result<Option<i64>> {
         let conditions = asked.processes.conditions().join(" AND ");
         let (from, to) = self.bounds();
@@ -181,7 +182,7 @@ WHERE coalesce(p.start_ns, {from}) <= {to} AND coalesce(p.stop_ns, {to}) >= {fro
 impl Sides {
     pub(super) fn of(asked: &DiffRequest, session: &Session) -> Result<Self> {
         let mut sessions = session.each().into_iter().map(Rc::new);
-        // One extract is both sides if it is given two parts.
+        // One extract is both sides if it is given two ranges.
         let (a, b) = (sessions.next(), sessions.next());
         let more = sessions.count();
         let is_one_trace = b.is_none();
@@ -210,7 +211,7 @@ impl Sides {
         Ok(both)
     }
 
-    /// Finds the part of each side that is compared.
+    /// Finds the compared range of each side.
     fn place(&mut self, asked: &DiffRequest) -> Result<()> {
         if let Some(text) = asked.range.0.first() {
             let [a, b] = &mut self.sides;
@@ -235,8 +236,8 @@ impl Sides {
         }
         let common = self.common_marks();
         let ends = (common.first().cloned(), common.last().cloned());
-        // A single common mark is no interval. A summary cannot be asked for a part, and is compared as a
-        // whole.
+        // A single common mark is not an interval. A summary cannot be restricted to a range, and
+        // is compared as a whole.
         if let ((Some(first), Some(last)), Align::Marks, true) =
             (ends, asked.align, common.len() > 1)
             && self.sides.iter().all(has_single_rows)
@@ -260,7 +261,8 @@ impl Sides {
         for side in &mut self.sides {
             side.wall_ns = side.length_ns();
         }
-        // Whoever set marks did it to say what is measured: they go before the lifetime of a process.
+        // Marks are set to delimit the measured time: they take precedence over the lifetime of a
+        // process.
         let name = asked
             .processes
             .process
@@ -276,12 +278,12 @@ impl Sides {
         Ok(())
     }
 
-    /// Measures by the process that started and ended on both sides and whose lifetimes differ most, where
-    /// the request does not say what took long: the length of a recording says nothing of that.
+    /// Measures by the process that started and ended on both sides and whose lifetimes differ
+    /// most, if the request does not name the measured time: the length of a recording is not one.
     pub(super) fn measure_by_process(&mut self, sums: &[Sums; 2], noise_ns: i64) {
         let [of_a, of_b] = sums;
-        // If several processes have the name, the duration is that of the longest, which may be a different
-        // one on each side.
+        // If several processes have the name, the duration comes from the longest one, which may be
+        // a different one on each side.
         let lived = |totals: &Totals| {
             totals
                 .duration
@@ -302,13 +304,13 @@ impl Sides {
         }
     }
 
-    /// B − A, where that says how long something took.
+    /// Returns B − A, if the wall times are durations of the measured work.
     pub(super) fn wall_difference(&self) -> Option<i64> {
         let [a, b] = &self.sides;
         (self.wall != Wall::Recording).then(|| b.wall_ns.saturating_sub(a.wall_ns))
     }
 
-    /// Marks that both sides have, in the same order on both.
+    /// Returns the marks that both sides have, in the same order on both.
     fn common_marks(&self) -> Vec<Common> {
         let [a, b] = &self.sides;
         if self.is_one_trace {
@@ -316,7 +318,8 @@ impl Sides {
         }
         let (mut common, mut rest) = (Vec::new(), b.marks.as_slice());
         for mark in &a.marks {
-            // Only marks after the last pair are looked at, so that pairs have the same order on both sides.
+            // Only marks after the last pair are looked at, so pairs have the same order on both
+            // sides.
             let Some(at) = rest.iter().position(|other| other.text == mark.text) else {
                 continue;
             };
@@ -332,7 +335,7 @@ impl Sides {
         common
     }
 
-    /// The time from each mark to the next one that both sides have.
+    /// Returns the time from each mark to the next one that both sides have.
     pub(super) fn mark_changes(&self) -> Vec<MarkChange> {
         let common = self.common_marks();
         let change = |(from, to): (&Common, &Common)| {
@@ -363,7 +366,7 @@ struct Common {
     at: [i64; 2],
 }
 
-/// Whether a part of it can be asked for.
+/// Returns `true` if it can be restricted to a range.
 fn has_single_rows(side: &Side) -> bool {
     let has = |table| side.session.has_rows(table) == Some(true);
     // An extract without any sums of CPU recorded none of it: other tables with single rows remain.

@@ -6,30 +6,30 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Totals {
     pub cpu: Option<i64>,
-    /// CPU by context switches alone, where `cpu` may be sampled.
+    /// CPU from context switches alone, since `cpu` may be sampled.
     pub run: Option<i64>,
     pub wait: Option<i64>,
     pub ready: Option<i64>,
     /// Time that is neither CPU nor waiting: I/O, queries.
     pub time: Option<i64>,
     pub duration: Option<i64>,
-    /// Whether its duration is that of one process that started and ended in what is compared.
+    /// True if its duration belongs to one process that started and ended in the compared range.
     pub is_whole: bool,
-    /// For code: frames between it and the innermost one.
+    /// Number of frames between code and the innermost one.
     pub depth: Option<f64>,
     pub count: Option<i64>,
     pub bytes: Option<i64>,
     pub timeouts: Option<i64>,
     pub instructions: Option<i64>,
     pub cycles: Option<i64>,
-    /// Whether some part of it did more than wait from start to end.
+    /// True if some part of it did more than wait from start to end.
     pub is_busy: bool,
 }
 
-/// What both sides are matched by: name and process, in lower case.
+/// The key by which both sides are matched: name and process, in lower case.
 pub(super) type Key = (String, String);
 
-/// Sums of one side, each with its name and process as they are written.
+/// Sums of one side, each with its name and process in their original spelling.
 pub(super) type Sums = BTreeMap<Key, (String, Option<String>, Totals)>;
 
 /// Adds sums of something.
@@ -62,7 +62,7 @@ impl Totals {
         plus(&mut self.timeouts, more.timeouts);
         plus(&mut self.instructions, more.instructions);
         plus(&mut self.cycles, more.cycles);
-        // Lifetimes of processes that run side by side do not add up: the longest counts.
+        // Lifetimes of simultaneous processes do not add up: the longest counts.
         self.duration = self.duration.max(more.duration);
         self.is_busy |= more.is_busy;
         // The count already has the new one: a second process of the name ends this.

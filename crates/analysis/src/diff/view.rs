@@ -1,16 +1,16 @@
-//! How comparisons look.
+//! Columns of comparisons.
 
 use etwkit_query::question::Format::{Bytes, Fixed, Milliseconds, Seconds, Whole, Word};
 use etwkit_query::question::{Column, Ranked, View};
 
 use super::rows::{Change, CounterChange, Fact, MarkChange, Remark, Summary};
 
-/// What a table of changes has.
+/// The values of a table of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Has {
     /// CPU, waiting and ready time; a lifetime.
     Times,
-    /// Waiting and ready time, and how many waits.
+    /// Waiting and ready time, and the number of waits.
     Waits,
     /// One time, bytes and operations.
     Io,
@@ -18,15 +18,15 @@ pub(super) enum Has {
     Queries,
 }
 
-/// What depends on the table.
+/// Properties of a table that decide its columns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shown {
     pub has: Has,
     /// Title of the column of names.
     pub name: &'static str,
-    /// Title of the column behind the names.
+    /// Title of the column after the names.
     pub of: &'static str,
-    /// Whether wall times differ.
+    /// True if wall times differ.
     pub has_percent: bool,
 }
 
@@ -52,7 +52,7 @@ const fn has_counts(shown: &Shown) -> bool {
     !has_times(shown)
 }
 
-/// The remark in a row: `only in B`, `3.5 x as long`.
+/// Returns the remark in a row: `only in B`, `3.5 x as long`.
 fn remark(row: &Change) -> Option<String> {
     let only = row.only_in.as_ref().map(|side| format!("only in {side}"));
     let longer = row
@@ -177,7 +177,7 @@ pub(super) const FACTS: View<&'static str, Fact> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-/// The summary has no columns: the line above it says all.
+/// The summary has no columns: the line above it is complete.
 pub(super) const SUMMARY: View<(), Summary> = View::new(&[], |_| 0.0).ranking(|()| Ranked::No);
 
 type Said = Column<(), Remark>;

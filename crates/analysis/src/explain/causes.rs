@@ -1,4 +1,4 @@
-//! What correlates with the slow runs: the strongest cause first, then what explains the rest.
+//! Correlates features with the slow runs: the strongest cause first, then the causes of the rest.
 
 use std::cmp::Ordering;
 
@@ -7,26 +7,27 @@ use super::feature::{Feature, Matrix};
 use super::groups::{Candidate, Halves, TOGETHER, candidates, mark_general};
 use super::numbers::{dot, ranks, slope, unit};
 
-/// Fewer runs are too few for statements: among thousands of features, some always go with a handful of runs.
+/// Minimum number of runs for conclusions: among thousands of features, some always correlate with
+/// a handful of runs.
 pub(super) const ENOUGH_RUNS: usize = 8;
 
-/// Most causes that are shown.
+/// Maximum number of causes that are shown.
 const MOST_CAUSES: usize = 12;
 
 /// Accepted share of false discoveries among the causes.
 const FALSE_SHARE: f64 = 0.01;
 
-/// The least share of the difference between slow and fast runs that a cause accounts for.
+/// Minimum share of the difference between slow and fast runs that a cause accounts for.
 const LEAST_SHARE: f64 = 0.05;
 
-/// If slow runs took longer than fast ones by less than this share, the runs count as the same.
+/// Minimum share by which slow runs took longer than fast ones; below it the runs count as equal.
 const LEAST_DIFFERENCE: f64 = 0.03;
 
-/// A slope in this range counts as 1, so that a millisecond of the cause is a millisecond of the run: the
-/// estimate is no better than this where runs differ for other reasons as well.
+/// A slope in this range counts as 1, so that a millisecond of the cause is a millisecond of the
+/// run: the estimate is not more precise than this if runs also differ for other reasons.
 const ONE_TO_ONE: std::ops::RangeInclusive<f64> = 0.75..=1.33;
 
-/// Most names that are shown below a cause.
+/// Maximum number of names that are shown below a cause.
 const MOST_NAMES: usize = 8;
 
 /// A cause.
@@ -36,37 +37,37 @@ pub(super) struct Cause {
     pub(super) name: super::feature::Name,
     /// Other names for it: features that move with it.
     pub(super) others: Vec<super::feature::Name>,
-    /// How many more names there are.
+    /// Number of further names.
     pub(super) more: usize,
-    /// Whether only the part that is not in the causes before it is meant.
+    /// True if only the part that is not in the causes before it is meant.
     pub(super) is_rest: bool,
-    /// How much of the difference between slow and fast runs it accounts for.
+    /// The part of the difference between slow and fast runs that it accounts for.
     pub(super) effect: f64,
-    /// What it adds to each run, with what the fast runs have on average as 0.
+    /// Its contribution to each run, relative to the mean of the fast runs.
     pub(super) effects: Vec<f64>,
     /// Milliseconds of the run for each unit of the feature.
     pub(super) slope: f64,
-    /// Its rank correlation with what the causes before it leave unexplained.
+    /// Its rank correlation with the rest that the causes before it leave unexplained.
     pub(super) correlation: f64,
-    /// The share of false discoveries among causes that are at least as likely; `None` where runs are too
-    /// few.
+    /// The share of false discoveries among causes that are at least as likely; `None` if there are
+    /// too few runs.
     pub(super) p: Option<f64>,
     /// Means of the feature in slow and in fast runs.
     pub(super) slow: f64,
     pub(super) fast: f64,
-    /// Runs that have any of it.
+    /// Number of runs that have any of it.
     pub(super) runs: usize,
 }
 
-/// What explains a metric.
+/// The causes of a metric.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Causes {
     /// Means of the slow and of the fast runs.
     pub(super) slow: f64,
     pub(super) fast: f64,
-    /// By effect, the largest first.
+    /// Causes by effect, largest first.
     pub(super) causes: Vec<Cause>,
-    /// Whether the runs are the same except for a few per cent.
+    /// True if the runs are equal except for a few per cent.
     pub(super) is_even: bool,
     /// Features that were tried.
     pub(super) tried: usize,
@@ -77,12 +78,12 @@ impl Causes {
         self.slow - self.fast
     }
 
-    /// How much of the difference they account for.
+    /// Returns the part of the difference that they account for.
     pub(super) fn explained(&self) -> f64 {
         self.causes.iter().map(|cause| cause.effect).sum()
     }
 
-    /// Finds what goes with the metric of runs.
+    /// Finds features that correlate with the metric of runs.
     pub(super) fn find(matrix: &Matrix, metric: &[f64]) -> Self {
         let halves = Halves::of(metric);
         let (slow, fast) = halves.means(metric);
@@ -92,8 +93,8 @@ impl Causes {
             tried: matrix.features.len(),
             ..Self::default()
         };
-        // A half with a single run has no meaningful mean. The last condition is for a mean of 0, of which
-        // every share is 0.
+        // A half with a single run has no meaningful mean. The last condition is for a mean of 0,
+        // of which every share is 0.
         if metric.len() < 4 || slow - fast < LEAST_DIFFERENCE * fast.abs() || slow - fast <= 0.0 {
             return Self {
                 is_even: metric.len() >= 4,
@@ -110,8 +111,8 @@ impl Causes {
             chosen: Vec::new(),
         };
         search.go(false);
-        // If no specific cause explains half of it, one that is the time of the run itself is better than
-        // none.
+        // If no specific cause explains half of it, one that is the time of the run itself is
+        // better than none.
         if search.explained() < 0.5 * (slow - fast) {
             search.go(true);
         }
@@ -122,7 +123,7 @@ impl Causes {
     }
 }
 
-/// A candidate that was chosen as a cause, with the values that count for it.
+/// A candidate that was chosen as a cause, with its relevant values.
 struct Chosen {
     place: usize,
     values: Vec<f64>,
@@ -141,16 +142,16 @@ struct Search<'a, 'm> {
 }
 
 impl Search<'_, '_> {
-    /// Chooses causes as long as there are any. `general` also admits the time of the run itself and sums of
-    /// other features, as far as the causes before leave something of them.
+    /// Chooses causes as long as there are any. `general` also admits the time of the run itself
+    /// and sums of other features, for the rest that the earlier causes leave.
     fn go(&mut self, general: bool) {
         let mut is_out: Vec<bool> = self
             .all
             .iter()
             .map(|one| one.is_general && !general)
             .collect();
-        // A small effect is no reason to stop at once: the next candidate correlates less with the rest, but
-        // may be larger. After several failures nothing large is left.
+        // A small effect is not a reason to stop at once: the next candidate correlates less with
+        // the rest, but may be larger. After several failures nothing large is left.
         let mut failures = 0;
         while self.chosen.len() < MOST_CAUSES && failures < 6 {
             let Some(next) = self.next(&mut is_out) else {
@@ -165,12 +166,12 @@ impl Search<'_, '_> {
                 self.fit();
                 failures += 1;
             }
-            // Even if it failed: whatever moves with it would fail for the same reason.
+            // Even if it failed: candidates that move with it would fail for the same reason.
             self.rule_out(place, &mut is_out);
         }
     }
 
-    /// Rules out what moves with a candidate: it is not a cause of its own.
+    /// Rules out features that move with a candidate: they are not causes of their own.
     fn rule_out(&self, place: usize, is_out: &mut [bool]) {
         let Some(chosen) = self.all.get(place) else {
             return;
@@ -180,7 +181,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The metric minus what the causes so far account for.
+    /// Returns the metric minus the contributions of the causes so far.
     fn rest(&self) -> Vec<f64> {
         let mut rest = self.metric.to_vec();
         for chosen in &self.chosen {
@@ -191,9 +192,10 @@ impl Search<'_, '_> {
         rest
     }
 
-    /// The candidate that correlates most with the rest, under the name that says most.
+    /// Returns the candidate that correlates most with the rest, under its most specific name.
     fn next(&self, is_out: &mut [bool]) -> Option<Chosen> {
-        // Ranks, since run times have long tails: a single wild run would decide a correlation of values.
+        // Ranks, since run times have long tails: a single wild run would decide a correlation of
+        // values.
         let rest = unit(ranks(&self.rest()));
         let count = self.metric.len();
         let correlations: Vec<f64> = self
@@ -205,11 +207,11 @@ impl Search<'_, '_> {
             .iter()
             .map(|r| p_of_correlation(*r, count))
             .collect();
-        // All features count as tries, even those that were not candidates: leaving them out was a choice,
-        // too.
+        // All features count as tries, even those that were not candidates: leaving them out was
+        // also a choice.
         let probabilities = corrected(&probabilities, self.tried);
-        // With few runs no probability is small enough. A strong correlation is shown all the same, and the
-        // sentence says how little it means.
+        // With few runs no probability is small enough. A strong correlation is still shown, and
+        // the sentence says how weak the evidence is.
         let is_few = count < ENOUGH_RUNS;
         let fits = |place: usize| {
             let (r, p) = (at(&correlations, place), at(&probabilities, place));
@@ -221,7 +223,8 @@ impl Search<'_, '_> {
         let best = fitting
             .iter()
             .copied()
-            // max_by returns the last of equals; comparing places in reverse makes the first one win.
+            // max_by returns the last of equals; comparing places in reverse makes the first one
+            // win.
             .max_by(|a, b| {
                 at(&correlations, *a)
                     .total_cmp(&at(&correlations, *b))
@@ -229,8 +232,8 @@ impl Search<'_, '_> {
             })?;
         let best_r = at(&correlations, best);
         let leader = self.all.get(best)?;
-        // A vague name may have the best correlation by a hair: all names that move with it and correlate
-        // with the rest nearly as well compete.
+        // A vague name may have the best correlation by a hair: all names that move with it and
+        // correlate with the rest nearly as well compete.
         let moves_with = |place: &usize| {
             let candidate = self.all.get(*place);
             candidate.is_some_and(|one| dot(&one.unit, &leader.unit) >= TOGETHER)
@@ -255,15 +258,17 @@ impl Search<'_, '_> {
         })
     }
 
-    /// The values of a candidate; if it is a sum, without the parts of it that were chosen before.
+    /// Returns the values of a candidate; if it is a sum, without its parts that were chosen
+    /// before.
     fn without_chosen(&self, candidate: &Candidate<'_>) -> (Vec<f64>, bool) {
         let mut values = candidate.values.clone();
-        // Only a sum contains others; taking something out of a specific cause would invent negative times.
+        // Only a sum contains others; subtracting from a specific cause would invent negative
+        // times.
         if !candidate.is_general || self.chosen.is_empty() {
             return (values, false);
         }
-        // Gram-Schmidt: each axis is centred on 0 and orthogonal to those before it, so that overlapping
-        // causes are not subtracted twice.
+        // Gram-Schmidt: each axis is centered on 0 and orthogonal to those before it, so that
+        // overlapping causes are not subtracted twice.
         let mut axes: Vec<Vec<f64>> = Vec::new();
         for chosen in &self.chosen {
             let mut axis = unit(chosen.values.clone());
@@ -285,10 +290,10 @@ impl Search<'_, '_> {
         (values, true)
     }
 
-    /// Finds the slopes of all causes together: each from what all others leave, until nothing changes any
-    /// more.
+    /// Finds the slopes of all causes together: each from the rest that all others leave, until
+    /// nothing changes any more.
     fn fit(&mut self) {
-        // Slopes by medians have no closed form for several causes. Causes hardly overlap, so that a few
+        // Slopes by medians have no closed form for several causes. Causes hardly overlap, so a few
         // rounds settle them; the limit is for those that do.
         for _ in 0..if self.chosen.len() > 1 { 12 } else { 1 } {
             let mut moved = 0.0_f64;
@@ -303,7 +308,8 @@ impl Search<'_, '_> {
                     .map(|(rest, value)| rest + chosen.slope * value)
                     .collect();
                 let found = slope(&chosen.values, &rest);
-                // Relative, since units differ by orders of magnitude; the least divisor is for slopes of 0.
+                // Relative, since units differ by orders of magnitude; the least divisor is for
+                // slopes of 0.
                 moved = moved.max((found - chosen.slope).abs() / found.abs().max(1e-12));
                 chosen.slope = found;
             }
@@ -318,7 +324,8 @@ impl Search<'_, '_> {
         slow - fast
     }
 
-    /// Milliseconds of the run for each unit of the cause: exactly 1 for a time with a slope near 1.
+    /// Returns the milliseconds of the run for each unit of the cause: exactly 1 for a time with a
+    /// slope near 1.
     fn per_unit(&self, chosen: &Chosen) -> f64 {
         // A slope near 1 is 1 with noise: a millisecond spent in the cause is spent in the run.
         let is_time = self
@@ -334,7 +341,7 @@ impl Search<'_, '_> {
 
     fn effect(&self, chosen: &Chosen) -> f64 {
         let (slow, fast) = self.halves.means(&chosen.values);
-        // A cause cannot account for more than there is.
+        // A cause cannot account for more than the difference.
         (self.per_unit(chosen) * (slow - fast)).min(self.difference())
     }
 
@@ -342,10 +349,10 @@ impl Search<'_, '_> {
         self.chosen.iter().map(|chosen| self.effect(chosen)).sum()
     }
 
-    /// The chosen causes that are still large enough, by effect.
+    /// Returns the chosen causes that are still large enough, by effect.
     fn large_enough(&self) -> Vec<Cause> {
-        // Causes that were chosen later change the slopes of earlier ones, which may have become small by
-        // that.
+        // Causes that were chosen later change the slopes of earlier ones, whose effects may have
+        // become small.
         let large = self
             .chosen
             .iter()
@@ -396,10 +403,12 @@ fn at(values: &[f64], place: usize) -> f64 {
     values.get(place).copied().unwrap_or_default()
 }
 
-/// Which of two names of a cause is better, by these criteria in turn: it is a time, of the measured process,
-/// near to what is meant, absent from fast runs, of the most specific kind, near to where the thread stopped.
+/// Compares two names of a cause, each with its distance from the best correlation. The criteria in
+/// turn: it is a time, of the measured process, close to the best correlation, absent from fast
+/// runs, of the most specific measure and kind, near to where the thread stopped.
 fn better(a: (&Candidate<'_>, f64), b: (&Candidate<'_>, f64)) -> Ordering {
-    // In steps, since differences of less than a tenth are noise: within a step the next criterion decides.
+    // In steps, since differences of less than a tenth are noise: within a step the next criterion
+    // decides.
     let steps = |value: f64| (value / 0.1).floor();
     let name = |candidate: &'_ Candidate<'_>| {
         let name = &candidate.feature.name;
@@ -424,15 +433,16 @@ fn is_other_name(other: &Candidate<'_>, one: &Candidate<'_>) -> bool {
     !std::ptr::eq(other, one) && !other.is_general && dot(&other.unit, &one.unit) >= TOGETHER
 }
 
-/// Names of a cause: first the best one of each kind and process, then the best of the others.
+/// Returns names of a cause: first the best one of each kind and process, then the best of the
+/// others.
 fn different_kinds(others: &[&Candidate<'_>], one: &Feature) -> Vec<super::feature::Name> {
     let mut seen = vec![(one.name.kind, one.name.process.clone())];
     let (mut first, mut then) = (Vec::new(), Vec::new());
     for other in others {
         let name = &other.feature.name;
         let of = (name.kind, name.process.clone());
-        // Ten methods of one process say less than one name of each kind: the others fill the room that is
-        // left.
+        // Ten methods of one process are less useful than one name of each kind: the others fill
+        // the remaining places.
         if seen.contains(&of) {
             then.push(name.clone());
         } else {

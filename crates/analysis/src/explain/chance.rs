@@ -1,16 +1,17 @@
-//! How likely something is by chance, even after many tries, and where a series of numbers changes.
+//! Probability of chance results, even after many tries, and change points in a series of numbers.
 
 use super::numbers::{mean, median, ranks};
 
-/// Random orders that a change is compared with: a thousand together with the real one, so that the least
-/// probability is 0.001.
+/// Number of random orders that a change is compared with: a thousand together with the real one,
+/// so that the smallest probability is 0.001.
 const SHUFFLES: u32 = 999;
 
-/// Least number of runs on either side of a change: fewer are outliers at the start or end, not a new level.
+/// Minimum number of runs on either side of a change: fewer are outliers at the start or end, not a
+/// new level.
 const LEAST_SIDE: usize = 4;
 
-/// The probability that the correlation of `count` unrelated pairs is at least this far from 0
-/// (Student's distribution of `r √((n − 2) / (1 − r²))`, both sides).
+/// Returns the probability that the correlation of `count` unrelated pairs is at least this far
+/// from 0 (Student's distribution of `r √((n − 2) / (1 − r²))`, both sides).
 pub(super) fn p_of_correlation(correlation: f64, count: usize) -> f64 {
     if count < 3 {
         return 1.0;
@@ -21,7 +22,7 @@ pub(super) fn p_of_correlation(correlation: f64, count: usize) -> f64 {
     beta_share(rest, freedom / 2.0, 0.5)
 }
 
-/// The regularised incomplete beta function.
+/// Returns the regularized incomplete beta function.
 fn beta_share(x: f64, a: f64, b: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
@@ -37,15 +38,15 @@ fn beta_share(x: f64, a: f64, b: f64) -> f64 {
     share.clamp(0.0, 1.0)
 }
 
-/// The continued fraction of that function, by the method of Lentz.
+/// Returns the continued fraction of that function, by the method of Lentz.
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
-    // The method divides by both of its terms; next to nothing in place of 0 lets it go on without changing
-    // the result.
+    // The method divides by both of its terms; next to nothing in place of 0 lets it go on without
+    // changing the result.
     let away_from_0 = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
     let mut c = 1.0;
     let mut d = 1.0 / away_from_0(1.0 - (a + b) * x / (a + 1.0));
     let mut result = d;
-    // It converges in about the square root of the larger parameter, so that the limit is never met in
+    // It converges in about the square root of the larger parameter, so the limit is never met in
     // practice.
     for step in 1..300 {
         let m = f64::from(step);
@@ -64,7 +65,8 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
     result
 }
 
-/// The logarithm of the gamma function of a positive number: Stirling's series behind its recurrence.
+/// Returns the logarithm of the gamma function of a positive number: Stirling's series after its
+/// recurrence.
 fn log_gamma(x: f64) -> f64 {
     let (mut x, mut product) = (x, 1.0);
     // The series is good to ten digits from 10 on, and far worse below.
@@ -77,15 +79,16 @@ fn log_gamma(x: f64) -> f64 {
     (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - product.ln()
 }
 
-/// Probabilities corrected for the total number of tries: the share of false discoveries among those that are
-/// at least as good (Benjamini and Hochberg). Tries without a probability here count as 1.
+/// Returns probabilities corrected for the total number of tries: the share of false discoveries
+/// among those that are at least as good (Benjamini and Hochberg). Tries without a probability here
+/// count as 1.
 pub(super) fn corrected(probabilities: &[f64], tries: usize) -> Vec<f64> {
     let mut order: Vec<(usize, f64)> = probabilities.iter().copied().enumerate().collect();
     order.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     let tries = tries.max(probabilities.len()) as f64;
     let mut least = 1.0_f64;
-    // From the worst to the best, keeping the least value so far, so that a better one never gets a worse
-    // value.
+    // From the worst to the best, keeping the least value so far, so that a better one never gets a
+    // worse value.
     for (rank, (_, p)) in order.iter_mut().enumerate().rev() {
         least = least.min(*p * tries / (rank as f64 + 1.0));
         *p = least;
@@ -94,7 +97,7 @@ pub(super) fn corrected(probabilities: &[f64], tries: usize) -> Vec<f64> {
     order.into_iter().map(|(_, p)| p).collect()
 }
 
-/// A place from which on numbers have another level.
+/// A position at which numbers change to another level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Change {
     /// The first number of the new level.
@@ -106,14 +109,15 @@ pub(super) struct Change {
     pub(super) p: f64,
 }
 
-/// The place that splits numbers, in the order of time, into two parts whose ranks differ most. How likely
-/// that is by chance is found by shuffling; the generator always starts from the same seed, so that the same
-/// numbers give the same answer.
+/// Returns the position that splits numbers, in order of time, into two parts whose ranks differ
+/// most. Its probability by chance is found by shuffling; the generator always starts from the same
+/// seed, so that the same numbers give the same answer.
 pub(super) fn change(values: &[f64]) -> Option<Change> {
     if values.len() < 2 * LEAST_SIDE {
         return None;
     }
-    // Ranks that are centred on 0 add up to 0, so that the sum before a split also gives the sum after it.
+    // Ranks that are centered on 0 add up to 0, so the sum before a split also gives the sum after
+    // it.
     let middle = (values.len() as f64 - 1.0) / 2.0;
     let mut ranked: Vec<f64> = ranks(values)
         .into_iter()
@@ -121,7 +125,7 @@ pub(super) fn change(values: &[f64]) -> Option<Change> {
         .collect();
     let (at, size) = largest_step(&ranked);
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
-    // The order that was found is one of those compared, so that no probability is 0.
+    // The order that was found is one of those compared, so no probability is 0.
     let mut as_large = 1.0;
     for _ in 0..SHUFFLES {
         shuffle(&mut ranked, &mut random);
@@ -139,15 +143,16 @@ pub(super) fn change(values: &[f64]) -> Option<Change> {
     })
 }
 
-/// Where to split ranks around 0 so that the parts differ most, measured in standard deviations.
+/// Returns the position that splits ranks around 0 into the most different parts, and the
+/// difference in standard deviations.
 fn largest_step(ranked: &[f64]) -> (usize, f64) {
     let count = ranked.len() as f64;
     let (mut sum, mut best) = (0.0_f64, (0, -1.0));
     for (before, rank) in ranked.iter().enumerate() {
         if before >= LEAST_SIDE && ranked.len().saturating_sub(before) >= LEAST_SIDE {
             let first = before as f64;
-            // The divisor is how far such a sum strays by chance, which is most in the middle: without it,
-            // splits in the middle would win.
+            // The divisor is the random deviation of such a sum, which is largest in the middle:
+            // without it, splits in the middle would win.
             let size = sum.abs() / (first * (count - first)).sqrt();
             // Rounding must not prefer one of two equal places; the first is kept.
             if size > best.1 + 1e-12 {
@@ -170,7 +175,8 @@ fn shuffle(values: &mut [f64], random: &mut u64) {
     }
 }
 
-/// How many spreads each number lies above or below the median; close to 0 where numbers hardly differ.
+/// Returns the deviation of each number from the median, in spreads; close to 0 if the numbers
+/// hardly differ.
 pub(super) fn deviations(values: &[f64]) -> Vec<f64> {
     let (middle, spread) = (median(values), super::numbers::spread(values));
     // Runs that are equal to a thousandth have no outliers, however small their spread is.
@@ -196,7 +202,8 @@ mod tests {
         assert!((a - b).abs() <= tolerance, "{a} {b}");
     }
 
-    /// Against tables of Student's distribution: t of 2.306 with 8 degrees of freedom is 5 %, of 3.355 1 %.
+    /// Against tables of Student's distribution: t of 2.306 with 8 degrees of freedom is 5 %, of
+    /// 3.355 1 %.
     #[test]
     fn probabilities_of_correlations() {
         let of_t = |t: f64, freedom: f64| t / (freedom + t * t).sqrt();

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use etwkit_query::filter::TextFilter;
 
-/// Most features that are kept: those that are largest in some run.
+/// Maximum number of features that are kept: those that are largest in some run.
 const MOST_FEATURES: usize = 10_000;
 
-/// What a feature is about; kinds that name a cause best come first.
+/// The subject of a feature; kinds that name a cause best come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
     Method,
@@ -51,7 +51,7 @@ impl Kind {
     }
 }
 
-/// What is measured. Measures that say more about why a thread did not go on come first.
+/// The measured quantity. Measures that explain better why a thread was held up come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Measure {
     Wait,
@@ -87,25 +87,25 @@ impl Measure {
         }
     }
 
-    /// Whether it is a time, which adds up to that of the run.
+    /// Returns `true` if it is a time, which adds up to the time of the run.
     pub(super) const fn is_time(self) -> bool {
         matches!(self, Self::Wait | Self::Time | Self::Cpu | Self::Ready)
     }
 }
 
-/// What a feature is called.
+/// The name of a feature.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Name {
     pub(super) kind: Kind,
     pub(super) measure: Measure,
-    /// What it is about: a method, a tag, a folder.
+    /// Its subject: a method, a tag, a folder.
     pub(super) what: String,
-    /// The name of the processes; `None` for what concerns the whole machine.
+    /// The name of the processes; `None` for features of the whole machine.
     pub(super) process: Option<String>,
 }
 
 impl Name {
-    /// The name in a sentence.
+    /// Returns the name in a sentence.
     pub(super) fn text(&self) -> String {
         let (kind, measure) = (self.kind.word(), self.measure.word());
         let what = match (self.kind, self.measure) {
@@ -129,9 +129,9 @@ impl Name {
 #[derive(Debug, Clone)]
 pub(super) struct Feature {
     pub(super) name: Name,
-    /// Whether it is of the measured process.
+    /// True if it is of the measured process.
     pub(super) is_measured: bool,
-    /// For a method: the least number of frames further in.
+    /// For a method: the minimum number of frames further in.
     pub(super) depth: f64,
     pub(super) values: Vec<f32>,
 }
@@ -159,7 +159,7 @@ impl Matrix {
         }
     }
 
-    /// Adds to the value of a feature in a run. The caller limits how many there are.
+    /// Adds to the value of a feature in a run. The caller limits the number of features.
     pub(super) fn add(&mut self, run: usize, name: Name, depth: f64, value: f64) {
         let place = match self.places.get(&name) {
             Some(place) => *place,
@@ -186,8 +186,8 @@ impl Matrix {
         }
     }
 
-    /// Brings features into an order that does not depend on that of rows, drops those that are equal in all
-    /// runs, and keeps the largest of each measure.
+    /// Sorts features into an order that does not depend on the order of rows, drops features that
+    /// are equal in all runs, and keeps the largest of each measure.
     pub(super) fn finish(&mut self) {
         // Places change below; nothing is added after this.
         self.places = HashMap::new();
@@ -226,7 +226,7 @@ impl Matrix {
         }
     }
 
-    /// The matrix of these runs alone.
+    /// Returns the matrix of these runs alone.
     pub(super) fn of_runs(&self, kept: &[usize]) -> Self {
         let feature = |feature: &Feature| {
             let values = kept

@@ -1,34 +1,38 @@
-//! Which features say the same, and which are just the sum of others.
+//! Groups of features that mean the same, and features that are just the sum of others.
 
 use super::feature::Feature;
 use super::numbers::{dot, mean, unit};
 
-/// Most features that are looked at closely: each is compared with all causes, and many with each other.
+/// Maximum number of features in the analysis: each is compared with all causes, and many with each
+/// other.
 const MOST: usize = 1200;
 
-/// Most distinct features that are compared as possible sums: the time that this takes grows with the square.
+/// Maximum number of distinct features that are compared as possible sums: the time for this grows
+/// with the square.
 const MOST_DISTINCT: usize = 150;
 
-/// From this correlation on features move together.
+/// Minimum correlation of features that move together.
 pub(super) const TOGETHER: f64 = 0.9;
 
-/// From this correlation on they are as good as one.
+/// Minimum correlation of features that count as one.
 const THE_SAME: f64 = 0.97;
 
-/// Parts of a sum that correlate less are independent of each other.
+/// Maximum correlation of independent parts of a sum.
 const INDEPENDENT: f64 = 0.7;
 
-/// The parts of a sum explain at least this share of its variance, and each part at least [`LEAST_PART`] of
-/// it. A part that explains [`NEARLY_ALL`] of it makes it no sum but another name for that part.
+/// Minimum share of the variance that the parts of a sum explain together; each part explains at
+/// least [`LEAST_PART`] of it. If one part explains [`NEARLY_ALL`] of it, the whole is not a sum
+/// but another name for that part.
 const EXPLAINED: f64 = 0.75;
 const LEAST_PART: f64 = 0.05;
 const NEARLY_ALL: f64 = 0.85;
 
-/// From this share of the time of fast runs on, a time that goes with the metric is the time of the run
-/// itself: that of its main function, or of a thread that waits for its end.
+/// Share of the time of fast runs. From this share on, a time that correlates with the metric is
+/// the time of the run itself: the time of its main function, or of a thread that waits for its
+/// end.
 const OF_THE_RUN: f64 = 0.6;
 
-/// Which runs are slow: the upper half, without the one in the middle.
+/// The slow runs: the upper half, without the one in the middle.
 #[derive(Debug, Clone)]
 pub(super) struct Halves {
     slow: Vec<bool>,
@@ -40,7 +44,7 @@ impl Halves {
         let mut order: Vec<usize> = (0..metric.len()).collect();
         let value = |run: &usize| metric.get(*run).copied().unwrap_or_default();
         order.sort_by(|a, b| value(a).total_cmp(&value(b)).then(a.cmp(b)));
-        // With an odd number of runs the middle one is in neither half, so that both halves are equally
+        // With an odd number of runs the middle one is in neither half, so both halves are equally
         // large.
         let half = metric.len() / 2;
         let (mut slow, mut fast) = (vec![false; metric.len()], vec![false; metric.len()]);
@@ -67,7 +71,7 @@ impl Halves {
         self.fast.get(run).copied().unwrap_or_default()
     }
 
-    /// The means of the slow and of the fast runs.
+    /// Returns the means of the slow and of the fast runs.
     pub(super) fn means(&self, values: &[f64]) -> (f64, f64) {
         let of = |marks: &[bool]| {
             let chosen = values
@@ -81,21 +85,21 @@ impl Halves {
     }
 }
 
-/// What is known about a feature that may be a cause.
+/// A feature that may be a cause, with its statistics.
 #[derive(Debug)]
 pub(super) struct Candidate<'m> {
     pub(super) feature: &'m Feature,
     pub(super) values: Vec<f64>,
-    /// The values, centred on 0 and scaled to length 1.
+    /// The values, centered on 0 and scaled to length 1.
     pub(super) unit: Vec<f64>,
-    /// The ranks of the values, centred and scaled likewise.
+    /// The ranks of the values, centered and scaled likewise.
     pub(super) ranks: Vec<f64>,
     /// Means of the slow and of the fast runs.
     pub(super) slow: f64,
     pub(super) fast: f64,
-    /// Whether it is of the measured process.
+    /// True if it is of the measured process.
     pub(super) is_measured: bool,
-    /// Whether it is the sum of others, or the time of the run itself.
+    /// True if it is the sum of others, or the time of the run itself.
     pub(super) is_general: bool,
 }
 
@@ -104,7 +108,8 @@ impl Candidate<'_> {
         self.slow - self.fast
     }
 
-    /// The share of its value in slow runs that fast runs do without: near 1 for what only slow runs have.
+    /// Returns the share of its value in slow runs that fast runs lack: near 1 if only slow runs
+    /// have it.
     pub(super) fn specific(&self) -> f64 {
         if self.slow > 0.0 {
             (self.excess() / self.slow).clamp(0.0, 1.0)
@@ -118,7 +123,8 @@ impl Candidate<'_> {
     }
 }
 
-/// The features that slow runs have more of, as far as they can matter if slow runs took `difference` longer.
+/// Returns the features that slow runs have more of, as far as they can matter if slow runs took
+/// `difference` longer.
 pub(super) fn candidates<'m>(
     features: &'m [Feature],
     metric: &[f64],
@@ -132,8 +138,9 @@ pub(super) fn candidates<'m>(
         let is_time = feature.name.measure.is_time();
         // Less than the share that a cause needs, since a slope above 1 can still make it one.
         if slow > fast && (!is_time || slow - fast >= 0.03 * difference) {
-            // Different units cannot be compared. Times are ordered by how much they differ, the others by
-            // correlation; times come first, since their size is at least 1 and a correlation at most 1.
+            // Different units cannot be compared. Times are ordered by their difference, the others
+            // by correlation; times come first, since their size is at least 1 and a correlation at
+            // most 1.
             let size = if is_time {
                 1.0 + slow - fast
             } else {
@@ -161,11 +168,11 @@ pub(super) fn candidates<'m>(
     all.into_iter().map(candidate).collect()
 }
 
-/// Marks what is the time of the run itself, and what is only the sum of others.
+/// Marks candidates that are the time of the run itself, or only the sum of others.
 pub(super) fn mark_general(all: &mut [Candidate<'_>], metric: &[f64], halves: &Halves) {
     let (of_metric, (_, fast)) = (unit(metric.to_vec()), halves.means(metric));
     for candidate in all.iter_mut().filter(|candidate| candidate.is_time()) {
-        // What fast runs spend most of their time on is the run under another name, and explains nothing.
+        // A time that dominates fast runs is the run under another name, and explains nothing.
         let is_large = candidate.fast >= OF_THE_RUN * fast;
         candidate.is_general = is_large && dot(&candidate.unit, &of_metric) >= 0.8;
     }
@@ -175,12 +182,12 @@ pub(super) fn mark_general(all: &mut [Candidate<'_>], metric: &[f64], halves: &H
     }
 }
 
-/// Which candidates are sums of others.
+/// Returns, for each candidate, whether it is the sum of others.
 fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
-    // Candidates that are as good as one are compared only once, by the most specific of them.
+    // Equivalent candidates are compared only once, by the most specific of them.
     let mut order: Vec<&Candidate<'_>> =
         all.iter().filter(|candidate| candidate.is_time()).collect();
-    // The most specific name of a group is met first, and stands for all of it.
+    // The most specific name of a group comes first, and represents all of it.
     order.sort_by(|a, b| {
         b.specific()
             .total_cmp(&a.specific())
@@ -188,16 +195,16 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     });
     let mut distinct: Vec<&Candidate<'_>> = Vec::new();
     for candidate in order {
-        // Moving together is not enough to be one: half of something moves with it, but is a part of other
-        // sums.
+        // Moving together is not enough to be one: half of something moves with it, but is a part
+        // of other sums.
         let is_new = !distinct.iter().any(|known| is_one(known, candidate));
         if is_new && distinct.len() < MOST_DISTINCT {
             distinct.push(candidate);
         }
     }
-    // Small ones first: a sum must not become a part of a larger one, since it would hide its own parts. By
-    // variance and not by mean: a part varies less than the whole, even where the whole is small in most
-    // runs.
+    // Small ones first: a sum must not become a part of a larger one, since it would hide its own
+    // parts. By variance and not by mean: a part varies less than the whole, even if the whole is
+    // small in most runs.
     let size = |candidate: &Candidate<'_>| {
         let middle = mean(&candidate.values);
         candidate
@@ -226,18 +233,18 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     all.iter().map(is_sum).collect()
 }
 
-/// Whether two are as good as one: they move together, and equally far.
+/// Returns `true` if two are equivalent: they move together, and equally far.
 fn is_one(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
-    // The elements of a unit vector add up to 0, so that each product measures how far the values vary. It is
-    // 0 where all are equal; the ratio is then infinite or NaN, which lies in no range.
+    // The elements of a unit vector add up to 0, so each product measures the variation of the
+    // values. It is 0 if all are equal; the ratio is then infinite or NaN, which is in no range.
     let ratio = dot(&a.values, &a.unit) / dot(&b.values, &b.unit);
     dot(&a.unit, &b.unit) >= THE_SAME && (0.8..=1.25).contains(&ratio)
 }
 
-/// Whether one may be a part of the other: it is never much larger.
+/// Returns `true` if one may be a part of the other: it is never much larger.
 fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
-    // A twentieth, a millisecond and one run in twenty are allowed for rounding and for events at the edges
-    // of a recording.
+    // A twentieth, a millisecond and one run in twenty are allowed for rounding and for events at
+    // the edges of a recording.
     let larger = part
         .values
         .iter()
@@ -246,24 +253,24 @@ fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
     larger.count() * 20 <= part.values.len()
 }
 
-/// Whether two or more independent parts make up most of its variance, each with about as many milliseconds
-/// in the whole as it has itself.
+/// Returns `true` if two or more independent parts make up most of its variance, each with about as
+/// many milliseconds in the whole as it has itself.
 fn is_sum_of(whole: &Candidate<'_>, parts: &[&Candidate<'_>]) -> bool {
     let middle = mean(&whole.values);
     let mut rest: Vec<f64> = whole.values.iter().map(|value| value - middle).collect();
     let (all, mut found) = (dot(&rest, &rest), Vec::<&Candidate<'_>>::new());
-    // The first few parts make up most of any sum; more of them would fit whatever varies.
+    // The first few parts make up most of any sum; more of them would match any variation.
     while found.len() < 8 {
-        // How much of the rest goes with a part, and how many milliseconds of the rest go with one of the
-        // part.
+        // The share of the rest that correlates with a part, and the milliseconds of the rest for
+        // each one of the part.
         let fits = |part: &&Candidate<'_>| {
             let along = dot(&rest, &part.unit);
             let per_ms = along / dot(&part.values, &part.unit);
             let is_new = found
                 .iter()
                 .all(|known| dot(&known.unit, &part.unit) < INDEPENDENT);
-            // Far from one to one, the part merely correlates with the whole: time inside it would appear in
-            // the whole unchanged.
+            // Far from one to one, the part merely correlates with the whole: time inside it would
+            // appear in the whole unchanged.
             (is_new && along * along >= LEAST_PART * all && (0.5..=1.6).contains(&per_ms))
                 .then_some(along)
         };

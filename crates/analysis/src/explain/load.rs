@@ -1,4 +1,5 @@
-//! Features of all runs, asked in SQL: sums by run, process and name, from tables that summaries also have.
+//! Features of all runs, queried in SQL: sums by run, process and name, from tables that summaries
+//! also have.
 
 use etwkit_query::Session;
 use etwkit_query::dump::FromRows;
@@ -7,7 +8,8 @@ use etwkit_query::dump::pmc::counter_names;
 use super::feature::{Kind, Matrix, Measure, Name};
 use crate::Result;
 
-/// Most values that are read, one for each feature and run: with more runs, features have to be larger.
+/// Maximum number of values that are read, one for each feature and run: with more runs, features
+/// have to be larger.
 const MOST_NUMBERS: i64 = 6_000_000;
 
 etwkit_query::declare! {
@@ -31,13 +33,13 @@ etwkit_query::declare! {
         bytes: f64 = "Bytes.",
     }
 
-    /// How many values there would be.
+    /// The number of values to read.
     row Count {
         numbers: i64 = "Numbers.",
     }
 }
 
-/// Frames that the stacks of all waits and threads have: they do not tell one cause from another.
+/// Frames that the stacks of all waits and threads have: they do not distinguish causes.
 const PLUMBING: [&str; 16] = [
     "ntoskrnl.exe!Ki",
     "ntoskrnl.exe!KeWait",
@@ -67,7 +69,8 @@ const FOLDER: &str = r"regexp_replace(c.path, '[^\\]*$', '')";
 fn times(floor_ms: f64) -> [(Kind, String); 3] {
     // Without context switches waits are null, and sums of them have to be 0 to be compared.
     let sums = "sum(coalesce(c.wait_ns, 0)) / 1e6 AS wait_ms, sum(coalesce(c.ready_ns, 0)) / 1e6 AS ready_ms";
-    // The least size applies to sums: a method that is small in each thread may be large over all of them.
+    // The least size applies to sums: a method that is small in each thread may be large over all
+    // of them.
     let grouped = format!(
         "GROUP BY c.trace_id, p.name, what
 HAVING sum(cpu_ns) >= {least} OR sum(coalesce(c.wait_ns, 0)) >= {least}
@@ -190,9 +193,9 @@ FROM module GROUP BY trace_id, what"
     ]
 }
 
-/// The sum of a counter that is a column of `dump pmc`, under the first of its names that was recorded:
-/// processors count some events twice, in a fixed counter and in a general one, and both would give twice as
-/// much.
+/// Returns the sum of a counter that is a column of `dump pmc`, under the first of its names that
+/// was recorded: processors count some events twice, in a fixed counter and in a general one, and
+/// both would give twice as much.
 pub(super) fn first_counted(column: &str) -> String {
     let sum =
         |name: &&str| format!("sum(CAST(c.value AS DOUBLE)) FILTER (WHERE c.counter = '{name}')");
@@ -200,7 +203,7 @@ pub(super) fn first_counted(column: &str) -> String {
     format!("coalesce({})", sums.join(", "))
 }
 
-/// What a machine has or is set to, as `name: value`.
+/// Returns the SQL of hardware and settings of a machine, as `name: value`.
 fn settings() -> String {
     let of = |name: &str, value: &str, from: &str| {
         format!(
@@ -236,7 +239,7 @@ fn settings() -> String {
     .join("\nUNION ALL\n")
 }
 
-/// The SQL of all kinds, for people to read.
+/// Returns the SQL of all kinds, for people to read.
 pub(super) fn shown() -> String {
     let times = times(1.0).into_iter();
     let numbers = numbers().into_iter().map(|(kind, _, sql)| (kind, sql));
@@ -246,8 +249,8 @@ pub(super) fn shown() -> String {
         .collect()
 }
 
-/// The features of all runs; methods, tags and processes only if they have `floor_ms` in some run. `has_rows`
-/// says that all extracts have single rows, not only sums.
+/// Returns the features of all runs; methods, tags and processes only if they have `floor_ms` in
+/// some run. `has_rows` is true if all extracts have single rows, not only sums.
 pub(super) fn load(
     session: &Session,
     runs: usize,
@@ -259,7 +262,7 @@ pub(super) fn load(
     for (kind, sql) in times(floor_ms) {
         each(session, &sql, |row: Times| {
             let what = row.what.unwrap_or_default();
-            // Not in SQL, where sixteen more conditions would hide from its reader what it asks for.
+            // Not in SQL, where sixteen more conditions would hide its purpose from a reader.
             if PLUMBING.iter().any(|frame| what.starts_with(frame)) {
                 return;
             }
@@ -282,15 +285,15 @@ pub(super) fn load(
         })?;
     }
     for (kind, measure, sql) in numbers() {
-        // Summaries do not keep context switches, and a reason that only some runs have would look like a
-        // cause.
+        // Summaries do not keep context switches, and a reason that only some runs have would look
+        // like a cause.
         if kind == Kind::Reason && !has_rows {
             continue;
         }
         each(session, &sql, |row: Number| {
             let Some(what) = row.what else { return };
             let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
-            // A module or setting counts once for a run, however many processes have it.
+            // A module or setting counts once for a run, even if many processes have it.
             let of_machine = matches!(kind, Kind::Module | Kind::Setting);
             let process = (!of_machine).then(|| row.process.unwrap_or_else(|| "?".to_owned()));
             let name = Name {
@@ -326,7 +329,7 @@ pub(super) fn load(
     Ok(matrix)
 }
 
-/// The least size for which there are not too many values.
+/// Returns the smallest size with an acceptable number of values.
 fn enough(session: &Session, mut floor_ms: f64) -> Result<f64> {
     loop {
         let [(_, methods), ..] = times(floor_ms);
@@ -341,7 +344,7 @@ fn enough(session: &Session, mut floor_ms: f64) -> Result<f64> {
         if numbers <= MOST_NUMBERS {
             return Ok(floor_ms);
         }
-        // Doubled, so that a few counts reach a fitting size even from far away.
+        // Doubled, so that a few counts reach a suitable size even from far away.
         floor_ms *= 2.0;
     }
 }

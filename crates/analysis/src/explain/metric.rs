@@ -1,4 +1,4 @@
-//! How slow each run is: one number.
+//! The metric of runs: one number for the slowness of each.
 
 use etwkit_query::Session;
 use etwkit_query::dump::Error;
@@ -29,12 +29,12 @@ impl ExplainRequest {
         self.metric.as_deref().unwrap_or(DURATION)
     }
 
-    /// Whether the metric is SQL: a single word is not.
+    /// Returns `true` if the metric is SQL: a single word is not.
     fn is_sql(&self) -> bool {
         self.word().trim().contains(char::is_whitespace)
     }
 
-    /// Whether the options fit the metric.
+    /// Checks the combination of options and metric.
     pub(super) fn check_metric(&self) -> std::result::Result<(), OptionError> {
         let wrong = |problem: &str| {
             Err(OptionError::Value {
@@ -53,7 +53,7 @@ impl ExplainRequest {
         }
     }
 
-    /// The SQL of the metric.
+    /// Returns the SQL of the metric.
     pub(super) fn metric_sql(&self) -> Option<String> {
         let process = quoted(self.process.as_deref().unwrap_or("*"));
         match self.word() {
@@ -63,7 +63,7 @@ FROM cpu_process c JOIN process p ON p.process_key = c.process_key AND p.trace_i
 WHERE process_match(p.name, p.pid, {process}) GROUP BY c.trace_id"
             )),
             MARK_TO_MARK => {
-                // The end lies strictly after the start, since one mark may fit both patterns.
+                // The end is strictly after the start, since one mark may match both patterns.
                 let text = |mark: &Option<String>| quoted(mark.as_deref().unwrap_or("*"));
                 let (from, to) = (text(&self.from_mark), text(&self.to_mark));
                 Some(format!(
@@ -89,8 +89,8 @@ WHERE process_match(p.name, p.pid, {process}) GROUP BY p.trace_id"
 
 /// Gives each run its metric; returns a description of the metric.
 pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -> Result<String> {
-    // What the test measured itself is better than the length of the recording, but only if all runs have it:
-    // the two must not be mixed.
+    // The duration that the test measured itself is better than the length of the recording, but
+    // only if all runs have it: the two must not be mixed.
     if asked.word() == DURATION && runs.iter().all(|run| run.named_ms.is_some()) && !runs.is_empty()
     {
         runs.iter_mut().for_each(|run| run.metric = run.named_ms);
@@ -117,7 +117,8 @@ pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -
     })
 }
 
-/// Runs SQL of the user, which gives `trace_id` and either one other column or one that is called `metric`.
+/// Runs SQL of the user, which returns `trace_id` and either one other column or one with the name
+/// `metric`.
 fn own(session: &Session, sql: String, runs: &mut [Run]) -> Result<()> {
     let (rows, _) = ask_any(
         session,
@@ -126,8 +127,8 @@ fn own(session: &Session, sql: String, runs: &mut [Run]) -> Result<()> {
         runs.len().saturating_mul(2),
     )?;
     for row in rows {
-        // A column called metric wins; without one there must be exactly one other column, since a guess
-        // might compare the wrong thing.
+        // A column called metric wins; without one there must be exactly one other column, since a
+        // guess might compare the wrong thing.
         let others = || row.iter().filter(|(name, _)| *name != "trace_id");
         let value = row
             .get("metric")

@@ -1,10 +1,11 @@
-//! What correlates with the slow runs among many: `etwkit explain`.
+//! Finds features that correlate with the slow runs among many: `etwkit explain`.
 //!
-//! Each extract is a run. Each run has a metric (how long it took) and features: times of methods, tags,
-//! processes, files and so on, and what its machine is and has. Features that correlate with the metric are
-//! causes (`causes`), the strongest first; features that move together are one cause. Besides, it finds which
-//! runs cannot be compared with the others, which are outliers, and when the runs changed (`runs`, `chance`).
-//! Definitions with worked examples are in `docs/explain.md`.
+//! Each extract is a run. Each run has a metric (its duration) and features: times of methods,
+//! tags, processes, files and so on, and the hardware and settings of its machine. Features that
+//! correlate with the metric are causes (`causes`), the strongest first; features that move
+//! together are one cause. It also finds runs that cannot be compared with the others, outliers,
+//! and the time at which the runs changed (`runs`, `chance`). Definitions with worked examples are
+//! in `docs/explain.md`.
 
 mod causes;
 mod chance;
@@ -35,10 +36,10 @@ use runs::Run;
 pub use rows::{CauseRow, ChangeRow, EffectRow, MissingRow, RunRow};
 
 etwkit_query::declare! {
-    /// What makes a run slow, and which tables are answered.
+    /// Options of `explain`.
     pub request ExplainRequest {
-        /// How slow a run is: duration, process-cpu, mark-to-mark, or SQL that gives a trace_id and one
-        /// number (ms) for each run
+        /// Metric of a run: duration, process-cpu, mark-to-mark, or SQL that gives a trace_id and
+        /// one number (ms) for each run
         metric: Option<String> = option("METRIC"),
         /// The process that is measured (*, ?, several with ;, ! excludes)
         process: Option<String> = option("NAMES").of(Among::Processes),
@@ -60,17 +61,17 @@ etwkit_query::declare! {
     }
 }
 
-/// What was found out about many runs.
+/// The result for many runs.
 #[derive(Debug)]
 pub struct Explanation {
-    /// What the metric is called.
+    /// Name of the metric.
     metric: String,
-    /// In the order of their extracts.
+    /// The runs in the order of their extracts.
     runs: Vec<Run>,
     /// Indices of the runs that have a metric.
     measured: Vec<usize>,
     causes: Causes,
-    /// Indices into `measured`, in the order of time.
+    /// Indices into `measured`, in order of time.
     by_time: Vec<usize>,
     change: Option<Change>,
     missing: Vec<Missing>,
@@ -80,7 +81,7 @@ impl ExplainRequest {
     /// Explains the extracts of a session, each of which is a run.
     ///
     /// # Errors
-    /// The metric cannot be asked for, or a query fails.
+    /// The metric cannot be computed, or a query fails.
     pub fn explain(&self, session: &Session) -> Result<Explanation> {
         let mut runs = runs::load(session)?;
         let metric = metric::ask(self, session, &mut runs)?;
@@ -91,8 +92,9 @@ impl ExplainRequest {
             .iter()
             .filter_map(|run| runs::metric_of(&runs, *run))
             .collect();
-        // A cause is at least a twentieth of a difference that is itself a few per cent of a run. What is
-        // smaller than this in every run can hardly be one, and most methods are that small.
+        // A cause is at least a twentieth of a difference that is itself a few per cent of a run. A
+        // feature that is smaller than this in every run can hardly be one, and most methods are
+        // that small.
         let floor_ms = (0.002 * numbers::median(&values)).max(0.5);
         let has_rows = runs.iter().all(|run| run.has_rows);
         let mut matrix = load::load(session, runs.len(), floor_ms, has_rows)?;

@@ -1,13 +1,13 @@
 //! Robust statistics for a handful to a few thousand numbers.
 
-/// Most pairs of runs that a slope is computed from: more change nothing but the time it takes.
+/// Maximum number of pairs of runs for a slope: more change nothing but the computation time.
 const MOST_PAIRS: usize = 40_000;
 
-/// The factor that turns the median absolute deviation of normally distributed numbers into their standard
-/// deviation.
+/// The factor that turns the median absolute deviation of normally distributed numbers into their
+/// standard deviation.
 const OF_NORMAL: f64 = 1.4826;
 
-/// The mean; 0 of no numbers.
+/// Returns the mean; 0 of no numbers.
 pub(super) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() {
         0.0
@@ -16,7 +16,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     }
 }
 
-/// The median; 0 of no numbers.
+/// Returns the median; 0 of no numbers.
 pub(super) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -29,7 +29,8 @@ pub(super) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// How far numbers lie from their median: the median of the distances, scaled to a standard deviation.
+/// Returns the spread of numbers around their median: the median of the distances, scaled to a
+/// standard deviation.
 pub(super) fn spread(values: &[f64]) -> f64 {
     let middle = median(values);
     OF_NORMAL
@@ -41,7 +42,7 @@ pub(super) fn spread(values: &[f64]) -> f64 {
         )
 }
 
-/// Ranks from 0; equal numbers share the mean of theirs.
+/// Returns ranks from 0; equal numbers share the mean of theirs.
 pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<(f64, usize)> = values.iter().copied().zip(0..).collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -56,13 +57,13 @@ pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
     ranked.into_iter().map(|(_, rank)| rank).collect()
 }
 
-/// The numbers, centred on 0 and scaled so that their squares add up to 1: the correlation of two such
-/// vectors is their dot product. All 0 if the numbers are equal.
+/// Returns the numbers, centered on 0 and scaled so that their squares add up to 1: the correlation
+/// of two of these vectors is their dot product. All 0 if the numbers are equal.
 pub(super) fn unit(mut values: Vec<f64>) -> Vec<f64> {
     let middle = mean(&values);
     values.iter_mut().for_each(|value| *value -= middle);
     let length = dot(&values, &values).sqrt();
-    // What remains of equal numbers is rounding, which must not be scaled up.
+    // The remainder of equal numbers is rounding, which must not be scaled up.
     let scale = if length > 1e-9 * (1.0 + middle.abs()) {
         1.0 / length
     } else {
@@ -72,29 +73,30 @@ pub(super) fn unit(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// The sum of products.
+/// Returns the sum of products.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// How much `y` changes with each unit of `x`: the median of the slopes between all pairs of points, each
-/// weighted with its distance in `x`. Half of the weight may be wrong without harm; pairs of nearly equal
-/// `x`, whose slopes are noise, hardly count. (Theil and Sen; with weights it is Jaeckel's estimate with the
-/// scores of Wilcoxon.)
+/// Returns the change of `y` with each unit of `x`: the median of the slopes between all pairs of
+/// points, each weighted with its distance in `x`. Half of the weight may be wrong without harm;
+/// pairs of nearly equal `x`, whose slopes are noise, hardly count. (Theil and Sen; with weights it
+/// is Jaeckel's estimate with the scores of Wilcoxon.)
 pub(super) fn slope(x: &[f64], y: &[f64]) -> f64 {
     let count = x.len().min(y.len());
     if count < 2 {
         return 0.0;
     }
     let points: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).collect();
-    // Each point is paired with those that follow it at these distances in the list, around its end: with all
-    // distances up to half the length, that is every pair.
+    // Each point is paired with those that follow it at these distances in the list, around its
+    // end: with all distances up to half the length, that is every pair.
     let lags = count / 2;
     // Leaving out whole distances keeps every point in the same number of pairs.
     let step = (lags * count).div_ceil(MOST_PAIRS).max(1);
     let mut slopes = Vec::with_capacity((lags / step + 1) * count);
     for lag in (1..=lags).step_by(step) {
-        // Half of the circle apart, the second half of the pairs is the first one the other way round.
+        // Half of the circle apart, the second half of the pairs is the first one the other way
+        // round.
         let pairs = if 2 * lag == count { lag } else { count };
         for (a, b) in points
             .iter()
@@ -172,8 +174,8 @@ mod tests {
 
     #[test]
     fn each_pair_of_points_counts_once() {
-        // Slopes with their weights: -3 (1), 0 (2), 0 (2.2), 3 / 3.2 (3.2), 2.5 (1.2), 3 (1); half of it is
-        // 5.3.
+        // Slopes with their weights: -3 (1), 0 (2), 0 (2.2), 3 / 3.2 (3.2), 2.5 (1.2), 3 (1); half
+        // of it is 5.3.
         near(
             slope(&[0.0, 1.0, 2.0, 3.2], &[0.0, 3.0, 0.0, 3.0]),
             3.0 / 3.2,

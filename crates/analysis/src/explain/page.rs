@@ -8,11 +8,11 @@ use super::sentence::{cause_name, ms};
 use super::view::p_text;
 use crate::page::{END, Text, head};
 
-/// Most runs of a heat map: a page with more can no longer be scrolled through.
+/// Maximum number of runs of a heat map: a page with more can no longer be scrolled through.
 const MOST_RUNS: usize = 5000;
 
 impl Explanation {
-    /// The answer as a page of HTML without scripts, which loads nothing.
+    /// Returns the answer as a page of HTML without scripts and external resources.
     #[must_use]
     pub fn page(&self) -> String {
         let mut page = head("explain");
@@ -50,7 +50,7 @@ impl Explanation {
         page.write_str(END)
     }
 
-    /// The heat map: a row for each run, the slowest first, a column for each cause.
+    /// Writes the heat map: a row for each run, the slowest first, a column for each cause.
     fn write_runs(&self, page: &mut String) -> std::fmt::Result {
         let mut rows: Vec<RunRow> = self.run_rows();
         let size = |row: &RunRow| row.metric_ms.unwrap_or(f64::NEG_INFINITY);
@@ -134,7 +134,8 @@ fn write_causes(page: &mut String, causes: &[CauseRow]) -> std::fmt::Result {
     writeln!(page, "</table>")
 }
 
-/// A cell of the heat map: the redder, the more the cause adds; the bluer, the more it saves.
+/// Writes a cell of the heat map: the more the cause adds, the redder; the more it saves, the
+/// bluer.
 fn write_heat(page: &mut String, effect: f64, largest: f64) -> std::fmt::Result {
     // Without any effect there is nothing to divide by.
     let strength = if largest > 0.0 {

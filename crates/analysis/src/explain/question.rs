@@ -9,8 +9,8 @@ use super::sentence::cause_name;
 use super::view::{CAUSES, CHANGES, EFFECTS, NOT_RECORDED, RUNS};
 use super::{ExplainRequest, ExplainTable, Explanation, load, runs};
 
-/// Most runs in text if all tables are shown; if there are more, only those that differ from the others are
-/// listed.
+/// Maximum number of runs in text if all tables are shown; if there are more, only those that
+/// differ from the others are listed.
 const SHOWN_RUNS: usize = 40;
 
 impl Question for ExplainRequest {
@@ -110,7 +110,8 @@ impl ExplainRequest {
         }
         if is_wanted(ExplainTable::Effects) {
             let answer = Answer::rows(self, &EFFECTS, found.effect_rows());
-            // A row for each run and cause is for machines; among the other tables it would bury them.
+            // A row for each run and cause is for JSON and CSV; among the other tables it would
+            // bury them.
             let answer = if all {
                 answer.showing(Shows::Sums)
             } else {
@@ -169,7 +170,7 @@ impl Explanation {
         (1..).zip(&self.causes.causes).map(row).collect()
     }
 
-    /// What all causes add to the run at this place among the measured ones.
+    /// Returns the contribution of all causes to the run at this place among the measured ones.
     fn explained(&self, place: usize) -> f64 {
         self.causes
             .causes

@@ -1,11 +1,11 @@
-//! What runs did not record: it may be a cause, but cannot be found as one.
+//! Missing topics of runs: they may be causes, but cannot be found.
 
 use etwkit_query::Session;
 
 use super::load::each;
 use crate::Result;
 
-/// Topics that features come from, and what is not known without them.
+/// Topics that features come from, and the knowledge that is missing without them.
 const NEEDED: [(&str, &str); 11] = [
     ("CPU samples", "who used the CPU, by method and stack tag"),
     ("context switches", "waits and ready times"),

@@ -40,7 +40,7 @@ etwkit_query::declare! {
         not_comparable: Option<String> = "What differs from the other runs, separated by `; `.",
     }
 
-    /// What a cause adds to a run.
+    /// The contribution of a cause to a run.
     pub row EffectRow {
         run: i64 = "Number of the run.",
         extract: String = "Name of its extract.",
@@ -61,7 +61,7 @@ etwkit_query::declare! {
         p_value: f64 = "Probability that the same runs in random order change this much somewhere.",
     }
 
-    /// What runs did not record.
+    /// A topic that runs did not record.
     pub row MissingRow {
         topic: String = "What was not recorded.",
         runs: i64 = "The number of runs that did not record it.",

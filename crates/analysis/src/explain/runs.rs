@@ -1,4 +1,4 @@
-//! The runs: what each is called, how slow it was, and whether it can be compared with the others.
+//! The runs: their names, their metrics, and whether they can be compared with each other.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +12,28 @@ use super::load::{each, first_counted};
 use super::numbers::median;
 use crate::Result;
 
-/// A run that lies more than this many spreads from the median is an outlier: of normally distributed
-/// numbers, one in two thousand does.
+/// Distance from the median, in spreads, above which a run is an outlier: of normally distributed
+/// numbers, one in two thousand is.
 pub(super) const OUTLIER: f64 = 3.5;
 
 /// A change over time is reported if its probability by chance is at most this.
 pub(super) const CHANGED: f64 = 0.01;
 
-/// A checkpoint of NTFS blocks everybody else on its volume: from this many milliseconds on, a run is not
-/// comparable.
+/// Minimum duration, in milliseconds, of an NTFS checkpoint that makes a run incomparable: it
+/// blocks all other threads on its volume.
 const CHECKPOINT_MS: f64 = 100.0;
 
-/// Shares of the metric from which on a virus scanner, or an unusual time of hard faults, makes a run
-/// incomparable.
+/// Shares of the metric from which on a virus scanner, or an unusual time of hard faults, makes a
+/// run incomparable.
 const ANTIVIRUS_SHARE: f64 = 0.05;
 const HARD_FAULT_SHARE: f64 = 0.05;
 
-/// If the cycles per instruction change by this share while the instructions do not, something disturbed the
-/// machine.
+/// Change of the cycles per instruction that shows a disturbance of the machine if the instructions
+/// do not change.
 const CPI_CHANGE: f64 = 0.10;
 const INSTRUCTION_CHANGE: f64 = 0.03;
 
-/// A mean frequency that is lower than that of the others by this share makes a run incomparable; a higher
+/// A mean frequency that is lower than the others by this share makes a run incomparable; a higher
 /// one is not a disturbance.
 const FREQUENCY_CHANGE: f64 = 0.05;
 
@@ -43,16 +43,16 @@ pub(super) struct Run {
     /// File name of the extract.
     pub(super) name: String,
     pub(super) start_utc: String,
-    /// For the order of time: start of the recording, then the time in the name.
+    /// Sort key for the order of time: start of the recording, then the time in the name.
     pub(super) began: (i64, Option<i64>),
-    /// How long the test took according to the name of the file.
+    /// Duration of the test according to the name of the file.
     pub(super) named_ms: Option<f64>,
-    /// Whether it has single rows, not only sums.
+    /// True if it has single rows, not only sums.
     pub(super) has_rows: bool,
     pub(super) lost: i64,
     /// Milliseconds; missing if the run has none.
     pub(super) metric: Option<f64>,
-    /// What differs from the other runs.
+    /// Differences from the other runs.
     pub(super) differs: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ etwkit_query::declare! {
         value: Option<f64> = "The number.",
     }
 
-    /// What a run has.
+    /// A property of a run.
     row Has {
         trace_id: i64 = "Run.",
         what: String = "Of what.",
@@ -106,7 +106,7 @@ pub(super) fn metric_of(runs: &[Run], run: usize) -> Option<f64> {
     runs.get(run).and_then(|run| run.metric)
 }
 
-/// The runs of a session, in the order of their extracts.
+/// Returns the runs of a session, in the order of their extracts.
 pub(super) fn load(session: &Session) -> Result<Vec<Run>> {
     let mut runs: BTreeMap<i64, Run> = BTreeMap::new();
     each(session, RECORDINGS, |row: Recording| {
@@ -133,7 +133,7 @@ pub(super) fn load(session: &Session) -> Result<Vec<Run>> {
     Ok(runs.into_values().collect())
 }
 
-/// Finds what makes runs incomparable.
+/// Finds differences that make runs incomparable.
 pub(super) fn compare(
     asked: &ExplainRequest,
     session: &Session,
@@ -190,7 +190,7 @@ pub(super) fn compare(
     Ok(())
 }
 
-/// A number of each run.
+/// Returns a number of each run.
 fn of_runs(session: &Session, sql: &str, count: usize) -> Result<Vec<Option<f64>>> {
     let mut values = vec![None; count];
     each(session, sql, |row: OfRun| {
@@ -204,7 +204,7 @@ fn of_runs(session: &Session, sql: &str, count: usize) -> Result<Vec<Option<f64>
     Ok(values)
 }
 
-/// The metric of a run if something can be a share of it: SQL of the user may give 0 or less.
+/// Returns the metric of a run if shares of it are meaningful: SQL of the user may give 0 or less.
 fn time_of(run: &Run) -> Option<f64> {
     run.metric.filter(|metric| *metric > 0.0)
 }
@@ -221,7 +221,7 @@ fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
             .zip(feature.numbers())
             .for_each(|(sum, value)| *sum += value);
     }
-    // The median, so that disturbed runs do not move what counts as usual.
+    // The median, so that disturbed runs do not move the usual value.
     let usual = median(&sums);
     for (run, ms) in runs.iter_mut().zip(sums) {
         if let Some(metric) =
@@ -272,7 +272,8 @@ GROUP BY c.trace_id",
         .filter_map(|(run, both)| Some((run, both?)))
     {
         let cpi = cycles / instructions;
-        // More work may have another ratio, too; only if the work is the same is the machine to blame.
+        // More work may also have another ratio; only if the work is the same is the machine to
+        // blame.
         let is_same_work = (instructions - usual).abs() < INSTRUCTION_CHANGE * usual;
         if is_same_work && (cpi - usual_cpi).abs() > CPI_CHANGE * usual_cpi {
             let change = "with the same number of instructions";
@@ -305,7 +306,7 @@ WHERE process_match(p.name, p.pid, '{}') AND lower(m.name) = lower(p.name) GROUP
     )
 }
 
-/// Finds runs whose values differ from those of most runs.
+/// Finds runs whose values differ from the values of most runs.
 fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
     let mut all: BTreeMap<String, BTreeMap<i64, String>> = BTreeMap::new();
     each(session, sql, |row: Has| {
@@ -320,7 +321,8 @@ fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
             .for_each(|value| *counts.entry(value).or_default() += 1);
         let usual = counts
             .iter()
-            // Among equally frequent values the first by name, so that the answer does not depend on order.
+            // Among equally frequent values the first by name, so that the answer does not depend
+            // on order.
             .max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)))
             .map(|(value, _)| (*value).to_owned());
         let Some(usual) = usual else { continue };
@@ -334,7 +336,7 @@ fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
     Ok(())
 }
 
-/// How many spreads each run is from the median.
+/// Returns the distance of each run from the median, in spreads.
 pub(super) fn distances(metric: &[f64]) -> Vec<f64> {
     deviations(metric)
 }

@@ -4,17 +4,17 @@ use super::Explanation;
 use super::causes::{Cause, ENOUGH_RUNS};
 use super::rows::ChangeRow;
 
-/// Most causes that the sentence names.
+/// Maximum number of causes that the sentence names.
 const NAMED: usize = 3;
 
-/// `12 ms`, `0.35 ms`.
+/// Formats `12 ms`, `0.35 ms`.
 pub(super) fn ms(value: f64) -> String {
     let digits = if value.abs() >= 10.0 { 0 } else { 2 };
     format!("{value:.digits$} ms")
 }
 
 impl Explanation {
-    /// The result in one sentence.
+    /// Returns the result in one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let (runs, causes) = (self.measured.len(), &self.causes);
@@ -56,6 +56,7 @@ impl Explanation {
                 causes.tried
             );
         }
+        // Each effect is at most the difference, but their sum can exceed it.
         let share = (100.0 * causes.explained() / causes.difference()).min(100.0);
         format!(
             "{}; {share:.0} % of that is{}",
@@ -64,7 +65,7 @@ impl Explanation {
         )
     }
 
-    /// The lines below the sentence.
+    /// Returns the lines below the sentence.
     pub(super) fn more(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let disturbed = self
@@ -135,7 +136,7 @@ fn capital(text: &str) -> String {
     })
 }
 
-/// ` A (12 ms), B (3 ms) and 2 others`.
+/// Formats ` A (12 ms), B (3 ms) and 2 others`.
 fn named(causes: &[Cause]) -> String {
     let first = causes
         .iter()
@@ -155,7 +156,7 @@ fn named(causes: &[Cause]) -> String {
     }
 }
 
-/// What a cause is called.
+/// Returns the name of a cause.
 pub(super) fn cause_name(cause: &Cause) -> String {
     let rest = if cause.is_rest { "the rest of " } else { "" };
     format!("{rest}{}", cause.name.text())

@@ -1,4 +1,4 @@
-//! How the tables look for people.
+//! Columns and titles of the tables for people.
 
 use etwkit_query::question::Format::{Fixed, Id, Whole, Word};
 use etwkit_query::question::{Column, Line, Ranked, View};
@@ -62,7 +62,7 @@ fn name(row: &CauseRow) -> String {
     format!("{rest}{}", row.name)
 }
 
-/// A probability with three decimals, or with its order of magnitude if it is smaller.
+/// Formats a probability with three decimals, or with its order of magnitude if it is smaller.
 pub(super) fn p_text(p: f64) -> String {
     if p >= 0.001 {
         format!("{p:.3}")

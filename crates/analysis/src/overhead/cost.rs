@@ -1,4 +1,4 @@
-//! Sums of what products cost.
+//! Sums of the costs of products.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use etwkit_query::range::Range;
 use super::owners::{NOBODY, Owner, Owners};
 use crate::Result;
 
-/// Most files that are listed for a product.
+/// Maximum number of files that are listed for a product.
 const LISTED: usize = 4;
 
-/// What a product costs.
+/// The costs of a product.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cost {
     pub(super) own_cpu_ns: i64,
@@ -24,7 +24,7 @@ pub(super) struct Cost {
     pub(super) ready_ns: i64,
     pub(super) disk_ns: i64,
     pub(super) disk_bytes: i64,
-    /// Names of the files that did it.
+    /// Names of the files with these costs.
     files: BTreeSet<String>,
 }
 
@@ -40,7 +40,7 @@ impl Cost {
         times.iter().any(|time| *time > 0) || self.disk_bytes > 0
     }
 
-    /// Files that did something: the first few, and the number of the others.
+    /// Returns the files: the first few, and the number of the others.
     pub(super) fn files(&self) -> String {
         let mut names: Vec<&str> = self.files.iter().take(LISTED).map(String::as_str).collect();
         let more = self.files.len().saturating_sub(LISTED);
@@ -50,7 +50,7 @@ impl Cost {
     }
 }
 
-/// What was recorded.
+/// The recorded topics.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Has {
     pub(super) samples: bool,
@@ -62,7 +62,7 @@ pub(super) struct Has {
 /// The costs of all products.
 #[derive(Debug, Default)]
 pub(super) struct Costs {
-    /// By the number of the product.
+    /// Costs by the number of the product.
     pub(super) of: Vec<Cost>,
 }
 
@@ -105,8 +105,8 @@ etwkit_query::declare! {
     }
 }
 
-/// CPU of threads by stack. A sample in a DPC or interrupt counts for the interrupted thread, as in
-/// `dump cpu`, but that thread did not call the code there.
+/// Returns the SQL for CPU of threads by stack. A sample in a DPC or interrupt counts for the
+/// interrupted thread, as in `dump cpu`, but that thread did not call the code there.
 pub(super) fn cpu_sql(time: Range) -> String {
     format!(
         "SELECT thread_key, stack_id, sum(weight_ns) AS cpu_ns,
@@ -118,7 +118,7 @@ GROUP BY thread_key, stack_id",
     )
 }
 
-/// The condition that a moment lies in a part of the trace.
+/// Returns the condition that a time is in a range of the trace.
 fn and_in(moment: &str, time: Range) -> String {
     match time.is_unlimited() {
         true => String::new(),
@@ -127,7 +127,7 @@ fn and_in(moment: &str, time: Range) -> String {
 }
 
 impl Costs {
-    /// Asks for the costs in a part of the trace.
+    /// Queries the costs in a range of the trace.
     pub(super) fn sum(session: &Session, owners: &Owners, time: Range) -> Result<Self> {
         let mut costs = Self {
             of: vec![Cost::default(); owners.products().count()],
@@ -140,8 +140,8 @@ impl Costs {
     }
 
     fn add(&mut self, owners: &Owners, owner: Owner, add: impl FnOnce(&mut Cost)) {
-        // Windows and unknown code have a number beyond those of all products, so that their costs are
-        // dropped here.
+        // Windows and unknown code have a number beyond the numbers of all products, so their costs
+        // are dropped here.
         if let Some(cost) = self.of.get_mut(owner.product as usize) {
             add(cost);
             if let Some(file) = owners.file(owner.module)
@@ -186,7 +186,7 @@ GROUP BY thread_key, stack_id"
                 });
             }
         })?;
-        // `instead_ns` is set only where the thread named ran for just a part of the ready time.
+        // `instead_ns` is set only if the named thread ran for just a part of the ready time.
         let ready = format!(
             "SELECT thread_key, instead_thread_key, sum(coalesce(instead_ns, ready_ns)) AS ready_ns
 FROM context_switch WHERE ready_ns > 0 AND instead_thread_key IS NOT NULL{within}

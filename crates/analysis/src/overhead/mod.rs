@@ -1,10 +1,11 @@
-//! What products cost: their own CPU, and the CPU, the waits and the time ready that they cause in others.
+//! Costs of products: their own CPU, and the CPU, the waits and the ready time that they cause in
+//! others.
 //!
-//! A product is known by the version resources of its files: company and product name. A sample or a wait
-//! belongs to the product of the innermost frame that has one; a thread belongs to the product of the file
-//! that it started in, else of the executable of its process. Samples and waits are attributed in one pass
-//! over the tree of stacks, since callers have smaller numbers. `docs/overhead.md` says what the numbers
-//! mean.
+//! A product is known by the version resources of its files: company and product name. A sample or
+//! a wait belongs to the product of the innermost frame that has one. A thread belongs to the
+//! product of the file that it started in, or else of the executable of its process. Samples and
+//! waits are attributed in one pass over the tree of stacks, since callers have smaller numbers.
+//! `docs/overhead.md` defines the numbers.
 
 mod cost;
 mod owners;
@@ -26,14 +27,14 @@ use cost::{Cost, Costs, Has};
 use owners::Owners;
 use product::Product;
 
-/// Products that are shown if the request does not say how many.
+/// Default number of products that are shown.
 const SHOWN: usize = 20;
-/// Tags of the built-in rules that name third-party products. The other tags are parts of Windows, of
-/// runtimes and of programs, whose cost is the work that they were asked to do.
+/// Tags of the built-in rules that name third-party products. The other tags are parts of Windows,
+/// of runtimes and of programs, whose cost is the work that was requested.
 const PRODUCT_TAGS: &str = r"Antivirus\*;Agents\*";
 
 etwkit_query::declare! {
-    /// What a row sums up.
+    /// Grouping of the rows.
     #[derive(Hash)]
     pub words OverheadBy {
         "product" => Product = "All files of a product: those with one company and product name.",
@@ -54,16 +55,16 @@ etwkit_query::declare! {
         "disk" => Disk = "Service time of disks.",
     }
 
-    /// What is asked about products.
+    /// Options of `dump overhead`.
     pub request OverheadRequest {
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: OverheadBy = option("WHAT").shape(),
         /// Only products whose name, company or a file fits (*, ?, several with ;, ! excludes)
         product: Option<String> = option("NAMES"),
-        /// With --by tag: tag stacks by the rules of this file, too (.stacktags of Windows Performance
-        /// Analyzer); can be repeated
+        /// With --by tag: tag stacks by the rules of this file, too (.stacktags of Windows
+        /// Performance Analyzer); can be repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Only what ended in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -73,7 +74,7 @@ etwkit_query::declare! {
         sort: OverheadSort = option("ORDER").called("sort-by").shape(),
     }
 
-    /// What a product costs.
+    /// The costs of a product.
     pub row OverheadRow {
         product: String = "Product, company, file or tag, as asked for; the file where nothing says its company.",
         company: Option<String> = "Company, where files say it.",
@@ -239,8 +240,8 @@ impl OverheadRequest {
         Ok(Answer::rows(self, &PRODUCTS, rows).with_foot(foot.map(Line::new)))
     }
 
-    /// The owners of stacks and threads; for stack tags one set of owners for each set of tags, since each
-    /// set gives every stack a tag.
+    /// Returns the owners of stacks and threads; for stack tags one set of owners for each set of
+    /// tags, since each set gives every stack a tag.
     fn owners(&self, session: &Session) -> Result<Vec<Owners>> {
         if self.by != OverheadBy::Tag {
             return Ok(vec![Owners::find(session, self)?]);
@@ -251,7 +252,8 @@ impl OverheadRequest {
         } else {
             TextFilter::parse(PRODUCT_TAGS)
         };
-        // The built-in set always counts; files add sets of their own, which may tag the same stack again.
+        // The built-in set always counts; files add sets of their own, which may tag the same stack
+        // again.
         let mut found = vec![tags::owners(session, default_tags(), &built_in)?];
         for set in session.tags().iter() {
             found.push(tags::owners(session, set, &all)?);
@@ -296,7 +298,7 @@ impl OverheadRequest {
     }
 }
 
-/// Whether the extract has single rows of something.
+/// Returns `true` if the extract has single rows of something.
 fn recorded(what: &Recorded, session: &Session) -> Result<bool> {
     match what.check(session, true) {
         Ok(()) => Ok(true),

@@ -1,4 +1,4 @@
-//! Which product a stack or a thread belongs to.
+//! Owners of stacks and threads: the products that they belong to.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,14 +10,14 @@ use super::OverheadRequest;
 use super::product::{File, Product, Products};
 use crate::Result;
 
-/// The owner of what belongs to Windows or is not known.
+/// The owner of Windows and of unknown code.
 pub(super) const NOBODY: Owner = Owner {
     product: u32::MAX,
     module: -1,
 };
 
-/// Drivers of file systems, to which filter drivers pass operations on: what waits in them would have waited
-/// without the filter, too.
+/// Drivers of file systems, to which filter drivers pass operations on: waits in them would also
+/// have occurred without the filter.
 const FILE_SYSTEMS: &[&str] = &[
     "ntfs.sys",
     "refs.sys",
@@ -45,7 +45,7 @@ const LOGGERS: &[&str] = &[
 /// Prefixes of functions that log events.
 const LOGGING: &[&str] = &["Etw", "PerfInfoLog", "WmiTrace", "WmipLog"];
 
-/// A product, and the module of it that did something.
+/// A product, and its active module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) product: u32,
@@ -57,9 +57,9 @@ pub(super) struct Owner {
 #[derive(Debug)]
 pub(super) struct Owners {
     pub(super) products: Products,
-    /// By stack: the innermost product.
+    /// The innermost product, by stack.
     pub(super) stacks: Vec<Owner>,
-    /// By stack: the innermost product that did not pass the operation on to a file system.
+    /// The innermost product that did not pass the operation on to a file system, by stack.
     pub(super) waiting: Vec<Owner>,
     pub(super) frames: Vec<Owner>,
     pub(super) threads: HashMap<i32, Owner>,
@@ -93,7 +93,7 @@ pub(super) const MODULES: &str =
 FROM module m LEFT JOIN process p ON p.process_key = m.process_key
 ORDER BY m.module_id";
 
-/// Which frames are code of file systems.
+/// Frames of code of file systems.
 pub(super) struct FileSystems(HashSet<i32>);
 
 impl FileSystems {
@@ -154,7 +154,7 @@ impl Owners {
         self.products.all.iter()
     }
 
-    /// What the reader should know.
+    /// Returns notes for the reader.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.products.are_companies_known {
@@ -173,22 +173,22 @@ impl Owners {
         notes
     }
 
-    /// The owner of the code that a thread runs in this stack.
+    /// Returns the owner of the code that a thread runs in this stack.
     pub(super) fn stack(&self, stack_id: i64) -> Owner {
         at(&self.stacks, stack_id)
     }
 
-    /// The owner of the code that makes a thread wait in this stack.
+    /// Returns the owner of the code that makes a thread wait in this stack.
     pub(super) fn waiting(&self, stack_id: i64) -> Owner {
         at(&self.waiting, stack_id)
     }
 
-    /// The owner of the code at a frame.
+    /// Returns the owner of the code at a frame.
     pub(super) fn frame(&self, frame_id: i64) -> Owner {
         at(&self.frames, frame_id)
     }
 
-    /// The owner of a thread.
+    /// Returns the owner of a thread.
     pub(super) fn thread(&self, thread_key: i64) -> Owner {
         self.threads
             .get(&key(thread_key))
@@ -196,7 +196,7 @@ impl Owners {
             .unwrap_or(NOBODY)
     }
 
-    /// File name of a module.
+    /// Returns the file name of a module.
     pub(super) fn file(&self, module: i32) -> Option<&str> {
         self.names.get(&module).map(String::as_str)
     }
@@ -214,8 +214,8 @@ pub(super) fn at(all: &[Owner], number: i64) -> Owner {
         .unwrap_or(NOBODY)
 }
 
-/// Owners of modules, and of processes by their executables. A library in the folder of the executable came
-/// with the program: it is a part of the program, whichever company made it.
+/// Returns the owners of modules, and of processes by their executables. A library in the folder of
+/// the executable came with the program: it is a part of the program, whichever company made it.
 fn of_modules(
     rows: &[ModuleRow],
     products: &mut Products,
@@ -233,7 +233,7 @@ fn of_modules(
             .of(&file)
             .map_or(NOBODY, |product| Owner { product, module })
     };
-    // Executables first: their folders say who owns the libraries that are looked at below.
+    // Executables first: their folders decide the owners of the libraries below.
     let (mut processes, mut folders) = (HashMap::new(), HashMap::new());
     for row in rows.iter().filter(|row| row.is_executable) {
         let Some(process) = row.process_key else {
@@ -265,7 +265,8 @@ fn of_modules(
     (modules.collect(), processes)
 }
 
-/// Owners of threads: that of the frame in which the thread started, else that of its process.
+/// Returns owners of threads: the owner of the frame in which the thread started, or else of its
+/// process.
 pub(super) fn of_threads(
     session: &Session,
     processes: &HashMap<i64, Owner>,
@@ -291,7 +292,7 @@ pub(super) fn of_threads(
     Ok(owner.collect())
 }
 
-/// The folder of a file, in lower case, with the last separator.
+/// Returns the folder of a file, in lower case, with the last separator.
 fn folder(path: &str) -> String {
     let end = path.rfind('\\').map_or(0, |separator| separator + 1);
     path.get(..end).unwrap_or_default().to_lowercase()
@@ -315,8 +316,8 @@ fn of_frame(
     {
         return owner;
     }
-    // Any kernel function with a name shows that the kernel's symbols were found; ntdll.dll starts with the
-    // same letters and is not the kernel.
+    // Any kernel function with a name shows that the kernel's symbols were found; ntdll.dll starts
+    // with the same letters and is not the kernel.
     *is_kernel_named |= file
         .get(..2)
         .is_some_and(|begin| begin.eq_ignore_ascii_case("nt"))
@@ -330,8 +331,8 @@ fn of_frame(
     owner
 }
 
-/// Owners of stacks that run and of stacks that wait. Callers have smaller numbers, so that their owners are
-/// known when what they call is looked at.
+/// Returns owners of running and of waiting stacks. Callers have smaller numbers, so their owners
+/// are known before their callees are looked at.
 fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) {
     let systems = FileSystems::of(trace);
     let (mut all, mut waiting) = (
@@ -343,8 +344,8 @@ fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) 
         let own = at(frames, frame.into());
         let from = |all: &[Owner]| caller.map_or(NOBODY, |caller| at(all, caller.into()));
         all.push(if own == NOBODY { from(&all) } else { own });
-        // Below a file system no filter is to blame any more, until code of some product is called from
-        // there.
+        // Below a file system no filter is responsible any more, until code of some product is
+        // called from there.
         waiting.push(match own == NOBODY {
             true if systems.has(frame) => NOBODY,
             true => from(&waiting),

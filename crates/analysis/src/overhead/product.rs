@@ -1,4 +1,4 @@
-//! Which product a file belongs to.
+//! The product of a file.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use etwkit_query::filter::TextFilter;
 
 use super::{OverheadBy, OverheadRequest};
 
-/// What the cost of tracing itself is called.
+/// Name of the cost of tracing itself.
 const TRACING: &str = "Event tracing (ETW)";
 
-/// The virus scanner of Windows: made by Microsoft, but a product of its own, since not every machine runs
-/// it.
+/// The virus scanner of Windows: made by Microsoft, but a separate product, since not every machine
+/// runs it.
 const DEFENDER: &str = "Microsoft Defender";
 const DEFENDER_FILES: &[&str] = &[
     "mpcmdrun.exe",
@@ -26,7 +26,7 @@ const DEFENDER_FILES: &[&str] = &[
     "wdnisdrv.sys",
 ];
 
-/// Programs that record traces: their cost is that of tracing.
+/// Programs that record traces: their cost is a cost of tracing.
 const RECORDERS: &[&str] = &[
     "logman.exe",
     "perfview.exe",
@@ -38,7 +38,7 @@ const RECORDERS: &[&str] = &[
     "etwkit.exe",
 ];
 
-/// A product, or a company, file or tag if rows are asked for by these.
+/// A product, or a company, file or tag if rows are grouped by these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Product {
     pub(super) name: String,
@@ -48,7 +48,7 @@ pub(super) struct Product {
 }
 
 impl Product {
-    /// Whether its name, its company or a file of it passes.
+    /// Returns `true` if its name, its company or one of its files passes.
     pub(super) fn fits(&self, filter: &TextFilter) -> bool {
         let texts = std::iter::once(&self.name)
             .chain(&self.company)
@@ -59,7 +59,7 @@ impl Product {
     }
 }
 
-/// A module, as its row says.
+/// A module, from its row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct File<'a> {
     pub(super) name: &'a str,
@@ -73,7 +73,7 @@ pub(super) struct File<'a> {
 #[derive(Debug)]
 pub(super) struct Products {
     by: OverheadBy,
-    /// Whether any file says its company: if none does, a missing company means nothing.
+    /// True if any file has a company: if none does, a missing company means nothing.
     pub(super) are_companies_known: bool,
     numbers: HashMap<(String, String), u32>,
     pub(super) all: Vec<Product>,
@@ -97,7 +97,8 @@ impl Products {
         }
     }
 
-    /// For rows that are stack tags. The number of tracing stays unused, since there are tags for it.
+    /// Creates the products for rows by stack tag. The number of tracing stays unused, since there
+    /// are tags for it.
     pub(super) fn of_tags() -> Self {
         Self::new(
             &OverheadRequest {
@@ -108,13 +109,13 @@ impl Products {
         )
     }
 
-    /// The number of a stack tag, to which this file belongs.
+    /// Returns the number of a stack tag, to which this file belongs.
     pub(super) fn of_tag(&mut self, tag: &str, file: Option<&str>) -> u32 {
         let number = self.number(tag, None);
         file.map_or(number, |file| self.put(number, file))
     }
 
-    /// The product of a file; `None` for a part of Windows.
+    /// Returns the product of a file; `None` for a part of Windows.
     pub(super) fn of(&mut self, file: &File<'_>) -> Option<u32> {
         let lower = file.name.to_lowercase();
         if RECORDERS.contains(&lower.as_str()) {
@@ -136,8 +137,8 @@ impl Products {
                 .map(str::trim)
                 .filter(|name| !name.is_empty())
                 .unwrap_or(company),
-            // Where others say their company, a driver that does not is not from Windows. For programs the
-            // folder shows whether they came with Windows.
+            // If others name their company, a driver that does not is not from Windows. For
+            // programs the folder shows whether they came with Windows.
             None if !self.are_companies_known || (!file.is_driver && is_in_windows(file.path)) => {
                 return None;
             }
@@ -154,7 +155,7 @@ impl Products {
     }
 
     fn number(&mut self, name: &str, company: Option<&str>) -> u32 {
-        // Files of one product spell its name in different ways; the first spelling that is met is shown.
+        // Files of one product spell its name in different ways; the first spelling is shown.
         let key = (
             name.to_lowercase(),
             company.unwrap_or_default().to_lowercase(),
@@ -184,7 +185,7 @@ impl Products {
 }
 
 fn is_microsoft(company: &str) -> bool {
-    // Version resources may start with a sign such as that of copyright.
+    // Version resources may start with a sign such as the copyright sign.
     let company = company.trim_start_matches(|c: char| !c.is_alphanumeric());
     company
         .get(.."microsoft".len())

@@ -1,4 +1,4 @@
-//! Owners by stack tag: what code with a tag costs the threads that run it.
+//! Owners by stack tag: the cost of tagged code to the threads that run it.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ etwkit_query::declare! {
     }
 }
 
-/// Tags that become rows, numbered as they are met.
+/// Tags that become rows, numbered in the order of their first occurrence.
 struct Tags<'a> {
     set: &'a TagSet,
     shown: &'a TextFilter,
@@ -27,7 +27,7 @@ struct Tags<'a> {
     files: HashMap<String, Option<u32>>,
 }
 
-/// Owners by the rules of a set: the tags that `shown` lets through.
+/// Returns owners by the rules of a set: the tags that `shown` passes.
 pub(super) fn owners(session: &Session, set: &TagSet, shown: &TextFilter) -> Result<Owners> {
     let rows: Vec<ModuleRow> = ask(session, MODULES)?;
     let frames = session.frames()?;
@@ -84,14 +84,14 @@ pub(super) fn owners(session: &Session, set: &TagSet, shown: &TextFilter) -> Res
 }
 
 impl Tags<'_> {
-    /// The number of a tag, if it becomes a row.
+    /// Returns the number of a tag, if it becomes a row.
     fn number(&mut self, tag: &str, file: Option<&str>) -> Option<u32> {
         let is_row = tag != NO_TAG && self.shown.matches(Some(tag));
         is_row.then(|| self.products.of_tag(tag, file))
     }
 
-    /// The tag that all code of a file has, whatever its function. The tag of one of its functions says
-    /// nothing about a thread that merely runs in the file.
+    /// Returns the tag that all code of a file has, whatever its function. The tag of one of its
+    /// functions means nothing for a thread that merely runs in the file.
     fn of_file(&mut self, name: &str) -> Option<u32> {
         if let Some(known) = self.files.get(name) {
             return *known;
@@ -102,7 +102,7 @@ impl Tags<'_> {
         number
     }
 
-    /// The tag of a frame that nothing called.
+    /// Returns the tag of a frame without a caller.
     fn of_frame(&mut self, trace: &TraceFrames, frame: i32) -> Owner {
         let module = trace.module(frame);
         let number = match trace.method(frame) {
@@ -118,7 +118,7 @@ impl Tags<'_> {
         })
     }
 
-    /// Owners of stacks that run and of stacks that wait; see [`Owners`].
+    /// Returns owners of running and of waiting stacks; see [`Owners`].
     fn of_stacks(&mut self, trace: &TraceFrames, tagged: &Tagged) -> (Vec<Owner>, Vec<Owner>) {
         let systems = FileSystems::of(trace);
         let mut numbers: HashMap<u32, Option<u32>> = HashMap::new();
@@ -138,7 +138,8 @@ impl Tags<'_> {
                 waiting.push(NOBODY);
                 continue;
             };
-            // The outermost frame with the tag is the one that the rule matched: its file did it.
+            // The outermost frame with the tag is the one that the rule matched: its file is the
+            // owner.
             let goes_on = above.product == product;
             let own = Owner {
                 product,

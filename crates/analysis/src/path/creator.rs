@@ -1,14 +1,15 @@
-//! Who created a thread. Until a thread exists, whoever waits for it waits for what its creator does.
+//! Creators of threads. Until a thread exists, a wait for it is a wait for the activity of its
+//! creator.
 
 use super::Parts;
 
 impl Parts {
-    /// When a thread started, and the thread that created it; `None` where its start is not in the trace or
-    /// names no thread.
+    /// Returns the start of a thread and the thread that created it; `None` if its start is not in
+    /// the trace or names no thread.
     pub(super) fn creator(&self, thread_key: i32) -> Option<(i64, i32)> {
         let thread = self.threads.get(thread_key)?;
         let creator = i32::try_from(thread.creator_thread_key?).ok()?;
-        // The idle thread is what a start names whose creator is not known; it cannot create threads.
+        // A start whose creator is not known names the idle thread, which cannot create threads.
         let is_other = creator != thread_key && !self.threads.is_idle(creator);
         is_other.then_some((thread.start_ns?, creator))
     }

@@ -10,14 +10,16 @@ use crate::root::Roots;
 use crate::slice::{NONE, Slice};
 use crate::time_line::{Piece, State, time_line};
 
-/// Most threads that wait for each other, one inside the other; waits that lie deeper stay waits.
+/// Maximum number of threads that wait for each other, one inside the other; deeper waits stay
+/// waits.
 const MAX_DEPTH: usize = 64;
 
-/// Most pieces of a path: far more than a reader looks at, and a few hundred MB of rows.
+/// Maximum number of pieces of a path: far more than a reader looks at, and a few hundred MB of
+/// rows.
 const MAX_PIECES: usize = 2_000_000;
 
-/// Pieces that a slice can have: unknown time before it, waiting, ready, unknown time up to its start,
-/// running.
+/// Maximum number of pieces of a slice: unknown time before it, waiting, ready, unknown time up to
+/// its start, running.
 const OF_A_SLICE: usize = 5;
 
 /// A piece of the path.
@@ -25,7 +27,7 @@ const OF_A_SLICE: usize = 5;
 pub(super) struct PathPiece {
     pub(super) piece: Piece,
     pub(super) thread: i32,
-    /// How many waits were replaced to get here.
+    /// Number of waits that were replaced to get here.
     pub(super) depth: usize,
     /// The node of the tree that it belongs to.
     pub(super) node: usize,
@@ -57,12 +59,13 @@ pub(super) struct PathNode {
     pub(super) stack: (i64, i32),
     /// Stack that ended that wait.
     pub(super) by_stack: i32,
-    /// Whether it created the thread above, so that its work fills the time before that thread started.
+    /// True if it created the thread above, so that its work fills the time before that thread
+    /// started.
     pub(super) is_creator: bool,
 }
 
 impl PathNode {
-    /// A wait of the thread above that this one ended.
+    /// Adds a wait of the thread above that this one ended.
     fn waited(&mut self, slice: &Slice, length: i64) {
         self.waits += 1;
         if length > self.stack.0 {
@@ -79,7 +82,7 @@ pub(super) struct Follower<'p> {
     nodes: Vec<PathNode>,
     /// Threads that wait for the current one, each with its node; the current one is last.
     way: Vec<(i32, usize)>,
-    /// Whether there were more pieces than are held.
+    /// True if there were more pieces than the limit.
     overflowed: bool,
 }
 
@@ -100,9 +103,10 @@ impl<'p> Follower<'p> {
         }
     }
 
-    /// Adds what the thread, the last one of `way`, did from `from` to `to`.
+    /// Adds the activity of the thread, the last one of `way`, from `from` to `to`.
     pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) {
-        // An upper estimate, before any piece is made: otherwise a single call could fill the memory.
+        // An upper estimate, before any piece is made: otherwise a single call could fill the
+        // memory.
         let slices = self.parts.slices.count(thread, from, to);
         if self.overflowed
             || self
@@ -149,14 +153,14 @@ impl<'p> Follower<'p> {
         self.way.pop();
     }
 
-    /// Follows the creator of a thread for the part of a piece in which the thread did not exist yet. Returns
-    /// from when on it did.
+    /// Follows the creator of a thread for the part of a piece in which the thread did not exist
+    /// yet. Returns the time from which on it did.
     fn before_creation(&mut self, thread: i32, node: usize, piece: &Piece) -> i64 {
         if piece.state != State::Unknown || piece.slice.is_some() {
             return piece.from;
         }
-        // Only the time before the start belongs to the creator. Unknown time after it means lost events of
-        // the thread itself, which another thread does not explain.
+        // Only the time before the start belongs to the creator. Unknown time after it means lost
+        // events of the thread itself, which another thread does not explain.
         let Some((start, creator)) = self.parts.creator(thread) else {
             return piece.from;
         };
@@ -173,14 +177,15 @@ impl<'p> Follower<'p> {
         until
     }
 
-    /// Whether a thread is not already in the chain of those that wait, and the chain may get longer.
+    /// Returns `true` if a thread is not already in the chain of waiting threads, and the chain may
+    /// get longer.
     fn can_follow(&self, thread: i32) -> bool {
         self.way.len() <= MAX_DEPTH && self.way.iter().all(|(waiting, _)| *waiting != thread)
     }
 
-    /// The thread that ended a wait, if it is to be followed. These are not followed: a thread that a DPC
-    /// only interrupted, the idle thread, a thread that itself waits for this one (which only damage has),
-    /// and a thread that nothing is known about.
+    /// Returns the thread that ended a wait, if it is to be followed. These are not followed: a
+    /// thread that a DPC only interrupted, the idle thread, a thread that itself waits for this one
+    /// (which only damage has), and a thread without any known state.
     fn ended_by(&self, piece: &Piece) -> Option<(i32, Slice)> {
         let slice = piece.slice.filter(|_| piece.state == State::Waiting)?;
         let by = slice.by;
@@ -192,7 +197,7 @@ impl<'p> Follower<'p> {
             .then_some((by, slice))
     }
 
-    /// The node of a thread below that of the one that waits for it.
+    /// Returns the node of a thread below the node of the thread that waits for it.
     fn child(&mut self, node: usize, by: i32) -> usize {
         let next = self.nodes.len();
         let depth = self.way.len();
@@ -213,7 +218,7 @@ impl<'p> Follower<'p> {
         number
     }
 
-    /// The pieces in the order of time, and the tree.
+    /// Returns the pieces in order of time, and the tree.
     ///
     /// # Errors
     /// There are too many.

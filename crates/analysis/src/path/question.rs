@@ -1,4 +1,4 @@
-//! The critical path as a question: the lines above its rows, and how much of it text shows.
+//! The critical path as a question: the lines above its rows, and the limits of text.
 
 use etwkit_query::Session;
 use etwkit_query::dump::rows::Field;
@@ -16,13 +16,13 @@ use crate::stacks::StackText;
 use crate::threads::Thread;
 use crate::wait_question::Stacks;
 
-/// Rows in text if no other number is asked for: together with the lines above them about a screenful.
+/// Default number of rows in text: together with the lines above them about a screenful.
 const SHOWN: usize = 20;
 
-/// Rows of what the time went to if other rows stand below them.
+/// Number of rows of shares of the time if other rows are below them.
 const SHOWN_ABOVE: usize = 8;
 
-/// Most processes that are listed if several fit.
+/// Maximum number of processes that are listed if several match.
 const LISTED: usize = 20;
 
 impl Question for PathRequest {
@@ -31,9 +31,10 @@ impl Question for PathRequest {
                                     with each wait replaced by what the thread did that ended it";
 
     fn form(&self) -> Form<Self> {
-        // The SQL is that of the context switches along which a path is followed from row to row.
+        // The SQL is the query for context switches, along which a path is followed from row to
+        // row.
         let sql = question(&[self.time]);
-        // JSON and CSV get all rows, unless a number of them is asked for.
+        // JSON and CSV get all rows, unless a number is given.
         let answer = |asked: &Self, session: &Session| {
             Self {
                 top: asked.top.or(Some(0)),
@@ -76,7 +77,7 @@ impl Question for PathRequest {
     }
 }
 
-/// The error for several processes, which have no common path.
+/// Returns the error for several processes, which have no common path.
 fn several(threads: &[Thread]) -> Error {
     let name = |thread: &Thread| {
         who(
@@ -154,7 +155,7 @@ impl PathRequest {
         rows.into_iter().map(with_stacks).collect()
     }
 
-    /// How many rows are shown.
+    /// Returns the number of rows that are shown.
     fn most(&self) -> usize {
         match self.top {
             Some(0) => usize::MAX,
@@ -162,18 +163,18 @@ impl PathRequest {
         }
     }
 
-    /// Keeps the first rows, which are the largest; the line says how many are left out, unless a number of
-    /// rows was asked for.
+    /// Keeps the first rows, which are the largest; returns a line with the number of omitted ones,
+    /// unless a number of rows was given.
     fn cut<R>(&self, rows: &mut Vec<R>, duration: fn(&R) -> i64) -> Option<Line> {
         let more = cut(rows, self.most(), duration);
         more.filter(|_| self.top.is_none())
             .map(|line| line.words(ALL))
     }
 
-    /// Keeps the longest segments; the line says how many are left out, unless a number of them was asked
-    /// for.
+    /// Keeps the longest segments; returns a line with the number of omitted ones, unless a number
+    /// of them was given.
     fn cut_segments(&self, segments: &mut Vec<Segment>) -> Option<Line> {
-        // The line names the time left out, since many short segments may be most of a path.
+        // The line has the omitted time, since many short segments may be most of a path.
         let (before, whole) = (segments.len(), sum(segments, |row| row.duration_ns));
         keep_largest(segments, self.most(), |row| row.duration_ns);
         let left_out = before.saturating_sub(segments.len());
@@ -181,8 +182,8 @@ impl PathRequest {
         (left_out > 0 && self.top.is_none()).then(|| more(left_out, rest).words(ALL))
     }
 
-    /// Keeps the threads with most time. The thread above a kept one is always kept, too: it has at least as
-    /// much time, and stands before it.
+    /// Keeps the threads with most time. The thread above a kept one is also kept: it has at least
+    /// as much time, and comes before it.
     fn cut_tree(&self, tree: &mut Vec<Node>) -> Option<Line> {
         let before = tree.len();
         keep_largest(tree, self.most(), |row| row.total_ns);
@@ -197,14 +198,14 @@ impl PathRequest {
     }
 }
 
-/// How to get all rows.
+/// Text about the option for all rows.
 const ALL: &str = " (--top 0 shows all)";
 
 fn count(rows: usize) -> i64 {
     i64::try_from(rows).unwrap_or(i64::MAX)
 }
 
-/// How many rows are left out, and their time.
+/// Returns the line with the number of rows that are left out, and their time.
 fn more(left_out: usize, duration_ns: i64) -> Line {
     let line = Line::new("… ").whole(count(left_out)).words(" more, ");
     line.value(FineMilliseconds, duration_ns).words(" ms")
@@ -237,7 +238,8 @@ fn keep_largest<R>(rows: &mut Vec<R>, count: usize, size: fn(&R) -> i64) {
     });
 }
 
-/// Whose path it is and why, other threads that fit, and what the thread waited for when the trace ended.
+/// Returns the lines about the thread, its choice, other matching threads, and its wait when the
+/// trace ended.
 fn head(path: &CriticalPath) -> Vec<Line> {
     let CriticalPath {
         thread,
@@ -270,7 +272,8 @@ fn head(path: &CriticalPath) -> Vec<Line> {
         .collect()
 }
 
-/// Why the path is that of this thread although others fit, and which of the others ran longest.
+/// Returns the lines about the choice of this thread among the matching ones, and the others that
+/// ran longest.
 fn others(path: &CriticalPath) -> Vec<Line> {
     if path.others == 0 {
         return Vec::new();

@@ -54,7 +54,7 @@ etwkit_query::declare! {
         readying_stack_id: Option<i64> = "Stack that ended that wait.",
     }
 
-    /// What time of a path went to: what a thread did, by reason and by what ended waits.
+    /// A share of the time of a path: a thread in one state, by reason and by the end of its waits.
     pub row Share {
         process_key: Option<i64> = "Process of the thread; missing if not known.",
         pid: Option<i64> = "Its id.",
@@ -69,7 +69,7 @@ etwkit_query::declare! {
         percent: f64 = "`duration_ns` in per cent of the length of the path.",
     }
 
-    /// What time of a path went to a process, over all of its threads.
+    /// The share of a process in the time of a path, over all of its threads.
     pub row ProcessShare {
         process_key: Option<i64> = "The process; missing if not known.",
         pid: Option<i64> = "Its id.",
@@ -102,7 +102,7 @@ impl Parts {
         let thread = self.threads.get(piece.thread);
         let (state, from, to) = (piece.piece.state, piece.piece.from, piece.piece.to);
         let slice = piece.piece.slice;
-        // What a thread waited for before a slice says nothing about what it did in the slice.
+        // The wait before a slice does not describe the activity in the slice.
         let waited = slice.filter(|_| matches!(state, State::Waiting | State::Ready));
         let waiting = slice.filter(|_| state == State::Waiting);
         let transfer = ended.and_then(|ended| ended.transfer.as_ref());
@@ -140,7 +140,7 @@ impl Parts {
         }
     }
 
-    /// The tree, each node before those below it, and the largest first among siblings.
+    /// Returns the tree, each node before those below it, and the largest first among siblings.
     pub(super) fn tree(&self, pieces: &[PathPiece], nodes: &[PathNode], length: i64) -> Vec<Node> {
         let mut rows: Vec<Node> = nodes.iter().map(|node| self.node(node)).collect();
         for piece in pieces {
@@ -156,8 +156,8 @@ impl Parts {
             };
             *sum = sum.saturating_add(duration);
         }
-        // Children have larger numbers than the node that waits for them, so that from the last to the first
-        // each child is complete before it is added to its parent.
+        // Children have larger numbers than the node that waits for them, so from the last to the
+        // first each child is complete before it is added to its parent.
         for number in (0..nodes.len()).rev() {
             let below: i64 = nodes
                 .get(number)
@@ -197,7 +197,7 @@ impl Parts {
     }
 }
 
-/// What is reported as the end of a wait that no DPC ended and that was not replaced.
+/// Returns the reported end of a wait that no DPC ended and that was not replaced.
 fn without_end(slice: &crate::slice::Slice) -> Option<RootKind> {
     match (slice.is_open(), slice.by) {
         (true, _) => Some(RootKind::Open),
@@ -207,7 +207,7 @@ fn without_end(slice: &crate::slice::Slice) -> Option<RootKind> {
 }
 
 fn in_order(rows: &[Node], nodes: &[PathNode]) -> Vec<Node> {
-    // A stack of its own and no recursion, so that the depth of the tree does not matter.
+    // An explicit stack and no recursion, so that the depth of the tree does not matter.
     let (mut ordered, mut open) = (Vec::with_capacity(rows.len()), vec![0]);
     while let Some(number) = open.pop() {
         let (Some(row), Some(node)) = (rows.get(number), nodes.get(number)) else {
@@ -215,7 +215,7 @@ fn in_order(rows: &[Node], nodes: &[PathNode]) -> Vec<Node> {
         };
         ordered.push(row.clone());
         let mut children: Vec<usize> = node.children.values().copied().collect();
-        // The last one is popped first, so that the largest has to be last.
+        // The last one is popped first, so the largest has to be last.
         children.sort_by_key(|child| {
             (
                 rows.get(*child).map_or(0, |row| row.total_ns),
@@ -227,7 +227,7 @@ fn in_order(rows: &[Node], nodes: &[PathNode]) -> Vec<Node> {
     ordered
 }
 
-/// Sums of shares by process, largest first.
+/// Returns sums of shares by process, largest first.
 pub(super) fn by_process(shares: &[Share], length: i64) -> Vec<ProcessShare> {
     let mut sums: BTreeMap<Option<i64>, (ProcessShare, BTreeSet<i64>)> = BTreeMap::new();
     for share in shares {
@@ -257,7 +257,7 @@ pub(super) fn by_process(shares: &[Share], length: i64) -> Vec<ProcessShare> {
     sums
 }
 
-/// Sums of segments by thread, state, reason and what ended waits, largest first.
+/// Returns the sums of segments by thread, state, reason and end of waits, largest first.
 pub(super) fn shares(segments: &[Segment], length: i64) -> Vec<Share> {
     // Keys borrow their texts, since a path may have millions of segments and few different texts.
     type Key<'s> = (i64, State, Option<&'s str>, Option<&'s str>);

@@ -1,5 +1,5 @@
-//! How critical paths are shown: columns of segments, of the tree, and of what the time went to. The answer
-//! has their rows in the order in which people read them, so that none is ranked again.
+//! Columns of critical paths: segments, the tree, and shares of the time. The answer has their rows
+//! in reading order, so none is ranked again.
 
 use etwkit_query::question::Format::{FineMilliseconds, Fixed, Id, Seconds, Whole, Word};
 use etwkit_query::question::{Column, Ranked, View};
@@ -18,10 +18,10 @@ pub(super) struct WithStacks<R> {
     pub(super) stacks: Stacks,
 }
 
-/// What the columns of a path depend on.
+/// Properties of a path that decide its columns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shown {
-    /// Whether there is time about which nothing is known.
+    /// True if part of the time is unknown.
     pub(super) has_unknown: bool,
 }
 
@@ -200,7 +200,7 @@ fn ended_by(row: &Segment) -> String {
         .join(" ")
 }
 
-/// A process with its id, or one of its threads.
+/// Returns a process with its id, or one of its threads.
 pub(super) fn who(process: Option<&str>, pid: Option<i64>, tid: Option<i64>) -> String {
     let pid = pid.map(|pid| format!("({pid})")).unwrap_or_default();
     let tid = tid.map(|tid| format!(" thread {tid}")).unwrap_or_default();

@@ -1,9 +1,9 @@
-//! What a file of regions defines.
+//! Definitions in a file of regions.
 
 /// The regions of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manifest {
-    /// Parents before their children.
+    /// Regions, parents before their children.
     pub(super) regions: Vec<Region>,
     /// Events with which regions start and end.
     pub(super) events: Vec<EventPattern>,
@@ -19,28 +19,28 @@ pub(super) struct Region {
     pub(super) parent: Option<usize>,
     /// Start and end; a region without them contains its children.
     pub(super) ends: Option<(Endpoint, Endpoint)>,
-    /// What start and end must have in common.
+    /// The values that start and end must share.
     pub(super) of_events: Same,
-    /// What an instance must have in common with the one around it.
+    /// The values that an instance must share with its parent.
     pub(super) of_parent: Same,
-    /// What an instance must have in common with another one of the same region that it lies in, if that
-    /// makes it a child of the other.
+    /// The values that an instance must share with a surrounding instance of the same region to
+    /// become its child; `None` if regions do not nest in themselves.
     pub(super) self_nest: Option<Same>,
     pub(super) filters: Vec<Filter>,
     pub(super) naming: Option<Naming>,
     pub(super) metadata: Vec<(String, String)>,
-    /// Where in the file it is defined.
+    /// Its position in the file.
     pub(super) at: usize,
 }
 
-/// Where a region starts or ends.
+/// The start or the end of a region.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Endpoint {
     /// At an event.
     Event(usize),
     /// At the start or end of each instance of the region with that GUID.
     Region(String, Side),
-    /// As long before or after the other end as a field of an event says.
+    /// At the distance from the other end that a field of an event has.
     Duration {
         event: usize,
         field: String,
@@ -66,11 +66,11 @@ pub(super) struct EventPattern {
     pub(super) opcode: Option<i32>,
     /// Name, for events without an id.
     pub(super) name: Option<String>,
-    /// Field, value, and whether the field must equal the value; if not, it must not contain it.
+    /// Field, value, and true if the field must equal the value; otherwise it must not contain it.
     pub(super) payload: Vec<(String, String, bool)>,
 }
 
-/// What two ends have in common.
+/// The values that two ends share.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Same {
     pub(super) thread: bool,
@@ -83,18 +83,18 @@ pub(super) struct Same {
 /// A condition under which instances count.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Filter {
-    /// Whether instances for which the condition holds are kept; otherwise they are left out.
+    /// True if instances for which the condition holds are kept; otherwise they are left out.
     pub(super) keeps: bool,
     pub(super) when: When,
     pub(super) trigger: Trigger,
 }
 
-/// Where the trigger lies.
+/// The position of the trigger relative to an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     /// Anywhere in the trace.
     Anywhere,
-    /// Some trigger is over before the instance starts.
+    /// Some trigger ends before the instance starts.
     Before,
     /// The first trigger comes after the end of the instance.
     After,
@@ -106,18 +106,18 @@ pub(super) enum Trigger {
     Region(String),
 }
 
-/// What instances are called.
+/// The source of the names of instances.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Naming {
-    /// After a field of the event at the start or end.
+    /// A field of the event at the start or end.
     Field {
         name: String,
-        /// If missing, the start is tried first, then the end.
+        /// The side of the event; if missing, the start is tried first, then the end.
         side: Option<Side>,
-        /// Whether the field is a process id, which stands for the name of the process.
+        /// True if the field is a process id, which is replaced with the name of the process.
         is_pid: bool,
     },
-    /// After whether the trace has an instance of that region.
+    /// One of two names, depending on whether the trace has an instance of that region.
     Region {
         guid: String,
         present: String,
@@ -126,7 +126,7 @@ pub(super) enum Naming {
 }
 
 impl Manifest {
-    /// Index of the region with a GUID.
+    /// Returns the index of the region with a GUID.
     pub(super) fn place(&self, guid: &str) -> Option<usize> {
         self.regions.iter().position(|region| region.guid == guid)
     }

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 use super::definition::{Endpoint, EventPattern, Manifest, Naming, Same};
 use crate::Result;
 
-/// Most events that are held.
+/// Maximum number of events that are held.
 const MAX_EVENTS: usize = 10_000_000;
 
-/// Class and type of the marks of the kernel logger, which have a table of their own.
+/// Class and type of the marks of the kernel logger, which have a separate table.
 const MARKS: (&str, i64) = ("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", 34);
 
 etwkit_query::declare! {
@@ -55,23 +55,23 @@ pub(super) struct Event {
     values: Vec<(usize, String)>,
 }
 
-/// All events that regions need, in the order of time.
+/// All events that regions need, in order of time.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     pub(super) all: Vec<Event>,
-    /// Indices of the events that fit each pattern.
+    /// Indices of the events that match each pattern.
     fits: Vec<Vec<usize>>,
     /// Fields that regions compare or are named after.
     wanted: Vec<String>,
 }
 
 impl Events {
-    /// Indices of the events that fit a pattern, ascending.
+    /// Returns the indices of the events that match a pattern, ascending.
     pub(super) fn of(&self, pattern: usize) -> &[usize] {
         self.fits.get(pattern).map_or(&[], Vec::as_slice)
     }
 
-    /// A field of an event.
+    /// Returns a field of an event.
     pub(super) fn value(&self, event: Option<usize>, field: &str) -> Option<&str> {
         let number = self.wanted.iter().position(|wanted| wanted == field)?;
         let values = &self.all.get(event?)?.values;
@@ -88,8 +88,8 @@ impl Events {
             fits: vec![Vec::new(); manifest.events.len()],
             wanted: wanted(manifest),
         };
-        // Patterns are looked up by provider: a file may have hundreds of them, and a trace millions of
-        // events.
+        // Patterns are looked up by provider: a file may have hundreds of them, and a trace
+        // millions of events.
         let mut by_provider: HashMap<&str, Vec<usize>> = HashMap::new();
         for (place, pattern) in manifest.events.iter().enumerate() {
             by_provider
@@ -107,8 +107,8 @@ impl Events {
                 how: "ask for fewer of the regions: take the others out of the file",
             });
         }
-        // Sorted here and not in SQL: the planner gives up over an ORDER BY of columns that are constants in
-        // one table and compared with constants in the other.
+        // Sorted here and not in SQL: the planner gives up over an ORDER BY of columns that are
+        // constants in one table and compared with constants in the other.
         rows.sort_by(|a, b| order(a).cmp(&order(b)));
         let mut texts = Texts::default();
         for row in rows {
@@ -133,7 +133,7 @@ impl Events {
             .filter(|(_, pattern)| fits(pattern, &row, &fields))
             .map(|(place, _)| place)
             .collect();
-        // SQL does not look at payloads, so that it also returns rows that no pattern fits.
+        // SQL does not look at payloads, so it also returns rows that no pattern matches.
         if fitting.is_empty() {
             return;
         }
@@ -163,7 +163,8 @@ impl Events {
     }
 }
 
-/// The order of events: by time, then by whatever makes the order deterministic; missing values last.
+/// Returns the sort key of events: the time, then columns that make the order deterministic;
+/// missing values last.
 fn order(row: &EventRow) -> impl Ord + '_ {
     fn last<T: Ord>(value: Option<T>) -> (bool, Option<T>) {
         (value.is_none(), value)
@@ -192,7 +193,7 @@ impl Texts {
     }
 }
 
-/// The question for all events of a file of regions.
+/// Returns the SQL for all events of a file of regions.
 pub(super) fn sql(manifest: &Manifest) -> String {
     let condition = |pattern: &EventPattern| {
         let number =
@@ -225,7 +226,7 @@ pub(super) fn sql(manifest: &Manifest) -> String {
     } else {
         conditions.join("\n   OR ")
     };
-    // Marks have a table of their own; here they are events again.
+    // Marks have a separate table; here they are events again.
     let marks = if manifest
         .events
         .iter()
@@ -255,9 +256,9 @@ WHERE {conditions}"
     )
 }
 
-/// SQL that makes a column the inside of a JSON string. JSON does not allow raw control characters: one that
-/// stayed would make the text invalid, and its mark would start no region. Rare control characters become
-/// U+FFFD.
+/// Returns SQL that converts a column to the inside of a JSON string. JSON does not allow raw
+/// control characters: one that stayed would make the text invalid, and its mark would start no
+/// region. Rare control characters become U+FFFD.
 fn in_json(column: &str) -> String {
     let escape =
         |text: String, (from, to): (&str, &str)| format!("replace({text}, {from}, '{to}')");
@@ -327,7 +328,7 @@ fn fits(pattern: &EventPattern, row: &EventRow, fields: &Map<String, Value>) -> 
             })
 }
 
-/// The value of a field; `a.b` is the member `b` of the struct `a`.
+/// Returns the value of a field; `a.b` is the member `b` of the struct `a`.
 fn value<'v>(fields: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     if let Some(value) = fields.get(name) {
         return Some(value);
@@ -340,7 +341,7 @@ fn value<'v>(fields: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     }
 }
 
-/// A value as text; `None` for one that is missing.
+/// Returns a value as text; `None` for one that is missing.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -349,7 +350,8 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// Whether a value is what a file of regions writes: the same text, or for numbers and flags the same number.
+/// Returns `true` if a value equals the text in a file of regions: the same text, or for numbers
+/// and flags the same number.
 fn is_equal(found: &Value, wanted: &str) -> bool {
     let number = |wanted: &str| integer(wanted);
     match found {
@@ -368,7 +370,7 @@ fn is_equal(found: &Value, wanted: &str) -> bool {
     }
 }
 
-/// A whole number in decimal or, after `0x`, hexadecimal digits.
+/// Returns a whole number in decimal or, after `0x`, hexadecimal digits.
 pub(super) fn integer(text: &str) -> Option<i128> {
     let text = text.trim();
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

@@ -11,9 +11,9 @@ pub(super) struct Instance {
     /// Index of the region.
     pub(super) region: usize,
     pub(super) start_ns: i64,
-    /// Missing if it did not end.
+    /// Its end; missing if it did not end.
     pub(super) stop_ns: Option<i64>,
-    /// Event that it started with; regions that contain others have that of the first of them.
+    /// Event that it started with; regions that contain others have the event of the first of them.
     pub(super) start: Option<usize>,
     /// Event that it ended with.
     pub(super) stop: Option<usize>,
@@ -26,7 +26,7 @@ struct Point {
     event: Option<usize>,
 }
 
-/// What starts and ends must have in common: values in a fixed order.
+/// Values that starts and ends must share, in a fixed order.
 type Key = Vec<String>;
 
 /// The instances of all regions.
@@ -121,7 +121,7 @@ struct Finder<'f> {
 type Parts = (Vec<Instance>, Vec<Instance>, usize);
 
 impl Finder<'_> {
-    /// The instances of a region that were found and ended.
+    /// Returns the instances of a region that were found and ended.
     fn of(&self, guid: &str) -> &[Instance] {
         let place = self.manifest.place(guid);
         place
@@ -176,12 +176,13 @@ impl Finder<'_> {
         }
     }
 
-    /// Pairs each end with the latest open start that has the required values in common with it.
+    /// Pairs each end with the latest open start that shares the required values with it.
     fn pairs(&self, start: &Endpoint, stop: &Endpoint) -> Parts {
         let of_events = matches!((start, stop), (Endpoint::Event(_), Endpoint::Event(_)));
-        // An event that is both a start and an end ends one instance and starts the next, so that ends come
-        // first. Between regions it is the other way round: if a region starts where another one ends and
-        // ends where the same one starts, it may have length 0, and its start comes first.
+        // An event that is both a start and an end ends one instance and starts the next, so ends
+        // come first. Between regions it is the other way round: if a region starts where another
+        // one ends and ends where the same one starts, it may have length 0, and its start comes
+        // first.
         let (start_rank, stop_rank) = if of_events { (1, 0) } else { (0, 1) };
         let starts = self
             .points(start)
@@ -192,7 +193,8 @@ impl Finder<'_> {
             .into_iter()
             .map(|point| (stop_rank, point));
         let mut all: Vec<(u8, Point)> = starts.chain(stops).collect();
-        // Events are numbered in the order of time; the number keeps events with equal time stamps in order.
+        // Events are numbered in order of time; the number keeps events with equal time stamps in
+        // order.
         all.sort_by_key(|(rank, point)| (point.ts_ns, point.event.unwrap_or(usize::MAX), *rank));
         let same = &self.region.of_events;
         let mut waiting: HashMap<Key, Vec<Point>> = HashMap::new();
@@ -223,8 +225,8 @@ impl Finder<'_> {
         (ended, open, ends)
     }
 
-    /// Places the other end as far away as a field says: that of the event at this end if it fits the
-    /// pattern, else that of the nearest event that does.
+    /// Places the other end at the distance in a field: of the event at this end if it matches the
+    /// pattern, or else of the nearest matching event.
     fn by_duration(
         &self,
         points: &[Point],
@@ -254,7 +256,7 @@ impl Finder<'_> {
         };
         let (mut ended, mut without) = (Vec::new(), 0);
         for point in points {
-            // Events that fit a pattern are in ascending order, as they are read.
+            // Events that match a pattern are in ascending order, as they are read.
             let own = point.event.filter(|event| of.binary_search(event).is_ok());
             let nearest = || {
                 let candidates = by_key.get(&key(same, self.events, point.event, other)?)?;
@@ -283,7 +285,7 @@ impl Finder<'_> {
         (ended, Vec::new(), without)
     }
 
-    /// The event that is nearest in time; of two equally near ones the earlier.
+    /// Returns the event nearest in time; of two equally near ones the earlier.
     fn nearest(&self, events: &[usize], ts_ns: i64) -> Option<usize> {
         let time = |event: usize| self.events.all.get(event).map(|event| event.ts_ns);
         let split = events.partition_point(|event| time(*event).is_some_and(|time| time <= ts_ns));
@@ -293,7 +295,8 @@ impl Finder<'_> {
         around.min_by_key(|event| time(*event).map_or(u64::MAX, |time| time.abs_diff(ts_ns)))
     }
 
-    /// A region that contains others: from the start of its first child to the end of its last one.
+    /// Returns the instance of a region that contains others: from the start of its first child to
+    /// the end of its last one.
     fn container(&self) -> Vec<Instance> {
         let children = self.manifest.regions.iter().enumerate();
         let children = children
@@ -318,7 +321,7 @@ impl Finder<'_> {
             .collect()
     }
 
-    /// Starts and ends of what triggers a filter.
+    /// Returns starts and ends of the triggers of a filter.
     fn triggers(&self, filter: &Filter) -> Vec<(i64, i64)> {
         match &filter.trigger {
             Trigger::Event(pattern) => {
@@ -338,21 +341,21 @@ impl Finder<'_> {
     }
 }
 
-/// Whether an instance is kept.
+/// Returns `true` if an instance is kept.
 fn passes(filter: &Filter, triggers: &[(i64, i64)], instance: &Instance) -> bool {
     let holds = match filter.when {
         When::Anywhere => !triggers.is_empty(),
         When::Before => triggers.iter().any(|(_, stop)| *stop <= instance.start_ns),
         When::After => {
             let first = triggers.iter().map(|(start, _)| *start).min();
-            // An instance that did not end is before nothing.
+            // An instance that did not end is never before another.
             first.is_some_and(|first| instance.stop_ns.is_some_and(|stop| stop <= first))
         }
     };
     holds == filter.keeps
 }
 
-/// The values of an end that the other end must share; `None` if it lacks one of them.
+/// Returns the values of an end that the other end must share; `None` if it lacks one of them.
 pub(super) fn key(same: &Same, events: &Events, event: Option<usize>, side: Side) -> Option<Key> {
     let of = event.and_then(|event| events.all.get(event));
     let mut key = Key::new();

@@ -10,7 +10,7 @@ use super::definition::{
 
 use super::ManifestError;
 
-/// What a file looks like.
+/// The expected form of a file.
 const HINT: &str = "a file of regions is XML: <InstrumentationManifest><Instrumentation><Regions><RegionRoot …> around <Region Guid=\"…\" Name=\"…\"> with \
      <Start> and <Stop>, as docs/regions.md shows";
 
@@ -20,7 +20,7 @@ impl Manifest {
     /// Reads a file.
     ///
     /// # Errors
-    /// The file is not XML, or has something that regions do not have or that is not known here.
+    /// The file is not XML, or has elements that regions do not have or that are not supported.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self> {
         let (source, document) = Source::read(file, bytes, HINT)?;
         let mut reader = Reader {
@@ -45,7 +45,7 @@ struct Reader<'s> {
 }
 
 impl Reader<'_> {
-    /// The element around all regions.
+    /// Returns the element around all regions.
     fn regions<'e>(&self, document: &'e Element) -> Result<&'e Element> {
         let mut element = document;
         for name in ["InstrumentationManifest", "Instrumentation", "Regions"] {
@@ -55,7 +55,7 @@ impl Reader<'_> {
         Ok(element)
     }
 
-    /// A region and what lies in it.
+    /// Reads a region and the regions in it.
     fn region(&mut self, element: &Element, parent: Option<usize>) -> Result<()> {
         let children: &[&str] = if element.name == "RegionRoot" {
             &["Region", "Metadata"]
@@ -91,7 +91,7 @@ impl Reader<'_> {
             .try_for_each(|child| self.region(child, Some(place)))
     }
 
-    /// The one child of that name, if there is one.
+    /// Returns the one child of that name, if there is one.
     fn only<'e>(&self, element: &'e Element, name: &'e str) -> Result<Option<&'e Element>> {
         let mut all = element.all(name);
         let first = all.next();
@@ -118,8 +118,8 @@ impl Reader<'_> {
                 ));
             }
         };
-        // A region that follows another one starts at its end, and a region that leads up to one ends at its
-        // start.
+        // A region that follows another one starts at its end, and a region that leads up to one
+        // ends at its start.
         let ends = (
             self.endpoint(start, Side::Stop)?,
             self.endpoint(stop, Side::Start)?,
@@ -134,7 +134,7 @@ impl Reader<'_> {
         Ok(Some(ends))
     }
 
-    /// A start or end; `usual` is the side of another region that is meant if the file does not say which.
+    /// Reads a start or end; `usual` is the default side of another region.
     fn endpoint(&mut self, element: &Element, usual: Side) -> Result<Endpoint> {
         self.source.check(
             element,
@@ -210,7 +210,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An event; `more` are attributes that its element may have besides.
+    /// Reads an event; `more` are further attributes that its element may have.
     fn event(
         &mut self,
         element: &Element,
@@ -243,7 +243,7 @@ impl Reader<'_> {
             id,
             version: self.number(element, "Version")?,
             opcode: self.number(element, "OpCode")?,
-            // An id already says which event it is; then the name is only for readers of the file.
+            // An id already identifies the event; then the name is only for readers of the file.
             name: element
                 .attribute("Name")
                 .filter(|_| id.unwrap_or(0) == 0)
@@ -352,7 +352,8 @@ impl Reader<'_> {
         Ok(Same {
             thread: flag("TID")?,
             process: flag("PID")?,
-            // Not the short-circuit operator, so that a wrong value of the second attribute is found, too.
+            // Not the short-circuit operator, so that a wrong value of the second attribute is also
+            // found.
             activity: flag("AID")? | flag("ActivityID")?,
             fields: fields.collect::<Result<_>>()?,
         })
@@ -454,7 +455,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// Checks that each GUID stands for one region, that each region that is named exists, and that no region
+    /// Checks that each GUID is of one region, that each named region exists, and that no region
     /// depends on itself.
     fn check(&self) -> Result<()> {
         let mut guids = HashSet::new();
@@ -510,7 +511,7 @@ impl Reader<'_> {
     }
 }
 
-/// What the definition says about itself, by name.
+/// Returns the metadata of the definition, by name.
 fn metadata(element: &Element) -> Vec<(String, String)> {
     let all = element
         .all("Metadata")
@@ -519,7 +520,7 @@ fn metadata(element: &Element) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A GUID in lower case, without braces.
+/// Converts a GUID to lower case, without braces.
 fn plain_guid(text: &str) -> String {
     text.trim()
         .trim_start_matches('{')

@@ -1,12 +1,12 @@
-//! Regions of interest: stretches of time between two events, as a file of Windows Performance Analyzer
-//! defines them, found in an extract.
+//! Regions of interest: intervals between two events, defined in a file of Windows Performance
+//! Analyzer and found in an extract.
 //!
 //! - `manifest`, `definition`, `order`: the file
 //! - `events`: the events that it names
-//! - `find`, `tree`, `naming`: instances, which of them lies in which, and what they are called
-//! - `rows`, `question`: answers, and how they are shown
+//! - `find`, `tree`, `naming`: instances, their nesting, and their names
+//! - `rows`, `question`: answers, and their presentation
 //!
-//! `docs/regions.md` says what each element means.
+//! `docs/regions.md` explains each element.
 
 mod definition;
 mod events;
@@ -36,15 +36,15 @@ use rows::sum;
 pub use rows::{RegionInstance, RegionRow};
 
 etwkit_query::declare! {
-    /// Which regions.
+    /// Options of `dump region`.
     pub request RegionRequest {
         /// Files that describe events
         descriptions: Descriptions = group(),
         /// Processes that started or ended the instance
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What defines the regions: a Regions of Interest file of Windows Performance Analyzer
+        /// Definition of the regions: a Regions of Interest file of Windows Performance Analyzer
         manifest: NamedFile<Manifest> = option("FILE").called("regions").required(),
         /// Only these regions, by name or friendly name (*, ?, several with ;, ! excludes)
         region: Option<String> = option("NAMES"),
@@ -76,7 +76,7 @@ etwkit_query::declare! {
     }
 }
 
-/// What a trace has of the regions of a file.
+/// The regions of a file that are in a trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RegionAnswer<R> {
     /// Rows, ascending.
@@ -85,14 +85,14 @@ pub struct RegionAnswer<R> {
     pub missing: Vec<String>,
 }
 
-/// Everything that was found.
+/// All results.
 struct Solved {
     events: Events,
     found: FoundInstances,
     missing: Vec<String>,
 }
 
-/// The definition of regions as long as no file was read: there are none.
+/// The definition of regions before a file was read: there are none.
 static NONE: Manifest = Manifest {
     regions: Vec::new(),
     events: Vec::new(),
@@ -103,13 +103,14 @@ impl RegionRequest {
         self.manifest.content.as_deref().unwrap_or(&NONE)
     }
 
-    /// The question for the events with which regions start and end. Instances are found in its answer.
+    /// Returns the SQL for the events with which regions start and end. Instances are found in its
+    /// answer.
     #[must_use]
     pub fn sql(&self) -> String {
         events::sql(self.manifest())
     }
 
-    /// Asks for sums.
+    /// Queries sums.
     ///
     /// # Errors
     /// The extract has none of the events; the query fails.
@@ -151,10 +152,10 @@ impl RegionRequest {
         })
     }
 
-    /// Asks for instances.
+    /// Queries instances.
     ///
     /// # Errors
-    /// Those of [`Self::ask`].
+    /// The errors of [`Self::ask`].
     pub fn ask_instances(&self, session: &Session) -> Result<RegionAnswer<RegionInstance>> {
         let solved = self.solve(session)?;
         let mut rows = self.instances(&solved, session)?;
@@ -175,8 +176,8 @@ impl RegionRequest {
             });
         }
         if !has_rows(session, "generic_event")? && !has_rows(session, "mark")? {
-            // The extract does not say whether none were recorded or none were kept, so that the hint has
-            // both.
+            // The extract does not record whether none were recorded or none were kept, so the hint
+            // has both.
             return Err(Error::NotThere {
                 message: "the extract has no single events".to_owned(),
                 how: format!(
@@ -211,14 +212,14 @@ impl RegionRequest {
         })
     }
 
-    /// The instances that are asked for, in the order of their starts.
+    /// Returns the requested instances, in the order of their starts.
     fn instances(&self, solved: &Solved, session: &Session) -> Result<Vec<RegionInstance>> {
         let (events, found) = (&solved.events, &solved.found);
         let all: Vec<Instance> = found.ended.iter().flatten().cloned().collect();
         let parents = tree::parents(self.manifest(), &all, events);
         let names = Names::new(self.manifest(), &all, session)?;
-        // Numbers follow the starts; if two start together, the longer one comes first, since it may contain
-        // the other.
+        // Numbers follow the starts; if two start together, the longer one comes first, since it
+        // may contain the other.
         let mut by_begin: Vec<usize> = (0..all.len()).collect();
         by_begin.sort_by_key(|place| {
             all.get(*place)
@@ -309,8 +310,8 @@ impl RegionRequest {
         let Some(filter) = self.region.as_deref() else {
             return true;
         };
-        // An excluded name excludes the region whatever its other name is, while one name that fits is
-        // enough.
+        // An excluded name excludes the region whatever its other name is, while one matching name
+        // is enough.
         let (positive, negative) = etwkit_query::filter::split(filter);
         let names = [Some(name), friendly_name];
         let of = |filter: &str| TextFilter::parse(filter);
@@ -333,7 +334,7 @@ impl RegionRequest {
         };
         let instance = self.instance.as_deref().map(TextFilter::parse);
         let (from, to) = (self.time.min, self.time.max);
-        // An instance that did not end has no duration: any limit leaves it out.
+        // An instance that did not end has no duration: any limit excludes it.
         let lasts = if self.duration.is_unlimited() {
             true
         } else {
@@ -348,7 +349,7 @@ impl RegionRequest {
             && lasts
     }
 
-    /// Keys of the processes that are asked for; `None` for all.
+    /// Returns the keys of the requested processes; `None` for all.
     fn process_keys(&self, session: &Session) -> Result<Option<HashSet<i64>>> {
         let conditions = self.processes.conditions();
         if conditions.is_empty() {
@@ -364,7 +365,7 @@ impl RegionRequest {
         Ok(Some(rows.into_iter().map(|row| row.process_key).collect()))
     }
 
-    /// The number of regions around a region in the file.
+    /// Returns the number of regions around a region in the file.
     fn depth(&self, place: usize) -> i64 {
         let parent = |place: usize| {
             self.manifest()
@@ -420,12 +421,12 @@ etwkit_query::declare! {
     }
 }
 
-/// How many instances are around each instance.
+/// Returns the number of instances around each instance.
 fn depths(parents: &[Option<usize>]) -> Vec<i64> {
     let mut depths: Vec<Option<i64>> = vec![None; parents.len()];
     for place in 0..parents.len() {
-        // Up to an instance whose depth is known, then back down. No recursion, since a region that nests in
-        // itself may be as deep as the number of events.
+        // Up to an instance whose depth is known, then back down. No recursion, since a region that
+        // nests in itself may be as deep as the number of events.
         let mut way = Vec::new();
         let mut at = Some(place);
         while let Some(here) = at.filter(|here| depths.get(*here).copied().flatten().is_none()) {
@@ -443,7 +444,7 @@ fn depths(parents: &[Option<usize>]) -> Vec<i64> {
     depths.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// An event of a file of regions, described for people.
+/// Describes an event of a file of regions for people.
 fn described(event: &definition::EventPattern) -> String {
     let part = |name: &str, number: Option<i32>| number.map(|number| format!("{name} {number}"));
     let fields = event.payload.iter().map(|(field, value, equal)| {

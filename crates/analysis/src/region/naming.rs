@@ -1,4 +1,4 @@
-//! What instances are called.
+//! Names of instances.
 
 use std::collections::HashMap;
 
@@ -63,7 +63,7 @@ impl<'m> Names<'m> {
         })
     }
 
-    /// The name of an instance.
+    /// Returns the name of an instance.
     pub(super) fn of(&self, instance: &Instance, events: &Events) -> Option<String> {
         match self
             .manifest
@@ -103,7 +103,7 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// Name of the process that had an id at a time.
+    /// Returns the name of the process that had an id at a time.
     fn process(&self, pid: &str, ts_ns: i64) -> Option<String> {
         let pid = i64::try_from(super::events::integer(pid)?).ok()?;
         let all = self.processes.get(&pid)?;
@@ -111,8 +111,8 @@ impl<'m> Names<'m> {
             process.start_ns.is_none_or(|start| start <= ts_ns)
                 && process.stop_ns.is_none_or(|stop| stop >= ts_ns)
         };
-        // Windows reuses ids. If no process with the id lived at that time, as may happen at the edges of a
-        // trace, the last one is the best guess.
+        // Windows reuses ids. If no process with the id lived at that time, as may happen at the
+        // edges of a trace, the last one is the best guess.
         all.iter().find(lives).or(all.last())?.name.clone()
     }
 }

@@ -1,8 +1,8 @@
-//! The order in which regions can be found: each after those that it depends on.
+//! The order in which regions can be found: each after the regions that it depends on.
 
 use super::definition::{Endpoint, Manifest, Region, Trigger};
 
-/// Indices of all regions, each after those that it depends on (a topological sort).
+/// Returns indices of all regions, each after the regions that it depends on (a topological sort).
 ///
 /// # Errors
 /// Regions depend on each other in a circle: one that is in it, or depends on it.
@@ -50,14 +50,14 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {
             }
         }
     }
-    // A region that still misses another one is in a circle, or depends on one.
+    // A region that still lacks another one is in a circle, or depends on one.
     match regions.iter().zip(&missing).find(|(_, left)| **left > 0) {
         Some((region, _)) => Err(region),
         None => Ok(ready),
     }
 }
 
-/// Notes that the region `by` needs the region `needed`.
+/// Records that the region `by` needs the region `needed`.
 fn add(needed_by: &mut [Vec<usize>], missing: &mut [usize], needed: usize, by: usize) {
     if let (Some(list), Some(count)) = (needed_by.get_mut(needed), missing.get_mut(by)) {
         list.push(by);

@@ -1,4 +1,4 @@
-//! Regions as a question: how sums and instances are shown.
+//! Regions as a question: columns of sums and instances.
 
 use etwkit_query::Session;
 use etwkit_query::question::Format::{FineMilliseconds, Id, Moment, Process, Whole, Word};
@@ -10,10 +10,10 @@ use etwkit_query::question::{
 use super::{Manifest, RegionAnswer, RegionInstance, RegionRequest, RegionRow, RegionSort};
 use crate::Result;
 
-/// Most levels by which instances are indented.
+/// Maximum number of levels by which instances are indented.
 const MOST_INDENTED: usize = 40;
 
-/// What the columns of sums depend on: a column without any number is not shown.
+/// Properties of the sums that decide their columns: a column without any number is not shown.
 #[derive(Clone)]
 struct Sums {
     sort: RegionSort,
@@ -68,12 +68,12 @@ const SUMS: View<Sums, RegionRow> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, RegionSort::Time | RegionSort::Name)));
 
-/// What the columns of instances depend on: a column without any value is not shown.
+/// Properties of the instances that decide their columns: a column without any value is not shown.
 #[derive(Clone)]
 struct Instances {
     sort: RegionSort,
     has_names: bool,
-    /// Whether some ended in another process than they started in.
+    /// True if some ended in another process than they started in.
     ends_elsewhere: bool,
 }
 
@@ -147,7 +147,7 @@ const INSTANCES: View<Instances, RegionInstance> = View::new(
     ))
 });
 
-/// The friendly name, else the name.
+/// Returns the friendly name, or else the name.
 fn title(name: &str, friendly_name: Option<&str>) -> String {
     friendly_name
         .filter(|name| !name.is_empty())
@@ -167,7 +167,7 @@ fn process(name: Option<&String>, pid: Option<i64>) -> Value {
 }
 
 impl RegionRequest {
-    /// Regions, or single instances.
+    /// Returns the answer with regions, or with single instances.
     fn found(&self, session: &Session) -> Result<Answer> {
         let (answer, missing) = if self.details {
             let RegionAnswer { rows, missing } = self.ask_instances(session)?;
@@ -190,7 +190,8 @@ impl RegionRequest {
             };
             (Answer::rows(&shown, &SUMS, rows), missing)
         };
-        // Without these lines, regions whose events were not recorded would look as if they never happened.
+        // Without these lines, regions whose events were not recorded would look as if they never
+        // happened.
         let line = |event: String| Line::new(format!("not in the extract: {event}"));
         Ok(answer.with_foot(missing.into_iter().map(line)))
     }
@@ -203,7 +204,7 @@ impl Question for RegionRequest {
                                     as a file of Windows Performance Analyzer defines it";
 
     fn form(&self) -> Form<Self> {
-        // The SQL is that of the events; instances are found in them.
+        // The SQL is the query for the events; instances are found in them.
         let form = if self.details {
             Form::made::<RegionInstance>(self.sql(), Self::found).describing(|asked, fields| {
                 let all = Instances {

@@ -51,7 +51,7 @@ etwkit_query::declare! {
     }
 }
 
-/// Sums of instances that ended.
+/// Returns the sums of instances that ended.
 pub(super) fn sum<'i>(instances: impl Iterator<Item = &'i RegionInstance>) -> RegionRow {
     let mut row = RegionRow::default();
     let mut names = HashSet::new();

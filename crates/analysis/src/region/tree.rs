@@ -1,4 +1,4 @@
-//! Which instance lies in which: regions in the regions around them, and those that nest in themselves.
+//! Nesting of instances: regions in the regions around them, and regions that nest in themselves.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,8 @@ use super::definition::{Manifest, Same, Side};
 use super::events::Events;
 use super::find::{Instance, key};
 
-/// Index of the parent of each instance; `instances` are in the order of their regions, then of their starts.
+/// Returns the index of the parent of each instance; `instances` are in the order of their regions,
+/// then of their starts.
 pub(super) fn parents(
     manifest: &Manifest,
     instances: &[Instance],
@@ -36,8 +37,8 @@ pub(super) fn parents(
                 *to = parent;
             }
         }
-        // After the search among the regions around it: an instance of the same region is nearer, and
-        // replaces that parent.
+        // After the search among the regions around it: an instance of the same region is nearer,
+        // and replaces that parent.
         if let Some(same) = &region.self_nest {
             nest(children, same, instances, events, &mut parents);
         }
@@ -45,10 +46,10 @@ pub(super) fn parents(
     parents
 }
 
-/// Instances of the region around another one, by what a child must have in common with them.
+/// Possible parents of one region, by the values that a child must share with them.
 struct Around<'a> {
     same: &'a Same,
-    /// By start: start, latest end of this and all earlier ones, index of the instance.
+    /// Instances by start: start, latest end of this and all earlier ones, index of the instance.
     by_key: HashMap<Vec<String>, Vec<(i64, i64, usize)>>,
 }
 
@@ -62,13 +63,13 @@ impl<'a> Around<'a> {
             let Some(stop_ns) = instance.stop_ns else {
                 continue;
             };
-            // The second field of a pair is that of the parent.
+            // The second field of a pair belongs to the parent.
             let Some(key) = shared(same, events, instance, Side::Stop) else {
                 continue;
             };
             let list = by_key.entry(key).or_default();
-            // The latest end so far never decreases, so that a binary search finds the first instance that
-            // reaches far enough.
+            // The latest end so far never decreases, so a binary search finds the first instance
+            // that reaches far enough.
             let latest = list
                 .last()
                 .map_or(stop_ns, |(_, latest, _)| stop_ns.max(*latest));
@@ -77,13 +78,14 @@ impl<'a> Around<'a> {
         Self { same, by_key }
     }
 
-    /// The instance that started first of those that contain the child.
+    /// Returns the instance that started first among those that contain the child.
     fn earliest(&self, child: &Instance, events: &Events) -> Option<usize> {
         let stop_ns = child.stop_ns?;
         let list = self
             .by_key
             .get(&shared(self.same, events, child, Side::Start)?)?;
-        // At the first place where the latest end reaches that of the child, the instance itself does so.
+        // At the first place where the latest end reaches the end of the child, it is the end of
+        // the instance itself.
         let first = list.partition_point(|(_, latest, _)| *latest < stop_ns);
         list.get(first)
             .filter(|(start, _, _)| *start <= child.start_ns)
@@ -91,13 +93,13 @@ impl<'a> Around<'a> {
     }
 }
 
-/// The values that an instance must share, from the event that it started with, else from the one that it
-/// ended with.
+/// Returns the values that an instance must share, from the event that it started with, or else
+/// from the one that it ended with.
 fn shared(same: &Same, events: &Events, instance: &Instance, side: Side) -> Option<Vec<String>> {
     key(same, events, instance.start, side).or_else(|| key(same, events, instance.stop, side))
 }
 
-/// Makes instances that lie in others of the same region children of the one that started last.
+/// Makes instances inside others of the same region children of the one that started last.
 fn nest(
     places: &[usize],
     same: &Same,
@@ -117,9 +119,9 @@ fn nest(
         })
         .collect();
     sorted.sort_unstable();
-    // By what they must share with a child: a stack of instances that may contain later ones, whose ends
-    // never increase. An instance that ends before a later one can be dropped: from then on, whatever it
-    // contains the later one contains, too.
+    // By the values that a child must share: a stack of instances that may contain later ones,
+    // whose ends never increase. An instance that ends before a later one can be dropped: from then
+    // on, the later one contains all that it contains.
     let mut open: HashMap<Vec<String>, Vec<(i64, usize)>> = HashMap::new();
     for (_, std::cmp::Reverse(stop_ns), place) in sorted {
         let Some(instance) = instances.get(place) else {

@@ -1,6 +1,6 @@
-//! Sums by method or module, in one pass over the waits: each wait counts for every frame of its stack, and a
-//! join in SQL would have about ten times as many rows as there are waits. The numbers are those of the SQL
-//! that the request shows; a test compares them.
+//! Sums by method or module, in one pass over the waits: each wait counts for every frame of its
+//! stack, and a join in SQL would have about ten times as many rows as there are waits. The numbers
+//! equal the ones of the SQL that the request shows; a test compares them.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use etwkit_query::frames::TraceFrames;
 use super::{WaitBy, WaitRequest, WaitSort, WaitSum};
 use crate::Result;
 
-/// Most waits that are held at once: about 1 GB.
+/// Maximum number of waits that are held at once: about 1 GB.
 const MAX_WAITS: usize = 12_000_000;
 
 etwkit_query::declare! {
@@ -43,7 +43,7 @@ etwkit_query::declare! {
 }
 
 impl Wait {
-    /// The interval from `start` to `end`, if it is one.
+    /// Returns the interval from `start` to `end`, if it is one.
     fn interval(start: Option<i64>, end: Option<i64>) -> Option<(i64, i64)> {
         start.zip(end).filter(|(start, end)| start <= end)
     }
@@ -56,13 +56,13 @@ impl Wait {
         Self::interval(self.ready_start, self.ready_end)
     }
 
-    /// What processes are sorted by; a missing key comes last.
+    /// Returns the sort key of the process; a missing key comes last.
     fn process(&self) -> (bool, Option<i64>) {
         (self.process_key.is_none(), self.process_key)
     }
 }
 
-/// Sums of a request by method or module, before its top rows are chosen.
+/// Returns the sums of a request by method or module, before its top rows are chosen.
 pub(super) fn sums(request: &WaitRequest, session: &Session) -> Result<Vec<WaitSum>> {
     let mut waits = Vec::new();
     for batch in session.sql(&request.stack_sql())? {
@@ -99,7 +99,7 @@ pub(super) fn sums(request: &WaitRequest, session: &Session) -> Result<Vec<WaitS
     Ok(rows)
 }
 
-/// The order of rows with equal values; missing texts come last, as in SQL.
+/// Returns the sort key of rows with equal values; missing texts come last, as in SQL.
 fn order(row: &WaitSum) -> impl Ord + '_ {
     let text = |text: &'_ Option<String>| (text.is_none(), text.clone());
     (
@@ -175,7 +175,8 @@ impl Code {
     }
 }
 
-/// The name of a frame. Code without a name is `+0x1a2b`: the offset in its module, or its address.
+/// Returns the name of a frame. Code without a name is `+0x1a2b`: the offset in its module, or its
+/// address.
 fn name(trace: &TraceFrames, frame: i32, with_method: bool) -> Name {
     let module = trace.module(frame);
     if !with_method {
@@ -194,24 +195,24 @@ fn name(trace: &TraceFrames, frame: i32, with_method: bool) -> Name {
     (module.map(str::to_owned), Some(method))
 }
 
-/// What must be remembered about a row while waits are added.
+/// The state of a row while waits are added.
 struct Mark {
     /// Index of its name.
     name: usize,
     /// The thread that was added last.
     thread_key: i64,
-    /// Up to where waits are counted.
+    /// End of the waits that are counted.
     waited: i64,
-    /// Up to where ready times are counted.
+    /// End of the ready times that are counted.
     ready: i64,
 }
 
-/// Adds waits up for each name of their stacks.
+/// Adds up waits for each name in their stacks.
 struct Sums<'a> {
     trace: &'a TraceFrames,
     code: &'a Code,
     rows: Vec<WaitSum>,
-    /// What must be remembered about each row.
+    /// The state of each row.
     marks: Vec<Mark>,
     /// The row of each name in the current process.
     row_of: Vec<Option<usize>>,
@@ -232,11 +233,11 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Rows by process and name. Unions need the waits in the order of their starts, counting threads needs
-    /// them in the order of threads.
+    /// Returns rows by process and name. Unions need the waits in the order of their starts,
+    /// counting threads needs them in the order of threads.
     fn of(mut self, waits: &mut [Wait]) -> Vec<WaitSum> {
-        // The same waits are sorted in three orders instead of keeping a set for each row: then a row needs
-        // to remember only the last thread, and the end so far.
+        // The same waits are sorted in three orders instead of keeping a set for each row: then a
+        // row needs to remember only the last thread, and the end so far.
         waits.sort_by_key(|wait| (wait.process(), wait.thread_key));
         let mut firsts: HashMap<(bool, Option<i64>), usize> = HashMap::new();
         self.each(waits, &mut firsts, add);
@@ -254,8 +255,8 @@ impl<'a> Sums<'a> {
         self.rows
     }
 
-    /// Calls `take` with each wait for each name of its stack. `firsts` holds the first row of each process;
-    /// its rows lie together.
+    /// Calls `take` with each wait for each name of its stack. `firsts` holds the first row of each
+    /// process; its rows are adjacent.
     fn each(
         &mut self,
         waits: &[Wait],
@@ -298,7 +299,7 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Finds the rows of a process, which lie together from the first one on.
+    /// Finds the rows of a process, which are adjacent from the first one on.
     fn begin(&mut self, first: usize, process_key: Option<i64>) {
         // Names are shared by all processes, but rows are not.
         self.row_of.fill(None);
@@ -368,7 +369,7 @@ fn add(row: &mut WaitSum, mark: &mut Mark, wait: &Wait) {
     }
 }
 
-/// Adds the part of an interval that lies after `until`, the end of all intervals before it.
+/// Adds the part of an interval after `until`, the end of all intervals before it.
 fn join(sum: &mut i64, until: &mut i64, interval: Option<(i64, i64)>) {
     let Some((start, end)) = interval else { return };
     *sum = sum.saturating_add(end.saturating_sub(start.max(*until)).max(0));

@@ -2,10 +2,10 @@
 
 use super::WaitBy;
 
-/// What `--by` adds to the SQL: joins, and the columns by which rows are grouped.
+/// The SQL of `--by`: joins, and the columns by which rows are grouped.
 pub(super) struct Grouping {
     pub(super) join: &'static str,
-    /// Expression and name.
+    /// Expression and name of each key.
     pub(super) keys: &'static [(&'static str, &'static str)],
 }
 
@@ -75,7 +75,7 @@ impl Grouping {
         }
     }
 
-    /// The selected columns, and those by which rows are grouped.
+    /// Returns the selected columns, and the ones by which rows are grouped.
     pub(super) fn columns(&self) -> (String, String) {
         let select: Vec<String> = OPTIONAL
             .iter()

@@ -1,4 +1,5 @@
-//! Waits: single waits, and sums by process, thread, method, module, stack tag, reason or who ended them.
+//! Waits: single waits, and sums by process, thread, method, module, stack tag, reason or the
+//! thread that ended them.
 
 mod by_code;
 mod grouping;
@@ -11,7 +12,7 @@ use etwkit_query::range::Range;
 use crate::Result;
 use crate::trace_end::check;
 
-/// What waits of a process are summed up by.
+/// The grouping of the waits of a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WaitBy {
     /// Process.
@@ -45,7 +46,7 @@ pub enum WaitSort {
     WaitMax,
     /// Mean wait.
     WaitMean,
-    /// Time in which at least one thread was ready; for single waits how long the thread was ready.
+    /// Time in which at least one thread was ready; for single waits the ready time of the thread.
     Ready,
     /// Sum of the ready times.
     ReadySum,
@@ -59,7 +60,7 @@ pub enum WaitSort {
     Time,
 }
 
-/// Which waits, what they are summed up by, and in which order.
+/// A query for waits: filters, grouping and order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WaitRequest {
     /// Processes that waited.
@@ -68,20 +69,22 @@ pub struct WaitRequest {
     pub tid: Option<i64>,
     /// Wait reasons: a [`TextFilter`](etwkit_query::filter::TextFilter) on their names or numbers.
     pub reason: Option<String>,
-    /// Methods: only waits with a fitting frame in the stack: `method`, `module!method` or `module+0x1a2b`.
+    /// Methods: only waits with a matching frame in the stack: `method`, `module!method` or
+    /// `module+0x1a2b`.
     pub method: Option<String>,
-    /// Stack tags: a [`TextFilter`](etwkit_query::filter::TextFilter) on the tags of the stack of the
-    /// switch-in. For sums by tag it chooses rows, otherwise waits with at least one tag that fits.
+    /// Stack tags: a [`TextFilter`](etwkit_query::filter::TextFilter) on the tags of the stack of
+    /// the switch-in. For sums by tag it chooses rows, otherwise waits with at least one matching
+    /// tag.
     pub tag: Option<String>,
-    /// Sets of stack tags, by name; without any the built-in one. The session must know them
+    /// Sets of stack tags, by name; the default is the built-in one. The session must know them
     /// ([`Session::use_tags`]).
     pub tag_sets: Vec<String>,
-    /// What they are summed up by.
+    /// Their grouping.
     pub by: WaitBy,
-    /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
+    /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
-    /// Only rows whose wait is in this range, in nanoseconds: for sums the union, for single waits the wait
-    /// itself.
+    /// Only rows whose wait is in this range, in nanoseconds: for sums the union, for single waits
+    /// the wait itself.
     pub wait: Range,
     /// Only rows whose ready time is in this range, in nanoseconds.
     pub ready: Range,
@@ -89,11 +92,12 @@ pub struct WaitRequest {
     pub count: Range,
     /// Only rows whose longest wait is in this range, in nanoseconds.
     pub max: Range,
-    /// Single waits: without switch-outs of preempted threads, which have only a ready time.
+    /// True for single waits without switch-outs of preempted threads, which have only a ready
+    /// time.
     pub only_waits: bool,
     /// Order.
     pub sort: WaitSort,
-    /// How many of the largest rows.
+    /// Number of rows, largest first.
     pub top: Top,
 }
 
@@ -163,7 +167,7 @@ etwkit_query::declare! {
 }
 
 impl WaitRequest {
-    /// Asks for sums.
+    /// Queries sums.
     ///
     /// # Errors
     /// Context switches or ready events were not recorded, or are not kept; the query fails.
@@ -177,15 +181,17 @@ impl WaitRequest {
         Ok(rows)
     }
 
-    /// Asks for single waits, ascending; a wait that was still open lasts up to the end of the trace.
+    /// Queries single waits, ascending; a wait that was still open lasts up to the end of the
+    /// trace.
     ///
     /// # Errors
-    /// Those of [`WaitRequest::ask`].
+    /// The errors of [`WaitRequest::ask`].
     pub fn list(&self, session: &Session) -> Result<Vec<WaitRow>> {
         check(session)?;
         let mut rows: Vec<WaitRow> = ask(session, &self.list_sql())?;
         if self.top.most().is_some() {
-            // With a limit the SQL sorts them in descending order, so that the engine keeps only the largest.
+            // With a limit the SQL sorts them in descending order, so that the engine keeps only
+            // the largest.
             rows.reverse();
         }
         self.top.cut(&mut rows);

@@ -9,13 +9,13 @@ use super::grouping::{Grouping, METHODS, MODULES};
 use super::{WaitBy, WaitRequest, WaitSort};
 
 impl WaitRequest {
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let grouping = Grouping::of(self.by);
         let (columns, group) = grouping.columns();
         let (a, b) = ends(self.time);
-        // In sums by tag the filter chooses rows, not waits: a wait has other tags, too.
+        // In sums by tag the filter chooses rows, not waits: a wait also has other tags.
         let tag = self.tag.as_deref().filter(|_| self.by != WaitBy::Tag);
         let in_stack = match self.by {
             WaitBy::Method => format!(",\n{METHODS}"),
@@ -58,7 +58,7 @@ ORDER BY sort_value, wait_sum_ns, process_key{order}",
         )
     }
 
-    /// The question for waits with stacks, from which sums by method or module are made.
+    /// Returns the SQL for waits with stacks, from which sums by method or module are made.
     pub(super) fn stack_sql(&self) -> String {
         let (a, b) = ends(self.time);
         format!(
@@ -72,7 +72,7 @@ WHERE w.stack_id IS NOT NULL",
         )
     }
 
-    /// The question for single waits.
+    /// Returns the SQL for single waits.
     #[must_use]
     pub fn list_sql(&self) -> String {
         let limits = [("wait_ns", self.wait), ("ready_ns", self.ready)];
@@ -82,8 +82,8 @@ WHERE w.stack_id IS NOT NULL",
             WaitSort::Ready | WaitSort::ReadyMax | WaitSort::ReadySum
         );
         if is_by_ready && !self.only_waits {
-            // A preempted thread was ready and did not wait, so that it has a place only in an order by ready
-            // time.
+            // A preempted thread was ready and did not wait, so it has a place only in an order by
+            // ready time.
             conditions.clear();
         }
         if self.sort == WaitSort::Open {
@@ -115,7 +115,8 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         )
     }
 
-    /// The limit of the SQL: the engine chooses the largest rows, and need not hold the others.
+    /// Returns the limit of the SQL: the engine chooses the largest rows, and need not hold the
+    /// others.
     fn limit(&self) -> String {
         let limit = |count: usize| {
             format!(
@@ -126,19 +127,19 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         self.top.most().map(limit).unwrap_or_default()
     }
 
-    /// Rows of switch-outs, clipped to the part of the trace; with `tag`, only those with a fitting tag in
-    /// some set.
+    /// Returns rows of switch-outs, clipped to the range of the trace; with `tag`, only those with
+    /// a matching tag in some set.
     fn wait(&self, tag: Option<&str>) -> String {
         let (a, b) = ends(self.time);
         let mut conditions =
-            // The idle process waits for nothing. A thread whose process is not known is kept, which a plain
-            // comparison with null would leave out.
+            // The idle process waits for nothing. A thread whose process is not known is kept,
+            // which a plain comparison with null would drop.
             vec!["c.last_out_ns IS NOT NULL".to_owned(), "coalesce(p.pid, -1) <> 0".to_owned()];
         let (process, fits) = self.process();
         conditions.extend(fits);
         if !self.time.is_unlimited() {
-            // Redundant with the clipping below, but rows that lie elsewhere need not be computed then, and
-            // their row groups not be read.
+            // Redundant with the clipping below, but rows outside need not be computed then, and
+            // their row groups need not be read.
             conditions.push(format!(
                 "c.last_out_ns <= {b} AND (c.in_ns >= {a} OR c.in_ns IS NULL)"
             ));
@@ -185,7 +186,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         )
     }
 
-    /// Names of sets of stack tags, as SQL texts.
+    /// Returns the names of sets of stack tags, as SQL texts.
     fn sets(&self) -> Vec<String> {
         if self.tag_sets.is_empty() {
             return vec![quoted(DEFAULT_TAG_SET)];
@@ -193,7 +194,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         self.tag_sets.iter().map(|set| quoted(set)).collect()
     }
 
-    /// The tags of a stack by all sets, one below the other; a filter looks at each line.
+    /// Returns the tags of a stack by all sets, one per line; a filter looks at each line.
     fn tags_of(&self, stack: &str) -> String {
         let tags: Vec<String> = self
             .sets()
@@ -203,7 +204,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         tags.join(" || chr(10) || ")
     }
 
-    /// Waits with their tags, once for each set that has one for their stack.
+    /// Returns waits with their tags, once for each set that has one for their stack.
     fn tagged(&self) -> String {
         let sets: Vec<String> = self.sets().iter().map(|set| format!("({set})")).collect();
         let mut conditions = vec!["tag IS NOT NULL".to_owned()];
@@ -220,8 +221,8 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         )
     }
 
-    /// The table of processes, and the condition that a process fits, which is computed once for each
-    /// process. A thread without a process counts as one of a process without a name.
+    /// Returns the table of processes, and the condition that a process matches, which is computed
+    /// once for each process. A thread without a process counts as one of a process without a name.
     fn process(&self) -> (String, Option<String>) {
         let conditions = self.processes.conditions();
         if conditions.is_empty() {
@@ -295,9 +296,9 @@ fn frames(filter: &str) -> String {
     filter.split(';').map(frame).collect::<Vec<_>>().join(";")
 }
 
-/// The condition that a wait reason passes a filter by its name or number. Which of the 256 reasons do is
-/// found out here: there are millions of switches, and comparing texts would take longer than the rest of the
-/// query.
+/// Returns the condition that a wait reason passes a filter by its name or number. The filter is
+/// applied to the 256 reasons here: there are millions of switches, and comparing texts would take
+/// longer than the rest of the query.
 fn reason_condition(filter: &str) -> String {
     let filter = TextFilter::parse(filter);
     let (fits, others): (Vec<i32>, Vec<i32>) = (0..=i32::from(u8::MAX)).partition(|reason| {

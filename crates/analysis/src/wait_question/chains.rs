@@ -1,4 +1,4 @@
-//! Chains of waits: text has sentences, JSON and CSV get the rows.
+//! Wait chains: text has sentences, JSON and CSV the rows.
 
 use etwkit_query::Session;
 use etwkit_query::question::Format::{FineMilliseconds, Moment, Whole};
@@ -74,7 +74,7 @@ impl Page<'_> {
         lines
     }
 
-    /// The frames of a stack: the few that say something in one line, or all below each other.
+    /// Returns the frames of a stack: the few meaningful ones in one line, or all, one per line.
     fn stack(&self, indent: &str, what: &str, stack_id: Option<i64>) -> Vec<Line> {
         let frames = stack_id
             .map(|id| self.stacks.shown(id, self.all))
@@ -97,7 +97,7 @@ impl Page<'_> {
     }
 }
 
-/// Waits of the same thread that explain less.
+/// Returns the waits of the same thread that explain less.
 fn others(chain: &Chain, row: &ChainRow, indent: &str) -> Vec<Line> {
     let line = |other: &ChainRow| {
         let by = other
@@ -109,7 +109,7 @@ fn others(chain: &Chain, row: &ChainRow, indent: &str) -> Vec<Line> {
     chain.others_of(row.link).map(line).collect()
 }
 
-/// `a.exe(1) thread 2 waited 3 ms from … (reason), then ready 4 ms`.
+/// Formats `a.exe(1) thread 2 waited 3 ms from … (reason), then ready 4 ms`.
 fn waited(line: Line, link: &ChainRow) -> Line {
     let line = line
         .words(link.who(""))
@@ -130,7 +130,7 @@ fn waited(line: Line, link: &ChainRow) -> Line {
     }
 }
 
-/// What the readying thread did during the wait.
+/// Adds the activity of the readying thread during the wait.
 fn meanwhile(line: Line, link: &ChainRow) -> Option<Line> {
     let (run, ready) = (link.readying_run_ns?, link.readying_ready_ns.unwrap_or(0));
     let line = line.words("meanwhile it ran ").value(FineMilliseconds, run);

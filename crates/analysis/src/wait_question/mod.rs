@@ -1,4 +1,4 @@
-//! `dump wait`: what threads waited for, and who ended it: sums, single waits, chains of waits.
+//! `dump wait`: the reasons and ends of waits: sums, single waits, wait chains.
 
 mod chains;
 mod single;
@@ -13,34 +13,36 @@ use crate::chain::{ChainRequest, ChainRow};
 use crate::stacks::StackText;
 use crate::wait::{WaitBy, WaitRequest, WaitRow, WaitSort, WaitSum};
 
-/// Single waits that are listed if no number is given.
+/// Default number of single waits that are listed.
 const LISTED: usize = 20;
 
 etwkit_query::declare! {
-    /// Which waits, and how they are shown.
+    /// Options of `dump wait`.
     pub request WaitQuestion {
         /// Processes that waited
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Only waits of the thread with this id
         thread: Option<i64> = option("TID").of(Among::THREADS),
         /// Only waits for these reasons, by name or number (*, ?, several with ;, ! excludes)
         reason: Option<String> = option("NAMES"),
-        /// Only waits with this method in the stack: method, module!method or module+0x1a2b (*, ?, several
-        /// with ;)
+        /// Only waits with this method in the stack: method, module!method or module+0x1a2b (*, ?,
+        /// several with ;)
         method: Option<String> = option("NAMES"),
-        /// Only waits with these stack tags, paths separated by \ (*, ?, several with ;, ! excludes)
+        /// Only waits with these stack tags, paths separated by \ (*, ?, several with ;, !
+        /// excludes)
         tag: Option<String> = option("TAGS").of(Among::TAGS),
-        /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be
-        /// repeated
+        /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer);
+        /// can be repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Rows: sums of each process by this, or single waits
         by: Rows = option("WHAT").shape(),
-        /// The longest waits, each with what ended it and what that had waited for, down to the root
+        /// The longest waits, each with what ended it and what that had waited for, down to the
+        /// root
         chain: bool = option("").excludes(&["by"]).shape(),
-        /// With --chain: also start from sleeps and waits of idle pools, and show at each step the other
-        /// waits, which explain less than the one that is followed
+        /// With --chain: also start from sleeps and waits of idle pools, and show at each step the
+        /// other waits, which explain less than the one that is followed
         all_waits: bool = option("").called("all-waits").requires("chain").shape(),
         /// Order
         sort: WaitSort = option("ORDER").called("sort-by").shape(),
@@ -61,7 +63,7 @@ etwkit_query::declare! {
     }
 }
 
-/// What rows are.
+/// The kind of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
     /// Sums.
@@ -117,7 +119,7 @@ impl WaitQuestion {
         self.by == Rows::Single && !self.chain
     }
 
-    /// The waits that are meant.
+    /// Returns the request for the selected waits.
     fn request(&self) -> WaitRequest {
         let mut top = self.top;
         if self.is_single() {
@@ -142,7 +144,7 @@ impl WaitQuestion {
         }
     }
 
-    /// Names of the sets of stack tags; none if there is only the built-in one.
+    /// Returns the names of the sets of stack tags; empty if there is only the built-in one.
     fn sets(&self) -> Vec<String> {
         if self.stack_tag_file.is_empty() {
             return Vec::new();
@@ -171,8 +173,8 @@ etwkit_query::declare! {
 }
 
 impl Stacks {
-    /// Of the stack of the switch-in and the one that made the thread ready: all frames, or those that say
-    /// something.
+    /// Formats the stack of the switch-in and the one that made the thread ready: all frames, or
+    /// the meaningful ones.
     #[must_use]
     pub fn of(text: &StackText, all: bool, (stack, readying): (Option<i64>, Option<i64>)) -> Self {
         let frames = |id: Option<i64>| {
@@ -193,7 +195,8 @@ impl Question for WaitQuestion {
 
     fn form(&self) -> Form<Self> {
         let form = match self.by {
-            // The SQL finds the waits that chains start from; their links are followed from row to row.
+            // The SQL finds the waits that chains start from; their links are followed from row to
+            // row.
             _ if self.chain => Form::made::<ChainRow>(self.chains().sql(), chains::answer)
                 .with_fields(fields::<Stacks>()),
             Rows::Single => Form::made::<WaitRow>(self.request().list_sql(), single::answer)
@@ -214,7 +217,7 @@ impl Question for WaitQuestion {
     }
 }
 
-/// Who ended a wait.
+/// Returns the end of a wait.
 fn ended_by(
     kind: Option<&str>,
     process: Option<&str>,

@@ -19,7 +19,7 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    /// A wait whose stacks were not read.
+    /// Creates a wait whose stacks were not read.
     pub(super) fn without_stacks(row: WaitRow) -> Self {
         Self {
             row,

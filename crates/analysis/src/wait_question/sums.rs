@@ -11,7 +11,7 @@ use super::{WaitQuestion, ended_by};
 use crate::Result;
 use crate::wait::{WaitBy, WaitSort, WaitSum};
 
-/// A question, and what its rows hold.
+/// A question with the properties of its rows.
 #[derive(Clone)]
 struct Asked {
     of: WaitQuestion,
@@ -24,7 +24,7 @@ impl Asked {
         self.of.by() == by
     }
 
-    /// Whether rows differ by what ended the waits.
+    /// Returns `true` if rows are grouped by the end of the waits.
     fn is_by_end(&self) -> bool {
         self.is_by(WaitBy::Readying) || self.is_by(WaitBy::ReadyingThread)
     }
@@ -90,7 +90,7 @@ const SUMS: View<Asked, WaitSum> = View::new(
             row.wait_reason.clone().into()
         })
         .shown_if(|asked| asked.is_by(WaitBy::Reason)),
-        // Without files of the user there is only one set, whose name says nothing.
+        // Without files of the user there is only one set, whose name is redundant.
         Sum::new("TagSet", "Tag set", Word, |_, row| {
             row.tag_set.clone().into()
         })
@@ -124,7 +124,7 @@ const SUMS: View<Asked, WaitSum> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(asked.of.sort == WaitSort::Time));
 
-/// Says how columns for machines add up.
+/// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(question: &WaitQuestion, fields: &mut [Field]) {
     let asked = Asked {
         of: question.clone(),
@@ -134,7 +134,7 @@ pub(super) fn describe(question: &WaitQuestion, fields: &mut [Field]) {
     SUMS.describe(&asked, |row: WaitSum| row, fields);
 }
 
-/// `module!method`; code without a name as `module+0x1a2b`.
+/// Formats `module!method`; code without a name as `module+0x1a2b`.
 fn code(row: &WaitSum) -> String {
     let module = row.module.as_deref().unwrap_or("?");
     match row.method.as_deref() {

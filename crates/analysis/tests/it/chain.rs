@@ -27,7 +27,7 @@ fn chain(machine: &Machine, tid: i64) -> Chain {
     chains.remove(0)
 }
 
-/// The chain behind the longest wait of a thread, with the waits beside it.
+/// Returns the chain of the longest wait of a thread, with the competing waits.
 fn chain_with_all(machine: &Machine, tid: i64) -> Chain {
     let waits = WaitRequest {
         tid: Some(tid),
@@ -163,7 +163,8 @@ fn chains_come_in_the_order_that_is_asked_for() {
     }
 }
 
-/// 1 waits for a lock that 2 holds; 2 could run but is preempted by 3, which has nothing to do with the lock.
+/// 1 waits for a lock that 2 holds; 2 could run but is preempted by 3, which has nothing to do with
+/// the lock.
 pub(crate) fn inversion() -> Machine {
     let mut machine = Machine::new(&["high.exe", "low.exe", "middle.exe"], 200);
     machine
@@ -272,7 +273,7 @@ fn timers_are_recognised_by_their_dpc_by_the_reason_or_by_the_stack() {
     machine.dpcs = vec![dpc("timer_dpc", 2, 48, 52, 1)];
     assert_eq!(chain(&machine, 101).root.kind.as_str(), "timer");
     let mut machine = interrupted(2);
-    // A thread that sleeps starts no chain unless all waits are asked for.
+    // A thread that sleeps starts no chain unless all waits are requested.
     machine.switches[1].wait_reason = Some(4);
     let waits = WaitRequest {
         tid: Some(101),
@@ -394,8 +395,8 @@ fn circles_and_endless_chains_end() {
     );
 }
 
-/// The example in docs/numbers/waits.md: 2 reads for long, then waits briefly for a lock, before it ends the
-/// wait of 1.
+/// The example in docs/numbers/waits.md: 2 reads for long, then waits briefly for a lock, before it
+/// ends the wait of 1.
 fn reader(lock: i64) -> Machine {
     let mut machine = Machine::new(&["ui.exe", "worker.exe", "other.exe"], 200);
     machine

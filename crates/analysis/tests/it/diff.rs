@@ -73,7 +73,8 @@ fn stack_tags_of_two_parts_are_computed_from_what_lies_in_each() {
     for (name, ms) in [
         ("cpu_a_ns", 2),
         ("cpu_b_ns", 3),
-        // 50 to 100 ms of the first wait are in A; the rest of it and 250 to 300 ms of the second one in B.
+        // 50 to 100 ms of the first wait are in A; the rest of it and 250 to 300 ms of the second
+        // one in B.
         ("wait_a_ns", 50),
         ("wait_b_ns", 100),
         ("ready_a_ns", 0),

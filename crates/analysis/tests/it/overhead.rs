@@ -1,4 +1,4 @@
-//! What products cost, on a machine that is small enough to be computed by hand.
+//! Costs of products, on a machine that is small enough to be computed by hand.
 
 use etwkit_analysis::overhead::{OverheadBy, OverheadRequest, OverheadRow};
 use etwkit_query::Session;
@@ -241,7 +241,7 @@ fn a_product_costs_what_its_code_does_in_others_and_what_they_wait_for() {
         .iter()
         .map(|row| (row.product.as_str(), row.files.as_str()))
         .collect();
-    // The library in the folder of the program is a part of it. Ascending by what others pay.
+    // The library in the folder of the program is a part of it. Ascending by the costs to others.
     let expected = [
         ("App", "app.exe"),
         ("Lamp", "hook.dll"),
@@ -250,12 +250,13 @@ fn a_product_costs_what_its_code_does_in_others_and_what_they_wait_for() {
     ];
     assert_eq!(found, expected);
     let guard = &rows[3];
-    // 5 ms of the service and 4 of the driver's thread; 3 in the program and 1 below the logging of events.
+    // 5 ms of the service and 4 of the driver's thread; 3 in the program and 1 below the logging of
+    // events.
     assert_eq!(
         (guard.own_cpu_ns, guard.other_cpu_ns),
         (Some(9 * MS), Some(4 * MS))
     );
-    // Neither the wait in the file system nor that of the driver's own thread counts.
+    // Neither the wait in the file system nor the wait of the driver's own thread counts.
     assert_eq!(
         (guard.waits, guard.wait_ns, guard.max_wait_ns),
         (Some(1), Some(5 * MS), Some(5 * MS))
@@ -276,7 +277,7 @@ fn a_product_costs_what_its_code_does_in_others_and_what_they_wait_for() {
         (tracing.own_cpu_ns, tracing.other_cpu_ns),
         (Some(0), Some(2 * MS))
     );
-    // All of its threads, whatever code they ran or what interrupted them: as `dump cpu` says.
+    // All of its threads, with any code or interrupts: as in `dump cpu`.
     assert_eq!(
         (app.own_cpu_ns, app.other_cpu_ns, app.caused_ns),
         (Some(18 * MS), Some(0), 0)
@@ -329,7 +330,7 @@ fn rows_are_files_companies_or_some_products() {
     );
 }
 
-/// Rules of somebody who knows the driver and the service of one product, and a library of another one.
+/// Rules for the driver and the service of one product, and for a library of another one.
 const RULES: &str = r#"<Tag Name=""><Tag Name="Scan"><Entrypoint Module="guard*" Method="*"/></Tag>
     <Tag Name="Hook"><Entrypoint Module="hook.dll" Method="*"/></Tag></Tag>"#;
 
@@ -359,7 +360,7 @@ fn rows_are_stack_tags_of_the_rules_of_a_file() {
         tagged,
         [("Hook", "hook.dll"), ("Scan", "guard.sys; guardsvc.exe")]
     );
-    // The tag covers what the product has, so that its numbers are those of the product.
+    // The tag covers the whole product, so its numbers equal the numbers of the product.
     let (hook, scan) = (&rows[0], &rows[1]);
     assert_eq!((hook.own_cpu_ns, hook.other_cpu_ns), (Some(0), Some(MS)));
     assert_eq!(
@@ -372,8 +373,8 @@ fn rows_are_stack_tags_of_the_rules_of_a_file() {
     );
     assert_eq!((scan.ready_ns, scan.disk_ns), (Some(9 * MS), Some(11 * MS)));
     assert_eq!(scan.caused_ns, (4 + 3 + 5 + 9) * MS);
-    // Only those tags of the built-in rules that name products are rows, unless others are asked for by name.
-    // The driver below the logging has no tag of its own there.
+    // Only tags of the built-in rules that name products are rows, unless others are requested by
+    // name. The driver below the logging has no tag of its own there.
     let logging = ask(Some(r"Windows\*"));
     let named: Vec<_> = logging
         .iter()

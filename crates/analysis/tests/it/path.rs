@@ -32,7 +32,7 @@ fn path(machine: &Machine, request: &PathRequest) -> Box<CriticalPath> {
     path
 }
 
-/// `start-end tid state depth`, and what ended a wait.
+/// Formats `start-end tid state depth`, and the end of a wait.
 fn segments(path: &CriticalPath) -> Vec<String> {
     let text = |s: &etwkit_analysis::path::Segment| {
         let ended = s
@@ -153,7 +153,7 @@ fn a_range_cuts_the_path_at_both_ends() {
         ["110-120 101 running 0", "120-200 101 waiting 0 open"]
     );
     assert_eq!(late.open_wait, Some((120, Some("UserRequest".into()))));
-    // Without one it ends with the last switch-out, and says what is open.
+    // Without one it ends with the last switch-out, and names the open wait.
     let whole = path(&machine, &by_thread(101));
     assert_eq!(
         (whole.to_ns, whole.open_wait.clone()),
@@ -273,7 +273,7 @@ fn the_path_of_a_process_is_that_of_its_first_or_longest_thread() {
     machine.threads[2].start_ns = Some(5);
     let begun = path(&machine, &of("a"));
     assert_eq!((begun.thread.tid, begun.chosen), (101, Chosen::First));
-    // Without a name, the path of a part is that of the thread that ran longest in it.
+    // Without a name, the path of a range follows the thread that ran longest in it.
     let part = PathRequest {
         time: Range { min: 0, max: 60 },
         ..PathRequest::default()
@@ -295,7 +295,8 @@ fn the_path_of_a_process_is_that_of_its_first_or_longest_thread() {
     assert_eq!(of("c").ask(&machine.session()).unwrap(), PathAnswer::None);
 }
 
-/// A shell reads what a tool writes. A subshell starts the tool at 65, for which it waits for a scanner.
+/// A shell reads the output of a tool. A subshell starts the tool at 65, for which it waits for a
+/// scanner.
 fn started() -> Machine {
     let mut machine = Machine::new(&["shell", "sub", "tool", "scan"], 120);
     machine.processes[3].start_ns = Some(65);

@@ -1,4 +1,4 @@
-//! What a trace must have recorded.
+//! Data that a trace must have recorded.
 
 use etwkit_analysis::path::PathRequest;
 use etwkit_analysis::wait::WaitRequest;

@@ -191,7 +191,7 @@ fn start_and_end_share_what_is_asked_for() {
             "<Event PID='true'><Payload FieldName='Name' TargetFieldName='Client'/></Event>",
             vec![(10, 21), (11, 20), (12, 22)],
         ),
-        // The ends have no such field.
+        // The ends lack this field.
         ("<Event><Payload FieldName='Name'/></Event>", vec![]),
         // No event has an activity.
         ("<Event AID='true'/>", vec![]),
@@ -646,8 +646,8 @@ fn marks_are_events_again() {
 
 #[test]
 fn a_file_may_name_marks_alone() {
-    // With or without their text, beside other events of the extract: the planner gives up over an ORDER BY
-    // of columns that are constants.
+    // With or without their text, next to other events of the extract: the planner gives up over an
+    // ORDER BY of columns that are constants.
     let mark = "<Event Provider='ce1dbfb4-137e-4da6-87b0-3f59aa102cbc' OpCode='34'/>";
     let said = format!(
         "{mark}<PayloadIdentifier FieldName='Message' FieldValue='a &quot;b&quot; \\c&#10;\u{fffd}'/>"
@@ -674,7 +674,7 @@ fn events_without_an_id_have_names() {
     let named = |name: &str| format!("<Event Provider='{{{APP}}}' Name='{name}' Opcode='0'/>");
     let xml = file(&region("A", "Trace", &named("Event0"), &event(2), ""));
     assert_eq!(spans(&xml, &plain(&[(5, 0), (9, 2)])), [(5, 9)]);
-    // Beside an id a name is only for people.
+    // Next to an id, a name is only for people.
     let both = format!("<Event Provider='{{{APP}}}' Name='Whatever' Id='1'/>");
     assert_eq!(
         spans(

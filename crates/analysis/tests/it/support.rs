@@ -1,4 +1,4 @@
-//! A small machine: processes, threads, and what they did.
+//! A small machine: processes, threads, and their activity.
 
 use etwkit_query::Session;
 use etwkit_trace::table::{Columns, Row};
@@ -35,8 +35,8 @@ pub(crate) struct Machine {
 pub(crate) struct Slice(pub(crate) ContextSwitch);
 
 impl Machine {
-    /// Thread 0 is idle; the others have the tids 100 + their number. `processes[i]` is the process of thread
-    /// i + 1.
+    /// Thread 0 is idle; the others have the tids 100 + their number. `processes[i]` is the process
+    /// of thread i + 1.
     pub(crate) fn new(processes: &[&str], end_ns: i64) -> Self {
         let mut machine = Self {
             end_ns,

@@ -224,7 +224,7 @@ fn rows_are_limited_sorted_and_filtered() {
         }),
         ["b.exe"]
     );
-    // Threads whose process is not known fit where patterns only exclude.
+    // Threads whose process is not known match if all patterns are excluding.
     let mut machine = machine();
     machine.switches[2].process_key = None;
     let session = machine.session();
@@ -325,7 +325,8 @@ fn waits_that_are_open_at_the_end_are_shown_apart() {
         (Some(102), 120, Some(80), true)
     );
     assert_eq!((open.in_ns, open.ended_by.as_deref()), (None, Some("open")));
-    // A range that ends before it begins does not have it; one behind its begin sees it as long as the range.
+    // A range that ends before it starts does not contain it; one that starts during it sees the
+    // part inside the range.
     let within = |min, max| {
         WaitRequest {
             time: Range { min, max },
@@ -386,7 +387,7 @@ fn a_method_counts_once_for_each_stack_and_stacks_may_be_missing() {
         }),
         [row("a.dll", 2, 15)]
     );
-    // Of the process the wait without a stack counts, too.
+    // For the process, the wait without a stack also counts.
     assert_eq!(sums(WaitRequest::default()), [row("", 3, 55)]);
     assert_eq!(
         sums(WaitRequest {
@@ -486,7 +487,7 @@ fn a_wait_counts_once_for_its_tag_of_each_set() {
     assert_eq!(tagged(&ask(&filtered("in\\*"))), own[..1]);
     assert_eq!(tagged(&ask(&filtered("!In*;!other"))), own[1..]);
     assert!(ask(&filtered("nothing")).is_empty());
-    // Of other sums, lists and methods the waits of which one tag fits.
+    // For other sums, lists and methods: the waits of which one tag matches.
     let by = |by, tag: &str| {
         ask(&WaitRequest {
             by,

@@ -1,5 +1,5 @@
-//! What the rules on windows make of the tables in which the window manager itself reports its lock and of
-//! delays, beside what they find by stacks.
+//! Results of the rules on windows from the tables in which the window manager itself reports its
+//! lock and delays, next to their results from stacks.
 
 use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow};
 use etwkit_trace::table::{UiDelay, UserLock};
@@ -39,8 +39,8 @@ fn lock(thread_key: i32, process_key: i32, [asked, had, gave]: [i64; 3]) -> User
     }
 }
 
-/// Two threads of a tool have the lock one after the other, and a window waits for both, from 100 to 170 ms;
-/// later it waits for one of them from 310 to 380 ms, and a moment for nobody else's.
+/// Two threads of a tool have the lock one after the other, and a window waits for both, from 100
+/// to 170 ms; later it waits for one of them from 310 to 380 ms, and a moment for no other process.
 fn reporting() -> Machine {
     let mut machine = Machine::new(&["window.exe", "tool.exe", "tool.exe"], S);
     machine.locks = vec![
@@ -60,7 +60,7 @@ fn waits_for_the_lock_that_the_window_manager_reports_need_neither_switches_nor_
     let [one] = &found[..] else {
         panic!("{found:?}")
     };
-    // The threads of the tool that wait for each other are nobody's loss.
+    // The threads of the tool that wait for each other are not counted as victims.
     assert_eq!(
         (one.culprit.as_str(), one.victims.as_str()),
         ("tool.exe (8)", "window.exe (4) 140 ms")
@@ -157,7 +157,8 @@ fn delays_that_windows_reports_are_hangs_and_count_once_where_they_overlap() {
         (Some(700 * MS), Some(1000 * MS), Some(1700 * MS))
     );
     assert_eq!(one.evidence, "dump ui-delay --process 4 --details");
-    // Switches say why: a wait for another process took most of the time. The one before was for the user.
+    // Switches say why: a wait for another process took most of the time. The one before was for
+    // the user.
     machine
         .add(off(1, 0).readied(1005 * MS, 2).ran(1006 * MS, 1010 * MS))
         .add(
@@ -191,8 +192,8 @@ fn a_hang_that_stacks_show_is_not_counted_a_second_time() {
         machine.stack(&["GetMessageW"]),
         machine.stack(&["SendMessageW"]),
     );
-    // It fetches a message at 1000 ms, waits within it from 1010 to 1790 ms, and fetches the next one at
-    // 1800 ms.
+    // It fetches a message at 1000 ms, waits within it from 1010 to 1790 ms, and fetches the next
+    // one at 1800 ms.
     machine
         .add(
             off(1, 0)

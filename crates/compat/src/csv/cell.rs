@@ -13,58 +13,59 @@ use serde_json::{Map, Value};
 
 use super::machine;
 
-/// A row, as `--json` has it, with what is around it.
+/// A row, in the form of `--json`, with its context.
 pub(crate) struct Row<'a> {
     pub(crate) trace: &'a TraceInfo,
     pub(crate) values: &'a Map<String, Value>,
     pub(crate) times: TimeWriter,
     pub(crate) numbers: Numbers,
-    /// What the line wants beside rows: formats of first and last times, or the level of folders.
+    /// Settings of the line that are not in rows: formats of first and last times, or the level of
+    /// folders.
     pub(crate) words: [&'a str; 2],
     /// The command line, in the first row only.
     pub(crate) line: &'a str,
-    /// Whether no row in front of it is of the same connection, or has the same stack.
+    /// True if no earlier row is of the same connection, or has the same stack.
     pub(crate) is_first: bool,
 }
 
-/// Where a cell comes from.
+/// The source of a cell.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Cell {
     /// The command line.
     Line,
-    /// The test case, else the name of the trace without its ending.
+    /// The test case, or else the name of the trace without its ending.
     TestCase,
-    /// How long the test took, in milliseconds; 0 where the name does not say.
+    /// Duration of the test, in milliseconds; 0 if the name does not have it.
     TestTime,
-    /// Name of what was asked, extract or trace, without its ending.
+    /// Name of the queried extract or trace, without its ending.
     FileName,
-    /// Path of what was asked.
+    /// Path of the queried extract or trace.
     Source,
-    /// Folder of what was asked.
+    /// Folder of the queried extract or trace.
     Directory,
     /// Version of the main module of the product, which extracts of ETWAnalyzer can have.
     Baseline,
     /// The recorded machine.
     Machine,
-    /// When the test was, or the recording began.
+    /// Time of the test, or of the start of the recording.
     Date,
-    /// A column as it is.
+    /// A column, unchanged.
     Is(&'static str),
-    /// A column as it is, which a row may lack.
+    /// A column that a row may lack, unchanged.
     Maybe(&'static str),
-    /// A number, 0 where it is missing.
+    /// A number; 0 if it is missing.
     OrZero(&'static str),
-    /// The first column, else the second one.
+    /// The first column, or else the second one.
     Either(&'static str, &'static str),
     /// `True` or `False`.
     Bool(&'static str),
-    /// `True` where a number is larger.
+    /// `True` if a number is larger.
     More(&'static str, i64),
-    /// `True` where the column has this text.
+    /// `True` if the column has this text.
     Equals(&'static str, &'static str),
     /// A word for each text.
     Named(&'static str, &'static [(&'static str, &'static str)]),
-    /// Another cell where a column is true.
+    /// Another cell, if a column is true.
     If(&'static str, &'static Cell),
     /// Another cell in the first row of several, 0 in the others.
     Once(&'static Cell),
@@ -74,14 +75,14 @@ pub(crate) enum Cell {
     Us(&'static str),
     /// The sum of both, in microseconds.
     UsOfBoth(&'static str, &'static str),
-    /// A length of time in nanoseconds as seconds, with four digits.
+    /// A duration in nanoseconds as seconds, with four digits.
     Seconds(&'static str),
-    /// A length of time in nanoseconds as seconds, with all its digits.
+    /// A duration in nanoseconds as seconds, with all its digits.
     S(&'static str),
-    /// A moment in nanoseconds as seconds of the trace: a time, which no locale changes.
+    /// A time in nanoseconds as seconds of the trace: a time, which no locale changes.
     Moment(&'static str),
-    /// The first or last time that a row was seen, in the format that the line names for it, else as seconds
-    /// with four digits.
+    /// The first or last time of a row, in the format that the line names for it, or else as
+    /// seconds with four digits.
     CallTime(&'static str, usize),
     /// Seconds between two times.
     Between(&'static str, &'static str),
@@ -97,9 +98,9 @@ pub(crate) enum Cell {
     Percent(&'static str, &'static str),
     /// Name and id of the process, which are in these columns.
     Process(&'static str, &'static str),
-    /// A path if rows are files, else nothing.
+    /// A path if rows are files, otherwise empty.
     FileAtLevel(&'static str),
-    /// The folder that rows are of: that of a path if rows are files.
+    /// The folder of a row: the folder of its path if rows are files.
     FolderAtLevel(&'static str),
     /// The folder of a path, cut to the level of folders.
     FolderTo(&'static str),
@@ -111,35 +112,36 @@ pub(crate) enum Cell {
     Arguments(&'static str),
     /// Frames of a stack, a line for each.
     Frames(&'static str),
-    /// Number of a stack, and its frames where it stands first; the columns of both.
+    /// Number of a stack, and its frames at its first occurrence; the columns of both.
     Stack(&'static str, &'static str),
-    /// Versions, product, description and folder of the module of a row, whose path is in this column.
+    /// Versions, product, description and folder of the module of a row, whose path is in this
+    /// column.
     Module(&'static str),
     /// Vendor and category of a well-known driver, then [`Cell::Module`].
     Driver(&'static str),
-    /// An exit code, or the name of the error that it is.
+    /// An exit code, or the name of its error.
     ReturnCode(&'static str),
     /// A number, rounded to a whole one, half away from zero.
     Rounded(&'static str),
     /// Facts of all parts of the machine of these kinds, which have one of these names.
     Facts(&'static [&'static str], &'static [&'static str]),
-    /// 1 if the column has a value, else 0.
+    /// 1 if the column has a value, otherwise 0.
     Has(&'static str),
     /// The first column divided by e to the power of the second one.
     Depth(&'static str, &'static str),
     /// Bytes per microsecond, which is MB per second.
     Rate(&'static str, &'static str),
-    /// By how much an event changes the references of an object.
+    /// Change of the references of an object by an event.
     References,
-    /// Seconds that an object lived, 9999 if it still does.
+    /// Lifetime of an object in seconds; 9999 if it has not ended.
     Lifetime,
-    /// A power setting, whose unit the title names.
+    /// A power setting, with its unit in the title.
     Setting(&'static str),
     /// The name of a power scheme.
     SchemeName(&'static str),
     /// Its GUID.
     SchemeGuid(&'static str),
-    /// Nothing: no trace has it.
+    /// Empty: no trace has it.
     Empty,
 }
 
@@ -204,7 +206,7 @@ impl Cell {
         }
     }
 
-    /// What is computed from numbers; nothing where one of them is missing.
+    /// Returns a value computed from numbers; `None` if one of them is missing.
     fn computed(self, row: &Row<'_>) -> Option<String> {
         let number = |name| row.number(name);
         let seconds = |name| Some(row.number(name)? as f64 / 1e9);
@@ -267,10 +269,10 @@ impl Cell {
 }
 
 impl Row<'_> {
-    /// The value of a column, which every row of the sub command has.
+    /// Returns the value of a column, which every row of the sub command has.
     fn get(&self, name: &str) -> Option<&Value> {
-        // Only in debug builds: a column that was renamed is a defect of the tables, which tests find, and no
-        // reason to refuse a file to a user.
+        // Only in debug builds: a column that was renamed is a defect of the tables, which tests
+        // find, and not a reason to refuse a file to a user.
         debug_assert!(self.values.contains_key(name), "there is no column {name}");
         self.values.get(name)
     }
@@ -285,7 +287,7 @@ impl Row<'_> {
             .unwrap_or_default()
     }
 
-    /// The text of a column, which a row may lack.
+    /// Returns the text of a column, which a row may lack.
     fn maybe(&self, name: &str) -> String {
         self.values
             .get(name)
@@ -293,7 +295,7 @@ impl Row<'_> {
             .unwrap_or_default()
     }
 
-    /// Fractions have the mark of the locale; what is a text already stays as it is.
+    /// Formats a value. Fractions have the mark of the locale; text is unchanged.
     fn written(&self, value: &Value) -> String {
         match value {
             Value::Null => String::new(),
@@ -303,7 +305,7 @@ impl Row<'_> {
         }
     }
 
-    /// The name of the file that was asked, else of the trace.
+    /// Returns the name of the file that was given, or else of the trace.
     fn file(&self) -> String {
         let path = self
             .trace
@@ -313,7 +315,7 @@ impl Row<'_> {
         file_name(path.trim_end_matches(['/', '\\'])).to_owned()
     }
 
-    /// What the name of the file says about a test.
+    /// Returns the parts of the file name of a test.
     fn test(&self) -> Option<TestName> {
         TestName::parse(&self.file())
     }
@@ -325,13 +327,13 @@ impl Row<'_> {
         )
     }
 
-    /// Levels of folders below the drive that distinguish rows.
+    /// Returns the levels of folders below the drive by which rows are grouped.
     fn level(&self) -> usize {
         let [level, _] = self.words;
         level.parse().unwrap_or(0)
     }
 
-    /// Whether rows are files instead of folders.
+    /// Returns `true` if rows are files instead of folders.
     fn is_of_files(&self) -> bool {
         self.level() >= WHOLE_PATH as usize
     }
@@ -343,7 +345,7 @@ impl Row<'_> {
         }
     }
 
-    /// Versions of a module; columns that a row lacks count as unknown.
+    /// Returns the versions of a module; columns that a row lacks count as unknown.
     fn module(&self, path: &str) -> String {
         let (text, path) = (|name| self.maybe(name), self.maybe(path));
         let folder = machine::folder(&path, 0);
@@ -369,7 +371,8 @@ impl Row<'_> {
         }
     }
 
-    /// When the test was, or the recording began: to the second, on the clock of the recorded machine.
+    /// Returns the time of the test, or of the start of the recording: to the second, on the clock
+    /// of the recorded machine.
     fn date(&self) -> String {
         match self.test().and_then(|test| test.performed_at) {
             Some(at) => at.format("%Y-%m-%d %H:%M:%S").to_string(),
@@ -377,11 +380,11 @@ impl Row<'_> {
         }
     }
 
-    /// The whole path of the extract.
+    /// Returns the whole path of the extract.
     fn source(&self) -> PathBuf {
         let path = Path::new(self.trace.extract_path.as_deref().unwrap_or_default());
-        // One with a root is left as it is, since it may be of another system, where making it absolute would
-        // put a folder of this one in front.
+        // A path with a root is left as it is, since it may be from another system, where making it
+        // absolute would prefix a folder of this one.
         let whole = if path.has_root() {
             None
         } else {
@@ -395,7 +398,8 @@ impl Row<'_> {
         if id.is_empty() {
             return id;
         }
-        // Texts of stacks are long: each is written once, and rows that follow name it by its number.
+        // Texts of stacks are long: each is written once, and rows that follow name it by its
+        // number.
         let frames = if self.is_first {
             self.text(frames).replace(" < ", "\n")
         } else {
@@ -404,7 +408,7 @@ impl Row<'_> {
         format!("StackId: {id} {frames}").trim_end().to_owned()
     }
 
-    /// The value of a power setting without a unit; switches are true or false.
+    /// Returns the value of a power setting without a unit; switches are true or false.
     fn setting(&self, guid: &str) -> String {
         let value = self.maybe(guid);
         match value.as_str() {
@@ -419,7 +423,7 @@ impl Row<'_> {
         }
     }
 
-    /// The GUID of a power scheme: known by its name, or written behind it.
+    /// Returns the GUID of a power scheme: from its known name, or from the text after the name.
     fn scheme(&self, guid: &str) -> String {
         let value = self.setting(guid);
         match value.split_once(' ') {
@@ -429,7 +433,7 @@ impl Row<'_> {
     }
 }
 
-/// The last part of a path of any system.
+/// Returns the last part of a path of any system.
 fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
@@ -438,7 +442,7 @@ fn without_ending(name: &str) -> &str {
     stem(name).unwrap_or_else(|| name.rsplit_once('.').map_or(name, |(stem, _)| stem))
 }
 
-/// As .NET writes it.
+/// Formats a boolean like .NET.
 fn truth(is: bool) -> String {
     if is { "True" } else { "False" }.to_owned()
 }
@@ -447,7 +451,7 @@ fn first_word(text: &str) -> &str {
     text.split(' ').next().unwrap_or(text)
 }
 
-/// The arguments behind the executable; the whole command line if that has no `.exe`.
+/// Returns the arguments after the executable; the whole command line if that has no `.exe`.
 fn arguments(command_line: &str) -> &str {
     let at = command_line.to_ascii_lowercase().find(".exe");
     let behind = at.and_then(|at| command_line.get(at + ".exe".len()..));

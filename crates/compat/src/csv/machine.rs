@@ -1,8 +1,8 @@
-//! Cells that put several values together: versions of modules, parts of the machine.
+//! Cells that combine several values: versions of modules, parts of the machine.
 
 use serde_json::{Map, Value};
 
-/// Versions, product, description and folder of a module, as far as they are known, with commas between.
+/// Returns the known versions, product, description and folder of a module, with commas between.
 pub(crate) fn module(
     version: &str,
     product_version: &str,
@@ -31,7 +31,8 @@ pub(crate) fn module(
     parts.join(", ").replace('[', "(")
 }
 
-/// The values of facts for all parts of the machine of some kinds: `video.name`, `video1.name`.
+/// Returns the values of facts for all parts of the machine of some kinds: `video.name`,
+/// `video1.name`.
 pub(crate) fn facts(values: &Map<String, Value>, topics: &[&str], names: &[&str]) -> Vec<String> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for (key, value) in values {
@@ -51,7 +52,7 @@ pub(crate) fn facts(values: &Map<String, Value>, topics: &[&str], names: &[&str]
     found.into_iter().map(|(_, value)| value).collect()
 }
 
-/// The folder of a path, cut to so many levels below the drive; 0 leaves all of them.
+/// Returns the folder of a path, cut to `level` levels below the drive; 0 leaves all of them.
 pub(crate) fn folder(path: &str, level: usize) -> &str {
     let folder = path.rsplit_once('\\').map_or("", |(folder, _)| folder);
     if level == 0 {

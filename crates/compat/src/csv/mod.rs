@@ -1,4 +1,5 @@
-//! CSV files as ETWAnalyzer writes them: its columns in its order, `;` between them, and its replacements.
+//! CSV files in the format of ETWAnalyzer: its columns in its order, `;` between them, and its
+//! replacements.
 
 mod cell;
 mod columns;
@@ -19,21 +20,21 @@ use crate::switch::{Native, value_of};
 use cell::{Cell, Row};
 pub(crate) use rows::rows;
 
-/// How the file of rows for a line of ETWAnalyzer is written.
+/// The format of the file of rows for a line of ETWAnalyzer.
 #[derive(Debug, Clone)]
 pub struct Style {
-    /// Sub command of ours.
+    /// Our sub command.
     dump: &'static str,
-    /// What titles and cells depend on: formats of first and last times, or the level of folders.
+    /// Settings of titles and cells: formats of first and last times, or the level of folders.
     words: [String; 2],
     /// The whole command line, for the first column.
     line: String,
-    /// Whether the first line names the separator for Excel.
+    /// True if the first line names the separator for Excel.
     has_separator_line: bool,
 }
 
 impl Style {
-    /// The style of a line that became these arguments of a sub command.
+    /// Creates the style of a line that was translated into these arguments of a sub command.
     pub(crate) fn new(
         dump: &'static str,
         native: &Native,
@@ -57,7 +58,7 @@ impl Style {
         }
     }
 
-    /// A title with the words that it depends on.
+    /// Returns a title with the words that it depends on.
     fn title(&self, title: &str) -> String {
         let [first, second] = self.words.each_ref().map(|word| match self.dump {
             "cpu" => abbreviated(word),
@@ -67,7 +68,7 @@ impl Style {
     }
 }
 
-/// The name of a time format in titles.
+/// Returns the name of a time format in titles.
 fn abbreviated(format: &str) -> &'static str {
     match format.to_ascii_lowercase().as_str() {
         "local" | "localtime" => "Local",
@@ -77,19 +78,19 @@ fn abbreviated(format: &str) -> &'static str {
     }
 }
 
-/// Whether the columns of a sub command are known.
+/// Returns `true` if the columns of a sub command are known.
 pub(crate) fn is_known(dump: &str) -> bool {
     columns::of(dump, &Map::new()).is_some()
 }
 
-/// A row of an answer: its trace, its columns, how its times are written.
+/// A row of an answer: its trace, its columns, the format of its times.
 pub type Answer<'r> = (&'r TraceInfo, Map<String, Value>, TimeWriter);
 
-/// Writes rows. Returns how many.
+/// Writes rows. Returns their number.
 ///
 /// # Errors
 ///
-/// There is an error in place of a row, or the file cannot be written.
+/// A row is an error, or the file cannot be written.
 pub fn write<'r>(
     file: &mut impl Write,
     path: &Path,
@@ -144,7 +145,7 @@ pub fn write<'r>(
     Ok(written)
 }
 
-/// The lines above the rows.
+/// Returns the lines above the rows.
 fn titles(style: &Style, columns: &[(&str, Cell)], fields: usize) -> String {
     let own = columns.iter().map(|(title, _)| style.title(title));
     let titles: Vec<String> = own
@@ -158,7 +159,8 @@ fn titles(style: &Style, columns: &[(&str, Cell)], fields: usize) -> String {
     format!("{separator}{}", titles.join(";"))
 }
 
-/// A value in a line: separators and quotes become `_`, and a value of several lines is quoted.
+/// Formats a value in a line: separators and quotes become `_`, and a value of several lines is
+/// quoted.
 // ETWAnalyzer replaces separators and quotes instead of escaping them.
 fn value(text: &str) -> String {
     let text = text.replace([';', '"'], "_");

@@ -1,12 +1,12 @@
-//! Which rows of ours a file of ETWAnalyzer has: its files hold single rows where its text has sums, whatever
-//! the order and number of rows of the text.
+//! Rows of our commands for a file of ETWAnalyzer: its files hold single rows if its text has sums,
+//! in any order and number of rows of the text.
 
 use crate::switch::{Native, has, without};
 
-/// Changes arguments so that their rows are those of the file.
+/// Changes arguments so that their rows are the rows of the file.
 pub(crate) fn rows(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     let is_of_events = has(native, "--details") || has(native, "--stack-id");
-    // Options that choose, order and add up rows of text, and the options that replace them.
+    // Options that filter, order and add up rows of text, and the options that replace them.
     let (of_text, instead): (&[&str], &[&str]) = match dump {
         // Each query.
         "dns" => (

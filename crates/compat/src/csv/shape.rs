@@ -1,4 +1,5 @@
-//! Files whose rows differ from those of our questions: several of ours become one, or fields become columns.
+//! Files whose rows differ from the rows of our questions: several of ours become one, or fields
+//! become columns.
 
 use std::collections::HashSet;
 
@@ -9,8 +10,8 @@ use super::Answer;
 
 type Rows<'r, 'i> = Box<dyn Iterator<Item = anyhow::Result<Answer<'r>>> + 'i>;
 
-/// The rows of a sub command in the shape in which ETWAnalyzer writes them, and how many columns the fields
-/// of events need.
+/// Returns the rows of a sub command in the shape of ETWAnalyzer, and the number of columns for the
+/// fields of events.
 pub(crate) fn shaped<'r: 'i, 'i>(
     dump: &str,
     rows: impl Iterator<Item = anyhow::Result<Answer<'r>>> + 'i,
@@ -20,7 +21,7 @@ pub(crate) fn shaped<'r: 'i, 'i>(
         Err(_) => true,
     };
     Ok(match dump {
-        // Files of ETWAnalyzer have no allocations that were given back, but sums of all processes.
+        // Files of ETWAnalyzer have no allocations that were released, but sums of all processes.
         "virtual-alloc" => (
             Box::new(rows.filter(move |row| {
                 let is_sum = row
@@ -30,15 +31,15 @@ pub(crate) fn shaped<'r: 'i, 'i>(
             })),
             0,
         ),
-        // Rows of one snapshot stand together, and so do those of one trace.
+        // Rows of one snapshot are adjacent, and so are rows of one trace.
         "power" => (
             turned(rows, ("setting_guid", "value"), Some("snapshot"))?,
             0,
         ),
         "stats" => (turned(rows, ("name", "value"), None)?, 0),
         "tracelog" => {
-            // The titles have a column for each field of the event with the most of them, so that all have to
-            // be known before the first line is written.
+            // The titles have a column for each field of the event with the most of them, so all
+            // have to be known before the first line is written.
             let all: Vec<Answer<'r>> = rows.collect::<anyhow::Result<_>>()?;
             let most = all
                 .iter()
@@ -51,8 +52,8 @@ pub(crate) fn shaped<'r: 'i, 'i>(
     })
 }
 
-/// Rows that stand together become one, with a column for each of them: its name and its value are in these
-/// columns.
+/// Merges adjacent rows into one, with a column for each of them: its name and its value are in
+/// these columns.
 fn turned<'r: 'i, 'i>(
     rows: impl Iterator<Item = anyhow::Result<Answer<'r>>>,
     (name, value): (&str, &str),
@@ -90,7 +91,8 @@ fn turned<'r: 'i, 'i>(
     Ok(Box::new(all.into_iter().map(Ok)))
 }
 
-/// The values of the fields of an event: those of structures in their place, lists behind all others.
+/// Returns the values of the fields of an event: fields of structures in their place, lists after
+/// all others.
 pub(crate) fn fields(values: &Map<String, Value>) -> Vec<String> {
     let text = values.get("fields").and_then(Value::as_str).unwrap_or("{}");
     let all: Value = serde_json::from_str(text).unwrap_or_default();
@@ -105,7 +107,7 @@ pub(crate) fn fields(values: &Map<String, Value>) -> Vec<String> {
     single.into_iter().map(plain).chain(lists).collect()
 }
 
-// The parser of the text bounds how deep structures go, and so the recursion.
+// The JSON parser limits the depth of structures, and so the recursion.
 fn flatten<'v>(value: &'v Value, into: &mut Vec<&'v Value>) {
     match value {
         Value::Object(fields) => fields.values().for_each(|field| flatten(field, into)),
@@ -121,12 +123,12 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Stacks and connections that were written.
+/// Stacks and connections that were already written.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(HashSet<(*const TraceInfo, i64)>);
 
 impl Seen {
-    /// Whether the stack or the connection of a row was not written before.
+    /// Returns `true` if the stack or the connection of a row was not written before.
     pub(crate) fn is_first(
         &mut self,
         dump: &str,

@@ -3,7 +3,7 @@
 use crate::line::Line;
 use crate::switch::{Native, Switch, To, Words, cut_method, first_last, pair};
 
-/// Orders. One that a list cannot have changes nothing there, as in ETWAnalyzer.
+/// Sort orders. An order that a list does not have changes nothing there, like in ETWAnalyzer.
 const SORTS: Words = &[
     ("cpu", "cpu"),
     ("wait", "wait"),
@@ -17,7 +17,7 @@ const SORTS: Words = &[
     ("last", "last"),
     ("priority", "priority"),
     ("starttime", "start-time"),
-    // Files always stand in the order of their time.
+    // Files are always in the order of their time.
     ("testtime", "cpu"),
     ("default", ""),
 ];
@@ -187,7 +187,8 @@ pub(crate) const LBR: &[Switch] = &[
     },
 ];
 
-/// In ETWAnalyzer `*.dll`, `*.sys` and both mean code without a name, which is written `name.dll+0x1a2b`.
+/// Translates filters on methods. In ETWAnalyzer `*.dll`, `*.sys` and both mean code without a
+/// name, which is written `name.dll+0x1a2b`.
 fn methods(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let names = line.required("methods")?;
     let is_alias =
@@ -199,7 +200,7 @@ fn methods(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
             .collect::<Vec<_>>()
             .join(";")
     } else {
-        // .NET methods are `Type.Method` in both; whoever writes `::` means the same.
+        // .NET methods are `Type.Method` in both; `::` is accepted with the same meaning.
         names
     };
     pair(native, "--methods", &names);

@@ -17,7 +17,8 @@ const DISK_SORTS: Words = &[
     ("flushtime", "flush-time"),
 ];
 
-/// Disks know reads and writes only; any other operation leaves all rows, as in ETWAnalyzer.
+/// Operations of disks: reads and writes only; any other operation keeps all rows, like in
+/// ETWAnalyzer.
 const DISK_OPERATIONS: Words = &[
     ("all", ""),
     ("read", "read"),
@@ -29,7 +30,7 @@ const DISK_OPERATIONS: Words = &[
     ("rename", ""),
 ];
 
-/// Whose I/O, and on which files.
+/// Switches for the processes and files of I/O.
 pub(crate) const PLACES: &[Switch] = &[
     Switch {
         names: &["dirlevel"],
@@ -49,7 +50,7 @@ pub(crate) const PLACES: &[Switch] = &[
     },
 ];
 
-/// How much I/O there was.
+/// Switches for amounts of I/O.
 pub(crate) const AMOUNTS: &[Switch] = &[
     Switch {
         names: &["minmaxreadsize"],
@@ -77,7 +78,7 @@ pub(crate) const AMOUNTS: &[Switch] = &[
     },
 ];
 
-/// What is shown of the I/O.
+/// Switches for the presentation of I/O.
 pub(crate) const SHOWN: &[Switch] = &[
     Switch {
         names: &["merge"],

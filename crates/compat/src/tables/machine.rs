@@ -13,7 +13,8 @@ const SORTS: Words = &[
     ("tree", "tree"),
 ];
 
-/// The other words, which any sub command takes, are sums of each file, which are shown in any case.
+/// Words of the sums. The other words, which any sub command takes, mean sums of each file, which
+/// are always shown.
 const TOTALS: Words = &[
     ("none", "none"),
     ("total", "total"),
@@ -64,7 +65,7 @@ pub(crate) const PROCESS: &[Switch] = &[
         names: &["merge"],
         to: To::Flag("--merge"),
     },
-    // It shows more only together with `-merge`, so that it implies it.
+    // It shows more only together with `-merge`, so it implies it.
     Switch {
         names: &["showallprocesses"],
         to: To::Special(all_processes),
@@ -119,8 +120,8 @@ fn missing_pdb(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Names of properties, some of which have a unit here; a part that begins with `!` makes all of them
-/// exclude.
+/// Translates names of properties, some of which have a unit here; a part that starts with `!`
+/// makes all of them exclude.
 fn properties(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     const OURS: [(&str, &str); 4] = [
         ("extractstarttime", "ExtractStartTimeS"),

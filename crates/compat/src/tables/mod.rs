@@ -1,4 +1,4 @@
-//! What the switches of each command become. Where a line of ETWAnalyzer has another default than ours,
+//! Translations of the switches of each command. If ETWAnalyzer has another default than ours,
 //! `defaults` adds it.
 
 mod cpu;
@@ -116,8 +116,8 @@ pub(crate) static DUMPS: &[Dump] = &[
     of(&["stats"], "stats", &[machine::STATS, TESTS, ALL]),
 ];
 
-/// Switches that the parser of ETWAnalyzer takes for any sub command, whether they mean something to that sub
-/// command or not.
+/// Switches that the parser of ETWAnalyzer accepts for any sub command, even without an effect
+/// there.
 pub(crate) const KNOWN: &str = "\
     debug notestrungrouping nocolor clip nodigitsep verbose printfiles validtestsonly copyfilesto withetl overwrite recursive filedir fd \
     etl map newprocess plainprocessnames ppn showallprocesses crash showuser details showfileonline sfo reversefilename rfn nocounters \
@@ -140,7 +140,7 @@ pub(crate) const KNOWN: &str = "\
     totalmemory tm scalingfactor mindiffmb globaldiffmb lastndays skipntests timedigits properties diff oneline help testcase tc machine \
     fullmessage fm dir";
 
-/// The sub command of that name.
+/// Returns the sub command of that name.
 pub(crate) fn dump(name: &str) -> Option<&'static Dump> {
     let lower = name.to_lowercase();
     DUMPS

@@ -210,7 +210,8 @@ pub(crate) const MEMORY: &[Switch] = &[
         names: &["minmaxsharedcommitmib"],
         to: To::Range("--shared-commit"),
     },
-    // Until 2023 this was the only switch for working sets, and it looked at the start of the trace.
+    // Until 2023 this was the only switch for working sets, and it looked at the start of the
+    // trace.
     Switch {
         names: &["minworkingsetmb"],
         to: To::Range("--first-working-set"),

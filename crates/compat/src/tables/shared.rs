@@ -3,7 +3,7 @@
 use crate::line::Line;
 use crate::switch::{NO_COLOR, Native, Switch, To, one_range, pair, zero_time};
 
-/// How answers are written.
+/// Switches for the format of answers.
 pub(crate) const ALL: &[Switch] = &[
     Switch {
         names: &["timefmt"],
@@ -43,7 +43,7 @@ pub(crate) const ALL: &[Switch] = &[
     },
 ];
 
-/// Which tests and test runs are asked.
+/// Switches for the choice of tests and test runs.
 pub(crate) const TESTS: &[Switch] = &[
     Switch {
         names: &["testrunindex", "tri"],
@@ -89,8 +89,8 @@ pub(crate) const TESTS: &[Switch] = &[
     },
 ];
 
-/// `-MinMaxMsTestTimes 100-200 500-600`: any of these ranges; `-200` begins at 0. Two words without a dash
-/// are one range, as behind the other switches.
+/// Translates `-MinMaxMsTestTimes 100-200 500-600`: any of these ranges; `-200` starts at 0. Two
+/// words without a dash are one range, like after the other switches.
 fn test_times(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let first = line.required("minmaxmstesttimes")?;
     let rest = std::iter::from_fn(|| line.value());
@@ -109,7 +109,7 @@ fn test_times(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Which processes, and how they are written.
+/// Switches for the choice of processes and the format of their names.
 pub(crate) const PROCESS: &[Switch] = &[
     Switch {
         names: &["processname", "pn"],
@@ -146,7 +146,7 @@ pub(crate) const PROCESS: &[Switch] = &[
     },
 ];
 
-/// What becomes second 0.
+/// Switches for the zero point of times.
 pub(crate) const ZERO: &[Switch] = &[
     Switch {
         names: &["zerotime", "zt"],

@@ -1,4 +1,5 @@
-//! Lists: `@FILE` names a text file with a path, folder or pattern on each line; `@-` the standard input.
+//! Lists: `@FILE` names a text file with a path, folder or pattern on each line; `@-` the standard
+//! input.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,10 +8,10 @@ use std::path::{Path, PathBuf};
 use crate::library::library_question;
 use crate::{Error, Result};
 
-/// More bytes than this are no list of names.
+/// Maximum size of a list of names; a larger file is not one.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The list that a word means.
+/// Returns the list that an argument names.
 pub(super) fn name(word: &Path) -> Option<PathBuf> {
     let name = word
         .to_str()?
@@ -22,7 +23,8 @@ pub(super) fn name(word: &Path) -> Option<PathBuf> {
         .then(|| PathBuf::from(name))
 }
 
-/// Lines of a list with their numbers; without empty ones, comments and blanks around.
+/// Returns the lines of a list with their numbers; without empty ones, comments and surrounding
+/// blanks.
 pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
     let wrong = |what: &str, source| Error::Named {
         message: format!("cannot read the list {}{what}", list.display()),
@@ -39,7 +41,7 @@ pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
             None,
         ));
     }
-    // Editors of Windows put a byte order mark in front of text.
+    // Windows editors put a byte order mark before the text.
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     let lines = (1..)
         .zip(lines)
@@ -61,16 +63,16 @@ pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
     Ok(lines)
 }
 
-/// What may have been meant by a list that cannot be read.
+/// Returns advice for a list that cannot be read.
 fn hint(list: &Path) -> &'static str {
-    // Names of the library of SQL begin with the same character.
+    // Names of the library of SQL start with the same character.
     match list.to_str().and_then(library_question) {
         Some(_) => "questions of the library stand behind the extracts: etwkit sql EXTRACT… @NAME",
         None => "@FILE names a text file with a path or pattern on each line",
     }
 }
 
-/// The text of a list, and one byte more than it may have.
+/// Returns the text of a list, up to one byte more than the limit.
 fn text(list: &Path) -> io::Result<String> {
     let mut text = String::new();
     let most = MOST_BYTES.saturating_add(1);

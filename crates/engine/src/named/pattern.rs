@@ -1,7 +1,7 @@
-//! Patterns of paths: `*` and `?` inside a name, `**` for any folders, whatever their number.
+//! Patterns of paths: `*` and `?` inside a name, `**` for any number of folders.
 //!
-//! Names match in any case, as texts do in all filters. Names that begin with a dot match only patterns that
-//! begin with one: extracts that are being written have such names.
+//! Names match in any case, like texts in all filters. Names that start with a dot match only
+//! patterns that start with one: extracts that are being written have such names.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -11,37 +11,38 @@ use etwkit_query::filter::Pattern;
 
 use crate::{Error, Result, is_folder};
 
-/// Any number of folders.
+/// The pattern for any number of folders.
 const FOLDERS: &str = "**";
 
 /// A part of a pattern, between separators.
 enum Part {
-    /// A name as it is.
+    /// A literal name.
     Name(OsString),
-    /// Names that fit; whether those with a dot in front do.
+    /// Names that match; the flag includes names that start with a dot.
     Fits(Pattern, bool),
     /// Any folders.
     Folders,
 }
 
-/// Whether a path is a pattern.
+/// Returns `true` if a path is a pattern.
 pub(super) fn is_pattern(path: &Path) -> bool {
     path.to_string_lossy().contains(['*', '?'])
 }
 
-/// All files and extracts that fit, by path.
+/// Returns all matching files and extracts, by path.
 pub(super) fn matches(pattern: &Path) -> Result<Vec<PathBuf>> {
     let mut base = PathBuf::new();
     let mut parts: Vec<Part> = Vec::new();
     for component in pattern.components() {
         match component {
             Component::Normal(name) => parts.push(part(name.to_os_string())),
-            // What leads to a folder and is no name, as a drive.
+            // A prefix of the path that is not a name, such as a drive.
             other if parts.is_empty() => base.push(other),
             other => parts.push(Part::Name(other.as_os_str().to_owned())),
         }
     }
-    // `FOLDER/**` alone would fit folders only, of which none is a recording: all that lies in them is meant.
+    // `FOLDER/**` alone would match only folders, none of which is a recording: it means all files
+    // in them.
     if let Some(Part::Folders) = parts.last() {
         parts.push(part("*".into()));
     }
@@ -71,7 +72,7 @@ impl Part {
     }
 }
 
-/// Adds what fits the parts below a folder.
+/// Adds the matches of the parts below a folder.
 fn walk(base: &Path, parts: &[Part], found: &mut BTreeSet<PathBuf>) -> Result<()> {
     let Some((first, rest)) = parts.split_first() else {
         return Ok(());
@@ -88,7 +89,7 @@ fn walk(base: &Path, parts: &[Part], found: &mut BTreeSet<PathBuf>) -> Result<()
             _ => walk(&path, rest, found),
         };
     }
-    // `**` also stands for no folder at all.
+    // `**` also matches no folder at all.
     if matches!(first, Part::Folders) {
         walk(base, rest, found)?;
     }
@@ -97,7 +98,7 @@ fn walk(base: &Path, parts: &[Part], found: &mut BTreeSet<PathBuf>) -> Result<()
     } else {
         base
     };
-    // What is no folder holds nothing.
+    // Only a folder has contents.
     if !folder.is_dir() || !is_folder(folder) {
         return Ok(());
     }
@@ -108,7 +109,7 @@ fn walk(base: &Path, parts: &[Part], found: &mut BTreeSet<PathBuf>) -> Result<()
         if !first.fits(&name.to_string_lossy()) {
             continue;
         }
-        // Not `./name`, where no folder was written.
+        // Not `./name`, if no folder was written.
         let path = base.join(&name);
         match (first, rest) {
             // Links are not followed, so that no circle is walked.

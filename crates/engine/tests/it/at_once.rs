@@ -17,8 +17,8 @@ const ENDLESS: &str = "SELECT sum(a.out_ns % (b.out_ns + c.out_ns + d.out_ns))
 
 const NAMES: [&str; 4] = ["process", "cpu", "disk", "wait"];
 
-/// A question that is given up ends at once, and no other one waits for what it still computes, or ends with
-/// it.
+/// A question that is given up ends at once, and no other one waits for its running work, or ends
+/// with it.
 #[test]
 fn one_of_many_is_given_up_and_the_others_are_answered() {
     let place = Place::new();
@@ -55,7 +55,7 @@ fn one_of_many_is_given_up_and_the_others_are_answered() {
                 })
             })
             .collect();
-        // In the middle of what the others ask.
+        // In the middle of the other questions.
         while answered.load(Ordering::SeqCst) < 8 {
             thread::sleep(Duration::from_millis(5));
         }
@@ -64,7 +64,7 @@ fn one_of_many_is_given_up_and_the_others_are_answered() {
         others.into_iter().for_each(|other| other.join().unwrap());
     });
     assert_eq!(answered.load(Ordering::SeqCst), 32);
-    // Whatever else is asked with the same switch is given up, too.
+    // Any later question with the same switch is also given up.
     let mut request = question("cpu").unwrap().read(&Map::new()).unwrap();
     let answers = engine.ask(&endless, &paths, &mut *request).unwrap();
     assert!(

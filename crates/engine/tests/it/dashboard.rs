@@ -1,5 +1,5 @@
-//! The questions of `docs/dashboard`, asked of full extracts and summaries at once: DuckDB and the session
-//! that `etwkit sql` asks have the same rows.
+//! The questions of `docs/dashboard`, run on full extracts and summaries at once: DuckDB and the
+//! session of `etwkit sql` return the same rows.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -71,7 +71,7 @@ fn questions() -> BTreeMap<String, PathBuf> {
         .collect()
 }
 
-/// What DuckDB answers, by question: names of columns, and rows.
+/// Returns the answers of DuckDB, by question: names of columns, and rows.
 fn in_duckdb(
     folder: &Path,
     questions: &BTreeMap<String, PathBuf>,
@@ -106,7 +106,7 @@ fn in_duckdb(
 /// Names of columns, and rows as texts without those that are null.
 type Rows = (Vec<String>, Vec<Vec<Option<String>>>);
 
-/// What the engine answers.
+/// Returns the answers of the engine.
 fn in_etwkit(folder: &Path, questions: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Rows> {
     let engine = Engine::new(Settings {
         cache: None,
@@ -153,7 +153,8 @@ fn in_etwkit(folder: &Path, questions: &BTreeMap<String, PathBuf>) -> BTreeMap<S
     questions.iter().map(answer).collect()
 }
 
-/// Whether a value is the one of the text: fractions to twelve digits, since sums depend on their order.
+/// Returns `true` if a value equals the one of the text: fractions to twelve digits, since sums
+/// depend on their order.
 fn is_same(value: &Value, text: Option<&str>) -> bool {
     match (value, text) {
         (Value::Null, None) => true,
@@ -189,7 +190,8 @@ fn questions_of_the_dashboard_have_the_same_rows_in_duckdb() {
     for (name, (_, rows)) in &ours {
         assert!(!rows.is_empty(), "{name} has no rows");
     }
-    // Both kinds of extracts answer: names that timed out did so in two runs, collections are those of two.
+    // Both kinds of extracts answer: names that timed out did so in two runs, collections are from
+    // two runs.
     let of = |name: &str, column: &str| -> Vec<Option<String>> {
         let (columns, rows) = &ours[name];
         let index = columns.iter().position(|c| c == column).unwrap();

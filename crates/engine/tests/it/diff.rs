@@ -1,4 +1,5 @@
-//! Two traces side by side: what comes out on top, and that the sums of each side are those of the dumps.
+//! Two traces side by side: the top results, and the sums of each side, which equal the sums of the
+//! dumps.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -89,7 +90,8 @@ fn text<'r>(row: &'r Map<String, Value>, name: &str) -> &'r str {
     row[name].as_str().unwrap_or_default()
 }
 
-/// Only one of the two runs has the virus scanner, the checkpoint of NTFS and pages that are read again.
+/// Only one of the two runs has the virus scanner, the checkpoint of NTFS and pages that are read
+/// again.
 #[test]
 fn what_slowed_the_file_writer_comes_out_on_top() {
     let traces = Traces::new();
@@ -141,7 +143,7 @@ fn what_slowed_the_file_writer_comes_out_on_top() {
     first("readying", 2, "name", "MsMpEng.exe");
     first("readying", 2, "name", "System");
     first("reasons", 3, "name", "WrVirtualMemory");
-    // What the checkpoint writes, and the pages that are read again.
+    // The writes of the checkpoint, and the pages that are read again.
     let files: Vec<&str> = tables["disk"]
         .iter()
         .take(2)
@@ -159,7 +161,7 @@ fn what_slowed_the_file_writer_comes_out_on_top() {
         checkpoint["of_time"] == "cpu" && checkpoint["only_in"] == "B",
         "{checkpoint:?}"
     );
-    // What goes with the difference comes first, and what was never recorded is said.
+    // Causes of the difference come first, and unrecorded topics are reported.
     let remarks = tables["remarks"]
         .iter()
         .map(|row| text(row, "remark"))
@@ -189,7 +191,7 @@ fn a_trace_does_not_differ_from_itself() {
         "Nothing differs between A and B"
     );
     assert_eq!(tables["summary"][0]["wall_difference_ns"], 0);
-    // What each side is, and times between its marks, are reported all the same.
+    // The description of each side, and times between its marks, are still reported.
     let others = tables
         .iter()
         .filter(|(name, _)| !["summary", "sides", "remarks", "marks"].contains(name));
@@ -235,7 +237,7 @@ fn marks_ranges_and_processes_say_what_is_measured() {
     );
 }
 
-/// The numbers of each side are those of its dumps, for whole traces and for parts.
+/// The numbers of each side equal the numbers of its dumps, for whole traces and for ranges.
 #[test]
 fn sides_have_the_numbers_of_their_dumps() {
     let traces = Traces::new();
@@ -345,7 +347,8 @@ fn names_that_two_parts_of_one_trace_asked_for_are_compared() {
     assert_eq!(usize::try_from(all), Ok(finished));
 }
 
-/// Compares rows whose name only one row of the comparison has with the sums of the rows of the dump.
+/// Compares rows whose name only one row of the comparison has with the sums of the rows of the
+/// dump.
 fn compare(compared: &Rows, dumped: &Rows, (table, side): (&str, &str), sums: &[(&str, &str)]) {
     let key = |row: &Map<String, Value>| {
         let name = ["name", "wait_reason", "path", "process"]

@@ -30,7 +30,7 @@ fn every_rule_stands_on_a_question_of_its_name() {
         let query = library_question(&format!("rules/{}", rule.name)).unwrap();
         assert_eq!(query, rule.query(), "{}", rule.name);
         assert_eq!(query.doc(), rule.title, "{}", rule.name);
-        // The header is not a part of what is asked.
+        // The header is not a part of the query.
         let sql = query.sql(false);
         assert!(
             !sql.starts_with("--") && rule.text().trim_end().ends_with(sql.trim_end()),

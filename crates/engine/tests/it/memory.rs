@@ -1,4 +1,4 @@
-//! Heaps and pool of a scenario: sums that extracts have are those of single events and blocks.
+//! Heaps and pool of a scenario: the sums of extracts equal the sums of single events and blocks.
 
 use std::fs::File;
 use std::path::Path;
@@ -52,8 +52,8 @@ fn sums_of_heaps_and_pool_are_those_of_single_events() {
     ];
     for (name, by) in [("heap", "process"), ("pool", "process"), ("pool", "tag")] {
         let all = rows(&place, &trace, name, &json!({ "by": by }));
-        // A range makes the question add up events instead of taking sums, and this one covers the whole
-        // trace.
+        // A range makes the question add up events instead of taking sums, and this one covers the
+        // whole trace.
         let part = rows(
             &place,
             &trace,

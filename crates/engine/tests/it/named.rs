@@ -1,4 +1,4 @@
-//! What words of a command line name.
+//! Arguments of a command line that name recordings.
 
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,7 @@ fn files_folders_and_patterns_name_what_can_be_asked() {
         "runs/deep/two/f[1].etl",
     );
     for (named_by, expected) in [
-        // As they are named, also where nothing is there: whoever opens it says so.
+        // As they are named, even if nothing is there: opening it reports that.
         (
             &["other/g.etl", "nowhere.etl"][..],
             &["other/g.etl", "nowhere.etl"][..],
@@ -76,7 +76,8 @@ fn files_folders_and_patterns_name_what_can_be_asked() {
             &["other/g.etl", "other/g.etl"],
             &["other/g.etl", "other/g.etl"],
         ),
-        // An extract is no folder; any other folder is what is in it, by time, with extracts for traces.
+        // An extract is not a folder; any other folder means its contents, by time, with extracts
+        // for traces.
         (&[d], &[d]),
         (&["runs"], &[c, b, a]),
         // A pattern is by path, in any case of letters, and finds no hidden names.
@@ -93,7 +94,7 @@ fn files_folders_and_patterns_name_what_can_be_asked() {
         (&["**/deep/**/e.*"], &[e]),
         // A name with signs of a pattern is a name if it is there.
         (&[f], &[f]),
-        // What is found twice, or found and named, is there once, where it was first.
+        // A file that is found twice, or found and named, is listed once, at its first place.
         (
             &["runs/**/e.*", "runs/deep/two", "runs/deep/two/e.7z"],
             &[e, f],
@@ -123,7 +124,7 @@ fn those_who_read_traces_get_traces() {
     };
     assert_eq!(of(Wanted::Sources, "runs"), [b, a]);
     assert_eq!(of(Wanted::Session, "runs/*"), [a, b]);
-    // Whoever reads one session says what is wrong with a folder.
+    // The reader of one session reports the problem with a folder.
     assert_eq!(of(Wanted::Session, "runs"), ["runs"]);
     // A choice of names sees both of a trace and its extract.
     let both = places(&words(folder.path(), &["runs/a_*", "other"])).unwrap();
@@ -159,7 +160,7 @@ fn lists_name_what_their_lines_name() {
         "other/g.etl",
     ];
     assert_eq!(short(folder.path(), &found), expected);
-    // A file with such a name is that file.
+    // A file with this name is that file.
     write("@x.etl", "");
     let path = folder.path().join("@x.etl");
     assert_eq!(

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support::Place;
 
-/// What a question answers to values in JSON.
+/// Returns the answers of a question to values in JSON.
 fn ask(
     engine: &Engine,
     asking: &Asking,
@@ -52,7 +52,7 @@ fn a_question_in_json_has_the_rows_of_its_answer() {
         all[0].notes
     );
     assert!(rows(&all[0]).len() > 3);
-    // What the question chooses, and the extract that is there now.
+    // The choice of the question, and the extract that now exists.
     let name = rows(&all[0])[0]["name"].as_str().unwrap().to_owned();
     let one = ask(
         &place.engine,
@@ -90,7 +90,7 @@ fn every_question_can_be_asked() {
                 Ok((_, Err(nothing))) => assert!(nothing.is_nothing(), "{name}: {nothing}"),
                 Err(error) => panic!("{name}: {error}"),
             },
-            // It needs a file that nobody named.
+            // It requires a file that was not named.
             Err(Error::Files(error)) => {
                 assert!(error.to_string().contains("is needed"), "{name}: {error}")
             }
@@ -164,7 +164,8 @@ fn one_bad_extract_leaves_the_others() {
     assert!(error.to_string().starts_with("named twice: "), "{error}");
 }
 
-/// Rules of one question do not rename the processes of another one, though both ask the same open extract.
+/// Rules of one question do not rename the processes of another one, though both ask the same open
+/// extract.
 #[test]
 fn names_belong_to_the_question() {
     let place = Place::new();
@@ -205,7 +206,7 @@ fn names_belong_to_the_question() {
     assert_eq!(place.engine.pool().open_count(), 1);
 }
 
-/// Counts what it hears.
+/// Counts the reported steps.
 #[derive(Debug, Default)]
 struct Counting {
     asked: Mutex<Vec<(usize, usize)>>,

@@ -1,4 +1,4 @@
-//! A trace, and an engine whose cache nobody else has.
+//! A trace, and an engine with its own cache.
 
 use std::fs::File;
 use std::path::PathBuf;

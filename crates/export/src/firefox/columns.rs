@@ -1,4 +1,4 @@
-//! Columns of a table, side by side: each is an array of its own in the file, and rows come one by one.
+//! Columns of a table: each is a separate array in the file, while rows come one by one.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use crate::{Error, Result};
 
-/// Bytes of a column that are held before they go to a temporary file. Most threads have few rows, whose
-/// columns never need one.
+/// Maximum size of a column in memory, in bytes; the rest goes to a temporary file. Most threads
+/// have few rows, whose columns never need one.
 const HELD: usize = 64 << 10;
 
 /// Columns by the names of their arrays.
@@ -20,12 +20,13 @@ pub(super) struct Columns {
 struct Column {
     name: &'static str,
     held: String,
-    /// What came before that, if it was too much.
+    /// Earlier rows, if they were too large for memory.
     file: Option<File>,
 }
 
 impl Columns {
-    /// Columns without rows. `folder` is for temporary files; `None` is the system's.
+    /// Creates columns without rows. `folder` is for temporary files; `None` is the folder of the
+    /// system.
     pub(super) fn new(names: &[&'static str], folder: Option<PathBuf>) -> Self {
         let column = |name: &&'static str| Column {
             name,
@@ -61,8 +62,7 @@ impl Columns {
         self.rows == 0
     }
 
-    /// Writes all rows as an object, those columns that are wanted, and what else is in it. There are no rows
-    /// behind that.
+    /// Writes all rows as an object: the requested columns, and further members. No rows follow.
     ///
     /// # Errors
     /// The rows cannot be written, or not be read from their temporary file.
@@ -79,8 +79,8 @@ impl Columns {
                 column.copy(out)?;
                 out.write_all(b"],\n").map_err(Error::Write)?;
             }
-            // A column that is not wanted is cleared as well: otherwise its rows would stand in the next
-            // thread.
+            // A column that is not written is cleared as well: otherwise its rows would appear in
+            // the next thread.
             column.clear().map_err(Error::Spool)?;
         }
         write!(out, "\"length\":{}{more}}}", self.rows).map_err(Error::Write)?;
@@ -108,7 +108,7 @@ impl Column {
         out.write_all(self.held.as_bytes()).map_err(Error::Write)
     }
 
-    /// Forgets its rows. The file stays for those of the next table.
+    /// Forgets its rows. The file is kept for the rows of the next table.
     fn clear(&mut self) -> io::Result<()> {
         self.held.clear();
         if let Some(file) = &mut self.file {

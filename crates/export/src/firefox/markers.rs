@@ -1,13 +1,13 @@
-//! Markers: waits, times ready, operations on disks and files, and marks, with what the profiler says of
-//! them.
+//! Markers: waits, ready times, operations on disks and files, and marks, with their descriptions
+//! in the profiler.
 
 use etwkit_query::functions::wait_reason_name;
 
 use crate::json::{milliseconds, text};
 use crate::timeline::{Io, Item, Readying, Scene, What};
 
-/// How the profiler shows the data of markers. None has the name of one that Firefox writes, since the
-/// profiler treats some of those in ways of their own.
+/// The presentation of the data of markers in the profiler. None has the name of a marker of
+/// Firefox, since the profiler treats some of those specially.
 pub(super) const SCHEMA: &str = r#"[
 {"name":"EtwWait","tableLabel":"{marker.data.reason}","chartLabel":"{marker.data.reason}","tooltipLabel":"Wait","display":["marker-chart","marker-table"],"fields":[{"key":"reason","label":"Reason","format":"string"},{"key":"by","label":"Readied by","format":"string"}]},
 {"name":"EtwReady","tableLabel":"{marker.data.by}","chartLabel":"Ready","tooltipLabel":"Ready","display":["marker-chart","marker-table"],"fields":[{"key":"by","label":"Readied by","format":"string"}]},
@@ -17,19 +17,19 @@ pub(super) const SCHEMA: &str = r#"[
 
 /// A marker.
 pub(super) struct Marker {
-    /// What it is called.
+    /// Its name.
     pub(super) name: String,
     /// Its data, as JSON.
     pub(super) data: String,
-    /// Begin, as JSON.
+    /// Start, as JSON.
     pub(super) start: String,
     /// End, as JSON.
     pub(super) end: String,
-    /// 0 for a moment, 1 for a stretch of time, 2 for one without an end.
+    /// 0 for a point in time, 1 for an interval, 2 for an interval without an end.
     pub(super) phase: u8,
 }
 
-/// What becomes a marker; nothing of the rest.
+/// Converts an item into a marker; `None` for all other items.
 pub(super) fn of(item: &Item, scene: &Scene<'_>) -> Option<Marker> {
     let (name, data, end) = match &item.what {
         What::Wait(wait) => {
@@ -73,7 +73,7 @@ pub(super) fn of(item: &Item, scene: &Scene<'_>) -> Option<Marker> {
     })
 }
 
-/// Data with those fields that are there.
+/// Returns data with the fields that have a value.
 fn data<const N: usize>(kind: &str, fields: [(&str, Option<String>); N]) -> String {
     let fields = fields
         .into_iter()

@@ -1,9 +1,10 @@
 //! Processed profiles for the Firefox profiler (<https://profiler.firefox.com>).
 //!
-//! The form is version 60 of the processed format, the first one in which threads share the tables of stacks;
-//! the profiler upgrades it to its own. Threads come one after the other, each with its samples and markers,
-//! and the shared tables at the end. A sample weighs what it stands for, in milliseconds, and says how long
-//! its thread ran since the one before, which the profiler draws as the use of a processor.
+//! The form is version 60 of the processed format, the first one in which threads share the tables
+//! of stacks; the profiler upgrades it to its own. Threads come one after the other, each with its
+//! samples and markers, and the shared tables at the end. A sample has a weight in milliseconds,
+//! and the run time of its thread since the previous one, which the profiler draws as processor
+//! use.
 
 mod columns;
 mod markers;
@@ -53,7 +54,7 @@ impl Format for Firefox {
     }
 }
 
-/// The column of samples that says how long their thread ran.
+/// The column of samples with the run time of their thread.
 const CPU_DELTA: &str = "threadCPUDelta";
 
 struct Profile<'o> {
@@ -61,22 +62,22 @@ struct Profile<'o> {
     tables: Tables,
     samples: Columns,
     markers: Columns,
-    /// What the process ids are called, by key.
+    /// Process ids in the profile, by process key.
     pids: BTreeMap<i64, String>,
-    /// Key of the thread whose rows come.
+    /// Key of the thread whose rows are being written.
     thread: Option<i64>,
     ran: Ran,
     is_first: bool,
 }
 
-/// How long a thread ran.
+/// The run time of a thread.
 #[derive(Debug, Default, Clone, Copy)]
 struct Ran {
-    /// In slices before the last one.
+    /// Run time in slices before the last one.
     before_ns: i64,
-    /// The last one.
+    /// The last slice.
     slice: (i64, i64),
-    /// Up to the last sample; missing before the first.
+    /// Run time up to the last sample; missing before the first one.
     sampled_ns: Option<i64>,
 }
 
@@ -88,11 +89,11 @@ impl Ran {
         self.slice = (from, to);
     }
 
-    /// Time since the sample before; 0 for the first one.
+    /// Returns the run time since the previous sample; 0 for the first one.
     fn sample(&mut self, at: i64) -> i64 {
         let (from, to) = self.slice;
-        // A sample may lie outside of the slice that is known, where switches are missing; then no more than
-        // the slice counts.
+        // A sample may be outside of the known slice if switches are missing; then it counts at
+        // most the slice.
         let ran = self
             .before_ns
             .saturating_add(at.clamp(from, to.max(from)).saturating_sub(from));
@@ -109,7 +110,7 @@ impl Timeline for Profile<'_> {
     fn start(&mut self, scene: &Scene<'_>) -> Result<()> {
         let mut seen: HashMap<i64, usize> = HashMap::new();
         for process in scene.processes.values() {
-            // An id that another process had before gets a number behind it, as the format wants it.
+            // An id that another process had before gets a numeric suffix, as the format requires.
             let times = seen.entry(process.pid).or_insert(0);
             let pid = if *times > 0 {
                 format!("{}.{times}", process.pid)
@@ -119,9 +120,9 @@ impl Timeline for Profile<'_> {
             *times += 1;
             self.pids.insert(process.process_key, pid);
         }
-        // `symbolicated` and `symbolicationNotSupported` keep the profiler from asking a symbol server for
-        // names that the profile has. Without samples the interval is the usual one of Windows, 1 ms, since
-        // the format requires one.
+        // `symbolicated` and `symbolicationNotSupported` keep the profiler from asking a symbol
+        // server for names that the profile has. Without samples the interval is the usual one of
+        // Windows, 1 ms, since the format requires one.
         write!(
             self.out,
             "{{\"meta\":{{\"preprocessedProfileVersion\":60,\"version\":31,\"processType\":0,\"stackwalk\":1,\n\
@@ -141,8 +142,8 @@ impl Timeline for Profile<'_> {
     }
 
     fn item(&mut self, item: &Item, scene: &Scene<'_>) -> Result<()> {
-        // Items come thread by thread, since a thread of the format is one object with all its samples and
-        // markers.
+        // Items come thread by thread, since a thread of the format is one object with all its
+        // samples and markers.
         if item.thread != self.thread {
             self.finish_thread(scene)?;
             self.thread = item.thread;
@@ -178,7 +179,7 @@ impl Profile<'_> {
             .push([stack, milliseconds(at), milliseconds(sample.weight_ns), ran])
     }
 
-    /// Writes the thread whose rows came, if it has any.
+    /// Writes the thread whose rows were added, if it has any.
     fn finish_thread(&mut self, scene: &Scene<'_>) -> Result<()> {
         self.ran = Ran::default();
         if self.samples.is_empty() && self.markers.is_empty() {
@@ -191,7 +192,8 @@ impl Profile<'_> {
         };
         let head = self.head(scene);
         write!(self.out, "{comma}\n{{{head},\n\"samples\":").map_err(Error::Write)?;
-        // Without slices it is not known how long a thread ran, and zeros would be drawn as if it never did.
+        // Without slices the run time of a thread is unknown, and zeros would be drawn as if it
+        // never ran.
         let wants = |name: &str| scene.has_slices || name != CPU_DELTA;
         self.samples
             .finish(self.out, wants, ",\"weightType\":\"tracing-ms\"")?;
@@ -202,7 +204,7 @@ impl Profile<'_> {
         self.out.write_all(b"}").map_err(Error::Write)
     }
 
-    /// What is said of a thread in front of its rows.
+    /// Returns the members of a thread before its rows.
     fn head(&self, scene: &Scene<'_>) -> String {
         let (thread, process) = (scene.thread(self.thread), scene.process(self.thread));
         let pid = process.and_then(|process| self.pids.get(&process.process_key));
@@ -247,7 +249,8 @@ mod tests {
 
     #[test]
     fn a_sample_says_how_long_its_thread_ran_since_the_one_before() {
-        // It runs from 0 to 10, from 20 to 30 and from 40 to 50, and is sampled at 5, 25, 28 and 60.
+        // It runs from 0 to 10, from 20 to 30 and from 40 to 50, and is sampled at 5, 25, 28 and
+        // 60.
         let mut ran = Ran::default();
         let mut deltas = Vec::new();
         ran.slice(0, 10);

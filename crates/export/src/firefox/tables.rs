@@ -13,7 +13,7 @@ use crate::{Error, Result};
 pub(super) struct Tables {
     strings: Vec<String>,
     of_string: HashMap<String, usize>,
-    /// Frame and caller, which stands further in front.
+    /// Frame and caller, which is earlier in the list.
     stacks: Vec<(usize, Option<usize>)>,
     of_stack: HashMap<i32, usize>,
     /// Frames of the extract.
@@ -21,7 +21,7 @@ pub(super) struct Tables {
     of_frame: HashMap<i32, usize>,
 }
 
-/// The place of a value in a list, which it is added to if it is new.
+/// Returns the place of a value in a list; adds a new one.
 fn place<T: Clone + Eq + std::hash::Hash>(
     value: &T,
     list: &mut Vec<T>,
@@ -36,7 +36,7 @@ fn place<T: Clone + Eq + std::hash::Hash>(
 }
 
 impl Tables {
-    /// The number of a string.
+    /// Returns the number of a string.
     pub(super) fn string(&mut self, text: &str) -> usize {
         match self.of_string.get(text) {
             Some(place) => *place,
@@ -44,9 +44,9 @@ impl Tables {
         }
     }
 
-    /// The number of a stack of the extract; nothing for one without a frame.
+    /// Returns the number of a stack of the extract; `None` for a stack without a frame.
     pub(super) fn stack(&mut self, stack_id: i32, frames: &TraceFrames) -> Option<usize> {
-        // From the innermost frame outward, up to what is known.
+        // From the innermost frame outward, up to the first known stack.
         let (mut new, mut caller, mut next) = (Vec::new(), None, Some(stack_id));
         while let Some(stack) = next {
             if let Some(known) = self.of_stack.get(&stack) {
@@ -59,7 +59,7 @@ impl Tables {
             new.push((stack, frame));
             next = parent;
         }
-        // Callers first: a row of the table may refer only to rows in front of it.
+        // Callers first: a row of the table may refer only to earlier rows.
         for (stack, frame) in new.into_iter().rev() {
             let frame = place(&frame, &mut self.frames, &mut self.of_frame);
             self.stacks.push((frame, caller));
@@ -75,8 +75,8 @@ impl Tables {
     /// # Errors
     /// Nothing more can be written.
     pub(super) fn write(mut self, out: &mut dyn Write, frames: &TraceFrames) -> Result<()> {
-        // Before anything is written, since names and files of functions are strings, too, and the table of
-        // strings comes last.
+        // Before anything is written, since names and files of functions are also strings, and the
+        // table of strings comes last.
         let functions = Functions::of(&self.frames, frames);
         let names: Vec<usize> = functions
             .names
@@ -151,14 +151,15 @@ impl Tables {
 struct Functions {
     of_frame: Vec<usize>,
     names: Vec<String>,
-    /// Their files, as places in the next.
+    /// Their files, as indices into the next list.
     file_of: Vec<Option<usize>>,
     /// Paths.
     files: Vec<String>,
 }
 
 impl Functions {
-    /// Frames of one method have one function; a file is one, whichever processes have it.
+    /// Returns the functions of frames. Frames of one method have one function; a file is one, in
+    /// all processes.
     fn of(all: &[i32], frames: &TraceFrames) -> Self {
         let (mut functions, mut known, mut paths) =
             (Self::default(), HashMap::new(), HashMap::new());
@@ -186,8 +187,8 @@ fn file_name(path: &str) -> &str {
     path.rsplit(['\\', '/']).next().unwrap_or(path)
 }
 
-/// A file as `Lib`. Its identity on symbol servers is left empty: the names are
-/// in the profile, so that the profiler need not look up any.
+/// Returns a file as `Lib`. Its identity on symbol servers is left empty: the names are in the
+/// profile, so the profiler need not look up any.
 fn library(path: &str) -> String {
     let (name, path) = (text(file_name(path)), text(path));
     format!(
@@ -196,12 +197,12 @@ fn library(path: &str) -> String {
     )
 }
 
-/// A number that may be missing.
+/// Formats a number that may be missing.
 pub(super) fn maybe(number: Option<usize>) -> String {
     number.map_or_else(|| "null".to_owned(), |number| number.to_string())
 }
 
-/// A list of JSON values.
+/// Writes a list of JSON values.
 fn list<T: std::fmt::Display>(out: &mut dyn Write, values: impl Iterator<Item = T>) -> Result<()> {
     out.write_all(b"[").map_err(Error::Write)?;
     for (at, value) in values.enumerate() {
@@ -211,7 +212,7 @@ fn list<T: std::fmt::Display>(out: &mut dyn Write, values: impl Iterator<Item = 
     out.write_all(b"]").map_err(Error::Write)
 }
 
-/// A table of columns that are there as a whole.
+/// A table of complete columns.
 struct Table<'o> {
     out: &'o mut dyn Write,
     is_first: bool,
@@ -237,12 +238,12 @@ impl Table<'_> {
         list(self.out, values)
     }
 
-    /// A column with the same value in each row.
+    /// Writes a column with the same value in each row.
     fn same(&mut self, name: &str, value: &str, rows: usize) -> Result<()> {
         self.column(name, std::iter::repeat_n(value, rows))
     }
 
-    /// Ends the table, and begins the next one.
+    /// Ends the table, and starts the next one.
     fn end(&mut self, rows: usize, next: &str) -> Result<()> {
         write!(self.out, ",\"length\":{rows}}}").map_err(Error::Write)?;
         self.begin(next)

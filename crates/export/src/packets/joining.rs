@@ -1,7 +1,8 @@
 //! Packets of the NDIS capture, which older versions of Windows log in parts.
 //!
-//! Keywords say what a packet begins with, and which part is its first and its last one; since Windows 8.1
-//! each event is both. The parts of a packet come one after the other from one processor.
+//! Keywords encode the link type of a packet, and which of its parts are the first and the last
+//! one; since Windows 8.1 each event is both. The parts of a packet come one after the other from
+//! one processor.
 
 use std::collections::HashMap;
 
@@ -14,34 +15,35 @@ pub(super) const START: i64 = 0x4000_0000;
 const END: i64 = 0x8000_0000;
 const SEND: i64 = 0x1_0000_0000;
 const RECEIVE: i64 = 0x2_0000_0000;
-/// Keyword of mobile broadband, whose packets begin with the header of IP.
+/// Keyword of mobile broadband, whose packets start with the header of IP.
 const WIRELESS_WAN: i64 = 0x200;
 const NATIVE_802_11: i64 = 0x1_0000;
 
-/// Bytes of a packet: Wireshark and libpcap refuse longer ones.
+/// Maximum size of a packet in bytes: Wireshark and libpcap refuse longer ones.
 const MAX_PACKET: usize = 262_144;
 
-/// Packets that are not complete. Real traces have one for each processor.
+/// Maximum number of incomplete packets. Real traces have one for each processor.
 const MAX_OPEN: usize = 1024;
 
-/// Parts of one packet have the same processor, interface and direction.
+/// Key of incomplete packets: parts of one packet have the same processor, interface and direction.
 type Key = (i64, String, Link, Option<Direction>);
 
 /// A packet of which some parts were seen.
 struct Open {
     seen: Seen,
-    /// Bytes of all its parts, including those that it has no room for.
+    /// Size of all its parts in bytes, including parts that exceed the maximum.
     length: u64,
 }
 
-/// Packets that are not complete.
+/// Incomplete packets.
 #[derive(Default)]
 pub(super) struct Joining {
     open: HashMap<Key, Open>,
 }
 
 impl Joining {
-    /// Takes an event, and hands on what it completes; nothing for one that belongs to no packet.
+    /// Takes an event, and emits the packet that it completes; `None` for an event that belongs to
+    /// no packet.
     pub(super) fn event(
         &mut self,
         row: &PacketRow,
@@ -61,7 +63,8 @@ impl Joining {
         let length = seen.packet.bytes.len() as u64;
         let mut open = match (row.keyword & START != 0, self.open.remove(&key)) {
             (true, before) => {
-                // The last part of the packet before was lost. What there is of it is written, and says so.
+                // The last part of the previous packet was lost. The incomplete packet is written
+                // with a remark.
                 if let Some(before) = before {
                     emit(Some(before.ended(false)))?;
                 }
@@ -71,15 +74,15 @@ impl Joining {
                 open.append(&seen.packet, length);
                 open
             }
-            // Bytes without the first part have no header, so that no reader could make anything of them.
+            // Bytes without the first part have no header, so no reader could decode them.
             (false, None) => return emit(None),
         };
         open.seen.packet.bytes.truncate(MAX_PACKET);
         if row.keyword & END != 0 {
             return emit(Some(open.ended(true)));
         }
-        // A file can name a new interface in each event and never end a packet. All open ones are written
-        // then, since it is not known which of them would still be completed.
+        // A file can name a new interface in each event and never end a packet. All open ones are
+        // then written, since it is not known which of them would still be completed.
         if self.open.len() >= MAX_OPEN {
             self.end(emit)?;
         }
@@ -87,7 +90,7 @@ impl Joining {
         Ok(())
     }
 
-    /// Hands on what is not complete, in the order of time.
+    /// Emits incomplete packets, in order of time.
     pub(super) fn end(&mut self, emit: &mut dyn FnMut(Option<Seen>) -> Result<()>) -> Result<()> {
         // The map has no order, and the file has to be the same in every run.
         let mut left: Vec<(Key, Open)> = self.open.drain().collect();
@@ -107,13 +110,13 @@ impl Open {
         let packet = &mut self.seen.packet;
         let room = MAX_PACKET.saturating_sub(packet.bytes.len());
         packet.bytes.extend(part.bytes.iter().take(room));
-        // A packet was there when its last part was.
+        // A packet is complete at the time of its last part.
         packet.unix_ns = part.unix_ns;
         self.length += length;
     }
 
-    /// The packet, with the length that it had: the capture may cut packets and does not say so, but their
-    /// headers do.
+    /// Returns the packet with its original length: the capture may cut packets without a mark, but
+    /// their headers have the length.
     fn ended(self, is_complete: bool) -> Seen {
         let Self { mut seen, length } = self;
         let packet = &mut seen.packet;
@@ -125,7 +128,7 @@ impl Open {
             .unwrap_or_default()
             .max(logged);
         if seen.interface.link == Link::WiFi {
-            // The capture sees frames when they are deciphered, with the flag of the frame on the air;
+            // The capture sees decrypted frames, with the flag of the encrypted frame on the air;
             // readers would take the text for cipher.
             packet
                 .bytes
@@ -140,7 +143,7 @@ impl Open {
 /// Flag of an 802.11 frame whose body is encrypted.
 const PROTECTED: u8 = 0x40;
 
-/// The part that an event has; nothing where a field is missing.
+/// Returns the part in an event; `None` if a field is missing.
 fn part(row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
     let (miniport, lower) = (
         fields.number("MiniportIfIndex")?,
@@ -190,8 +193,8 @@ fn part(row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
     })
 }
 
-/// How long a packet of IP says that it is, with what stands in front of it. Packets that the adapter divides
-/// have a length of 0.
+/// Returns the length of an IP packet according to its header, including the link header. Packets
+/// that the adapter divides have a length of 0.
 fn length_of(link: Link, bytes: &[u8]) -> Option<u32> {
     let word = |at: usize| {
         let bytes = bytes.get(at..at.checked_add(2)?)?.first_chunk::<2>()?;
@@ -202,7 +205,7 @@ fn length_of(link: Link, bytes: &[u8]) -> Option<u32> {
         Link::Ip => 0,
         Link::Ethernet => {
             let mut at = 12;
-            // Tags of virtual networks.
+            // VLAN tags.
             while matches!(word(at)?, 0x8100 | 0x88A8) {
                 at += 4;
             }
@@ -214,7 +217,7 @@ fn length_of(link: Link, bytes: &[u8]) -> Option<u32> {
     };
     let length = match bytes.get(begin)? >> 4 {
         4 => word(begin + 2)?,
-        // IPv6 counts what follows its header of 40 bytes, IPv4 the whole packet.
+        // IPv6 counts the bytes after its header of 40 bytes, IPv4 the whole packet.
         6 => word(begin + 4)? + 40,
         _ => return None,
     };

@@ -1,4 +1,5 @@
-//! Packets of Packet Monitor: each is logged once for each component of the network stack that it passes.
+//! Packets of Packet Monitor: each is logged once for each component of the network stack that it
+//! passes.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::Result;
 
-/// Event about a component, and about an edge of one.
+/// Event ids for a component, and for an edge of one.
 const COMPONENT: i64 = 20;
 const EDGE: i64 = 90;
 
@@ -22,7 +23,7 @@ etwkit_query::declare! {
     }
 }
 
-/// What components and their edges are called. Packet Monitor logs that when it is stopped.
+/// Names of components and their edges. Packet Monitor logs them when it is stopped.
 #[derive(Debug, Default)]
 pub(crate) struct Components {
     components: HashMap<u64, String>,
@@ -50,8 +51,8 @@ ORDER BY ts_ns"
     }
 
     fn learn(&mut self, event_id: i64, fields: &Fields) {
-        // A file may describe as many components as there are numbers; beyond this bound they have no
-        // description.
+        // A file may describe as many components as there are numbers; beyond this bound they have
+        // no description.
         if self.components.len().max(self.edges.len()) >= 16 * MAX_INTERFACES {
             return;
         }
@@ -72,8 +73,8 @@ ORDER BY ts_ns"
         }
     }
 
-    /// The packet of an event; nothing where its kind of link is none that files of packets have, or a field
-    /// is missing.
+    /// Returns the packet of an event; `None` if packet files do not have its link type, or if a
+    /// field is missing.
     pub(crate) fn packet(&self, row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
         let (component, edge) = (fields.number("ComponentId")?, fields.number("EdgeId")?);
         let mut description = self.components.get(&component).cloned().unwrap_or_default();
@@ -106,8 +107,8 @@ ORDER BY ts_ns"
     }
 }
 
-/// Types of packets, by their numbers or the names that traces have for these. Packets of other types begin
-/// behind the headers of a network.
+/// Returns the link type of a packet type, given by its number or by its name in traces. Packets of
+/// other types start after the network headers.
 fn link(word: &str) -> Option<Link> {
     match word {
         "1" | "ethernet" => Some(Link::Ethernet),
@@ -117,7 +118,7 @@ fn link(word: &str) -> Option<Link> {
     }
 }
 
-/// Directions, by their numbers or names.
+/// Parses directions, by their numbers or names.
 fn direction(word: &str) -> Option<Direction> {
     match word {
         "1" | "in" | "3" | "rx" | "5" | "ingress" => Some(Direction::In),
@@ -141,7 +142,8 @@ fn comment(row: &PacketRow, fields: &Fields) -> String {
     let drop = fields
         .word("DropReason")
         .filter(|reason| reason != "0" && reason != "unspecified");
-    // Event 170 is a drop by itself. Event 160 has the field too, and says there that nothing was dropped.
+    // Event 170 is a drop by itself. Event 160 has the field too, where it can mean that nothing
+    // was dropped.
     let is_dropped = row.event_id == 170 || drop.is_some();
     if is_dropped {
         let word = |name| fields.word(name).unwrap_or_else(|| "?".to_owned());

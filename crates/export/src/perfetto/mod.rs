@@ -1,12 +1,12 @@
 //! Packets for Perfetto (<https://ui.perfetto.dev>, 58 or later) and its trace processor.
 //!
-//! Field numbers are those of the definitions that the Python package `perfetto` 0.59.1 brings. Scheduling is
-//! written as the events of ETW that Perfetto knows ([`sched`]), which makes its own tracks of threads and
-//! processors of them; samples are `stack_sample` ([`samples`]), operations and marks events of tracks
-//! ([`tracks`]). The trace processor sorts packets, so that they are written as they come.
+//! Field numbers come from the definitions in the Python package `perfetto` 0.59.1. Scheduling is
+//! written as the ETW events that Perfetto knows ([`sched`]), from which it makes its own tracks of
+//! threads and processors; samples are `stack_sample` ([`samples`]), operations and marks events of
+//! tracks ([`tracks`]). The trace processor sorts packets, so they are written in any order.
 //!
-//! Times are nanoseconds since the start of the trace, on the clock that Perfetto calls boot time. It has
-//! none before that: what the extract has earlier is put at 0.
+//! Times are nanoseconds since the start of the trace, on the clock that Perfetto calls boot time.
+//! It has no negative times: earlier events of the extract are put at 0.
 
 mod packets;
 mod samples;
@@ -65,12 +65,13 @@ impl Timeline for Trace<'_> {
 
     fn start(&mut self, scene: &Scene<'_>) -> Result<()> {
         self.packets.write(clocks(scene))?;
-        // The first packet that defines something says that all before it is forgotten.
+        // The first packet with definitions resets all earlier ones.
         let defaults = Message::new().message(packets::DEFAULTS, &samples::defaults());
         self.packets
             .write(defaults.number(packets::SEQUENCE_FLAGS, STATE_CLEARED | DATA_NEEDED))?;
         let mut tree = Message::new();
-        // The tree gives threads their processes and names before the first event mentions them by number.
+        // The tree gives threads their processes and names before the first event mentions them by
+        // number.
         for process in scene.processes.values().filter(|process| process.is_chosen) {
             tree = tree.message(1, &in_tree(process));
         }
@@ -95,7 +96,7 @@ impl Timeline for Trace<'_> {
             What::Ready(ready) if ready.is_event => {
                 self.packets.write(sched::ready((at, thread), ready, scene))
             }
-            // Perfetto makes waits and times ready of switches.
+            // Perfetto derives waits and ready times from switches.
             What::Wait(_) | What::Ready(_) => Ok(()),
             What::Sample(sample) => {
                 self.stacks
@@ -116,7 +117,7 @@ impl Timeline for Trace<'_> {
     }
 }
 
-/// When, on the clock of the day, time 0 was.
+/// Returns the snapshot of clocks: the wall-clock time of time 0.
 fn clocks(scene: &Scene<'_>) -> Message {
     const REALTIME: u64 = 1;
     const BOOTTIME: u64 = 6;
@@ -130,7 +131,7 @@ fn clocks(scene: &Scene<'_>) -> Message {
         .message(packets::CLOCK_SNAPSHOT, &snapshot.number(2, BOOTTIME))
 }
 
-/// A process as `ProcessTree.Process`: its name is the first word of the command line.
+/// Converts a process to `ProcessTree.Process`: its name is the first word of the command line.
 fn in_tree(process: &Process) -> Message {
     let arguments = process
         .command_line
@@ -147,7 +148,7 @@ fn in_tree(process: &Process) -> Message {
         })
 }
 
-/// A thread as `ProcessTree.Thread`.
+/// Converts a thread to `ProcessTree.Thread`.
 fn thread_in_tree(thread: &Thread, scene: &Scene<'_>) -> Message {
     let process = scene.process(Some(thread.thread_key));
     Message::new()
@@ -158,7 +159,7 @@ fn thread_in_tree(thread: &Thread, scene: &Scene<'_>) -> Message {
         })
 }
 
-/// A command line without its first word, which may stand in quotes.
+/// Returns a command line without its first word, which may be in quotes.
 fn arguments(line: &str) -> &str {
     let rest = match line.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"').map_or("", |(_, rest)| rest),

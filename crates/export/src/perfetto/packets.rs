@@ -18,9 +18,9 @@ pub(super) const TRACK_DESCRIPTOR: u32 = 60;
 pub(super) const ETW_EVENTS: u32 = 95;
 pub(super) const STACK_SAMPLE: u32 = 135;
 
-/// Flag of a sequence: what was defined before is forgotten.
+/// Flag of a sequence: earlier definitions are forgotten.
 pub(super) const STATE_CLEARED: u64 = 1;
-/// Flag of a sequence: the packet needs what was defined before.
+/// Flag of a sequence: the packet needs earlier definitions.
 pub(super) const DATA_NEEDED: u64 = 2;
 
 /// Writes packets.
@@ -33,7 +33,7 @@ impl<'o> Packets<'o> {
         Self { out }
     }
 
-    /// Writes one, as a field of `Trace`.
+    /// Writes one packet, as a field of `Trace`.
     pub(super) fn write(&mut self, packet: Message) -> Result<()> {
         let packet = packet.number(SEQUENCE_ID, 1);
         self.out
@@ -42,12 +42,12 @@ impl<'o> Packets<'o> {
     }
 }
 
-/// A moment as Perfetto has it, which has none before the start of the trace.
+/// Returns the time for Perfetto, which has no times before the start of the trace.
 pub(super) fn time(ns: i64) -> u64 {
     u64::try_from(ns).unwrap_or(0)
 }
 
-/// An id, which extracts keep as a bit pattern of 32 bits.
+/// Returns an id, which extracts keep as a bit pattern of 32 bits.
 pub(super) const fn id(number: i64) -> u64 {
     (number as u32) as u64
 }

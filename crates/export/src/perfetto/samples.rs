@@ -1,6 +1,6 @@
 //! CPU samples, as `stack_sample`.
 //!
-//! A stack is defined by the first sample that has it, with those of its frames and names that were not
+//! A stack is defined by the first sample that has it, with its frames and names that were not
 //! defined yet.
 
 use super::packets::{
@@ -17,7 +17,7 @@ const CALLSTACKS: u32 = 7;
 const MAPPING_PATHS: u32 = 17;
 const MAPPINGS: u32 = 19;
 
-/// What was defined so far. Numbers of definitions are those of the extract, from 1.
+/// The definitions so far. Numbers of definitions are the numbers of the extract, from 1.
 #[derive(Default)]
 pub(super) struct Stacks {
     stacks: Used,
@@ -26,12 +26,12 @@ pub(super) struct Stacks {
     modules: Used,
 }
 
-/// A number of a definition: 0 would be none.
+/// Returns a number of a definition: 0 would mean none.
 fn number(of: i32) -> u64 {
     u64::try_from(of).map_or(0, |of| of + 1)
 }
 
-/// What all samples have: who took them, and what they weigh.
+/// Returns the defaults of all samples: their source and the unit of their weight.
 pub(super) fn defaults() -> Message {
     const NANOSECONDS: u64 = 1;
     let weight = Message::new().text(2, "cpu").number(3, NANOSECONDS);
@@ -63,15 +63,15 @@ impl Stacks {
         let mut packet = Message::new()
             .number(TIMESTAMP, time(at))
             .number(SEQUENCE_FLAGS, DATA_NEEDED);
-        // Defined with the first packet that refers to it: the trace processor reads the packets of a
-        // sequence in their order.
+        // Defined with the first packet that refers to it: the trace processor reads the packets of
+        // a sequence in their order.
         if self.stacks.add(sample.stack_id) {
             packet = packet.message(INTERNED_DATA, &self.defined(sample.stack_id, scene));
         }
         packets.write(packet.message(STACK_SAMPLE, &of))
     }
 
-    /// A stack, and what of its frames is not defined yet.
+    /// Returns the definition of a stack, with its frames that are not defined yet.
     fn defined(&mut self, stack: i32, scene: &Scene<'_>) -> Message {
         let mut frames: Vec<i32> = scene.frames.stack(stack).collect();
         frames.reverse();
@@ -86,7 +86,8 @@ impl Stacks {
         data.message(CALLSTACKS, &callstack)
     }
 
-    /// A frame. Frames of one method share its name, and those of one file its mapping.
+    /// Returns the definition of a frame. Frames of one method share its name, and frames of one
+    /// file its mapping.
     fn frame(&mut self, mut data: Message, frame: i32, scene: &Scene<'_>) -> Message {
         let frames = scene.frames;
         let interned = |number: u64, text: &str| Message::new().number(1, number).text(2, text);
@@ -98,7 +99,8 @@ impl Stacks {
             let text = frames.method_or_offset(frame).unwrap_or_default();
             data = data.message(FUNCTION_NAMES, &interned(number(name), &text));
         }
-        // A frame of a mapping has to say where in it; code that was compiled at run time is in none.
+        // A frame of a mapping needs its offset in it; code that was compiled at run time has no
+        // mapping.
         let mapped = frames.module_id(frame).zip(frames.offset(frame));
         if let Some((module, _)) = mapped
             && self.modules.add(module)

@@ -1,8 +1,9 @@
 //! Scheduling, as `CSwitch` and `ReadyThread` of ETW.
 //!
-//! A switch has the thread that leaves a processor and the one that comes. Who is not exported has no number
-//! there, which Perfetto takes for a thread that was made anonymous: so a processor does not look idle
-//! where another process had it, and nobody seems to run on where the trace does not say who did.
+//! A switch has the thread that leaves a processor and the one that comes. A thread that is not
+//! exported has no number there, which Perfetto takes for an anonymous thread: so a processor does
+//! not look idle while another process had it, and no thread seems to run at times for which the
+//! trace names none.
 
 use std::collections::BTreeMap;
 
@@ -11,38 +12,38 @@ use crate::Result;
 use crate::protobuf::Message;
 use crate::timeline::{Left, Ready, Scene, Slice};
 
-/// Processors that the trace processor reads; events of others would end it.
+/// Maximum number of processors that the trace processor reads; events of others would end it.
 const PROCESSORS: i64 = 1024;
 
-/// Wait reasons that Perfetto has a name for; others are written as plain numbers.
+/// Number of wait reasons with a name in Perfetto; others are written as plain numbers.
 const REASONS: i64 = 37;
 
-/// Thread states that Perfetto has a name for.
+/// Number of thread states with a name in Perfetto.
 const STATES: i64 = 8;
 
-/// Who had each processor last.
+/// The last thread on each processor.
 #[derive(Default)]
 pub(super) struct Processors(BTreeMap<i64, Stay>);
 
-/// A slice that was begun, and not ended yet.
+/// A slice that was started, and has not ended yet.
 #[derive(Clone, Copy)]
 struct Stay {
     runner: Runner,
     end_ns: i64,
 }
 
-/// Who runs.
+/// A running thread.
 #[derive(Clone, Copy, Default)]
 struct Runner {
-    /// Thread id; missing for somebody who is not shown.
+    /// Thread id; missing for a thread that is not shown.
     tid: Option<u64>,
     priority: Option<i64>,
-    /// How it leaves.
+    /// The way in which it leaves.
     left: Option<Left>,
 }
 
 impl Processors {
-    /// A slice. Those of a processor come by time.
+    /// Adds a slice. Slices of a processor come in order of time.
     pub(super) fn slice(
         &mut self,
         packets: &mut Packets<'_>,
@@ -50,7 +51,8 @@ impl Processors {
         slice: &Slice,
         scene: &Scene<'_>,
     ) -> Result<()> {
-        // Left out rather than put on another processor, where it would overlap the slices of others.
+        // Left out rather than put on another processor, where it would overlap the slices of
+        // others.
         if !(0..PROCESSORS).contains(&slice.cpu) {
             return Ok(());
         }
@@ -64,7 +66,8 @@ impl Processors {
             priority: slice.priority,
             left: slice.left,
         };
-        // A switch has both threads, so that the end of a slice is written with the start of the next one.
+        // A switch has both threads, so the end of a slice is written with the start of the next
+        // one.
         let before = self.0.insert(
             slice.cpu,
             Stay {
@@ -74,7 +77,8 @@ impl Processors {
         );
         let mut old = Runner::default();
         if let Some(stay) = before {
-            // The processor was left to nobody in between: idle, or somebody whom the extract does not have.
+            // No exported thread had the processor in between: it was idle, or had a thread that is
+            // not in the extract.
             if stay.end_ns < at {
                 switch(
                     packets,
@@ -90,7 +94,7 @@ impl Processors {
         switch(packets, slice.cpu, at, old, runner)
     }
 
-    /// Ends what was begun.
+    /// Ends open slices.
     pub(super) fn end(self, packets: &mut Packets<'_>) -> Result<()> {
         let mut all: Vec<(i64, Stay)> = self.0.into_iter().collect();
         all.sort_by_key(|(cpu, stay)| (stay.end_ns, *cpu));
@@ -101,7 +105,7 @@ impl Processors {
     }
 }
 
-/// A switch, unless nobody is shown on either side of it.
+/// Writes a switch, unless both sides are hidden threads.
 fn switch(packets: &mut Packets<'_>, cpu: i64, at: i64, old: Runner, new: Runner) -> Result<()> {
     if old.tid.is_none() && new.tid.is_none() {
         return Ok(());
@@ -136,9 +140,9 @@ fn leaving(message: Message, left: Left) -> Message {
         })
 }
 
-/// A thread is made ready. Where a DPC does it, no thread is named that would have: only that a DPC did. The
-/// processor is the one that the thread is switched in on, since extracts do not have the other one, and
-/// Perfetto reads no event without any.
+/// Returns the event of a thread that is made ready. If a DPC does it, no thread is named: only the
+/// DPC. The processor is the one on which the thread is switched in, since extracts do not have the
+/// other one, and Perfetto reads no event without any.
 pub(super) fn ready((at, thread): (i64, Option<i64>), ready: &Ready, scene: &Scene<'_>) -> Message {
     const BY_DPC: u64 = 1;
     let tid = |key| scene.thread(key).map(|thread| id(thread.tid));
@@ -158,7 +162,7 @@ pub(super) fn ready((at, thread): (i64, Option<i64>), ready: &Ready, scene: &Sce
     event(at, cpu, tid(ready.by.thread), 3, &event_of)
 }
 
-/// An event of ETW, alone in its bundle: the trace processor reads the first one of each.
+/// Returns an ETW event, alone in its bundle: the trace processor reads the first one of each.
 fn event(at: i64, cpu: i64, tid: Option<u64>, field: u32, of: &Message) -> Message {
     let event = Message::new()
         .number(1, time(at))

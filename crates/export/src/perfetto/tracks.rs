@@ -1,7 +1,7 @@
-//! Operations on disks and files as slices, and marks as instants, on tracks of their own.
+//! Operations on disks and files as slices, and marks as instants, on separate tracks.
 //!
-//! Slices of a track have to lie in each other. Operations overlap as they like, so that each kind has as
-//! many tracks as were under way at once, with one name: Perfetto shows those as one.
+//! Slices of a track have to be nested. Operations overlap freely, so each kind has as many tracks
+//! as were in progress at once, with one name: Perfetto shows those as one.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ type Lane = (u64, i64);
 /// The tracks that were described so far.
 #[derive(Default)]
 pub(super) struct Tracks {
-    /// How many tracks were described, beside that of marks.
+    /// Number of described tracks, without the track of marks.
     count: u64,
     /// The tracks of threads, by key.
     threads: BTreeMap<i64, u64>,
@@ -33,7 +33,7 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Describes the tracks of processes and threads, and that of marks.
+    /// Describes the tracks of processes and threads, and the track of marks.
     pub(super) fn start(&mut self, packets: &mut Packets<'_>, scene: &Scene<'_>) -> Result<()> {
         let marks = Message::new().number(1, MARKS).text(2, "Marks");
         packets.write(Message::new().message(TRACK_DESCRIPTOR, &marks))?;
@@ -76,14 +76,14 @@ impl Tracks {
         MARKS + self.count
     }
 
-    /// A slice. One whose end is not in the trace is begun and not ended.
+    /// Writes a slice. A slice without an end in the trace is started and not ended.
     pub(super) fn operation(
         &mut self,
         packets: &mut Packets<'_>,
         (at, thread): (i64, Option<i64>),
         io: &Io,
     ) -> Result<()> {
-        // One without an end keeps its track for ever: nothing may be put inside of it.
+        // An operation without an end keeps its track forever: nothing may be nested in it.
         let end_ns = io.end_ns.map_or(i64::MAX, |end| end.max(at));
         let lane = self.lane(packets, thread, io.kind(), (at, end_ns))?;
         let event = |kind: u64| Message::new().number(9, kind).number(11, lane);
@@ -96,7 +96,7 @@ impl Tracks {
         }
     }
 
-    /// A track of the kind that is free from the one moment on, and is taken up to the other.
+    /// Returns a track of the kind that is free at `from`, and reserves it up to `to`.
     fn lane(
         &mut self,
         packets: &mut Packets<'_>,
@@ -104,12 +104,13 @@ impl Tracks {
         kind: &'static str,
         (from, to): (i64, i64),
     ) -> Result<u64> {
-        // The number that `next` would give. It is used up only where no track is free.
+        // The number that `next` would return. It is used up only if no track is free.
         let uuid = self.count + 1 + MARKS;
         let parent = thread.and_then(|thread| self.threads.get(&thread)).copied();
         let lanes = self.lanes.entry((thread, kind)).or_default();
-        // The first free track is taken, so that there are as few as were needed at once. Operations come by
-        // their begins, so that a track which is free now stays free up to them.
+        // The first free track is taken, so that there are as few as were needed at once.
+        // Operations come in the order of their starts, so a track that is free now stays free up
+        // to them.
         if let Some((uuid, end)) = lanes.iter_mut().find(|(_, end)| *end <= from) {
             *end = to;
             return Ok(*uuid);
@@ -142,7 +143,7 @@ fn write(packets: &mut Packets<'_>, at: i64, event: &Message) -> Result<()> {
     )
 }
 
-/// A process as `ProcessDescriptor`.
+/// Converts a process to `ProcessDescriptor`.
 fn described(process: &Process) -> Message {
     Message::new()
         .int(1, process.pid)
@@ -152,7 +153,7 @@ fn described(process: &Process) -> Message {
         })
 }
 
-/// An event with what is known of an operation, as `DebugAnnotation`.
+/// Adds the known data of an operation to an event, as `DebugAnnotation`.
 fn annotated(mut event: Message, io: &Io) -> Message {
     const FIELD: u32 = 4;
     if let Some(path) = &io.path {
@@ -167,7 +168,7 @@ fn annotated(mut event: Message, io: &Io) -> Message {
         event = event.message(FIELD, &Message::new().text(10, name).int(4, value));
     }
     if let Some(status) = io.status {
-        // Shown in hexadecimal, as people know such numbers.
+        // In hexadecimal, the usual notation of status codes.
         event = event.message(
             FIELD,
             &Message::new().text(10, "status").number(7, id(status)),

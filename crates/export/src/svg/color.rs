@@ -1,12 +1,12 @@
-//! Colours of modules: a module has the same one in every picture.
+//! Colors of modules: a module has the same one in every picture.
 
-/// Colour of frames that belong to no module: processes, threads, stacks that were not recorded.
+/// Color of frames that belong to no module: processes, threads, stacks that were not recorded.
 pub(super) const NO_MODULE: &str = "#d8d8d8";
 
-/// Colour of the pieces that stand for frames that are not drawn.
+/// Color of the pieces for frames that are not drawn.
 pub(super) const REST: &str = "#f0f0f0";
 
-/// The colour of a module, whatever the case of its name: light enough for black letters.
+/// Returns the color of a module, ignoring the case of its name: light enough for black letters.
 pub(super) fn of(module: &str) -> String {
     // FNV-1a, which is the same everywhere.
     let hash = module
@@ -23,7 +23,8 @@ pub(super) fn of(module: &str) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Hue in degrees, saturation and lightness in per cent, as red, green and blue of 0 to 255.
+/// Converts hue in degrees, saturation and lightness in per cent, to red, green and blue of 0 to
+/// 255.
 fn rgb(hue: i32, saturation: i32, lightness: i32) -> [u8; 3] {
     // In units of 1/10,000.
     let reach = saturation * lightness.min(100 - lightness);

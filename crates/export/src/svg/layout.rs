@@ -1,14 +1,14 @@
-//! Where frames of a flame graph lie, and which of them are too narrow to be drawn.
+//! Layout of the frames of a flame graph, and the frames that are too narrow to be drawn.
 
-/// Thousandths of a pixel below which a frame is not drawn: nobody sees it, and most frames of a large trace
-/// are that narrow, so that the file would grow with them.
+/// Thousandths of a pixel below which a frame is not drawn: it would be invisible, and most frames
+/// of a large trace are that narrow, so the file would grow with them.
 const NARROW: u32 = 500;
 
-/// Levels of the picture; frames above them are not drawn. Endless recursion would make a picture that no
-/// viewer opens.
+/// Maximum number of levels of the picture; frames above them are not drawn. Endless recursion
+/// would make a picture that no viewer opens.
 const MAX_LEVELS: u32 = 400;
 
-/// The tree of frames, each before those that it called, and these in their order.
+/// The tree of frames, each before its callees, and these in their order.
 #[derive(Debug, Default)]
 pub(super) struct Flames {
     nodes: Vec<Node>,
@@ -17,42 +17,42 @@ pub(super) struct Flames {
     total_ns: i64,
 }
 
-/// A frame with all that it called.
+/// A frame with all its callees.
 #[derive(Debug)]
 struct Node {
     name: u32,
     level: u32,
-    /// What weighs all that lies at its left.
+    /// Weight of all frames to its left.
     start_ns: i64,
     weight_ns: i64,
     own_ns: i64,
 }
 
-/// A frame, or several that are not drawn, as the picture has it.
+/// A drawn item: a frame, or several that are too narrow.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Drawn {
     pub(super) what: What,
-    /// 0 for the outermost frames.
+    /// Level; 0 for the outermost frames.
     pub(super) level: u32,
     /// Left end and width, in thousandths of a pixel.
     pub(super) x: u32,
     pub(super) width: u32,
     pub(super) weight_ns: i64,
-    /// What it weighs without what it called.
+    /// Weight without its callees.
     pub(super) own_ns: i64,
 }
 
-/// What is drawn.
+/// The kind of a drawn item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     /// A frame, by the number of its name.
     Frame(u32),
-    /// So many frames in its place: those of one caller that lie side by side, with all that they called.
+    /// This number of frames in one place: adjacent frames of one caller, with all their callees.
     Rest(usize),
 }
 
 impl Flames {
-    /// Adds a stack, outermost frame first. Stacks come sorted, a caller before what it calls.
+    /// Adds a stack, outermost frame first. Stacks come sorted, a caller before its callees.
     pub(super) fn add(&mut self, path: &[u32], weight_ns: i64) {
         let weight_ns = weight_ns.max(0);
         let is_same = |(name, node): &(&u32, &usize)| {
@@ -60,8 +60,8 @@ impl Flames {
                 .get(**node)
                 .is_some_and(|node| node.name == **name)
         };
-        // Stacks come sorted, so that what a stack shares with the one before is all that it shares with any
-        // before.
+        // Stacks come sorted, so the frames shared with the previous stack are all frames shared
+        // with any earlier one.
         let same = path.iter().zip(&self.open).take_while(is_same).count();
         self.open.truncate(same);
         for (level, name) in (0..).zip(path).skip(same) {
@@ -86,16 +86,17 @@ impl Flames {
         self.total_ns = self.total_ns.saturating_add(weight_ns);
     }
 
-    /// Names of frames with what they weigh themselves; a name may come several times.
+    /// Returns names of frames with their own weights; a name may occur several times.
     pub(super) fn own(&self) -> impl Iterator<Item = (u32, i64)> {
         self.nodes.iter().map(|node| (node.name, node.own_ns))
     }
 
-    /// What is drawn into so many thousandths of a pixel, from the bottom to the top at the left first. The
-    /// weights of what lies on a frame, with what is in the frame itself, add up to that of the frame.
+    /// Returns the drawn items for a width of `room` thousandths of a pixel, from bottom to top,
+    /// left first. The weights of the items on a frame and its own weight add up to the weight of
+    /// the frame.
     pub(super) fn drawn(&self, room: u32) -> Vec<Drawn> {
         let mut drawn: Vec<Drawn> = Vec::new();
-        // The place of what is not drawn, which takes narrow neighbours of the same caller.
+        // The place for items that are not drawn, which takes narrow neighbors of the same caller.
         let mut rest: Option<usize> = None;
         // Above this level nothing is drawn until the next frame at it or below.
         let mut hidden_above: Option<u32> = None;
@@ -112,8 +113,8 @@ impl Flames {
             hidden_above = None;
             let place = self.place(node, room);
             if place.1 >= NARROW && node.level < MAX_LEVELS {
-                // A frame that is drawn ends the piece: two narrow frames with a drawn one between them are
-                // no neighbours, and may have different callers.
+                // A drawn frame ends the piece: two narrow frames with a drawn one between them are
+                // not neighbors, and may have different callers.
                 rest = None;
                 drawn.push(one(What::Frame(node.name), node, place));
                 continue;
@@ -133,10 +134,10 @@ impl Flames {
         drawn
     }
 
-    /// Left end and width. Both ends are rounded in the same way, so that neighbours touch.
+    /// Returns left end and width. Both ends are rounded in the same way, so that neighbors touch.
     fn place(&self, node: &Node, room: u32) -> (u32, u32) {
         let at = |ns: i64| {
-            // The product exceeds 64 bits where the frames weigh some two hours together.
+            // The product exceeds 64 bits if the frames weigh some two hours together.
             let place = i128::from(ns) * i128::from(room) / i128::from(self.total_ns.max(1));
             u32::try_from(place).unwrap_or(room)
         };
@@ -160,7 +161,7 @@ fn one(what: What, node: &Node, (x, width): (u32, u32)) -> Drawn {
 }
 
 impl Drawn {
-    /// Takes a narrow neighbour at its right.
+    /// Adds a narrow neighbor at its right.
     fn take(&mut self, node: &Node, (x, width): (u32, u32)) {
         if let What::Rest(count) = &mut self.what {
             *count += 1;
@@ -210,7 +211,7 @@ mod tests {
 
     #[test]
     fn narrow_frames_become_one_with_their_neighbours() {
-        // Frame 1 and 2 have a thousandth each; 5 lies behind a wide one.
+        // Frames 1 and 2 have a thousandth each; 5 is after a wide one.
         let flames = flames(&[(&[0, 1, 7], 1), (&[0, 2], 1), (&[0, 3], 997), (&[0, 5], 1)]);
         let drawn = flames.drawn(100_000);
         let shown: Vec<_> = drawn

@@ -1,12 +1,12 @@
-//! Rows of several questions, each in the order that is wanted, as one list in that order.
+//! Merges rows of several queries, each in the requested order, into one list in that order.
 
 use super::{Item, Order};
 use crate::Result;
 
-/// Batches of items, each behind those before it.
+/// Batches of items, in ascending order.
 pub(super) type Batches = Box<dyn Iterator<Item = Result<Vec<Item>>>>;
 
-/// The items of a question.
+/// The items of a query.
 struct Source {
     batches: Batches,
     items: std::vec::IntoIter<Item>,
@@ -26,11 +26,11 @@ impl Source {
     }
 }
 
-/// Hands all items on in the order; equal ones in the order of their questions. One batch of each question is
-/// held.
+/// Passes all items on in the order; equal ones in the order of their queries. One batch of each
+/// query is held.
 ///
 /// # Errors
-/// A question fails, or who takes the items does.
+/// A query fails, or the consumer of the items.
 pub(super) fn merged(
     questions: Vec<Batches>,
     order: Order,
@@ -56,8 +56,8 @@ pub(super) fn merged(
         )
     };
     loop {
-        // The place of the question is a part of the comparison, so that items of one time keep the order of
-        // the questions. With seven of them a heap would gain nothing.
+        // The place of the question is a part of the comparison, so that items of one time keep the
+        // order of the questions. With seven of them a heap would gain nothing.
         let first = heads
             .iter()
             .enumerate()

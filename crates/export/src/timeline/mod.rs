@@ -1,4 +1,4 @@
-//! What a timeline holds, whatever format it is written in: what the threads of processes did, and when.
+//! Contents of a timeline in any format: the activity of the threads of processes over time.
 
 mod merge;
 mod report;
@@ -19,34 +19,34 @@ use etwkit_query::range::Range;
 
 use crate::Result;
 
-/// What a timeline is asked for.
+/// The request for a timeline.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     /// Name of the export.
     pub(crate) name: &'a str,
-    /// The processes that are exported.
+    /// The exported processes.
     pub(crate) processes: &'a ProcessQuery,
     /// Stack tags: only items whose stack has one of them, and marks.
     pub(crate) tags: &'a TagQuery,
-    /// The part of the trace, in nanoseconds.
+    /// The exported range, in nanoseconds.
     pub(crate) time: Range,
 }
 
-/// The order in which a format takes items.
+/// The order of items for a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// All items by time.
     Time,
-    /// Items of no thread first, then those of each thread, by time.
+    /// Items of no thread first, then the items of each thread, by time.
     Thread,
 }
 
-/// Takes what happened.
+/// A consumer of the items of a timeline.
 pub trait Timeline {
-    /// The order in which it takes items.
+    /// Returns the order of its items.
     fn order(&self) -> Order;
 
-    /// Writes what stands in front of the first item.
+    /// Writes the start of the file, before the first item.
     ///
     /// # Errors
     /// Nothing more can be written.
@@ -58,32 +58,32 @@ pub trait Timeline {
     /// Nothing more can be written.
     fn item(&mut self, item: &Item, scene: &Scene<'_>) -> Result<()>;
 
-    /// Writes what stands behind the last item.
+    /// Writes the end of the file, after the last item.
     ///
     /// # Errors
     /// Nothing more can be written.
     fn end(self: Box<Self>, scene: &Scene<'_>) -> Result<()>;
 }
 
-/// Something that happened.
+/// An item of a timeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// When it was, or when it began.
+    /// Its time, or its start.
     pub time_ns: i64,
-    /// Key of its thread; missing where no thread is known.
+    /// Key of its thread; missing if the thread is not known.
     pub thread: Option<i64>,
-    /// What it is.
+    /// Its kind and data.
     pub what: What,
 }
 
-/// What can happen.
+/// The kind of an item, with its data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     /// A thread had a processor.
     Slice(Slice),
     /// A thread waited.
     Wait(Wait),
-    /// A thread could have run and had no processor.
+    /// A thread was ready, without a processor.
     Ready(Ready),
     /// A CPU sample.
     Sample(Sample),
@@ -96,64 +96,64 @@ pub enum What {
 /// A scheduling slice.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Slice {
-    /// Whether its thread is one of those that are exported. Formats that show processors get the slices of
-    /// others, too, so that they know when a processor was somebody else's.
+    /// True if its thread is exported. Formats that show processors also get the slices of other
+    /// threads, so that they know when another thread had a processor.
     pub is_chosen: bool,
     /// Processor.
     pub cpu: i64,
-    /// Its end, or that of the exported part of the trace.
+    /// Its end, or the end of the exported range.
     pub end_ns: i64,
-    /// Priority with which the thread was switched in.
+    /// Priority of the thread at its switch-in.
     pub priority: Option<i64>,
-    /// How it was switched out; missing where that is not in the exported part of the trace.
+    /// Its switch-out; missing if that is not in the exported range.
     pub left: Option<Left>,
 }
 
-/// How a thread was switched out.
+/// The switch-out of a thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Its state from then on: number of `KTHREAD_STATE`.
+    /// Its new state: number of `KTHREAD_STATE`.
     pub state: i64,
-    /// Why: number of `KWAIT_REASON`.
+    /// Its wait reason: number of `KWAIT_REASON`.
     pub reason: Option<i64>,
-    /// Whether it waited in user mode.
+    /// True if it waited in user mode.
     pub is_user: Option<bool>,
 }
 
-/// A wait, up to when the thread was made ready.
+/// A wait, up to the time at which the thread was made ready.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Wait {
-    /// When the thread was made ready; missing if it still waited at the end.
+    /// Time at which the thread was made ready; missing if it still waited at the end.
     pub end_ns: Option<i64>,
     /// Number of `KWAIT_REASON`.
     pub reason: Option<i64>,
-    /// Who made it ready.
+    /// The thread or DPC that made it ready.
     pub by: Readying,
 }
 
-/// Time from when a thread was made ready, or preempted, to its switch-in.
+/// The interval from the time at which a thread was made ready, or preempted, to its switch-in.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ready {
     /// Switch-in; missing if there was none.
     pub end_ns: Option<i64>,
     /// Processor of the switch-in.
     pub cpu: Option<i64>,
-    /// Whether an event reports that the thread was made ready in the exported part of the trace: no event
+    /// True if an event reports that the thread was made ready in the exported range: no event
     /// reports it for a thread that was preempted.
     pub is_event: bool,
-    /// Who made it ready.
+    /// The thread or DPC that made it ready.
     pub by: Readying,
-    /// Number of the reason why its priority was adjusted.
+    /// Number of the reason for the adjustment of its priority.
     pub adjust_reason: Option<i64>,
 }
 
-/// Who made a thread ready.
+/// The cause of a thread becoming ready.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Readying {
-    /// Key of the thread that ran there; missing where it is not known, and for a DPC, which only
+    /// Key of the thread that ran there; missing if it is not known, and for a DPC, which only
     /// interrupted it.
     pub thread: Option<i64>,
-    /// Whether a DPC did.
+    /// True if it was a DPC.
     pub is_dpc: bool,
 }
 
@@ -162,19 +162,19 @@ pub struct Readying {
 pub struct Sample {
     /// Processor.
     pub cpu: i64,
-    /// Time that it stands for.
+    /// Time that it represents.
     pub weight_ns: i64,
     /// Its stack, of the extract.
     pub stack_id: i32,
 }
 
-/// An operation on a disk or a file, with all its bytes, whatever part of it lies in the exported part of the
-/// trace.
+/// An operation on a disk or a file, with all its bytes, even if only a part of it is in the
+/// exported range.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Io {
-    /// Whether it is one of a disk, else of a file.
+    /// True for a disk, false for a file.
     pub is_disk: bool,
-    /// `read`, `write` and others, as in the tables.
+    /// Operation: `read`, `write` and others, as in the tables.
     pub operation: String,
     /// End; missing if it is not in the trace.
     pub end_ns: Option<i64>,
@@ -182,7 +182,7 @@ pub struct Io {
     pub path: Option<String>,
     /// Position.
     pub offset_bytes: Option<i64>,
-    /// Bytes: of a disk those moved, of a file those asked for.
+    /// Bytes: moved ones of a disk, requested ones of a file.
     pub size_bytes: Option<i64>,
     /// Number of the disk.
     pub disk: Option<i64>,
@@ -191,42 +191,42 @@ pub struct Io {
 }
 
 impl Io {
-    /// What a viewer calls it: `Disk read`, `File create`.
+    /// Returns its name in a viewer: `Disk read`, `File create`.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.kind(), self.operation)
     }
 
-    /// `Disk` or `File`.
+    /// Returns `Disk` or `File`.
     pub(crate) const fn kind(&self) -> &'static str {
         if self.is_disk { "Disk" } else { "File" }
     }
 }
 
-/// How much of everything was written.
+/// Numbers of written items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimelineSums {
-    /// Processes.
+    /// Number of processes.
     pub processes: usize,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Scheduling slices.
+    /// Number of scheduling slices.
     pub slices: u64,
-    /// How long all slices are together, in nanoseconds.
+    /// Duration of all slices together, in nanoseconds.
     pub run_ns: i64,
-    /// Waits.
+    /// Number of waits.
     pub waits: u64,
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// The time that the samples stand for, in nanoseconds.
+    /// Time that the samples represent, in nanoseconds.
     pub cpu_ns: i64,
-    /// Operations on disks and files.
+    /// Number of operations on disks and files.
     pub operations: u64,
-    /// Marks.
+    /// Number of marks.
     pub marks: u64,
 }
 
 impl TimelineSums {
-    /// Whether nothing happened.
+    /// Returns `true` if there are no items.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.slices == 0

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::TimelineSums;
 
 impl TimelineSums {
-    /// For machines: the file, and sums in units that their names have.
+    /// Returns JSON of the file, with sums in the units that their names have.
     #[must_use]
     pub fn json(&self, file: &str) -> Value {
         json!({"file": file, "processes": self.processes, "threads": self.threads, "slices": self.slices,
@@ -14,7 +14,7 @@ impl TimelineSums {
             "operations": self.operations, "marks": self.marks})
     }
 
-    /// For people, behind the name of the file, in lines.
+    /// Returns the lines for people, after the name of the file.
     #[must_use]
     pub fn lines(&self, numbers: &Numbers) -> Vec<String> {
         let ms = |ns| numbers.whole(rounded(ns, 1_000_000));

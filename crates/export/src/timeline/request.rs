@@ -1,4 +1,4 @@
-//! Asks for a timeline and hands it to a format.
+//! Queries a timeline and passes it to a format.
 
 use etwkit_query::Session;
 use etwkit_query::dump::Error::NeedsRows;
@@ -11,11 +11,11 @@ use etwkit_query::range::Range;
 use super::{Asked, Scene, Timeline, TimelineSums, merge, rows, sql};
 use crate::Result;
 
-/// Tables with a row for each event, which an extract of sums does without.
+/// Tables with a row for each event, which an extract of sums lacks.
 const TABLES: [&str; 4] = ["context_switch", "cpu_sample", "disk_io", "file_io"];
 
-/// Asks the extract and writes the answer. Memory grows with processes, threads and distinct stacks, not with
-/// what happened.
+/// Queries the extract and writes the answer. Memory grows with processes, threads and distinct
+/// stacks, not with items.
 ///
 /// # Errors
 /// The extract holds only sums; a question fails; nothing more can be written.
@@ -24,7 +24,7 @@ pub(crate) fn write(
     session: &Session,
     mut timeline: Box<dyn Timeline + '_>,
 ) -> Result<TimelineSums> {
-    // One table with rows is enough: a timeline shows whatever was recorded.
+    // One table with rows is enough: a timeline shows all recorded kinds of items.
     if TABLES.iter().all(|table| session.leaves_out(table)) {
         return Err(NeedsRows {
             what: "samples, context switches and I/O",
@@ -63,8 +63,8 @@ etwkit_query::declare! {
     }
 }
 
-/// The processes that a timeline can be of, with their names, ids and numbers of threads; the rest of their
-/// rows is empty. They are those of the trace, whether they did something or not.
+/// Returns the processes that a timeline can be of, with their names, ids and numbers of threads;
+/// the rest of their rows is empty. These are all processes of the trace, including inactive ones.
 ///
 /// # Errors
 /// The query fails.

@@ -1,4 +1,4 @@
-//! Rows of the questions, as items.
+//! Converts rows of the queries to items.
 
 use etwkit_query::Session;
 use etwkit_query::dump::FromRows;
@@ -72,7 +72,7 @@ etwkit_query::declare! {
     }
 }
 
-/// Asks one question; its rows are read while they are taken.
+/// Runs one query; its rows are read while they are taken.
 fn question<R: FromRows + 'static>(
     session: &Session,
     sql: &str,
@@ -84,8 +84,8 @@ fn question<R: FromRows + 'static>(
     })))
 }
 
-/// Asks all questions. What happens at the same time comes in this order: a thread waits, is ready, runs, and
-/// is sampled while it runs.
+/// Runs all queries. Simultaneous items come in this order: a thread waits, is ready, runs, and is
+/// sampled while it runs.
 ///
 /// # Errors
 /// A question fails.
@@ -201,7 +201,7 @@ fn sample(row: &SampleRow) -> Item {
         weight_ns,
         stack_id,
     } = *row;
-    // No stack of an extract has this number: the sample is one without frames.
+    // No stack of an extract has this number: the sample has no frames.
     let stack_id = i32::try_from(stack_id).unwrap_or(-1);
     let what = What::Sample(Sample {
         cpu,

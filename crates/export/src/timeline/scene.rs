@@ -1,4 +1,4 @@
-//! Who is in a timeline: processes and threads, with their names and lives, and what code is called.
+//! Processes and threads of a timeline, with their names and lifetimes, and the names of code.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ use etwkit_query::frames::TraceFrames;
 
 use super::{Asked, sql};
 
-/// What items refer to.
+/// The objects that items refer to.
 #[derive(Debug)]
 pub struct Scene<'s> {
     /// Name of the export.
     pub name: &'s str,
-    /// Whether all processes are exported: then the idle threads are shown on processors, too.
+    /// True if all processes are exported: then the idle threads are also shown on processors.
     pub is_everyone: bool,
-    /// When the trace began, in nanoseconds since 1970; missing if the trace does not say.
+    /// Start of the trace, in nanoseconds since 1970; missing if it is not in the trace.
     pub start_unix_ns: Option<i64>,
-    /// Shortest time that a sample stands for; missing without samples.
+    /// Shortest time that a sample represents; missing without samples.
     pub sampling_ns: Option<i64>,
-    /// Whether scheduling slices were recorded.
+    /// True if scheduling slices were recorded.
     pub has_slices: bool,
-    /// Processes by key, those that are not exported, too.
+    /// Processes by key, including those that are not exported.
     pub processes: BTreeMap<i64, Process>,
-    /// Threads by key, those that are not exported, too: they make others ready.
+    /// Threads by key, including those that are not exported: they make others ready.
     pub threads: BTreeMap<i64, Thread>,
     /// Frames and stacks.
     pub frames: &'s TraceFrames,
@@ -56,19 +56,19 @@ etwkit_query::declare! {
         is_chosen: bool = "Whether it is exported and lived in the exported part of the trace.",
     }
 
-    /// What is known of the recording.
+    /// Facts about the recording.
     row About {
         start_unix_us: Option<i64> = "Start in microseconds since 1970.",
     }
 
-    /// How often samples were taken.
+    /// Interval of samples.
     row Interval {
         sampling_ns: Option<i64> = "Shortest time that a sample stands for.",
     }
 }
 
 impl<'s> Scene<'s> {
-    /// Asks which processes and threads there are.
+    /// Queries the processes and threads.
     ///
     /// # Errors
     /// The query fails.
@@ -85,6 +85,7 @@ impl<'s> Scene<'s> {
         Ok(Self {
             name: asked.name,
             is_everyone: asked.processes.conditions().is_empty(),
+            // The start is a number from the file and may be any.
             start_unix_ns: start_us.map(|us| us.saturating_mul(1000)),
             sampling_ns: interval.first().and_then(|interval| interval.sampling_ns),
             has_slices: dump::has_rows(session, "context_switch")?,
@@ -100,24 +101,24 @@ impl<'s> Scene<'s> {
         })
     }
 
-    /// The threads that are exported.
+    /// Returns the threads that are exported.
     pub fn chosen(&self) -> impl Iterator<Item = &Thread> {
         self.threads.values().filter(|thread| thread.is_chosen)
     }
 
-    /// A thread by its key.
+    /// Returns a thread by its key.
     #[must_use]
     pub fn thread(&self, key: Option<i64>) -> Option<&Thread> {
         self.threads.get(&key?)
     }
 
-    /// The process of a thread, if both are known.
+    /// Returns the process of a thread, if both are known.
     #[must_use]
     pub fn process(&self, thread: Option<i64>) -> Option<&Process> {
         self.processes.get(&self.thread(thread)?.process_key?)
     }
 
-    /// A thread for people: `4711 of cmd.exe (4704)`.
+    /// Returns a thread for people: `4711 of cmd.exe (4704)`.
     #[must_use]
     pub fn thread_label(&self, key: Option<i64>) -> Option<String> {
         let thread = self.thread(key)?;

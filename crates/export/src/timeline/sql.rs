@@ -1,26 +1,26 @@
-//! The questions behind a timeline. Whatever went on across an edge of the exported part of the trace is cut
-//! there.
+//! SQL of a timeline. Items that cross an edge of the exported range are cut there.
 
 use etwkit_query::dump::sql::ends;
 
 use super::{Asked, Order};
 
-/// When the recording began.
+/// Start of the recording.
 pub(super) const ABOUT: &str = "SELECT CAST(start_utc AS BIGINT) AS start_unix_us FROM extract";
 
-/// How often samples were taken.
+/// Interval of samples.
 pub(super) const INTERVAL: &str =
     "SELECT min(weight_ns) AS sampling_ns FROM cpu_sample WHERE NOT is_idle AND weight_ns > 0";
 
-/// The condition that the process `p` is exported: never the idle one.
+/// Returns the condition that the process `p` is exported: never the idle one.
 fn chosen(asked: Asked<'_>) -> String {
     let mut all = asked.processes.conditions();
     all.push("coalesce(p.pid, -1) <> 0".to_owned());
-    // A row without a process has no name to compare, and NULL would neither be chosen nor left out.
+    // A row without a process has no name to compare, and NULL would neither be chosen nor left
+    // out.
     format!("coalesce({}, FALSE)", all.join(" AND "))
 }
 
-/// The condition that something of the process `p` with a stack is exported.
+/// Returns the condition that an item of the process `p` with a stack is exported.
 fn chosen_stack(asked: Asked<'_>, stack: &str) -> String {
     let tagged = asked
         .tags
@@ -29,13 +29,13 @@ fn chosen_stack(asked: Asked<'_>, stack: &str) -> String {
     format!("{}{}", chosen(asked), tagged.unwrap_or_default())
 }
 
-/// The condition that something lived in the part of the trace.
+/// Returns the condition that a process or thread lived in the range of the trace.
 fn lived(of: &str, (a, b): (i64, i64)) -> String {
     format!("coalesce({of}.start_ns, {a}) <= {b} AND coalesce({of}.stop_ns, {b}) >= {a}")
 }
 
-/// Threads have keys in the order in which the trace first mentions them, so that the smallest one stands for
-/// the first thread of a process that was running before the trace.
+/// Threads have keys in the order in which the trace first mentions them, so the smallest key
+/// belongs to the first thread of a process that was running before the trace.
 pub(super) fn processes(asked: Asked<'_>) -> String {
     format!(
         "SELECT p.process_key, p.pid, p.parent_pid, p.name, p.command_line, p.start_ns, p.stop_ns,
@@ -48,7 +48,7 @@ LEFT JOIN (SELECT process_key, min(thread_key) AS first_key FROM thread GROUP BY
     )
 }
 
-/// The processes that are exported.
+/// Returns the processes that are exported.
 pub(super) fn choices(asked: Asked<'_>) -> String {
     format!(
         "SELECT p.process_key, p.pid, p.name AS process, count(t.thread_key) AS threads
@@ -72,8 +72,8 @@ LEFT JOIN process p ON p.process_key = t.process_key",
     )
 }
 
-/// Items in the order that is wanted; what has the same time comes in the order of further columns, so that
-/// the same extract becomes the same file.
+/// Sorts items in the requested order, and simultaneous ones by further columns, so that the same
+/// extract becomes the same file.
 fn sorted(select: &str, order: Order, then: &str) -> String {
     let by = match order {
         Order::Time => "time_ns, thread_key",
@@ -82,22 +82,23 @@ fn sorted(select: &str, order: Order, then: &str) -> String {
     format!("{select}\nORDER BY {by}, {then}")
 }
 
-/// Scheduling slices. How a slice ended is in the next row of its thread, which counts only if its wait
-/// begins at the moment in which the slice ended: where events are missing, the next row is about a later
-/// switch-out. Formats that take items by time show processors, and need the slices of everybody for that.
+/// Returns the SQL of scheduling slices. The end of a slice is in the next row of its thread, which
+/// counts only if its wait starts at the time at which the slice ended: if events are missing, the
+/// next row is about a later switch-out. Formats that take items by time show processors, and need
+/// the slices of all threads for that.
 pub(super) fn slices(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let chosen = chosen_stack(asked, "s.stack_id");
-    // The window of the next row has to see all rows, those behind the range too, so that rows are left out
-    // only outside of it.
+    // The window of the next row has to see all rows, including those after the range, so rows are
+    // left out only outside of it.
     let only = if order == Order::Thread {
         format!(" AND {chosen}")
     } else {
         String::new()
     };
-    // A row of the table has the wait in front of its slice, so that state and reason of a switch-out are in
-    // the next row of the thread. A wait that is still open at the end of the trace has a row without a
-    // slice: it sorts by its switch-out.
+    // A row of the table has the wait before its slice, so state and reason of a switch-out are in
+    // the next row of the thread. A wait that is still open at the end of the trace has a row
+    // without a slice: it sorts by its switch-out.
     let next = |column: &str| {
         format!(
             "lead({column}) OVER (PARTITION BY thread_key \
@@ -127,7 +128,7 @@ WHERE s.run_ns IS NOT NULL AND s.cpu IS NOT NULL AND s.from_ns <= {b} AND s.to_n
     sorted(&select, order, "cpu, end_ns")
 }
 
-/// Waits; those that were still open at the end of the trace have no end.
+/// Returns the SQL of waits; waits that were still open at the end of the trace have no end.
 pub(super) fn waits(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
@@ -143,8 +144,8 @@ WHERE c.last_out_ns IS NOT NULL AND (c.is_open_wait OR c.wait_ns > 0)
     sorted(&select, order, "end_ns")
 }
 
-/// Times ready; those that no switch-in followed have no end. A thread that was preempted is ready from its
-/// switch-out on, without an event that says so.
+/// Returns the SQL of ready times; a ready time without a later switch-in has no end. A thread that
+/// was preempted is ready from its switch-out on, without an event for it.
 pub(super) fn readies(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
@@ -174,7 +175,7 @@ WHERE NOT s.is_idle AND s.ts_ns BETWEEN {a} AND {b} AND {}",
     sorted(&select, order, "cpu, stack_id, weight_ns")
 }
 
-/// Operations of disks.
+/// Returns the SQL of disk operations.
 pub(super) fn disk_operations(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
@@ -192,7 +193,8 @@ WHERE d.complete_ns >= {a} AND d.init_ns <= {b} AND {}",
     )
 }
 
-/// Operations of files. Of one whose start is not in the trace only the moment of its end is known.
+/// Returns the SQL of file operations. For an operation whose start is not in the trace only the
+/// time of its end is known.
 pub(super) fn file_operations(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
@@ -210,7 +212,8 @@ WHERE coalesce(f.end_ns, {b}) >= {a} AND coalesce(f.start_ns, f.end_ns) <= {b} A
     )
 }
 
-/// Marks. They are about all of the trace, whoever set them, and belong to no thread.
+/// Returns the SQL of marks. They concern the whole trace, regardless of the process that set them,
+/// and belong to no thread.
 pub(super) fn marks(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(

@@ -1,11 +1,11 @@
-//! Numbers that something was written for, so that it is written once.
+//! A set of numbers that were already written, so that each is written once.
 
 /// A set of numbers from 0 on. It takes one bit for each number up to the largest one.
 #[derive(Debug, Default)]
 pub(crate) struct Used(Vec<u64>);
 
 impl Used {
-    /// Adds a number; whether it is new. Negative ones are nothing, and never new.
+    /// Adds a number; returns `true` if it is new. Negative ones are ignored, and never new.
     pub(crate) fn add(&mut self, number: i32) -> bool {
         let Ok(number) = usize::try_from(number) else {
             return false;
@@ -22,7 +22,7 @@ impl Used {
         is_new
     }
 
-    /// All numbers, ascending.
+    /// Returns all numbers, ascending.
     pub(crate) fn all(&self) -> impl Iterator<Item = i32> + '_ {
         let count = i32::try_from(self.0.len().saturating_mul(64)).unwrap_or(i32::MAX);
         (0..count).filter(|number| {

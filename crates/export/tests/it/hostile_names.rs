@@ -7,7 +7,7 @@ use crate::made_stacks::{named, session};
 use crate::pictures::Picture;
 use crate::pprof::Profile;
 
-/// Each stands once for a program, a module, and methods.
+/// Names for a program, a module, and methods, each used once.
 const NAMES: [&str; 15] = [
     "a;b 7",
     "a\nb 7\r\nc",

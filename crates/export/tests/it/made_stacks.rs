@@ -13,16 +13,17 @@ pub(crate) fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
     (R::TABLE, vec![columns.take().unwrap()])
 }
 
-/// Nanoseconds that one sample stands for.
+/// Nanoseconds that one sample represents.
 pub(crate) const WEIGHT: i64 = 1_000_100;
 
-/// Two processes. Stacks 0 to 3 are `main`, `main b` (b at two places), `main b`, `main a`; 4 is code without
-/// a name.
+/// Two processes. Stacks 0 to 3 are `main`, `main b` (b at two places), `main b`, `main a`; 4 is
+/// code without a name.
 pub(crate) fn session() -> Session {
     named(&["shop.exe", "shop.dll", "main", "b", "a"])
 }
 
-/// What [`session`] has, with these names: of the first process, of the module and of its methods.
+/// Returns [`session`] with these names: of the first process, of the module and of its
+/// methods.
 pub(crate) fn named([program, dll, main, b, a]: &[&str; 5]) -> Session {
     let process = |key, pid, name: &str| Process {
         process_key: key,

@@ -1,4 +1,5 @@
-//! Packets of rows that were made by hand, as pcapng: by a reader of a few lines, and by `python-pcapng`.
+//! Packets of rows that were made by hand, as pcapng: by a reader of a few lines, and by
+//! `python-pcapng`.
 
 use std::process::Command;
 
@@ -262,7 +263,8 @@ fn packets_of_components_have_names_ways_and_reasons() {
                 170,
                 &json!({"DropReason": "NoRoute", "DropLocation": 5}),
             ),
-            // Bytes of a request alone are no packet; and what is not decoded is none.
+            // Bytes of a request alone are not a packet; an event that is not decoded is not one
+            // either.
             pkt_mon(40, 160, &json!({"PacketType": 4})),
             GenericEvent {
                 fields: None,

@@ -13,7 +13,7 @@ use crate::made_stacks::{WEIGHT, session};
 /// A frame: name and numbers of its title, place and size.
 pub(crate) struct Frame {
     pub(crate) name: String,
-    /// Its weight, and what of it is its own.
+    /// Its weight, and its own part of it.
     pub(crate) ns: (i64, Option<i64>),
     x: f64,
     y: f64,
@@ -56,15 +56,15 @@ fn number(element: &BytesStart<'_>, name: &str) -> f64 {
     value.parse().unwrap()
 }
 
-/// Nanoseconds of a number of milliseconds in front of ` ms`.
+/// Parses nanoseconds from a number of milliseconds before ` ms`.
 fn ns(text: &str) -> i64 {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     whole.parse::<i64>().unwrap() * 1_000_000 + format!("{fraction:0<6}").parse::<i64>().unwrap()
 }
 
 impl Picture {
-    /// Reads a picture, which may hold nothing but the elements that it needs, and checks that what lies on a
-    /// frame adds up to it.
+    /// Reads a picture, which may hold nothing but the elements that it needs, and checks that the
+    /// frames on a frame add up to it.
     pub(crate) fn read(text: &str) -> Self {
         let mut reader = Reader::from_str(text);
         reader.config_mut().check_end_names = true;
@@ -121,7 +121,7 @@ impl Picture {
         picture
     }
 
-    /// Each frame stands before what lies on it, and that before its neighbour.
+    /// Checks that each frame is before the frames on it, and these before its neighbor.
     fn check(&self) {
         for (place, frame) in self.frames.iter().enumerate() {
             let rest = self.frames[place + 1..]

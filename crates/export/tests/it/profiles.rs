@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::made_stacks::{WEIGHT, session};
 
-/// The profile, and what was reported about it.
+/// Returns the profile and its report.
 fn written(request: &ExportRequest) -> (Value, Written) {
     let mut out = Vec::new();
     let written = request
@@ -129,8 +129,8 @@ fn folded_stacks_are_lines_of_frames() {
     assert_eq!(text(&of(Some("nobody"))).0, "");
 }
 
-/// Stacks of a V8 CPU profile as `outer;inner microseconds`: the same whether a time between two samples
-/// belongs to the first one or to the second one.
+/// Stacks of a V8 CPU profile as `outer;inner microseconds`: the same whether a time between two
+/// samples belongs to the first one or to the second one.
 fn read_cpu_profile(bytes: &[u8]) -> Vec<String> {
     let file: Value = serde_json::from_slice(bytes).unwrap();
     let nodes = file["nodes"].as_array().unwrap();

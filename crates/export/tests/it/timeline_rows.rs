@@ -1,4 +1,4 @@
-//! A trace of a few rows that were made by hand, for timelines, and what reads them.
+//! A trace of a few hand-made rows, for timelines, and its readers.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,7 @@ pub(crate) fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
     (R::TABLE, vec![columns.take().unwrap()])
 }
 
-/// What things are called.
+/// Names used in the timeline.
 pub(crate) struct Names<'n> {
     pub(crate) process: &'n str,
     pub(crate) thread: &'n str,
@@ -40,10 +40,10 @@ pub(crate) const PLAIN: Names<'_> = Names {
     mark: "order 17",
 };
 
-/// Thread 80 of process 8 runs on processor 0 from 100 to 300 and from 600 to 900, waits from 300 to 500 and
-/// is made ready by thread 120 of process 12, which runs on processor 1 from 400 to 550 and is preempted up
-/// to 700. Idle threads have the processors in between, but for processor 1 before 400. Disk and file
-/// operations of thread 80 overlap.
+/// Thread 80 of process 8 runs on processor 0 from 100 to 300 and from 600 to 900, waits from 300
+/// to 500 and is made ready by thread 120 of process 12, which runs on processor 1 from 400 to 550
+/// and is preempted up to 700. Idle threads have the processors in between, but for processor 1
+/// before 400. Disk and file operations of thread 80 overlap.
 pub(crate) fn session(names: &Names<'_>) -> Session {
     let process = |key, pid, name: &str| Process {
         process_key: key,
@@ -226,7 +226,7 @@ fn switches() -> Vec<ContextSwitch> {
     ]
 }
 
-/// Writes the timelines into a folder; the files, and what was reported.
+/// Writes the timelines into a folder; returns the files and the report.
 pub(crate) fn written(
     request: &ExportRequest,
     session: &Session,
@@ -243,7 +243,7 @@ pub(crate) fn written(
     TIMELINES.iter().map(write).collect()
 }
 
-/// What readers of the formats find; nothing without them.
+/// Returns the results of readers of the formats; `None` without them.
 pub(crate) fn read(request: &ExportRequest, session: &Session, test: &str) -> Option<Value> {
     let Some(python) = std::env::var_os("ETWKIT_PYTHON") else {
         let missing =

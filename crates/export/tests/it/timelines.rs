@@ -75,7 +75,8 @@ fn readers_find_what_the_rows_have() {
     assert_eq!(chrome["run"], json!({"80": 500, "120": 250}));
     // From the first sample, at 150, to the last, at 650.
     assert_eq!(firefox["run"]["80"], 150 + 50);
-    // The end of the last wait is not in the trace; Perfetto learns all the same that the thread waits.
+    // The end of the last wait is not in the trace; Perfetto learns all the same that the thread
+    // waits.
     assert_eq!(perfetto["waits"], json!({"6": 2}));
     assert_eq!(
         (&chrome["waits"], &firefox["waits"]),

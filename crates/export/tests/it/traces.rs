@@ -1,4 +1,4 @@
-//! Timelines of traces, read back by others: their sums are those of SQL.
+//! Timelines of traces, read back by other programs: their sums equal the sums of SQL.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -42,7 +42,8 @@ fn sums(session: &Session, sql: &str) -> BTreeMap<String, (i64, i64)> {
         .collect()
 }
 
-/// Sums that were read, by name, without those that are zero: a number, or several with their count in front.
+/// Sums that were read, by name, without those that are zero: a number, or several with their count
+/// in front.
 fn found(of: &Value, at: usize) -> BTreeMap<String, (i64, i64)> {
     let number = |value: &Value| value.as_i64().unwrap();
     let pair = |value: &Value| match value.as_array() {
@@ -132,7 +133,8 @@ fn sums_are_those_of_sql(session: &Session, (a, b): (i64, i64), test: &str) {
             "{name}"
         );
     }
-    // A sample stands somewhere in a slice, so that what ran between the first and the last is no more.
+    // A sample is somewhere in a slice, so the run time between the first and the last is no
+    // longer.
     for (tid, ran) in found(&read["firefox"]["run"], 0) {
         assert!(
             ran.1 <= busy.get(&tid).copied().unwrap_or(0),

@@ -1,9 +1,10 @@
-//! A question about one extract becomes the same question about several: every step of its plan keeps the
-//! extracts apart.
+//! Turns a question about one extract into the same question about several: every step of its plan
+//! keeps the extracts apart.
 //!
-//! Tables lead with `trace_id`. Joins and windows stay inside an extract, groups and the order of rows lead
-//! with its number, and an aggregate over all rows has one row for each extract, also for one without rows. A
-//! plan with a step that cannot be lifted so is refused; then the extracts are asked one by one.
+//! Tables lead with `trace_id`. Joins and windows stay inside an extract. Groups and the order of
+//! rows lead with the number of the extract. An aggregate over all rows has one row for each
+//! extract, including extracts without rows. A plan with a step that cannot be lifted is refused;
+//! the extracts are then queried one by one.
 
 use std::sync::Arc;
 
@@ -25,9 +26,9 @@ use crate::catalog::Tables;
 use crate::provider::TRACE_ID;
 use crate::views::EXTRACT;
 
-/// Aggregates that are null where there are no rows.
-// A left join gives an extract without rows the same null. Aggregates that are not listed may have another
-// value there, so that questions with them are asked of one extract at a time.
+/// Aggregates that are null for an empty input.
+// A left join gives an extract without rows the same null. Aggregates that are not listed may have
+// another value there, so questions with them run on one extract at a time.
 const NULL_WITHOUT_ROWS: &[&str] = &[
     "sum",
     "min",
@@ -41,11 +42,12 @@ const NULL_WITHOUT_ROWS: &[&str] = &[
     "union_duration",
 ];
 
-/// A plan, and its column with the number of the extract; `None` for rows that do not come from extracts.
+/// A plan, and its column with the number of the extract; `None` for rows that do not come from
+/// extracts.
 type Lifted = (LogicalPlan, Option<Column>);
 
-/// The plan of a question about one extract as one about all of these. Its first column is `trace_id`; what
-/// follows are the columns of the question.
+/// Turns the plan of a question about one extract into a plan about all of these extracts. Its
+/// first column is `trace_id`, followed by the columns of the question.
 ///
 /// # Errors
 /// A step of the plan is of an unknown kind.
@@ -86,8 +88,8 @@ impl Lift<'_> {
     }
 
     fn scan(&self, scan: &TableScan) -> Result<Lifted> {
-        // Scans are plain before the optimizer has seen them; anything pushed into one would have to be
-        // lifted too.
+        // Scans are plain before the optimizer has seen them; anything pushed into one would have
+        // to be lifted too.
         let is_plain = scan.projection.is_none() && scan.filters.is_empty() && scan.fetch.is_none();
         let source = match scan.table_name.table() {
             // The table `extract` has a row for each extract with its number, in any session.
@@ -119,7 +121,7 @@ impl Lift<'_> {
     fn projection(&mut self, plan: &LogicalPlan, projection: &Projection) -> Result<Lifted> {
         let (input, trace) = self.plan(&projection.input)?;
         let (input, mut exprs) = self.expressions(plan, input, trace.as_ref(), &projection.expr)?;
-        // In front, so that the columns of the question keep their order behind it.
+        // First, so that the columns of the question keep their order after it.
         exprs.splice(0..0, trace.clone().map(Expr::Column));
         Ok((
             LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(input))?),
@@ -144,8 +146,8 @@ impl Lift<'_> {
             return not_impl_err!("the first rows of several extracts");
         }
         let (input, trace) = self.plan(&sort.input)?;
-        // Extracts come in their order and rows of each in that of the question, so that they only have to be
-        // cut apart.
+        // Rows are in the order of the extracts, and within an extract in the order of the
+        // question, so that they only have to be cut apart.
         let first = trace
             .clone()
             .map(|trace| SortExpr::new(Expr::Column(trace), true, false));
@@ -167,8 +169,8 @@ impl Lift<'_> {
         };
         let names = NamePreserver::new_for_projection();
         let inside = |expr: &Expr| {
-            // The name of an expression contains its text: without the old name, steps above would not find
-            // the column of the changed one.
+            // The name of an expression contains its text: without the old name, steps above would
+            // not find the column of the changed one.
             let name = names.save(expr);
             let partitioned = expr.clone().transform(|part| {
                 let Expr::WindowFunction(mut function) = part else {
@@ -196,7 +198,8 @@ impl Lift<'_> {
         let Some(trace) = trace else {
             return Ok((LogicalPlan::Aggregate(aggregate.clone()), None));
         };
-        // Each set would need the number of the extract, and the engine adds a column of its own for them.
+        // Each set would need the number of the extract, and the engine adds a column of its own
+        // for them.
         if aggregate
             .group_expr
             .iter()
@@ -218,7 +221,7 @@ impl Lift<'_> {
         Ok((grouped, Some(trace)))
     }
 
-    /// An aggregate over all rows of an extract has a row also for an extract without rows.
+    /// Adds the row that an aggregate over all rows also has for an extract without rows.
     fn one_row_each(
         &mut self,
         aggregate: &Aggregate,
@@ -248,15 +251,15 @@ impl Lift<'_> {
             (self.plan(&join.left)?, self.plan(&join.right)?);
         let mut on = join.on.clone();
         let trace = match (of_left, of_right) {
-            // Keys count anew in each extract, so rows meet only within one.
+            // Keys start again in each extract, so rows match only within one.
             (Some(of_left), Some(of_right)) => {
                 on.push((
                     Expr::Column(of_left.clone()),
                     Expr::Column(of_right.clone()),
                 ));
                 match join.join_type {
-                    // The kept side knows the extract: on the other one the number is missing where nothing
-                    // was found.
+                    // The kept side has the extract: on the other side the number is missing if no
+                    // row was found.
                     JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti => {
                         of_left
                     }
@@ -264,8 +267,8 @@ impl Lift<'_> {
                     other => return not_impl_err!("{other} join of several extracts"),
                 }
             }
-            // Rows of no extract belong to each: an inner join pairs them, an outer one would keep those
-            // without a partner once and not for each extract.
+            // Rows of no extract belong to each: an inner join pairs them; an outer one would keep
+            // rows without a partner once, and not for each extract.
             (Some(one), None) | (None, Some(one)) if join.join_type == JoinType::Inner => one,
             (None, None) => return Ok((LogicalPlan::Join(join.clone()), None)),
             _ => return not_impl_err!("{} join with rows of no extract", join.join_type),
@@ -307,7 +310,7 @@ impl Lift<'_> {
         Ok((plan, Some(Column::new_unqualified(TRACE_ID))))
     }
 
-    /// Expressions whose inner questions have become joins with the input.
+    /// Returns expressions whose subqueries have become joins with the input.
     fn expressions(
         &mut self,
         plan: &LogicalPlan,
@@ -341,7 +344,7 @@ impl Lift<'_> {
         Ok((input, all))
     }
 
-    /// The value that each extract has for an inner question, as a column that is joined to the input.
+    /// Joins the value of a subquery for each extract to the input, as a column.
     fn value(
         &mut self,
         input: &LogicalPlan,
@@ -374,7 +377,7 @@ impl Lift<'_> {
         Ok((joined, Expr::Column(Column::new(Some(name), "value"))))
     }
 
-    /// A plan whose rows do not come from extracts gets its rows once for each extract.
+    /// Repeats the rows of a plan without extracts once for each extract.
     fn of_each(&mut self, (plan, trace): Lifted) -> Result<(LogicalPlan, Column)> {
         if let Some(trace) = trace {
             return Ok((plan, trace));
@@ -386,7 +389,7 @@ impl Lift<'_> {
         ))
     }
 
-    /// All extracts, under a name of their own.
+    /// Returns all extracts, under a unique name.
     fn extracts(&mut self) -> Result<(LogicalPlan, Column)> {
         let name = self.name();
         let id = [Expr::Column(Column::new_unqualified(TRACE_ID))];
@@ -395,14 +398,14 @@ impl Lift<'_> {
         Ok((all, Column::new(Some(name), TRACE_ID)))
     }
 
-    /// A name that nothing else has.
+    /// Returns a unique name.
     fn name(&mut self) -> TableReference {
         self.names += 1;
         TableReference::bare(format!("lifted_{}", self.names))
     }
 }
 
-/// The left rows with what the right one has of the same extract.
+/// Left-joins two inputs on the number of the extract.
 fn joined(
     left: LogicalPlan,
     of_left: &Column,
@@ -421,8 +424,8 @@ fn joined(
     )?))
 }
 
-/// Whether a question has one row at most: where it has none, its value is null, as it is where a join finds
-/// nothing.
+/// Returns `true` if a question has at most one row. Without a row its value is null, which is also
+/// what a join without a match gives.
 fn is_one_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
@@ -433,7 +436,7 @@ fn is_one_row(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// What an aggregate is where there are no rows, if that is not null.
+/// Returns the value of an aggregate over no rows, or `None` if that is null.
 fn without_rows(expr: &Expr) -> Result<Option<Expr>> {
     match expr {
         Expr::Alias(alias) => without_rows(&alias.expr),

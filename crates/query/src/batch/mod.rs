@@ -1,9 +1,10 @@
-//! Several extracts that are asked the same questions: each is answered as if it were alone, but planning is
-//! done once for all of them.
+//! Answers the same questions for several extracts. Each extract is answered as if it were alone,
+//! but planning is done once for all of them.
 //!
-//! Planning a question takes tens of milliseconds, more than reading the few pages of a derived table that it
-//! needs. Of hundreds of extracts the first one is asked alone; what is asked of it is then asked of all
-//! extracts of a [batch](Known::sessions) together, with a plan that keeps them apart.
+//! Planning a question takes tens of milliseconds, more than reading the few pages of a derived
+//! table that it needs. Of hundreds of extracts, the first one runs each question alone. The same
+//! question then runs on all extracts of a [batch](KnownQuestions::sessions) together, with a plan
+//! that keeps them apart.
 
 mod lift;
 
@@ -18,16 +19,16 @@ use crate::session::Engine;
 use crate::source::Source;
 use crate::{Error, Held, Options, Result, Session};
 
-/// What is known of questions that were asked before; several batches share it.
+/// The questions that have been run so far. Several batches share this.
 #[derive(Debug, Default)]
 pub struct KnownQuestions(Mutex<HashMap<String, Knowledge>>);
 
-/// What is known of a question.
+/// A question that was run before.
 #[derive(Debug, Clone)]
 enum Knowledge {
-    /// Its plan for one extract.
+    /// A question with its plan for one extract.
     Plan(Arc<LogicalPlan>),
-    /// It is asked of one extract at a time.
+    /// A question that runs on one extract at a time.
     Single,
 }
 
@@ -36,7 +37,7 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl KnownQuestions {
-    /// The questions that are asked of one extract at a time, sorted.
+    /// Returns the questions that run on one extract at a time, sorted.
     #[must_use]
     pub fn asked_alone(&self) -> Vec<String> {
         let known = held(&self.0);
@@ -48,8 +49,8 @@ impl KnownQuestions {
         alone
     }
 
-    /// A session for each source. They answer as sessions of their own do; what was asked before is answered
-    /// for all of them at once.
+    /// Opens a session for each source. Each answers as a separate session would; a question that
+    /// was run before is answered for all of them at once.
     #[must_use]
     pub fn sessions(self: &Arc<Self>, sources: Vec<Source>, options: &Options) -> Vec<Session> {
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
@@ -60,7 +61,8 @@ impl KnownQuestions {
             answers: Mutex::default(),
         });
         let session = |(index, source)| {
-            // Plans of a single extract are what is lifted to the batch, which adds the numbers of extracts.
+            // The plan of a single extract is lifted to the batch, which adds the numbers of the
+            // extracts.
             let engine = Engine::new([source].into(), options.clone(), false);
             Session::of_batch(
                 engine,
@@ -74,12 +76,12 @@ impl KnownQuestions {
     }
 }
 
-/// Extracts that are asked together.
+/// Extracts that are queried together.
 struct Batch {
     known: Arc<KnownQuestions>,
     /// An engine over all extracts.
     engine: Engine,
-    /// Answers to questions that were asked of all extracts; `None` for questions that could not be.
+    /// Answers to questions that ran on all extracts; `None` for questions that could not.
     answers: Mutex<HashMap<String, Option<Arc<Answers>>>>,
 }
 
@@ -97,8 +99,8 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// The answer to a question that is asked of the whole batch; `None` if the extract has to be asked
-    /// alone.
+    /// Returns this extract's part of the answer for the whole batch, or `None` if the extract has
+    /// to be queried alone.
     pub(crate) fn answer(&self, sql: &str) -> Option<(SchemaRef, Vec<RecordBatch>)> {
         let Batch {
             known,
@@ -106,11 +108,12 @@ impl Member {
             answers,
         } = &*self.batch;
         if engine.tables().source_count() < 2 {
-            // Tables of a single extract have no numbers of extracts, and there is nothing to ask together.
+            // Tables of a single extract have no numbers of extracts, and there are no others to
+            // query together.
             return None;
         }
-        // The lock is held while the question is answered for all: other members of the batch wait for that
-        // answer and do not ask it again.
+        // The lock is held while the question is answered for all: other members of the batch wait
+        // for that answer and do not run it again.
         let mut answers = held(answers);
         if !answers.contains_key(sql) {
             let knowledge = held(&known.0).get(sql).cloned();
@@ -121,8 +124,8 @@ impl Member {
                 held(&known.0).insert(sql.to_owned(), Knowledge::Single);
                 return None;
             };
-            // Where that fails, the extracts of this batch are asked alone, and the one at fault reports what
-            // is wrong. Other batches may do better.
+            // If that fails, the extracts of this batch are queried alone, and the faulty one
+            // reports the error. Other batches may succeed.
             let all = Answers::ask(engine, lifted, &plan);
             answers.insert(sql.to_owned(), all.ok().map(Arc::new));
         }
@@ -130,9 +133,10 @@ impl Member {
         Some((all.schema.clone(), all.rows.get(self.index)?.clone()))
     }
 
-    /// Keeps the plan of a question that one extract was asked, for the next batch.
+    /// Keeps the plan of a question that ran on one extract, for the next batch.
     pub(crate) fn learn(&self, sql: &str, plan: &LogicalPlan, needs_frames: bool) {
-        // Frames are numbered by extract, and functions that look them up read those of one extract.
+        // Frames are numbered by extract, and the functions that look them up read the frames of
+        // one extract.
         let new = if needs_frames {
             Knowledge::Single
         } else {
@@ -145,16 +149,16 @@ impl Member {
 }
 
 impl Answers {
-    /// Asks the lifted plan, whose rows have a column more in front than those of the question to one
-    /// extract.
+    /// Runs the lifted plan, whose rows have one more leading column than the rows of the question
+    /// to one extract.
     fn ask(engine: &Engine, lifted: LogicalPlan, alone: &LogicalPlan) -> Result<Self> {
         let schema: SchemaRef = Arc::new(alone.schema().as_arrow().clone());
         let mut rows = vec![Vec::new(); engine.tables().source_count()];
         let mut held = Held::default();
         for batch in engine.run(lifted)? {
             let batch = batch?;
-            // What is too much for all of them together may be little enough for each: the error here only
-            // means that they are asked alone.
+            // Too much for all extracts together may be little enough for each one, so an error
+            // here only means that they are queried alone.
             held.add(&batch)?;
             split(&batch, &schema, &mut rows)?;
         }
@@ -177,8 +181,8 @@ fn split(batch: &RecordBatch, schema: &SchemaRef, rows: &mut [Vec<RecordBatch>])
     let columns = batch.columns().get(1..).unwrap_or_default().to_vec();
     let all = RecordBatch::try_new(schema.clone(), columns).map_err(|_| unexpected())?;
     let mut from = 0;
-    // Rows of an extract stand together, since the order begins with its number; a plan without an order has
-    // them in several runs, each of which is in order.
+    // Rows of an extract are adjacent, since the order starts with its number; a plan without an
+    // order has them in several runs, each of which is in order.
     for run in traces.values().chunk_by(|a, b| a == b) {
         let of = run
             .first()

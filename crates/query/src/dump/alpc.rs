@@ -1,4 +1,5 @@
-//! Messages of ALPC: who called which service, and how long callers waited; sums, or single messages.
+//! ALPC messages: senders, receiving services, and the wait times of callers; sums, or single
+//! messages.
 
 use super::sql::ProcessQuery;
 use super::{Recorded, Top};
@@ -15,7 +16,7 @@ const PORTS: Among = Among::Texts(
 );
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words AlpcBy {
         "service" => Service = "All messages from one process to another at a port.",
         "sender" => Sender = "All messages that a process sent.",
@@ -35,17 +36,17 @@ declare! {
             "Time of single messages.",
     }
 
-    /// Which messages.
+    /// Options of `dump alpc`.
     #[derive(Eq)]
     pub request AlpcRequest {
-        /// Which processes sent them
+        /// Processes that sent the messages
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: AlpcBy = option("WHAT").excludes(&["details"]).shape(),
-        /// Only messages that these processes received: names with or without .exe, or ids (*, ?, several
-        /// with ;, ! excludes)
+        /// Only messages that these processes received: names with or without .exe, or ids (*, ?,
+        /// several with ;, ! excludes)
         receiver: Option<String> = option("NAMES").of(Among::Processes),
         /// Only messages at these ports (*, ?, several with ;, ! excludes)
         port: Option<String> = option("NAMES").of(PORTS),
@@ -53,8 +54,8 @@ declare! {
         wait: Range = option("A..B").unit(Unit::Microseconds),
         /// Only messages of this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only messages whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only messages whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single messages
         details: bool = option("").shape(),
@@ -194,7 +195,7 @@ const MESSAGES: View<AlpcRequest, AlpcMessage> = View::new(
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, AlpcSort::Count | AlpcSort::Time)))
 .with_below(|_, row| frames(row.stack.as_deref()));
 
-/// A process by name and id.
+/// Returns a process by name and id.
 fn receiver(name: Option<&str>, pid: Option<i64>) -> Option<String> {
     pid.map(|pid| format!("{}({pid})", name.unwrap_or_default()))
 }

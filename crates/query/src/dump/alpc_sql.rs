@@ -7,7 +7,7 @@ use super::sql::{
 };
 
 impl AlpcRequest {
-    /// Conditions on single messages, which sums cannot answer.
+    /// Returns conditions on single messages, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = known_condition("a.sender_wait_ns", self.wait);
         all.extend(time_condition(
@@ -32,7 +32,7 @@ impl AlpcRequest {
         all
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sums = if self.needs_rows() {
@@ -57,7 +57,8 @@ impl AlpcRequest {
         let has_receiver = self.by != AlpcBy::Sender;
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, receiver_key, \
                     receiver_pid, receiver, port_name";
-        // The shared columns of a process take their key from a column `process_key`, here the sender's.
+        // The shared columns of a process take their key from a column `process_key`, here the
+        // sender's.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
@@ -88,7 +89,7 @@ ORDER BY sort_value, service_ns, count, process_key, receiver_key, port_name",
         )
     }
 
-    /// The question for single messages.
+    /// Returns the SQL for single messages.
     #[must_use]
     pub fn messages_sql(&self) -> String {
         let sort = self.sort.single_sql();

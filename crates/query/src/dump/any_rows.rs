@@ -9,23 +9,23 @@ use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
 use crate::library::Query;
 use crate::{Error, Parameter, Result, Session};
 
-/// A value of such a row.
+/// A value of one of these rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnyValue {
-    /// There is none.
+    /// No value.
     Missing,
-    /// A whole number, or whether something holds: 0 or 1.
+    /// A whole number, or a boolean: 0 or 1.
     Whole(i64),
     /// Another number.
     Number(f64),
-    /// Text, and what has no other form here.
+    /// Text, and all values without another form here.
     Text(String),
 }
 
 /// A row: its values by the names of their columns.
 pub type AnyRow = BTreeMap<String, AnyValue>;
 
-/// The first rows of a question, at most so many, and whether there are more.
+/// Returns the first rows of a question, at most `most`, and whether there are more.
 ///
 /// # Errors
 /// The SQL cannot be planned or fails.
@@ -38,7 +38,7 @@ pub fn ask_any(
     let mut rows = Vec::new();
     for batch in session.ask(query, parameters)? {
         read(&batch?, &mut rows)?;
-        // One row too many says that there are more; the rest need not be computed.
+        // One row more than the limit shows that there are more; the rest need not be computed.
         if rows.len() > most {
             rows.truncate(most);
             return Ok((rows, true));
@@ -94,7 +94,7 @@ impl From<Option<i64>> for AnyValue {
 }
 
 impl AnyValue {
-    /// The whole number that it is; of another number the nearest one.
+    /// Returns the number, rounded to a whole one.
     #[must_use]
     pub fn whole(&self) -> Option<i64> {
         match self {
@@ -108,7 +108,7 @@ impl AnyValue {
         }
     }
 
-    /// The text that it is.
+    /// Returns the text, if it is one.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         if let Self::Text(text) = self {

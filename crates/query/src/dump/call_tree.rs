@@ -1,8 +1,8 @@
-//! Call trees: stacks with what they weigh become nodes that hold what all stacks through them weigh.
+//! Call trees: weighted stacks become nodes, and each node has the weight of all stacks through it.
 //!
-//! Trees from the outermost frames: what the children of a node weigh and what ends at the node add up to the
-//! node, folded or not. Trees of callers: what runs in a method is the exclusive weight of its root; the
-//! callers below it only say on whose behalf.
+//! In a tree from the outermost frames, the weights of a node's children and of the stacks that end
+//! at the node add up to the node, folded or not. In a tree of callers, the exclusive weight of the
+//! root is the weight of its method; the callers below only show on whose behalf it ran.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -27,19 +27,19 @@ struct Node<N> {
     children: Vec<usize>,
 }
 
-/// Which nodes are reported; all others are folded into one line below their parent.
+/// Limits for reported nodes. All other nodes are folded into one line below their parent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fold {
-    /// At least this share of the whole, in per cent.
+    /// Minimum share of the whole weight, in per cent.
     pub min_percent: f64,
-    /// At most so many levels, the roots are the first.
+    /// Maximum number of levels, including the roots.
     pub levels: Option<usize>,
-    /// At most so many children of a node.
+    /// Maximum number of children of a node.
     pub children: Option<usize>,
 }
 
 impl Default for Fold {
-    /// Nothing is folded.
+    /// Folds nothing.
     fn default() -> Self {
         Self {
             min_percent: 0.0,
@@ -56,13 +56,13 @@ pub struct TreeLine<N> {
     pub parent: Option<usize>,
     /// 0 for roots.
     pub depth: usize,
-    /// Its name; missing where nodes are folded.
+    /// Its name; missing if nodes are folded.
     pub name: Option<N>,
     /// Nodes folded into this line, without those below them; 0 for a node.
     pub folded: usize,
-    /// What stacks through it weigh.
+    /// Weight of all stacks through it.
     pub inclusive: i64,
-    /// What ran here: in a tree of callers of its root, in the method of the root alone.
+    /// Weight of its own method. In a tree of callers: weight of the method of the root alone.
     pub exclusive: i64,
     /// Number of stacks through it.
     pub samples: i64,
@@ -79,7 +79,8 @@ impl<N> Default for CallTree<N> {
 }
 
 impl<N: Copy + Eq + Hash> CallTree<N> {
-    /// Adds a stack from its outermost frame on: the last frame is what ran. One without frames adds nothing.
+    /// Adds a stack, outermost frame first. The last frame is the one that ran. A stack without
+    /// frames adds nothing.
     pub fn add(&mut self, stack: impl IntoIterator<Item = N>, weight: i64, samples: i64) {
         let (_, last) = self.grow(stack, weight, samples);
         if let Some(node) = self.nodes.get_mut(last) {
@@ -87,7 +88,8 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         }
     }
 
-    /// Adds a method and its callers. Of the weight, `own` is what ran in the method itself.
+    /// Adds a method and its callers. `own` is the part of the weight that ran in the method
+    /// itself.
     pub fn add_callers(
         &mut self,
         callers: impl IntoIterator<Item = N>,
@@ -111,8 +113,8 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         let (mut first, mut at) = (NONE, NONE);
         for name in path {
             let next = self.nodes.len();
-            // A name that is new below this node gets the next number: the table and the list of nodes grow
-            // together.
+            // A name that is new below this node gets the next number: the table and the list of
+            // nodes grow together.
             let found = *self.known.entry((at, name)).or_insert(next);
             if found == next {
                 self.nodes.push(Node {
@@ -139,9 +141,9 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         (first, at)
     }
 
-    /// What ran in the method of a node and of all nodes below it.
-    // Without recursion, since stacks of damaged extracts are thousands of frames deep. A subtree is folded
-    // once at most, so that all calls together take no longer than the tree is large.
+    /// Returns the exclusive weight of a node and of all nodes below it.
+    // Without recursion, since stacks of damaged extracts are thousands of frames deep. A subtree
+    // is folded at most once, so all calls together take time linear in the size of the tree.
     fn ran_in(&self, root: usize) -> i64 {
         let (mut sum, mut open) = (0_i64, vec![root]);
         while let Some(node) = open.pop().and_then(|index| self.nodes.get(index)) {
@@ -151,19 +153,19 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         sum
     }
 
-    /// What all stacks weigh.
+    /// Returns the weight of all stacks.
     #[must_use]
     pub fn total(&self) -> i64 {
         let roots = self.roots.iter().filter_map(|root| self.nodes.get(*root));
         roots.fold(0, |all: i64, node| all.saturating_add(node.inclusive))
     }
 
-    /// The tree, each node before what is below it, the heaviest of several first; those of one weight by
-    /// `text`.
+    /// Returns the tree, each node before its children. Siblings are sorted by weight, heaviest
+    /// first, then by `text`.
     pub fn lines<T: Ord>(&self, fold: Fold, text: impl Fn(N) -> T) -> Vec<TreeLine<N>> {
         let whole = self.total();
         let mut lines: Vec<TreeLine<N>> = Vec::new();
-        // What is to be listed next, from behind: a node, or one line for several.
+        // A stack of what to list next: a node, or one line for several nodes.
         let mut open: Vec<(Pushed, Option<usize>, usize)> = Vec::new();
         self.push_children(&self.roots, (None, 0), whole, fold, &text, &mut open);
         while let Some((next, parent, depth)) = open.pop() {
@@ -223,8 +225,8 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
             .iter()
             .filter_map(|child| Some((*child, self.nodes.get(*child)?)))
             .collect();
-        // By weight, and those of equal weight by name: numbers of nodes follow the order of stacks, which
-        // says nothing to a reader.
+        // Equal weights are sorted by name: the numbers of nodes follow the order of stacks, which
+        // means nothing to a reader.
         all.sort_by_cached_key(|(_, node)| (std::cmp::Reverse(node.inclusive), text(node.name)));
         let least = fold.min_percent * whole as f64 / 100.0;
         let most = if fold.levels.is_some_and(|levels| depth >= levels) {
@@ -232,7 +234,7 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         } else {
             fold.children
         };
-        // They are sorted, so that the first one that is too light ends the list.
+        // They are sorted, so the first one that is too light ends the list.
         let heavy = all
             .iter()
             .take_while(|(_, node)| node.inclusive as f64 >= least)
@@ -248,13 +250,13 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
                 .iter()
                 .map(|(_, node)| node.samples)
                 .fold(0, i64::saturating_add);
-            // In a tree from outermost frames, what folded nodes ran is the sum over their subtrees, or it
-            // would vanish from the answer.
+            // In a tree from the outermost frames, the exclusive weight of folded nodes is the sum
+            // over their subtrees, or it would vanish from the answer.
             let own = rest
                 .iter()
                 .map(|(index, _)| self.ran_in(*index))
                 .fold(0, i64::saturating_add);
-            // It is pushed first and so listed last, behind the children that are kept.
+            // Pushed first and therefore listed last, after the children that are kept.
             open.push((
                 Pushed::Folded {
                     nodes: rest.len(),
@@ -289,7 +291,7 @@ enum Pushed {
 mod tests {
     use super::*;
 
-    /// The stacks of the page on CPU, outermost first.
+    /// Returns the stacks of the page on CPU, outermost first.
     fn tree() -> CallTree<char> {
         let mut tree = CallTree::default();
         for (stack, weight) in [("maa", 5), ("mb", 5), ("mbc", 20), ("mbd", 20), ("x", 1)] {

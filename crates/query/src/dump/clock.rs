@@ -11,21 +11,21 @@ pub enum Written {
     SinceStart(i64),
     /// Date and time of the recorded machine, or of the offset that was written.
     Date(NaiveDateTime, Option<FixedOffset>),
-    /// Time of day of the recorded machine, or of the offset that was written; the day is that of the
+    /// Time of day of the recorded machine, or at the written offset. The day is the day of the
     /// recording.
     Time(NaiveTime, Option<FixedOffset>),
 }
 
-/// Where a written time lies.
+/// Position of a written time in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockPoint {
     /// Nanoseconds since the start of the trace.
     pub ts_ns: i64,
-    /// Whether a time of day only fits if it is taken as UTC.
+    /// True if a time of day is in the trace only when read as UTC.
     pub is_utc: bool,
 }
 
-/// A text is no time.
+/// A text is not a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is no time: expected seconds (12.5), a time (17:47:38.416) or a date and time (2022-10-02 17:47:38.416), with or without +02:00 or Z behind it"
@@ -61,7 +61,7 @@ impl std::str::FromStr for Written {
     }
 }
 
-/// The text without the offset from UTC behind it.
+/// Splits the text into the time and the offset from UTC at its end.
 fn split_offset(text: &str) -> (&str, Option<FixedOffset>) {
     let utc = text
         .strip_suffix(['Z', 'z'])
@@ -69,7 +69,7 @@ fn split_offset(text: &str) -> (&str, Option<FixedOffset>) {
     if let Some(clock) = utc {
         return (clock.trim_end(), FixedOffset::east_opt(0));
     }
-    // A sign behind the time of day; those between the parts of a date come before it.
+    // A sign after the time of day; the dashes of a date come before it.
     let Some(at) = text
         .rfind(['+', '-'])
         .filter(|at| text.get(..*at).is_some_and(|clock| clock.contains(':')))
@@ -84,7 +84,8 @@ fn split_offset(text: &str) -> (&str, Option<FixedOffset>) {
 }
 
 impl Written {
-    /// Where it lies in a trace of that length; `None` for a clock time at which it did not run.
+    /// Returns the position in a trace of this length, or `None` for a clock time at which it did
+    /// not run.
     #[must_use]
     pub fn place(self, clock: TraceClock, duration_ns: i64) -> Option<ClockPoint> {
         let (date, offset) = match self {
@@ -105,10 +106,12 @@ impl Written {
             })
     }
 
-    /// Where it lies as the end of a part of a trace, which may start before the trace and end after it.
+    /// Returns the position as the end of a range, which may start before the trace and end after
+    /// it.
     ///
-    /// A time without zone is that of the recorded machine, or UTC where only that lies in the trace, since
-    /// answers can be printed in both. `None` for a time that no calendar knows.
+    /// A time without a zone is in the time zone of the recorded machine, or in UTC if only that
+    /// time is in the trace, since answers can be printed in both. `None` for a time that no
+    /// calendar has.
     #[must_use]
     pub fn end_of_part(self, clock: TraceClock, duration_ns: i64) -> Option<i64> {
         if let Some(place) = self.place(clock, duration_ns) {
@@ -118,8 +121,8 @@ impl Written {
             Self::SinceStart(ts_ns) => return Some(ts_ns),
             Self::Date(date, offset) => (date, offset),
             Self::Time(time, offset) => {
-                // A time of day that lies on no day of the recording is meant for the day on which it
-                // started.
+                // A time of day that is on no day of the recording is taken to be on the day on
+                // which it started.
                 let begin = clock.start()?.with_timezone(&offset_of(offset, clock)?);
                 (begin.date_naive().and_time(time), offset)
             }
@@ -132,7 +135,7 @@ impl Written {
     }
 }
 
-/// A time of day on one of the days of the recording, as local time, else as UTC.
+/// Returns a time of day on one of the days of the recording, as local time, otherwise as UTC.
 fn time_of_day(
     time: NaiveTime,
     offset: Option<FixedOffset>,
@@ -144,8 +147,8 @@ fn time_of_day(
         let begin = clock.start()?.with_timezone(&offset_of(offset, clock)?);
         // One day more than the length: a recording of an hour may pass midnight.
         let days = duration_ns / 86_400_000_000_000 + 1;
-        // Length and bias of a damaged trace may claim centuries; a year of days is more than any recording
-        // has.
+        // Length and bias of a damaged trace may claim centuries; a year of days is more than any
+        // recording has.
         for day in 0..=days.min(366) {
             let date = begin
                 .date_naive()
@@ -171,13 +174,13 @@ fn since_start(date: NaiveDateTime, offset: Option<FixedOffset>, clock: TraceClo
         .num_nanoseconds()
 }
 
-/// The offset that was written, else that of the recorded machine.
+/// Returns the written offset, or the offset of the recorded machine.
 fn offset_of(offset: Option<FixedOffset>, clock: TraceClock) -> Option<FixedOffset> {
     offset.or_else(|| FixedOffset::west_opt(clock.bias_minutes.unwrap_or(0).checked_mul(60)?))
 }
 
 impl TraceClock {
-    /// Start of the recording.
+    /// Returns the start of the recording.
     fn start(self) -> Option<DateTime<Utc>> {
         crate::time_format::date(self.start_filetime)
     }
@@ -187,7 +190,8 @@ impl TraceClock {
 mod tests {
     use super::*;
 
-    /// 2022-10-02 17:47:32.5 on a machine two hours ahead of UTC, for 100 s.
+    /// Places a time in a trace of 100 s that starts at 2022-10-02 17:47:32.5 on a machine two
+    /// hours ahead of UTC.
     fn place(text: &str) -> Option<(i64, bool)> {
         let clock = TraceClock {
             start_filetime: 133_091_992_525_000_000,

@@ -1,4 +1,4 @@
-//! CPU by kind of core beside the rows of processes and methods.
+//! CPU by kind of core, in addition to the rows of processes and methods.
 
 declare! {
     /// CPU of a row on each kind of core, of machines with several kinds.
@@ -46,9 +46,9 @@ pub struct KindUse {
     pub cpu_ns: i64,
     /// `cpu_ns` of the CPU of the row on all kinds.
     pub cpu_percent: f64,
-    /// CPU × speed ÷ nominal speed; missing where no speed was recorded.
+    /// CPU × speed ÷ nominal speed; missing if no speed was recorded.
     pub normalized_ns: Option<i64>,
-    /// Mean speed; missing where none was recorded.
+    /// Mean speed; missing if none was recorded.
     pub mean_mhz: Option<f64>,
     /// `mean_mhz` of the nominal speed.
     pub frequency_percent: Option<f64>,
@@ -61,7 +61,7 @@ pub struct KindUse {
 }
 
 impl CoreKinds {
-    /// The kinds on which the row has CPU, the fastest one first.
+    /// Returns the kinds on which the row has CPU, the fastest one first.
     #[must_use]
     pub fn uses(&self) -> Vec<KindUse> {
         let all = [
@@ -106,9 +106,9 @@ impl CoreKinds {
 /// Classes with columns of their own; processors have three at most.
 const CLASSES: [i64; 3] = [0, 1, 2];
 
-/// What rows have of each class, and how it follows from the rows of that class: one, if there are any.
-// `C` stands for the condition on the class, with which it is replaced. Speeds without measured time are
-// those of no sample at all, so that they count as missing.
+/// Columns of each efficiency class: name, SQL type, and the aggregate over the rows of the class.
+// `C` is replaced with the condition on the class. Speeds without measured time belong to no
+// sample, so they count as missing.
 const COLUMNS: [(&str, &str, &str); 8] = [
     ("cpu_ns", "BIGINT", "sum(cpu_ns) FILTER (WHERE C)"),
     (
@@ -144,12 +144,12 @@ const COLUMNS: [(&str, &str, &str); 8] = [
     ),
 ];
 
-/// The column of what is left.
+/// The column for the CPU of all other classes.
 const OTHER: &str = "class_other_cpu_ns";
 
-/// Processors of each class that a process may use: those that at least one of its threads was allowed to run
-/// on at some time. Thread events do not name the group that their mask is of, so that all processors count
-/// where there are several groups, and where no mask was recorded.
+/// Processors of each class that a process may use: the ones that at least one of its threads was
+/// allowed to run on at some time. Thread events do not name the group of their mask, so all
+/// processors count if there are several groups, or if no mask was recorded.
 pub(super) const ENABLED_CORES: &str = "(
     SELECT p.process_key AS owner_key, c.efficiency_class, count(*) AS enabled_cores
     FROM (SELECT process_key FROM process UNION ALL SELECT NULL) p
@@ -167,7 +167,7 @@ pub(super) const ENABLED_CORES: &str = "(
     GROUP BY p.process_key, c.efficiency_class
   )";
 
-/// The columns of the joined kinds.
+/// Returns the columns of the joined kinds.
 pub(super) fn columns() -> String {
     let one = |class: i64| {
         COLUMNS
@@ -177,8 +177,8 @@ pub(super) fn columns() -> String {
     format!("{},\n  k.{OTHER}", CLASSES.map(one).join(",\n  "))
 }
 
-/// The columns of kinds of cores, all missing: for parts of the trace, and rows that are distinguished by
-/// something else.
+/// Returns the columns of kinds of cores, all missing: for ranges of the trace, and for rows with
+/// another grouping.
 pub(super) fn no_columns() -> String {
     let one = |class: i64| {
         COLUMNS
@@ -193,7 +193,8 @@ pub(super) fn no_columns() -> String {
 
 /// Joins the kinds of cores of the process of the rows named `of`.
 pub(super) fn join_processes(of: &str) -> String {
-    // Threads without a process have a missing key, which an equation never pairs; no key is negative.
+    // Threads without a process have a missing key, which an equation never pairs; no key is
+    // negative.
     join(
         "cpu_class",
         "process_key",
@@ -210,11 +211,11 @@ pub(super) fn join_methods(of: &str) -> String {
     join("cpu_method_class", "process_key, module_path, method", &on)
 }
 
-/// One row for all classes of a process or method, if there is more than one kind of core.
+/// Returns one row for all classes of a process or method, if there is more than one kind of core.
 fn join(table: &str, key: &str, on: &str) -> String {
     let one = |class: i64| {
-        // Aggregates with a condition make columns of rows: one pass over the table instead of a join for
-        // each class.
+        // Aggregates with a condition make columns of rows: one pass over the table instead of a
+        // join for each class.
         let of_class = format!("c.efficiency_class = {class}");
         COLUMNS
             .map(|(name, _, value)| {

@@ -1,5 +1,5 @@
-//! Kinds of cores: what they are, how fast they ran and how deep they slept, who used them, and who waited
-//! for one while it was idle.
+//! Kinds of cores: properties, speeds, idle states, the processes that used them, and the threads
+//! that waited while one was idle.
 
 use super::cores_view::{CLASSES, CORE_SPEEDS, IDLE_STATES, METHODS, PRIORITIES, Priorities};
 use super::rows::Field;
@@ -27,15 +27,15 @@ impl CoresTable {
 }
 
 declare! {
-    /// Whose use of the cores.
+    /// Options of `dump cores`.
     #[derive(Eq)]
     pub request CoresRequest {
-        /// Which processes, in the tables that report them
+        /// Process filter, for the tables by process
         processes: ProcessQuery = group(),
-        /// How many of the processes with the most CPU
+        /// Number of processes, most CPU first
         top: Top = group(),
-        /// What to show: cores and their speeds, their idle states, CPU of processes by kind of core,
-        /// priorities by kind of core (all), or methods by kind of core
+        /// Table to show: cores and their speeds, their idle states, CPU of processes by kind of
+        /// core, priorities by kind of core (all), or methods by kind of core
         table: Option<CoresTable> = option("NAME").or_all().shape(),
         /// With --table methods: only these (*, ?, several with ;, ! excludes)
         methods: Option<String> = option("NAMES"),
@@ -44,7 +44,7 @@ declare! {
     }
 }
 
-/// All tables. Those that were not asked for are empty.
+/// All tables. Tables that were not requested are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CoresAnswer {
     /// Processors.
@@ -60,7 +60,7 @@ pub struct CoresAnswer {
 }
 
 impl CoresAnswer {
-    /// Whether cores are of known kinds.
+    /// Returns `true` if the kind of at least one core is known.
     #[must_use]
     pub fn has_classes(&self) -> bool {
         self.cores
@@ -101,7 +101,7 @@ impl CoresTable {
 }
 
 impl CoresRequest {
-    /// The tables that have rows, and one without rows if it alone was asked for.
+    /// Returns the tables that have rows, and a table without rows if only that one was requested.
     fn compute(&self, session: &Session) -> Result<Answer> {
         let answer = self.ask(session, self.tables())?;
         let has_classes = answer.has_classes();
@@ -175,7 +175,7 @@ impl CoresRequest {
             .map_or(&CoresTable::ALL, std::slice::from_ref)
     }
 
-    /// Asks for some of the tables.
+    /// Queries some of the tables.
     ///
     /// # Errors
     /// Nothing of them was recorded; a query fails.
@@ -206,8 +206,8 @@ impl CoresRequest {
                     "cpu_method_class"
                 }
             };
-            // One table with rows is enough: idle states, speeds and use of cores come from different events,
-            // and hardly a recording has all of them.
+            // One table with rows is enough: idle states, speeds and use of cores come from
+            // different events, and hardly any recording has all of them.
             is_recorded |= has_rows(session, from)?;
         }
         if !is_recorded {
@@ -226,14 +226,14 @@ impl CoresRequest {
     }
 }
 
-/// What records kinds and speeds of cores.
+/// The recording that has kinds and speeds of cores.
 pub const HOW: &str = "record the provider Microsoft-Windows-Kernel-Processor-Power with its capture state for kinds and speeds of cores, \
      PROFILE or CSWITCH for their use, CSWITCH+IDLE_STATES for idle states";
 
 /// Keeps the rows of the processes with the most CPU, which are the last ones.
 fn cut<R>(rows: &mut Vec<R>, top: Top, key: impl Fn(&R) -> Option<i64>) {
     let mut keys: Vec<Option<i64>> = rows.iter().map(&key).collect();
-    // Rows of a process stand together in the order of the SQL.
+    // Rows of a process are adjacent in the order of the SQL.
     keys.dedup();
     top.cut(&mut keys);
     let kept: std::collections::HashSet<Option<i64>> = keys.into_iter().collect();

@@ -5,7 +5,7 @@ use super::cores::{CoresRequest, CoresTable};
 use super::sql::{PROCESS_COLUMNS, filtered, process_columns, text_condition};
 
 impl CoresRequest {
-    /// The question for one table.
+    /// Returns the SQL for one table.
     #[must_use]
     pub fn sql(&self, table: CoresTable) -> String {
         match table {
@@ -47,7 +47,7 @@ ORDER BY process_cpu_ns, process_key, method_cpu_ns, name, module_path, efficien
         )
     }
 
-    // A mean speed without measured time is that of no sample, and is as good as none.
+    // A mean speed without measured time belongs to no sample, so it counts as missing.
     fn processes_sql(&self) -> String {
         format!(
             "SELECT *, 100.0 * cpu_ns / nullif(process_cpu_ns, 0) AS cpu_percent
@@ -87,12 +87,13 @@ ORDER BY owner_run_ns, process_key, priority, efficiency_class DESC",
     }
 }
 
-/// Length of what was extracted; missing if it has none.
+/// Length of the extracted range in nanoseconds; missing if it has none.
 const LENGTH: &str =
     "(SELECT nullif(max(coalesce(range_end_ns - range_start_ns, duration_ns)), 0) FROM trace)";
 
-// Means are weighted by time: a long stretch at low speed counts more than a short one at high speed. Of a
-// processor with measured and requested speeds only one kind counts, or its time would count twice.
+// Means are weighted by time: a long stretch at low speed counts more than a short one at high
+// speed. Of a processor with measured and requested speeds only one kind counts, or its time would
+// count twice.
 const CORES: &str = "SELECT c.cpu, c.processor_group, c.group_number, c.numa_node, c.efficiency_class, c.scheduling_class,
   c.is_hyper_threaded, c.nominal_mhz, c.relative_performance_percent, f.mean_mhz, f.min_mhz, f.max_mhz,
   100.0 * f.mean_mhz / nullif(c.nominal_mhz, 0) AS frequency_percent, f.measured_ns, k.parked_ns,
@@ -113,8 +114,8 @@ LEFT JOIN (
 ) k ON k.cpu = c.cpu
 ORDER BY c.cpu";
 
-// Both sources describe the same idle times, so that only one may count. Idle events name every state,
-// context switches only deep ones; `idle_event` sorts behind `context_switch`.
+// Both sources describe the same idle times, so only one may count. Idle events name every state,
+// context switches only deep ones; `idle_event` sorts after `context_switch`.
 const STATES: &str =
     "SELECT s.cpu, c.efficiency_class, s.source, s.state, s.count, s.duration_ns, s.max_ns,
   100.0 * s.duration_ns / LENGTH AS percent

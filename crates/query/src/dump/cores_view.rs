@@ -1,4 +1,4 @@
-//! How speeds, idle states and priorities of cores become columns.
+//! Columns of the speeds, idle states and priorities of cores.
 
 use super::cores::CoresRequest;
 use super::cores_rows::{ClassRow, CoreRow, MethodClassRow, PriorityRow, StateRow};
@@ -91,11 +91,11 @@ pub(super) const CLASSES: View<CoresRequest, ClassRow> = View::new(
     |row| row.process_cpu_ns as f64,
 );
 
-/// What the columns of priorities depend on.
+/// Properties of the answer that decide which columns of priorities are shown.
 #[derive(Clone)]
 pub(super) struct Priorities {
     pub(super) per_process: bool,
-    /// Whether some cores can be faster than others.
+    /// True if some cores can be faster than others.
     pub(super) has_faster: bool,
 }
 

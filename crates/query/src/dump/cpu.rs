@@ -15,12 +15,12 @@ use crate::range::Range;
 /// Orders of rows with CPU times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CpuSort {
-    /// What ran in the method or module itself; CPU of other rows.
+    /// CPU of the method or module itself; CPU of other rows.
     Usual,
     /// CPU.
     #[default]
     Cpu,
-    /// What ran in the method or module itself; only for methods and modules.
+    /// CPU of the method or module itself; only for methods and modules.
     Exclusive,
     /// Waiting.
     Wait,
@@ -30,7 +30,7 @@ pub enum CpuSort {
     CpuWait,
     /// CPU, waiting and ready.
     CpuWaitReady,
-    /// Mean time ready; only for methods.
+    /// Mean ready time; only for methods.
     ReadyAvg,
     /// Switch-ins.
     Switches,
@@ -46,10 +46,10 @@ pub enum CpuSort {
     StartTime,
 }
 
-/// Which processes, and in which order.
+/// A query for processes: filters and order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CpuRequest {
-    /// Which processes.
+    /// Process filter.
     pub processes: ProcessQuery,
     /// CPU in nanoseconds.
     pub cpu: Range,
@@ -65,15 +65,15 @@ pub struct CpuRequest {
     pub last: Range,
     /// From first to last, in nanoseconds.
     pub duration: Range,
-    /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
+    /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
-    /// Which executables: a filter on path, version, product and company, joined.
+    /// Filter on executables: path, version, product and company, joined.
     pub modules: Option<String>,
-    /// What becomes second 0 of times.
+    /// Zero point of times.
     pub zero: ZeroTime,
     /// Order.
     pub sort: CpuSort,
-    /// How many of the largest.
+    /// Number of rows, largest first.
     pub top: Top,
 }
 
@@ -114,7 +114,8 @@ declare! {
     }
 }
 
-/// Sums of times. Waiting and ready times of several rows overlap; their sums exceed the time that passed.
+/// Sums of times. Waiting and ready times of several rows overlap; their sums exceed the time that
+/// passed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct CpuTotal {
     /// CPU.
@@ -139,7 +140,7 @@ impl CpuTotal {
         }
     }
 
-    /// CPU and waiting; with `ready` also times ready.
+    /// Returns CPU and waiting time; with `ready` also ready time.
     #[must_use]
     pub fn total_ns(self, ready: bool) -> i64 {
         let ready = if ready { self.ready_ns.unwrap_or(0) } else { 0 };
@@ -148,7 +149,7 @@ impl CpuTotal {
             .saturating_add(ready)
     }
 
-    /// What processes are sorted by.
+    /// Returns the sort key of a process.
     #[must_use]
     pub fn sort_value(self, sort: CpuSort) -> i64 {
         match sort {
@@ -178,7 +179,7 @@ pub struct CpuAnswer {
 }
 
 impl CpuAnswer {
-    /// What CPU of the rows is computed from; nothing is known without rows.
+    /// Returns the source of CPU times; `None` without rows.
     #[must_use]
     pub fn source(&self) -> Option<CpuSource> {
         self.rows
@@ -186,7 +187,7 @@ impl CpuAnswer {
             .and_then(|row| CpuSource::named(&row.cpu_source))
     }
 
-    /// An answer with the sums of its rows.
+    /// Creates an answer with the sums of its rows.
     #[must_use]
     pub fn new(rows: Vec<CpuRow>) -> Self {
         let total = rows.iter().fold(CpuTotal::default(), |sum, row| {
@@ -203,11 +204,11 @@ impl CpuAnswer {
 }
 
 impl CpuRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        // Threads without a process are listed; the idle process is not. A comparison with the missing id
-        // would drop both.
+        // Threads without a process are listed; the idle process is not. A comparison with the
+        // missing id would drop both.
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
@@ -222,7 +223,8 @@ impl CpuRequest {
             )
         };
         let source = column(sampled, "cpu_source");
-        // Percentiles and kinds of cores are stored for the whole trace; parts cannot be taken out of them.
+        // Percentiles and kinds of cores are stored for the whole trace and cannot be restricted to
+        // a range.
         let (ready, ready_join) = if whole {
             (ready::columns(), ready::join_processes("c"))
         } else {
@@ -291,10 +293,11 @@ ORDER BY sort_value, cpu_ns, process_key",
         }
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// There are neither samples nor context switches; a range is asked of sums; the query fails.
+    /// There are neither samples nor context switches; a range needs single rows and there are only
+    /// sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<CpuAnswer> {
         check(session, self.time)?;
         let mut rows: Vec<CpuRow> = ask(session, &self.sql())?;
@@ -303,7 +306,7 @@ ORDER BY sort_value, cpu_ns, process_key",
     }
 }
 
-/// Whether there are CPU times, and single rows if a part of the trace is asked.
+/// Checks that there are CPU times, and single rows if the question is about a range.
 pub(super) fn check(session: &Session, time: Range) -> Result<()> {
     let has_events =
         || Ok::<_, Error>(has_rows(session, "cpu_sample")? || has_rows(session, "context_switch")?);
@@ -325,7 +328,7 @@ pub(super) fn check(session: &Session, time: Range) -> Result<()> {
     })
 }
 
-/// Whether there are waits, for questions about them.
+/// Checks that there are waits, for questions about them.
 ///
 /// # Errors
 /// There are none; the query fails.

@@ -1,4 +1,5 @@
-//! Samples, scheduling slices, waits and times ready as rows of one shape, clipped to a part of the trace.
+//! Samples, scheduling slices, waits and ready times as rows of one shape, clipped to a range of
+//! the trace.
 
 use super::sql::{ProcessQuery, ends};
 use crate::range::Range;
@@ -6,17 +7,19 @@ use crate::range::Range;
 /// Name of the rows.
 pub(super) const TABLE: &str = "fact";
 
-/// The part of `WITH` that makes the rows: those of the processes, and of threads whose process is not known.
+/// Returns the part of `WITH` that computes the rows of these processes, and of threads whose
+/// process is not known.
 ///
-/// A sample belongs to the range with its moment. Scheduling slices, waits and times ready are clipped. A
-/// switch-in counts if it lies in the range.
+/// A sample is in the range if its time is. Scheduling slices, waits and ready times are clipped. A
+/// switch-in counts if it is in the range.
 pub(super) fn rows(time: Range, processes: &ProcessQuery) -> String {
-    // `greatest` and `least` clip an interval to the part. One that lies outside ends before it starts after
-    // that, and each sum takes only intervals that end later than they start.
+    // `greatest` and `least` clip an interval to the range. An interval outside the range then ends
+    // before it starts, and each sum takes only intervals that end after their start.
     let (a, b) = ends(time);
-    // A scheduling slice whose switch-in or switch-out is not in the trace is placed by the other end and its
-    // length. States 1, 3 and 7 (ready, standby, deferred ready) mean that the thread was preempted.
-    // Filtered before sums are made: facts of all processes of a long trace are by far the most rows.
+    // A scheduling slice whose switch-in or switch-out is not in the trace is placed by the other
+    // end and its length. States 1, 3 and 7 (ready, standby, deferred ready) mean that the thread
+    // was preempted. Filtered before sums are made: facts of all processes of a long trace are by
+    // far the most rows.
     let only = only(processes);
     format!(
         "{TABLE} AS (
@@ -53,7 +56,7 @@ pub(super) fn rows(time: Range, processes: &ProcessQuery) -> String {
     )
 }
 
-/// Leaves other processes out early; what is asked of the process in the end decides.
+/// Excludes other processes early. The later condition on the process is decisive.
 fn only(processes: &ProcessQuery) -> String {
     let conditions = processes.conditions();
     if conditions.is_empty() {

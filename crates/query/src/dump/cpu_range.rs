@@ -1,20 +1,20 @@
-//! CPU, waiting and ready time of processes in a part of the trace: computed from single events, clipped to
-//! the part.
+//! CPU, waiting and ready time of processes in a range of the trace: computed from single events,
+//! clipped to the range.
 
 use super::cpu_fact;
 use super::sql::ProcessQuery;
 use crate::range::Range;
 
-/// Name of the rows, which look like those of `cpu_process`.
+/// Name of the rows, which have the columns of `cpu_process`.
 pub(super) const TABLE: &str = "cpu_in_range";
 
-/// The `WITH` that makes the rows.
+/// Returns the `WITH` clause that computes the rows.
 ///
 /// First and last times are those within the range.
 pub(super) fn with(time: Range, processes: &ProcessQuery) -> String {
-    // Waits of the threads of a process overlap: their union is the time in which at least one waited, a sum
-    // could exceed the time that passed. Priorities are weighted by CPU, without samples by time on
-    // processors.
+    // Waits of the threads of a process overlap: their union is the time in which at least one
+    // waited, a sum could exceed the time that passed. Priorities are weighted by CPU, without
+    // samples by time on processors.
     let facts = cpu_fact::rows(time, processes);
     format!(
         "WITH {facts},

@@ -1,42 +1,43 @@
-//! What CPU times are computed from.
+//! The source of CPU times: samples or context switches.
 //!
-//! One source holds for a whole trace, for every part and every process of it, so that rows of one
-//! answer can be compared. Samples and context switches measure different things (see `docs/numbers/cpu.md`),
-//! so that answers of different sources cannot.
+//! All answers about a trace have one source, for every range and every process of it, so that rows
+//! of one answer can be compared. Samples and context switches measure different things (see
+//! `docs/numbers/cpu.md`), so answers of different sources cannot be compared.
 
 use super::{Error, Result};
 
-/// More than 0 if the trace has a busy sample. An extract that was made of sums has CPU without numbers of
-/// samples.
+/// More than 0 if the trace has a busy sample. An extract that was made of sums has CPU without
+/// numbers of samples.
 pub(super) const SAMPLED: &str =
     "SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process";
 
-/// What [`SAMPLED`] asks, beside each row of `cpu_process`, for questions that read the table anyway.
+/// The value of [`SAMPLED`] as a column of each row of `cpu_process`, for questions that read the
+/// table anyway.
 pub(super) const SAMPLED_OF_ALL: &str =
     "coalesce(sum(samples) OVER (), 0) + coalesce(max(cpu_ns) OVER (), 0)";
 
-/// Where CPU comes from, found in single events, for a question that reads these anyway. A part of a trace
-/// has the source of the whole.
+/// The source of CPU times from single events, for a question that reads these anyway. A range has
+/// the source of the whole trace.
 pub(super) const SAMPLED_EVENTS: &str = "SELECT count(*) FROM cpu_sample WHERE NOT is_idle";
 
-/// The column that names the source, where `sampled` is more than 0 if the trace has samples.
+/// Returns the column that names the source; `sampled` is more than 0 if the trace has samples.
 pub(super) fn column(sampled: &str, name: &str) -> String {
     let (samples, switches) = (CpuSource::Samples.name(), CpuSource::ContextSwitches.name());
     format!("CASE WHEN ({sampled}) > 0 THEN '{samples}' ELSE '{switches}' END AS {name}")
 }
 
-/// What CPU times are computed from.
+/// The source of CPU times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CpuSource {
     /// Weights of samples of the profile interrupt.
     Samples,
-    /// Time on processors from context switches, where the trace has no busy sample. For a method or stack
-    /// it is the time of the scheduling slices that started with it in the stack.
+    /// Time on processors from context switches, if the trace has no busy sample. For a method or
+    /// stack it is the time of the scheduling slices that started with it in the stack.
     ContextSwitches,
 }
 
 impl CpuSource {
-    /// As machine output names it.
+    /// Returns its name in JSON and CSV.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,7 +46,7 @@ impl CpuSource {
         }
     }
 
-    /// The source of that name.
+    /// Returns the source of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         [Self::Samples, Self::ContextSwitches]
@@ -57,7 +58,7 @@ impl CpuSource {
 /// Checks that CPU times of traces, each with its name, can be compared.
 ///
 /// # Errors
-/// Some are sampled and some are not.
+/// Some traces are sampled and some are not.
 pub fn check_comparable<'a>(
     all: impl IntoIterator<Item = (Option<CpuSource>, &'a str)>,
 ) -> Result<()> {

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use crate::question::{OptionError, Scalar, Spec};
 
-/// Which characters of a name are shown.
+/// The part of a name that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// From one to the one in front of another.
+    /// From one character to before another.
     Part(usize, usize),
-    /// The last ones.
+    /// The last characters, of this number.
     Last(usize),
 }
 
@@ -40,7 +40,7 @@ impl FromStr for Cut {
     }
 }
 
-/// As it is parsed.
+/// Writes the form that is parsed.
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -61,7 +61,7 @@ impl Scalar for Cut {
 }
 
 impl Cut {
-    /// From where to where of so many.
+    /// Returns the first character and the end of the part, for a name of `length` characters.
     #[must_use]
     pub fn bounds(self, length: usize) -> (usize, usize) {
         match self {
@@ -70,9 +70,10 @@ impl Cut {
         }
     }
 
-    /// The part; `...` stands for what is missing in front.
+    /// Returns the part; `...` replaces the missing characters at the start.
     #[must_use]
     pub fn of(self, name: &str) -> String {
+        // Characters and not bytes: a cut inside a character would leave invalid text.
         let length = name.chars().count();
         let (from, to) = self.bounds(length);
         let part: String = name.chars().take(to).skip(from).collect();

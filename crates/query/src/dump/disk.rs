@@ -1,5 +1,5 @@
-//! Disk I/O by folder or file. Times are service times: while a disk works on several operations, their times
-//! do not overlap.
+//! Disk I/O by folder or file. Times are service times: while a disk works on several operations,
+//! their times do not overlap.
 
 use super::disk_view::{DISK_IO, total};
 use super::group::{Grouped, Grouping};
@@ -32,24 +32,25 @@ declare! {
         "flush" => Flush = "Flushes.",
     }
 
-    /// Which I/O, how it is grouped, and in which order.
+    /// Options of `dump disk`.
     #[derive(Eq)]
     pub request DiskRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows, of each process with `per_process`
+        /// Number of rows, largest first; of each process with `per_process`
         top: Top = group(),
-        /// Folders below the drive that distinguish rows: 0 drives, 1 first folders, 100 whole paths
+        /// Folders below the drive that distinguish rows: 0 drives, 1 first folders, 100 whole
+        /// paths
         level: u32 = option("N").called("dir-level").shape(),
-        /// What distinguishes rows: path, or the priority of operations
+        /// Group rows by path, or by the priority of operations
         by_priority: bool = option("WHAT").called("by").either("path", "priority").excludes(&["shared"]).shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),
-        /// Count the I/O of a file for each process that used it: filters on processes choose such files, and
-        /// --per-process makes rows for each set of processes. Without it each operation belongs to the
-        /// process that issued it
+        /// Count the I/O of a file for each process that used it: filters on processes choose such
+        /// files, and --per-process makes rows for each set of processes. Without it each operation
+        /// belongs to the process that issued it
         shared: bool = option("").shape(),
-        /// How many of the largest processes
+        /// Number of processes, largest first
         top_processes: TopProcesses = group(),
         /// Only these files, by whole path (*, ?, several with ;, ! excludes)
         file: Option<String> = option("PATHS").of(PATHS),
@@ -148,10 +149,10 @@ impl Question for DiskRequest {
 pub type DiskAnswer = Grouped<DiskRow, DiskTotal>;
 
 impl DiskRequest {
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// There is no disk I/O; a range is asked of sums; the query fails.
+    /// There is no disk I/O; a range needs single rows and there are only sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<DiskAnswer> {
         DISK.check(session, self.needs_rows())?;
         let by = Grouping {
@@ -167,13 +168,14 @@ impl DiskRequest {
         }
         let process = |row: &DiskRow| (row.process_key, row.process.clone());
         let mut answer = by.answer(rows, process, |rows| total(rows), |total| total.sort_value);
-        // Stored sums of a file that several processes used belong to none of them: without this number the
-        // rows would seem to be all that the disks did.
+        // Stored sums of a file that several processes used belong to none of them: without this
+        // number the rows would seem to be all that the disks did.
         answer.total.shared_service_ns = self.in_no_row(session)?;
         Ok(answer)
     }
 
-    /// Service time of files that several processes shared, where rows are of single processes.
+    /// Returns the service time of files that several processes shared, which is in no row if rows
+    /// are of single processes.
     fn in_no_row(&self, session: &Session) -> Result<i64> {
         let is_by_process = self.per_process || !self.processes.conditions().is_empty();
         if self.shared || !is_by_process || self.needs_rows() {
@@ -191,7 +193,7 @@ FROM disk_file{}",
     }
 }
 
-/// A list with ; between, in order.
+/// Sorts a list with `;` between its items.
 fn sorted(list: &str) -> String {
     let mut parts: Vec<&str> = list.split(';').collect();
     parts.sort_unstable();

@@ -1,9 +1,9 @@
-//! Disk I/O in a part of the trace, from single operations.
+//! Disk I/O in a range of the trace, from single operations.
 
 use super::sql::ends;
 use crate::range::Range;
 
-/// Name of the rows, which look like those of `disk_file`.
+/// Name of the rows, which have the columns of `disk_file`.
 pub(super) const TABLE: &str = "disk_in_range";
 
 /// The name of a priority.
@@ -11,10 +11,11 @@ const PRIORITY: &str = "CASE priority WHEN 0 THEN 'not set' WHEN 1 THEN 'very lo
                         WHEN 3 THEN 'normal' WHEN 4 THEN 'high' WHEN 5 THEN 'critical' \
                         ELSE concat('priority ', priority) END";
 
-/// The `WITH` that makes the rows.
+/// Returns the `WITH` clause that computes the rows.
 ///
-/// An operation counts, with all its bytes, if it was under way in the range; its times are clipped. There is
-/// a row for each priority of operations if that is wanted; otherwise rows have no such column.
+/// An operation counts, with all its bytes, if any part of it is in the range; its times are
+/// clipped. With `by_priority` there is a row for each priority of operations; otherwise rows have
+/// no such column.
 pub(super) fn with(time: Range, by_priority: bool) -> String {
     let (a, b) = ends(time);
     let (priority, by) = if by_priority {
@@ -22,8 +23,8 @@ pub(super) fn with(time: Range, by_priority: bool) -> String {
     } else {
         (String::new(), "")
     };
-    // The disk works on an operation at the end of its time, after the queue: the service time is counted
-    // back from its completion before it is clipped.
+    // The disk works on an operation at the end of its time, after the queue: the service time is
+    // counted back from its completion before it is clipped.
     let sums = |kind: &str, many: &str| {
         format!(
             "  count(*) FILTER (WHERE kind = '{kind}') AS {many},

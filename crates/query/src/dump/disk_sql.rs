@@ -6,7 +6,7 @@ use super::path::folder_sql;
 use super::sql::{NO_TEXT, ends, filtered, process_columns, range_condition, text_condition};
 
 impl DiskRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let (from, to) = ends(self.time);
@@ -18,7 +18,7 @@ impl DiskRequest {
         } else {
             (String::new(), "disk_file")
         };
-        // The time that was seen: the part of the range that lies in the trace.
+        // The recorded time: the part of the range that is in the trace.
         let seen = format!(
             "(SELECT nullif(least({to}, max(duration_ns)) - greatest({from}, 0), 0) FROM trace)"
         );
@@ -55,7 +55,7 @@ ORDER BY sort_value, total_service_ns, path, priority, process_key, process",
         )
     }
 
-    /// Rows of which each belongs to one process.
+    /// Returns rows that belong to one process each.
     fn own_rows(&self, table: &str) -> String {
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition("d.path", self.file.as_deref()));
@@ -71,12 +71,13 @@ LEFT JOIN process p ON p.process_key = d.process_key{conditions}",
         )
     }
 
-    /// Whether the stored sums are not enough.
+    /// Returns `true` if the stored sums are not enough.
     pub(super) fn needs_rows(&self) -> bool {
         self.by_priority || !self.time.is_unlimited()
     }
 
-    /// Rows of files with all processes that used them; what they begin with goes in front of the question.
+    /// Returns the rows of files with all processes that used them, and the `WITH` clause of the
+    /// question.
     fn shared_rows(&self, with: &str, table: &str) -> (String, String) {
         let of_one =
             format!("SELECT path, disk, process_key FROM {table} WHERE process_key IS NOT NULL");
@@ -139,8 +140,8 @@ sized AS (
             has.to_owned()
         }));
         let set = if self.per_process { "w.names" } else { NO_TEXT };
-        // Files without a name have none to compare, and an equation with null never holds: the empty text
-        // stands for them.
+        // Files without a name have nothing to compare, and an equation with null never holds: the
+        // empty text replaces the missing name.
         let same = |other: &str| {
             format!("coalesce({other}.path, '') = coalesce(d.path, '') AND {other}.disk = d.disk")
         };
@@ -149,7 +150,7 @@ sized AS (
             &format!("{NO_TEXT} AS process,"),
             &format!("{set} AS process,"),
         );
-        // Sums stand once, in front of one row without sums for each process.
+        // Sums appear once, before one row without sums for each process.
         let rows = format!(
             "SELECT {none}, {path} AS path, {NO_TEXT} AS priority, d.path AS file, CAST(NULL AS INT) AS owner,
   {NO_TEXT} AS owner_name, {SUMS}
@@ -199,8 +200,8 @@ LEFT JOIN sized z ON {of_size}{conditions}",
     }
 }
 
-/// A number of operations; null where there are bytes or times without any, which is how an extract made of
-/// sums has them.
+/// Returns a number of operations; null if there are bytes or times without any, as in an extract
+/// made of sums.
 fn counted(count: &str, bytes: &str, time: &str) -> String {
     format!("CASE WHEN sum({count}) > 0 OR sum({bytes}) + sum({time}) = 0 THEN sum({count}) END")
 }

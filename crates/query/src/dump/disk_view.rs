@@ -1,11 +1,11 @@
-//! How disk I/O becomes columns and lines.
+//! Columns and lines of disk I/O.
 
 use super::disk::{DiskRequest, DiskRow, DiskTotal};
 use super::path::{WHOLE_PATH, reversed};
 use crate::question::Format::{Fixed, Megabytes, Process, Seconds, Throughput, Whole, Word};
 use crate::question::{Column, Format, Line, Value, View};
 
-/// Sums over rows.
+/// Returns sums over rows.
 #[must_use]
 pub(super) fn total<'r>(rows: impl IntoIterator<Item = &'r DiskRow>) -> DiskTotal {
     rows.into_iter()
@@ -24,7 +24,7 @@ pub(super) fn total<'r>(rows: impl IntoIterator<Item = &'r DiskRow>) -> DiskTota
         })
 }
 
-/// Whether all columns are shown.
+/// Returns `true` if all columns are shown.
 pub(super) const fn details(asked: &DiskRequest) -> bool {
     asked.details
 }
@@ -127,7 +127,7 @@ pub(super) const DISK_IO: View<DiskRequest, DiskRow> = View::new(
     }]
 });
 
-/// The drive, folder, file or priority of a row.
+/// Returns the drive, folder, file or priority of a row.
 pub(super) fn path(asked: &DiskRequest, row: &DiskRow) -> String {
     if let Some(priority) = &row.priority {
         return priority.clone();
@@ -142,9 +142,9 @@ pub(super) fn path(asked: &DiskRequest, row: &DiskRow) -> String {
     }
 }
 
-/// The processes that shared the files of a row; many of them only by their number.
+/// Returns the processes that shared the files of a row; only their number if there are many.
 fn set_of(row: &DiskRow) -> String {
-    // More names than these do not fit into a heading.
+    // A heading has no room for more names.
     const NAMED: usize = 5;
     match row.process.as_deref() {
         None => "(processes that are not known)".to_owned(),

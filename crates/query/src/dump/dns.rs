@@ -11,7 +11,7 @@ use crate::range::{Range, Unit};
 const QUERIED: Among = Among::Texts("name", "names", "SELECT name AS text FROM dns_query");
 
 declare! {
-    /// What the total time of several queries is.
+    /// Meaning of the total time of several queries.
     pub words DnsTotalBy {
         "union" => Union = "The time in which at least one of them was under way.",
         "longest" => Longest = "The longest of them. ETWAnalyzer prints this as time without overlaps.",
@@ -24,12 +24,12 @@ declare! {
         "count" => Count = "Queries.",
     }
 
-    /// Which queries.
+    /// Options of `dump dns`.
     #[derive(Eq)]
     pub request DnsRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest names
+        /// Number of names, largest first
         top: Top = group(),
         /// Only these names (*, ?, several with ;, ! excludes)
         query: Option<String> = option("NAMES").of(QUERIED),
@@ -47,8 +47,8 @@ declare! {
         show_return_code: bool = option("").called("show-return-code").output(),
         /// Order
         sort: DnsSort = option("ORDER").called("sort-by").shape(),
-        /// What total time is: union, the time in which at least one query was under way; longest, of the
-        /// longest query; sum
+        /// Meaning of total time: union, the time in which at least one query was under way;
+        /// longest, of the longest query; sum
         total_by: DnsTotalBy = option("HOW").called("total-by").shape(),
         /// Only names with such a total time (s)
         total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
@@ -101,14 +101,14 @@ declare! {
     }
 }
 
-/// What was asked, by name.
+/// DNS queries, grouped by name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DnsAnswer {
     /// Names, ascending.
     pub rows: Vec<DnsRow>,
-    /// The queries of each of them, in the order of time.
+    /// The queries of each of them, in order of time.
     pub queries: Vec<Vec<DnsQueryRow>>,
-    /// Time in which at least one of the queries of all rows was under way.
+    /// Time in which at least one of the queries of all rows was in progress.
     pub union_ns: i64,
 }
 
@@ -150,19 +150,19 @@ impl Question for DnsRequest {
     }
 }
 
-/// Length of the union of intervals.
+/// Returns the length of the union of intervals.
 pub(super) fn union(mut intervals: Vec<(i64, i64)>) -> i64 {
     intervals.sort_unstable();
     let mut covered = i64::MIN;
     intervals.into_iter().fold(0i64, |sum, (start, end)| {
-        // Sorted by start, an interval adds only what lies behind the end of all before it.
+        // Sorted by start, an interval adds only the part after the end of all intervals before it.
         let from = start.max(covered);
         covered = covered.max(end);
         sum.saturating_add(end.saturating_sub(from).max(0))
     })
 }
 
-/// Name of a type of resource record; its number if it has none here.
+/// Returns the name of a type of resource record, or its number if it has none here.
 #[must_use]
 pub fn type_name(number: i64) -> String {
     match number {

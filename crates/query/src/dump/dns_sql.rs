@@ -10,11 +10,12 @@ use crate::Session;
 use crate::question::Answer;
 use crate::win32_error::win32_error_name;
 
-/// Invalid parameters: what the client reports for queries that it answers in another way.
+/// Invalid parameters: the status that the client reports for queries that it answers in another
+/// way.
 const INVALID_PARAMETER: i32 = 87;
 
 impl DnsRequest {
-    /// Names; with details also their queries, which machine output has in place of the names.
+    /// Returns the names; with details also their queries, which replace the names in JSON and CSV.
     pub(super) fn compute(&self, session: &Session) -> Result<Answer> {
         let DnsAnswer {
             rows,
@@ -46,7 +47,7 @@ impl DnsRequest {
         })
     }
 
-    /// The queries of a name that are shown, from the first one on.
+    /// Returns the queries of a name that are shown, from the first one on.
     pub(super) fn shown<'q>(
         &self,
         queries: &'q [DnsQueryRow],
@@ -65,7 +66,7 @@ impl DnsRequest {
         filtered(&all)
     }
 
-    /// The question for names, which are compared in lower case, as DNS does.
+    /// Returns the SQL for names, which are compared in lower case, like in DNS.
     #[must_use]
     pub fn sql(&self) -> String {
         let total = match self.total_by {
@@ -103,7 +104,7 @@ ORDER BY sort_value, name DESC",
         )
     }
 
-    /// The question for single queries.
+    /// Returns the SQL for single queries.
     #[must_use]
     pub fn list_sql(&self) -> String {
         format!(
@@ -116,7 +117,7 @@ ORDER BY coalesce(q.start_ns, q.end_ns), q.end_ns, q.process_key, q.name, q.quer
         )
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// No queries were recorded; the query fails.
@@ -125,7 +126,8 @@ ORDER BY coalesce(q.start_ns, q.end_ns), q.end_ns, q.process_key, q.name, q.quer
         let mut rows: Vec<DnsRow> = ask(session, &self.sql())?;
         self.top.cut(&mut rows);
         rows.iter_mut().for_each(tidy);
-        // Queries are read once for all names and put to theirs, instead of one question for each name.
+        // Queries are read once for all names and then assigned, instead of one question for each
+        // name.
         let mut queries = vec![Vec::new(); rows.len()];
         let places: HashMap<&str, usize> =
             rows.iter().map(|row| row.name.as_str()).zip(0..).collect();
@@ -137,8 +139,8 @@ ORDER BY coalesce(q.start_ns, q.end_ns), q.end_ns, q.process_key, q.name, q.quer
                 list.push(query);
             }
         }
-        // Computed from the queries, since times in which queries for different names were under way overlap
-        // and do not add up.
+        // Computed from the queries, since simultaneous queries for different names overlap, and
+        // their times do not add up.
         Ok(DnsAnswer {
             union_ns: union(intervals),
             rows,

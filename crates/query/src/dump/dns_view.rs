@@ -1,4 +1,4 @@
-//! Names of DNS queries as people see them.
+//! Columns and lines of names of DNS queries.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::dns::{DnsQueryRow, DnsRequest, DnsRow, DnsTotalBy, type_name};
 use crate::question::Format::{Moment, Process, ProcessLine, Seconds, Whole, Word};
 use crate::question::{Column, Line, ProcessCell, ProcessColumns, Value, View};
 
-/// A name with its queries, as people see it.
+/// A name with its queries.
 #[derive(Serialize)]
 pub(super) struct Asked {
     #[serde(flatten)]
@@ -58,7 +58,7 @@ pub(super) const NAMES: View<DnsRequest, Asked> = View::new(
     if !asked.show_process || asked.details {
         return Vec::new();
     }
-    // Names that the same processes asked for stand below one heading.
+    // Names that the same processes queried are below one heading.
     let processes = processes(&name.queries);
     let is_same = before.is_some_and(|before| self::processes(&before.queries) == processes);
     let line = |process| Line::new("  ").value(ProcessLine, Value::Process(process));
@@ -81,12 +81,12 @@ const fn total_title(by: DnsTotalBy) -> &'static str {
     }
 }
 
-/// A number; nothing for 0.
+/// Returns a number; missing for 0.
 fn unless_none(number: i64) -> Value {
     (number != 0).then_some(number).into()
 }
 
-/// Processes of queries, each once, in the order of their keys.
+/// Returns processes of queries, each once, in the order of their keys.
 fn processes(queries: &[DnsQueryRow]) -> Vec<ProcessCell> {
     let mut first: Vec<&DnsQueryRow> = queries.iter().collect();
     first.sort_by_key(|query| query.process_key);
@@ -135,8 +135,8 @@ fn query_line(query: &DnsQueryRow) -> Line {
     ))
 }
 
-/// Addresses of an answer. The client writes other names of the host as records of type 5 (CNAME), which are
-/// left out.
+/// Returns the addresses of an answer. The client writes other names of the host as records of type
+/// 5 (CNAME), which are left out.
 fn addresses(result: &str) -> String {
     let parts = result.split(';').map(str::trim);
     let parts: Vec<&str> = parts

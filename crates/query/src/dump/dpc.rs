@@ -1,5 +1,4 @@
-//! DPCs and interrupts: which driver took the processors, by driver, routine, kind or processor, or single
-//! ones.
+//! DPCs and interrupts of drivers: by driver, routine, kind or processor, or single ones.
 
 use super::sql::{
     NO_NUMBER, NO_TEXT, filtered, range_condition, stack_text, text_condition, time_condition,
@@ -10,7 +9,7 @@ use crate::question::{Column, Form, Question, Ranked, View, frames, group, optio
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a row sums up.
+    /// Grouping of the rows.
     pub words DpcBy {
         "driver" => Driver = "All DPCs and interrupts of a driver.",
         "routine" => Routine = "All calls of a routine.",
@@ -28,12 +27,12 @@ declare! {
         "time" => Time: "exclusive_ns" / "start_ns" = "Start of single ones.",
     }
 
-    /// Which DPCs and interrupts.
+    /// Options of `dump dpc`.
     #[derive(Eq)]
     pub request DpcRequest {
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: DpcBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only those of these drivers, by file name (*, ?, several with ;, ! excludes)
         driver: Option<String> = option("NAMES"),
@@ -170,7 +169,8 @@ const DPC: Recorded = Recorded::rows(
 
 impl DpcRequest {
     /// DPCs and interrupts that pass the conditions, with the names of driver and routine.
-    // An interrupt can break into a DPC: without the nested time both would count for the same moments.
+    // An interrupt can break into a DPC: without the nested time both would count for the same
+    // moments.
     fn asked(&self) -> String {
         let mut conditions: Vec<String> = text_condition("o.name", self.driver.as_deref())
             .into_iter()
@@ -189,10 +189,10 @@ impl DpcRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        // Keys that are not asked for are null for all rows, so that one GROUP BY serves every grouping.
+        // Unused keys are null for all rows, so that one GROUP BY serves every grouping.
         let (driver, routine, kind, cpu) = match self.by {
             DpcBy::Driver => ("driver", NO_TEXT, NO_TEXT, NO_NUMBER),
             DpcBy::Routine => ("driver", "routine", NO_TEXT, NO_NUMBER),
@@ -219,7 +219,7 @@ ORDER BY sort_value, exclusive_ns, count, driver, routine, kind, cpu",
         )
     }
 
-    /// The question for single ones.
+    /// Returns the SQL for single ones.
     #[must_use]
     pub fn events_sql(&self) -> String {
         let (text, join) = stack_text("d.stack_id", "stack", self.stacks);

@@ -1,4 +1,4 @@
-//! Why a dump has no answer.
+//! Errors of dumps.
 
 use std::path::Path;
 
@@ -8,33 +8,33 @@ use crate::question::OptionError;
 /// Result of a dump.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a dump has no answer.
+/// An error of a dump.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The query failed.
     #[error(transparent)]
     Query(#[from] crate::Error),
-    /// The trace did not record what is asked for.
+    /// The trace did not record the data that the question needs.
     #[error("the trace recorded no {what}")]
     NotRecorded {
-        /// What is missing.
+        /// The missing data.
         what: &'static str,
-        /// How to record it.
+        /// The recording that has it.
         how: &'static str,
     },
     /// The extract holds sums, and the question needs single rows.
     #[error("this question needs the single {what}, of which this extract keeps only sums")]
     NeedsRows {
-        /// What single rows are.
+        /// Name of the single rows.
         what: &'static str,
     },
-    /// The question reaches over more than it can answer.
+    /// The question covers more than it can answer.
     #[error("{message}")]
     TooWide {
-        /// What is too much.
+        /// The error message.
         message: String,
-        /// How to ask for less.
+        /// A way to narrow the question.
         how: &'static str,
     },
     /// CPU times of several traces are computed from different things.
@@ -44,57 +44,57 @@ pub enum Error {
     CpuSourcesDiffer {
         /// A trace with samples.
         sampled: String,
-        /// A trace without.
+        /// A trace without samples.
         switched: String,
     },
-    /// The extract was made of one of ETWAnalyzer, which does not hold what is asked for.
+    /// The extract was imported from ETWAnalyzer, whose format does not hold the requested data.
     #[error("{why}; this extract was imported from one of ETWAnalyzer (JSON)")]
     Imported {
-        /// What an extract of a trace would say.
+        /// The error that an extract of a trace would report.
         why: Box<Error>,
     },
-    /// The extract does without tables that the question needs.
+    /// The extract was made without tables that the question needs.
     #[error(
         "this extract was made without the rows of {tables} (--tables), which the question needs"
     )]
     LeftOut {
         /// The tables.
         tables: String,
-        /// The command that makes it anew.
+        /// The command that creates it again.
         how: String,
     },
-    /// What a file of the user names is not in the trace.
+    /// Data named by a file of the user is not in the trace.
     #[error("{message}")]
     NotThere {
-        /// What is missing.
+        /// The error message.
         message: String,
-        /// How to record it.
+        /// The recording that has it.
         how: String,
     },
-    /// A part of the trace that is written with clock times does not lie in it.
+    /// A range with clock times is not in the trace.
     #[error("--{option}")]
     Part {
         /// The option.
         option: &'static str,
-        /// What is wrong, and how a part is written.
+        /// The problem and the syntax of a range.
         source: crate::range::RangeError,
     },
-    /// What an option names is in none of the extracts.
+    /// No extract has the value of an option.
     #[error(transparent)]
     Option(#[from] OptionError),
     /// The extract holds sums only, and the question is about single events.
     #[error("the question needs the single {what}, of which this extract keeps only sums")]
     NeedsEvents {
-        /// What single events are.
+        /// Name of the single events.
         what: &'static str,
     },
-    /// The question is one of names of recordings.
+    /// The question is about names of recordings.
     #[error("the question is asked of names of files, not of an extract")]
     OfNames,
 }
 
 impl Error {
-    /// What to do about it.
+    /// Returns advice for the user.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
@@ -120,7 +120,7 @@ impl Error {
         }
     }
 
-    /// Whether the question was understood and there just is nothing to answer.
+    /// Returns `true` if the question is valid and there is nothing to answer.
     #[must_use]
     pub const fn is_nothing(&self) -> bool {
         matches!(
@@ -134,14 +134,15 @@ impl Error {
         )
     }
 
-    /// The error, with the reason why a session lacks the data.
+    /// Adds the reason for which a session lacks the data.
     #[must_use]
     pub fn of(self, session: &Session) -> Self {
         let left_out = session.asked_left_out();
         if !self.is_nothing() {
             return self;
         }
-        // An extract without the table says nothing about the recording, so that this reason comes first.
+        // An extract without the table is not evidence about the recording, so this reason comes
+        // first.
         if let Some((path, manifest)) = session.manifests().next().filter(|_| !left_out.is_empty())
         {
             let tables = left_out.into_iter().collect::<Vec<_>>().join(", ");

@@ -12,12 +12,12 @@ use crate::question::{Answer, Column, Form, Question, Ranked, Value, View, group
 use crate::range::{Range, Unit};
 
 declare! {
-    /// Which events.
+    /// Options of `dump events`.
     #[derive(Eq)]
     pub request EventsRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Only these providers, by name or GUID (*, ?, several with ;, ! excludes)
         provider: Option<String> = option("NAMES"),
@@ -29,8 +29,8 @@ declare! {
         tid: Option<String> = option("IDS"),
         /// Only events in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only events whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only events whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Each event
         details: bool = option("").shape(),
@@ -140,7 +140,7 @@ const EVENTS: View<EventsRequest, Stacked<EventsEvent>> = View::new(
         Each::new("Opcode", "Opcode", Id, |_, it| it.row.opcode.into()).hidden(),
         Each::new("Version", "Version", Id, |_, it| it.row.version.into()).hidden(),
         Each::new("Level", "Level", Id, |_, it| it.row.level.into()).hidden(),
-        // A number of bits, so that it stands at the right as numbers do.
+        // A bit mask, aligned to the right like a number.
         Each::new("Keyword", "Keyword", Id, |_, it| {
             format!("{:#x}", it.row.keyword).into()
         })
@@ -178,7 +178,7 @@ impl Question for EventsRequest {
                 .top(self.top);
         }
         let form = Form::of(self.list_sql(), |asked: &Self, session, rows| {
-            // Machines get them whether people want to see them or not.
+            // JSON and CSV have them whether or not people see them.
             let rows = with_stacks(session, rows, asked.stacks, |row: &EventsEvent| {
                 row.stack_id
             })?;
@@ -198,12 +198,12 @@ const GENERIC: Recorded = Recorded::rows(
      --detail summary does not hold single events",
 );
 
-/// What an event says: its text where a file has one for it, else its fields.
+/// The text of an event: its message if a file defines one, otherwise its fields.
 const TEXT: &str = "CASE WHEN e.described_by IN ('manifest', 'tmf') AND e.message IS NOT NULL THEN e.message \
                     ELSE fields_text(e.fields) END";
 
 impl EventsRequest {
-    /// The rows that fit, and whose they are.
+    /// Returns the matching rows with their processes.
     fn source(&self) -> String {
         let mut all = self.processes.conditions();
         all.extend(any_text_condition(
@@ -228,7 +228,7 @@ LEFT JOIN thread t ON t.thread_key = e.thread_key{}",
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sort = self.sort.sql();
@@ -246,7 +246,7 @@ ORDER BY sort_value, count, provider, provider_guid, event, event_id, opcode",
         )
     }
 
-    /// The question for each event, in the order of time.
+    /// Returns the SQL for each event, in order of time.
     #[must_use]
     pub fn list_sql(&self) -> String {
         format!(

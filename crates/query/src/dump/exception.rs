@@ -1,4 +1,4 @@
-//! Exceptions of .NET programs: equal ones together, or each one.
+//! Exceptions of .NET programs: groups of equal ones, or single ones.
 
 use super::cut::Cut;
 use super::exception_filter::ExceptionFilters;
@@ -29,34 +29,35 @@ const MESSAGES: Among = Among::Texts(
 );
 
 declare! {
-    /// Which exceptions.
+    /// Options of `dump exception`.
     #[derive(Eq)]
     pub request ExceptionRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many rows from the end of the list, of each process where equal ones are together
+        /// Number of rows from the end of the list, of each process when equal exceptions are
+        /// grouped
         top: Top = group(),
-        /// What becomes second 0 of times
+        /// Zero point of times
         zero: ZeroTime = group(),
         /// Only such types, with namespace (*, ?, several with ;, ! excludes)
         exception_type: Option<String> = option("NAMES").called("type").of(TYPES),
         /// Only messages of which one line fits (*, ?, several with ;, ! excludes)
         message: Option<String> = option("TEXT").of(MESSAGES),
-        /// Only stacks with such a frame: module!method or method (*, ?, several with ;, ! excludes stacks
-        /// with such a frame)
+        /// Only stacks with such a frame: module!method or method (*, ?, several with ;, ! excludes
+        /// stacks with such a frame)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
-        /// Leave out what the rules of this file leave out (ExceptionFilters.xml of ETWAnalyzer); how many
-        /// these are is noted.
-        /// default: the file that ETWKIT_EXCEPTION_FILTERS names
+        /// Leave out what the rules of this file leave out (ExceptionFilters.xml of ETWAnalyzer);
+        /// how many these are is noted. default: the file that ETWKIT_EXCEPTION_FILTERS names
         filters: NamedFile<ExceptionFilters> = option("FILE|default").called("exception-filters"),
         /// Only exceptions of these seconds, counted from --zero-time
         time: Range = option("A..B").unit(Unit::Seconds),
         /// Only exceptions in this part of the trace (s)
         range: Range = option("A..B").unit(Unit::Moment),
-        /// count, process, type and message put equal exceptions of a process together; time lists each one
+        /// count, process, type and message put equal exceptions of a process together; time lists
+        /// each one
         sort: ExceptionSort = option("ORDER").called("sort-by").shape(),
-        /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?, several
-        /// with ;, ! excludes)
+        /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?,
+        /// several with ;, ! excludes)
         modules: Option<String> = option("TEXT").called("show-module").alone(""),
         /// Show stacks: equal exceptions with different stacks are rows of their own
         by_stack: bool = option("").called("show-stack").output(),
@@ -80,8 +81,8 @@ declare! {
         "time" => Time = "Each exception by itself, by time.",
     }
 
-    /// Exceptions of one process with the same type and message, and with the same stack if that is asked
-    /// for.
+    /// Exceptions of one process with the same type and message, and with the same stack if that is
+    /// asked for.
     pub row ExceptionRow: process {
         ..process = "Process; missing if it is not known.",
         exception_type: String = "Type with namespace.",
@@ -126,7 +127,7 @@ declare! {
     }
 }
 
-/// Names the file that `default` stands for.
+/// Environment variable with the name of the file that `default` means.
 const FILTERS: &str = "ETWKIT_EXCEPTION_FILTERS";
 
 /// The number of exceptions that rules left out, in the numbers of an answer.

@@ -1,4 +1,4 @@
-//! Rules that leave out exceptions that are of no interest, since programs live with them.
+//! Rules that exclude uninteresting exceptions, which programs handle themselves.
 //!
 //! ```xml
 //! <ExceptionFilters>
@@ -18,11 +18,11 @@
 
 use crate::xml::{Element, FileError, Source};
 
-/// What a file looks like.
+/// The expected form of a file.
 const HINT: &str = "rules for exceptions are XML: <ExceptionFilters><Filters> around <ExceptionFilterItem> with <ProcessName>, <ExceptionType>, \
      <Message> and <StackTracePart>, as docs/dump.md describes";
 
-/// What an item may have.
+/// Elements allowed in an item.
 const PARTS: [&str; 8] = [
     "ProcessName",
     "ExceptionType",
@@ -34,28 +34,28 @@ const PARTS: [&str; 8] = [
     "Reason",
 ];
 
-/// Rules that leave out exceptions.
+/// Rules that exclude exceptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExceptionFilters {
     items: Vec<Item>,
 }
 
-/// Conditions that all have to hold; those that are not given are empty, and one is given at least.
+/// Conditions that all have to hold; absent ones are empty, and at least one is present.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Item {
-    /// What the name of the process begins with, in lower case: one of these.
+    /// Lowercase prefixes of the process name; one of them must match.
     process: Vec<String>,
     exception_type: Option<String>,
-    /// What the message contains, in lower case: one of these.
+    /// Lowercase parts of the message; one of them must match.
     message: Vec<String>,
-    /// What the stack contains: one of these.
+    /// Parts of the stack; one of them must match.
     stack: Vec<String>,
 }
 
-/// An exception, as rules look at it.
+/// The properties of an exception that rules use.
 #[derive(Debug, Clone, Copy)]
 pub struct Thrown<'t> {
-    /// Name of the process; nothing if it is not known.
+    /// Name of the process; empty if it is not known.
     pub process: &'t str,
     /// Type with namespace.
     pub exception_type: &'t str,
@@ -64,11 +64,10 @@ pub struct Thrown<'t> {
 }
 
 impl ExceptionFilters {
-    /// Reads a file. Items that are not active, those that are positive and those without a condition leave
-    /// nothing out.
+    /// Reads a file. Items that are inactive or positive, or without a condition, exclude nothing.
     ///
     /// # Errors
-    /// It is no XML, or has something that rules do not have.
+    /// It is not XML, or has elements that rules do not have.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, FileError> {
         let (source, document) = Source::read(file, bytes, HINT)?;
         let root = source.inner(&document, "ExceptionFilters")?;
@@ -83,20 +82,20 @@ impl ExceptionFilters {
         Ok(Self { items })
     }
 
-    /// How many rules can leave something out.
+    /// Returns the number of rules that can exclude an exception.
     #[must_use]
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether nothing is ever left out.
+    /// Returns `true` if no rule can exclude an exception.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Whether a rule leaves an exception out. `stack` gives the frames of its stack as lines; it is asked
-    /// where all other conditions hold.
+    /// Returns `true` if a rule excludes an exception. `stack` returns the frames of its stack as
+    /// lines; it is called only if all other conditions hold.
     pub fn leave_out(&self, thrown: Thrown<'_>, stack: impl Fn() -> String) -> bool {
         let (process, message) = (thrown.process.to_lowercase(), thrown.message.to_lowercase());
         let mut lines = None;
@@ -108,7 +107,7 @@ impl ExceptionFilters {
                     .is_none_or(|wanted| wanted == thrown.exception_type)
                 && holds(&item.message, |part| message.contains(part))
                 && (item.stack.is_empty() || {
-                    // The text of a stack is made once for all rules, and only if one needs it.
+                    // The text of a stack is built once for all rules, and only if one needs it.
                     let lines: &String = lines.get_or_insert_with(&stack);
                     holds(&item.stack, |part| lines.contains(part))
                 })
@@ -116,7 +115,7 @@ impl ExceptionFilters {
     }
 }
 
-/// Whether one of several texts does, or there are none.
+/// Returns `true` if one of the texts passes the test, or if there are no texts.
 fn holds(texts: &[String], test: impl Fn(&str) -> bool) -> bool {
     texts.is_empty() || texts.iter().any(|text| test(text))
 }
@@ -150,7 +149,7 @@ fn item(source: &Source<'_>, element: &Element) -> Result<Option<Item>, FileErro
     Ok(Some(item).filter(|item| is_active && !is_positive && *item != Item::default()))
 }
 
-/// What an element of an item says, or what holds without it.
+/// Returns the flag that an element of an item sets, or `usual` if it sets none.
 fn flag(source: &Source<'_>, item: &Element, name: &str, usual: bool) -> Result<bool, FileError> {
     let Some(element) = item.children.iter().find(|child| child.name == name) else {
         return Ok(usual);
@@ -182,7 +181,7 @@ mod tests {
         ExceptionFilters::parse("filters.xml", file.as_bytes())
     }
 
-    /// Whether a rule leaves out what `shop.exe` throws.
+    /// Returns `true` if a rule excludes the exception that `shop.exe` throws.
     fn leaves_out(item: &str) -> bool {
         let thrown = Thrown {
             process: "Shop.exe",

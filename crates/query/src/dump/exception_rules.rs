@@ -1,4 +1,4 @@
-//! Exceptions that rules leave out, and equal ones together.
+//! Exceptions that rules exclude, and the grouping of equal ones.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,17 +12,17 @@ use crate::Session;
 use crate::frames::TraceFrames;
 use crate::question::{Answer, Question};
 
-/// An answer, and how many exceptions rules have left out of it.
+/// An answer, and the number of exceptions that rules excluded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept<A> {
-    /// What is left.
+    /// The answer without the excluded exceptions.
     pub answer: A,
-    /// Exceptions that rules have left out.
+    /// Number of excluded exceptions.
     pub left_out: i64,
 }
 
 impl ExceptionRequest {
-    /// The answer with stacks, since machine output always has them.
+    /// Returns the answer with stacks, which JSON and CSV always have.
     pub(super) fn with_stacks(&self, session: &Session) -> Result<Answer> {
         Self {
             by_stack: true,
@@ -31,17 +31,17 @@ impl ExceptionRequest {
         .answer_for_people(session)
     }
 
-    /// Whether each exception is a row.
+    /// Returns `true` if each exception is a row.
     pub(super) fn lists(&self) -> bool {
         self.sort == ExceptionSort::Time
     }
 
-    /// The title of a column of times; a star says that they were moved.
+    /// Returns the title of a column of times, with a star if they were moved.
     pub(super) fn title_of_time(&self, title: &str) -> String {
         format!("{title}{}", if self.zero.mode.is_some() { "*" } else { "" })
     }
 
-    /// A message, or its first characters if it is too long.
+    /// Returns a message, or its first characters if it is too long.
     pub(super) fn cut_message(&self, message: &str) -> String {
         if self.max_message == 0 || message.chars().count() <= self.max_message {
             return message.to_owned();
@@ -50,7 +50,7 @@ impl ExceptionRequest {
         format!("{begin} ... (--max-message 0 shows all)")
     }
 
-    /// Asks for equal exceptions together.
+    /// Queries groups of equal exceptions.
     ///
     /// # Errors
     /// No exceptions were recorded; the query fails.
@@ -58,7 +58,7 @@ impl ExceptionRequest {
         EXCEPTION.check(session, true)?;
         let mut rows: Vec<ExceptionRow> = ask(session, &self.sql())?;
         let left_out = self.leave_out(session, &mut rows, ExceptionRow::thrown, |row| row.count)?;
-        // Rules can look at stacks, so that with rules the SQL has a row for each stack.
+        // Rules can look at stacks, so with rules the SQL has a row for each stack.
         if self.has_rules() && !self.by_stack {
             rows = without_stacks(rows);
         }
@@ -72,7 +72,7 @@ impl ExceptionRequest {
         })
     }
 
-    /// Asks for each exception.
+    /// Queries single exceptions.
     ///
     /// # Errors
     /// No exceptions were recorded; the query fails.
@@ -94,8 +94,8 @@ impl ExceptionRequest {
             .is_some_and(|filters| !filters.is_empty())
     }
 
-    /// Removes rows that the rules leave out, and counts their exceptions. All exceptions of a row have
-    /// the same process, type, message and stack.
+    /// Removes rows that the rules exclude, and counts their exceptions. All exceptions of a row
+    /// have the same process, type, message and stack.
     fn leave_out<R>(
         &self,
         session: &Session,
@@ -181,7 +181,7 @@ impl ExceptionRequest {
     }
 }
 
-/// Rows that differ in their stacks only become one.
+/// Merges rows that differ only in their stacks.
 fn without_stacks(rows: Vec<ExceptionRow>) -> Vec<ExceptionRow> {
     let mut places: HashMap<(Option<i64>, String, String), usize> = HashMap::new();
     let mut equal: Vec<Vec<ExceptionRow>> = Vec::new();
@@ -204,7 +204,7 @@ fn without_stacks(rows: Vec<ExceptionRow>) -> Vec<ExceptionRow> {
 }
 
 impl ExceptionRow {
-    /// Equal exceptions with several stacks as one row.
+    /// Merges equal exceptions with several stacks into one row.
     fn together(rows: Vec<Self>) -> Option<Self> {
         let thrown = |row: &Self| -> Vec<(i64, String)> {
             let times = row.times_ns.split(' ').filter_map(|time| time.parse().ok());
@@ -212,7 +212,7 @@ impl ExceptionRow {
         };
         let mut all: Vec<(i64, String)> = rows.iter().flat_map(thrown).collect();
         all.sort_by_key(|(time, _)| *time);
-        // Threads may have thrown with several stacks, so that their numbers do not add up.
+        // Threads may have thrown with several stacks, so their numbers do not add up.
         let tids: HashSet<&str> = all.iter().map(|(_, tid)| tid.as_str()).collect();
         let threads = i64::try_from(tids.len()).unwrap_or(i64::MAX);
         let texts =

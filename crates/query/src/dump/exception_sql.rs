@@ -7,7 +7,7 @@ use super::sql::{
 };
 
 impl ExceptionRequest {
-    /// The chosen exceptions, one row for each.
+    /// Returns the chosen exceptions, one row for each.
     pub(super) fn chosen(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition(
@@ -36,7 +36,7 @@ impl ExceptionRequest {
         )
     }
 
-    /// The question for equal exceptions together.
+    /// Returns the SQL for groups of equal exceptions.
     #[must_use]
     pub fn sql(&self) -> String {
         let order = match self.sort {
@@ -53,7 +53,8 @@ impl ExceptionRequest {
                 "process_count, process_key, message, exception_type, first_ns, stack_id"
             }
         };
-        // Rules look at stacks: rows are by stack here, and what the rules leave is merged afterwards.
+        // Rules look at stacks, so rows are grouped by stack here, and the remaining rows are
+        // merged afterwards.
         let (stack, by_stack) = if self.by_stack || self.has_rules() {
             ("stack_id", ", stack_id")
         } else {
@@ -82,7 +83,7 @@ ORDER BY {order}",
         )
     }
 
-    /// The question for each exception, in the order of time.
+    /// Returns the SQL for single exceptions, in order of time.
     #[must_use]
     pub fn list_sql(&self) -> String {
         format!("{}\nORDER BY ts_ns, e.thread_key", self.chosen())

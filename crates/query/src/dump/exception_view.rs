@@ -1,4 +1,4 @@
-//! How exceptions are shown: the columns of equal ones and of each one.
+//! Columns of exceptions: of groups of equal ones, and of single ones.
 
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ pub(super) const TOGETHER: View<ExceptionRequest, Stacked<ExceptionRow>> = View:
         Equal::new("Message", "Message", Word, |asked, it| {
             asked.cut_message(&it.row.message).into()
         }),
-        // Elsewhere it stands above the rows of each process.
+        // In other lists it is above the rows of each process.
         Equal::new("Process", "Process", ProcessLine, |_, it| (&it.row).into())
             .shown_when_merged(|_| true),
     ],
@@ -114,7 +114,7 @@ fn hresult(code: Option<i64>) -> Value {
         .into()
 }
 
-/// An exception, and what it has in common with the one above it, which is not written again.
+/// An exception and the values that it shares with the one above it, which are not printed again.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Thrown {
     #[serde(flatten)]
@@ -127,11 +127,11 @@ pub(super) struct Thrown {
     same_message: bool,
 }
 
-/// What stands for a value that is the same as above.
+/// Replaces a value that equals the value above.
 const SAME: &str = "...";
 
 impl Thrown {
-    /// Exceptions, each compared with the one above it.
+    /// Compares each exception with the one above it.
     pub(super) fn all(rows: Vec<Stacked<ThrownRow>>) -> Vec<Self> {
         let new = |it| Self {
             it,
@@ -204,7 +204,8 @@ pub(super) const LISTED: View<ExceptionRequest, Thrown> = View::new(
 })
 .with_merge(merged);
 
-/// The latest of several extracts: what stands above an exception is another one then.
+/// Returns the latest exceptions of several extracts. Their neighbors change, so none repeats the
+/// values above it.
 fn merged(_: &ExceptionRequest, sources: Vec<Source<Thrown>>, top: Top) -> Vec<(usize, Thrown)> {
     let all = largest(sources, top, |one: &Thrown| one.it.row.ts_ns as f64);
     let alone = |(of, one): (usize, Thrown)| {

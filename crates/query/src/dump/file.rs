@@ -1,4 +1,4 @@
-//! Operations on files by folder or file. Durations of operations that go on at the same time add up.
+//! Operations on files by folder or file. Durations of simultaneous operations add up.
 
 use super::file_view::FILE_IO;
 use super::group::{Grouped, Grouping};
@@ -47,18 +47,19 @@ const OPERATIONS: &[&str] = &[
 ];
 
 declare! {
-    /// Which operations, how they are grouped, and in which order.
+    /// Options of `dump file`.
     #[derive(Eq)]
     pub request FileRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows, of each process with `per_process`
+        /// Number of rows, largest first; of each process with `per_process`
         top: Top = group(),
-        /// Folders below the drive that distinguish rows: 0 drives, 1 first folders, 100 whole paths
+        /// Folders below the drive that distinguish rows: 0 drives, 1 first folders, 100 whole
+        /// paths
         level: u32 = option("N").called("dir-level").shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),
-        /// How many of the largest processes
+        /// Number of processes, largest first
         top_processes: TopProcesses = group(),
         /// Only these files, by whole path (*, ?, several with ;, ! excludes)
         file: Option<String> = option("PATHS").of(PATHS),
@@ -82,8 +83,8 @@ declare! {
         total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
         /// Only rows with so many operations
         total_count: Range = option("A..B").called("total-count").unit(Unit::Count),
-        /// With --per-process: show path, version and company of executables; =TEXT only where one of these
-        /// fits (*, ?, several with ;, ! excludes)
+        /// With --per-process: show path, version and company of executables; =TEXT only where one
+        /// of these fits (*, ?, several with ;, ! excludes)
         modules: Option<String> = option("TEXT").called("show-module").alone(""),
         /// Only this part of the trace (s); durations are clipped to it
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -152,7 +153,7 @@ declare! {
         sort_value: f64 = "What groups are sorted by; for positions the largest one, otherwise the sum.",
     }
 }
-/// Sums over rows.
+/// Returns sums over rows.
 #[must_use]
 pub fn total<'r>(rows: impl IntoIterator<Item = &'r FileRow>, sort: FileSort) -> FileTotal {
     let is_position = matches!(
@@ -199,7 +200,7 @@ impl Question for FileRequest {
                 .into_iter()
                 .map(|group| group.rows)
                 .collect();
-            // Without a word for it there are sums if there is more than one row.
+            // The default shows sums if there is more than one row.
             let has_several = groups.iter().map(Vec::len).sum::<usize>() > 1;
             let shown = if has_several { "file" } else { "none" };
             let show_total = asked.show_total.clone().unwrap_or_else(|| shown.to_owned());
@@ -220,25 +221,25 @@ impl Question for FileRequest {
 }
 
 impl FileRequest {
-    /// Whether rows are of one process each.
+    /// Returns `true` if each row is of one process.
     pub(super) fn is_by_process(&self) -> bool {
         self.per_process || self.show_total.as_deref() == Some("process")
     }
 
-    /// Whether rows are printed, not only their sums.
+    /// Returns `true` if rows are printed, not only their sums.
     fn has_rows(&self) -> bool {
         !matches!(self.show_total.as_deref(), Some("total" | "process"))
     }
 
-    /// Whether sums are printed, where a word says it.
+    /// Returns `true` unless `--show-total none` hides the sums.
     pub(super) fn has_sums(&self) -> bool {
         self.show_total.as_deref() != Some("none")
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// There is no file I/O; a range is asked of sums; the query fails.
+    /// There is no file I/O; a range needs single rows and there are only sums; the query fails.
     pub fn ask(&self, session: &Session) -> Result<FileAnswer> {
         FILE.check(session, !self.time.is_unlimited())?;
         let by = Grouping {

@@ -8,11 +8,12 @@ use super::sql::{
 };
 use crate::range::Range;
 
-/// Sums in a part of the trace, like `file_file`. An operation counts if it was under way in the range; its
-/// duration is clipped. One whose start is missing counts where it ended, without duration.
+/// Returns sums in a range of the trace, like `file_file`. An operation counts if any part of it is
+/// in the range; its duration is clipped. An operation without a start counts at its end, without
+/// duration.
 fn with_range(time: Range) -> String {
-    // An operation counts if it touches the range at all. Of a missing end the other one stands for both, so
-    // that it counts in exactly one place.
+    // An operation counts if it touches the range at all. The other end replaces a missing end, so
+    // that the operation counts in exactly one place.
     let (a, b) = ends(time);
     format!(
         "WITH file_in_range AS (
@@ -31,7 +32,7 @@ GROUP BY path, process_key, kind
     )
 }
 
-/// Sums of one kind: name of the column, what is added, condition.
+/// Sums of one kind of operation: column name, value to add, condition.
 const SUMS: &[(&str, &str, &str)] = &[
     ("reads", "count", "kind = 'read'"),
     ("read_bytes", "size_bytes", "kind = 'read'"),
@@ -58,7 +59,7 @@ const OTHER: &str = "kind NOT IN ('read', 'write', 'create', 'close', 'cleanup',
      'delete', 'rename')";
 
 impl FileRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions = self.processes.conditions();
@@ -125,7 +126,7 @@ ORDER BY sort_value, total_ns, path, process_key",
         )
     }
 
-    /// The kind of the operations, as the table has it.
+    /// Returns the kind of the operations, with its name in the table.
     fn kind(&self) -> Option<String> {
         self.operation.map(|word| {
             if word == "open" {

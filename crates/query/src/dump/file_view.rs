@@ -1,4 +1,4 @@
-//! Operations on files as people see them.
+//! Columns and lines of operations on files.
 
 use super::file::{FileRequest, FileRow, FileSort, FileTotal, total};
 use super::path::{WHOLE_PATH, reversed};
@@ -6,7 +6,7 @@ use crate::nt_status::error_name;
 use crate::question::Format::{Kilobytes, Process, ProcessLine, Seconds, Throughput, Whole, Word};
 use crate::question::{Column, Line, Value, View};
 
-/// Whether all columns are shown.
+/// Returns `true` if all columns are shown.
 const fn details(asked: &FileRequest) -> bool {
     asked.details
 }
@@ -154,7 +154,7 @@ pub(super) const FILE_IO: View<FileRequest, FileRow> = View::new(
     }]
 });
 
-/// The drive, folder or file of a row.
+/// Returns the drive, folder or file of a row.
 fn path(asked: &FileRequest, row: &FileRow) -> String {
     match &row.path {
         Some(path) if asked.reverse_file_name => reversed(path),
@@ -163,7 +163,7 @@ fn path(asked: &FileRequest, row: &FileRow) -> String {
     }
 }
 
-/// `0xc0000034,0xc0000022` as names, numbers where there is none.
+/// Translates `0xc0000034,0xc0000022` into names; unknown numbers stay.
 fn names(statuses: &str) -> String {
     let name = |status| {
         let code = u32::from_str_radix(str::trim_start_matches(status, "0x"), 16).ok();

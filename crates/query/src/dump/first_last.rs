@@ -1,4 +1,4 @@
-//! Columns of when a row was first and last seen.
+//! Columns of the first and the last time of a row.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,10 +6,10 @@ use std::str::FromStr;
 use crate::question::{OptionError, Scalar, Spec};
 use crate::time_format::TimeFormat;
 
-/// Which of the two times are shown, and how; the time between them is in any case.
+/// Choice and format of the first and the last time. The time between them is always shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstLast {
-    /// Both, as other times are written.
+    /// Both, in the format of other times.
     Both,
     /// None, the first one, or both.
     Written(Option<TimeFormat>, Option<TimeFormat>),
@@ -29,7 +29,7 @@ impl FromStr for FirstLast {
     }
 }
 
-/// As it is parsed.
+/// Writes the form that is parsed.
 impl fmt::Display for FirstLast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -51,8 +51,8 @@ impl Scalar for FirstLast {
 }
 
 impl FirstLast {
-    /// How the first and the last time are written; none where it is not shown, `Some(None)` as other times
-    /// are.
+    /// Returns the formats of the first and the last time. `None` hides a time; `Some(None)` uses
+    /// the format of all other times.
     #[must_use]
     pub const fn formats(self) -> (Option<Option<TimeFormat>>, Option<Option<TimeFormat>>) {
         const fn own(format: Option<TimeFormat>) -> Option<Option<TimeFormat>> {

@@ -1,4 +1,4 @@
-//! Where the focus of the user was: sums by process or thread, or single stays.
+//! Keyboard focus: sums by process or thread, or single periods of focus.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, overlap_condition, thread_columns,
@@ -18,14 +18,14 @@ declare! {
         "time" => Time: "first_ns" / "f.from_ns" = "Start of the first stay, or of the single one.",
     }
 
-    /// Which stays of the focus.
+    /// Options of `dump focus`.
     #[derive(Eq)]
     pub request FocusRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row is
+        /// Group rows by process or by thread
         by_thread: bool = option("WHAT").called("by").either("process", "thread").shape(),
         /// Only stays of such a length (s)
         duration: Range = option("A..B").unit(Unit::Seconds),
@@ -135,9 +135,9 @@ impl Question for FocusRequest {
     }
 }
 
-/// Stays with the ends of what was extracted in place of those that are missing. Threads are taken where they
-/// were recorded, since rows of processes repeat the same focus.
-// `thread` sorts behind `process`, so that the largest word is the finer level.
+/// Periods of focus; the ends of the extracted range replace missing ends. Rows of threads are used
+/// if they were recorded, since rows of processes repeat the same focus.
+// `thread` sorts after `process`, so the largest word is the finer level.
 const STAYS: &str = "stay AS (
   SELECT f.*,
     coalesce(f.ts_ns, CASE WHEN f.duration_ns IS NULL THEN f.end_ns ELSE coalesce(f.end_ns, r.stop_ns) - f.duration_ns END) AS from_ns,
@@ -155,13 +155,13 @@ impl FocusRequest {
         filtered(&all)
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sort = self.sort.sql();
         let thread = thread_columns("f", self.by_thread);
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, thread_key, tid";
-        // The session is that of the focus, since the process may not be known.
+        // The session comes from the focus event, since the process may not be known.
         let process = PROCESS_COLUMNS.replace("p.session_id", "f.session_id");
         format!(
             "WITH {STAYS}
@@ -182,7 +182,7 @@ ORDER BY sort_value, duration_ns, first_ns, process_key, thread_key, session_id"
         )
     }
 
-    /// The question for single stays.
+    /// Returns the SQL for single periods of focus.
     #[must_use]
     pub fn stays_sql(&self) -> String {
         let sort = self.sort.single_sql();

@@ -1,4 +1,5 @@
-//! Garbage collections of .NET processes: sums by process, generation or reason, or single collections.
+//! Garbage collections of .NET processes: sums by process, generation or reason, or single
+//! collections.
 
 use super::sql::{
     NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns,
@@ -12,7 +13,7 @@ use crate::question::{Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a row sums up.
+    /// Grouping of the rows.
     pub words GcBy {
         "process" => Process = "All collections of a process.",
         "generation" => Generation = "All collections of a generation in a process.",
@@ -34,14 +35,14 @@ declare! {
             "Time of single collections.",
     }
 
-    /// Which collections.
+    /// Options of `dump gc`.
     #[derive(Eq)]
     pub request GcRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: GcBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only collections of this generation
         generation: Option<u32> = option("NUMBER"),
@@ -180,7 +181,7 @@ const EVENTS: View<GcRequest, GcEvent> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, GcSort::Count | GcSort::Time)));
 
-/// What the type of a collection is called.
+/// Returns the name of the type of a garbage collection.
 fn kind(number: Option<i64>) -> Option<&'static str> {
     match number? {
         0 => Some("blocking"),
@@ -190,8 +191,8 @@ fn kind(number: Option<i64>) -> Option<&'static str> {
     }
 }
 
-/// The size of all heaps after a collection. The heap of pinned objects came with .NET 5; the others are
-/// known together or not at all.
+/// The size of all heaps after a collection. The heap of pinned objects came with .NET 5; the
+/// others are known together or not at all.
 const HEAP: &str =
     "g.gen0_bytes + g.gen1_bytes + g.gen2_bytes + g.large_bytes + coalesce(g.pinned_bytes, 0)";
 
@@ -227,7 +228,7 @@ impl GcRequest {
         filtered(&all)
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let generation = if self.by == GcBy::Generation {
@@ -241,7 +242,8 @@ impl GcRequest {
             NO_TEXT
         };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, generation, reason";
-        // Sizes of heaps do not add up over collections, each has the whole heap: the largest one is shown.
+        // Sizes of heaps do not add up over collections, each has the whole heap: the largest one
+        // is shown.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
@@ -263,7 +265,7 @@ ORDER BY sort_value, duration_ns, count, process_key, generation, reason",
         )
     }
 
-    /// The question for single collections.
+    /// Returns the SQL for single collections.
     #[must_use]
     pub fn events_sql(&self) -> String {
         format!(

@@ -1,5 +1,5 @@
-//! GDI and USER objects: how many processes created and did not destroy, by type, creating stack, or one by
-//! one.
+//! GDI and USER objects that processes created and did not destroy: by type, by creating stack, or
+//! one by one.
 
 use super::sql::ProcessQuery;
 use super::{Recorded, Top};
@@ -8,7 +8,7 @@ use crate::question::{Column, Form, Line, Question, Ranked, Value, View, frames,
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a sum is about.
+    /// Grouping of the rows.
     pub words GdiUserBy {
         "process-type" => ProcessType = "Objects of one type in a process.",
         "process" => Process = "All objects of a process.",
@@ -28,30 +28,33 @@ declare! {
         "time" => Time: "outstanding" = "Time of the creation of single objects.",
     }
 
-    /// Which objects.
+    /// Options of `dump gdi-user`.
     #[derive(Eq)]
     pub request GdiUserRequest {
         /// Processes that have them, or had them last
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row is: objects of one type in a process, of a process, of a type, or of one type in a
-        /// process that one stack created
+        /// Group rows by type and process, by process, by type, or by type, process and the stack
+        /// that created the objects
         by: GdiUserBy = option("WHAT").shape(),
-        /// Only objects that were created in the trace and were there at its end, or rows with such objects
+        /// Only objects that were created in the trace and were there at its end, or rows with such
+        /// objects
         leaked: bool = option("").called("leak"),
         /// Only objects of this class
         class: Option<String> = option("CLASS").among(&["gdi", "user"]),
-        /// Only objects of these types: Window, Menu, Bitmap, Font, ... (*, ?, several with ;, ! excludes)
+        /// Only objects of these types: Window, Menu, Bitmap, Font, ... (*, ?, several with ;, !
+        /// excludes)
         type_name: Option<String> = option("NAMES").called("type"),
         /// Only objects with such a handle: 0x1050aaa (*, ?, several with ;, ! excludes)
         handle: Option<String> = option("HANDLES"),
-        /// Only objects with such a lifetime (s); one that did not end, or whose creation is not known, has
-        /// 9999 s
+        /// Only objects with such a lifetime (s); one that did not end, or whose creation is not
+        /// known, has 9999 s
         lifetime: Range = option("A..B").unit(Unit::Seconds),
         /// Only objects that were created in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only objects whose creation has such a frame in its stack (*, ?, several with ;, ! excludes)
+        /// Only objects whose creation has such a frame in its stack (*, ?, several with ;, !
+        /// excludes)
         create_stack: Option<String> = option("FRAMES").called("create-stack"),
         /// Only objects whose end has such a frame in its stack
         destroy_stack: Option<String> = option("FRAMES").called("destroy-stack"),
@@ -149,7 +152,7 @@ const SUMS: View<GdiUserRequest, GdiUserRow> = View::new(
     |asked, _| asked.with_total,
 );
 
-/// Whether there is a row for each type.
+/// Returns `true` if there is a row for each type.
 fn is_by_type(asked: &GdiUserRequest) -> bool {
     asked.by != GdiUserBy::Process
 }
@@ -218,7 +221,7 @@ const OBJECTS: View<GdiUserRequest, GdiUserObjectRow> = View::new(
         .collect()
 });
 
-/// A process with the thread that did something.
+/// Returns a process with its thread.
 fn by(process: Option<&str>, pid: Option<i64>, tid: Option<i64>) -> String {
     let name = process.or(pid.map(|_| "?")).unwrap_or_default();
     let pid = pid.map(|pid| format!("({pid})")).unwrap_or_default();

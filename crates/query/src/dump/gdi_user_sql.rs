@@ -7,15 +7,16 @@ use super::sql::{
     text_condition, time_condition,
 };
 
-/// Name of the type of a row named `o`, its number where it has no name.
+/// Name of the type of a row named `o`, or its number if it has no name.
 const TYPE: &str = "coalesce(o.type_name, CAST(o.type_id AS VARCHAR))";
 
 impl GdiUserRequest {
-    /// Conditions on single objects, which sums of types cannot answer.
+    /// Returns conditions on single objects, which sums of types cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         all.extend(time_condition("o.create_ns", self.time));
-        // A missing lifetime counts as longer than any trace, so that `10..` finds what was never destroyed.
+        // A missing lifetime counts as longer than any trace, so that `10..` finds objects that
+        // were never destroyed.
         if !self.lifetime.is_unlimited() {
             all.extend(range_condition(
                 &format!("coalesce(o.lifetime_ns, {NEVER_NS})"),
@@ -49,7 +50,7 @@ impl GdiUserRequest {
         all
     }
 
-    /// Sums by process and type, or what is added up to such sums.
+    /// Returns the sums by process and type, or the single objects to add up to them.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return "SELECT *, CAST(NULL AS INT) AS create_stack_id FROM gdi_user_type".to_owned();
@@ -66,7 +67,7 @@ impl GdiUserRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sort = self.sort.sql();
@@ -113,7 +114,7 @@ ORDER BY sort_value, created, destroyed, process_key, class, type_name, create_s
         )
     }
 
-    /// The question for single objects.
+    /// Returns the SQL for single objects.
     #[must_use]
     pub fn objects_sql(&self) -> String {
         let mut conditions = self.conditions();

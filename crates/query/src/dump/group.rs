@@ -3,7 +3,7 @@
 use crate::question::option;
 
 declare! {
-    /// How many of the largest rows of an ascending list are asked for.
+    /// Limits of a ranked list.
     #[derive(Copy, Eq)]
     pub request Top {
         /// Only the N largest; 0: all
@@ -12,7 +12,7 @@ declare! {
         skip: usize = option("N").shape(),
     }
 
-    /// How many of the largest processes, with rows for each process.
+    /// Limits of the list of processes, for answers with rows for each process.
     #[derive(Copy, Eq)]
     pub request TopProcesses {
         /// With --per-process: only the N largest processes
@@ -29,15 +29,16 @@ impl From<TopProcesses> for Top {
 }
 
 impl Top {
-    /// How many rows at most; nothing if all are asked for, which 0 means as well.
+    /// Returns the maximum number of rows; `None` if all rows are requested, which 0 also means.
     #[must_use]
     pub fn most(&self) -> Option<usize> {
         self.count.filter(|count| *count > 0)
     }
 
-    /// Removes all other rows. With count 10 and skip 20 the rows ranked 21 to 30 from the end remain.
+    /// Removes all other rows. With count 10 and skip 20 the rows ranked 21 to 30 from the end
+    /// remain.
     pub fn cut<T>(&self, rows: &mut Vec<T>) {
-        // Rows are ascending: what is skipped are the largest, at the end.
+        // Rows are ascending: the skipped rows are the largest ones, at the end.
         rows.truncate(rows.len().saturating_sub(self.skip));
         if let Some(count) = self.most() {
             rows.drain(..rows.len().saturating_sub(count));
@@ -54,8 +55,8 @@ pub struct Group<R, T> {
     pub rows: Vec<R>,
 }
 
-/// Puts rows with the same key together: groups in the order of their first rows, rows in their order, at
-/// most the largest `top` of each group.
+/// Puts rows with the same key together: groups in the order of their first rows, rows in their
+/// order, at most the largest `top` of each group.
 pub fn grouped<R, K: Eq + std::hash::Hash, T>(
     rows: Vec<R>,
     key: impl Fn(&R) -> K,
@@ -92,18 +93,18 @@ pub struct Grouped<R, T> {
     pub total: T,
 }
 
-/// How rows are put into groups.
+/// Grouping of rows by process, and the limits of the groups.
 pub(super) struct Grouping {
     /// A group for each process.
     pub per_process: bool,
-    /// How many of the largest rows of each group.
+    /// Limits of the rows of each group.
     pub top: Top,
-    /// How many of the largest groups, if they are by process.
+    /// Limits of the groups, if they are by process.
     pub top_processes: Top,
 }
 
 impl Grouping {
-    /// Groups with the sums of their rows, in the order of what their sums are sorted by.
+    /// Returns groups with the sums of their rows, in the order of the sort keys of these sums.
     pub(super) fn answer<R: Clone, T, K: Eq + std::hash::Hash>(
         &self,
         rows: Vec<R>,

@@ -1,4 +1,5 @@
-//! Pages that were read from files since a thread touched them: by file or process, or single reads.
+//! Pages that were read from files since a thread touched them: by file or process, or single
+//! reads.
 
 use super::sql::{
     NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns,
@@ -14,7 +15,7 @@ use crate::range::{Range, Unit};
 const FILES: Among = Among::Texts("file", "files", "SELECT path AS text FROM hard_fault_file");
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words HardFaultBy {
         "file" => File = "All reads of a file.",
         "process" => Process = "All reads for a process.",
@@ -30,14 +31,14 @@ declare! {
         "time" => Time: "duration_ns" / "h.start_ns" = "Start of single reads.",
     }
 
-    /// Which reads.
+    /// Options of `dump hard-fault`.
     #[derive(Eq)]
     pub request HardFaultRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: HardFaultBy = option("WHAT").excludes(&["details"]).shape(),
         /// With --by file: rows for each process
         per_process: bool = option("").called("per-process").excludes(&["details"]).shape(),
@@ -47,8 +48,8 @@ declare! {
         duration: Range = option("A..B").unit(Unit::Microseconds),
         /// Only reads that began in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only reads whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only reads whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single reads
         details: bool = option("").shape(),
@@ -169,7 +170,7 @@ impl HardFaultRequest {
         self.per_process || self.by == HardFaultBy::Process
     }
 
-    /// Conditions on single reads, which sums cannot answer.
+    /// Returns conditions on single reads, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = known_condition("h.duration_ns", self.duration);
         all.extend(time_condition("h.start_ns", self.time));
@@ -187,7 +188,7 @@ impl HardFaultRequest {
         all
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sums = if self.needs_rows() {
@@ -226,7 +227,7 @@ ORDER BY sort_value, duration_ns, count, path, process_key",
         )
     }
 
-    /// The question for single reads.
+    /// Returns the SQL for single reads.
     #[must_use]
     pub fn reads_sql(&self) -> String {
         let sort = self.sort.single_sql();

@@ -1,4 +1,5 @@
-//! Heaps of programs: what was allocated and not freed, by heap, process or stack; single events.
+//! Heaps of programs: blocks that were allocated and not freed, by heap, process or stack; single
+//! events.
 
 use super::sql::ProcessQuery;
 use super::{Recorded, Top};
@@ -7,7 +8,7 @@ use crate::question::{Column, Form, Question, Ranked, View, frames, group, optio
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a row sums up.
+    /// Grouping of the rows.
     pub words HeapBy {
         "heap" => Heap = "All blocks of a heap of a process.",
         "process" => Process = "All blocks of a process.",
@@ -25,14 +26,14 @@ declare! {
             "The most that a heap held; of single events what it held after them.",
     }
 
-    /// Which blocks.
+    /// Options of `dump heap`.
     #[derive(Eq)]
     pub request HeapRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: HeapBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only heaps with these handles, as rows show them (*, ?, several with ;, ! excludes)
         heap: Option<String> = option("HANDLES"),
@@ -42,8 +43,8 @@ declare! {
         leaked: bool = option("").called("leak"),
         /// Only events in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only events whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only events whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single events
         details: bool = option("").shape(),
@@ -73,7 +74,7 @@ declare! {
         sort_value: f64 = "What the rows are sorted by.",
     }
 
-    /// What happened to a block or a heap.
+    /// An event of a block or a heap.
     pub row HeapEvent: process {
         ts_ns: i64 = "Time.",
         kind: String = "`allocate`, `reallocate` or `free` of a block, `create` or `destroy` of a heap.",

@@ -6,8 +6,9 @@ use super::sql::{
     stack_condition, stack_text, text_condition, time_condition,
 };
 
-/// Events, and whether they gave a block the size that it has at the end of the trace: no other event took
-/// it away, nothing happened at its address later, and its heap was not created again or destroyed.
+/// Events, and whether they gave a block the size that it has at the end of the trace: no other
+/// event ended it, nothing happened at its address later, and its heap was not created again or
+/// destroyed.
 const FOLLOWED: &str = "    SELECT h.*, h.kind IN ('allocate', 'reallocate') AND f.allocation_id IS NULL
         AND h.heap_event_id = max(h.heap_event_id) OVER (PARTITION BY h.process_key, h.heap_handle, h.address)
         AND h.heap_event_id > coalesce(max(CASE WHEN h.kind IN ('create', 'destroy') THEN h.heap_event_id END)
@@ -17,7 +18,7 @@ const FOLLOWED: &str = "    SELECT h.*, h.kind IN ('allocate', 'reallocate') AND
       ON f.allocation_id = h.heap_event_id";
 
 impl HeapRequest {
-    /// Conditions on single events, which sums cannot answer.
+    /// Returns conditions on single events, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = known_condition("h.size_bytes", self.size);
         all.extend(time_condition("h.ts_ns", self.time));
@@ -35,7 +36,7 @@ impl HeapRequest {
         self.by == HeapBy::Stack || !self.limits().is_empty()
     }
 
-    /// Sums by process and heap, or events that are added up to such sums.
+    /// Returns the sums by process and heap, or the events to add up to them.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return format!("SELECT *, {NO_NUMBER} AS stack_id FROM heap_process");
@@ -56,7 +57,7 @@ impl HeapRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let heap = if self.by == HeapBy::Heap {
@@ -64,7 +65,7 @@ impl HeapRequest {
         } else {
             NO_TEXT
         };
-        // What a heap held at its peak came from many stacks, so that rows by stack have none.
+        // The peak of a heap comes from many stacks, so rows by stack have none.
         let (stack, peak) = match self.by {
             HeapBy::Stack => ("h.stack_id", NO_NUMBER),
             HeapBy::Heap | HeapBy::Process => (NO_NUMBER, "h.peak_bytes"),
@@ -106,7 +107,7 @@ ORDER BY sort_value, s.allocated_bytes, s.frees, s.process_key, s.heap, s.stack_
         )
     }
 
-    /// The question for single events.
+    /// Returns the SQL for single events.
     #[must_use]
     pub fn events_sql(&self) -> String {
         let mut conditions = self.conditions();

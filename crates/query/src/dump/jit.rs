@@ -12,7 +12,7 @@ use crate::question::{Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a row sums up.
+    /// Grouping of the rows.
     pub words JitBy {
         "process" => Process = "All methods of a process.",
         "tier" => Tier = "All methods of a process that were compiled at one tier.",
@@ -27,14 +27,14 @@ declare! {
         "time" => Time: "coalesce(duration_ns, 0)" / "ts_ns" = "Time of single compilations.",
     }
 
-    /// Which compilations.
+    /// Options of `dump jit`.
     #[derive(Eq)]
     pub request JitRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: JitBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only these methods: Namespace.Type.Method (*, ?, several with ;, ! excludes)
         method: Option<String> = option("NAMES"),
@@ -174,7 +174,7 @@ impl JitRequest {
         filtered(&all)
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let tier = if self.by == JitBy::Tier {
@@ -182,8 +182,8 @@ impl JitRequest {
         } else {
             NO_TEXT
         };
-        // The type is what stands before the last point. Names of constructors start with a point themselves
-        // (`Type..ctor`).
+        // The type is the text before the last point. Names of constructors start with a point
+        // themselves (`Type..ctor`).
         let of_type = r"regexp_replace(j.method, '\.+[^.]*$', '')";
         let type_name = if self.by == JitBy::Type {
             of_type
@@ -210,7 +210,7 @@ ORDER BY sort_value, count, size_bytes, process_key, tier, type_name",
         )
     }
 
-    /// The question for single compilations.
+    /// Returns the SQL for single compilations.
     #[must_use]
     pub fn events_sql(&self) -> String {
         format!(

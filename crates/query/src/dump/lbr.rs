@@ -1,4 +1,5 @@
-//! Branches that processors remembered (last branch records), by process, method or pair of methods.
+//! Branches that processors remembered (last branch records), by process, method or pair of
+//! methods.
 
 use super::cut::Cut;
 use super::group::{Group, grouped};
@@ -14,7 +15,7 @@ use crate::range::{Range, Unit};
 const CALLEES: Among = Among::Texts("method", "methods", "SELECT callee AS text FROM lbr_method");
 
 declare! {
-    /// How many of the largest methods of each process.
+    /// Limits of the list of methods of each process.
     #[derive(Copy, Eq)]
     pub request TopMethods {
         /// Only the N largest methods of each process
@@ -31,24 +32,24 @@ impl From<TopMethods> for Top {
 }
 
 declare! {
-    /// Which branches, and how they are grouped.
+    /// Options of `dump lbr`.
     pub request LbrRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest processes
+        /// Number of processes, largest first
         top: Top = group(),
         /// Rows for each method that was reached: only these (*, ?, several with ;, ! excludes)
         methods: Option<String> = option("NAMES").of(CALLEES),
         /// Below each method, the methods that it was reached from
         show_caller: bool = option("").called("show-caller").shape(),
-        /// How many of the largest methods of each process
+        /// Number of methods of each process, largest first
         top_methods: TopMethods = group(),
         /// Show only a part of the names of methods: A..B characters A to B, -N the last N ones
         cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
         /// Names begin with their module
         include_dll: bool = option("").called("include-dll").shape(),
-        /// Multiply counts, which count samples: with 1000 samples a second, 1000 to 10000 comes close to
-        /// real counts
+        /// Multiply counts, which count samples: with 1000 samples a second, 1000 to 10000 comes
+        /// close to real counts
         scaling_factor: f64 = option("X").called("scaling-factor").shape() => 1.0,
         /// Only rows and callers with such a count, after scaling
         count: Range = option("A..B").unit(Unit::Count),
@@ -68,14 +69,14 @@ declare! {
 /// Branches by process, ascending by their sums.
 pub type LbrAnswer = Vec<Group<LbrRow, i64>>;
 
-/// Sum of the counts of rows.
+/// Returns the sum of the counts of rows.
 #[must_use]
 pub fn total(rows: &[LbrRow]) -> i64 {
     rows.iter()
         .fold(0, |sum, row| sum.saturating_add(row.count))
 }
 
-/// What a line of an answer stands for: for people, methods stand below their process, and callers below the
+/// Level of a line of an answer. In text, methods are below their process, and callers below the
 /// method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 enum Level {
@@ -94,7 +95,7 @@ struct LbrLine {
 
 type Branches = Column<LbrRequest, LbrLine>;
 
-/// Lines of different levels count the same branches, so that they have no sum.
+/// Lines of different levels count the same branches, so they have no sum.
 const COLUMNS: &[Branches] = &[
     Branches::new("Branches", "Branches", Whole, |_, line| line.count.into()),
     Branches::new("Name", "Process", ProcessLine, LbrRequest::name_of).titled(|asked| {
@@ -165,7 +166,7 @@ impl LbrRequest {
         self.methods.is_some() || self.show_caller || self.top_methods.count.is_some()
     }
 
-    /// The request with a filter that all methods pass, where something else than a filter asks for methods.
+    /// Returns the request with a filter that all methods pass, if another option requests methods.
     fn meant(&self) -> Self {
         let all = || self.asks_methods().then(|| "*".to_owned());
         Self {
@@ -174,7 +175,7 @@ impl LbrRequest {
         }
     }
 
-    /// The lines of a process.
+    /// Returns the lines of a process.
     fn lines(&self, group: &Group<LbrRow, i64>) -> Vec<LbrLine> {
         let line = |level, count, row: &LbrRow| LbrLine {
             level,
@@ -221,7 +222,7 @@ impl LbrRequest {
 }
 
 impl LbrRequest {
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// No branches were recorded; the query fails.
@@ -245,7 +246,7 @@ impl LbrRequest {
     /// Keeps the largest methods with all their callers.
     fn cut_methods(&self, rows: &mut Vec<LbrRow>) {
         let mut callees: Vec<Option<String>> = rows.iter().map(|row| row.callee.clone()).collect();
-        // Rows of a method stand together, since the SQL sorts by its sum and its name.
+        // Rows of a method are adjacent, since the SQL sorts by its sum and its name.
         callees.dedup();
         Top::from(self.top_methods).cut(&mut callees);
         let kept: std::collections::HashSet<Option<String>> = callees.into_iter().collect();

@@ -15,7 +15,7 @@ impl LbrRequest {
         )
     }
 
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let none = || "CAST(NULL AS VARCHAR)".to_owned();
@@ -52,7 +52,8 @@ GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, 
 )
 ){limits}
 ORDER BY callee_count, callee, count DESC, caller, process_key",
-            // Its debug form has a decimal point, without which SQL would take it for a whole number.
+            // Its debug form has a decimal point, without which SQL would take it for a whole
+            // number.
             factor = self.scaling_factor,
             conditions = filtered(&self.processes.conditions()),
             limits = filtered(&limits),

@@ -1,4 +1,4 @@
-//! Recording sessions, and what happened to them and to providers.
+//! Recording sessions, their events, and the events of their providers.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, text_condition, time_condition,
@@ -17,12 +17,12 @@ declare! {
         "lost" => Lost: "sort_value, name, start_ns" = "Events and buffers that were lost.",
     }
 
-    /// Which sessions, or which of their events.
+    /// Options of `dump loggers`.
     #[derive(Eq)]
     pub request LoggersRequest {
-        /// Which processes logged events
+        /// Processes that logged the events
         processes: ProcessQuery = group(),
-        /// How many from the end of the list
+        /// Number of rows from the end of the list
         top: Top = group(),
         /// Only these sessions, by name (*, ?, several with ;, ! excludes)
         session: Option<String> = option("NAMES").called("name"),
@@ -32,8 +32,8 @@ declare! {
         details: bool = option("").shape(),
         /// With --details: only these providers, by name or GUID (*, ?, several with ;, ! excludes)
         provider: Option<String> = option("NAMES").requires("details"),
-        /// With --details: only this: start, stop, running, enable, disable, register, unregister, lost* …
-        /// (*, ?, several with ;, ! excludes)
+        /// With --details: only this: start, stop, running, enable, disable, register, unregister,
+        /// lost* … (*, ?, several with ;, ! excludes)
         kind: Option<String> = option("KINDS").requires("details"),
         /// With --details: only this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment).requires("details"),
@@ -155,17 +155,17 @@ const SESSIONS: View<LoggersRequest, LoggerRow> = View::new(SESSION_COLUMNS, |ro
 })
 .ranking(|_| Ranked::No);
 
-/// Sessions by what they lost.
+/// Sessions, ordered by their losses.
 const SESSIONS_BY_LOSS: View<LoggersRequest, LoggerRow> =
     View::new(SESSION_COLUMNS, |row| row.sort_value);
 
-/// The name, marked if the session wrote the trace.
+/// Returns the name, marked if the session wrote the trace.
 fn name(row: &LoggerRow) -> String {
     let mark = if row.is_of_trace { " (this trace)" } else { "" };
     format!("{}{mark}", row.name.as_deref().unwrap_or("(no name)"))
 }
 
-/// Bytes in KiB, rounded half to even.
+/// Returns bytes in KiB, rounded half to even.
 fn kib(bytes: i64) -> Value {
     Value::Float((bytes as f64 / 1024.0).round_ties_even())
 }
@@ -247,7 +247,7 @@ const LOGGER_EVENTS: Recorded = Recorded::rows(
 );
 
 impl LoggersRequest {
-    /// The question for sessions.
+    /// Returns the SQL for sessions.
     #[must_use]
     pub fn sessions_sql(&self) -> String {
         let order = self.sort.sql();
@@ -266,7 +266,7 @@ ORDER BY {order}, session_guid, file",
         )
     }
 
-    /// The question for their events.
+    /// Returns the SQL for their events.
     #[must_use]
     pub fn events_sql(&self) -> String {
         let mut conditions = self.processes.conditions();

@@ -11,12 +11,12 @@ use crate::range::{Range, Unit};
 const TEXTS: Among = Among::Texts("mark", "marks", "SELECT text FROM mark");
 
 declare! {
-    /// Which marks.
+    /// Options of `dump mark`.
     #[derive(Eq)]
     pub request MarkRequest {
-        /// How many from the end of the list
+        /// Number of rows from the end of the list
         top: Top = group(),
-        /// What becomes second 0 of times
+        /// Zero point of times
         zero: ZeroTime = group(),
         /// Only marks with such texts (*, ?, several with ;, ! excludes)
         text: Option<String> = option("TEXT").called("marker-filter").of(TEXTS),
@@ -52,7 +52,7 @@ const MARKS: View<MarkRequest, MarkRow> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-/// Name and id of the process; nothing where none is known.
+/// Returns the name and id of the process; empty if it is not known.
 fn process(row: &MarkRow) -> String {
     let pid = row.pid.map(|pid| format!("({pid})")).unwrap_or_default();
     format!("{}{pid}", row.process.as_deref().unwrap_or_default())
@@ -81,7 +81,7 @@ pub(crate) const MARK: Recorded = Recorded::rows(
 );
 
 impl MarkRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let time = self.zero.moved("m.ts_ns");
@@ -104,12 +104,12 @@ ORDER BY ts_ns, m.cpu",
     }
 }
 
-/// The first mark with such a text, behind a moment if one is given.
+/// Returns the time of the first mark with a matching text, after a given time if there is one.
 ///
 /// # Errors
 /// There is none; the query fails.
 pub(crate) fn moment(session: &Session, text: &str, after: Option<i64>) -> Result<i64> {
-    // Strictly behind: two equal texts mean two marks, or the part would be empty.
+    // Strictly after it: two equal texts mean two marks, or the range would be empty.
     let behind = after.map(|after| format!("ts_ns > {after}"));
     let fits: Vec<String> = text_condition("text", Some(text))
         .into_iter()
@@ -132,7 +132,7 @@ pub(crate) fn moment(session: &Session, text: &str, after: Option<i64>) -> Resul
 }
 
 declare! {
-    /// When a mark was set.
+    /// Time of a mark.
     row Found {
         ts_ns: Option<i64> = "Time.",
     }

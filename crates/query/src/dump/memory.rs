@@ -1,4 +1,5 @@
-//! Memory of processes and of the machine: the last sample of a trace, and the difference to its first one.
+//! Memory of processes and of the machine: the last sample of a trace, and the difference to its
+//! first one.
 
 use std::collections::HashMap;
 
@@ -22,12 +23,12 @@ declare! {
             "How much more or less is committed at the end than at the start.",
     }
 
-    /// Which processes.
+    /// Options of `dump memory`.
     #[derive(Eq)]
     pub request MemoryRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Memory of the machine instead of processes
         total_memory: bool = option("").called("total-memory").shape(),
@@ -35,24 +36,25 @@ declare! {
         commit: Range = option("A..B").unit(Unit::Mebibytes),
         /// Only processes that have so much in memory at the end (MiB)
         working_set: Range = option("A..B").called("working-set").unit(Unit::Mebibytes),
-        /// Only processes that have so much in memory at the first sample (MiB); one that came later has 0
+        /// Only processes that have so much in memory at the first sample (MiB); one that came
+        /// later has 0
         first_working_set: Range = option("A..B").called("first-working-set").unit(Unit::Mebibytes),
         /// Only processes that have so much in memory, and not shared, at the end (MiB)
         private_working_set: Range = option("A..B").called("private-working-set").unit(Unit::Mebibytes),
         /// Only processes that have so much shared and committed at the end (MiB)
         shared_commit: Range = option("A..B").called("shared-commit").unit(Unit::Mebibytes),
-        /// Only processes whose committed memory changed by N MiB, up or down; a process that came counts
-        /// with all it has
+        /// Only processes whose committed memory changed by N MiB, up or down; a process that came
+        /// counts with all it has
         min_diff: u32 = option("N").called("min-diff").between(0, u32::MAX as i64),
-        /// Only processes whose committed memory differs by more than N MiB between the first and the last
-        /// extract
+        /// Only processes whose committed memory differs by more than N MiB between the first and
+        /// the last extract
         global_diff: Option<u32> = option("N").called("global-diff").between(0, u32::MAX as i64),
         /// The first and last sample of these seconds of the trace instead of all of it
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Order
         sort: MemorySort = option("ORDER").called("sort-by").shape(),
-        /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?, several
-        /// with ;, ! excludes)
+        /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?,
+        /// several with ;, ! excludes)
         modules: Option<String> = option("TEXT").called("show-module").alone(""),
         /// Sums: none, or total without processes; without it both
         total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),
@@ -135,7 +137,7 @@ const PROCESSES: View<MemoryRequest, MemoryRow> = View::new(
     |asked, rows| asked.total.as_deref().map_or(rows > 1, |word| word != "none"),
 );
 
-/// Path, version, product and company of the executable of a process.
+/// Returns the path, version, product and company of the executable of a process.
 fn executable(row: &MemoryRow) -> String {
     let parts = [
         &row.module_path,
@@ -237,7 +239,7 @@ impl Question for MemoryRequest {
             return Ok(None);
         };
         let least = u64::from(least).saturating_mul(MIB.unsigned_abs());
-        // Keys differ between extracts, so that processes are compared by name and id.
+        // Keys differ between extracts, so processes are compared by name and id.
         let (first, last) = (commits(all.first()), commits(all.last()));
         // A process that one of the two extracts lacks has nothing to compare.
         let differs = |process: &Process| match (first.get(process), last.get(process)) {
@@ -261,7 +263,7 @@ impl Question for MemoryRequest {
 /// Name and id of a process.
 type Process = (Option<String>, Option<i64>);
 
-/// The process of each row, and what it has committed.
+/// Returns the process of each row and its committed memory.
 fn processes(table: &dyn Table) -> impl Iterator<Item = (Process, i64)> {
     (0..table.len()).map(|row| {
         // Numbers of these rows are whole ones, all of which JSON has.
@@ -278,7 +280,7 @@ fn processes(table: &dyn Table) -> impl Iterator<Item = (Process, i64)> {
     })
 }
 
-/// What each process of an answer has committed.
+/// Returns the committed memory of each process of an answer.
 fn commits(answer: Option<&(&TraceInfo, &mut Answer)>) -> HashMap<Process, i64> {
     let tables = answer
         .into_iter()

@@ -6,11 +6,11 @@ use super::sql::{EXECUTABLE_TEXT, EXECUTABLES, filtered, range_condition, text_c
 pub(super) const MIB: i64 = 1 << 20;
 
 impl MemoryRequest {
-    /// The question for processes.
+    /// Returns the SQL for processes.
     #[must_use]
     pub fn sql(&self) -> String {
-        // A sample lists all processes with one time stamp: the first and the last time in the range select
-        // the two samples.
+        // A sample lists all processes with one time stamp: the first and the last time in the
+        // range select the two samples.
         let mut conditions = vec!["l.ts_ns = e.last_ns".to_owned()];
         conditions.extend(self.processes.conditions());
         let modules = self
@@ -36,8 +36,8 @@ impl MemoryRequest {
         }
         let sort = self.sort.sql();
         let range: Vec<String> = range_condition("ts_ns", self.time).into_iter().collect();
-        // Both samples are joined by key as well as by id, since the id may have belonged to another process
-        // at the start. Parts of the system have no key; their names stand for it.
+        // Both samples are joined by key as well as by id, since the id may have belonged to
+        // another process at the start. Parts of the system have no key; they are joined by name.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
@@ -58,7 +58,7 @@ ORDER BY sort_value, commit_bytes, pid, process_key",
         )
     }
 
-    /// The question for the machine.
+    /// Returns the SQL for the machine.
     #[must_use]
     pub fn machine_sql(&self) -> String {
         let range: Vec<String> = range_condition("ts_ns", self.time).into_iter().collect();

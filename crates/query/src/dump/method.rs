@@ -13,7 +13,7 @@ use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
 use crate::range::Range;
 
-/// What rows are of.
+/// Grouping of the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum By {
     /// Methods.
@@ -25,33 +25,33 @@ pub enum By {
     Thread,
 }
 
-/// Which methods of which processes, and in which order.
+/// A query for methods of processes: filters and order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MethodRequest {
-    /// Which processes.
+    /// Process filter.
     pub processes: ProcessQuery,
-    /// Also the idle process: interrupts and DPCs on processors that had nothing else to do are its CPU.
+    /// Also the idle process, whose CPU is the interrupts and DPCs on otherwise idle processors.
     pub with_idle: bool,
-    /// What rows are of, besides stack tags.
+    /// Grouping of the rows; stack tags are separate.
     pub by: By,
-    /// Which methods, modules or threads: a filter on their names as they are printed.
+    /// Filter on the names of methods, modules or threads as they are printed.
     pub methods: Option<String>,
-    /// Which stack tags in addition; their names are paths with `\\` between.
+    /// Filter on stack tags, which are listed in addition; their names are paths with `\\` between.
     pub stack_tags: Option<String>,
-    /// Sets of tags beside `default`, for a part of the trace; the session has to know them. Of a whole trace
-    /// all sets count that its extract was made with.
+    /// Sets of tags in addition to `default`, for a range; the session has to know them. For a
+    /// whole trace all sets count with which its extract was made.
     pub tag_sets: Vec<String>,
     /// Only stack tags.
     pub only_tags: bool,
-    /// Which modules: a filter on path, version, product and company, joined.
+    /// Filter on modules: path, version, product and company, joined.
     pub modules: Option<String>,
     /// Only code of well-known drivers, with their vendors.
     pub only_drivers: bool,
-    /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
+    /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
-    /// What becomes second 0 of times.
+    /// Zero point of times.
     pub zero: ZeroTime,
-    /// Names begin with the module: `ntdll.dll!NtWaitForSingleObject`.
+    /// True if names start with the module: `ntdll.dll!NtWaitForSingleObject`.
     pub include_dll: bool,
     /// CPU in nanoseconds.
     pub cpu: Range,
@@ -59,7 +59,7 @@ pub struct MethodRequest {
     pub wait: Range,
     /// Ready in nanoseconds.
     pub ready: Range,
-    /// Mean time ready in nanoseconds.
+    /// Mean ready time in nanoseconds.
     pub ready_avg: Range,
     /// Switch-ins.
     pub switches: Range,
@@ -71,9 +71,9 @@ pub struct MethodRequest {
     pub duration: Range,
     /// Order of methods and processes.
     pub sort: CpuSort,
-    /// How many of the largest processes.
+    /// Number of processes, largest first.
     pub top: Top,
-    /// How many of the largest methods of each process.
+    /// Number of methods of each process, largest first.
     pub top_methods: Top,
 }
 
@@ -125,7 +125,8 @@ declare! {
 }
 
 impl MethodRow {
-    /// Its times. They are inclusive: sums mean something only for methods that do not call each other.
+    /// Returns its times. They are inclusive: sums are meaningful only for methods that do not call
+    /// each other.
     #[must_use]
     pub fn total(&self) -> CpuTotal {
         let (wait_ns, ready_ns) = (self.wait_ns, self.ready_ns);
@@ -138,7 +139,7 @@ impl MethodRow {
     }
 }
 
-/// Sums over methods.
+/// Returns sums over methods.
 #[must_use]
 pub fn total(rows: &[MethodRow]) -> CpuTotal {
     rows.iter()
@@ -155,7 +156,7 @@ pub struct MethodAnswer {
 }
 
 impl MethodAnswer {
-    /// What CPU of the rows is computed from; not known without rows, and without samples for stack tags
+    /// Returns the source of CPU times; `None` without rows, and without samples for stack tags
     /// alone.
     #[must_use]
     pub fn source(&self) -> Option<CpuSource> {
@@ -168,12 +169,13 @@ impl MethodAnswer {
     }
 }
 
-/// Name of what is not a method, and of addresses without a name.
+/// Name of a row that is not a method, and of addresses without a name.
 const NAME: &str = "CASE WHEN m.kind = 'module' THEN coalesce(m.module, '(no module)') WHEN m.kind <> 'method' THEN m.method \
      WHEN starts_with(m.method, '+') OR starts_with(m.method, '0x') THEN concat(coalesce(m.module, ''), m.method)";
 
 /// Versions of modules by path.
-// A row of `module` is one load into one process: without groups each would repeat the row that is joined.
+// A row of `module` is one load into one process: without groups each would repeat the row that is
+// joined.
 const VERSIONS: &str = "
 LEFT JOIN (
   SELECT path, max(file_version) AS file_version, max(product_name) AS product_name, max(company) AS company,
@@ -189,7 +191,7 @@ JOIN (
 ) w ON w.path = m.module_path";
 
 impl MethodRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let not_idle = (!self.with_idle).then(|| "coalesce(p.pid, -1) <> 0".to_owned());
@@ -292,7 +294,7 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             ("last_ns", self.last),
             ("duration_ns", self.duration),
         ];
-        // A filter on methods says nothing about tags, which are rows of the same list.
+        // A filter on methods does not apply to tags, which are rows of the same list.
         let filter = self.methods.as_deref().map(without_symbols);
         let name = text_condition("name", filter.as_deref());
         let mut all: Vec<String> = name
@@ -317,8 +319,8 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         all
     }
 
-    /// `StackDepth`: CPU divided by e^depth, which prefers methods near the innermost frame; those with no
-    /// more CPU than the largest method without callees rank behind, by e^10.
+    /// `StackDepth`: CPU divided by e^depth, which prefers methods near the innermost frame.
+    /// Methods with no more CPU than the largest method without callees rank lower, by e^10.
     const fn sort_value(&self) -> &'static str {
         match self.sort {
             // Stack tags have no time of their own, threads no callers.
@@ -346,10 +348,11 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         }
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// There are neither samples nor context switches, or the extract has only sums of them; the query fails.
+    /// There are neither samples nor context switches, or the extract has only sums of them; the
+    /// query fails.
     pub fn ask(&self, session: &Session) -> Result<MethodAnswer> {
         self.check(session)?;
         let rows: Vec<MethodRow> = ask(session, &self.sql())?;
@@ -363,7 +366,7 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             sort => group.total.sort_value(sort),
         });
         self.top.cut(&mut processes);
-        // After the cut: the sum is that of the rows that are shown.
+        // After the cut: the sum is over the rows that are shown.
         let total = processes
             .iter()
             .fold(CpuTotal::default(), |sum, group| sum.plus(group.total));
@@ -392,7 +395,7 @@ impl MethodRequest {
     }
 }
 
-/// `*.dll` and `*.sys` alone mean code without names in such modules: `ntdll.dll+0x1a2b`.
+/// `*.dll` and `*.sys` alone mean code without names in these modules: `ntdll.dll+0x1a2b`.
 fn without_symbols(filter: &str) -> String {
     let parts: Vec<&str> = filter.split(';').collect();
     let is_alias =

@@ -1,4 +1,5 @@
-//! Where rows of methods, modules, threads and stack tags come from: stored sums, or sums over single events.
+//! Rows of methods, modules, threads and stack tags, from stored sums or from sums over single
+//! events.
 //!
 //! All have the columns of [`COLUMNS`] in that order.
 
@@ -13,19 +14,20 @@ use crate::range::Range;
 const COLUMNS: &str = "kind, process_key, tid, tag_set, module, method, module_path, cpu_ns, exclusive_ns, wait_ns, ready_ns, \
      wait_sum_ns, ready_sum_ns, ready_count, switches, threads, depth, first_ns, last_ns";
 
-/// `WITH` of a question, empty if it needs none, and the rows.
+/// The `WITH` clause of a question, empty if it needs none, and the rows.
 pub(super) struct Rows {
     /// Named rows that the question starts with.
     pub with: String,
-    /// What stands behind `FROM`, in brackets.
+    /// The expression after `FROM`, in brackets.
     pub from: String,
 }
 
-/// More than 0 if the trace has a busy sample. A summary does not hold single samples, only sums by stack.
+/// More than 0 if the trace has a busy sample. A summary does not hold single samples, only sums by
+/// stack.
 const SAMPLED_OF_STACKS: &str =
     "SELECT (SELECT count(*) FROM cpu_sample WHERE NOT is_idle) + (SELECT count(*) FROM cpu_stack)";
 
-/// SQL that is more than 0 if CPU of the rows is from samples.
+/// Returns SQL that is more than 0 if CPU of the rows is from samples.
 pub(super) fn sampled(by: By, time: Range) -> &'static str {
     match by {
         By::Method if time.is_unlimited() => SAMPLED,
@@ -34,7 +36,7 @@ pub(super) fn sampled(by: By, time: Range) -> &'static str {
     }
 }
 
-/// Rows of methods, modules or threads.
+/// Returns rows of methods, modules or threads.
 pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
     match by {
         By::Method if time.is_unlimited() => Rows {
@@ -60,8 +62,8 @@ pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
     }
 }
 
-/// Rows of stack tags of the whole trace whose path passes a condition on `tag`. An extract that was made of
-/// sums has waits of tags only added up over threads.
+/// Returns rows of stack tags of the whole trace whose path passes a condition on `tag`. An extract
+/// that was made of sums has waits of tags only added up over threads.
 pub(super) fn tags(condition: Option<&str>) -> String {
     let condition = condition
         .map(|condition| format!("\n  WHERE {condition}"))
@@ -76,8 +78,8 @@ pub(super) fn tags(condition: Option<&str>) -> String {
     )
 }
 
-/// Rows of stack tags of a part of the trace, by some sets: sums over the single events of [`cpu_fact`],
-/// which the question begins with. Each stack is tagged anew.
+/// Returns rows of stack tags of a range of the trace, by some sets: sums over the single events of
+/// [`cpu_fact`], which are the first part of the question. Each stack is tagged again.
 pub(super) fn tags_in_range(sets: &[String], condition: Option<&str>) -> String {
     let condition = condition
         .map(|condition| format!(" AND {condition}"))
@@ -108,7 +110,7 @@ pub(super) fn tags_in_range(sets: &[String], condition: Option<&str>) -> String 
     )
 }
 
-/// Rows of stored sums. Without samples in the trace, CPU is what context switches say.
+/// Returns rows of stored sums. Without samples in the trace, CPU comes from context switches.
 fn methods() -> String {
     format!(
         "
@@ -128,9 +130,10 @@ const SUMS: &str = "
   WHERE (SELECT count(*) FROM cpu_sample) = 0";
 
 /// Times of stacks, which methods or modules the stacks have, and sums by these.
-// `part` sums up times by stack first: there are far fewer stacks than events, and each is unrolled once.
-// `code` gives frames of one method the same number, `place` keeps the innermost frame of a method in a
-// stack, so that recursion counts once. Unions need the intervals themselves and cannot be made of sums.
+// `part` sums up times by stack first: there are far fewer stacks than events, and each is unrolled
+// once. `code` gives frames of one method the same number, `place` keeps the innermost frame of a
+// method in a stack, so that recursion counts once. Unions need the intervals themselves and cannot
+// be computed from sums.
 fn by_frame(by: By, sums: &str) -> String {
     let (method, parts) = match by {
         By::Module => ("CAST('' AS VARCHAR)", "module_path, module"),
@@ -265,7 +268,7 @@ fn threads() -> String {
     )
 }
 
-/// Several sources as one.
+/// Combines several sources into one.
 pub(super) fn union(sources: &[String]) -> String {
     let all: Vec<String> = sources
         .iter()

@@ -15,7 +15,7 @@ const DRIVERS: Among = Among::Texts(
 );
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words MiniFilterBy {
         "driver" => Driver = "All calls of a driver.",
         "process" => Process = "All calls in threads of a process.",
@@ -32,14 +32,14 @@ declare! {
         "time" => Time: "duration_ns" / "coalesce(f.start_ns, f.end_ns)" = "Start of single calls.",
     }
 
-    /// Which calls.
+    /// Options of `dump mini-filter`.
     #[derive(Eq)]
     pub request MiniFilterRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: MiniFilterBy = option("WHAT").excludes(&["details"]).shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").excludes(&["details"]).shape(),
@@ -55,8 +55,8 @@ declare! {
         duration: Range = option("A..B").unit(Unit::Microseconds),
         /// Only calls that began in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only calls whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only calls whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single calls
         details: bool = option("").shape(),

@@ -7,7 +7,7 @@ use super::sql::{
 };
 
 impl MiniFilterRequest {
-    /// Conditions on single calls, which sums cannot answer.
+    /// Returns conditions on single calls, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = known_condition("f.duration_ns", self.duration);
         all.extend(time_condition("coalesce(f.start_ns, f.end_ns)", self.time));
@@ -32,7 +32,7 @@ impl MiniFilterRequest {
         all
     }
 
-    /// Sums by process, driver and operation, or calls that are added up to such sums.
+    /// Returns the sums by process, driver and operation, or the calls to add up to them.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return "SELECT *, CAST(NULL AS VARCHAR) AS path FROM mini_filter_driver".to_owned();
@@ -48,7 +48,7 @@ impl MiniFilterRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let column = |is_key: bool, name: &str| {
@@ -86,7 +86,7 @@ ORDER BY sort_value, duration_ns, count, module, phase, operation, path, process
         )
     }
 
-    /// The question for single calls.
+    /// Returns the SQL for single calls.
     #[must_use]
     pub fn calls_sql(&self) -> String {
         let sort = self.sort.single_sql();

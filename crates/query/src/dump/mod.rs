@@ -1,8 +1,9 @@
-//! The ready-made questions: a request becomes SQL, its answer typed rows, sums and shares included.
+//! The ready-made questions: a request becomes SQL, and its answer typed rows, with sums and
+//! shares.
 //!
-//! Command line, HTTP and MCP fill the same requests and print the same rows, so that a number that is shown
-//! in several places is computed in one. Rows come in ascending order: the largest one is the last. A request
-//! asks one extract; answers of several extracts are put together by front ends.
+//! Command line, HTTP and MCP fill the same requests and print the same rows, so that a number that
+//! is shown in several places is computed in one. Rows come in ascending order: the largest one is
+//! the last. A request queries one extract; front ends merge answers of several extracts.
 
 pub mod alpc;
 mod alpc_sql;
@@ -135,10 +136,10 @@ pub use sql::ProcessQuery;
 
 use crate::Session;
 
-/// All rows of an answer.
+/// Returns all rows of an answer.
 ///
 /// # Errors
-/// The query fails, or its columns are not those of the row type.
+/// The query fails, or its columns differ from the row type.
 pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
     let (mut rows, mut held) = (Vec::new(), crate::Held::default());
     let mut read = || -> crate::Result<()> {
@@ -151,8 +152,8 @@ pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
     };
     match read() {
         Ok(()) => Ok(rows),
-        // The SQL is part of this program and computes with all that a recording can hold: a number that it
-        // fails on is none of a recording.
+        // The SQL is part of this program and works for all numbers of a recording: a number that
+        // makes it fail cannot come from one.
         Err(error @ crate::Error::Failed { .. }) => Err(session
             .strange_number()
             .map_or(error, crate::Error::Extract)
@@ -162,13 +163,13 @@ pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
 }
 
 declare! {
-    /// How many rows there are.
+    /// A number of rows.
     row Count {
         rows: i64 = "Rows.",
     }
 }
 
-/// Whether a table has rows.
+/// Returns `true` if a table has rows.
 ///
 /// # Errors
 /// The query fails.
@@ -180,7 +181,7 @@ pub fn has_rows(session: &Session, table: &str) -> Result<bool> {
     Ok(counts.iter().any(|count| count.rows > 0))
 }
 
-/// Path, version, product and company of a module, as far as they are known.
+/// Returns the path, version, product and company of a module, as far as they are known.
 #[must_use]
 pub fn module_text(parts: [&Option<String>; 4]) -> String {
     parts
@@ -191,22 +192,22 @@ pub fn module_text(parts: [&Option<String>; 4]) -> String {
         .join(", ")
 }
 
-/// What has to be recorded for a question.
+/// The recording that a question needs.
 pub struct Recorded {
     /// Table of sums.
     pub sums: &'static str,
-    /// Table of single rows; the same where there are no sums of them.
+    /// Table of single rows; equal to `sums` if there are no sums of them.
     pub rows: &'static str,
-    /// What single rows are called.
+    /// Name of the single rows.
     pub single: &'static str,
-    /// What was not recorded, if there is neither.
+    /// The missing data, for the error if there are neither sums nor single rows.
     pub what: &'static str,
-    /// How to record it.
+    /// The recording that has it.
     pub how: &'static str,
 }
 
 impl Recorded {
-    /// What has a table of single rows, and none of sums.
+    /// Data that is recorded in a table of single rows, without a table of sums.
     #[must_use]
     pub const fn rows(table: &'static str, what: &'static str, how: &'static str) -> Self {
         Self {
@@ -218,7 +219,7 @@ impl Recorded {
         }
     }
 
-    /// Whether it was recorded, and has single rows where these are needed.
+    /// Checks that the data was recorded, and that there are single rows if these are needed.
     ///
     /// # Errors
     /// It was not; an extract of sums was made of it, and single rows are needed; the query fails.

@@ -1,5 +1,5 @@
-//! Bytes over TCP and UDP, as the kernel logs them: by process, remote address, port or local address, or
-//! single operations.
+//! Bytes over TCP and UDP, as the kernel logs them: by process, remote address, port or local
+//! address, or single operations.
 
 use super::sql::{
     NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, range_condition,
@@ -13,7 +13,7 @@ use crate::question::{Column, Form, Question, Ranked, Value, View, frames, group
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a row sums up.
+    /// Grouping of the rows.
     pub words NetBy {
         "process" => Process = "All traffic of a process.",
         "remote" => Remote = "All traffic of a process with a remote address.",
@@ -30,14 +30,14 @@ declare! {
         "time" => Time: "total_bytes" / "ts_ns" = "Time of single operations.",
     }
 
-    /// Which traffic.
+    /// Options of `dump net`.
     #[derive(Eq)]
     pub request NetRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: NetBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only this protocol
         protocol: Option<String> = option("PROTOCOL").among(&["tcp", "udp"]),
@@ -45,8 +45,8 @@ declare! {
         remote: Option<String> = option("ADDRESSES"),
         /// Only these remote ports
         port: Range = option("A..B"),
-        /// Only operations of these kinds: send, receive, connect, accept, disconnect, retransmit (several
-        /// with ;, ! excludes)
+        /// Only operations of these kinds: send, receive, connect, accept, disconnect, retransmit
+        /// (several with ;, ! excludes)
         kind: Option<String> = option("KINDS"),
         /// Only operations in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -160,7 +160,7 @@ const EVENTS: View<NetRequest, NetEvent> = View::new(
 .ranking(|asked| Ranked::rows_unless(asked.sort == NetSort::Time))
 .with_below(|_, row| frames(row.stack.as_deref()));
 
-/// Address and port; an IPv6 address stands in brackets.
+/// Formats address and port; an IPv6 address is in brackets.
 fn endpoint(address: Option<&str>, port: Option<i64>) -> Value {
     let address = address.map(|a| {
         if a.contains(':') {
@@ -207,7 +207,7 @@ impl NetRequest {
         filtered(&all)
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let (remote, port, local) = match self.by {
@@ -218,7 +218,7 @@ impl NetRequest {
         };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
                     remote_address, remote_port, local_address";
-        // What is sent again is an event of its own beside the first send, and is no additional data.
+        // A retransmission is an event in addition to the first send. It does not carry new data.
         let bytes = |kind| format!("coalesce(sum(size_bytes) FILTER (WHERE kind = '{kind}'), 0)");
         let count = |kinds| format!("count(*) FILTER (WHERE kind IN ({kinds}))");
         format!(
@@ -251,7 +251,7 @@ ORDER BY sort_value, total_bytes, sends, receives, process_key, remote_address, 
         )
     }
 
-    /// The question for single operations.
+    /// Returns the SQL for single operations.
     #[must_use]
     pub fn events_sql(&self) -> String {
         let (text, join) = stack_text("n.stack_id", "stack", self.stacks);

@@ -19,27 +19,29 @@ declare! {
     }
 }
 
-/// Lifetime in nanoseconds that limits assume for objects that did not end, or whose start is not known.
+/// Lifetime in nanoseconds that limits assume for objects that did not end, or whose start is not
+/// known.
 pub const NEVER_NS: i64 = 9_999_000_000_000;
 
 declare! {
-    /// Which objects, and which of their events.
+    /// Options of `dump objectref`.
     #[derive(Eq)]
     pub request ObjectRequest {
-        /// Which processes created the object
+        /// Processes that created the object
         processes: ProcessQuery = group(),
-        /// How many of the largest objects
+        /// Number of objects, largest first
         top: Top = group(),
         /// Only objects with an event of these processes; --process means those that created them
         related: Option<String> = option("NAMES").called("related-process").of(Among::Processes),
-        /// Only objects with such a lifetime (s); one that did not end, or whose start is not known, has 9999
-        /// s
+        /// Only objects with such a lifetime (s); one that did not end, or whose start is not
+        /// known, has 9999 s
         lifetime: Range = option("A..B").unit(Unit::Seconds),
         /// Only objects with these numbers
         id: Range = option("A..B"),
         /// Only events in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only objects whose first creation has such a frame in its stack (*, ?, several with ;, ! excludes)
+        /// Only objects whose first creation has such a frame in its stack (*, ?, several with ;, !
+        /// excludes)
         create_stack: Option<String> = option("FRAMES").called("create-stack"),
         /// Only objects whose last close or deletion has such a frame in its stack
         destroy_stack: Option<String> = option("FRAMES").called("destroy-stack"),
@@ -61,7 +63,8 @@ declare! {
         map_size: Range = option("A..B").called("map-size").unit(Unit::Bytes),
         /// 0: only objects, 1: only mapped files
         maps: Option<bool> = option("0|1").called("map").either("0", "1"),
-        /// Only objects with handles, or mapped files, that were created in the trace and open at its end
+        /// Only objects with handles, or mapped files, that were created in the trace and open at
+        /// its end
         leaked: bool = option("").called("leak"),
         /// Only objects with events of several processes
         multi_process: bool = option("").called("multi-process"),
@@ -123,7 +126,8 @@ impl Question for ObjectRequest {
 }
 
 impl ObjectRequest {
-    /// Whether rows are asked for by process, if handles by type are.
+    /// Returns `true` if handles by type are requested for each process, `false` for the total,
+    /// `None` for other answers.
     pub(super) fn types(&self) -> Option<bool> {
         match self.total.as_deref() {
             Some("process") => Some(true),
@@ -132,11 +136,11 @@ impl ObjectRequest {
         }
     }
 
-    /// Asks for objects with their events.
+    /// Queries objects with their events.
     ///
     /// # Errors
-    /// Neither handles nor objects nor mapped files were recorded; the extract holds sums only; the query
-    /// fails.
+    /// Neither handles nor objects nor mapped files were recorded; the extract holds sums only; the
+    /// query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<ObjectEvents>> {
         let has_any = has_rows(session, "object")? || has_rows(session, "file_map")?;
         if !has_any {
@@ -145,7 +149,7 @@ impl ObjectRequest {
         let mut objects: Vec<ObjectEvents> = Vec::new();
         for row in ask::<ObjectEvent>(session, &self.sql())? {
             let is_same = |of: &ObjectRow| of.id == row.object.id && of.is_map == row.object.is_map;
-            // The SQL sorts by object, so that the events of one stand together.
+            // The SQL sorts by object, so that the events of one are adjacent.
             match objects.last_mut() {
                 Some(last) if is_same(&last.object) => last.events.push(row),
                 _ => objects.push(ObjectEvents {
@@ -158,7 +162,7 @@ impl ObjectRequest {
         Ok(objects)
     }
 
-    /// Asks for handles by type.
+    /// Queries handles by type.
     ///
     /// # Errors
     /// Handles were not recorded; the query fails.

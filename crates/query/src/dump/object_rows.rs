@@ -30,8 +30,8 @@ declare! {
         ..process_details,
     }
 
-    /// An event of an object; an object that is only known from lists of open handles has one row without an
-    /// event.
+    /// An event of an object; an object that is only known from lists of open handles has one row
+    /// without an event.
     pub row ObjectEvent {
         object: ObjectRow = "The object.",
         ts_ns: Option<i64> = "Time.",

@@ -6,10 +6,11 @@ use super::sql::{
     text_condition, time_condition,
 };
 
-/// Every event of objects and mapped files. `step` is by how much it changes the number of open handles.
+/// Every event of objects and mapped files. `step` is its change of the number of open handles.
 ///
-/// `is_map` and `step` are written so that the engine does not take them for constants: it sorts a union by
-/// columns that are constant in each part only by the others, and then refuses its own plan.
+/// `is_map` and `step` are written so that the engine does not take them for constants: it sorts a
+/// union by columns that are constant in each part only by the others, and then refuses its own
+/// plan.
 const EVENTS: &str = "event AS (
   SELECT h.open_ns IS NULL AS is_map, h.object_id AS id, h.open_ns AS ts_ns, concat('handle_', h.origin) AS event,
     CASE WHEN h.open_ns IS NULL THEN 0 ELSE 1 END AS step,
@@ -46,7 +47,7 @@ const EVENTS: &str = "event AS (
   FROM file_map m WHERE m.unmap_ns IS NOT NULL
 )";
 
-/// Objects and mapped files under one roof.
+/// Objects and mapped files in one table.
 const THINGS: &str = "thing AS (
   SELECT FALSE AS is_map, o.object_id AS id, hex(o.address) AS address, o.address AS base, o.type_name, o.name,
     CAST(NULL AS BIGINT) AS map_size_bytes, CAST(NULL AS BIGINT) AS map_offset_bytes, CAST(NULL AS VARCHAR) AS file_key,
@@ -70,7 +71,7 @@ impl ObjectRequest {
         all
     }
 
-    /// What is known of an object from its events.
+    /// Returns the facts about an object that follow from its events.
     fn facts(&self) -> String {
         // An aggregate over nulls would be null, and a condition on it would drop the object.
         let flag = |condition: Option<String>| {
@@ -85,8 +86,8 @@ impl ObjectRequest {
             .map(|filter| format!("process_match(q.name, q.pid, {})", quoted(filter)));
         let handle = text_condition("hex(e.handle)", self.handle.as_deref());
         let handle = handle.map(|condition| format!("e.handle IS NOT NULL AND {condition}"));
-        // At equal times closes (step -1) come before opens, so that a handle that is replaced at once does
-        // not look like two that were open together.
+        // At equal times closes (step -1) come before opens, so that a handle that is replaced at
+        // once does not look like two that were open together.
         format!(
             "fact AS (
   SELECT is_map, id, count(*) AS events,
@@ -172,7 +173,8 @@ impl ObjectRequest {
             "o.destroy_stack_id",
             self.destroy_stack.as_deref(),
         ));
-        // A missing lifetime counts as longer than any trace, so that `10..` finds what never ended.
+        // A missing lifetime counts as longer than any trace, so that `10..` finds objects that
+        // never ended.
         if !self.lifetime.is_unlimited() {
             all.extend(range_condition(
                 &format!("coalesce(o.lifetime_ns, {NEVER_NS})"),
@@ -182,7 +184,7 @@ impl ObjectRequest {
         all
     }
 
-    /// The question for objects with their events.
+    /// Returns the SQL for objects with their events.
     #[must_use]
     pub fn sql(&self) -> String {
         let (text, join) = if self.stacks {
@@ -249,7 +251,7 @@ ORDER BY o.sort_value, o.is_map, o.id, e.ts_ns, e.step, e.owner_key, hex(e.handl
         )
     }
 
-    /// The question for handles by type.
+    /// Returns the SQL for handles by type.
     #[must_use]
     pub fn types_sql(&self, per_process: bool) -> String {
         let mut conditions = self.processes.conditions();

@@ -1,4 +1,4 @@
-//! How kernel objects with their events, and handles by type, are shown.
+//! Columns of kernel objects with their events, and of handles by type.
 
 use super::object_ref::{
     HandleTypeRow, ObjectEvent, ObjectEvents, ObjectRequest, ObjectRow, ObjectSort,
@@ -83,7 +83,7 @@ fn name(process: Option<&str>, pid: Option<i64>) -> String {
     }
 }
 
-/// An object by address and name, where no line above its events has them.
+/// Returns an object by address and name, if no line above its events has them.
 fn object_name(object: &ObjectRow) -> String {
     format!(
         "{} {}",
@@ -94,7 +94,7 @@ fn object_name(object: &ObjectRow) -> String {
     .to_owned()
 }
 
-/// What an event says beyond its columns.
+/// Returns the data of an event that has no column of its own.
 fn details(event: &ObjectEvent) -> String {
     let mut parts: Vec<String> = Vec::new();
     let owner = name(event.owner_process.as_deref(), event.owner_pid);
@@ -123,12 +123,12 @@ fn details(event: &ObjectEvent) -> String {
     parts.join("; ")
 }
 
-/// Handles that were created and duplicated, less the closed ones.
+/// Returns the number of created and duplicated handles minus the closed ones.
 const fn left(creates: i64, duplicates: i64, closes: i64) -> i64 {
     creates.saturating_add(duplicates).saturating_sub(closes)
 }
 
-/// The line of an object.
+/// Returns the line of an object.
 fn heading(object: &ObjectRow) -> Line {
     let what = if object.is_map { "Mapped" } else { "Object" };
     let name = object
@@ -166,7 +166,7 @@ fn heading(object: &ObjectRow) -> Line {
     line.words(" Created by: ").value(Process, object)
 }
 
-/// Size and place of a mapped file.
+/// Returns the size and place of a mapped file.
 fn map(object: &ObjectRow, line: Line) -> Line {
     let line = object.map_size_bytes.into_iter().fold(line, |line, bytes| {
         line.words(" Size: ").whole(bytes).words(" bytes")
@@ -179,7 +179,7 @@ fn map(object: &ObjectRow, line: Line) -> Line {
         })
 }
 
-/// Handles of an object.
+/// Returns handles of an object.
 fn handles(object: &ObjectRow, line: Line) -> Line {
     let &ObjectRow {
         creates,
@@ -213,7 +213,7 @@ fn references(object: &ObjectRow, line: Line) -> Line {
     line.whole(object.reference_changes).words(" changes")
 }
 
-/// Sums over all objects.
+/// Returns sums over all objects.
 pub(super) fn total_lines(all: &[ObjectEvents]) -> Vec<Line> {
     let objects = |maps: bool| {
         all.iter()

@@ -1,8 +1,8 @@
-//! What a trace is about, on one screen: machine, processes, modules, methods, files, health, and what to ask
-//! next.
+//! Overview of a trace on one screen: machine, processes, modules, methods, files, health, and
+//! further questions.
 //!
-//! The numbers are those of the derived tables, which the other dumps ask, too; of a part of the trace they
-//! are those that these dumps answer for it.
+//! The numbers come from the derived tables, which the other dumps also query. For a range they are
+//! the answers of these dumps.
 
 use super::cpu::CpuRequest;
 use super::disk::{DiskRequest, DiskSort};
@@ -36,7 +36,7 @@ declare! {
         "next" => Next = "Which questions have an answer.",
     }
 
-    /// How much, of which part of the trace.
+    /// Options of `dump overview`.
     #[derive(Eq)]
     pub request OverviewRequest {
         /// Rows of each list; 0 is all
@@ -63,24 +63,24 @@ pub struct Overview {
     pub methods: Vec<MethodShare>,
     /// Files by service time of the disk.
     pub files: Vec<FileShare>,
-    /// What there is, where no CPU was recorded.
+    /// Contents of the trace, if no CPU was recorded.
     pub contents: Option<Contents>,
     /// Errors and warnings.
     pub notes: Vec<Note>,
-    /// Which of the smaller dumps have something to show.
+    /// The smaller dumps that have rows.
     pub dumps: Vec<String>,
 }
 
-/// What a trace without CPU samples and context switches holds.
+/// Contents of a trace without CPU samples and context switches.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Contents {
-    /// What was recorded.
+    /// The recorded topics.
     pub topics: Vec<TopicEvents>,
-    /// How much there is.
+    /// Number of rows of each kind.
     pub counts: Vec<Content>,
     /// Providers with most events.
     pub providers: Vec<ProviderEvents>,
-    /// How many providers there are.
+    /// Number of providers.
     pub provider_count: usize,
 }
 
@@ -129,8 +129,8 @@ impl OverviewRequest {
         all.filter(move |table| asked.is_none_or(|asked| asked == *table))
     }
 
-    /// Its tables as they stand one below the other; those that are not asked for, and those that the trace
-    /// has nothing for, are left out.
+    /// Returns its tables in the order of the report; without tables that were not requested, and
+    /// without tables that have no data.
     fn report(&self, session: &Session) -> Result<Answer> {
         let overview = Overview::ask(session, self)?;
         let next = overview_next::next(&overview, session);
@@ -168,7 +168,8 @@ impl OverviewRequest {
         }
     }
 
-    /// Methods of a part of the trace; the whole trace has stored sums of methods.
+    /// Returns the request for methods of a range of the trace; the whole trace has stored sums of
+    /// methods.
     pub(super) fn methods(&self) -> Option<MethodRequest> {
         let request = MethodRequest {
             with_idle: true,
@@ -178,12 +179,12 @@ impl OverviewRequest {
         (!self.time.is_unlimited()).then_some(request)
     }
 
-    /// Rows of each list.
+    /// Returns the number of rows of each list.
     pub(super) const fn most(&self) -> usize {
         if self.top == 0 { usize::MAX } else { self.top }
     }
 
-    /// A query with no more rows than are wanted.
+    /// Returns a query limited to the requested number of rows.
     fn limited(&self, sql: &str) -> String {
         if self.top == 0 {
             sql.to_owned()
@@ -192,7 +193,7 @@ impl OverviewRequest {
         }
     }
 
-    /// The question for a table.
+    /// Returns the SQL for a table.
     #[must_use]
     pub fn sql(&self, table: OverviewTable) -> String {
         match table {

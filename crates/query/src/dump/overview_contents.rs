@@ -1,4 +1,4 @@
-//! What an overview asks, and how rows of other questions become its own.
+//! Queries of an overview, and the conversion of rows of other questions to its own.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -32,10 +32,10 @@ impl Contents {
 }
 
 impl Overview {
-    /// Asks a session with one extract.
+    /// Queries a session with one extract.
     ///
     /// # Errors
-    /// A part of the trace is asked, and the extract has only sums; a query fails.
+    /// A range is requested, and the extract has only sums; a query fails.
     pub fn ask(session: &Session, asked: &OverviewRequest) -> Result<Self> {
         let (top, is_part) = (asked.most(), !asked.time.is_unlimited());
         let cpu = answered(asked.processes().ask(session), is_part)?;
@@ -77,7 +77,7 @@ impl Overview {
         })
     }
 
-    /// Modules and methods with most CPU of their own.
+    /// Returns the modules and methods with most CPU of their own.
     fn code(
         session: &Session,
         asked: &OverviewRequest,
@@ -127,7 +127,8 @@ impl Overview {
     }
 }
 
-/// Where code of a method lies. Only code that .NET compiled at run time has a name without a file.
+/// Returns the kind of code of a method. Only code that .NET compiled at run time has a name
+/// without a file.
 fn kind(row: &MethodRow) -> &'static str {
     match &row.module {
         Some(_) => "module",
@@ -181,7 +182,7 @@ impl From<DiskRow> for FileShare {
     }
 }
 
-/// The time of all processors, as far as it was seen and asked for.
+/// Returns the time of all processors within the trace and the requested range.
 fn machine_ns(recording: &Recording, asked: Range) -> f64 {
     let (start, end) = recording
         .range_start_ns
@@ -194,13 +195,13 @@ fn machine_ns(recording: &Recording, asked: Range) -> f64 {
     seen_ns as f64 * recording.processors.max(1) as f64
 }
 
-/// The share of that time; of no time at all, as damaged numbers can have it, nothing is a share.
+/// Returns the share of that time; `None` if there is no time, as in damaged numbers.
 fn percent(ns: i64, machine_ns: f64) -> Option<f64> {
     (machine_ns > 0.0).then(|| ns as f64 * 100.0 / machine_ns)
 }
 
-/// The answer, or none where the trace has nothing of the kind. An extract that cannot answer for parts of a
-/// trace is an error.
+/// Returns the answer, or `None` if the trace has no such data. An extract that cannot answer for
+/// ranges of a trace is an error.
 fn answered<A>(answer: Result<A>, is_part: bool) -> Result<Option<A>> {
     match answer {
         Err(error @ Error::NeedsRows { .. }) if is_part => Err(error),
@@ -209,7 +210,8 @@ fn answered<A>(answer: Result<A>, is_part: bool) -> Result<Option<A>> {
     }
 }
 
-/// The largest rows of a list, ascending; of rows of the same size the first ones count as the largest.
+/// Returns the largest rows of a list, ascending; among rows of equal size the first ones count as
+/// the largest.
 fn largest<R>(mut rows: Vec<R>, top: usize, size: impl Fn(&R) -> i64) -> Vec<R> {
     rows.sort_by_key(|row| Reverse(size(row)));
     rows.truncate(top);

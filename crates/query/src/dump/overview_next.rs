@@ -1,17 +1,17 @@
-//! What to ask behind an overview: the questions that have an answer, as command lines.
+//! Further questions after an overview: those that have an answer, as command lines.
 
 use etwkit_extract::manifest::{Detail, Manifest};
 
 use super::overview::{Next, Overview};
 use crate::Session;
 
-/// A dump that is suggested where the trace has something for it.
+/// A dump that is suggested if the trace has data for it.
 struct Smaller {
     /// Its name.
     dump: &'static str,
-    /// The rows without which it has no answer, as SQL behind `FROM`.
+    /// The rows that it needs for an answer, as SQL after `FROM`.
     rows: &'static str,
-    /// What it is good for.
+    /// The purpose of the question.
     why: &'static str,
 }
 
@@ -19,7 +19,7 @@ const fn dump(dump: &'static str, rows: &'static str, why: &'static str) -> Smal
     Smaller { dump, rows, why }
 }
 
-/// Dumps about one thing each, in the order in which they help.
+/// Dumps about one topic each, in the order in which they help.
 const SMALLER: [Smaller; 26] = [
     dump(
         "hard-fault",
@@ -105,7 +105,8 @@ const SMALLER: [Smaller; 26] = [
     ),
 ];
 
-/// Threads that were ready. Which threads ran instead is known only from single context switches.
+/// Threads that were ready. The threads that ran instead are known only from single context
+/// switches.
 const READY: &str =
     "cpu_process WHERE ready_sum_ns > 0 AND (SELECT count(*) FROM context_switch) > 0";
 
@@ -113,13 +114,13 @@ const STARTS: &str = "process WHERE coalesce(start_ns, terminate_ns, stop_ns) IS
 
 const STARVED: &str = "thread_pool WHERE thread_pool_reason_name(reason) = 'Starvation'";
 
-/// Events that no other question is about, without those of the tracing system itself, which are in every
-/// trace.
+/// Events that no other question is about, without the events of the tracing system itself, which
+/// are in every trace.
 const OTHERS: &str = "generic_event WHERE coalesce(provider, '') <> 'EventTrace'";
 
 const DESCRIBED: &str = "generic_event WHERE described_by IN ('tracelogging', 'eventsource')";
 
-/// Which of the smaller dumps have an answer.
+/// Returns SQL for the smaller dumps that have an answer.
 pub(super) fn answering_sql() -> String {
     let one = |(at, smaller): (usize, &Smaller)| {
         let Smaller { dump, rows, .. } = smaller;
@@ -135,12 +136,12 @@ pub(super) fn answering_sql() -> String {
 /// Questions that have an answer, in the order in which they help.
 struct Questions<'s> {
     session: &'s Session,
-    /// What was asked, as a word of a command line.
+    /// Path of the extract, as a word of a command line.
     path: String,
     all: Vec<Next>,
 }
 
-/// Questions that go on from here, ready to paste: those that have an answer.
+/// Returns further questions that have an answer, ready to paste.
 pub(super) fn next(overview: &Overview, session: &Session) -> Vec<Next> {
     let path = session
         .trace_path()
@@ -173,10 +174,10 @@ pub(super) fn next(overview: &Overview, session: &Session) -> Vec<Next> {
     questions.all
 }
 
-/// A path as a word of a command line, in quotes if it needs them.
+/// Returns a path as a word of a command line, in quotes if it needs them.
 fn word(path: &str) -> String {
-    // Only what no shell gives a meaning stays bare: the name of a stranger's trace must not become a command
-    // when the line is pasted.
+    // Only characters without a meaning in any shell stay unquoted: the name of a stranger's trace
+    // must not become a command when the line is pasted.
     let is_plain = |c: char| c.is_alphanumeric() || "_-./\\:+,=@%~".contains(c);
     if path.chars().all(is_plain) {
         path.to_owned()

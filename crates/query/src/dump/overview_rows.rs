@@ -67,7 +67,7 @@ declare! {
         write_bytes: i64 = "Bytes written.",
     }
 
-    /// How much there is of something.
+    /// A count of one kind of content.
     pub row Content {
         what: String = "What is counted.",
         count: i64 = "How many.",
@@ -87,7 +87,7 @@ declare! {
         events: Option<i64> = "Events of that kind; missing where that is not known.",
     }
 
-    /// What a reader of the numbers should know.
+    /// A note on the reliability of the numbers.
     pub row Note {
         severity: String = "`error`, `warning` or `info`.",
         count: i64 = "How often.",
@@ -108,7 +108,7 @@ declare! {
 }
 
 impl Recording {
-    /// Whether it shows who used the processors.
+    /// Returns `true` if it shows which processes used the processors.
     #[must_use]
     pub const fn has_cpu(&self) -> bool {
         self.has_samples || self.has_switches

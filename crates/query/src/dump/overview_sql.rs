@@ -32,9 +32,9 @@ pub(super) const METHODS: &str =
 FROM cpu_method c LEFT JOIN process p ON p.process_key = c.process_key
 WHERE c.exclusive_ns > 0 ORDER BY c.exclusive_ns DESC, c.process_key, c.module, c.method";
 
-/// CPU of each module, by path in any case, since Windows ignores the case of paths. Only code that .NET
-/// compiled at run time has a name without a file: names of native functions come from the symbols of a
-/// module.
+/// CPU of each module, by path in any case, since Windows ignores the case of paths. Only code that
+/// .NET compiled at run time has a name without a file: names of native functions come from the
+/// symbols of a module.
 pub(super) const MODULES: &str = "SELECT kind, min(module) AS module, min(module_path) AS module_path, sum(exclusive_ns) AS exclusive_ns
 FROM (
   SELECT module, module_path, exclusive_ns,
@@ -45,8 +45,8 @@ GROUP BY kind, lower(coalesce(module_path, module))
 HAVING sum(exclusive_ns) > 0
 ORDER BY exclusive_ns DESC, kind, module_path, module";
 
-// A summary has no single rows, so that sums are asked wherever there are some. An extract that was made of
-// sums can have waits for methods only.
+// A summary has no single rows, so the stored sums are queried wherever there are some. An extract
+// that was made of sums can have waits for methods only.
 pub(super) const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors,
        CLASSES AS core_classes, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,
        (SELECT count(switches) FROM cpu_process) + (SELECT count(wait_ns) FROM cpu_method) > 0 AS has_switches,

@@ -1,4 +1,4 @@
-//! What people see of an overview: its tables with their titles, and the lines between them.
+//! Tables of an overview with their titles, and the lines between them.
 
 use serde::Serialize;
 
@@ -12,7 +12,8 @@ use crate::question::{Answer, Column, Line, Ranked, Shows, View};
 /// A table with its title.
 type Named = (OverviewTable, String, Answer);
 
-/// The tables, one below the other. What the trace has nothing for is left out, unless that has to be said.
+/// Returns the tables in the order in which they are printed. Tables without rows are left out,
+/// unless their absence is itself a result.
 pub(super) fn tables(asked: &OverviewRequest, overview: Overview, next: Vec<Next>) -> Vec<Named> {
     let Overview {
         recording,
@@ -68,7 +69,7 @@ pub(super) fn tables(asked: &OverviewRequest, overview: Overview, next: Vec<Next
             rows,
         ));
     }
-    // What the trace lacks is shown here, and nowhere else.
+    // Incompleteness of the trace is reported here, and nowhere else.
     all.push(titled(
         OverviewTable::Health,
         "Health",
@@ -79,7 +80,7 @@ pub(super) fn tables(asked: &OverviewRequest, overview: Overview, next: Vec<Next
     all
 }
 
-/// The answer for a table that the trace has nothing for.
+/// Returns the answer for a table without data.
 pub(super) fn nothing(asked: &OverviewRequest) -> Answer {
     Answer::rows(asked, &NEXT, Vec::new())
 }
@@ -164,7 +165,7 @@ fn machine(asked: &OverviewRequest, recording: Recording) -> Answer {
         .showing(Shows::Untitled)
 }
 
-/// What columns depend on.
+/// Properties of the recording that decide which columns are shown.
 #[derive(Clone)]
 struct Of {
     has_samples: bool,
@@ -178,7 +179,7 @@ const PROCESSES: View<Of, ProcessShare> = View::new(
         Process::new("Process", "process", Word, |_, row| {
             named(row.process.as_deref(), row.pid).into()
         }),
-        // Without samples it is time on processors, which is something else than sampled CPU.
+        // Without samples it is time on processors, which is a different quantity than sampled CPU.
         Process::new("Cpu", "", Milliseconds, |_, row| row.cpu_ns.into())
             .titled(|of| {
                 if of.has_samples {
@@ -284,8 +285,8 @@ const METHODS: View<Of, MethodShare> = View::new(
 );
 
 impl MethodShare {
-    /// `module!method`; without a symbol the offset in the module, without a module the name or address
-    /// alone.
+    /// Formats `module!method`; without a symbol the offset in the module, without a module the
+    /// name or address alone.
     fn qualified(&self) -> String {
         match (self.module.as_deref(), self.method.starts_with('+')) {
             (Some(module), true) => format!("{module}{}", self.method),
@@ -353,7 +354,7 @@ const PROVIDERS: View<OverviewRequest, ProviderEvents> = View::new(
 
 type Topic = Column<OverviewRequest, TopicEvents>;
 
-/// Where topics are listed; below other tables they are one line.
+/// The list of topics; below other tables it is one line.
 const TOPICS: View<OverviewRequest, TopicEvents> = View::new(
     &[
         Topic::new("Topic", "Topic", Word, |_, row| row.topic.clone().into()),
@@ -363,7 +364,7 @@ const TOPICS: View<OverviewRequest, TopicEvents> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-/// What a trace without CPU holds instead.
+/// Returns the tables about the contents of a trace without CPU.
 fn what_there_is(asked: &OverviewRequest, contents: Contents) -> Vec<Named> {
     let Contents {
         topics,
@@ -403,7 +404,7 @@ fn what_there_is(asked: &OverviewRequest, contents: Contents) -> Vec<Named> {
 
 type Health = Column<OverviewRequest, Note>;
 
-/// Where notes are listed; in an overview they are sentences.
+/// The list of notes; in an overview they are sentences.
 const NOTES: View<OverviewRequest, Note> = View::new(
     &[
         Health::new("Severity", "Severity", Word, |_, row| {

@@ -10,7 +10,7 @@ use crate::question::{Column, Form, Question, Ranked, View, frames, group, optio
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words PageFaultBy {
         "process" => Process = "All faults of a process.",
         "kind" => Kind = "All faults of a kind.",
@@ -24,27 +24,27 @@ declare! {
         "time" => Time: "first_ns" / "f.ts_ns" = "Time of single faults; of sums the time of the first fault.",
     }
 
-    /// Which faults.
+    /// Options of `dump page-fault`.
     #[derive(Eq)]
     pub request PageFaultRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: PageFaultBy = option("WHAT").excludes(&["details"]).shape(),
         /// With --by kind: rows for each process
         per_process: bool = option("").called("per-process").excludes(&["details"]).shape(),
-        /// Only these kinds: transition, demand_zero, copy_on_write, guard_page, hard, access_violation
-        /// (*, ?, several with ;, ! excludes)
+        /// Only these kinds: transition, demand_zero, copy_on_write, guard_page, hard,
+        /// access_violation (*, ?, several with ;, ! excludes)
         kind: Option<String> = option("KINDS"),
-        /// Only faults of instructions of these functions: name, module!name or module+0x1a2b (*, ?, several
-        /// with ;, ! excludes)
+        /// Only faults of instructions of these functions: name, module!name or module+0x1a2b (*,
+        /// ?, several with ;, ! excludes)
         function: Option<String> = option("NAMES"),
         /// Only faults in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only faults whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only faults whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single faults
         details: bool = option("").shape(),
@@ -172,7 +172,7 @@ impl Question for PageFaultRequest {
 }
 
 impl PageFaultRequest {
-    /// Conditions on single faults, which sums cannot answer.
+    /// Returns conditions on single faults, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> =
             any_text_condition(&["f.method", "f.function"], self.function.as_deref())
@@ -189,7 +189,7 @@ impl PageFaultRequest {
         all
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let kind = if is_by_process(self) {
@@ -209,7 +209,8 @@ impl PageFaultRequest {
         } else {
             rows
         };
-        // Sums and single faults both have the kind, so that columns are made of either in the same way.
+        // Sums and single faults both have the kind, so that columns are made of either in the same
+        // way.
         let of = |kind: &str| {
             format!("coalesce(sum(count) FILTER (WHERE fault_kind = '{kind}'), 0) AS {kind}")
         };
@@ -236,7 +237,7 @@ ORDER BY sort_value, count, kind, process_key",
         )
     }
 
-    /// The question for single faults.
+    /// Returns the SQL for single faults.
     #[must_use]
     pub fn faults_sql(&self) -> String {
         let conditions = [self.conditions(), self.limits()].concat();

@@ -1,11 +1,11 @@
 //! Folders of paths, to a depth.
 
-/// Depth from which on whole paths are meant.
+/// Depth from which on whole paths are used.
 pub const WHOLE_PATH: u32 = 100;
 
-/// SQL for the folder of the path in `column`, at most `level` folders below its drive: 0 is the drive,
-/// [`WHOLE_PATH`] the path itself. Devices (`\Device\HarddiskVolume3`) and shares (`\\server\share`) count as
-/// drives.
+/// Returns SQL for the folder of the path in `column`, at most `level` folders below its drive: 0
+/// is the drive, [`WHOLE_PATH`] the path itself. Devices (`\Device\HarddiskVolume3`) and shares
+/// (`\\server\share`) count as drives.
 #[must_use]
 pub(super) fn folder_sql(column: &str, level: u32) -> String {
     if level >= WHOLE_PATH {
@@ -17,7 +17,8 @@ pub(super) fn folder_sql(column: &str, level: u32) -> String {
     format!(r"regexp_replace({folder}, '^({drive}(?:\\[^\\]*){{0,{level}}}).*$', '\1')")
 }
 
-/// The path with its parts in reverse order, so that a cut line still shows the file name: `c.txt\b\a\C:`.
+/// Returns the path with its parts in reverse order, so that a cut line still shows the file name:
+/// `c.txt\b\a\C:`.
 #[must_use]
 pub fn reversed(path: &str) -> String {
     path.rsplit('\\').collect::<Vec<_>>().join("\\")

@@ -8,17 +8,17 @@ use crate::question::{Answer, Column, Form, Line, Question, View, group, option}
 use crate::range::{Range, Unit};
 
 declare! {
-    /// Whose counters.
+    /// Options of `dump pmc`.
     #[derive(Eq)]
     pub request PmcRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows, of each process with `methods`
+        /// Number of rows, largest first; of each process with `methods`
         top: Top = group(),
         /// Rows for each thread
         per_thread: bool = option("").called("per-thread").excludes(&["methods"]).shape(),
-        /// Rows for each method in the stacks of switch-ins or samples: only these (*, ?, several with ;, !
-        /// excludes)
+        /// Rows for each method in the stacks of switch-ins or samples: only these (*, ?, several
+        /// with ;, ! excludes)
         methods: Option<String> = option("NAMES"),
         /// Names of methods begin with their module
         include_dll: bool = option("").called("include-dll").requires("methods").shape(),
@@ -56,8 +56,8 @@ declare! {
 /// Counters by process: one group with all rows unless they are of methods.
 pub type PmcAnswer = Vec<Group<PmcRow, f64>>;
 
-/// Names of the counters of a column: what recent processors call it, then what Windows calls it on all of
-/// them. The first that was recorded counts.
+/// Names of the counters of a column: first the name on recent processors, then the name that
+/// Windows uses on all of them. The first one that was recorded counts.
 pub(super) const COLUMNS: [(&str, &[&str]); 6] = [
     (
         "instructions",
@@ -87,7 +87,8 @@ pub(super) const COLUMNS: [(&str, &[&str]); 6] = [
     ("llc_references", &["LLCReference", "LLCReferences"]),
 ];
 
-/// Names of the counters of a column, the one to take first in front; none for an unknown column.
+/// Returns the names of the counters of a column, the preferred one first; empty for an unknown
+/// column.
 #[must_use]
 pub fn counter_names(column: &str) -> &'static [&'static str] {
     COLUMNS
@@ -98,7 +99,7 @@ pub fn counter_names(column: &str) -> &'static [&'static str] {
 
 type Sum = Column<PmcRequest, PmcRow>;
 
-/// Only what was recorded has a column.
+/// Only recorded counters have a column.
 const COUNTERS: View<PmcRequest, PmcRow> = View::new(
     &[
         Sum::new("Instructions", "Instructions", Whole, |_, row| {

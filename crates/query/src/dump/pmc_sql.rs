@@ -11,7 +11,8 @@ const VALUE: &str = "CASE c.position WHEN 0 THEN r.value_0 WHEN 1 THEN r.value_1
      WHEN 3 THEN r.value_3 WHEN 4 THEN r.value_4 WHEN 5 THEN r.value_5 WHEN 6 THEN r.value_6 END";
 
 impl PmcRequest {
-    /// Values of counters: `owner` (process, thread, method), counter, kind, value, count, time.
+    /// Returns values of counters: `owner` (process, thread, method), counter, kind, value, count,
+    /// time.
     fn facts(&self) -> String {
         let (a, b) = ends(self.time);
         let limits = if self.time.is_unlimited() {
@@ -67,8 +68,8 @@ impl PmcRequest {
         )
     }
 
-    /// The question. Sums by owner and counter come first, so that times of several counters are not added
-    /// up.
+    /// Returns the SQL of the question. Sums by owner and counter come first, so that times of
+    /// several counters are not added up.
     #[must_use]
     pub fn sql(&self) -> String {
         let thread = if self.per_thread && self.methods.is_none() {
@@ -94,8 +95,8 @@ impl PmcRequest {
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         conditions.extend(text_condition("c.name", self.methods.as_deref()));
-        // `counted` sorts before `sampled`: counters that a context switch carries are exact, and must not be
-        // added to estimates from samples.
+        // `counted` sorts before `sampled`: counters that a context switch carries are exact, and
+        // must not be added to estimates from samples.
         format!(
             "WITH fact AS (
   {facts}
@@ -131,10 +132,11 @@ ORDER BY sort_value, c.process_key, c.thread_key, c.name",
         )
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// No counters were recorded; single rows are needed, and the extract has none; the query fails.
+    /// No counters were recorded; single rows are needed, and the extract has none; the query
+    /// fails.
     pub fn ask(&self, session: &Session) -> Result<PmcAnswer> {
         if !has_rows(session, "pmc_thread")? {
             return Err(Error::NotRecorded {

@@ -1,4 +1,5 @@
-//! Memory of the kernel: what drivers allocated and did not free, by tag, process or stack; single blocks.
+//! Kernel pool memory: blocks that drivers allocated and did not free, by tag, process or stack;
+//! single blocks.
 
 use super::sql::ProcessQuery;
 use super::{Recorded, Top};
@@ -7,7 +8,7 @@ use crate::question::{Column, Form, Question, Ranked, View, frames, group, optio
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a row sums up.
+    /// Grouping of the rows.
     pub words PoolBy {
         "tag" => Tag = "All blocks with a tag and of a type.",
         "process" => Process = "All blocks of a process.",
@@ -24,14 +25,15 @@ declare! {
             "Allocations; single blocks by time.",
     }
 
-    /// Which blocks.
+    /// Options of `dump pool`.
     #[derive(Eq)]
     pub request PoolRequest {
-        /// Processes whose threads allocated them, or freed those that were allocated before the trace
+        /// Processes whose threads allocated them, or freed those that were allocated before the
+        /// trace
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: PoolBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only blocks with these tags (*, ?, several with ;, ! excludes)
         tag: Option<String> = option("TAGS"),
@@ -41,7 +43,8 @@ declare! {
         leaked: bool = option("").called("leak"),
         /// Only blocks that were allocated, else freed, in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only blocks whose allocation has such a frame in its stack (*, ?, several with ;, ! excludes)
+        /// Only blocks whose allocation has such a frame in its stack (*, ?, several with ;, !
+        /// excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single blocks
         details: bool = option("").shape(),

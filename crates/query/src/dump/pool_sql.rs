@@ -1,4 +1,4 @@
-//! The SQL of pool memory of the kernel.
+//! The SQL of kernel pool memory.
 
 use super::pool::{PoolBy, PoolRequest, is_by_tag};
 use super::sql::{
@@ -6,14 +6,16 @@ use super::sql::{
     stack_text, text_condition, time_condition,
 };
 
-/// Blocks with the thread that allocated them; blocks from before the trace have the thread that freed them.
+/// Blocks with the thread that allocated them; blocks from before the trace have the thread that
+/// freed them.
 const OWNED: &str =
     "    SELECT o.*, CASE WHEN o.alloc_ns IS NULL THEN o.free_process_key ELSE o.alloc_process_key END AS process_key,
       CASE WHEN o.alloc_ns IS NULL THEN o.free_thread_key ELSE o.alloc_thread_key END AS thread_key
     FROM pool o";
 
 impl PoolRequest {
-    /// Conditions on single blocks. Processes are among them, since sums by tag do not know who allocated.
+    /// Returns conditions on single blocks. Processes are among them, since sums by tag do not have
+    /// the allocating process.
     fn limits(&self) -> Vec<String> {
         let mut all = self.processes.conditions();
         all.extend(time_condition("coalesce(b.alloc_ns, b.free_ns)", self.time));
@@ -37,7 +39,7 @@ impl PoolRequest {
         all
     }
 
-    /// Sums by tag and type, or blocks that are added up to such sums.
+    /// Returns the sums by tag and type, or the blocks to add up to them.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return format!(
@@ -62,7 +64,7 @@ impl PoolRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let tag = if is_by_tag(self) {
@@ -112,7 +114,7 @@ ORDER BY sort_value, s.allocated_bytes, s.freed_bytes, s.tag, s.pool_type, s.pro
         )
     }
 
-    /// The question for single blocks.
+    /// Returns the SQL for single blocks.
     #[must_use]
     pub fn blocks_sql(&self) -> String {
         let mut conditions = self.conditions();

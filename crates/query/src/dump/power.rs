@@ -1,5 +1,4 @@
-//! Power settings: what was in force when a recording began, and what it had become each time it was reported
-//! again.
+//! Power settings: their values at the start of a recording, and after each later report.
 
 use serde::Serialize;
 
@@ -16,7 +15,7 @@ use crate::question::{
 pub use super::power_snapshots::Snapshot;
 
 declare! {
-    /// Which power settings are shown side by side. Rows for machines are all that there are.
+    /// Options of `dump power`. They choose the text for people; JSON and CSV have all rows.
     #[derive(Eq)]
     pub request PowerRequest {
         /// Only settings that differ, without columns that equal an earlier one
@@ -42,24 +41,24 @@ declare! {
     }
 }
 
-/// Rows for machines: people see the moments of all traces side by side.
+/// Rows of JSON and CSV: text has the snapshots of all traces side by side.
 const EACH: View<PowerRequest, PowerRow> = View::new(&[], |_| 0.0).ranking(|_| Ranked::No);
 
-/// What stands side by side.
+/// The compared snapshots, one column each.
 #[derive(Clone)]
 struct Beside {
     details: bool,
-    /// Trace and time of each moment.
+    /// Trace and time of each snapshot.
     titles: Vec<Line>,
 }
 
-/// A setting at all moments.
+/// A setting in all snapshots.
 #[derive(Serialize)]
 struct Setting {
     section: &'static str,
     name: String,
     guid: String,
-    /// Its value at each moment.
+    /// Its value in each snapshot.
     values: Vec<Option<String>>,
 }
 
@@ -100,7 +99,7 @@ impl Setting {
         }
     }
 
-    /// Its value at a moment: `...` for one that is the same as its left neighbour, `-` where there is none.
+    /// Returns its value in a snapshot: `...` if it equals its left neighbor, `-` if it has none.
     fn shown(&self, number: usize) -> &str {
         let left = number.checked_sub(1).and_then(|left| self.values.get(left));
         match self.values.get(number) {
@@ -156,8 +155,8 @@ impl Question for PowerRequest {
                 count += 1;
                 let at = Value::MomentOf(info.clock(), snapshot.ts_ns);
                 let title = Line::new(format!("{} ", info.file_name)).value(Moment, at);
-                // Compared with all columns before it, also those of other traces: an equal column at a
-                // distance is as redundant as a neighbour.
+                // Compared with all columns before it, including those of other traces: an equal
+                // column at a distance is as redundant as an adjacent one.
                 if self.diff && columns.iter().any(|column| column.is_same(&snapshot)) {
                     let why = Line::new("left out, the same as one in front of it: ");
                     left_out.push(why.value(Word, title));
@@ -183,7 +182,7 @@ impl Question for PowerRequest {
 }
 
 impl PowerRequest {
-    /// The question. The answer is put together from its rows, in their order.
+    /// Returns the SQL of the question. The answer is assembled from its rows, in their order.
     #[must_use]
     pub fn sql() -> String {
         "SELECT ts_ns, kind, setting_guid, name, value, value_guid, value_hex, profile, power_source, efficiency_class
@@ -192,7 +191,7 @@ ORDER BY ts_ns, profile, setting_guid"
             .to_owned()
     }
 
-    /// Asks: at least one snapshot, and none that equals the one before it.
+    /// Runs the question: at least one snapshot, and none that equals the one before it.
     ///
     /// # Errors
     /// No power settings were recorded; the query fails.
@@ -212,7 +211,7 @@ ORDER BY ts_ns, profile, setting_guid"
         Ok(snapshots(&settings, &in_force))
     }
 
-    /// Settings that a column has, in the order of the list, then those without a name.
+    /// Returns settings that a column has, in the order of the list, then those without a name.
     fn settings(&self, columns: &[Snapshot]) -> Vec<Setting> {
         let has = |guid: &str| columns.iter().any(|column| column.value(guid).is_some());
         let known = KNOWN.iter().filter(|known| has(known.guid));

@@ -1,25 +1,25 @@
-//! The power settings that have names here: what `powercfg` calls them, what they mean, how their values
-//! read.
+//! The power settings that have names here: their names in `powercfg`, their meaning, and the form
+//! of their values.
 //!
-//! GUIDs, aliases and numbers of values are those that Windows documents for its power settings; the list is
-//! in `power_settings`.
+//! GUIDs, aliases and numbers of values follow the documentation of Windows power settings; the
+//! list is in `power_settings`.
 
 pub use super::power_settings::KNOWN;
 
-/// How a value reads.
+/// The form of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A GUID: a power scheme.
     Scheme,
-    /// A number with a unit behind it, if there is one.
+    /// A number with a unit after it, if there is one.
     Number(&'static str),
     /// A number for each byte of it.
     Bytes,
     /// One of these names.
     Names(&'static [&'static str]),
-    /// A number by which the setting is known, with its name behind it.
+    /// A number by which the setting is known, with its name after it.
     Numbered(&'static [&'static str]),
-    /// One of these names; not all numbers between them mean something.
+    /// One of these names; some numbers between them have no meaning.
     Coded(&'static [(i64, &'static str)]),
 }
 
@@ -32,15 +32,15 @@ pub enum Section {
     Idle,
     /// Parked cores.
     Parking,
-    /// Which processors take interrupts.
+    /// Processors that take interrupts.
     Interrupts,
     /// Settings of no other part.
     General,
-    /// When the machine sleeps.
+    /// The sleep state of the machine.
     Sleep,
-    /// What devices and programs may do while it idles.
+    /// Idle resiliency: activities that devices and programs are allowed while the machine is idle.
     Resiliency,
-    /// What a sensor for people changes.
+    /// Reactions to a presence sensor.
     Presence,
     /// Screens.
     Display,
@@ -62,14 +62,14 @@ pub enum Section {
     Battery,
     /// Saving energy on battery.
     Saver,
-    /// What the machine knows about itself: on battery, lid closed.
+    /// State of the machine: on battery, lid closed.
     State,
     /// Settings without a name here.
     Other,
 }
 
 impl Section {
-    /// Its heading.
+    /// Returns its heading.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -104,13 +104,13 @@ pub struct CatalogSetting {
     pub section: Section,
     /// Name.
     pub name: &'static str,
-    /// What `powercfg` calls it; empty if it does not know it.
+    /// Its alias in `powercfg`; empty if `powercfg` does not know it.
     pub alias: &'static str,
     /// GUID, in lower case.
     pub guid: &'static str,
-    /// How its value reads.
+    /// The form of its value.
     pub form: Form,
-    /// What it does.
+    /// Its effect.
     pub help: &'static str,
 }
 
@@ -125,7 +125,7 @@ const SCHEMES: [(&str, &str); 4] = [
     ),
 ];
 
-/// The setting with that GUID.
+/// Returns the setting with that GUID.
 #[must_use]
 pub fn find(guid: &str) -> Option<&'static CatalogSetting> {
     KNOWN
@@ -133,7 +133,7 @@ pub fn find(guid: &str) -> Option<&'static CatalogSetting> {
         .find(|known| known.guid.eq_ignore_ascii_case(guid))
 }
 
-/// Name of a power scheme; `Custom` for those that are none of Windows.
+/// Returns the name of a power scheme; `Custom` for schemes that are not part of Windows.
 #[must_use]
 pub fn scheme(guid: &str) -> &'static str {
     SCHEMES
@@ -142,7 +142,7 @@ pub fn scheme(guid: &str) -> &'static str {
         .map_or("Custom", |(_, name)| name)
 }
 
-/// The GUID of a scheme of Windows.
+/// Returns the GUID of a built-in scheme of Windows.
 #[must_use]
 pub fn scheme_guid(name: &str) -> Option<&'static str> {
     SCHEMES
@@ -152,7 +152,8 @@ pub fn scheme_guid(name: &str) -> Option<&'static str> {
 }
 
 impl Form {
-    /// A value as text: the number, the GUID, or the bytes in hexadecimal digits, whichever fits.
+    /// Formats a value: as a number, as a GUID, or as bytes in hexadecimal digits, depending on the
+    /// form.
     #[must_use]
     pub fn text(self, number: Option<i64>, guid: Option<&str>, hex: &str) -> String {
         match (self, number, guid) {
@@ -200,7 +201,7 @@ mod tests {
     const PERCENT: Form = Form::Number(" %");
     const BOOST: Form = Form::Names(&["Disabled", "Enabled", "Aggressive"]);
 
-    /// The form of a setting by what `powercfg` calls it.
+    /// Returns the form of a setting by its alias in `powercfg`.
     fn form(alias: &str) -> Form {
         KNOWN
             .iter()
@@ -291,7 +292,7 @@ mod tests {
             ),
             (form("ASPM"), Some(2), None, "02000000", "MaximumSavings"),
             (form("STANDBYIDLE"), Some(900), None, "84030000", "900 s"),
-            // Values of events are those of actions, not their places in the list of `powercfg`.
+            // Values of events are numbers of actions, not positions in the list of `powercfg`.
             (form("LIDACTION"), Some(2), None, "02000000", "Sleep"),
             (form("LIDACTION"), Some(1), None, "01000000", "1"),
         ] {

@@ -1,8 +1,8 @@
 //! The list of power settings with names: the order in which they are shown.
 //!
-//! GUIDs and numbers are those of the headers of Windows and of its pages on power settings; units and names
-//! of values those that `powercfg` lists. Where they do not say what the value of an event means, it stays a
-//! number.
+//! GUIDs and numbers come from the Windows headers and the documentation of power settings; units
+//! and names of values come from `powercfg`. If these do not define the meaning of a value of an
+//! event, it stays a number.
 
 use super::power_catalog::{CatalogSetting, Form, Section};
 
@@ -19,7 +19,7 @@ const THREADS: Form = Form::Names(&[
     "PreferEfficientProcessors",
     "Automatic",
 ]);
-/// Windows shows the number alone; the names are those of its kernel.
+/// Windows shows the number alone; the names come from its kernel.
 const HETERO: Form = Form::Numbered(&["None", "Manual", "SmallOnly", "LargeOnly", "Dynamic"]);
 const PARKED: Form = Form::Names(&["NoPreference", "Deepest", "Lightest"]);
 const TOPOLOGY: Form = Form::Names(&["Disabled", "RoundRobin", "Sequential"]);

@@ -1,4 +1,5 @@
-//! What power settings were in force when: the state after everything was reported, and after changes.
+//! Power settings over time: a snapshot after all settings were reported, and one after each
+//! change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,17 +29,17 @@ declare! {
     }
 }
 
-/// Everything that was in force at a moment.
+/// All settings in force at a point in time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Snapshot {
-    /// When the first of its settings was reported, in nanoseconds.
+    /// Time of the first report of one of its settings, in nanoseconds.
     pub ts_ns: i64,
     /// Its settings, in the order of the list.
     pub rows: Vec<PowerRow>,
 }
 
 impl Snapshot {
-    /// The snapshots that the rows of a trace belong to.
+    /// Groups the rows of a trace into snapshots.
     pub(super) fn of<'r>(rows: impl Iterator<Item = &'r PowerRow>) -> Vec<Self> {
         let rows: Vec<&PowerRow> = rows.collect();
         let snapshot = |rows: &[&PowerRow]| Self {
@@ -50,7 +51,7 @@ impl Snapshot {
             .collect()
     }
 
-    /// The value of a setting.
+    /// Returns the value of a setting.
     #[must_use]
     pub fn value(&self, setting_guid: &str) -> Option<&PowerRow> {
         self.rows
@@ -58,7 +59,7 @@ impl Snapshot {
             .find(|row| row.setting_guid == setting_guid)
     }
 
-    /// Whether both have the same settings with the same values.
+    /// Returns `true` if both have the same settings with the same values.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let values = |snapshot: &Self| -> BTreeMap<String, String> {
@@ -72,18 +73,18 @@ impl Snapshot {
     }
 }
 
-/// Columns of a trace. Later states are left out, but for the last one.
+/// Maximum number of columns of a trace. Later states are left out, except for the last one.
 const MAX_SNAPSHOTS: usize = 64;
 
-/// Settings that are followed. Windows has some hundreds; a damaged or malicious trace can name any number of
-/// GUIDs.
+/// Maximum number of settings. Windows has some hundreds; a damaged or malicious trace can name any
+/// number of GUIDs.
 const MAX_SETTINGS: usize = 1024;
 
 /// Follows the settings through a trace.
 #[derive(Default)]
 struct Follower<'a> {
     state: BTreeMap<&'a str, &'a SettingRow>,
-    /// What the capture that is under way reported, and when that capture started.
+    /// Settings reported by the running capture, and its start.
     captured: BTreeSet<&'a str>,
     begin_ns: i64,
     done: Vec<(i64, BTreeMap<&'a str, &'a SettingRow>)>,
@@ -96,8 +97,8 @@ impl<'a> Follower<'a> {
             return;
         }
         let is_change = setting.kind == "change";
-        // A capture reports each setting once, and nothing marks its end: it is over when a setting is
-        // reported again, or when a change follows.
+        // A capture reports each setting once, and nothing marks its end: it is over when a setting
+        // is reported again, or when a change follows.
         if self.captured.contains(guid) || (is_change && !self.captured.is_empty()) {
             self.close();
         }
@@ -114,7 +115,7 @@ impl<'a> Follower<'a> {
 
     fn close(&mut self) {
         self.captured.clear();
-        // One place stays free for the state at the end, which matters more than any in between.
+        // One place stays free for the state at the end, which matters more than any earlier one.
         if self.done.len() < MAX_SNAPSHOTS - 1 {
             self.end();
         }
@@ -125,7 +126,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// The moments of a trace, without those that equal the moment before.
+/// Returns the snapshots of a trace, without those that equal the previous one.
 pub(super) fn snapshots(settings: &[SettingRow], in_force: &[InForce]) -> Vec<Snapshot> {
     let mut follower = Follower::default();
     settings
@@ -133,8 +134,8 @@ pub(super) fn snapshots(settings: &[SettingRow], in_force: &[InForce]) -> Vec<Sn
         .filter(|setting| setting.profile.is_none())
         .for_each(|setting| follower.take(setting));
     follower.end();
-    // A capture takes a while and has the time of its first event, so that settings of profiles belong to it
-    // up to the start of the next one.
+    // A capture takes a while and has the time of its first event, so settings of profiles belong
+    // to it up to the start of the next one.
     let ends = follower
         .done
         .iter()
@@ -156,15 +157,15 @@ pub(super) fn snapshots(settings: &[SettingRow], in_force: &[InForce]) -> Vec<Sn
     all
 }
 
-/// What the profile of the processor driver that is in force at a time says for power from outside, up to an
-/// end, and that profile.
+/// Returns the processor-driver profile in force at a time, and its AC values that were reported
+/// before an end time.
 fn of_profile<'a>(
     settings: &'a [SettingRow],
     in_force: &[InForce],
     (ts_ns, end_ns): (i64, i64),
 ) -> (i64, Vec<&'a SettingRow>) {
-    // The profile that is in force at the start of a trace is named only by the first change, as the one that
-    // it replaced; without any change it is taken to be 0.
+    // The profile that is in force at the start of a trace is named only by the first change, as
+    // the one that it replaced; without any change it is taken to be 0.
     let before = in_force
         .iter()
         .rev()
@@ -235,8 +236,8 @@ fn snapshot(
                 setting,
                 "system".into(),
             ));
-        // The values are sorted by GUID. Backwards, a setting of class 1 finds its own GUID before that of
-        // class 0 with the class beside it.
+        // The values are sorted by GUID. In reverse order, a setting of class 1 finds its own GUID
+        // before the GUID of class 0 that is listed with the class.
         } else if let Some(setting) = of_profile.iter().rev().find(of) {
             let origin = format!("profile {profile}");
             rows.push(row(
@@ -266,8 +267,8 @@ fn snapshot(
     Snapshot { ts_ns, rows }
 }
 
-/// Whether a row shows a setting of a profile. Profiles report settings of cores of class 1 with the
-/// GUID of class 0 and the class, where the system uses a GUID of its own: the next one.
+/// Returns `true` if a row shows a setting of a profile. Profiles report settings of class-1 cores
+/// with the GUID of class 0 and the class; the system uses a separate GUID for them: the next one.
 fn is_meant(setting: &SettingRow, known: &power_catalog::CatalogSetting) -> bool {
     let is_of_class_1 = known.name.ends_with("Class 1") || known.name.contains("Class1");
     let class = setting.efficiency_class.unwrap_or(0);
@@ -277,7 +278,7 @@ fn is_meant(setting: &SettingRow, known: &power_catalog::CatalogSetting) -> bool
     is_of_class_1 && class == 1 && is_next(&setting.setting_guid, known.guid)
 }
 
-/// Whether `next` is the GUID that follows `guid`.
+/// Returns `true` if `next` is the GUID that follows `guid`.
 fn is_next(guid: &str, next: &str) -> bool {
     let parts = |guid: &str| {
         let (head, tail) = guid.rsplit_once('-')?;

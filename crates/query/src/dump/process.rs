@@ -1,4 +1,4 @@
-//! Processes: when they ran, what started them, how they ended.
+//! Processes: lifetimes, parents, and exit codes.
 
 use std::collections::BTreeSet;
 
@@ -24,14 +24,14 @@ declare! {
         "tree" => Tree = "Each process below its parent.",
     }
 
-    /// Which processes, and in which order.
+    /// Options of `dump process`.
     #[derive(Eq)]
     pub request ProcessRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many: those with the most CPU, or the last ones of another order
+        /// Number of processes: the ones with the most CPU, or the last ones of another order
         top: Top = group(),
-        /// What becomes second 0 of times
+        /// Zero point of times
         zero: ZeroTime = group(),
         /// Only these parents and what they started
         parent: Option<String> = option("NAMES").of(Among::Processes),
@@ -41,13 +41,15 @@ declare! {
         start: Range = option("A..B").unit(Unit::Moment),
         /// Only processes that crashed: by exit code, or reported to Windows Error Reporting
         crashed: bool = option("").called("crash"),
-        /// Order; without it those with the most CPU first if only the N largest are asked for, else by name
+        /// Order; without it those with the most CPU first if only the N largest are asked for,
+        /// else by name
         sort: ProcessSort = option("ORDER").called("sort-by").shape(),
         /// Show users
         show_user: bool = option("").called("show-user").output(),
         /// Show terminal sessions and app packages
         details: bool = option("").output(),
-        /// One list over all extracts: a process that started in one and ended in a later one has both times
+        /// One list over all extracts: a process that started in one and ended in a later one has
+        /// both times
         merge: bool = option("").excludes(&["zero-time"]).shape(),
         /// With --merge: processes that neither started nor ended once for each extract
         all_processes: bool = option("").called("all-processes").requires("merge").shape(),
@@ -81,16 +83,16 @@ declare! {
     }
 }
 
-/// Processes and their numbers.
+/// Processes and their numbers by kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessAnswer {
     /// The processes.
     pub rows: Vec<ProcessRow>,
-    /// What they are.
+    /// Numbers of processes by kind.
     pub counts: ProcessCounts,
 }
 
-/// What a list of processes consists of.
+/// Numbers of processes in a list, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ProcessCounts {
     /// Processes.
@@ -108,7 +110,7 @@ pub struct ProcessCounts {
 }
 
 impl ProcessCounts {
-    /// Counts the processes of a list.
+    /// Returns counts the processes of a list.
     #[must_use]
     pub fn of(rows: &[ProcessRow]) -> Self {
         Self::of_each(rows.iter())
@@ -178,8 +180,8 @@ impl Question for ProcessRequest {
 
     fn form(&self) -> Form<Self> {
         Form::made::<ProcessRow>(self.sql(), |asked: &Self, session| {
-            // The largest processes of the merged list need not be the largest of each extract, so that each
-            // extract gives all of its processes.
+            // The largest processes of the merged list need not be the largest of each extract, so
+            // each extract returns all of its processes.
             let top = if asked.merge {
                 Top::default()
             } else {

@@ -1,5 +1,5 @@
-//! Processes of several recordings of a machine in one list: what started in one and ended in a later one has
-//! both times.
+//! Processes of several recordings of a machine in one list. A process that started in one
+//! recording and ended in a later one has both times.
 
 use std::collections::HashMap;
 
@@ -9,25 +9,27 @@ use super::process_view::ListedProcess;
 use super::trace::TraceInfo;
 use crate::question::Source;
 
-/// A process that one recording or several have.
+/// A process of one or several recordings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergedProcess {
-    /// Number of the recording that has it first, in the order in which they were given.
+    /// Number of the first recording that has it, in the given order.
     pub recording: usize,
-    /// The process. Its times are those of that recording, whose end may lie before them.
+    /// The process. Its times count from the start of that recording; its end can be after the end
+    /// of the recording.
     pub row: ProcessRow,
 }
 
-/// What distinguishes processes of different recordings: machine, id and name.
+/// Identity of a process across recordings: machine, id and name.
 type Key = (Option<String>, i64, Option<String>);
 
-/// Puts processes together. A process that a recording found running is the one with its id, name and command
-/// line, on the same machine, that an earlier recording left running. `all` keeps those that neither started
-/// nor ended once for each recording.
+/// Merges processes. A process that was running at the start of a recording is the one with its id,
+/// name and command line, on the same machine, that an earlier recording left running. With `all`,
+/// processes that neither started nor ended are kept once for each recording.
 #[must_use]
 pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<MergedProcess> {
     let mut order: Vec<usize> = (0..recordings.len()).collect();
-    // Recordings may be named in any order; what runs on can only be found in the order of time.
+    // Recordings may be named in any order; a process that runs on can only be found in order of
+    // time.
     order.sort_by_key(|at| recordings.get(*at).map(|(info, _)| info.start_filetime));
     let mut merged: Vec<MergedProcess> = Vec::new();
     // Which of them run on.
@@ -36,8 +38,8 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
         let Some((info, rows)) = recordings.get(at) else {
             continue;
         };
-        // Kept apart until the recording was read: an id that is used again within one recording must not
-        // continue a process of the same recording.
+        // Kept apart until the recording was read: an id that is used again within one recording
+        // must not continue a process of the same recording.
         let mut left: Vec<(Key, usize)> = Vec::new();
         for row in *rows {
             let key: Key = (
@@ -48,13 +50,14 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
             let known = running
                 .get(&key)
                 .and_then(|known| Some((*known, merged.get_mut(*known)?)));
-            // A process that started in this recording cannot have been there before, whatever its id and
-            // name are.
+            // A process that started in this recording was not there before, even with an equal id
+            // and name.
             let is_again = row.start_ns.is_none() && !(all && row.stop_ns.is_none());
             let place = match known {
                 Some((place, known)) if is_again && is_same(&known.row, row) => {
                     let offset = offset_ns(recordings, known.recording, at);
-                    // Times of a row count from its own recording, and the merged row is of the first one.
+                    // Times of a row count from its own recording, and the merged row is of the
+                    // first one.
                     known.row.stop_ns = row.stop_ns.map(|ns| ns.saturating_add(offset));
                     known.row.cpu_ns = known.row.cpu_ns.map_or(row.cpu_ns, |ns| {
                         Some(ns.saturating_add(row.cpu_ns.unwrap_or(0)))
@@ -87,8 +90,9 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
     merged
 }
 
-/// One list of the processes of several recordings, each with the number of the recording that has it first.
-/// For people, times count from the start of the earliest one, so that seconds can be compared.
+/// Merges the processes of several recordings into one list, each with the number of the first
+/// recording that has it. For people, times count from the start of the earliest one, so that
+/// seconds can be compared.
 pub(super) fn together(
     asked: &ProcessRequest,
     sources: Vec<Source<ListedProcess>>,
@@ -144,7 +148,7 @@ pub(super) fn together(
     all.into_iter().map(|(_, of)| of).collect()
 }
 
-/// From the start of one recording to that of another.
+/// Returns the time from the start of one recording to the start of another.
 fn offset_ns(recordings: &[(&TraceInfo, &[ProcessRow])], from: usize, to: usize) -> i64 {
     let start = |at: usize| {
         recordings
@@ -154,14 +158,14 @@ fn offset_ns(recordings: &[(&TraceInfo, &[ProcessRow])], from: usize, to: usize)
     start(to).saturating_sub(start(from)).saturating_mul(100)
 }
 
-/// Command lines differ where an id was used again.
+/// Returns `true` if both rows are the same process. Command lines differ if an id was used again.
 fn is_same(known: &ProcessRow, row: &ProcessRow) -> bool {
     known.command_line.is_none()
         || row.command_line.is_none()
         || known.command_line == row.command_line
 }
 
-/// Puts rows whose times count from one moment in order. A tree keeps its order.
+/// Sorts rows whose times count from one start. A tree keeps its order.
 pub fn sort<T>(rows: &mut [T], sort: ProcessSort, row: impl Fn(&T) -> &ProcessRow) {
     let name = |row: &ProcessRow| row.name.as_deref().map(str::to_lowercase);
     match sort {
@@ -179,8 +183,8 @@ pub fn sort<T>(rows: &mut [T], sort: ProcessSort, row: impl Fn(&T) -> &ProcessRo
         }
         ProcessSort::Time => rows.sort_by_key(|of| {
             let row = row(of);
-            // Those that were there all the time come first, then those that only ended, then those that
-            // started.
+            // Processes that were there all the time come first, then those that only ended, then
+            // those that started.
             let kind = if row.start_ns.is_some() {
                 2
             } else {
@@ -218,7 +222,7 @@ mod tests {
         }
     }
 
-    /// Recording, id, start and end in seconds.
+    /// Returns recording, id, start and end in seconds.
     fn shown(merged: &[MergedProcess]) -> Vec<(usize, i64, Option<i64>, Option<i64>)> {
         let s = |ns: Option<i64>| ns.map(|ns| ns / S);
         merged
@@ -249,7 +253,7 @@ mod tests {
             process(9, "reused.exe", Some(1), None),
         ];
         let of_other = [process(1, "a.exe", None, None)];
-        // They need not be in the order of time.
+        // They need not be in order of time.
         let recordings = [
             (&second, &of_second[..]),
             (&first, &of_first[..]),
@@ -259,7 +263,8 @@ mod tests {
         assert_eq!(
             shown(&merged),
             [
-                // Started at second 2 of the first, ended at second 5 of the second one, 60 s later.
+                // Started at second 2 of the first, ended at second 5 of the second one, 60 s
+                // later.
                 (1, 1, Some(2), Some(65)),
                 (1, 2, Some(3), Some(4)),
                 (1, 4, None, None),

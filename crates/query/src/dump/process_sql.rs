@@ -6,13 +6,13 @@ use super::sql::{filtered, quoted, range_condition};
 use super::{Result, ask};
 use crate::Session;
 
-/// Exit codes that mean a crash: errors of Windows (NTSTATUS 0xC…), a break point, and the exceptions of .NET
-/// and C++. -1 (0xFFFFFFFF) is no crash: programs return it themselves.
+/// Exit codes that mean a crash: errors of Windows (NTSTATUS 0xC…), a break point, and the
+/// exceptions of .NET and C++. -1 (0xFFFFFFFF) is not a crash: programs return it themselves.
 const CRASH_CODES: &str = "(p.exit_code BETWEEN -1073741824 AND -805306369 \
      OR p.exit_code IN (-2147483645, -532462766, -529697949))";
 
 /// Processes that Windows Error Reporting was started for: `WerFault.exe … -p PID`.
-// Ids are reused, so that the process has to have run when the report was started.
+// Ids are reused, so the process has to have run when the report was started.
 const REPORTED: &str = "
   SELECT DISTINCT c.process_key
   FROM process c
@@ -23,7 +23,7 @@ const REPORTED: &str = "
   WHERE (c.start_ns IS NULL OR w.start_ns >= c.start_ns) AND (c.stop_ns IS NULL OR w.start_ns <= c.stop_ns)";
 
 impl ProcessRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions = self.processes.conditions();
@@ -61,7 +61,7 @@ ORDER BY {}",
         )
     }
 
-    /// Whether processes are sorted by their CPU.
+    /// Returns `true` if processes are sorted by CPU.
     pub(super) fn is_by_cpu(&self) -> bool {
         match self.sort {
             ProcessSort::Cpu => true,
@@ -70,8 +70,8 @@ ORDER BY {}",
         }
     }
 
-    /// Of processes with equal CPU the last name comes first: the largest row is the last one, so that the
-    /// list reads by name from its end.
+    /// Returns the order. Among processes with equal CPU the last name comes first: the largest row
+    /// is the last one, so the list reads by name from its end.
     fn order(&self) -> &'static str {
         match self.sort {
             _ if self.is_by_cpu() => {
@@ -92,7 +92,7 @@ ORDER BY {}",
         }
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// The query fails.
@@ -109,13 +109,13 @@ ORDER BY {}",
     }
 }
 
-/// Puts each process behind its parent; those whose parent is not in the list are roots.
+/// Puts each process after its parent; processes whose parent is not in the list are roots.
 fn tree(rows: Vec<ProcessRow>) -> Vec<ProcessRow> {
     let listed: std::collections::HashSet<i64> = rows.iter().map(|row| row.process_key).collect();
     let mut children: std::collections::HashMap<Option<i64>, Vec<ProcessRow>> =
         std::collections::HashMap::new();
     let total = rows.len();
-    // From behind, so that taking from the end gives the first one.
+    // In reverse order, so that taking from the end gives the first one.
     for row in rows.into_iter().rev() {
         let parent = row
             .parent_process_key
@@ -133,7 +133,7 @@ fn tree(rows: Vec<ProcessRow>) -> Vec<ProcessRow> {
         open.push(children.remove(&Some(row.process_key)).unwrap_or_default());
         out.push(row);
     }
-    // Parents that go round in a circle have no root; a damaged trace can say so.
+    // Cyclic parents have no root; a damaged trace can contain them.
     let mut rest: Vec<ProcessRow> = children.into_values().flatten().collect();
     rest.sort_by_key(|row| row.process_key);
     out.extend(rest);

@@ -1,4 +1,4 @@
-//! How a list of processes becomes columns and lines.
+//! Columns and lines of a list of processes.
 
 use super::process::{ProcessCounts, ProcessRequest, ProcessRow, ProcessSort};
 use super::process_merge::together;
@@ -8,7 +8,7 @@ use crate::question::Format::{
 };
 use crate::question::{Column, Line, ProcessCell, Ranked, Value, View};
 
-/// A process, and by how much its times are moved for people, so that times of several recordings can be
+/// A process, and the shift of its times for people, so that times of several recordings can be
 /// compared.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(super) struct ListedProcess {
@@ -29,7 +29,7 @@ impl ListedProcess {
         self.row.stop_ns.map(|ns| ns.saturating_add(self.offset_ns))
     }
 
-    /// The row with its times moved.
+    /// Returns the row with its times moved.
     pub(super) fn moved(&self) -> ProcessRow {
         ProcessRow {
             start_ns: self.start_ns(),
@@ -38,7 +38,7 @@ impl ListedProcess {
         }
     }
 
-    /// The process, indented as deep as it stands in the tree.
+    /// Returns the process, indented by its level in the tree.
     fn cell(&self) -> Value {
         let branch = if self.row.level > 0 { "|- " } else { "" };
         // Deeper levels are indented no further: a damaged trace can have chains of any length.
@@ -124,7 +124,7 @@ fn is_list(asked: &ProcessRequest) -> bool {
     asked.sort != ProcessSort::Tree
 }
 
-/// The title of a column of times; a star says that they were moved.
+/// Returns the title of a column of times, with a star if they were moved.
 fn time_title(title: &str, asked: &ProcessRequest) -> String {
     format!(
         "{title}{}",
@@ -132,7 +132,7 @@ fn time_title(title: &str, asked: &ProcessRequest) -> String {
     )
 }
 
-/// The name of an error of Windows, or the number.
+/// Returns the name of an error of Windows, or the number.
 fn return_code(code: i64) -> String {
     let name = i32::try_from(code).ok().and_then(nt_status::error_name);
     name.map_or_else(|| code.to_string(), str::to_owned)

@@ -2,8 +2,8 @@
 
 use super::sql::quoted;
 
-/// `p1:ev1,ev2;p2:7;!p3`: providers by name or GUID, each with events by name (a part of it, or a pattern) or
-/// id; `!` in front of a provider or event excludes.
+/// `p1:ev1,ev2;p2:7;!p3`: providers by name or GUID, each with events by name (a part of it, or a
+/// pattern) or id. `!` before a provider or event excludes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Providers(Vec<Provider>);
 
@@ -20,7 +20,7 @@ fn negated(part: &str) -> (bool, &str) {
 }
 
 impl Providers {
-    /// Reads the list; every text is one.
+    /// Reads the list; every text is valid.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let parts = text
@@ -35,6 +35,7 @@ impl Providers {
                 .map(str::trim)
                 .map(negated)
                 .filter(|(_, event)| !event.is_empty());
+            // GUIDs are often written in braces; tables have them without.
             let pattern = pattern.trim().trim_matches(['{', '}']);
             Provider {
                 excludes,
@@ -47,7 +48,7 @@ impl Providers {
         Self(parts.map(provider).collect())
     }
 
-    /// Whether some events of a provider are named.
+    /// Returns `true` if the filter names events of a provider.
     #[must_use]
     pub fn names_events(&self) -> bool {
         self.0
@@ -96,6 +97,7 @@ impl Provider {
 }
 
 fn event_condition(event: &str) -> String {
+    // Event ids have 16 bits: a larger number is a part of a name.
     if let Ok(id) = event.parse::<u16>() {
         return format!("e.event_id = {id}");
     }

@@ -1,8 +1,8 @@
-//! Percentiles of times ready beside the rows of processes and methods.
+//! Percentiles of ready times, in addition to the rows of processes and methods.
 
 declare! {
-    /// How long threads were ready before they were switched in: after a deep sleep of the processor, and in
-    /// all other cases.
+    /// Ready times of threads before they were switched in: after a deep sleep of the processor,
+    /// and in all other cases.
     pub row ReadyTimes {
         deep_sleep_ready_count: Option<i64> = "Switch-ins after a deep sleep.",
         deep_sleep_ready_min_ns: Option<i64> = "Shortest time ready.",
@@ -63,7 +63,7 @@ impl ReadyTimes {
         })
     }
 
-    /// All other times, if there were enough of them.
+    /// Returns all other times, if there were enough of them.
     #[must_use]
     pub fn other(&self) -> Option<Percentiles> {
         Some(Percentiles {
@@ -99,13 +99,14 @@ const COLUMNS: [&str; 11] = [
     "longest_sum_ns",
 ];
 
-/// The two kinds: their table in a question, what their columns begin with, and which rows they are.
+/// The two kinds: their table in a question, the prefix of their columns, and the condition on
+/// their rows.
 const KINDS: [(&str, &str, &str); 2] = [
     ("rd", "deep_sleep_ready", "is_deep_sleep"),
     ("ro", "other_ready", "NOT is_deep_sleep"),
 ];
 
-/// The columns of the joined percentiles.
+/// Returns the columns of the joined percentiles.
 pub(super) fn columns() -> String {
     let one = |(table, name, _): (&str, &str, &str)| {
         COLUMNS
@@ -115,7 +116,7 @@ pub(super) fn columns() -> String {
     KINDS.map(one).join(",\n  ")
 }
 
-/// The columns of times ready, all missing: for parts of the trace, which have no percentiles.
+/// Returns the columns of ready times, all missing: for ranges, which have no percentiles.
 pub(super) fn no_columns() -> String {
     let one = |(_, name, _): (&str, &str, &str)| {
         COLUMNS

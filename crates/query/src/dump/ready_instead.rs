@@ -1,4 +1,5 @@
-//! Who ran instead of threads that were ready: by who ran, by who was ready, or by both priorities.
+//! Threads that ran instead of ready ones: grouped by the running process, the ready process, or
+//! both priorities.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, filtered, quoted, range_condition, time_condition,
@@ -11,7 +12,7 @@ use crate::question::{Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words ReadyBy {
         "instead" => Instead = "The process that ran instead.",
         "process" => Process = "The process whose threads were ready.",
@@ -29,17 +30,17 @@ declare! {
         "time" => Time: "ready_ns" / "in_ns" = "Time of single switch-ins.",
     }
 
-    /// Which times ready.
+    /// Options of `dump ready`.
     #[derive(Eq)]
     pub request ReadyRequest {
-        /// Whose threads were ready
+        /// Processes of the ready threads
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row is
+        /// Group rows by this property
         by: ReadyBy = option("WHAT").excludes(&["details"]).shape(),
-        /// Only where threads of these processes ran instead: names with or without .exe, or ids (*, ?,
-        /// several with ;, ! excludes)
+        /// Only where threads of these processes ran instead: names with or without .exe, or ids
+        /// (*, ?, several with ;, ! excludes)
         instead: Option<String> = option("NAMES"),
         /// Only times ready of such a length (us)
         ready: Range = option("A..B").unit(Unit::Microseconds),
@@ -212,15 +213,15 @@ const SLICES: Recorded = Recorded::rows(
     "record with the kernel keywords PROC_THREAD+CSWITCH+DISPATCHER, for example `wpr -start CPU`",
 );
 
-/// Which processes had the focus when; where only threads were recorded, which threads.
-// Half of the largest number stands for an open end: farther than any trace, and safe to compute with.
+/// Periods in which a process had the focus, or a thread if only the focus of threads was recorded.
+// Half of the largest number replaces an open end: later than any trace, and safe to compute with.
 const FOCUS: &str =
     "SELECT process_key, thread_key, coalesce(ts_ns, -4611686018427387904) AS from_ns,
       coalesce(end_ns, 4611686018427387903) AS until_ns
     FROM focus_change WHERE level = ";
 
 impl ReadyRequest {
-    /// Switch-ins after a time ready, with the thread that ran instead.
+    /// Returns switch-ins after a ready time, with the thread that ran instead.
     fn asked(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.push("s.ready_ns > 0 AND s.in_ns IS NOT NULL".to_owned());
@@ -231,8 +232,8 @@ impl ReadyRequest {
         let has_focus = "(fp.process_key IS NOT NULL OR ft.thread_key IS NOT NULL)";
         conditions.extend(self.focus.then(|| has_focus.to_owned()));
         let while_in = |of: &str| format!("s.in_ns >= {of}.from_ns AND s.in_ns < {of}.until_ns");
-        // States 1, 3 and 7 of a thread are ready, standby and deferred ready: it left its processor though
-        // it could have run on.
+        // States 1, 3 and 7 of a thread are ready, standby and deferred ready: it left its
+        // processor although it could have run on.
         format!(
             "SELECT s.process_key, {PROCESS_COLUMNS}, t.tid, s.in_ns, s.ready_ns,
     CASE WHEN s.instead_thread_key IS NOT NULL THEN coalesce(s.instead_ns, s.ready_ns) END AS instead_ns, s.priority, s.instead_priority,
@@ -252,7 +253,7 @@ impl ReadyRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let none = "CAST(NULL AS INT)";
@@ -282,7 +283,7 @@ ORDER BY sort_value, ready_ns, count, r.process_key, r.priority, r.instead_prior
         )
     }
 
-    /// The question for single switch-ins.
+    /// Returns the SQL for single switch-ins.
     #[must_use]
     pub fn events_sql(&self) -> String {
         format!(

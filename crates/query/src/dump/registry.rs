@@ -11,7 +11,7 @@ use crate::range::{Range, Unit};
 const KEYS: Among = Among::Texts("key", "keys", "SELECT key AS text FROM registry_key");
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words RegistryBy {
         "key" => Key = "All operations on a key.",
         "process" => Process = "All operations of a process.",
@@ -31,14 +31,14 @@ declare! {
         "time" => Time: "duration_ns" = "Start of single operations.",
     }
 
-    /// Which operations.
+    /// Options of `dump registry`.
     #[derive(Eq)]
     pub request RegistryRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: RegistryBy = option("WHAT").shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),
@@ -50,10 +50,11 @@ declare! {
         key: Option<String> = option("KEYS").of(KEYS),
         /// Only these values, by name (*, ?, several with ;, ! excludes)
         value: Option<String> = option("NAMES"),
-        /// Only these operations: open_key, query_value, enumerate_* … (*, ?, several with ;, ! excludes)
+        /// Only these operations: open_key, query_value, enumerate_* … (*, ?, several with ;, !
+        /// excludes)
         operation: Option<String> = option("KINDS"),
-        /// Only operations that returned this: numbers (0, 0xc0000034), names (ACCESS_DENIED, NO_*) or failed
-        /// (several with ;, ! excludes)
+        /// Only operations that returned this: numbers (0, 0xc0000034), names (ACCESS_DENIED, NO_*)
+        /// or failed (several with ;, ! excludes)
         status: Option<String> = option("STATUS"),
         /// Only operations on keys whose path is not known
         unknown: bool = option(""),
@@ -63,7 +64,8 @@ declare! {
         count: Range = option("A..B").unit(Unit::Count),
         /// Only operations that began in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Order: default is duration, with --details time; count, failed and mean are those of sums
+        /// Order: default is duration, with --details time; count, failed and mean are those of
+        /// sums
         sort: RegistrySort = option("ORDER").called("sort-by").shape(),
         /// With --details: the stack of each operation
         stacks: bool = option("").called("show-stack").requires("details").output(),
@@ -144,7 +146,7 @@ const SUMS: View<RegistryRequest, RegistryRow> = View::new(
     |_, _| true,
 );
 
-/// Whether keys distinguish rows.
+/// Returns `true` if rows are grouped by key.
 fn is_by_key(asked: &RegistryRequest) -> bool {
     matches!(asked.by, RegistryBy::Key | RegistryBy::Value)
 }
@@ -183,7 +185,7 @@ const OPERATIONS: View<RegistryRequest, RegistryOperation> = View::new(
 })
 .with_below(|_, row| frames(row.stack.as_deref()));
 
-/// The key; `...\` in front of a part of which it is not known what lies around it.
+/// Returns the key, with `...\` before it if its parent keys are not known.
 pub(super) fn key(row: &RegistryOperation) -> String {
     match &row.key {
         Some(key) if row.is_whole_key => key.clone(),

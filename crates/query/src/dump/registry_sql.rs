@@ -15,7 +15,7 @@ const OF_ROWS: &str = "1 AS count, CASE WHEN r.status < 0 THEN 1 ELSE 0 END AS f
      r.duration_ns AS max_duration_ns, r.value, r.status, ntstatus_name(r.status) AS status_name";
 
 impl RegistryRequest {
-    /// Conditions that sums can answer.
+    /// Returns conditions that sums can answer.
     fn conditions(&self) -> Vec<String> {
         let mut all = self.processes.conditions();
         all.extend(any_text_condition(
@@ -23,8 +23,8 @@ impl RegistryRequest {
             self.key.as_deref(),
         ));
         all.extend(text_condition("r.operation", self.operation.as_deref()));
-        // Paths of the kernel start with a backslash. One that does not is relative to a key whose control
-        // block is not known.
+        // Paths of the kernel start with a backslash. One that does not is relative to a key whose
+        // control block is not known.
         all.extend(
             self.unknown
                 .then(|| "coalesce(NOT starts_with(r.key, '\\'), TRUE)".to_owned()),
@@ -32,7 +32,7 @@ impl RegistryRequest {
         all
     }
 
-    /// Conditions that only single operations can answer.
+    /// Returns conditions that only single operations can answer.
     fn row_conditions(&self) -> Vec<String> {
         let mut all: Vec<String> = text_condition("r.value", self.value.as_deref())
             .into_iter()
@@ -47,18 +47,18 @@ impl RegistryRequest {
         all
     }
 
-    /// Whether sums by key, process and kind say too little.
+    /// Returns `true` if the sums by key, process and kind are not enough.
     pub(super) fn needs_rows(&self) -> bool {
         !self.row_conditions().is_empty()
             || matches!(self.by, RegistryBy::Status | RegistryBy::Value)
     }
 
-    /// Whether processes distinguish rows.
+    /// Returns `true` if rows are grouped by process.
     pub(super) fn has_process(&self) -> bool {
         self.per_process || self.by == RegistryBy::Process
     }
 
-    /// The key that distinguishes rows.
+    /// Returns the key by which rows are grouped.
     pub(super) fn key(&self) -> String {
         let name = "registry_key_name(r.key)";
         match self.depth {
@@ -74,7 +74,7 @@ impl RegistryRequest {
         }
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let key = |is_key: bool, column: &str, name: &str, kind: &str| {
@@ -115,8 +115,8 @@ impl RegistryRequest {
         };
         let mut conditions = self.conditions();
         conditions.extend(self.row_conditions());
-        // An operation that failed opened nothing, so that it has no close: only the others are counted as
-        // opens and closes, which can then be compared.
+        // An operation that failed opened nothing, so it has no close: only the others are counted
+        // as opens and closes, which can then be compared.
         let group = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
                      key, value, operation, status, status_name";
         format!(
@@ -150,7 +150,7 @@ ORDER BY sort_value, duration_ns, count, key, value, operation, status, process_
         )
     }
 
-    /// The question for single operations.
+    /// Returns the SQL for single operations.
     #[must_use]
     pub fn operations_sql(&self) -> String {
         let (stack, join) = if self.stacks {

@@ -11,35 +11,35 @@ use crate::{Error, Result};
 
 /// A row type that can be read from an answer.
 pub trait FromRows: Sized {
-    /// Its columns, in the order in which they are printed.
+    /// Returns its columns, in the order in which they are printed.
     fn fields() -> Vec<Field>;
 
-    /// The rows of a batch.
+    /// Returns the rows of a batch.
     ///
     /// # Errors
-    /// A column is missing or of another type: the SQL and the row type do not fit.
+    /// A column is missing or of another type: the SQL does not match the row type.
     fn read(batch: &RecordBatch) -> Result<Vec<Self>>;
 }
 
-/// A column of an answer as machines get it.
+/// A column of an answer, in the form of JSON and CSV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     /// Its name.
     pub name: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub sentence: &'static str,
-    /// Its type, as JSON schemas call it.
+    /// Its type in JSON schemas.
     pub kind: &'static str,
-    /// Whether it may be missing.
+    /// True if it may be missing.
     pub is_optional: bool,
-    /// How its values add up.
+    /// Aggregation of its values.
     pub total: Total,
-    /// Which of them are good.
+    /// Good direction of its values.
     pub better: Better,
 }
 
 impl Field {
-    /// A column whose values do not add up, and are neither good nor bad.
+    /// Creates a column whose values do not add up and have no good direction.
     #[must_use]
     pub const fn new(
         name: &'static str,
@@ -58,18 +58,18 @@ impl Field {
     }
 }
 
-/// What a field of a row can be.
+/// A type that a field of a row can have.
 pub trait Cell: Sized {
-    /// The columns that it is.
+    /// Returns its columns.
     fn fields(name: &'static str, sentence: &'static str) -> Vec<Field>;
     /// Values of a column.
     type Values;
-    /// The column with that name.
+    /// Returns the column with that name.
     ///
     /// # Errors
     /// It is missing or of another type.
     fn column(batch: &RecordBatch, name: &str) -> Result<Self::Values>;
-    /// The value of a row; what may not be missing but is, is zero or empty.
+    /// Returns the value of a row. A missing value of a required field is zero or empty.
     fn get(values: &Self::Values, row: usize) -> Self;
 }
 
@@ -77,8 +77,8 @@ fn converted(batch: &RecordBatch, name: &str, to: &DataType) -> Result<std::sync
     let column = batch
         .column_by_name(name)
         .ok_or_else(|| failed(format!("the answer has no column {name}")))?;
-    // The engine widens numbers in sums and leaves narrow ones elsewhere; row types know one kind of whole
-    // number.
+    // The engine widens numbers in sums and leaves narrow ones elsewhere; row types know one kind
+    // of whole number.
     cast(column, to).map_err(|error| failed(format!("column {name}: {error}")))
 }
 

@@ -1,4 +1,4 @@
-//! Pictures of the screen that ETWController took: when, why, and where they lie.
+//! Screenshots by ETWController: times, triggers, and files.
 
 use super::sql::{filtered, quoted, range_condition, text_condition};
 use super::{Recorded, Top};
@@ -6,14 +6,14 @@ use crate::question::Format::{Id, Whole, Word};
 use crate::question::{Column, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
-/// Why a picture was taken, as the table has it.
+/// Triggers of a screenshot, with their names in the table.
 pub const TRIGGERS: [&str; 6] = ["click", "key", "reaction", "enter", "timer", "other"];
 
 declare! {
-    /// Which pictures.
+    /// Options of `dump screenshot`.
     #[derive(Eq)]
     pub request ScreenshotRequest {
-        /// How many from the end of the list
+        /// Number of rows from the end of the list
         top: Top = group(),
         /// Only pictures that were taken for these reasons, with commas between
         triggers: Vec<&'static str> = option("WHAT").called("trigger").among(&TRIGGERS),
@@ -89,7 +89,7 @@ const SCREENSHOT: Recorded = Recorded::rows(
 );
 
 impl ScreenshotRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions: Vec<String> = [

@@ -1,4 +1,4 @@
-//! Which services ran, and in which process.
+//! Services and the processes in which they ran.
 
 use super::cpu_source::SAMPLED_OF_ALL;
 use super::sql::{ProcessQuery, any_text_condition, filtered};
@@ -14,12 +14,12 @@ declare! {
         "pid" => Pid: "pid" = "Process id.",
     }
 
-    /// Which services.
+    /// Options of `dump service`.
     #[derive(Eq)]
     pub request ServiceRequest {
         /// Processes of services
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Only these services: names, or names for people (*, ?, several with ;, ! excludes)
         service: Option<String> = option("NAMES"),
@@ -84,7 +84,7 @@ impl Question for ServiceRequest {
 }
 
 impl ServiceRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions = self.processes.conditions();

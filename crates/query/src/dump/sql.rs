@@ -5,10 +5,10 @@ use crate::filter::split;
 use crate::question::{Among, option};
 use crate::range::Range;
 
-/// A text where rows have none.
+/// Value of a text column that a kind of rows lacks.
 pub(super) const NO_TEXT: &str = "CAST(NULL AS VARCHAR)";
 
-/// A number where rows have none: a key, an id, a number of an enumeration.
+/// Value of a number column that a kind of rows lacks: a key, an id, a number of an enumeration.
 pub(super) const NO_NUMBER: &str = "CAST(NULL AS INT)";
 
 /// Command lines of processes.
@@ -19,15 +19,16 @@ const COMMAND_LINES: Among = Among::Texts(
 );
 
 declare! {
-    /// Which processes a question is about.
+    /// Filters on processes.
     #[derive(Eq)]
     pub request ProcessQuery {
-        /// Only these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)
+        /// Only these processes: names with or without .exe, or ids (*, ?, several with ;, !
+        /// excludes)
         process: Option<String> = option("NAMES").of(Among::Processes),
         /// Only processes with such a command line (*, ?, several with ;, ! excludes)
         command_line: Option<String> = option("TEXT").called("cmdline").of(COMMAND_LINES),
-        /// Only processes that 0: neither started nor ended, 1: started, -1: ended, 2: started and did not
-        /// end, -2: ended and did not start in the trace
+        /// Only processes that 0: neither started nor ended, 1: started, -1: ended, 2: started and
+        /// did not end, -2: ended and did not start in the trace
         new_process: Option<i8> = option("N").called("new-process").between(-2, 2),
         /// Only processes of these terminal sessions
         session: Option<String> = option("NUMBERS"),
@@ -37,7 +38,7 @@ declare! {
 }
 
 impl ProcessQuery {
-    /// Conditions on a `process` named `p`.
+    /// Returns conditions on a `process` named `p`.
     #[must_use]
     pub fn conditions(&self) -> Vec<String> {
         let mut all = Vec::new();
@@ -55,8 +56,8 @@ impl ProcessQuery {
         all.extend(text_condition("p.sid", self.user.as_deref()));
         all.extend(self.new_process.map(|new| {
             let condition = match new {
-                // Rows whose process is not known have neither time either, and are no processes that ran
-                // throughout.
+                // Rows whose process is not known also lack both times, but are not processes that
+                // ran throughout.
                 0 => "p.start_ns IS NULL AND p.stop_ns IS NULL AND p.process_key IS NOT NULL",
                 1 => "p.start_ns IS NOT NULL",
                 2 => "p.start_ns IS NOT NULL AND p.stop_ns IS NULL",
@@ -69,7 +70,7 @@ impl ProcessQuery {
     }
 }
 
-/// [`PROCESS_COLUMNS`] with moved times.
+/// Returns [`PROCESS_COLUMNS`] with moved times.
 pub(super) fn process_columns_from(zero: &ZeroTime) -> String {
     format!(
         "p.pid, p.name AS process, p.command_line, p.session_id, {} AS process_start_ns, {} AS process_stop_ns",
@@ -82,9 +83,10 @@ pub(super) fn process_columns_from(zero: &ZeroTime) -> String {
 pub const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.session_id, \
      p.start_ns AS process_start_ns, p.stop_ns AS process_stop_ns";
 
-/// Joins path and versions of the executable of a `process` named `p`, as `v`. The process may be called
-/// otherwise.
-// Grouped by process, since two modules can have the name of the executable and would double the row.
+/// Joins path and versions of the executable of a `process` named `p`, as `v`. The process may have
+/// another name.
+// Grouped by process, since two modules can have the name of the executable and would double the
+// row.
 pub(super) const EXECUTABLES: &str = "
 LEFT JOIN (
   SELECT m.process_key, max(m.path) AS path, max(m.file_version) AS file_version, max(m.product_name) AS product_name,
@@ -93,12 +95,12 @@ LEFT JOIN (
   GROUP BY m.process_key
 ) v ON v.process_key = p.process_key";
 
-/// What a filter on executables is compared with.
+/// The text that a filter on executables is compared with.
 pub(super) const EXECUTABLE_TEXT: &str =
     "concat_ws(', ', v.path, v.file_version, v.product_name, v.company)";
 
-/// Columns of the process of a row of the table named `table`: those of its process, or nothing where rows
-/// are not distinguished by it.
+/// Returns the process columns for rows of the table named `table`; they are null if rows are not
+/// grouped by process.
 #[must_use]
 pub fn process_columns(table: &str, per_process: bool) -> String {
     if per_process {
@@ -110,20 +112,20 @@ pub fn process_columns(table: &str, per_process: bool) -> String {
         .to_owned()
 }
 
-/// A text as SQL literal.
+/// Returns a text as SQL literal.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// The condition that a text passes a filter.
+/// Returns the condition that a text passes a filter.
 #[must_use]
 pub fn text_condition(column: &str, filter: Option<&str>) -> Option<String> {
     filter.map(|filter| format!("wildcard_match({column}, {})", quoted(filter)))
 }
 
-/// The condition that one of several texts passes a filter: a positive part has to match one of them, none
-/// that excludes may match any.
+/// Returns the condition that one of several texts passes a filter: a positive part has to match
+/// one of them, and no excluding part may match any.
 #[must_use]
 pub fn any_text_condition(columns: &[&str], filter: Option<&str>) -> Option<String> {
     let (positive, negative) = split(filter?);
@@ -148,8 +150,8 @@ pub fn any_text_condition(columns: &[&str], filter: Option<&str>) -> Option<Stri
     .filter(|all| !all.is_empty())
 }
 
-/// The condition that a stack passes a filter: a positive part has to match one of its frames, none that
-/// excludes may match any.
+/// Returns the condition that a stack passes a filter: a positive part has to match one of its
+/// frames, and no excluding part may match any.
 #[must_use]
 pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
     let (positive, negative) = split(filter?);
@@ -159,7 +161,7 @@ pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
             quoted(filter)
         )
     };
-    // Only the mark of exclusion goes: within a pattern `!` stands between module and method.
+    // Only the mark of exclusion is removed: within a pattern `!` separates module and method.
     let unmarked = |filter: String| {
         filter
             .split(';')
@@ -182,8 +184,8 @@ pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
     .filter(|all| !all.is_empty())
 }
 
-/// The column `stack` with the frames of a stack, innermost first, and the join that it needs; without it no
-/// text.
+/// Returns the column `stack` with the frames of a stack, innermost first, and the join that it
+/// needs; no text unless `wanted`.
 pub(super) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, String) {
     if !wanted {
         return (format!("{NO_TEXT} AS {name}"), String::new());
@@ -194,8 +196,9 @@ pub(super) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, Stri
     )
 }
 
-/// The condition that a number is known and lies in a range; none for no limit.
-// A missing number is no 0 here, unlike in `range_condition`: what is not known does not fit `..5`.
+/// Returns the condition that a number is known and in a range; empty for no limit.
+// A missing number is not 0 here, unlike in `range_condition`: an unknown value does not match
+// `..5`.
 pub(super) fn known_condition(expression: &str, range: Range) -> Vec<String> {
     let within = range_condition(expression, range);
     within
@@ -204,20 +207,21 @@ pub(super) fn known_condition(expression: &str, range: Range) -> Vec<String> {
         .collect()
 }
 
-/// The condition that a moment lies in a part of the trace; none for all of it.
+/// Returns the condition that a time is in a range of the trace; `None` for the whole trace.
 pub(super) fn time_condition(moment: &str, time: Range) -> Option<String> {
     let (from, to) = ends(time);
     (!time.is_unlimited()).then(|| format!("{moment} BETWEEN {from} AND {to}"))
 }
 
-/// The condition that what went on from a start to an end reaches into a part of the trace; none for all of
-/// it.
+/// Returns the condition that an interval from `start` to `end` overlaps a range of the trace;
+/// `None` for the whole trace.
 pub(super) fn overlap_condition(start: &str, end: &str, time: Range) -> Option<String> {
     let (from, to) = ends(time);
     (!time.is_unlimited()).then(|| format!("{start} <= {to} AND {end} >= {from}"))
 }
 
-/// The thread of a row of the table named `table`, as `t`, or nothing where rows are not distinguished by it.
+/// Returns the thread of a row of the table named `table`, as `t`; null if rows are not grouped by
+/// thread.
 pub(super) fn thread_columns(table: &str, per_thread: bool) -> String {
     if per_thread {
         return format!("{table}.thread_key, t.tid");
@@ -225,7 +229,7 @@ pub(super) fn thread_columns(table: &str, per_thread: bool) -> String {
     "CAST(NULL AS INT) AS thread_key, CAST(NULL AS INT) AS tid".to_owned()
 }
 
-/// The condition that a number lies in a range; a missing one is 0.
+/// Returns the condition that a number is in a range; a missing number is 0.
 #[must_use]
 pub fn range_condition(expression: &str, range: Range) -> Option<String> {
     let value = format!("coalesce({expression}, 0)");
@@ -237,7 +241,7 @@ pub fn range_condition(expression: &str, range: Range) -> Option<String> {
     }
 }
 
-/// `WHERE` with all conditions, or nothing.
+/// Returns `WHERE` with all conditions; empty if there are none.
 #[must_use]
 pub fn filtered(conditions: &[String]) -> String {
     if conditions.is_empty() {
@@ -247,8 +251,8 @@ pub fn filtered(conditions: &[String]) -> String {
     }
 }
 
-/// The condition that an NTSTATUS passes a filter: numbers (`0`, `0xc0000022`), names with or without
-/// `STATUS_` and with wildcards, `failed` for errors and warnings.
+/// Returns the condition that an NTSTATUS passes a filter: numbers (`0`, `0xc0000022`), names with
+/// or without `STATUS_` and with wildcards, `failed` for errors and warnings.
 #[must_use]
 pub fn status_condition(column: &str, filter: &str) -> Option<String> {
     let one = |part: &str| {
@@ -256,8 +260,8 @@ pub fn status_condition(column: &str, filter: &str) -> Option<String> {
         if part.eq_ignore_ascii_case("failed") {
             return format!("{column} < 0");
         }
-        // Tables have an NTSTATUS as signed number, people write its bits: as hexadecimal digits or as
-        // unsigned number.
+        // Tables have an NTSTATUS as a signed number; people write its bits: as hexadecimal digits
+        // or as an unsigned number.
         let digits = part.strip_prefix("0x").or_else(|| part.strip_prefix("0X"));
         let number = match digits {
             Some(digits) => u32::from_str_radix(digits, 16).ok().map(u32::cast_signed),
@@ -293,7 +297,8 @@ pub fn status_condition(column: &str, filter: &str) -> Option<String> {
     .map(|all| format!("{column} IS NOT NULL AND {all}"))
 }
 
-/// The ends of a time range as SQL numbers. The largest ones are kept small enough to be added to.
+/// Returns the ends of a time range as SQL numbers. The largest ones are kept small enough for
+/// additions.
 #[must_use]
 pub fn ends(range: Range) -> (i64, i64) {
     const LIMIT: i64 = i64::MAX / 4;

@@ -56,7 +56,8 @@ impl<'f> Names<'f> {
         number
     }
 
-    /// The methods of a stack, innermost first; one without a name for a stack that was not recorded.
+    /// Returns the methods of a stack, innermost first; one without a name for a stack that was not
+    /// recorded.
     pub(super) fn stack(&mut self, stack_id: Option<i64>) -> Vec<u32> {
         let frames = self.frames;
         let ids = stack_id
@@ -67,8 +68,8 @@ impl<'f> Names<'f> {
             .flatten()
             .map(|frame| self.frame(frame))
             .collect();
-        // A weight without a stack keeps a node of its own, so that trees still add up to the sums of
-        // processes.
+        // A weight without a stack keeps a node of its own, so that trees still add up to the sums
+        // of processes.
         if stack.is_empty() {
             vec![self.number(Name::default())]
         } else {
@@ -76,7 +77,7 @@ impl<'f> Names<'f> {
         }
     }
 
-    /// The module of a method; the method itself where that is not known.
+    /// Returns the module of a method, or the method itself if its module is not known.
     pub(super) fn module(&mut self, name: u32) -> u32 {
         match self
             .of(name)
@@ -88,7 +89,7 @@ impl<'f> Names<'f> {
         }
     }
 
-    /// Whether it is more than an address.
+    /// Returns `true` if it is more than an address.
     pub(super) fn is_named(&self, name: u32) -> bool {
         let method = self.of(name).and_then(|of| of.method.as_deref());
         method.is_some_and(|method| !method.starts_with('+'))
@@ -127,7 +128,7 @@ impl<'f> Names<'f> {
 }
 
 impl Name {
-    /// `module!method`, for code without a name `module+0x1a2b`.
+    /// Formats `module!method`, for code without a name `module+0x1a2b`.
     pub(super) fn text(&self) -> String {
         let method = self.method.as_deref().unwrap_or_default();
         let module = self.module.as_deref().unwrap_or("?");

@@ -1,7 +1,7 @@
-//! Call trees of processes or threads: sampled CPU, waits or times ready by call stack.
+//! Call trees of processes or threads: sampled CPU, waits or ready times by call stack.
 //!
-//! Waits and times ready are summed over threads, unlike those of `dump cpu`, which are unions: only sums add
-//! up in a tree.
+//! Waits and ready times are summed over threads, unlike those of `dump cpu`, which are unions:
+//! only sums add up in a tree.
 
 use super::call_tree::{CallTree, Fold};
 use super::cpu::{check, check_waits};
@@ -16,7 +16,7 @@ use crate::filter::TextFilter;
 use crate::frames::TraceFrames;
 use crate::range::Range;
 
-/// What stacks weigh.
+/// Weight of a stack.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Metric {
     /// Sampled CPU; without any samples in the trace, CPU from context switches.
@@ -24,12 +24,12 @@ pub enum Metric {
     Cpu,
     /// Waits that ended with the stack.
     Wait,
-    /// Times ready before the stack was switched in.
+    /// Ready times before the stack was switched in.
     Ready,
 }
 
 impl Metric {
-    /// As machine output names it.
+    /// Returns its name in JSON and CSV.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,20 +40,20 @@ impl Metric {
     }
 }
 
-/// Which trees are made of stacks.
+/// Shape of the trees.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Shape {
-    /// From the outermost frames to what they call.
+    /// From the outermost frames to their callees.
     #[default]
     TopDown,
     /// From the innermost frames to their callers.
     BottomUp,
-    /// Callers and callees of methods: a filter on names with or without their module. A stack counts once,
-    /// by the outermost frame that fits.
+    /// Callers and callees of methods: a filter on names with or without their module. A stack
+    /// counts once, by the outermost frame that matches.
     Butterfly(String),
 }
 
-/// What gets a tree of its own.
+/// Scope of a tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TreeBy {
     /// Each process.
@@ -61,35 +61,35 @@ pub enum TreeBy {
     Process,
     /// Each thread.
     Thread,
-    /// Everything together.
+    /// Everything in one tree.
     All,
 }
 
-/// Which stacks, and how they are reported.
+/// A query for call trees.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StackTreeRequest {
-    /// Which processes.
+    /// Process filter.
     pub processes: ProcessQuery,
-    /// Which stacks.
+    /// Filter on stacks.
     pub tags: TagQuery,
-    /// What stacks weigh.
+    /// Weight of a stack.
     pub metric: Metric,
-    /// Which trees.
+    /// Shape of the trees.
     pub shape: Shape,
-    /// What gets a tree of its own.
+    /// Scope of a tree.
     pub by: TreeBy,
-    /// Nodes are modules instead of methods.
+    /// True if nodes are modules instead of methods.
     pub by_module: bool,
-    /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
+    /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
-    /// What is folded.
+    /// Limits below which nodes are folded.
     pub fold: Fold,
-    /// How many of the largest trees.
+    /// Number of trees, largest first.
     pub top: Top,
 }
 
 declare! {
-    /// What a stack weighs in a process or thread.
+    /// The weight of a stack in a process or thread.
     pub row StackRow {
         ..process = "Process key.",
         command_line: Option<String> = "Command line.",
@@ -143,20 +143,20 @@ pub struct TreeGroup {
     pub process_stop_ns: Option<i64>,
     /// Thread id, in trees of threads.
     pub tid: Option<i64>,
-    /// What the weights are computed from.
+    /// The source of the weights.
     pub source: CpuSource,
-    /// What all its stacks weigh; of a butterfly those with the method.
+    /// Weight of all its stacks; in a butterfly, of the stacks with the method.
     pub total_ns: i64,
-    /// Its nodes, each before what is below it; callers before callees.
+    /// Its nodes, each before its children; callers before callees.
     pub rows: Vec<TreeRow>,
 }
 
 impl StackTreeRequest {
-    /// The question for stacks and what they weigh.
+    /// Returns the SQL for stacks and their weights.
     #[must_use]
     pub fn sql(&self) -> String {
-        // The idle process is left out, but not threads whose process is not known: a missing id compared
-        // with 0 would drop them as well.
+        // The idle process is left out, but not threads whose process is not known: a missing id
+        // compared with 0 would drop them as well.
         let mut conditions = vec![
             "coalesce(p.pid, -1) <> 0".to_owned(),
             "s.samples > 0".to_owned(),
@@ -197,7 +197,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         )
     }
 
-    /// Whether sums by stack are enough.
+    /// Returns `true` if sums by stack are enough.
     fn is_answered_by_sums(&self) -> bool {
         self.metric == Metric::Cpu && self.by != TreeBy::Thread && self.time.is_unlimited()
     }
@@ -212,8 +212,9 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         let (value, samples) = match self.metric {
             Metric::Cpu => {
                 let (run, runs) = interval("run");
-                // Asked of the trace as a whole: a process without samples in a trace that has some did not
-                // run long enough to be sampled, and its slices must not be mixed with samples of others.
+                // Checked for the trace as a whole: a process without samples in a trace that has
+                // some did not run long enough to be sampled, and its slices must not be mixed with
+                // samples of others.
                 let has_samples = format!("({SAMPLED_EVENTS}) > 0");
                 (
                     format!("CASE WHEN {has_samples} THEN coalesce(sum(cpu_ns), 0) ELSE {run} END"),
@@ -236,10 +237,11 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         )
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// The trace has neither samples nor context switches, or the extract only sums of them; the query fails.
+    /// The trace has neither samples nor context switches, or the extract only sums of them; the
+    /// query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<TreeGroup>> {
         self.check(session)?;
         let rows: Vec<StackRow> = ask(session, &self.sql())?;
@@ -252,21 +254,22 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
             TreeBy::Thread => (row.process_key, row.thread_key),
             TreeBy::All => (None, None),
         };
-        // Rows come sorted by these keys, so that those of one group stand together.
+        // Rows are sorted by these keys, so that the rows of one group are adjacent.
         for rows in rows.chunk_by(|a, b| key(a) == key(b)) {
             groups.extend(self.group(rows, &mut names));
         }
-        // The largest group comes last, which is next to the prompt when a terminal has scrolled; the sort is
-        // stable, so that equal ones keep the order of the statement.
+        // The largest group comes last, which is next to the prompt when a terminal has scrolled;
+        // the sort is stable, so that equal ones keep the order of the statement.
         groups.sort_by_key(|group| group.total_ns);
         self.top.cut(&mut groups);
         Ok(groups)
     }
 
-    /// What each stack weighs, by process, thread and stack, as it comes; whatever the shape.
+    /// Returns the weight of each stack, by process, thread and stack, batch by batch. The shape
+    /// has no effect.
     ///
     /// # Errors
-    /// As [`StackTreeRequest::ask`] has; what goes wrong later is an item.
+    /// The errors of [`StackTreeRequest::ask`]; later errors are items.
     pub fn rows(&self, session: &Session) -> Result<impl Iterator<Item = Result<Vec<StackRow>>>> {
         self.check(session)?;
         let answer = session.sql(&self.sql())?;
@@ -289,7 +292,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         }
     }
 
-    /// The trees of stacks that belong together; none if no stack has the method of a butterfly.
+    /// Returns the trees of one group of stacks; `None` if no stack has the method of a butterfly.
     fn group(&self, rows: &[StackRow], names: &mut Names<'_>) -> Option<TreeGroup> {
         let first = rows.first()?;
         let source = CpuSource::named(&first.source).unwrap_or(CpuSource::ContextSwitches);
@@ -333,8 +336,8 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         (!group.rows.is_empty()).then_some(group)
     }
 
-    /// Whether addresses stand for methods everywhere: each has a small share then, so that all would be
-    /// folded into a line that says nothing.
+    /// Returns `true` if all names are addresses. Each address has a small share, so all nodes
+    /// would be folded into one meaningless line.
     fn is_folded_without_names(&self, rows: &[StackRow], names: &mut Names<'_>) -> bool {
         let folds = self.fold.min_percent > 0.0 && !matches!(self.shape, Shape::Butterfly(_));
         folds
@@ -366,7 +369,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
                 innermost_first
                     .iter_mut()
                     .for_each(|name| *name = names.module(*name));
-                // Neighbouring frames of one module are one call into it.
+                // Adjacent frames of one module are one call into it.
                 innermost_first.dedup();
             }
             let outermost_first = || innermost_first.iter().rev().copied();
@@ -377,14 +380,14 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
                 (_, None) => down.add(outermost_first(), row.value_ns, row.samples),
                 (_, Some(fitting)) => {
                     let fits = |name: &u32| fitting.has(*name, names);
-                    // The outermost frame that fits: a stack through a recursive method would otherwise count
-                    // once for each of its frames.
+                    // The outermost frame that matches: a stack through a recursive method would
+                    // otherwise count once for each of its frames.
                     let Some(at) = innermost_first.iter().rposition(fits) else {
                         continue;
                     };
                     let method = innermost_first.get(at);
-                    // A method that calls itself is in the middle by its outermost frame, and runs in its
-                    // innermost one.
+                    // A method that calls itself is in the middle by its outermost frame, and runs
+                    // in its innermost one.
                     let own = if innermost_first.first() == method {
                         row.value_ns
                     } else {
@@ -405,7 +408,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
     }
 }
 
-/// Stacks with what they weigh, from the sums; without samples from the scheduling slices.
+/// Stacks with their weights, from the sums; without samples from the scheduling slices.
 const SUMS: &str = "
   SELECT process_key, CAST(NULL AS INT) AS thread_key, stack_id, cpu_ns AS value_ns, samples FROM cpu_stack
   UNION ALL
@@ -413,7 +416,7 @@ const SUMS: &str = "
   WHERE run_ns IS NOT NULL AND (SAMPLED) = 0
   GROUP BY process_key, stack_id";
 
-/// Which methods fit a filter, each looked at once.
+/// Methods that match a filter; each one is tested once.
 struct Fitting {
     filter: TextFilter,
     known: Vec<Option<bool>>,

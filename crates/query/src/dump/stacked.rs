@@ -1,4 +1,4 @@
-//! Rows with the stack of each: one text for machines, lines below the row for people.
+//! Rows with the stack of each: one text in JSON and CSV, lines below the row in text.
 
 use serde::{Serialize, Serializer};
 
@@ -16,7 +16,8 @@ pub(super) const STACK: Field = Field::new(
     true,
 );
 
-/// A row with the frames of its stack, innermost first; none where there is no stack or it was not read.
+/// A row with the frames of its stack, innermost first; empty without a stack, or if it was not
+/// read.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Stacked<R> {
     #[serde(flatten)]
@@ -26,7 +27,7 @@ pub(super) struct Stacked<R> {
 }
 
 impl<R> Stacked<R> {
-    /// A row whose stack was not read.
+    /// Creates a row whose stack was not read.
     pub(super) const fn without(row: R) -> Self {
         Self {
             row,
@@ -41,8 +42,8 @@ fn joined<S: Serializer>(frames: &[String], serializer: S) -> std::result::Resul
         .serialize(serializer)
 }
 
-/// Rows with their stacks, which are read only where they are wanted: that takes time and memory by the size
-/// of the extract.
+/// Returns rows with their stacks, which are read only if they are wanted: that takes time and
+/// memory by the size of the extract.
 pub(super) fn with_stacks<R>(
     session: &Session,
     rows: Vec<R>,
@@ -64,7 +65,7 @@ pub(super) fn with_stacks<R>(
     Ok(rows.into_iter().map(stacked).collect())
 }
 
-/// The frames of a stack below a row, or only a part of them.
+/// Returns the frames of a stack below a row, or only a part of them.
 pub(super) fn lines(stack: &[String], cut: Cut) -> Vec<Line> {
     if stack.is_empty() {
         return vec![Line::new("        (no stack)")];

@@ -1,4 +1,4 @@
-//! Stays in connected standby.
+//! Periods of connected standby.
 
 use super::sql::{ends, filtered, known_condition};
 use super::{Recorded, Top};
@@ -15,10 +15,10 @@ declare! {
         "drain" => Drain: "coalesce(energy_drain, -1)" = "Drain of the battery.",
     }
 
-    /// Which stays.
+    /// Options of `dump standby`.
     #[derive(Eq)]
     pub request StandbyRequest {
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Only stays that overlap with this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -113,12 +113,12 @@ const STAYS: View<StandbyRequest, StandbyRow> = View::new(
     |_, _| true,
 );
 
-/// The length as the exit says, where it does.
+/// Returns the duration in the exit event, if it has one.
 fn length(row: &StandbyRow) -> Option<i64> {
     row.told_duration_ns.or(row.duration_ns)
 }
 
-/// Charge of the battery at the entry.
+/// Returns the charge of the battery at the entry.
 fn battery(row: &StandbyRow) -> Option<String> {
     let left_of = row
         .remaining_capacity
@@ -155,7 +155,7 @@ const STANDBY: Recorded = Recorded::rows(
 );
 
 impl StandbyRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions = Vec::new();

@@ -1,4 +1,4 @@
-//! What it costs to start and end processes: by program, or single ones.
+//! Costs of starting and ending processes: by program, or single ones.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, text_condition, time_condition,
@@ -21,21 +21,22 @@ declare! {
             "Time of the first start; of single processes the time of their start.",
     }
 
-    /// Which starts and ends.
+    /// Options of `dump start`.
     #[derive(Eq)]
     pub request StartRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// Only processes that were started by such a process: names with or without .exe (*, ?, several with
-        /// ;, ! excludes)
+        /// Only processes that were started by such a process: names with or without .exe (*, ?,
+        /// several with ;, ! excludes)
         creator: Option<String> = option("NAMES"),
         /// Only processes whose start had such a cost (ms)
         cost: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only processes whose end took such a time (ms)
         exit: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only processes that started, or without a start in the trace ended, in this part of it (s)
+        /// Only processes that started, or without a start in the trace ended, in this part of it
+        /// (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Single processes
         details: bool = option("").shape(),
@@ -204,7 +205,7 @@ const PROCESS: Recorded = Recorded::rows(
 );
 
 impl StartRequest {
-    /// The processes that are asked for, with the parts of what they cost.
+    /// Returns the requested processes with the parts of their costs.
     fn asked(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.push("coalesce(p.start_ns, p.terminate_ns, p.stop_ns) IS NOT NULL".to_owned());
@@ -215,7 +216,8 @@ impl StartRequest {
             "coalesce(p.start_ns, p.stop_ns, p.terminate_ns)",
             self.time,
         ));
-        // Parts are shown only where the whole cost is known; otherwise they would not add up to anything.
+        // Parts are shown only if the whole cost is known; otherwise they would not add up to
+        // anything.
         let part = |to: &str, from: &str| {
             format!("CASE WHEN p.start_cost_ns IS NOT NULL THEN f.{to} - {from} END")
         };
@@ -235,7 +237,7 @@ impl StartRequest {
         )
     }
 
-    /// The question for sums by program.
+    /// Returns the SQL for sums by program.
     #[must_use]
     pub fn sql(&self) -> String {
         format!(
@@ -257,7 +259,7 @@ ORDER BY sort_value, start_cost_ns NULLS FIRST, exit_duration_ns NULLS FIRST, st
         )
     }
 
-    /// The question for single processes.
+    /// Returns the SQL for single processes.
     #[must_use]
     pub fn events_sql(&self) -> String {
         format!(

@@ -14,7 +14,7 @@ use crate::question::{
 use crate::test_run::{TestName, TestStatus};
 
 declare! {
-    /// Which properties.
+    /// Options of `dump stats`.
     #[derive(Eq)]
     pub request StatsRequest {
         /// Only these properties: names with , ; or blanks between (*, ?, ! excludes)
@@ -54,7 +54,7 @@ const PROPERTIES: View<StatsRequest, Property> = View::new(
     line.into_iter().collect()
 });
 
-/// The names that there are, among what an answer says beside its rows.
+/// Key of the names of existing properties, next to the rows of an answer.
 const KNOWN: &str = "properties";
 
 impl Question for StatsRequest {
@@ -65,7 +65,7 @@ impl Question for StatsRequest {
         Form::made::<Property>(self.sql(), |asked: &Self, session| {
             let rows = asked.ask(session)?;
             let known = match &asked.properties {
-                // Whoever misspelt a name gets a list of those that there are.
+                // A misspelt name gives a list of the existing names.
                 Some(names) if rows.is_empty() && !is_known(names) => {
                     Self::default().ask(session)?
                 }
@@ -86,7 +86,8 @@ impl Question for StatsRequest {
         self.properties.is_some()
     }
 
-    /// A name that no extract knows is a mistake. One that they could know and do not is no answer.
+    /// A name that no extract knows is a mistake. A valid name that no extract has gives an empty
+    /// answer.
     fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
         if all.iter().any(|(_, answer)| !answer.is_empty()) {
             return Ok(None);
@@ -117,7 +118,8 @@ impl Question for StatsRequest {
     }
 }
 
-/// Names that ETWAnalyzer gives to groups of properties or to one that has another name here, and ours.
+/// Names that ETWAnalyzer gives to groups of properties or to properties with another name here,
+/// and our names.
 const OTHER_NAMES: [(&str, &str); 5] = [
     ("Disk", "Disk*;Volume*"),
     ("ModuleVersions", "module_version*"),
@@ -139,11 +141,12 @@ const OF_MACHINE: &[&str] = &[
     "Network",
 ];
 
-/// Whether a filter names a property that there is, whether an extract has it or not.
+/// Returns `true` if a filter names an existing property, even one that an extract lacks.
 #[must_use]
 pub fn is_known(properties: &str) -> bool {
     let filter = filter_of(properties);
-    // Names of disks, volumes and modules have a number or letter of the machine; one of each stands for all.
+    // Names of disks, volumes and modules have a number or letter of the machine; one of each is
+    // enough here.
     let others = ["Source", "Disk0", "VolumeC:", "module_version1.name"];
     let of_trace = OF_TRACE.iter().map(|(name, _)| *name);
     let all = of_trace
@@ -161,7 +164,7 @@ pub(super) fn utc(filetime: &str) -> String {
     )
 }
 
-/// What the file name says about a test.
+/// Returns the properties of a test that its file name gives.
 fn of_test(name: TestName) -> Vec<Property> {
     let status = name.status.map(|status| match status {
         TestStatus::Passed => "Passed",
@@ -186,13 +189,13 @@ fn of_test(name: TestName) -> Vec<Property> {
     all.into_iter().filter_map(property).collect()
 }
 
-/// The names or patterns of a list of properties.
+/// Returns the names or patterns of a list of properties.
 fn entries(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', ' ', ';'])
         .filter(|entry| !entry.is_empty())
 }
 
-/// The patterns that an entry means among our names.
+/// Returns the patterns of our names for an entry.
 fn of_our_names(entry: &str) -> String {
     let (not, name) = entry
         .strip_prefix('!')
@@ -210,14 +213,14 @@ fn of_our_names(entry: &str) -> String {
     }
 }
 
-/// The filter on our names that a list of names or patterns means.
+/// Returns the filter on our names for a list of names or patterns.
 fn filter_of(properties: &str) -> TextFilter {
     let ours: Vec<String> = entries(properties).map(of_our_names).collect();
     TextFilter::parse(&ours.join(";"))
 }
 
 impl StatsRequest {
-    /// Asks. A pattern that no property matches gives no rows.
+    /// Runs the question. A pattern that no property matches gives no rows.
     ///
     /// # Errors
     /// The query fails.

@@ -53,13 +53,13 @@ pub(super) const OF_TRACE: &[(&str, &str)] = &[
     ("LostBuffers", LOST_BUFFERS),
 ];
 
-/// Where the file does not say, 0 is no number.
+/// Lost events. If the file does not give their number, 0 is not a number but a missing one.
 const LOST_EVENTS: &str = "CASE WHEN (SELECT count(*) FROM diagnostic WHERE kind = 'loss_unknown') = 0 THEN lost_events END";
 
 const LOST_BUFFERS: &str = "CASE WHEN (SELECT count(*) FROM diagnostic WHERE kind = 'loss_unknown') = 0 THEN lost_buffers END";
 
-/// Facts of `system_config` under the names of properties. Those of traces and of imported extracts are
-/// called differently.
+/// Facts of `system_config` under the names of properties. Traces and imported extracts have
+/// different names for them.
 const FACTS: &str = "SELECT 50 AS at,
   CASE replace(lower(name), '_', '') WHEN 'winsatosname' THEN 'WinSatOSName'
   WHEN 'isdomainjoined' THEN 'IsDomainJoined' ELSE 'UsedExtractOptions' END AS name, value FROM system_config
@@ -80,19 +80,19 @@ SELECT 53, 'Network', concat_ws(', ', max(value) FILTER (WHERE name IN ('descrip
   'DNS ' || nullif(max(value) FILTER (WHERE name IN ('dns', 'dns_server_addresses')), ''))
 FROM system_config WHERE topic IN ('nic', 'nics') GROUP BY item";
 
-/// How many processors each class has, on machines with several.
+/// Number of processors of each class, on machines with several classes.
 pub(super) const CLASSES: &str = "(SELECT string_agg(concat('class ', efficiency_class, ': ', cores), ', ' ORDER BY efficiency_class)
     FROM (SELECT efficiency_class, count(*) AS cores FROM cpu_core WHERE efficiency_class IS NOT NULL GROUP BY efficiency_class)
     HAVING count(*) > 1)";
 
-/// How fast they are without boost.
+/// Nominal speed of each class, without boost.
 const CLASS_SPEEDS: &str = "(SELECT string_agg(concat('class ', efficiency_class, ': ', mhz), ', ' ORDER BY efficiency_class)
     FROM (SELECT efficiency_class, max(nominal_mhz) AS mhz FROM cpu_core WHERE efficiency_class IS NOT NULL GROUP BY efficiency_class)
     HAVING count(*) > 1)";
 
 impl StatsRequest {
-    /// The question, in which `||` gives nothing where a part is missing: all properties with a value, those
-    /// of the machine's parts as `topic.name` or `topic1.name`.
+    /// Returns the SQL for all properties with a value; those of the machine's parts are named
+    /// `topic.name` or `topic1.name`. `||` gives null if a part is missing.
     #[must_use]
     pub fn sql(&self) -> String {
         let of_trace: Vec<String> = (0..)

@@ -1,8 +1,9 @@
-//! System calls as lines, in the way of the tool of that name.
+//! System calls as lines, in the format of strace.
 
 use super::syscall::{SyscallCall, function_name};
 
-/// A call as a line: process and thread, time of the entry, function, result and time between entry and exit.
+/// Formats a call as a line: process and thread, time of the entry, function, result and time
+/// between entry and exit.
 #[must_use]
 pub fn call_line(call: &SyscallCall) -> String {
     let pid = call
@@ -28,7 +29,7 @@ pub fn call_line(call: &SyscallCall) -> String {
     format!("[pid {pid}/{tid}] {time} {text}{took}")
 }
 
-/// What other events say about the arguments: a file, a registry key, a handle.
+/// Returns the arguments that other events show: a file, a registry key, a handle.
 fn about(call: &SyscallCall) -> String {
     let named = call
         .path
@@ -49,7 +50,7 @@ fn status(call: &SyscallCall) -> String {
     }
 }
 
-/// Seconds with microseconds.
+/// Formats seconds with microseconds.
 #[must_use]
 pub fn seconds(ns: i64) -> String {
     let us = ns.div_euclid(1000);

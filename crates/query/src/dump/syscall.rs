@@ -18,7 +18,7 @@ const FUNCTIONS: Among = Among::Texts(
 );
 
 declare! {
-    /// What a row is.
+    /// Grouping of the rows.
     pub words SyscallBy {
         "function" => Function = "All calls of a function.",
         "process" => Process = "All calls of a process.",
@@ -37,23 +37,24 @@ declare! {
         "time" => Time: "duration_ns" = "Time of the entry of single calls.",
     }
 
-    /// Which calls.
+    /// Options of `dump syscall`.
     #[derive(Eq)]
     pub request SyscallRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row sums up
+        /// Group rows by this property
         by: SyscallBy = option("WHAT").excludes(&["details"]).shape(),
         /// Rows for each process, with --by function or status
         per_process: bool = option("").called("per-process").excludes(&["details"]).shape(),
         /// List single calls with what they returned
         details: bool = option("").shape(),
-        /// Only these functions: name, module!name or module+0x1a2b (*, ?, several with ;, ! excludes)
+        /// Only these functions: name, module!name or module+0x1a2b (*, ?, several with ;, !
+        /// excludes)
         function: Option<String> = option("NAMES").of(FUNCTIONS),
-        /// Only calls that returned this: numbers (0, 0xc0000022), names (ACCESS_DENIED, NO_*) or failed
-        /// (several with ;, ! excludes)
+        /// Only calls that returned this: numbers (0, 0xc0000022), names (ACCESS_DENIED, NO_*) or
+        /// failed (several with ;, ! excludes)
         status: Option<String> = option("STATUS"),
         /// Only calls of this thread id
         thread: Option<u32> = option("TID").between(0, u32::MAX as i64).of(Among::THREADS),
@@ -63,7 +64,8 @@ declare! {
         count: Range = option("A..B").excludes(&["details"]),
         /// Only calls that began in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Order: default is duration, with --details time; count, failed and mean are those of sums
+        /// Order: default is duration, with --details time; count, failed and mean are those of
+        /// sums
         sort: SyscallSort = option("ORDER").called("sort-by").shape(),
         /// With --details: the stack of each call
         stacks: bool = option("").called("show-stack").requires("details").output(),
@@ -167,7 +169,7 @@ const SUMS: View<SyscallRequest, SyscallRow> = View::new(
     |_, _| true,
 );
 
-/// A number of calls; missing for 0, so that a column of zeros is not shown.
+/// Returns a number of calls; missing for 0, so that a column of zeros is not shown.
 fn some(calls: i64) -> Value {
     (calls > 0).then_some(calls).into()
 }
@@ -209,7 +211,7 @@ const CALLS_BY_DURATION: View<SyscallRequest, SyscallCall> = View::new(COLUMNS, 
 })
 .with_below(|_, call| frames(call.stack.as_deref()));
 
-/// Name of a function; without a symbol the offset in its module.
+/// Returns the name of a function; without a symbol the offset in its module.
 #[must_use]
 pub fn function_name(module: Option<&str>, name: Option<&str>) -> String {
     match (module, name) {

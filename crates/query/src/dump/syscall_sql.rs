@@ -12,12 +12,12 @@ use crate::Session;
 const PERCENTILES: [u32; 4] = [50, 90, 95, 99];
 
 impl SyscallRequest {
-    /// Whether a row of sums is of one process.
+    /// Returns `true` if a row of sums is of one process.
     pub(super) fn is_by_process(&self) -> bool {
         self.per_process || matches!(self.by, SyscallBy::Process | SyscallBy::Thread)
     }
 
-    /// Whether single calls are in the order of time.
+    /// Returns `true` if single calls are in order of time.
     pub(super) const fn is_by_time(&self) -> bool {
         matches!(self.sort, SyscallSort::Usual | SyscallSort::Time)
     }
@@ -42,7 +42,7 @@ impl SyscallRequest {
         all
     }
 
-    /// The calls that pass the conditions.
+    /// Returns the calls that pass the conditions.
     fn calls(&self) -> String {
         format!(
             "call AS (
@@ -65,7 +65,7 @@ impl SyscallRequest {
         )
     }
 
-    /// Columns of a call that distinguish rows, with a placeholder for the others.
+    /// Returns the columns of a call by which rows are grouped, with a placeholder for the others.
     fn keys(&self) -> String {
         let with_process = self.is_by_process();
         let column = |is_key: bool, name: &str, kind: &str| {
@@ -95,14 +95,14 @@ impl SyscallRequest {
         .join(", ")
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, thread_key, tid, module, \
                     function, status, status_name";
         let percentile = |percent: u32| {
-            // The value at (n - 1) * percent / 100, interpolated between two values. In whole numbers, so
-            // that every machine computes the same.
+            // The value at (n - 1) * percent / 100, interpolated between two values. In whole
+            // numbers, so that every machine computes the same.
             let at = |more: u32| {
                 format!(
                     "max(duration_ns) FILTER (WHERE place = (ended - 1) * {percent} / 100 + {more})"
@@ -113,8 +113,8 @@ impl SyscallRequest {
                 "{low} + (coalesce({high}, {low}) - {low}) * ((max(ended) - 1) * {percent} % 100) / 100 AS p{percent}_duration_ns"
             )
         };
-        // The keys make `status` missing unless rows are by it; failures are counted by `result`, which keeps
-        // it.
+        // The keys make `status` missing unless rows are by it; failures are counted by `result`,
+        // which keeps it.
         format!(
             "WITH {calls},
 ranked AS (
@@ -144,7 +144,7 @@ ORDER BY sort_value, duration_ns, count, module, function, status, process_key, 
         )
     }
 
-    /// The question for sums of an extract that has no single calls.
+    /// Returns the SQL for sums of an extract that has no single calls.
     fn sums_sql(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.extend(any_text_condition(
@@ -186,7 +186,7 @@ ORDER BY sort_value, duration_ns, count, module, function, process_key",
         )
     }
 
-    /// The question for single calls.
+    /// Returns the SQL for single calls.
     #[must_use]
     pub fn calls_sql(&self) -> String {
         let (stack, join) = if self.stacks {
@@ -211,7 +211,7 @@ ORDER BY {order}, process_key, thread_key",
         )
     }
 
-    /// Whether sums of an extract without single calls say too little.
+    /// Returns `true` if the sums of an extract without single calls are not enough.
     fn needs_calls(&self) -> bool {
         self.status.is_some()
             || self.thread.is_some()
@@ -220,10 +220,11 @@ ORDER BY {order}, process_key, thread_key",
             || matches!(self.by, SyscallBy::Thread | SyscallBy::Status)
     }
 
-    /// Asks for sums. Of an extract without single calls they lack percentiles.
+    /// Queries sums. For an extract without single calls they lack percentiles.
     ///
     /// # Errors
-    /// No system calls were recorded; single calls are needed, and the extract has none; the query fails.
+    /// No system calls were recorded; single calls are needed, and the extract has none; the query
+    /// fails.
     pub fn sums(&self, session: &Session) -> Result<Vec<SyscallRow>> {
         SYSCALL.check(session, self.needs_calls())?;
         let sql = if has_rows(session, SYSCALL.rows)? {

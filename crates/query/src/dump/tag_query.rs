@@ -1,21 +1,22 @@
-//! Which stacks a question is about, by their stack tags.
+//! Filters on stacks by their stack tags.
 
 use etwkit_trace::tags::DEFAULT_SET;
 
 use super::sql::{any_text_condition, quoted};
 
-/// Only stacks with some tags. Without a filter all rows, also those without a recorded stack.
+/// Filter on stacks by tags. Without a filter all rows pass, including those without a recorded
+/// stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TagQuery {
     /// Names of tags: `*`, `?`, several with `;`, `!` excludes.
     pub tags: Option<String>,
-    /// Sets by whose rules a stack can have the tag, beside `default`; the session has to know them.
+    /// Tag sets in addition to `default`; the session has to know them.
     pub sets: Vec<String>,
 }
 
 impl TagQuery {
-    /// The condition on the stack of a column, if there is one: its tag by one of the sets fits, and none is
-    /// excluded. A stack that no rule of a set fits has the empty name there.
+    /// Returns the condition on the stack of a column, if there is one: its tag in one of the sets
+    /// matches, and none is excluded. A stack that no rule of a set matches has an empty tag.
     #[must_use]
     pub fn condition(&self, stack: &str) -> Option<String> {
         let sets = with_default(&self.sets);
@@ -27,7 +28,7 @@ impl TagQuery {
     }
 }
 
-/// Names of the set that is always there, and of others.
+/// Returns the names of the built-in set and of others.
 pub(super) fn with_default(others: &[String]) -> impl Iterator<Item = &str> {
     std::iter::once(DEFAULT_SET).chain(others.iter().map(String::as_str))
 }

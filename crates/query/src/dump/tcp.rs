@@ -26,19 +26,19 @@ pub const RETRANSMIT_BYTES: Range = Range {
 };
 
 declare! {
-    /// Which connections.
+    /// Options of `dump tcp`.
     #[derive(Eq)]
     pub request TcpRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What becomes second 0
+        /// Zero point of times
         zero: ZeroTime = group(),
         /// Let connections whose process is not known pass filters on processes
         unknown_process: bool = option("").called("unknown-process"),
-        /// Only connections with such ends: local address:port and remote address:port, joined (*, ?, several
-        /// with ;, ! excludes)
+        /// Only connections with such ends: local address:port and remote address:port, joined (*,
+        /// ?, several with ;, ! excludes)
         ip_port: Option<String> = option("ENDS").called("ip-port"),
         /// Only connections with such a local address:port
         source_ip_port: Option<String> = option("ENDS").called("source-ip-port"),
@@ -54,8 +54,8 @@ declare! {
         sort: TcpSort = option("ORDER").called("sort-by").shape(),
         /// One row for several connections
         group_by: Option<TcpGroup> = option("ENDS").called("group-by").or_none().shape(),
-        /// A line for each retransmission; JSON and CSV have a row for each, with the columns of its
-        /// connection
+        /// A line for each retransmission; JSON and CSV have a row for each, with the columns of
+        /// its connection
         show_retransmit: bool = option("").called("show-retransmit").shape(),
         /// Order of retransmissions
         by_delay: bool = option("ORDER").called("sort-retransmit-by").either("time", "delay").shape(),
@@ -83,7 +83,7 @@ declare! {
         limits: Vec<(TcpNumber, Range)> = group(),
     }
 
-    /// Which sums are printed.
+    /// Sums to print.
     pub words TcpTotals {
         "file" => File = "Sums of the rows of a file, below them.",
         "total" => Total = "Without rows.",
@@ -186,14 +186,14 @@ pub struct TcpTotal {
 pub struct TcpAnswer {
     /// Rows, ascending.
     pub rows: Vec<TcpRow>,
-    /// The retransmissions of each row, in the order of time.
+    /// The retransmissions of each row, in order of time.
     pub retransmits: Vec<Vec<TcpRetransmitRow>>,
     /// Sums over the rows.
     pub total: TcpTotal,
 }
 
 impl TcpRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         format!(
@@ -217,8 +217,8 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
             .iter()
             .any(|(number, range)| number.is_of_system() && !range.is_unlimited())
         {
-            // A condition on a range takes a missing number for 0, but a connection about which the system
-            // said nothing did not transfer 0 bytes.
+            // A condition on a range takes a missing number for 0, but a connection without
+            // counters of the system did not transfer 0 bytes.
             all.push("stat_in_bytes IS NOT NULL".to_owned());
         }
         if !self.retransmit_delay.is_unlimited() {
@@ -232,7 +232,7 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
         all
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
     /// No connections were recorded; the query fails.
@@ -240,7 +240,8 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
         recorded(session)?;
         let mut rows: Vec<TcpRow> = ask(session, &self.sql())?;
         self.top.cut(&mut rows);
-        // Retransmissions are read once for all rows and put to theirs, instead of one question for each row.
+        // Retransmissions are read once for all rows and then assigned, instead of one question for
+        // each row.
         let places: HashMap<i64, usize> =
             rows.iter().map(|row| row.connection_id).zip(0..).collect();
         let mut retransmits = vec![Vec::new(); rows.len()];
@@ -258,7 +259,7 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
     }
 }
 
-/// Whether there are connections.
+/// Checks that there are connections.
 pub(super) fn recorded(session: &Session) -> Result<()> {
     if has_rows(session, "tcp_connection")? {
         return Ok(());

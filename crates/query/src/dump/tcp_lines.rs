@@ -4,12 +4,12 @@ use super::tcp::{TcpRequest, TcpRetransmitRow, TcpSort, TcpTotal};
 use crate::question::Format::{Milliseconds, Moment};
 use crate::question::{Line, Value};
 
-/// Whether totals are packets, not bytes.
+/// Returns `true` if totals are packets, not bytes.
 pub(super) fn counts(asked: &TcpRequest) -> bool {
     asked.sort == TcpSort::TotalCount
 }
 
-/// Bytes for each second as MiB.
+/// Formats bytes per second as MiB.
 pub(super) fn rate(bytes_per_s: Option<f64>) -> Value {
     bytes_per_s.map(|rate| rate / 1_048_576.0).into()
 }
@@ -35,7 +35,7 @@ pub(super) fn retransmit_line(row: &TcpRetransmitRow) -> Line {
         ))
 }
 
-/// Whole milliseconds, rounded half to even.
+/// Returns whole milliseconds, rounded half to even.
 pub(super) fn milliseconds(ns: i64) -> i64 {
     let (whole, rest) = (ns.div_euclid(1_000_000), ns.rem_euclid(1_000_000));
     whole.saturating_add(i64::from(

@@ -62,15 +62,15 @@ pub enum TcpNumber {
     StatPacketsOut,
     /// Retransmissions that remain.
     RetransmitCount,
-    /// When it was opened, ns.
+    /// Time of opening, ns.
     Connect,
-    /// When it was closed, ns.
+    /// Time of closing, ns.
     Disconnect,
     /// Last packet sent, ns.
     LastSent,
     /// Last packet received, ns.
     LastReceived,
-    /// When this side reset it, ns.
+    /// Time of the reset by this side, ns.
     ClientReset,
     /// From opening to closing, or to the end of the trace, ns.
     Duration,
@@ -89,7 +89,7 @@ pub enum TcpNumber {
 }
 
 impl TcpNumber {
-    /// Its column.
+    /// Returns its column.
     pub(super) const fn column(self) -> &'static str {
         match self {
             Self::SentBytes => "sent_bytes",
@@ -110,7 +110,7 @@ impl TcpNumber {
             Self::LastSent => "last_send_ns",
             Self::LastReceived => "last_receive_ns",
             Self::ClientReset => "abort_ns",
-            // A connection that was there before the trace is older than any.
+            // A connection from before the trace is older than any other.
             Self::Duration => "coalesce(duration_ns, 9223372036854775807)",
             Self::SendDelay => "max_send_gap_ns",
             Self::ReceiveDelay => "max_receive_gap_ns",
@@ -121,7 +121,8 @@ impl TcpNumber {
         }
     }
 
-    /// What the system counted: connections without such an event have no number, not even 0.
+    /// Returns `true` for the counters of the system: connections without this event have no
+    /// number, not even 0.
     pub(super) const fn is_of_system(self) -> bool {
         matches!(
             self,
@@ -135,7 +136,7 @@ impl TcpNumber {
     }
 }
 
-/// Limits as options: their words, what they limit, units and sentences of help.
+/// Limits as options: their names, the limited numbers, units and sentences of help.
 const LIMITS: &[(&str, TcpNumber, Unit, &str)] = &[
     (
         "sent-bytes",

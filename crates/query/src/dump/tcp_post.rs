@@ -1,5 +1,5 @@
-//! Sends that a filter of the network stack held back and let go too late: what the program sent afterwards
-//! overtook them.
+//! Sends that a filter of the network stack held back and released too late: later sends of the
+//! program overtook them.
 
 use super::sql::{PROCESS_COLUMNS, filtered};
 use super::tcp::{TcpRequest, recorded};
@@ -10,7 +10,7 @@ use crate::Session;
 use crate::question::Format::{Id, Moment, ProcessLine, Whole, Word};
 use crate::question::{Column, Line, Ranked, View};
 
-/// How many events of a connection may lie between a held-back send and its injection.
+/// Maximum number of events of a connection between a held-back send and its injection.
 const WINDOW: usize = 100;
 
 /// All three sends of an issue lie within this time.
@@ -53,7 +53,7 @@ declare! {
 
 type Sent = Column<TcpRequest, PostIssueRow>;
 
-/// Issues as people see them.
+/// Columns of overtaken sends.
 pub(super) const ISSUES: View<TcpRequest, PostIssueRow> = View::new(
     &[
         Sent::new("Issue", "Issue", Whole, |_, row| row.issue.into()),
@@ -87,7 +87,7 @@ pub(super) const ISSUES: View<TcpRequest, PostIssueRow> = View::new(
 .with_total(|_, rows, _| vec![Line::new("Issues: ").whole(rows.len() as i64 / 3)]);
 
 impl TcpRequest {
-    /// The question for all sends of programs, in which issues are looked for.
+    /// Returns the SQL for all sends of programs, in which overtaken ones are searched for.
     #[must_use]
     pub fn posts_sql(&self) -> String {
         let mut conditions = vec!["e.kind IN ('post', 'inject')".to_owned()];
@@ -107,7 +107,7 @@ ORDER BY c.connection_id, e.ts_ns",
         )
     }
 
-    /// Asks for sends that were overtaken.
+    /// Queries sends that were overtaken.
     ///
     /// # Errors
     /// No connections were recorded; the extract has no single events; the query fails.
@@ -164,20 +164,20 @@ fn row(issue: i64, role: &str, post: &PostRow, sequence_difference: Option<i64>)
     }
 }
 
-/// Sequence numbers have 32 bits and wrap.
+/// Returns the difference of two sequence numbers, which have 32 bits and wrap.
 fn sequence_difference(from: i64, to: i64) -> i64 {
     i64::from((to as u32).wrapping_sub(from as u32).cast_signed())
 }
 
-/// The sends of one connection in the order of time → what was held back, what overtook it, when it was let
-/// go.
+/// Returns the late sends of one connection, whose events are in order of time: the held-back send,
+/// the send that overtook it, and the release.
 ///
-/// A send that is let go where it was held back (same bytes, same sequence number) is in order. Of the others
-/// the last send of the same size in front was held back; it was overtaken if another send followed it that
-/// was not held back itself.
+/// A send that is released where it was held back (same bytes, same sequence number) is in order.
+/// Of the others, the last earlier send of the same size was held back; it was overtaken if another
+/// send followed it that was not held back itself.
 fn issues(posts: &[PostRow]) -> Vec<(&PostRow, &PostRow, &PostRow)> {
-    // A send that was let go in order is taken by its own event, and cannot be the one that was held back for
-    // another.
+    // A send that was released in order belongs to its own event, and cannot be the one that was
+    // held back for another.
     let mut is_in_order = vec![false; posts.len()];
     let mut has_own = vec![false; posts.len()];
     for (at, injected) in posts
@@ -186,7 +186,7 @@ fn issues(posts: &[PostRow]) -> Vec<(&PostRow, &PostRow, &PostRow)> {
         .filter(|(_, post)| post.kind == "inject")
     {
         let first = at.saturating_sub(WINDOW);
-        // The latest one in front: a program may send the same bytes several times.
+        // The latest earlier one: a program may send the same bytes several times.
         let same = (first..at).rev().find(|before| {
             posts.get(*before).is_some_and(|post| {
                 post.kind == "post"
@@ -221,7 +221,7 @@ fn overtaken<'p>(
     let before = posts.get(first..at)?;
     let own = has_own.get(first..at)?;
     let free = |index: usize| own.get(index) == Some(&false);
-    // Backwards, since the filter lets go what it held back a short time ago.
+    // In reverse, since the filter releases a send a short time after it held it back.
     let candidates = before.iter().enumerate().rev();
     let mut captured = candidates.filter(|(index, post)| {
         post.kind == "post"
@@ -251,7 +251,7 @@ mod tests {
         sends.iter().map(row).collect()
     }
 
-    /// Times in ms of what was found.
+    /// Returns the times of each result in ms.
     fn found(list: &[(i64, &str, i64, i64)]) -> Vec<[i64; 3]> {
         let rows = sends(list);
         let ms = |row: &PostRow| row.ts_ns / 1_000_000;
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn sends_in_order_are_none() {
-        // Let go at the same place, and so is the second one.
+        // Released at the same place, and so is the second one.
         assert!(found(&[(0, "post", 100, 1000), (1, "inject", 100, 1000)]).is_empty());
         let both = [
             (0, "post", 100, 1000),
@@ -286,7 +286,7 @@ mod tests {
             (4, "inject", 100, 1100),
         ];
         assert!(found(&both).is_empty());
-        // Nothing was sent meanwhile, or only what was held back itself.
+        // No send in between, or only the held-back one.
         assert!(found(&[(0, "post", 100, 1000), (1, "inject", 100, 1050)]).is_empty());
         let held = [
             (0, "post", 100, 1000),

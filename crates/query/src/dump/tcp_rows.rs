@@ -1,9 +1,10 @@
-//! The SQL of TCP connections: which ones, what rows they become, what rates rows of several have.
+//! SQL of TCP connections: their selection, their rows, and the rates of rows of several
+//! connections.
 
 use super::sql::{filtered, process_columns_from, quoted, range_condition, text_condition};
 use super::tcp::{TcpGroup, TcpRequest};
 
-/// An end of a connection as text, IPv6 in brackets. Without an address it is `?`.
+/// Returns an end of a connection as text, IPv6 in brackets. Without an address it is `?`.
 pub(super) fn end(side: &str) -> String {
     let (address, port) = (format!("c.{side}_address"), format!("c.{side}_port"));
     format!(
@@ -12,7 +13,7 @@ pub(super) fn end(side: &str) -> String {
     )
 }
 
-/// An address alone, as it stands in front of a port.
+/// Returns an address alone, in its form before a port.
 fn address(side: &str) -> String {
     let address = format!("c.{side}_address");
     format!(
@@ -21,10 +22,11 @@ fn address(side: &str) -> String {
 }
 
 impl TcpRequest {
-    /// Which connections: conditions on `tcp_connection c` and its `process p`.
+    /// Returns conditions on `tcp_connection c` and its `process p`.
     pub(super) fn conditions(&self) -> Vec<String> {
         let mut of_process = self.processes.conditions();
-        // A connection without a process fits no filter on processes, unless these are asked for as well.
+        // A connection without a process matches no filter on processes, unless these connections
+        // are requested as well.
         if self.unknown_process && !of_process.is_empty() {
             of_process = vec![format!(
                 "(c.process_key IS NULL OR ({}))",
@@ -50,7 +52,7 @@ impl TcpRequest {
         all
     }
 
-    /// What distinguishes rows.
+    /// Returns the expression by which rows are grouped.
     fn key(&self) -> String {
         match self.group_by {
             None => "c.connection_id".to_owned(),
@@ -63,8 +65,8 @@ impl TcpRequest {
         }
     }
 
-    /// `connection`: those that are meant, each with the number of its row; `again`: retransmissions that are
-    /// meant.
+    /// Returns `connection`: the selected connections, each with the number of its row; `again`:
+    /// the selected retransmissions.
     pub(super) fn with(&self) -> String {
         let mut retransmits = vec!["TRUE".to_owned()];
         retransmits.extend(
@@ -99,7 +101,7 @@ FROM tcp_retransmit r JOIN connection c ON c.connection_id = r.connection_id{ret
         )
     }
 
-    /// SQL of both ends and of the rates of a row, and the join that the rates need.
+    /// Returns SQL of both ends and of the rates of a row, and the join that the rates need.
     const fn ends_sql(&self) -> (&'static str, &'static str, &'static str, &'static str) {
         match self.group_by {
             None => (
@@ -121,14 +123,14 @@ LEFT JOIN rate v ON v.row_id = g.row_id AND v.kind = 'receive'",
         }
     }
 
-    /// One row for each connection, or for several.
+    /// Returns one row for each connection, or for several.
     pub(super) fn rows_sql(&self) -> String {
         let (local, remote, rates, rate_join) = self.ends_sql();
-        // A row of several connections has only what all of them have in common.
+        // A row of several connections has only the values that all of them share.
         let one = |column: &str| {
             format!("CASE WHEN count(DISTINCT {column}) = 1 THEN min({column}) END AS {column}")
         };
-        // Bytes are those of posts where these were recorded: a segment that is sent again carries no new
+        // Bytes come from posts if these were recorded: a segment that is sent again carries no new
         // ones.
         let moved =
             |column: &str| format!("{} AS {column}", self.zero.moved(&format!("g.{column}")));
@@ -193,7 +195,7 @@ LEFT JOIN process p ON p.process_key = g.process_key{zero}",
         )
     }
 
-    /// The question for the retransmissions of all rows.
+    /// Returns the SQL for the retransmissions of all rows.
     #[must_use]
     pub fn retransmits_sql(&self) -> String {
         format!(
@@ -209,10 +211,11 @@ ORDER BY ts_ns, connection_id, sequence",
     }
 }
 
-/// `rate`: bytes for each second of bursts, of the sends and receipts of all connections of a row together. A
-/// burst ends where nothing comes for more than 350 ms; one without length or bytes does not count.
-// The mean over bursts is weighted by their bytes, so that a burst of a few bytes does not count as much as
-// the transfer of a file.
+/// `rate`: bytes per second of bursts, of the sends and receipts of all connections of a row
+/// together. A burst ends before a gap of more than 350 ms; one without length or bytes does not
+/// count.
+// The mean over bursts is weighted by their bytes, so that a burst of a few bytes does not count as
+// much as the transfer of a file.
 fn rates() -> String {
     ",
 flow AS (

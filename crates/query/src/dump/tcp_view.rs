@@ -1,4 +1,4 @@
-//! TCP connections as a question, and as people see them.
+//! TCP connections as a question, with columns and lines.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::question::Format::{
 };
 use crate::question::{Answer, Column, Form, Question, Shows, Style, View, fields};
 
-/// A connection with those of its retransmissions that are shown.
+/// A connection with its retransmissions that are shown.
 #[derive(Serialize)]
 struct Connection {
     #[serde(flatten)]
@@ -22,7 +22,7 @@ struct Connection {
 }
 
 declare! {
-    /// What a row of a retransmission has beside the columns of its connection.
+    /// Columns that a row of a retransmission has in addition to the columns of its connection.
     row RetransmissionColumns {
         retransmission_kind: String = "`retransmit`, `tail_loss_probe` or `client`.",
         retransmission_ns: i64 = "When it was sent or received again.",
@@ -33,7 +33,7 @@ declare! {
     }
 }
 
-/// A retransmission with its connection, as machines get it.
+/// A retransmission with its connection, for JSON and CSV.
 #[derive(Serialize)]
 struct Retransmission {
     #[serde(flatten)]
@@ -126,8 +126,8 @@ const CONNECTIONS: View<TcpRequest, Connection> = View::new(
         .formatted(|asked| if counts(asked) { Whole } else { PlainBytes })
         .cost()
         .shown_if(|asked| matches!(asked.sort, TcpSort::TotalCount | TcpSort::TotalSize)),
-        // Each side stands beside its own share; ETWAnalyzer has both sides in one number, and the share of
-        // this one.
+        // Each side is next to its own share; ETWAnalyzer has both sides in one number, and the
+        // share of this one.
         Each::new("RetransCount", "Retransmits", Whole, |_, one| {
             one.row.retransmits.into()
         })
@@ -250,7 +250,7 @@ const CONNECTIONS: View<TcpRequest, Connection> = View::new(
     has_total.then(line).into_iter().collect()
 });
 
-/// `0x` and 16 digits.
+/// Formats `0x` and 16 digits.
 pub(super) fn tcb(hex: &str) -> String {
     format!("0x{:0>16}", hex.trim_start_matches("0x"))
 }
@@ -288,7 +288,7 @@ impl Question for TcpRequest {
 }
 
 impl TcpRequest {
-    /// Connections; with retransmissions machine output has these in place of the connections.
+    /// Returns connections; with retransmissions, these replace the connections in JSON and CSV.
     fn compute(&self, session: &Session) -> Result<Answer> {
         let TcpAnswer {
             rows, retransmits, ..
@@ -315,7 +315,7 @@ impl TcpRequest {
         answer.moved(&self.zero, session)
     }
 
-    /// The retransmissions of a row that are shown, in their order.
+    /// Returns the retransmissions of a row that are shown, in their order.
     fn shown(&self, mut rows: Vec<TcpRetransmitRow>) -> Vec<TcpRetransmitRow> {
         if !self.show_retransmit {
             return Vec::new();
@@ -332,7 +332,7 @@ impl TcpRequest {
     }
 }
 
-/// The retransmissions of a connection, each with its columns.
+/// Returns the retransmissions of a connection, each with its columns.
 fn retransmissions(one: &Connection) -> Vec<Retransmission> {
     let with_connection = |row: &TcpRetransmitRow| Retransmission {
         connection: one.row.clone(),

@@ -1,5 +1,5 @@
-//! Thread pools of .NET programs: when they starved, that is, when all worker threads were busy and none
-//! finished anything.
+//! Thread pools of .NET programs: starvation, that is, times at which all worker threads were busy
+//! and none finished anything.
 
 use super::group::{Group, grouped};
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
@@ -9,19 +9,19 @@ use crate::question::Format::{Fixed, Id, ProcessLine, Seconds, Whole, Word};
 use crate::question::{Answer, Column, Form, Line, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
-/// Why the number of worker threads was changed when a pool starved.
+/// Reason for changing the number of worker threads of a starving pool.
 pub const STARVATION: &str = "Starvation";
 
 declare! {
-    /// Which changes of the number of worker threads.
+    /// Options of `dump thread-pool`.
     #[derive(Eq)]
     pub request ThreadPoolRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many rows from the end of each process
+        /// Number of rows from the end of each process
         top: Top = group(),
-        /// Changes of the number of threads for other reasons: Starvation unless given, * all of them (*, ?,
-        /// several with ;, ! excludes)
+        /// Changes of the number of threads for other reasons: Starvation unless given, * all of
+        /// them (*, ?, several with ;, ! excludes)
         reason: Option<String> = option("NAMES"),
         /// Only these seconds of the trace
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -60,7 +60,7 @@ const CHANGES: View<ThreadPoolRequest, ThreadPoolRow> = View::new(
         })
         .hidden(),
         Change::new("Thread", "Thread", Id, |_, row| row.tid.into()).hidden(),
-        // Where there are no headings to name it.
+        // For lists without headings that name it.
         Change::new("Process", "Process", ProcessLine, |_, row| row.into())
             .shown_when_merged(|_| true),
     ],
@@ -101,7 +101,7 @@ impl Question for ThreadPoolRequest {
 const RUNTIME: &str = "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4";
 
 impl ThreadPoolRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions = vec!["e.kind = 'adjustment'".to_owned()];
@@ -130,13 +130,14 @@ ORDER BY changes, process_key, ts_ns",
         )
     }
 
-    /// Asks. No rows mean that thread pools were recorded and none of them starved.
+    /// Runs the question. No rows mean that thread pools were recorded and none of them starved.
     ///
     /// # Errors
     /// No events of thread pools were recorded, or nothing of .NET at all; the query fails.
     pub fn ask(&self, session: &Session) -> Result<ThreadPoolAnswer> {
         if !has_rows(session, "thread_pool")? {
-            // An imported extract has only starvations: without rows none happened, or nothing was recorded.
+            // An imported extract has only starvations: without rows none happened, or nothing was
+            // recorded.
             return if were_recorded(session)? {
                 Ok(Vec::new())
             } else {
@@ -155,7 +156,7 @@ ORDER BY changes, process_key, ts_ns",
     }
 }
 
-/// Whether an imported extract says that there were events of thread pools; it stores starvations alone.
+/// Returns `true` if an imported extract had events of thread pools; it stores starvations alone.
 fn were_recorded(session: &Session) -> Result<bool> {
     let events = "SELECT count(*) AS rows FROM system_config
 WHERE topic = 'etwanalyzer' AND name = 'thread_pool_event_count' AND value <> '0'";
@@ -164,7 +165,7 @@ WHERE topic = 'etwanalyzer' AND name = 'thread_pool_event_count' AND value <> '0
         .any(|count| count.rows > 0))
 }
 
-/// Which recording is missing: that of thread pools, or of .NET as a whole.
+/// Returns the error about the missing recording: of thread pools, or of .NET as a whole.
 fn missing(session: &Session) -> Result<Error> {
     let runtime = format!(
         "SELECT (SELECT count(*) FROM exception) + (SELECT count(*) FROM gc) + (SELECT count(*) FROM jit)

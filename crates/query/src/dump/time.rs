@@ -1,4 +1,4 @@
-//! A time of a log or of another trace, as time of these.
+//! A time of a log or of another trace, converted to the time of the given traces.
 
 use super::Result;
 use super::clock::Written;
@@ -9,12 +9,11 @@ use crate::question::{
 use crate::time_format::{MAX_DIGITS, TimeFormat, TimeWriter, seconds};
 
 declare! {
-    /// Which time.
+    /// Options of `dump time`.
     #[derive(Eq)]
     pub request TimeRequest {
-        /// Seconds since the start (12.5), a time of day (17:47:38.416) or a date with time (2022-10-02
-        /// 17:47:38), of the recorded
-        /// machine unless +02:00 or Z stands behind it
+        /// Seconds since the start (12.5), a time of day (17:47:38.416) or a date with time
+        /// (2022-10-02 17:47:38), of the recorded machine unless +02:00 or Z stands behind it
         time: Option<String> = option("TIME") => Some("0".to_owned()),
     }
 
@@ -27,7 +26,7 @@ declare! {
     }
 }
 
-/// Rows for machines: people read a sentence for each trace.
+/// Rows of JSON and CSV: text has a sentence for each trace.
 const PLACES: View<TimeRequest, TimeRow> = View::new(&[], |_| 0.0).ranking(|_| Ranked::No);
 
 impl Question for TimeRequest {
@@ -53,7 +52,8 @@ impl Question for TimeRequest {
         true
     }
 
-    /// Only with all answers is it known what each trace is called, and whether one of them ran at that time.
+    /// The names of the traces, and whether one of them ran at that time, are known only with all
+    /// answers.
     fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
         for (info, answer) in &mut *all {
             let lines: Vec<Line> = answer
@@ -103,7 +103,7 @@ impl TimeRequest {
         self.text().parse().map_err(wrong)
     }
 
-    /// Where the time lies in a trace; nothing if that did not run then.
+    /// Returns the position of the time in a trace; `None` if the trace did not run then.
     fn place(&self, info: &TraceInfo) -> Result<Option<TimeRow>> {
         let Some(place) = self.written()?.place(info.clock(), info.duration_ns) else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Who asked for a finer tick of the system timer, and for how long.
+//! Requests for a finer system timer resolution, by process, and their durations.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, filtered, overlap_condition, range_condition, text_condition,
@@ -17,12 +17,12 @@ declare! {
         "time" => Time: "coalesce(start_ns, 0)" = "Time of the request.",
     }
 
-    /// Which requests.
+    /// Options of `dump timer`.
     #[derive(Eq)]
     pub request TimerRequest {
         /// Processes that asked
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Only these kinds: process, kernel, system (several with ;, ! excludes)
         kind: Option<String> = option("KINDS"),
@@ -105,7 +105,7 @@ impl Question for TimerRequest {
 }
 
 impl TimerRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let (start, end) = (
@@ -116,14 +116,14 @@ impl TimerRequest {
         conditions.extend(text_condition("r.kind", self.kind.as_deref()));
         conditions.extend(overlap_condition(start, end, self.time));
         conditions.extend(range_condition("r.resolution_ns", self.tick));
-        // Rows are grouped by this number: the start of each request, or one number for all requests of a
-        // process.
+        // Rows are grouped by this number: the start of each request, or one number for all
+        // requests of a process.
         let (group, sort) = match self.details {
             true => ("coalesce(r.start_ns, -1)", self.sort.single_sql()),
             false => ("0", self.sort.sql()),
         };
-        // Aggregates skip missing values: one request that was there before the trace leaves the start of the
-        // sum unknown, and one that stayed its end.
+        // Aggregates skip missing values: one request that was there before the trace leaves the
+        // start of the sum unknown, and one that stayed its end.
         format!(
             "SELECT r.*, {PROCESS_COLUMNS}, 100.0 * r.duration_ns / nullif(r.trace_ns, 0) AS share_percent,
   CAST({sort} AS DOUBLE) AS sort_value

@@ -1,4 +1,4 @@
-//! What every dump needs to know of its trace.
+//! Facts about a trace that every dump needs.
 
 use super::{Result, ask};
 use crate::Session;
@@ -21,19 +21,19 @@ declare! {
     }
 }
 
-/// The question for it.
+/// The SQL for it.
 pub(super) const INFO: &str = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
        coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns,
        CAST(NULL AS VARCHAR) AS extract_path, start_utc, false AS of_several, CAST(NULL AS VARCHAR) AS baseline
 FROM trace";
 
 impl TraceInfo {
-    /// The trace of a session with one extract; all zero if it does not say.
+    /// Returns the trace of a session with one extract; all zero if it is not known.
     ///
     /// # Errors
     /// The query fails.
     pub fn ask(session: &Session) -> Result<Self> {
-        // The path is none of what extracts can be asked together.
+        // The path is not part of what extracts can be queried for together.
         let info: Self = ask(session, INFO)?.into_iter().next().unwrap_or_default();
         Ok(Self {
             extract_path: session.extract_path().map(str::to_owned),
@@ -41,7 +41,8 @@ impl TraceInfo {
         })
     }
 
-    /// Asks for the version of the main module of the product, which extracts of ETWAnalyzer can have.
+    /// Queries the version of the main module of the product, which extracts of ETWAnalyzer can
+    /// have.
     ///
     /// # Errors
     /// The query fails.
@@ -54,7 +55,7 @@ impl TraceInfo {
         })
     }
 
-    /// Where its time starts.
+    /// Returns the clock of the trace, with its start.
     #[must_use]
     pub fn clock(&self) -> TraceClock {
         let bias_minutes = self

@@ -1,5 +1,5 @@
-//! Events that describe themselves: TraceLogging, and EventSource of .NET. Sums by provider or kind of event,
-//! or each event.
+//! Events that describe themselves: TraceLogging, and EventSource of .NET. Sums by provider or kind
+//! of event, or each event.
 
 use super::cut::Cut;
 use super::sql::ProcessQuery;
@@ -17,20 +17,21 @@ const NAMES: Among = Among::Texts(
 );
 
 declare! {
-    /// Which events.
+    /// Options of `dump tracelog`.
     #[derive(Eq)]
     pub request TraceLogRequest {
         /// Files that describe events
         descriptions: Descriptions = group(),
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many rows from the end of the list
+        /// Number of rows from the end of the list
         top: Top = group(),
-        /// Only these providers, by name or GUID, followed by a colon and events: p1:ev1,ev2;p2:7;!p3. Events
-        /// are ids, patterns with * and ?, or parts of names; ! excludes
+        /// Only these providers, by name or GUID, followed by a colon and events:
+        /// p1:ev1,ev2;p2:7;!p3. Events are ids, patterns with * and ?, or parts of names; !
+        /// excludes
         providers: Option<String> = option("LIST").called("provider").of(NAMES),
-        /// Rows: provider (in each process), kind of event, or each event. Without it kinds if --provider
-        /// names no events, events if it does
+        /// Rows: provider (in each process), kind of event, or each event. Without it kinds if
+        /// --provider names no events, events if it does
         by: Option<TraceLogBy> = option("ROWS").shape(),
         /// Only events whose fields fit, written as name=value with blanks between: '*user=bob*'
         message: Option<String> = option("TEXT"),
@@ -50,7 +51,7 @@ declare! {
         cut_stack: Cut = option("A..B").called("cut-stack").output() => Cut::Part(0, 50),
     }
 
-    /// What a row is.
+    /// Grouping of the rows.
     pub words TraceLogBy {
         "provider" => Provider = "Events of a provider in a process.",
         "kind" => Kind = "Events of one kind.",

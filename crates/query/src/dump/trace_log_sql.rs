@@ -7,11 +7,11 @@ use super::{Error, Result, ask};
 use crate::Session;
 use crate::question::{Answer, Question};
 
-/// What describes the events that are shown if nothing else is asked for: the events themselves, or files of
-/// the user, who names such files to see their events.
+/// Sources of descriptions whose events are shown by default: the events themselves, or files of
+/// the user, who names these files to see their events.
 const OWN: &str = "'tracelogging', 'eventsource', 'manifest', 'tmf'";
 
-/// What an event says: its text where a file has one for it, else its fields.
+/// Returns the text of an event: its message if a file defines one, otherwise its fields.
 pub(super) fn message(prefix: &str) -> String {
     format!(
         "CASE WHEN {prefix}described_by IN ('manifest', 'tmf') AND {prefix}message IS NOT NULL \
@@ -20,7 +20,7 @@ pub(super) fn message(prefix: &str) -> String {
 }
 
 impl TraceLogRequest {
-    /// The answer with stacks, since machine output always has them.
+    /// Returns the answer with stacks, which JSON and CSV always have.
     pub(super) fn with_stacks(&self, session: &Session) -> Result<Answer> {
         Self {
             stacks: true,
@@ -29,7 +29,7 @@ impl TraceLogRequest {
         .answer_for_people(session)
     }
 
-    /// What a row is.
+    /// Returns the grouping of the rows.
     pub(super) fn rows_by(&self) -> TraceLogBy {
         let of_filter = match self.providers.as_deref().map(Providers::parse) {
             None => TraceLogBy::Provider,
@@ -39,7 +39,7 @@ impl TraceLogRequest {
         self.by.unwrap_or(of_filter)
     }
 
-    /// Single events that fit.
+    /// Returns the matching single events.
     fn events(&self) -> String {
         let mut conditions = Vec::new();
         if !self.all_events {
@@ -77,7 +77,7 @@ LEFT JOIN thread t ON t.thread_key = e.thread_key{}{}",
         )
     }
 
-    /// The question for sums by provider and process.
+    /// Returns the SQL for sums by provider and process.
     #[must_use]
     pub fn providers_sql(&self) -> String {
         let order = match self.sort {
@@ -101,7 +101,7 @@ ORDER BY {order}, process_key",
         )
     }
 
-    /// The question for sums by kind of event.
+    /// Returns the SQL for sums by kind of event.
     #[must_use]
     pub fn kinds_sql(&self) -> String {
         let order = match self.sort {
@@ -121,7 +121,7 @@ ORDER BY {order}, provider_guid",
         )
     }
 
-    /// The question for each event, in the order of time.
+    /// Returns the SQL for single events, in order of time.
     #[must_use]
     pub fn list_sql(&self) -> String {
         format!(
@@ -131,7 +131,7 @@ ORDER BY {order}, provider_guid",
         )
     }
 
-    /// Asks for sums by provider and process.
+    /// Queries sums by provider and process.
     ///
     /// # Errors
     /// There are no such events; the query fails.
@@ -139,7 +139,7 @@ ORDER BY {order}, provider_guid",
         self.rows(session, &self.providers_sql())
     }
 
-    /// Asks for sums by kind of event.
+    /// Queries sums by kind of event.
     ///
     /// # Errors
     /// There are no such events; the query fails.
@@ -147,7 +147,7 @@ ORDER BY {order}, provider_guid",
         self.rows(session, &self.kinds_sql())
     }
 
-    /// Asks for each event.
+    /// Queries single events.
     ///
     /// # Errors
     /// There are no such events; the query fails.
@@ -156,8 +156,8 @@ ORDER BY {order}, provider_guid",
     }
 
     fn rows<R: super::FromRows>(&self, session: &Session, sql: &str) -> Result<Vec<R>> {
-        // Counted apart from the filters: events that no filter passes are an empty answer, and not a trace
-        // without such events.
+        // Counted without the filters: if no event passes the filters, the answer is empty; it is
+        // not a trace without such events.
         let own = if self.all_events {
             String::new()
         } else {

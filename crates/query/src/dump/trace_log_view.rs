@@ -1,5 +1,4 @@
-//! How events that describe themselves are shown: the columns of sums by provider, by kind, and of each
-//! event.
+//! Columns of self-describing events: sums by provider and by kind, and single events.
 
 use std::collections::BTreeSet;
 
@@ -109,7 +108,7 @@ pub(super) const EVENTS: View<TraceLogRequest, Stacked<EventRow>> = View::new(
         Each::new("Id", "Id", Id, |_, it| it.row.event_id.into()),
         Each::new("Level", "Level", Id, |_, it| it.row.level.into()).hidden(),
         Each::new("Opcode", "Opcode", Id, |_, it| it.row.opcode.into()).hidden(),
-        // A number of bits, so that it stands at the right as numbers do.
+        // A bit mask, aligned to the right like a number.
         Each::new("Keyword", "Keyword", Id, |_, it| {
             format!("{:#x}", it.row.keyword).into()
         })

@@ -1,5 +1,5 @@
-//! What fills a trace: events and bytes by provider, by kind of event, or over time; what was lost, and what
-//! tracing itself cost.
+//! Contents of a trace: events and bytes by provider, by kind of event, or over time; losses, and
+//! the cost of tracing itself.
 
 use super::sql::{any_text_condition, ends, filtered, text_condition};
 use super::trace_stats_foot::with_foot;
@@ -9,14 +9,15 @@ use crate::question::{Answer, Column, Form, Question, Ranked, View, group, optio
 use crate::range::{Range, Unit};
 
 declare! {
-    /// Which events.
+    /// Options of `dump trace-stats`.
     #[derive(Eq)]
     pub request TraceStatsRequest {
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row is
+        /// Group rows by this property
         by: TraceStatsBy = option("WHAT").shape(),
-        /// Only these providers or classes of the kernel, by name or GUID (*, ?, several with ;, ! excludes)
+        /// Only these providers or classes of the kernel, by name or GUID (*, ?, several with ;, !
+        /// excludes)
         provider: Option<String> = option("NAMES"),
         /// Only events with such names (*, ?, several with ;, ! excludes)
         event: Option<String> = option("NAMES"),
@@ -26,7 +27,7 @@ declare! {
         sort: Option<TraceStatsSort> = option("ORDER").called("sort-by").shape(),
     }
 
-    /// What a row is.
+    /// Grouping of the rows.
     pub words TraceStatsBy {
         "provider" => Provider = "A provider, or a class of kernel events.",
         "event" => Event = "A kind of event: provider, id or opcode, and version.",
@@ -177,7 +178,7 @@ impl TraceStatsRequest {
         all
     }
 
-    /// The question for sums by provider or kind.
+    /// Returns the SQL for sums by provider or kind.
     #[must_use]
     pub fn sql(&self) -> String {
         let keys = "provider, provider_guid, kernel_group, event, event_id, opcode, version";
@@ -187,8 +188,8 @@ impl TraceStatsRequest {
             "CAST(NULL AS VARCHAR) AS event, CAST(NULL AS INT) AS event_id, CAST(NULL AS INT) AS opcode, CAST(NULL AS INT) AS version"
         };
         let sort = self.sort.unwrap_or_default().sql();
-        // The table counts kinds by second: the peak of a provider is the largest sum over its kinds in one
-        // second, not the largest count of a kind.
+        // The table counts kinds by second: the peak of a provider is the largest sum over its
+        // kinds in one second, not the largest count of a kind.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value,
   CAST(record_bytes AS DOUBLE) / nullif(sum(record_bytes) OVER (), 0) AS bytes_ratio
@@ -209,7 +210,7 @@ ORDER BY sort_value, events, provider, provider_guid, kernel_group, event_id, op
         )
     }
 
-    /// The question for seconds.
+    /// Returns the SQL for seconds.
     #[must_use]
     pub fn seconds_sql(&self) -> String {
         let sort = self.sort.unwrap_or(TraceStatsSort::Time).single_sql();
@@ -226,5 +227,5 @@ ORDER BY sort_value, second",
     }
 }
 
-/// What makes a kind, as one text.
+/// The identity of a kind of event, as one text.
 const KIND: &str = "concat_ws('/', coalesce(provider_guid, CAST(kernel_group AS VARCHAR)), event_id, opcode, version)";

@@ -1,4 +1,5 @@
-//! What stands below the rows of `dump trace-stats`: the whole trace, what was lost, and what tracing cost.
+//! Lines below the rows of `dump trace-stats`: the whole trace, its losses, and the cost of
+//! tracing.
 
 use super::{Result, ask};
 use crate::Session;
@@ -19,12 +20,12 @@ declare! {
     }
 }
 
-/// The words in which the code that writes events is tagged.
+/// Condition on the stack tags of the code that writes events.
 const TRACING: &str = "tag_set = 'default' AND tag LIKE '%ETW%Tracing%'";
 
-/// Says what the whole trace holds, below the rows.
+/// Adds lines about the whole trace below the rows.
 pub(super) fn with_foot(answer: Answer, session: &Session) -> Result<Answer> {
-    // Aggregates without groups are one row even where a table is empty, so that the joins keep the trace.
+    // Aggregates without groups are one row even if a table is empty, so the joins keep the trace.
     let sql = format!(
         "SELECT CAST(t.duration_ns AS DOUBLE) / 1e9 AS seconds, c.events, c.record_bytes, t.lost_events, t.lost_buffers,
   c.silent_seconds, g.tracing_ns, g.cpu_ns

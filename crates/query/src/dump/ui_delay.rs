@@ -1,4 +1,4 @@
-//! Delays of programs with windows that the system noticed: sums by process and kind, or single ones.
+//! Delays of programs with windows that Windows detected: sums by process and kind, or single ones.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, overlap_condition, quoted,
@@ -19,17 +19,17 @@ declare! {
         "time" => Time: "union_ns" / "d.start_ns" = "Start of single delays.",
     }
 
-    /// Which delays.
+    /// Options of `dump ui-delay`.
     #[derive(Eq)]
     pub request UiDelayRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
         /// Only this kind: no look at messages, input that waited, the cursor that asks to wait
         kind: Option<String> = option("KIND").among(&["message", "input", "wait-cursor"]),
-        /// Only delays of windows of such a class, or inside one of such a class (*, ?, several with ;, !
-        /// excludes)
+        /// Only delays of windows of such a class, or inside one of such a class (*, ?, several
+        /// with ;, ! excludes)
         class: Option<String> = option("NAMES").called("class-name"),
         /// Only delays of such a length (ms)
         duration: Range = option("A..B").unit(Unit::Milliseconds),
@@ -163,7 +163,7 @@ const DELAYS: View<UiDelayRequest, UiDelayEvent> = View::new(
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, UiDelaySort::Count | UiDelaySort::Time)))
 .with_below(|_, row| frames(row.stack.as_deref()));
 
-/// A kind as options name it.
+/// Returns the option value of a kind.
 fn word_of(kind: &str) -> String {
     kind.replace('_', "-")
 }
@@ -205,12 +205,13 @@ impl UiDelayRequest {
         filtered(&all)
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sort = self.sort.sql();
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, kind";
-        // Several threads of a program can be late at the same time: their union is how long the user waited.
+        // Several threads of a program can be late at the same time: their union is the time that
+        // the user waited.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
@@ -228,7 +229,7 @@ ORDER BY sort_value, max_duration_ns, count, process_key, kind",
         )
     }
 
-    /// The question for single delays.
+    /// Returns the SQL for single delays.
     #[must_use]
     pub fn events_sql(&self) -> String {
         let sort = self.sort.single_sql();

@@ -1,5 +1,4 @@
-//! The global lock of the window manager: who waited for it and who held it, by process or thread, or single
-//! acquisitions.
+//! The window-manager lock: its waiters and holders, by process or thread, or single acquisitions.
 
 use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, quoted, stack_condition, stack_text,
@@ -11,14 +10,14 @@ use crate::question::{Column, Form, Question, Ranked, View, frames, group, optio
 use crate::range::{Range, Unit};
 
 declare! {
-    /// Which acquisitions.
+    /// Options of `dump user-lock`.
     #[derive(Eq)]
     pub request UserLockRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest rows
+        /// Number of rows, largest first
         top: Top = group(),
-        /// What a row is
+        /// Group rows by process or by thread
         by_thread: bool = option("WHAT").called("by").either("process", "thread").shape(),
         /// Only this mode
         mode: Option<String> = option("MODE").among(&["exclusive", "shared"]),
@@ -28,8 +27,8 @@ declare! {
         hold: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only acquisitions in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only acquisitions whose stack has such a frame: module!method, or its method alone (*, ?, several
-        /// with ;, ! excludes)
+        /// Only acquisitions whose stack has such a frame: module!method, or its method alone (*,
+        /// ?, several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single acquisitions
         details: bool = option("").excludes(&["by"]).shape(),
@@ -196,7 +195,7 @@ impl Question for UserLockRequest {
 }
 
 impl UserLockRequest {
-    /// Conditions on single acquisitions, which sums of processes cannot answer.
+    /// Returns conditions on single acquisitions, which sums of processes cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = known_condition("l.wait_ns", self.wait);
         all.extend(known_condition("l.hold_ns", self.hold));
@@ -222,13 +221,13 @@ impl UserLockRequest {
         all
     }
 
-    /// Sums by process, or what is added up to such sums.
+    /// Returns the sums by process, or the acquisitions to add up to them.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return "SELECT *, CAST(NULL AS INT) AS thread_key FROM user_lock_process".to_owned();
         }
-        // A row without a mode is a release whose acquisition is not in the trace: it has neither a wait nor
-        // a hold, and is no acquisition.
+        // A row without a mode is a release whose acquisition is not in the trace: it has neither a
+        // wait nor a hold, and does not count as an acquisition.
         format!(
             "SELECT l.process_key, l.thread_key, l.mode, CASE WHEN l.mode IS NULL THEN 0 ELSE 1 END AS acquisitions,
     CASE WHEN l.is_slow THEN 1 ELSE 0 END AS slow, coalesce(l.wait_ns, 0) AS wait_ns, l.wait_ns AS max_wait_ns,
@@ -239,7 +238,7 @@ impl UserLockRequest {
         )
     }
 
-    /// The question for sums.
+    /// Returns the SQL for sums.
     #[must_use]
     pub fn sql(&self) -> String {
         let sort = self.sort.sql();
@@ -270,7 +269,7 @@ ORDER BY sort_value, wait_ns, hold_ns, acquisitions, process_key, thread_key",
         )
     }
 
-    /// The question for single acquisitions.
+    /// Returns the SQL for single acquisitions.
     #[must_use]
     pub fn events_sql(&self) -> String {
         let sort = self.sort.single_sql();

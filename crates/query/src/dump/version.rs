@@ -12,18 +12,19 @@ use crate::question::{
 const NAMES: Among = Among::Texts("module", "modules", "SELECT name AS text FROM module");
 
 declare! {
-    /// Which modules of which processes, or which symbol files that are missing.
+    /// Options of `dump version`.
     #[derive(Eq)]
     pub request VersionRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many processes from the end of the list
+        /// Number of processes from the end of the list
         top: Top = group(),
         /// Only modules with these file names (*, ?, several with ;, ! excludes)
         dll: Option<String> = option("NAMES").of(NAMES),
         /// Only modules where path, versions, product, company and description, joined, fit
         version: Option<String> = option("TEXT"),
-        /// Symbol files that are missing for code with CPU samples instead; only those with such names
+        /// Symbol files that are missing for code with CPU samples instead; only those with such
+        /// names
         missing_pdb: Option<String> =
             option("NAMES").called("missing-pdb").alone("*").apart().excludes(&["dll", "version"]),
         /// Sums: none, or total without modules
@@ -99,7 +100,7 @@ const MODULES: View<VersionRequest, ModuleRow> = View::new(
     Some(line.words(" modules]"))
 });
 
-/// The process that mapped a module.
+/// Returns the process that mapped a module.
 fn owner(row: &ModuleRow) -> Value {
     if row.process_key.is_none() {
         "kernel and drivers".into()
@@ -157,7 +158,7 @@ impl Question for VersionRequest {
 }
 
 impl VersionRequest {
-    /// The question.
+    /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
         let mut conditions = self.processes.conditions();
@@ -175,7 +176,7 @@ ORDER BY lower(p.name) NULLS FIRST, p.pid, m.process_key, lower(m.name), m.path,
         )
     }
 
-    /// Modules by process; the sum of a group is the number of all modules of the process.
+    /// Returns modules by process; the sum of a group is the number of all modules of the process.
     ///
     /// # Errors
     /// There are no modules; the query fails.
@@ -193,10 +194,11 @@ ORDER BY lower(p.name) NULLS FIRST, p.pid, m.process_key, lower(m.name), m.path,
     }
 }
 
-/// The question which symbol files are missing, for those whose file names pass the filter.
+/// Returns the SQL for missing symbol files whose file names pass the filter.
 #[must_use]
 pub fn missing_pdbs_sql(filter: Option<&str>) -> String {
-    // Linkers store the path of the symbol file on the build machine; only its last part is the name.
+    // Linkers store the path of the symbol file on the build machine; only its last part is the
+    // name.
     let pdb = "regexp_replace(m.pdb_name, '^.*[\\\\/]', '')";
     let mut conditions = vec!["m.pdb_name IS NOT NULL".to_owned()];
     conditions.extend(text_condition(pdb, filter));
@@ -214,19 +216,19 @@ ORDER BY cpu_ns, pdb",
     )
 }
 
-/// Symbol files that are missing.
+/// Missing symbol files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MissingPdbs {
     /// Symbol files of code with CPU samples, the one with the most CPU last.
     pub rows: Vec<MissingPdb>,
     /// Symbol files of all modules, as far as they are known.
     pub all_pdbs: i64,
-    /// Whether the extract was imported: an imported one knows only symbol files that were not found.
+    /// True if the extract was imported: it then knows only symbol files that were not found.
     pub is_imported: bool,
 }
 
 impl MissingPdbs {
-    /// How many symbol files are missing, as far as the extract knows.
+    /// Returns the number of missing symbol files, as far as the extract knows it.
     fn sentence(&self) -> Line {
         let Self {
             rows,
@@ -242,7 +244,7 @@ impl MissingPdbs {
             (true, 0) => Line::new(
                 "Which symbol files are missing is not known: this extract of ETWAnalyzer has no modules",
             ),
-            // Such an extract names the symbol files that were not found, and no others.
+            // An imported extract names the symbol files that were not found, and no others.
             (true, _) => count
                 .words(" symbol files are missing for code with CPU samples, of ")
                 .whole(*all_pdbs)
@@ -251,14 +253,14 @@ impl MissingPdbs {
     }
 }
 
-/// Symbol files that are missing.
+/// Queries missing symbol files.
 ///
 /// # Errors
 /// There are no modules; the query fails.
 pub fn missing_pdbs(session: &Session, filter: Option<&str>) -> Result<MissingPdbs> {
     MODULE.check(session, true)?;
     let rows: Vec<MissingPdb> = ask(session, &missing_pdbs_sql(filter))?;
-    // The number is a column of the rows, and has to be asked for where there are none.
+    // The number is a column of the rows, and has to be queried if there are none.
     let all_pdbs = match rows.first() {
         Some(row) => row.all_pdbs,
         None => {

@@ -1,4 +1,4 @@
-//! Virtual memory: what processes committed and did not give back, by process, stack or method.
+//! Virtual memory that processes committed and did not release, by process, stack or method.
 
 use super::group::grouped;
 use super::sql::ProcessQuery;
@@ -53,7 +53,7 @@ impl Scalar for StackNumbers {
 }
 
 declare! {
-    /// How many of the largest stacks or methods of each process.
+    /// Limits of the list of stacks or methods of each process.
     #[derive(Copy, Eq)]
     pub request TopStacks {
         /// With --details or --methods: only the N largest of each process
@@ -62,20 +62,20 @@ declare! {
         skip: usize = option("N").called("skip-stacks").shape(),
     }
 
-    /// Which memory.
+    /// Options of `dump virtual-alloc`.
     #[derive(Eq)]
     pub request VirtualAllocRequest {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest processes
+        /// Number of processes, largest first
         top: Top = group(),
         /// Sums of processes; what is shown without any other word
         stats: bool = option("").excludes(&["details", "methods", "stack-id", "events"]).shape(),
-        /// Stacks of each process whose commits were not given back; with --stack-id the single allocations
-        /// of these stacks
+        /// Stacks of each process whose commits were not given back; with --stack-id the single
+        /// allocations of these stacks
         details: bool = option("").excludes(&["methods", "events"]).shape(),
-        /// Commits not given back, by method: only these (*, ?, several with ;, ! excludes), each with all
-        /// stacks that contain it
+        /// Commits not given back, by method: only these (*, ?, several with ;, ! excludes), each
+        /// with all stacks that contain it
         methods: Option<String> = option("NAMES").excludes(&["stack-id", "events"]),
         /// Single allocations of these stacks: numbers that --details shows, with ;
         stack_numbers: Option<StackNumbers> = option("NUMBERS").called("stack-id"),
@@ -83,10 +83,10 @@ declare! {
         events: bool = option("").shape(),
         /// With --details, --stack-id or --events: frames
         stacks: bool = option("").called("show-stack").output(),
-        /// Only commits whose stack has such a frame: module!method, or its method alone (*, ?, several with
-        /// ;, ! excludes)
+        /// Only commits whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
-        /// How many of the largest stacks or methods of each process
+        /// Number of stacks or methods of each process, largest first
         top_stacks: TopStacks = group(),
         /// Order; of stacks by what was committed or not released
         sort: VirtualAllocSort = option("ORDER").called("sort-by").shape(),
@@ -103,7 +103,7 @@ declare! {
     }
 }
 
-/// What is listed.
+/// The kind of list.
 enum List {
     Processes,
     Stacks(StackBy),
@@ -177,12 +177,12 @@ impl Question for VirtualAllocRequest {
     }
 }
 
-/// How stacks are grouped.
+/// Grouping of stacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StackBy {
-    /// Each stack; with its text or without it.
+    /// Each stack, with or without its text.
     Stack {
-        /// With the text.
+        /// True to include the text.
         text: bool,
     },
     /// Each method that passes a filter, by all frames of a stack.
@@ -200,8 +200,8 @@ impl VirtualAllocRequest {
         }
     }
 
-    /// The request as it is asked of stacks: one whose commits were all given back is no answer to what was
-    /// not given back.
+    /// Returns the request for stacks. Sorted by outstanding memory, it excludes stacks whose
+    /// commits were all released.
     fn of_what_is_left(&self) -> Self {
         let mut asked = self.clone();
         let is_of_rest = matches!(
@@ -214,7 +214,7 @@ impl VirtualAllocRequest {
         asked
     }
 
-    /// Asks for stacks or methods of commits, by process.
+    /// Queries stacks or methods of commits, by process.
     ///
     /// # Errors
     /// Virtual memory was not recorded; the extract has no single allocations; the query fails.
@@ -222,7 +222,7 @@ impl VirtualAllocRequest {
         VIRTUAL_ALLOC.check(session, true)?;
         let rows: Vec<VirtualStackRow> = ask(session, &self.stacks_sql(by))?;
         let is_method = matches!(by, StackBy::Method(_));
-        // Sums count all stacks, whichever are shown.
+        // Sums count all stacks, including hidden ones.
         let mut groups = grouped(
             rows,
             |row| row.process_key,

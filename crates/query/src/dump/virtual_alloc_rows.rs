@@ -58,15 +58,16 @@ pub type VirtualStackAnswer = Vec<Group<VirtualStackRow, VirtualAllocTotal>>;
 /// Sums over rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct VirtualAllocTotal {
-    /// Bytes that were not given back.
+    /// Bytes that were not released.
     pub outstanding_bytes: i64,
-    /// Commits that were not given back.
+    /// Commits that were not released.
     pub outstanding_commits: i64,
-    /// What groups are sorted by.
+    /// The sort key of groups.
     pub sort_value: f64,
 }
 
-/// Sums over stacks. A stack has many methods, so that over methods the largest one is what counts.
+/// Returns the sums over stacks. A stack has many methods, so a sum over methods would count it
+/// several times: the largest one is taken.
 pub(super) fn total(rows: &[VirtualStackRow], is_method: bool) -> VirtualAllocTotal {
     rows.iter().fold(VirtualAllocTotal::default(), |sum, row| {
         if is_method {

@@ -6,7 +6,8 @@ use super::sql::{
 use super::virtual_alloc::{StackBy, VirtualAllocRequest};
 
 impl VirtualAllocRequest {
-    /// Outstanding bytes as SQL: those of processes that ended are gone, unless they are asked for.
+    /// Returns outstanding bytes as SQL: the memory of ended processes is gone, unless it is
+    /// requested.
     fn outstanding(&self, column: &str) -> String {
         if self.include_exited {
             return format!("coalesce({column}, 0)");
@@ -14,7 +15,7 @@ impl VirtualAllocRequest {
         format!("CASE WHEN p.stop_ns IS NULL THEN coalesce({column}, 0) ELSE 0 END")
     }
 
-    /// Conditions on an allocation named `a`.
+    /// Returns conditions on an allocation named `a`.
     pub(super) fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         all.extend(time_condition("a.ts_ns", self.time));
@@ -22,14 +23,14 @@ impl VirtualAllocRequest {
         all
     }
 
-    /// Sums of processes, by `process_key`.
+    /// Returns sums of processes, by `process_key`.
     fn sums(&self) -> String {
         let limits = self.limits();
         if limits.is_empty() {
             return "SELECT * FROM virtual_alloc_process".to_owned();
         }
-        // Ranges are summed by allocation before the join: an allocation of which parts were freed is left
-        // with several ranges, and would count once for each.
+        // Ranges are summed by allocation before the join: an allocation of which parts were freed
+        // is left with several ranges, and would count once for each.
         format!(
             "SELECT a.process_key, count(*) FILTER (WHERE a.kind = 'commit') AS commits,
     coalesce(sum(a.size_bytes) FILTER (WHERE a.kind = 'commit'), 0) AS commit_bytes,
@@ -54,7 +55,7 @@ impl VirtualAllocRequest {
         filtered(&limits.into_iter().flatten().collect::<Vec<_>>())
     }
 
-    /// The question for processes.
+    /// Returns the SQL for processes.
     #[must_use]
     pub fn sql(&self) -> String {
         format!(
@@ -78,7 +79,7 @@ ORDER BY sort_value, outstanding_bytes, commit_bytes, process_key",
         )
     }
 
-    /// The question for stacks or methods of commits.
+    /// Returns the SQL for stacks or methods of commits.
     #[must_use]
     pub fn stacks_sql(&self, by: &StackBy) -> String {
         let sort = self.sort.single_sql();
@@ -152,7 +153,7 @@ ORDER BY sort_value, commit_bytes, process_key, stack_id, method",
         )
     }
 
-    /// The question for single allocations; with `stacks` those of these stacks alone.
+    /// Returns the SQL for single allocations; with `stacks`, only allocations of these stacks.
     #[must_use]
     pub fn events_sql(&self, stacks: &[i32], text: bool) -> String {
         let mut conditions = self.processes.conditions();

@@ -1,4 +1,4 @@
-//! How stacks of virtual memory and single allocations become columns.
+//! Columns of stacks of virtual memory and of single allocations.
 
 use super::Group;
 use super::virtual_alloc::VirtualAllocRequest;
@@ -40,7 +40,8 @@ pub(super) const STACKS: View<VirtualAllocRequest, VirtualStackRow> = View::new(
 )
 .with_below(|_, row| frames(row.stack.as_deref()));
 
-/// The line above the stacks of a process: sums over all of its stacks, whichever are shown.
+/// Returns the line above the stacks of a process: sums over all of its stacks, including hidden
+/// ones.
 pub(super) fn of_process(
     group: Group<VirtualStackRow, VirtualAllocTotal>,
 ) -> (Line, Vec<VirtualStackRow>) {

@@ -1,4 +1,5 @@
-//! Another zero for times: what happened in a trace becomes second 0, so that traces can be compared.
+//! A different zero point for times: an event of each trace becomes second 0, so that traces can be
+//! compared.
 
 use super::sql::{ProcessQuery, filtered, text_condition};
 use super::{Result, ask};
@@ -6,7 +7,7 @@ use crate::Session;
 use crate::question::{Opt, OptionError, OptionValue, Spec, Values, Words, option};
 
 declare! {
-    /// What becomes zero.
+    /// Kind of event that becomes second 0.
     pub words ZeroMode {
         "marker" => Marker = "The first mark with such a text.",
         "first" => First =
@@ -17,18 +18,18 @@ declare! {
     }
 }
 
-/// What becomes zero: nothing is moved without a mode, or where nothing fits.
+/// The zero point of times. Times are not moved without a mode, or if no event matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ZeroTime {
-    /// What is looked for.
+    /// Kind of event.
     pub mode: Option<ZeroMode>,
-    /// Which marks, methods or command lines.
+    /// Filter on marks, methods or command lines.
     pub filter: Option<String>,
     /// Only in these processes; marks have none.
     pub process: Option<String>,
 }
 
-/// The words of the options.
+/// The options and their syntax.
 const MODE: Spec = option("MODE[:FILTER]").called("zero-time").output();
 const PROCESS: Spec = option("NAMES")
     .called("zero-process")
@@ -56,7 +57,7 @@ impl OptionValue for ZeroTime {
         let (word, filter) = text
             .split_once(':')
             .map_or((text.as_str(), None), |(word, filter)| (word, Some(filter)));
-        // Also without hyphens and in any case, as command lines of ETWAnalyzer have these words.
+        // Also without hyphens and in any case, as in command lines of ETWAnalyzer.
         let plain = |word: &str| word.to_ascii_lowercase().replace('-', "");
         let found = ZeroMode::WORDS
             .iter()
@@ -93,7 +94,7 @@ impl OptionValue for ZeroTime {
 }
 
 declare! {
-    /// How many times fit, and the outermost ones.
+    /// Number of matching times, and the outermost ones.
     row Fitting {
         count: i64 = "How many.",
         first_ns: Option<i64> = "The earliest.",
@@ -101,11 +102,11 @@ declare! {
     }
 }
 
-/// Fitting times that are farther apart are worth a warning.
+/// Matching times that are farther apart cause a warning.
 const CLOSE_NS: i64 = 10_000_000;
 
 impl ZeroTime {
-    /// A time column with the zero subtracted.
+    /// Returns a time column with the zero subtracted.
     pub(super) fn moved(&self, column: &str) -> String {
         if self.mode.is_some() {
             format!("{column} - z.zero_ns")
@@ -114,7 +115,7 @@ impl ZeroTime {
         }
     }
 
-    /// A column under its own name.
+    /// Returns a column under its own name.
     pub(super) fn column(&self, table: &str, column: &str) -> String {
         let full = format!("{table}.{column}");
         if self.mode.is_some() {
@@ -124,7 +125,7 @@ impl ZeroTime {
         }
     }
 
-    /// A moved time under a name.
+    /// Returns a moved time under another name.
     pub(super) fn column_as(&self, time: &str, name: &str) -> String {
         format!("{} AS {name}", self.moved(time))
     }
@@ -147,14 +148,15 @@ impl ZeroTime {
                 )
             })
             .collect();
-        // Where nothing fits, 0 leaves the times as they are.
+        // Without a match, 0 leaves the times as they are.
         format!(
             "\nCROSS JOIN (SELECT coalesce({}, 0) AS zero_ns) z",
             all.join(", ")
         )
     }
 
-    /// Where fitting times are; the second source counts only if the first one has none.
+    /// Returns the tables with matching times; the second source counts only if the first one has
+    /// no match.
     fn sources(&self, mode: ZeroMode) -> Vec<Source> {
         let of_process = ProcessQuery {
             process: self.process.clone(),
@@ -171,7 +173,8 @@ impl ZeroTime {
             table: format!("{table} m LEFT JOIN process p ON p.process_key = m.process_key"),
             conditions: with(name),
         };
-        // Stored sums know when a method or tag was first and last seen, so that no single events are needed.
+        // Stored sums have the first and the last time of a method or tag, so no single events are
+        // needed.
         let of_methods = |time| {
             vec![
                 summed("cpu_method", "m.method", time),
@@ -203,8 +206,7 @@ impl ZeroTime {
         }
     }
 
-    /// What the reader should know of the zero: that nothing fits, or that several do which are not close to
-    /// each other.
+    /// Returns a warning if no event matches, or if several match that are not close to each other.
     ///
     /// # Errors
     /// The query fails.
@@ -233,8 +235,8 @@ impl ZeroTime {
             };
             let seconds = |ns: i64| crate::time_format::seconds(ns, 3);
             let zero = if mode.which() == "max" { last } else { first };
-            // Times of a damaged extract can lie at both ends of the numbers, farther apart than a number
-            // holds.
+            // Times of a damaged extract can lie at both ends of the numbers, farther apart than a
+            // number holds.
             return Ok((last.saturating_sub(*first) > CLOSE_NS).then(|| {
                 format!(
                     "{count} fit the zero time, from {} to {} s; it is {} s",
@@ -251,7 +253,7 @@ impl ZeroTime {
 }
 
 impl ZeroMode {
-    /// Which of several fitting times.
+    /// Returns the aggregate that chooses one of several matching times.
     const fn which(self) -> &'static str {
         match self {
             Self::Last => "max",

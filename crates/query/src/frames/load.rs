@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use super::{Frame, Frames, Method, Module, Node, TraceFrames};
 use crate::provider::{DeclaredTable, TRACE_ID};
 
-/// Reads them when they are first needed.
+/// Reads frames and stacks when they are first needed.
 #[derive(Debug)]
 pub(crate) struct Loader {
     traces: usize,
@@ -34,7 +34,7 @@ const TABLES: [(&Table, &[&str]); 4] = [
 ];
 
 impl Loader {
-    /// `find` gives the tables of the session, which has so many traces.
+    /// Creates a loader for a session with `traces` traces; `find` returns its tables.
     pub(crate) fn new(traces: usize, find: impl Fn(&'static Table) -> Arc<DeclaredTable>) -> Self {
         Self {
             traces,
@@ -43,12 +43,12 @@ impl Loader {
         }
     }
 
-    /// The frames, if they were read already.
+    /// Returns the frames, if they were read already.
     pub(crate) fn loaded(&self) -> Option<Arc<Frames>> {
         self.frames.get().cloned()
     }
 
-    /// The frames, read by the first one that asks.
+    /// Returns the frames, which the first caller reads.
     pub(crate) async fn frames(&self, session: &dyn Session) -> Result<Arc<Frames>> {
         self.frames
             .get_or_try_init(|| self.load(session))
@@ -80,7 +80,8 @@ impl Loader {
 type Fill = fn(&mut TraceFrames, usize, &RecordBatch, usize);
 const FILL: [Fill; 4] = [fill_stacks, fill_frames, fill_modules, fill_methods];
 
-/// Reads columns of a table, in that order, the number of the extract behind them if there are several.
+/// Reads columns of a table, in that order, with the number of the extract after them if there are
+/// several.
 async fn read(
     session: &dyn Session,
     table: &DeclaredTable,
@@ -91,7 +92,8 @@ async fn read(
     let columns: std::result::Result<Vec<usize>, _> =
         columns.iter().map(|name| schema.index_of(name)).collect();
     let mut columns = columns.map_err(|e| DataFusionError::Internal(e.to_string()))?;
-    // The number of the extract goes last, so that the positions of the other columns do not depend on it.
+    // The number of the extract goes last, so that the positions of the other columns do not depend
+    // on it.
     columns.extend(trace_id);
     let plan = table.scan(session, Some(&columns), &[], None).await?;
     execute_stream(plan, session.task_ctx())?
@@ -99,7 +101,7 @@ async fn read(
         .await
 }
 
-/// The rows of an extract in a batch.
+/// Returns the rows of an extract in a batch.
 fn rows_of(batch: &RecordBatch, trace_id: usize) -> impl Iterator<Item = usize> + '_ {
     let traces = batch
         .column_by_name(TRACE_ID)
@@ -138,7 +140,7 @@ fn text(batch: &RecordBatch, column: usize, row: usize) -> Option<Box<str>> {
     column.is_valid(row).then(|| column.value(row).into())
 }
 
-/// The place of the row's number in a list with so many rows.
+/// Returns the place for the row's number in a list of at most `rows` entries.
 fn place<'l, T>(
     list: &'l mut Vec<T>,
     rows: usize,
@@ -146,8 +148,8 @@ fn place<'l, T>(
     row: usize,
     empty: fn() -> T,
 ) -> Option<&'l mut T> {
-    // Numbers are dense in a sound extract. One beyond the rows is damage and has no place: memory must not
-    // grow with a number that a file claims.
+    // Numbers are dense in a sound extract. One beyond the rows is damage and has no place: memory
+    // must not grow with a number that a file claims.
     list.resize_with(rows, empty);
     list.get_mut(usize::try_from(int32(batch, 0, row)?).ok()?)
 }

@@ -8,19 +8,19 @@ use etwkit_trace::tags::{TagSet, Tagged};
 use super::{Node, TraceFrames, at};
 use crate::functions::default_tags;
 
-/// Stands for a frame that is not there.
+/// Replaces the name of a missing frame.
 const NO_NAME: u32 = u32::MAX;
 
 impl TraceFrames {
-    /// The tag of every stack by the set `default`, found once.
+    /// Returns the tag of every stack in the set `default`, computed once.
     #[must_use]
     pub fn tagged_by_default(&self) -> &Arc<Tagged> {
         self.by_default
             .get_or_init(|| Arc::new(self.tag(default_tags())))
     }
 
-    /// The tag of every stack by the rules of a set, the same as in the table `cpu_tag`. Tags by the set
-    /// `default` are kept for later questions.
+    /// Returns the tag of every stack by the rules of a set, equal to the table `cpu_tag`. Tags of
+    /// the set `default` are kept for later questions.
     #[must_use]
     pub fn tagged(&self, set: &TagSet) -> Arc<Tagged> {
         match std::ptr::eq(set, default_tags()) {
@@ -33,7 +33,8 @@ impl TraceFrames {
         // Rules are matched against names, of which there are far fewer than frames.
         let (mut names, mut known) = (Vec::new(), HashMap::new());
         let number = |frame: &super::Frame| {
-            // As for `cpu_tag`, code that no file holds has no module, even if its method names one.
+            // As for `cpu_tag`, code that no file holds has no module, even if its method names
+            // one.
             let module = at(&self.modules, frame.module)
                 .and_then(Option::as_ref)
                 .map(|module| &*module.name);

@@ -1,8 +1,8 @@
 //! Functions of the engine whose values can be far larger than their arguments.
 //!
-//! Sorting, grouping and joining ask for memory before they take it; functions of single rows do not.
-//! `repeat('x', 1000000000)` for each of a million rows would take all memory, so the size of a result is
-//! worked out before it is made.
+//! Sorting, grouping and joining reserve memory before they use it; functions of single rows do
+//! not. `repeat('x', 1000000000)` for each of a million rows would take all memory, so the size of
+//! a result is computed before it is built.
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -16,16 +16,18 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
 };
 
-/// Bytes that one call may make for the rows of a batch, of which there are some thousand.
+/// Maximum size in bytes of the result of one call for the rows of a batch, of which there are some
+/// thousand.
 const MAX_BYTES: u128 = 256 << 20;
 
 /// Bytes of a number or of the place of a text in a list.
 const ITEM: u128 = 16;
 
-/// About how many bytes a call makes of these arguments, which are columns of the same length.
+/// Returns the approximate size in bytes of the result for these arguments, which are columns of
+/// the same length.
 type Size = fn(&[ArrayRef]) -> u128;
 
-/// The functions, and what they make.
+/// The functions and the size of their results.
 pub(super) const FUNCTIONS: [(&str, Size); 9] = [
     ("repeat", |arguments| {
         sum(arguments, |row| {
@@ -36,7 +38,8 @@ pub(super) const FUNCTIONS: [(&str, Size); 9] = [
     ("rpad", padded),
     ("replace", |arguments| {
         sum(arguments, |row| {
-            // Each match is at least as long as the searched text; an empty one is found before every byte.
+            // Each match is at least as long as the searched text; an empty one is found before
+            // every byte.
             let found = length(arguments, 0, row) / length(arguments, 1, row).max(1) + 1;
             found * length(arguments, 2, row)
         })
@@ -65,7 +68,7 @@ fn padded(arguments: &[ArrayRef]) -> u128 {
     sum(arguments, |row| count(arguments, 1, row))
 }
 
-/// Numbers from one to another; of other types nothing is known.
+/// Returns the size of a series of numbers; 0 for other types.
 fn series(arguments: &[ArrayRef]) -> u128 {
     let number =
         |argument: usize, row: usize| integers(arguments, argument).map(|column| column.value(row));
@@ -76,8 +79,8 @@ fn series(arguments: &[ArrayRef]) -> u128 {
         };
         // A step of zero is an error of the function itself; here it must not divide.
         let step = number(2, row).unwrap_or(1).unsigned_abs().max(1);
-        // The distance of two numbers of 64 bits may need all 64 bits unsigned, so that plain subtraction
-        // could overflow.
+        // The distance of two numbers of 64 bits may need all 64 bits unsigned, so plain
+        // subtraction could overflow.
         let steps = start
             .zip(stop)
             .map_or(0, |(start, stop)| start.abs_diff(stop) / step);
@@ -105,7 +108,7 @@ fn integers(
     )
 }
 
-/// A number of times; none for a missing one.
+/// Returns a number of repetitions; 0 for a missing one.
 fn count(arguments: &[ArrayRef], argument: usize, row: usize) -> u128 {
     let Some(column) = arguments.get(argument) else {
         return 0;
@@ -124,7 +127,7 @@ fn count(arguments: &[ArrayRef], argument: usize, row: usize) -> u128 {
         .unwrap_or(0)
 }
 
-/// Bytes of a text; of a value of another type what its column takes for each on average.
+/// Returns the bytes of a text; for another type, the average size of a value of its column.
 fn length(arguments: &[ArrayRef], argument: usize, row: usize) -> u128 {
     let Some(column) = arguments.get(argument) else {
         return 0;
@@ -139,7 +142,7 @@ fn length(arguments: &[ArrayRef], argument: usize, row: usize) -> u128 {
     bytes as u128
 }
 
-/// A function that makes no more than it may.
+/// A function with a bounded result size.
 pub(crate) struct Bounded {
     inner: Arc<ScalarUDF>,
     size: Size,
@@ -177,7 +180,7 @@ impl ScalarUDFImpl for Bounded {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        // The size is worked out from the arguments, before anything is made.
+        // The size is computed from the arguments, before any result is built.
         let bytes = (self.size)(&super::columns(&args)?.0);
         if bytes > MAX_BYTES {
             return Err(DataFusionError::ResourcesExhausted(format!(

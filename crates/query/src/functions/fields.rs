@@ -27,14 +27,14 @@ pub(super) static FUNCTIONS: &[Function] = &[Function {
     },
 }];
 
-/// What is no object stays as it is.
+/// Formats a JSON object as text; other input is returned unchanged.
 fn text(fields: &str) -> String {
     let Ok(Value::Object(fields)) = serde_json::from_str(fields) else {
         return fields.to_owned();
     };
     let mut text = String::new();
     push_object(&mut text, "", &fields);
-    // Each field leaves a blank behind it, which the last one does not need.
+    // Each field ends with a blank, which the last one does not need.
     text.truncate(text.trim_end().len());
     text
 }

@@ -54,7 +54,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// Parses a pattern once for the rows that have the same one, which usually are all.
+/// Parses a pattern once for all rows with the same one, usually all rows.
 pub(super) struct Latest<F> {
     parse: fn(&str) -> F,
     latest: Option<(String, F)>,

@@ -1,5 +1,5 @@
-//! SQL functions of this project. Each one is declared once, with its reference and an example that a test
-//! runs.
+//! SQL functions of this project. Each one is declared once, with its reference and an example that
+//! a test runs.
 
 mod bounded;
 mod fields;
@@ -30,16 +30,16 @@ use datafusion::logical_expr::{
 
 use crate::frames::Loader;
 
-/// What the reference says about a function.
+/// The entry of a function in the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reference {
     /// Name.
     pub name: &'static str,
-    /// How it is called: `name(argument, …)`.
+    /// Its call: `name(argument, …)`.
     pub call: &'static str,
     /// Type of its value.
     pub returns: &'static str,
-    /// What it does.
+    /// Its description.
     pub doc: &'static str,
     /// A question that needs no table of an extract.
     pub example: &'static str,
@@ -58,7 +58,7 @@ const UNION_DURATION: Reference = Reference {
     answer: "30",
 };
 
-/// All functions, in the order of the reference.
+/// Returns all functions, in the order of the reference.
 #[must_use]
 pub fn references() -> Vec<Reference> {
     let scalar = groups().flatten().map(Function::reference);
@@ -79,7 +79,8 @@ fn groups() -> impl Iterator<Item = &'static [Function]> {
     .into_iter()
 }
 
-/// The functions of one value for each row. Those of stacks look frames up in the session.
+/// Returns the functions of one value for each row. Functions of stacks look frames up in the
+/// session.
 pub(crate) fn scalar(loader: &Arc<Loader>, is_several: bool) -> Vec<ScalarUDF> {
     let pure = groups().flatten().map(Function::scalar);
     let contains = stacks::contains(loader.clone(), is_several);
@@ -92,27 +93,27 @@ pub(crate) fn scalar(loader: &Arc<Loader>, is_several: bool) -> Vec<ScalarUDF> {
     .collect()
 }
 
-/// Functions of the engine that make no more than they may; `find` gives those of the engine.
+/// Returns functions of the engine with a bounded result size; `find` returns the original ones.
 pub(crate) fn bounded(find: impl Fn(&str) -> Option<Arc<ScalarUDF>>) -> Vec<ScalarUDF> {
     let one = |(name, size)| Some(bounded::Bounded::function(find(name)?, size));
     bounded::FUNCTIONS.into_iter().filter_map(one).collect()
 }
 
-/// The aggregates.
+/// Returns the aggregates.
 pub(crate) fn aggregates() -> Vec<AggregateUDF> {
     vec![union_duration::udaf()]
 }
 
-/// Whether a function looks frames up, which have to be read before.
+/// Returns `true` if a function looks frames up, which have to be read before.
 pub(crate) fn needs_frames(function: &ScalarUDF) -> bool {
     [stacks::CONTAINS, stack_root::ROOT, tags::TAG].contains(&function.name())
 }
 
-/// A function whose values depend on its arguments alone.
+/// A function whose values depend only on its arguments.
 struct Function {
-    /// How it is called: `name(argument, …)`.
+    /// Its call: `name(argument, …)`.
     call: &'static str,
-    /// What it does.
+    /// Its description.
     doc: &'static str,
     /// A question that needs no table of an extract, and the answer to it.
     example: &'static str,
@@ -120,7 +121,7 @@ struct Function {
     /// Types of the arguments.
     arguments: &'static [DataType],
     returns: DataType,
-    /// Computes a column from columns of the same length; `null` arguments are its own business.
+    /// Computes a column from columns of the same length; it handles `null` arguments itself.
     compute: fn(&[ArrayRef]) -> Result<ArrayRef>,
 }
 
@@ -171,8 +172,8 @@ type Compute = dyn Fn(&[ArrayRef]) -> Result<ArrayRef> + Send + Sync;
 pub(crate) struct Scalar {
     name: &'static str,
     returns: DataType,
-    /// Address of the data that it computes with beside its arguments: with other data it is another
-    /// function.
+    /// Address of the data that it computes with in addition to its arguments: with other data it
+    /// is another function.
     place: usize,
     signature: Signature,
     coerce: Box<Coerce>,
@@ -180,7 +181,8 @@ pub(crate) struct Scalar {
 }
 
 impl Scalar {
-    /// A function that depends on its arguments, and on the data at an address, if that is not 0.
+    /// Creates a function that depends on its arguments, and on the data at an address, if that is
+    /// not 0.
     pub(crate) fn new(
         name: &'static str,
         returns: DataType,
@@ -199,8 +201,8 @@ impl Scalar {
         }
     }
 
-    /// This function, for tables that stay the same while a question is answered, and that were read before
-    /// the first call.
+    /// Marks the function as stable: its tables stay the same while a question is answered, and
+    /// were read before the first call.
     fn stable(self) -> Self {
         Self {
             signature: Signature::user_defined(Volatility::Stable),
@@ -226,7 +228,7 @@ impl ScalarUDFImpl for Scalar {
         Ok(self.returns.clone())
     }
 
-    /// Computes a column, or one value where the arguments are the same for all rows.
+    /// Computes a column, or one value if the arguments are the same for all rows.
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let (columns, is_one) = columns(&args)?;
         let column = (self.compute)(&columns)?;
@@ -260,10 +262,11 @@ impl Debug for Scalar {
     }
 }
 
-/// The declared types, if the found ones can be converted to them without loss that matters.
+/// Returns the declared types, if the found ones can be converted to them without a significant
+/// loss.
 fn coerce(call: &str, declared: &[DataType], found: &[DataType]) -> Result<Vec<DataType>> {
     let fits = |(declared, found): (&DataType, &DataType)| {
-        // NULL fits every type: the engine casts it, and the function sees a missing value.
+        // NULL matches every type: the engine casts it, and the function sees a missing value.
         found.is_null()
             || match declared {
                 DataType::Utf8 => {
@@ -291,8 +294,8 @@ fn coerce(call: &str, declared: &[DataType], found: &[DataType]) -> Result<Vec<D
     )))
 }
 
-/// The arguments as columns of the same length, and whether that is one row for all, since each argument is
-/// the same for all rows.
+/// Returns the arguments as columns of the same length, and whether that is one row for all, since
+/// each argument is the same for all rows.
 fn columns(args: &ScalarFunctionArgs) -> Result<(Vec<ArrayRef>, bool)> {
     let is_one = args
         .args
@@ -307,7 +310,7 @@ fn columns(args: &ScalarFunctionArgs) -> Result<(Vec<ArrayRef>, bool)> {
     Ok((columns, is_one))
 }
 
-/// The columns as arguments of known number.
+/// Returns the columns as an array of fixed length.
 pub(crate) fn arguments<const N: usize>(columns: &[ArrayRef]) -> Result<&[ArrayRef; N]> {
     columns
         .try_into()

@@ -87,11 +87,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// Path of a registry key as programs name it.
+/// Returns the path of a registry key as programs name it.
 fn registry_key_name(key: &str) -> String {
     const ROOTS: [(&str, &str); 2] = [(r"\REGISTRY\MACHINE", "HKLM"), (r"\REGISTRY\USER", "HKU")];
     let named = ROOTS.iter().find_map(|(root, name)| {
-        // A root is followed by a separator or the end: `\REGISTRY\MACHINES` only begins like one.
+        // A root is followed by a separator or the end: `\REGISTRY\MACHINES` only starts like one.
         let (start, rest) = key.split_at_checked(root.len())?;
         let is_root =
             start.eq_ignore_ascii_case(root) && (rest.is_empty() || rest.starts_with('\\'));
@@ -100,7 +100,7 @@ fn registry_key_name(key: &str) -> String {
     named.unwrap_or_else(|| key.to_owned())
 }
 
-/// Name of a `KWAIT_REASON`, as the function of that name gives it.
+/// Returns the name of a `KWAIT_REASON`, like the SQL function of that name.
 #[must_use]
 pub fn wait_reason_name(reason: i32) -> String {
     name_of(reason, &WAIT_REASONS)
@@ -119,7 +119,7 @@ fn named(columns: &[ArrayRef], names: &[&str]) -> Result<ArrayRef> {
     texts(columns, |number| name_of(number, names))
 }
 
-/// The name with that number; the number itself if it has none.
+/// Returns the name with that number, or the number itself if it has none.
 fn name_of(number: i32, names: &[&str]) -> String {
     let name = usize::try_from(number)
         .ok()

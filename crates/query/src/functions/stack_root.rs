@@ -37,13 +37,14 @@ pub(super) fn root(loader: Arc<Loader>, is_several: bool) -> ScalarUDF {
     )
 }
 
-/// The outermost frames of the stack of each row.
+/// Returns the outermost frames of the stack of each row.
 fn roots(frames: &Frames, arguments: &StackArguments<'_>) -> Int32Array {
     let rows = arguments
         .stacks()
         .zip(arguments.last.as_primitive::<Int64Type>());
     rows.map(|((trace_id, stack_id), count)| {
-        // Numbers above the range of depths mean the whole stack, so that they are clamped and not refused.
+        // Numbers above the range of depths mean the whole stack, so they are clamped and not
+        // refused.
         let count = u32::try_from(count?.clamp(0, u32::MAX.into()))
             .ok()
             .filter(|count| *count > 0)?;

@@ -16,7 +16,7 @@ use crate::frames::{Frames, Loader, TraceFrames};
 pub(super) const CONTAINS: &str = "stack_contains";
 
 /// Patterns whose stacks are remembered.
-// More than a question names as literals; what is remembered for each has a byte for every stack.
+// More than the literals of a question; each remembered one has a byte for every stack.
 const REMEMBERED: usize = 64;
 
 pub(super) const REFERENCE: Reference = Reference {
@@ -44,8 +44,9 @@ pub(super) fn contains(loader: Arc<Loader>, is_several: bool) -> ScalarUDF {
     )
 }
 
-/// A function of a stack and a second argument, whose name in the reference and type are `last`. `place` is
-/// the address of the data that it computes with beside the stacks of the session.
+/// Creates a function of a stack and a second argument; `last` is its name in the reference and its
+/// type. `place` is the address of the data that the function uses in addition to the stacks of the
+/// session.
 pub(super) fn of_stacks(
     name: &'static str,
     last: (&'static str, DataType),
@@ -55,7 +56,8 @@ pub(super) fn of_stacks(
     place: usize,
     compute: impl Fn(&Frames, &StackArguments<'_>) -> Result<ArrayRef> + Send + Sync + 'static,
 ) -> ScalarUDF {
-    // Tables of two sessions have different stacks: the address of its stacks identifies a function.
+    // Tables of two sessions have different stacks: the address of its stacks identifies a
+    // function.
     let place = if place == 0 {
         Arc::as_ptr(&loader).addr()
     } else {
@@ -71,8 +73,8 @@ pub(super) fn of_stacks(
     ScalarUDF::new_from_impl(Scalar::new(name, returns, place, coerce, compute).stable())
 }
 
-/// What functions of stacks are called with: in a session over several extracts the number of the extract, a
-/// stack, and something else.
+/// The arguments of a function of stacks: in a session over several extracts the number of the
+/// extract; a stack; and another argument.
 pub(super) struct StackArguments<'a> {
     trace_ids: Option<&'a Int32Array>,
     stack_ids: &'a Int32Array,
@@ -100,7 +102,7 @@ impl<'a> StackArguments<'a> {
         })
     }
 
-    /// Extract and stack of each row.
+    /// Returns extract and stack of each row.
     pub(super) fn stacks(&self) -> impl Iterator<Item = (Option<i32>, Option<i32>)> + '_ {
         let trace_id = |row: usize| match self.trace_ids {
             Some(ids) => ids.is_valid(row).then(|| ids.value(row)),
@@ -114,7 +116,7 @@ impl<'a> StackArguments<'a> {
     }
 }
 
-/// The types of these arguments, of which the last one has a name.
+/// Returns the types of these arguments, of which the last one has a name.
 fn coerce_stack(
     function: &str,
     (last, kind): &(&'static str, DataType),
@@ -122,8 +124,8 @@ fn coerce_stack(
     found: &[DataType],
 ) -> Result<Vec<DataType>> {
     let several = [DataType::Int32, DataType::Int32, kind.clone()];
-    // A session over one extract takes the number of the extract too, so that SQL written for several runs
-    // there.
+    // A session over one extract takes the number of the extract too, so that SQL written for
+    // several runs there.
     if is_several || found.len() == several.len() {
         return coerce(
             &format!("{function}(trace_id, stack_id, {last})"),
@@ -138,10 +140,10 @@ fn coerce_stack(
     )
 }
 
-/// For each stack whether it fits, by extract and pattern.
+/// For each stack, whether it matches, by extract and pattern.
 type FitsByPattern = HashMap<(i32, String), Arc<Vec<bool>>>;
 
-/// For each stack of an extract whether it fits a pattern.
+/// Returns, for each stack of an extract, whether it matches a pattern.
 fn stacks(
     known: &Mutex<FitsByPattern>,
     frames: &Frames,
@@ -150,8 +152,8 @@ fn stacks(
 ) -> Arc<Vec<bool>> {
     // Parallel parts of a question have the same patterns: the others wait for the first.
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-    // Patterns may come from a column with millions of texts. All are forgotten at once, since which ones are
-    // needed again is not known.
+    // Patterns may come from a column with millions of texts. All are forgotten at once, since it
+    // is not known which ones are needed again.
     if known.len() >= REMEMBERED && !known.contains_key(&(trace_id, pattern.to_owned())) {
         known.clear();
     }
@@ -169,7 +171,7 @@ fn stacks(
         .clone()
 }
 
-/// Whether the stack of each row fits its pattern.
+/// Returns, for each row, whether its stack matches its pattern.
 fn fits(
     known: &Mutex<FitsByPattern>,
     frames: &Frames,
@@ -180,7 +182,8 @@ fn fits(
     let answers = rows.map(|((trace_id, stack_id), pattern)| {
         let (trace_id, stack_id, pattern) = (trace_id?, usize::try_from(stack_id?).ok()?, pattern?);
         let fitting = match &latest {
-            // Neighbouring rows mostly have the same pattern: then neither the lock nor the table is needed.
+            // Adjacent rows mostly have the same pattern: then neither the lock nor the table is
+            // needed.
             Some((trace, known, stacks)) if *trace == trace_id && *known == pattern => {
                 stacks.clone()
             }
@@ -193,7 +196,7 @@ fn fits(
     Ok(Arc::new(answers.collect::<BooleanArray>()))
 }
 
-/// Whether a frame of each stack fits the pattern.
+/// Returns, for each stack, whether one of its frames matches the pattern.
 fn fitting(trace: &TraceFrames, pattern: &str) -> Vec<bool> {
     let filter = TextFilter::parse(pattern);
     trace.stacks_with(|frame_id| {

@@ -30,13 +30,13 @@ pub(super) const REFERENCE: Reference = Reference {
 /// The set that every session has.
 static BUILT_IN: LazyLock<TagSet> = LazyLock::new(TagSet::built_in);
 
-/// The set `default`: rules that this program brings along.
+/// Returns the set `default`: the built-in rules.
 #[must_use]
 pub fn default_tags() -> &'static TagSet {
     &BUILT_IN
 }
 
-/// The function with sets beside the built-in one.
+/// Returns the function with tag sets in addition to the built-in one.
 pub(crate) fn tag(loader: Arc<Loader>, is_several: bool, sets: Arc<[TagSet]>) -> ScalarUDF {
     let (place, known) = (Arc::as_ptr(&sets).addr(), Mutex::default());
     let tags = StackTags { sets, known };
@@ -55,7 +55,7 @@ pub(crate) fn tag(loader: Arc<Loader>, is_several: bool, sets: Arc<[TagSet]>) ->
 /// The tags of all stacks, by extract and set.
 type TagsBySet = HashMap<(i32, String), Arc<Tagged>>;
 
-/// What `stack_tag` knows.
+/// The data of `stack_tag`: tag sets, and the tags found so far.
 struct StackTags {
     sets: Arc<[TagSet]>,
     known: Mutex<TagsBySet>,
@@ -75,8 +75,8 @@ impl StackTags {
     }
 
     fn tagged(&self, frames: &Frames, trace_id: i32, set: &str) -> Result<Arc<Tagged>> {
-        // Parallel parts of a question ask for the same: the others wait for the first. Sets and extracts are
-        // few.
+        // Parallel parts of a question need the same tags: the others wait for the first. Sets and
+        // extracts are few.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tagged) = known.get(&(trace_id, set.to_owned())) {
             return Ok(Arc::clone(tagged));
@@ -84,7 +84,8 @@ impl StackTags {
         let rules = self.set(set)?;
         let tagged = match frames.trace(trace_id) {
             Some(trace) => trace.tagged(rules),
-            // An extract that does not exist has no stacks, and the rules still name the tag of none.
+            // An extract that does not exist has no stacks, but the rules still define the tag of a
+            // missing one.
             None => TraceFrames::default().tagged(rules),
         };
         known.insert((trace_id, set.to_owned()), Arc::clone(&tagged));

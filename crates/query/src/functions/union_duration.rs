@@ -1,4 +1,4 @@
-//! `union_duration(start, end)`: how long at least one of several intervals lasts.
+//! `union_duration(start, end)`: the duration of the union of intervals.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, Volatility,
 };
 
-/// The aggregate.
+/// Returns the aggregate.
 pub(crate) fn udaf() -> AggregateUDF {
     AggregateUDF::new_from_impl(UnionDuration {
         signature: Signature::exact(
@@ -69,8 +69,8 @@ impl AggregateUDFImpl for UnionDuration {
     }
 }
 
-/// Intervals whose union is asked for. What overlaps is merged when the list has doubled, so that memory
-/// grows with the gaps and not with the rows.
+/// Intervals whose union is computed. Overlapping ones are merged when the list has doubled, so
+/// that memory grows with the gaps and not with the rows.
 #[derive(Debug, Default)]
 struct Intervals {
     /// The first `merged` are sorted and disjoint.
@@ -79,17 +79,17 @@ struct Intervals {
 }
 
 impl Intervals {
-    /// Merging fewer new intervals than this is not worth sorting.
+    /// Minimum number of new intervals for merging: fewer are not worth sorting.
     const FEW: usize = 64;
 
     fn add(&mut self, start: i64, end: i64) {
         if end < start {
             return;
         }
-        // Rows mostly come in the order of time.
+        // Rows mostly come in order of time.
         if self.merged == self.all.len() {
-            // One that touches the last interval only makes it longer; one behind it keeps the list sorted
-            // and disjoint without any work.
+            // An interval that touches the last one only makes it longer; a later one keeps the
+            // list sorted and disjoint without any work.
             match self.all.last_mut() {
                 Some(last) if last.0 <= start && start <= last.1 => {
                     last.1 = last.1.max(end);
@@ -100,8 +100,8 @@ impl Intervals {
             }
         }
         self.all.push((start, end));
-        // At least as many new ones as merged ones: so each interval is sorted a number of times that grows
-        // with the logarithm of all.
+        // At least as many new ones as merged ones: so each interval is sorted a number of times
+        // that grows with the logarithm of their number.
         if self.all.len() - self.merged >= self.merged.max(Self::FEW) {
             self.merge();
         }
@@ -121,10 +121,11 @@ impl Intervals {
         }
     }
 
-    /// Length of the union; `None` without an interval. Lengths beyond 2⁶³ ns are cut there.
+    /// Returns the length of the union; `None` without an interval. Lengths beyond 2⁶³ ns are cut
+    /// there.
     fn length(&mut self) -> Option<i64> {
         self.merge();
-        // In 128 bits, since the ends are any numbers and their difference may not fit into 64.
+        // In 128 bits, since the ends are arbitrary and their difference can overflow 64 bits.
         let length = |&(start, end): &(i64, i64)| i128::from(end) - i128::from(start);
         let sum: i128 = self.all.iter().map(length).sum();
         (!self.all.is_empty()).then(|| i64::try_from(sum).unwrap_or(i64::MAX))
@@ -176,7 +177,7 @@ fn each_listed(values: &[ArrayRef], mut add: impl FnMut(usize, i64, i64)) -> Res
     Ok(())
 }
 
-/// Lists of intervals, one for each row.
+/// Returns lists of intervals, one for each row.
 fn lists<'i>(rows: impl Iterator<Item = &'i [(i64, i64)]>) -> ListArray {
     let mut builder = ListBuilder::new(Int64Builder::new());
     for row in rows {
@@ -235,7 +236,8 @@ impl Groups {
         let Some(group) = group.and_then(|&group| self.groups.get_mut(group)) else {
             return;
         };
-        // Added up as it changes: asking all groups for their size after each batch would be quadratic.
+        // Added up as it changes: asking all groups for their size after each batch would be
+        // quadratic.
         let before = group.bytes();
         group.add(start, end);
         self.bytes = (self.bytes + group.bytes()).saturating_sub(before);
@@ -304,7 +306,8 @@ impl GroupsAccumulator for Groups {
         let rows = values.first().map_or(0, Array::len);
         let mut intervals: Vec<Option<(i64, i64)>> = vec![None; rows];
         each_interval(values, opt_filter, |row, start, end| {
-            // An interval that ends before it starts is left out here as it is when intervals are added.
+            // An interval that ends before it starts is left out here as it is when intervals are
+            // added.
             if let Some(interval) = intervals.get_mut(row).filter(|_| start <= end) {
                 *interval = Some((start, end));
             }

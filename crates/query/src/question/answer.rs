@@ -1,4 +1,4 @@
-//! What a question answered: tables, and what stands around them.
+//! The answer of a question: tables, and the text around them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,35 +16,37 @@ use crate::dump::zero::ZeroTime;
 /// Numbers of an answer by name.
 pub type Sums = BTreeMap<&'static str, i64>;
 
-/// Things of an answer by the name of their number.
+/// Items of an answer by the name of their number.
 pub type Sets = BTreeMap<&'static str, BTreeSet<String>>;
 
-/// What a question answered.
+/// The answer of a question.
 #[must_use]
 pub struct Answer {
     /// One table; of a report several.
     pub parts: Vec<Part>,
-    /// What the reader should know about it.
+    /// Notes for the reader of the answer.
     pub notes: Vec<String>,
-    /// Sums behind the heading of the extract.
+    /// Sums after the heading of the extract.
     pub heading: Option<Line>,
-    /// Numbers that are summed up over all extracts, see [`Question::overall`](super::Question::overall).
+    /// Numbers that are added up over all extracts, see
+    /// [`Question::overall`](super::Question::overall).
     pub sums: Sums,
-    /// Things that are counted once over all extracts, by name: their counts are the last numbers that
-    /// [`Question::overall`](super::Question::overall) gets.
+    /// Items that are counted once over all extracts, by name: their counts are the last numbers
+    /// that [`Question::overall`](super::Question::overall) gets.
     pub sets: Sets,
-    /// Times of rows count from another zero than the start of the trace.
+    /// True if times of rows count from another zero than the start of the trace.
     pub is_moved: bool,
-    /// What people read above it.
+    /// Text above it, for people.
     pub above: Above,
-    /// Whether there is what the question was asked to fail on, for scripts; nothing if it was not asked to.
+    /// Verdict for scripts: true if the answer has the condition that the request fails on; `None`
+    /// if it names none.
     pub fails: Option<bool>,
 }
 
-/// What people read above an answer.
+/// Text above an answer, for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Above {
-    /// When the trace began, sums, and its name.
+    /// Start of the trace, sums, and its name.
     #[default]
     Start,
     /// Its name.
@@ -53,30 +55,30 @@ pub enum Above {
     Nothing,
 }
 
-/// A table of an answer, with what stands around it.
+/// A table of an answer, with the text around it.
 pub struct Part {
-    /// What a table of a report is called; nothing where there is only one.
+    /// Name of a table of a report; empty if there is only one.
     pub name: &'static str,
-    /// What stands above a table of a report.
+    /// Title of a table of a report.
     pub title: String,
-    /// Lines in front of the rows.
+    /// Lines before the rows.
     pub head: Vec<Line>,
     /// The rows.
     pub table: Box<dyn Table>,
-    /// Lines behind the rows and their sums.
+    /// Lines after the rows and their sums.
     pub foot: Vec<Line>,
-    /// What stands in place of the table where it has no rows.
+    /// Line that replaces a table without rows.
     pub instead: Option<Line>,
-    /// How much of it people see; machines get all rows.
+    /// The part of it that is shown to people; JSON and CSV have all rows.
     pub shows: Shows,
-    /// Rows for machines, where these differ from those for people.
+    /// Rows of JSON and CSV, if they differ from the rows for people.
     pub records: Option<Box<dyn Table>>,
-    /// It stands beside the table that is asked for: machines do not get it, and columns are not chosen in
-    /// it.
+    /// True for a table next to the requested one: JSON and CSV do not have it, and columns are not
+    /// chosen in it.
     pub is_aside: bool,
 }
 
-/// What people see of a table.
+/// The part of a table that is shown to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shows {
     /// All of it.
@@ -90,7 +92,7 @@ pub enum Shows {
 }
 
 impl Shows {
-    /// Whether rows are shown.
+    /// Returns `true` if rows are shown.
     #[must_use]
     pub const fn has_rows(self) -> bool {
         matches!(self, Self::Rows | Self::Untitled)
@@ -98,16 +100,16 @@ impl Shows {
 }
 
 impl Part {
-    /// Rows as machines get them.
+    /// Returns the rows of JSON and CSV.
     #[must_use]
     pub fn records(&self) -> &dyn Table {
         self.records.as_deref().unwrap_or(self.table.as_ref())
     }
 
-    /// A row as machines get it, with the name of its table first where there are several.
+    /// Returns a row of JSON and CSV, with the name of its table first if there are several.
     ///
     /// # Errors
-    /// A number that JSON does not have.
+    /// A number cannot be represented in JSON.
     pub fn record(&self, row: usize) -> Result<Map<String, Json>, serde_json::Error> {
         let name = (!self.name.is_empty()).then(|| ("table".to_owned(), Json::from(self.name)));
         Ok(name
@@ -149,7 +151,7 @@ impl Answer {
         }
     }
 
-    /// Rows in the order of their view.
+    /// Creates an answer with rows in the order of their view.
     pub fn rows<Q, R>(request: &Q, view: &'static View<Q, R>, rows: Vec<R>) -> Self
     where
         Q: Clone + Send + Sync + 'static,
@@ -158,7 +160,7 @@ impl Answer {
         Self::groups(request, view, vec![rows])
     }
 
-    /// Rows in groups.
+    /// Creates an answer with rows in groups.
     pub fn groups<Q, R>(request: &Q, view: &'static View<Q, R>, groups: Vec<Vec<R>>) -> Self
     where
         Q: Clone + Send + Sync + 'static,
@@ -167,7 +169,8 @@ impl Answer {
         Self::new(Box::new(Rows::new(request.clone(), view, groups)))
     }
 
-    /// Rows in groups, each with the line above it, where that says more than the rows that remain.
+    /// Creates an answer with rows in groups, each with the line above it, if that has more than
+    /// the remaining rows.
     pub fn headed<Q, R>(request: &Q, view: &'static View<Q, R>, groups: Vec<(Line, Vec<R>)>) -> Self
     where
         Q: Clone + Send + Sync + 'static,
@@ -179,7 +182,7 @@ impl Answer {
         ))
     }
 
-    /// A report: the tables of several answers, each with its name and title.
+    /// Creates a report: the tables of several answers, each with its name and title.
     pub fn report(tables: impl IntoIterator<Item = (&'static str, String, Self)>) -> Self {
         let named = |(name, title, answer): (&'static str, String, Self)| {
             answer.parts.into_iter().map(move |part| Part {
@@ -210,51 +213,51 @@ impl Answer {
         self
     }
 
-    /// Says whether there is what the question was asked to fail on.
+    /// Sets the verdict for scripts.
     pub fn with_verdict(self, fails: Option<bool>) -> Self {
         Self { fails, ..self }
     }
 
-    /// Puts lines behind the sums.
+    /// Adds lines after the sums.
     pub fn with_foot(self, foot: impl IntoIterator<Item = Line>) -> Self {
         self.with(|part| part.foot.extend(foot))
     }
 
-    /// Puts lines in front of the rows.
+    /// Adds lines before the rows.
     pub fn with_head(self, head: impl IntoIterator<Item = Line>) -> Self {
         self.with(|part| part.head.extend(head))
     }
 
-    /// Puts a line in place of a table without rows.
+    /// Replaces a table without rows with a line.
     pub fn or_line(self, instead: Line) -> Self {
         self.with(|part| part.instead = Some(instead))
     }
 
-    /// Says how much of it people see.
+    /// Sets the part of it that is shown to people.
     pub fn showing(self, shows: Shows) -> Self {
         self.with(|part| part.shows = shows)
     }
 
-    /// Gives machines other rows than people.
+    /// Sets other rows for JSON and CSV.
     pub fn with_records<R: Serialize + Send + 'static>(self, records: Vec<R>) -> Self {
-        // Machines get all fields by name, so that these rows need a view without columns. Nothing ranks
-        // them: they keep the order in which the question made them.
+        // JSON and CSV have all fields by name, so these rows need a view without columns. Nothing
+        // ranks them: they keep the order of the question.
         let view = const { &View::<(), R>::new(&[], |_| 0.0).ranking(|()| Ranked::No) };
         self.with(|part| part.records = Some(Box::new(Rows::new((), view, vec![records]))))
     }
 
-    /// Shows it to people alone, beside the table that is asked for.
+    /// Shows it to people only, next to the requested table.
     pub fn aside(mut self) -> Self {
         self.parts.iter_mut().for_each(|part| part.is_aside = true);
         self
     }
 
-    /// Puts sums behind the heading of the extract.
+    /// Adds sums after the heading of the extract.
     pub fn with_heading(self, heading: Option<Line>) -> Self {
         Self { heading, ..self }
     }
 
-    /// Gives numbers that are summed up over all extracts.
+    /// Sets numbers that are added up over all extracts.
     pub fn with_sums(self, sums: impl IntoIterator<Item = (&'static str, i64)>) -> Self {
         Self {
             sums: sums.into_iter().collect(),
@@ -262,33 +265,33 @@ impl Answer {
         }
     }
 
-    /// Puts it below something else than start and name of the trace.
+    /// Sets another text above it than start and name of the trace.
     pub fn below(self, above: Above) -> Self {
         Self { above, ..self }
     }
 
-    /// Gives things whose number over all extracts is shown.
+    /// Sets items whose number over all extracts is shown.
     pub fn with_sets(self, sets: Sets) -> Self {
         Self { sets, ..self }
     }
 
-    /// Whether one list of several answers has rows made of rows of several extracts.
+    /// Returns `true` if a row of the merged list can be made of rows of several extracts.
     #[must_use]
     pub fn joins_extracts(&self) -> bool {
         self.parts.iter().any(|part| part.table.joins_extracts())
     }
 
-    /// Says that times of its rows were moved, and to where.
+    /// Notes that times of its rows were moved, and the new zero.
     ///
     /// # Errors
-    /// What the zero is cannot be asked.
+    /// The zero point cannot be queried.
     pub fn moved(mut self, zero: &ZeroTime, session: &Session) -> crate::dump::Result<Self> {
         self.is_moved = zero.mode.is_some();
         self.notes.extend(zero.warning(session)?);
         Ok(self)
     }
 
-    /// Its rows of this type.
+    /// Returns its rows of this type.
     pub fn rows_of<Q: 'static, R: 'static>(&self) -> impl Iterator<Item = &R> {
         let tables = self
             .parts
@@ -297,7 +300,7 @@ impl Answer {
         tables.flat_map(Rows::as_slice)
     }
 
-    /// The number of rows of all tables, as machines get them.
+    /// Returns the number of rows of all tables in JSON and CSV.
     #[must_use]
     pub fn len(&self) -> usize {
         self.parts
@@ -307,14 +310,15 @@ impl Answer {
             .sum()
     }
 
-    /// Whether there are no rows.
+    /// Returns `true` if there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The largest rows of several answers to the same request in one table without groups, and of which
-    /// answer each row is; `recordings` are those of the answers. Reports have no such list.
+    /// Merges the largest rows of several answers to the same request in one table without groups,
+    /// and returns the index of the answer of each row. `recordings` belong to the answers. Reports
+    /// have no such list.
     #[must_use]
     pub fn merged(
         answers: Vec<Self>,

@@ -1,4 +1,4 @@
-//! Questions whose types are not known: what front ends hold.
+//! Questions of unknown type, as front ends hold them.
 
 use std::marker::PhantomData;
 
@@ -15,30 +15,31 @@ use crate::dump::{Result, Top};
 
 /// A question of any type.
 pub trait AnyQuestion: Sync {
-    /// As it is called behind `dump`.
+    /// Name of the question, as in `etwkit dump NAME`.
     fn name(&self) -> &'static str;
-    /// Other names.
+    /// Returns other names.
     fn aliases(&self) -> &'static [&'static str];
-    /// What it answers, in one sentence without a full stop.
+    /// Description of the answer, in one sentence without a full stop.
     fn sentence(&self) -> &'static str;
-    /// See [`Question::OF_ALL`].
+    /// Returns [`Question::OF_ALL`].
     fn is_of_all(&self) -> bool;
-    /// Its options, in the order in which they are declared.
+    /// Returns its options, in the order in which they are declared.
     fn options(&self) -> Vec<Opt>;
-    /// The request that values mean.
+    /// Reads a request from values.
     ///
     /// # Errors
-    /// A word that is no option, or a value that the option does not take.
+    /// A name that is not an option, or a value that the option does not take.
     fn read(&self, values: &Values) -> std::result::Result<Box<dyn AnyRequest>, OptionError>;
 }
 
-/// A request with its parts of a trace that are written as clock times.
+/// A request with its ranges that are written as clock times.
 struct Asked<Q> {
     request: Q,
     places: Places,
 }
 
-/// Declares [`AnyRequest`]: methods that hand on to those of the same name of [`Question`], and others.
+/// Declares [`AnyRequest`]: methods that delegate to the methods of [`Question`] of the same name,
+/// and others.
 macro_rules! any_request {
     (
         handed on { $( fn $handed:ident(&self $(, $argument:ident: $type:ty)*) -> $result:ty; )+ }
@@ -78,40 +79,40 @@ any_request! {
         fn notes(&self, all: &[Sums]) -> Vec<String>;
     }
     own {
-        /// See [`Question::OF_ALL`].
+        /// Returns [`Question::OF_ALL`].
         fn is_of_all(&self) -> bool {
             Q::OF_ALL
         }
-        /// The values that differ from the defaults.
+        /// Returns the values that differ from the defaults.
         fn write(&self) -> Values {
             let mut values = Request::write(&self.request);
             values.extend(self.places.written());
             values
         }
-        /// See [`Question::show_sql`]. Where parts of a trace lie depends on the trace: these are left out.
+        /// Returns [`Question::show_sql`], without ranges whose position depends on the trace.
         fn show_sql(&self) -> String {
             format!("{}{}", self.places.comment(), Question::show_sql(&self.request))
         }
-        /// Asks; where rows are ranked by size, the largest come first.
+        /// Runs the question; if rows are ranked by size, the largest come first.
         ///
         /// # Errors
-        /// Those of [`Question::answer`].
+        /// The errors of [`Question::answer`].
         fn answer(&self, session: &Session) -> Result<Answer> {
             let request = self.places.placed(&self.request, session)?;
             Question::answer(&*request, session).map(|answer| answer.largest_first(true))
         }
-        /// See [`Question::answer_for_people`].
+        /// Calls [`Question::answer_for_people`].
         ///
         /// # Errors
-        /// Those of [`Question::answer`].
+        /// The errors of [`Question::answer`].
         fn answer_for_people(&self, session: &Session) -> Result<Answer> {
             let request = self.places.placed(&self.request, session)?;
             Question::answer_for_people(&*request, session).map(|answer| answer.largest_first(true))
         }
-        /// See [`Question::read_files`].
+        /// Calls [`Question::read_files`].
         ///
         /// # Errors
-        /// One of the files cannot be read, or has something else in it than it should.
+        /// One of the files cannot be read, or has another content than expected.
         fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {
             Question::read_files(&mut self.request, files)
         }
@@ -143,8 +144,8 @@ impl<Q: Question> AnyQuestion for Of<Q> {
         with_marks(Q::options())
     }
     fn read(&self, values: &Values) -> std::result::Result<Box<dyn AnyRequest>, OptionError> {
-        // Parts with clock times and marks are taken out first: only a trace gives them numbers, and the
-        // declared options take nothing but numbers.
+        // Parts with clock times and marks are taken out first: only a trace gives them numbers,
+        // and the declared options take nothing but numbers.
         let options = self.options();
         let (places, values) = Places::of(&options, &by_name(&options, values)?)?;
         let request = Q::from_json(&values)?;

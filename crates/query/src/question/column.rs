@@ -1,65 +1,66 @@
-//! What the columns of an answer mean.
+//! Meaning of the columns of an answer.
 
 use super::value::{Format, Value};
 use crate::time_format::TimeFormat;
 
-/// What stands above a column.
+/// The title of a column.
 pub enum Title<Q: 'static> {
     /// These words.
     Is(&'static str),
     /// Words that depend on the request.
     Of(fn(&Q) -> String),
-    /// The name of times in the format that is asked for.
+    /// The name of times in the requested format.
     Time,
     /// These words, and the name of times in a format of its own.
     TimeIn(&'static str, fn(&Q) -> Option<TimeFormat>),
 }
 
-/// Whether a column is shown where no option says otherwise.
+/// Visibility of a column if no option overrides it.
 pub enum Shown<Q: 'static> {
-    /// It is.
+    /// Always shown.
     Yes,
-    /// It is not.
+    /// Never shown.
     No,
-    /// It depends on the request.
+    /// Shown if the request wants it.
     If(fn(&Q) -> bool),
-    /// If a row has a value there, and the request wants it.
+    /// Shown if a row has a value there, and the request wants it.
     Known(fn(&Q) -> bool),
-    /// In one list over several extracts, if the request wants it: elsewhere headings of groups say it.
+    /// Shown in one list over several extracts, if the request wants it: elsewhere headings of
+    /// groups have it.
     Merged(fn(&Q) -> bool),
 }
 
-/// In which text a column is shown: the text for command lines of `ETWAnalyzer` has the columns of that
-/// program.
+/// The text in which a column is shown: the text for command lines of `ETWAnalyzer` has the columns
+/// of that program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// In both.
+    /// Both texts.
     Both,
-    /// In our own.
+    /// Our own text.
     Own,
-    /// In that for command lines of `ETWAnalyzer`.
+    /// The text for command lines of `ETWAnalyzer`.
     EtwAnalyzer,
 }
 
-/// What the sum of a column is.
+/// Aggregation of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Total {
-    /// There is none.
+    /// No aggregation.
     None,
     /// The sum of its values.
     Sum,
-    /// The largest of them.
+    /// The largest of its values.
     Max,
 }
 
-/// Which values are good.
+/// Good direction of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// Neither.
+    /// Neither direction.
     Neither,
-    /// Small ones.
+    /// Small values are good.
     Less,
-    /// Large ones.
+    /// Large values are good.
     More,
 }
 
@@ -68,28 +69,29 @@ pub enum Better {
 pub struct Column<Q: 'static, R: 'static> {
     /// Its name for `--column`.
     pub name: &'static str,
-    /// What stands above it.
+    /// Its title.
     pub title: Title<Q>,
-    /// How its values are written.
+    /// Format of its values.
     pub format: Format,
-    /// How they are written, where that depends on the request.
+    /// Format of its values, if that depends on the request.
     pub format_of: Option<fn(&Q) -> Format>,
-    /// Whether it is shown.
+    /// Its visibility.
     pub shown: Shown<Q>,
-    /// In which text; another column of the same name may stand for it in the other one.
+    /// The text in which it is shown; another column of the same name may replace it in the other
+    /// text.
     pub style: Style,
-    /// What its sum is.
+    /// Aggregation of its values.
     pub total: Total,
-    /// Which values are good.
+    /// Good direction of its values.
     pub better: Better,
-    /// What stands for a value that is not known.
+    /// Text for an unknown value.
     pub missing: &'static str,
     /// Its value in a row.
     pub value: fn(&Q, &R) -> Value,
 }
 
 impl<Q, R> Column<Q, R> {
-    /// A column that is shown, without a sum.
+    /// Creates a column that is shown, without a sum.
     pub const fn new(
         name: &'static str,
         title: &'static str,
@@ -110,7 +112,7 @@ impl<Q, R> Column<Q, R> {
         }
     }
 
-    /// A moment of the trace, under the name of the format.
+    /// Creates a column of times of the trace, under the name of the format.
     pub const fn time(name: &'static str, value: fn(&Q, &R) -> Value) -> Self {
         let column = Self::new(name, "", Format::Moment, value);
         Self {
@@ -119,7 +121,7 @@ impl<Q, R> Column<Q, R> {
         }
     }
 
-    /// Puts words above it that depend on the request.
+    /// Sets a title that depends on the request.
     pub const fn titled(self, title: fn(&Q) -> String) -> Self {
         Self {
             title: Title::Of(title),
@@ -127,7 +129,7 @@ impl<Q, R> Column<Q, R> {
         }
     }
 
-    /// A moment of the trace under these words, in a format of its own.
+    /// Makes it a column of times of the trace under its title, in another format.
     pub const fn time_in(self, format: fn(&Q) -> Option<TimeFormat>) -> Self {
         let Title::Is(words) = self.title else {
             return self;
@@ -138,7 +140,7 @@ impl<Q, R> Column<Q, R> {
         }
     }
 
-    /// Writes values in a format that depends on the request.
+    /// Sets a format that depends on the request.
     pub const fn formatted(self, format: fn(&Q) -> Format) -> Self {
         Self {
             format_of: Some(format),
@@ -146,7 +148,7 @@ impl<Q, R> Column<Q, R> {
         }
     }
 
-    /// Shows it in one kind of text alone.
+    /// Shows it only in one kind of text.
     pub const fn in_style(self, style: Style) -> Self {
         Self { style, ..self }
     }
@@ -183,7 +185,7 @@ impl<Q, R> Column<Q, R> {
         }
     }
 
-    /// It is a cost: values add up, and less is better.
+    /// Marks it as a cost: values add up, and less is better.
     pub const fn cost(self) -> Self {
         Self {
             total: Total::Sum,
@@ -192,7 +194,7 @@ impl<Q, R> Column<Q, R> {
         }
     }
 
-    /// It is a cost that does not add up: the largest counts, and less is better.
+    /// Marks it as a cost that does not add up: the largest counts, and less is better.
     pub const fn worst(self) -> Self {
         Self {
             total: Total::Max,
@@ -201,7 +203,7 @@ impl<Q, R> Column<Q, R> {
         }
     }
 
-    /// Its values add up.
+    /// Marks values that add up.
     pub const fn sum(self) -> Self {
         Self {
             total: Total::Sum,
@@ -209,12 +211,12 @@ impl<Q, R> Column<Q, R> {
         }
     }
 
-    /// Writes these words for what is not known.
+    /// Sets the text for unknown values.
     pub const fn or(self, missing: &'static str) -> Self {
         Self { missing, ..self }
     }
 
-    /// The sum of its values in rows.
+    /// Returns the sum of its values in rows.
     pub fn total_of<'r>(&self, request: &Q, rows: impl Iterator<Item = &'r R>) -> Value
     where
         R: 'r,

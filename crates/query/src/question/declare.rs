@@ -1,18 +1,18 @@
-//! The macro by which requests, their words, and rows of answers are declared.
+//! The macro that declares requests, their enumerations, and rows of answers.
 
-/// Declares what a question consists of. Each part stands there once; types, options, columns and schemas are
-/// made from it.
+/// Declares the parts of a question. Each part is declared once; types, options, columns and
+/// schemas are generated from it.
 ///
 /// - `words`: an enumeration whose variants have words. The first one is the default.
-/// - `orders`: such an enumeration with the SQL of what sums are sorted by, and behind `/` that of single
-///   rows where it is another.
-/// - `request`: the options of a question. A field is an option, its documentation the sentence of the help;
-///   behind `=` stands everything else about it, behind `=>` its default where that is not the default of the
-///   type.
-/// - `row`: the columns of a row with their meaning, in the order in which machines get them. `..process`
-///   stands for key, id and name of a process (its sentence is that of the key), `..process_details` for its
-///   start, end, session and command line. `: process` behind the name says that the row has all of these, so
-///   that it can be printed with its process.
+/// - `orders`: an enumeration with words, the SQL sort key of sums, and after `/` the sort key of
+///   single rows if it differs.
+/// - `request`: the options of a question. A field is an option, its documentation the sentence of
+///   the help. `=` introduces everything else about it, `=>` its default if that differs from the
+///   default of the type.
+/// - `row`: the columns of a row with their meaning, in the order of JSON and CSV. `..process`
+///   expands to key, id and name of a process (its sentence is the one of the key),
+///   `..process_details` to its start, end, session and command line. `: process` after the name
+///   means that the row has all of these, so that it can be printed with its process.
 #[macro_export]
 macro_rules! declare {
     () => {};
@@ -112,13 +112,13 @@ macro_rules! declare {
         }
 
         impl $name {
-            /// The SQL of what sums are sorted by.
+            /// Returns the SQL sort key of sums.
             #[must_use]
             pub const fn sql(self) -> &'static str {
                 match self { $( Self::$variant => $sums, )+ }
             }
 
-            /// The SQL of what single rows are sorted by.
+            /// Returns the SQL sort key of single rows.
             #[must_use]
             pub const fn single_sql(self) -> &'static str {
                 match self { $( Self::$variant => $crate::declare!(@last $sums $($single)?), )+ }

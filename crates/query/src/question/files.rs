@@ -1,4 +1,5 @@
-//! Files that options name: a request has their names, and what is in them once a front end has read them.
+//! Files that options name: a request has their names, and their content once a front end has read
+//! them.
 
 use std::io;
 use std::sync::Arc;
@@ -9,23 +10,23 @@ use super::options::{Kind, Opt, OptionError, Spec, Values};
 use super::values::OptionValue;
 use crate::xml::FileError;
 
-/// The word of an option that stands for the file that a variable of the environment names.
+/// Value of an option that means the file named by an environment variable.
 const DEFAULT: &str = "default";
 
-/// Gives questions the files that their options name. Questions open none themselves: a page or a service
-/// decides what may be read.
+/// Access to the files that options name. Questions open no files themselves: a page or a service
+/// decides which files may be read.
 pub trait Files {
-    /// What is in a file.
+    /// Returns the content of a file.
     ///
     /// # Errors
     /// It cannot be read.
     fn read(&self, name: &str) -> io::Result<Vec<u8>>;
 
-    /// The file that a variable of the environment names, if it is set.
+    /// Returns the file that an environment variable names, if it is set.
     fn named_by(&self, variable: &str) -> Option<String>;
 }
 
-/// Why a file that an option names cannot be used.
+/// An error of a file that an option names.
 #[derive(Debug, thiserror::Error)]
 pub enum FilesError {
     /// It cannot be read.
@@ -33,41 +34,41 @@ pub enum FilesError {
     Unreadable {
         /// The file, as it was named.
         name: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Something else stands in it than should.
+    /// It has another content than expected.
     #[error(transparent)]
     Wrong(#[from] FileError),
-    /// The option that names the file is needed and not there.
+    /// The required option that names the file is missing.
     #[error("--{option} is needed: {what}")]
     Missing {
-        /// The word of the option.
+        /// The name of the option.
         option: &'static str,
-        /// What the file holds.
+        /// The expected content of the file.
         what: &'static str,
     },
 }
 
 impl FilesError {
-    /// What the user can do about it, where the file says so.
+    /// Returns advice for the user, if there is some.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Wrong(error) => Some(error.hint()),
             Self::Missing { .. } => Some("name the file with that option"),
-            // The system has its own.
+            // The error of the system has its own.
             Self::Unreadable { .. } => None,
         }
     }
 }
 
-/// A file that an option names, with what is in it once it was read.
+/// A file that an option names, with its content once it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedFile<T> {
     /// Its name, or `default`.
     pub name: Option<String>,
-    /// What is in it.
+    /// Its content.
     pub content: Option<Arc<T>>,
 }
 
@@ -90,11 +91,11 @@ impl<T> From<T> for NamedFile<T> {
 }
 
 impl<T> NamedFile<T> {
-    /// Reads the file, if one is named. `default` becomes the file that the variable names; without one it
-    /// stays, and there is no content.
+    /// Reads the file, if one is named. `default` becomes the file that the environment variable
+    /// names; if it is not set, `default` stays, and there is no content.
     ///
     /// # Errors
-    /// It cannot be read, or has something else in it than it should.
+    /// It cannot be read, or has another content than expected.
     pub fn load(
         &mut self,
         files: &dyn Files,
@@ -142,11 +143,12 @@ impl<T> OptionValue for NamedFile<T> {
 }
 
 crate::declare! {
-    /// Files that describe events to whoever decodes them, so that they are read before a trace is opened.
+    /// Files that describe events to whoever decodes them, so that they are read before a trace is
+    /// opened.
     #[derive(Eq)]
     pub request Descriptions {
-        /// Give messages of WPP their text and arguments: a trace message format file (.tmf), or a folder
-        /// with such files; can be repeated
+        /// Give messages of WPP their text and arguments: a trace message format file (.tmf), or a
+        /// folder with such files; can be repeated
         tmf: Vec<String> = super::options::option("FILE|FOLDER"),
         /// Decode the events of providers by this instrumentation manifest (.man); can be repeated
         manifest: Vec<String> = super::options::option("FILE"),
@@ -158,7 +160,7 @@ mod tests {
     use super::*;
     use crate::dump::exception_filter::ExceptionFilters;
 
-    /// Files with one rule each; the variable names one of them.
+    /// Files with one rule each; the environment variable names one of them.
     struct RuleFiles;
 
     impl Files for RuleFiles {

@@ -1,4 +1,5 @@
-//! How a request is asked: its SQL, what has to be recorded for it, and what its rows become.
+//! The execution of a request: its SQL, the recording that it needs, and the answer made of its
+//! rows.
 
 use super::answer::Answer;
 use super::fields;
@@ -14,18 +15,18 @@ const TABLE: Field = Field::new("table", "Table that the row is of", "string", f
 /// Makes an answer of a request.
 type Make<Q> = Box<dyn Fn(&Form<Q>, &Q, &Session) -> Result<Answer>>;
 
-/// Says of columns for machines how they add up and which values are good.
+/// Declares the aggregation and the good direction of columns of JSON and CSV.
 type Describe<Q> = Box<dyn Fn(&Q, &mut [Field])>;
 
-/// What a request asks as its options stand. The SQL that is shown, the columns that machines get and the
-/// answer come from it.
+/// The execution of a request with its options. The SQL that is shown, the columns of JSON and CSV,
+/// and the answer come from it.
 #[must_use]
 pub struct Form<Q> {
     /// The SQL, runnable as it is.
     pub sql: String,
-    /// The columns of the rows of its answer as machines get them, in the order in which they stand.
+    /// The columns of the rows of its answer in JSON and CSV, in order.
     pub fields: Vec<Field>,
-    /// How many of the largest rows.
+    /// Number of rows, largest first.
     pub top: Top,
     recorded: Option<(&'static Recorded, bool)>,
     describe: Vec<Describe<Q>>,
@@ -33,7 +34,7 @@ pub struct Form<Q> {
 }
 
 impl<Q: Clone + Send + Sync + 'static> Form<Q> {
-    /// The largest rows of the SQL, as a view shows them.
+    /// Creates a form that shows the largest rows of the SQL in a view.
     pub fn rows<R: FromRows + Serialize + Send + 'static>(
         view: &'static View<Q, R>,
         sql: String,
@@ -44,7 +45,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         .shows(view)
     }
 
-    /// What becomes of the largest rows of the SQL.
+    /// Creates a form whose answer is made of the largest rows of the SQL.
     pub fn of<R: FromRows>(
         sql: String,
         answer: impl Fn(&Q, &Session, Vec<R>) -> Result<Answer> + 'static,
@@ -57,7 +58,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         }
     }
 
-    /// An answer with rows of this type that takes more than one query.
+    /// Creates a form with rows of this type whose answer takes more than one query.
     pub fn made<R: FromRows>(
         sql: String,
         answer: impl Fn(&Q, &Session) -> Result<Answer> + 'static,
@@ -84,8 +85,8 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         }
     }
 
-    /// A report of several tables with rows of different types: the columns of all of them, each once, behind
-    /// the name of the table.
+    /// Creates a form of a report: several tables with rows of different types. Its columns are the
+    /// name of the table and the columns of all tables, each once.
     pub fn report(
         sql: String,
         columns: impl IntoIterator<Item = Field>,
@@ -101,18 +102,18 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         Self::asking(sql, all, answer)
     }
 
-    /// Columns that its rows have behind those of their type.
+    /// Adds columns after the columns of the row type.
     pub fn with_fields(mut self, more: Vec<Field>) -> Self {
         self.fields.extend(more);
         self
     }
 
-    /// The view that shows its rows, whose columns say how these add up and which values are good.
+    /// Sets the view of its rows, whose columns declare their aggregation and their good direction.
     pub fn shows<R: FromRows + 'static>(self, view: &'static View<Q, R>) -> Self {
         self.shows_as(view, |row: R| row)
     }
 
-    /// A view of something that is made of its rows.
+    /// Sets a view of values made of its rows.
     pub fn shows_as<F: FromRows + 'static, R>(
         self,
         view: &'static View<Q, R>,
@@ -121,13 +122,13 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         self.describing(move |asked, fields| view.describe(asked, shown, fields))
     }
 
-    /// Adds a function that says how columns add up and which values are good.
+    /// Adds a function that declares the aggregation and the good direction of columns.
     pub fn describing(mut self, describe: impl Fn(&Q, &mut [Field]) + 'static) -> Self {
         self.describe.push(Box::new(describe));
         self
     }
 
-    /// The columns of the rows for machines, with what its views say about them.
+    /// Returns the columns of JSON and CSV, with the additions of its views.
     #[must_use]
     pub fn fields_of(self, asked: &Q) -> Vec<Field> {
         let mut fields = self.fields;
@@ -137,7 +138,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         fields
     }
 
-    /// What has to be recorded, and whether single rows of it are needed.
+    /// Declares the recording that it needs, and whether it needs single rows.
     pub fn needs(self, recorded: &'static Recorded, single_rows: bool) -> Self {
         Self {
             recorded: Some((recorded, single_rows)),
@@ -145,12 +146,12 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         }
     }
 
-    /// How many of the largest rows are asked for; without it all are.
+    /// Limits the answer to the largest rows; the default is all.
     pub fn top(self, top: Top) -> Self {
         Self { top, ..self }
     }
 
-    /// Whether what it needs was recorded.
+    /// Checks that the data it needs was recorded.
     ///
     /// # Errors
     /// It was not; single rows are needed, and the extract has none.
@@ -160,10 +161,10 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         })
     }
 
-    /// The largest rows of the SQL.
+    /// Queries the largest rows of the SQL.
     ///
     /// # Errors
-    /// Those of [`Self::check`]; the query fails.
+    /// The errors of [`Self::check`]; the query fails.
     pub fn ask<R: FromRows>(&self, session: &Session) -> Result<Vec<R>> {
         self.check(session)?;
         let mut rows = ask(session, &self.sql)?;
@@ -171,10 +172,10 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         Ok(rows)
     }
 
-    /// The answer to its request.
+    /// Returns the answer to its request.
     ///
     /// # Errors
-    /// Those of [`Self::ask`].
+    /// The errors of [`Self::ask`].
     pub fn answer(&self, asked: &Q, session: &Session) -> Result<Answer> {
         (self.answer)(self, asked, session)
     }

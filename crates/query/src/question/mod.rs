@@ -1,9 +1,9 @@
-//! A question is data: what it is called, what can be chosen, which columns its answer has.
+//! Questions as data: their names, options, and columns of answers.
 //!
-//! Each question is declared once, as plain values: a request, whose fields are its options, and row types
-//! ([`declare!`](crate::declare)); views ([`View`]), which say what columns mean and how rows are put
-//! together. Command line and help, JSON of requests and answers, text and CSV are made from these
-//! declarations. Nothing here knows a terminal or an argument parser.
+//! Each question is declared once, as plain values: a request, whose fields are its options, and
+//! row types ([`declare!`](crate::declare)); views ([`View`]), which define the meaning of columns
+//! and the grouping of rows. Command line and help, JSON of requests and answers, text and CSV are
+//! made from these declarations. Nothing here knows a terminal or an argument parser.
 
 mod answer;
 mod any;
@@ -41,19 +41,19 @@ use crate::dump::trace::TraceInfo;
 use crate::dump::{FromRows, Result, Top};
 use crate::test_run::TestFile;
 
-/// Rules of stack tags beside the built-in ones, in files of the user.
+/// Rules of stack tags in files of the user, in addition to the built-in ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tagging<'a> {
-    /// There are none.
+    /// No tags.
     None,
-    /// The extract has to have sums by the tags of these files.
+    /// Sums by the tags of these files, which the extract has to have.
     Derived(&'a [String]),
-    /// The function `stack_tag` has to know the tags of these files.
+    /// Tags of these files, which the function `stack_tag` has to know.
     Function(&'a [String]),
 }
 
 impl Tagging<'_> {
-    /// The name of the set that a file makes: its own without folders.
+    /// Returns the name of the set of a file: its file name without folders.
     #[must_use]
     pub fn name(file: &Path) -> String {
         file.file_name()
@@ -62,22 +62,22 @@ impl Tagging<'_> {
             .into_owned()
     }
 
-    /// Names of the sets that files make.
+    /// Returns the names of the sets of files.
     #[must_use]
     pub fn names(files: &[impl AsRef<Path>]) -> Vec<String> {
         files.iter().map(|file| Self::name(file.as_ref())).collect()
     }
 }
 
-/// How a question is asked of names of recordings.
+/// The execution of a question about names of recordings.
 pub struct OfNames<'a> {
-    /// Recordings in folders below folders are meant, too.
+    /// True if recordings in subfolders are included.
     pub recursive: bool,
-    /// The answer to them at a point in time.
+    /// Returns the answer for them at a point in time.
     pub answer: Box<dyn Fn(Vec<TestFile>, SystemTime) -> Answer + 'a>,
 }
 
-/// The columns of a row type as machines get them.
+/// Returns the columns of a row type in JSON and CSV.
 #[must_use]
 pub fn fields<R: FromRows>() -> Vec<Field> {
     R::fields()
@@ -88,83 +88,88 @@ pub fn fields<R: FromRows>() -> Vec<Field> {
 
 /// A question to one extract, or to several together.
 pub trait Question: Request + Clone + Send + Sync + 'static {
-    /// As it is called behind `dump`.
+    /// Name of the question, as in `etwkit dump NAME`.
     const NAME: &'static str;
     /// Other names.
     const ALIASES: &'static [&'static str] = &[];
-    /// What it answers, in one sentence without a full stop.
+    /// Description of the answer, in one sentence without a full stop.
     const SENTENCE: &'static str;
-    /// Whether it is asked of all extracts together and has one answer: the session that it is asked of is
-    /// over all of them then, and [`Session::each`] has one for each. An extract may be named twice.
+    /// True for a question that has one answer for all extracts: its session is then over all of
+    /// them, and [`Session::each`] has one for each. An extract may be named twice.
     const OF_ALL: bool = false;
 
-    /// How it is asked as its options stand.
+    /// Returns the execution of the request with its options.
     fn form(&self) -> Form<Self>;
 
-    /// The SQL that is asked, runnable as it is.
+    /// Returns the SQL of the question, runnable as it is.
     fn show_sql(&self) -> String {
         self.form().sql
     }
 
-    /// The columns of the rows of its answer as machines get them, in the order in which they stand.
+    /// Returns the columns of the rows of its answer in JSON and CSV, in order.
     fn fields(&self) -> Vec<Field> {
         self.form().fields_of(self)
     }
 
-    /// Asks for the rows of [`Self::show_sql`] alone.
+    /// Queries the rows of [`Self::show_sql`] alone.
     ///
     /// # Errors
-    /// Those of [`Self::answer`].
+    /// The errors of [`Self::answer`].
     fn ask<R: FromRows>(&self, session: &Session) -> Result<Vec<R>> {
         self.form().ask(session)
     }
 
-    /// How it is asked of names of recordings, where it is a question to these and to no extract.
+    /// Returns the execution for names of recordings, for a question about these and not about
+    /// extracts.
     fn of_names(&self) -> Option<OfNames<'_>> {
         None
     }
 
-    /// Asks.
+    /// Runs the question and returns its answer.
     ///
     /// # Errors
-    /// Nothing of the kind was recorded; single rows are needed, and the extract has none; the query fails.
+    /// Nothing of the kind was recorded; single rows are needed, and the extract has none; the
+    /// query fails.
     fn answer(&self, session: &Session) -> Result<Answer> {
         self.form().answer(self, session)
     }
 
-    /// Asks only for what people see, where machines get more that takes time to compute: columns and rows
-    /// that text has no place for are left out.
+    /// Returns the answer for people, without columns and rows that text has no place for and that
+    /// take time to compute.
     ///
     /// # Errors
-    /// Those of [`Self::answer`].
+    /// The errors of [`Self::answer`].
     fn answer_for_people(&self, session: &Session) -> Result<Answer> {
         self.answer(session)
     }
 
-    /// Reads the files that its options name. Front ends call it once, before they ask the first extract.
+    /// Reads the files that its options name. Front ends call it once, before they query the first
+    /// extract.
     ///
     /// # Errors
-    /// One of them cannot be read, or has something else in it than it should.
+    /// One of them cannot be read, or has another content than expected.
     fn read_files(&mut self, _: &dyn Files) -> std::result::Result<(), FilesError> {
         Ok(())
     }
 
-    /// The files that describe the events it asks for, which front ends read before they open traces.
+    /// Returns the files that describe the requested events, which front ends read before they open
+    /// traces.
     fn descriptions(&self) -> Option<&Descriptions> {
         None
     }
 
-    /// What the reader should know of the answers of all extracts together, given the numbers of each.
+    /// Returns notes about the answers of all extracts together, given the numbers of each.
     fn notes(&self, _: &[Sums]) -> Vec<String> {
         Vec::new()
     }
 
-    /// What stands behind the answers of all extracts, given the numbers of each.
+    /// Returns the lines after the answers of all extracts, given the numbers of each.
     fn overall(&self, _: &[Sums]) -> Vec<Line> {
         Vec::new()
     }
 
-    /// Whether answers of these extracts, each with its name and numbers, can be put into one list.
+    /// Checks that the answers of these extracts, each with its name and numbers, can be put into
+    /// one list.
     ///
     /// # Errors
     /// They measure different things.
@@ -172,45 +177,46 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Whether answers depend on those of the other extracts, so that they are printed when all are known.
+    /// Returns `true` if answers depend on the other extracts, so they are printed when all are
+    /// known.
     fn compares(&self) -> bool {
         false
     }
 
-    /// Changes the answers of all extracts by what the others have, and gives what people read behind them:
-    /// an answer that stands for all extracts together, whose columns can be made of theirs.
+    /// Adjusts the answers of all extracts to each other. Returns a final answer for all extracts
+    /// together, for people; its columns can be made of theirs.
     ///
     /// # Errors
-    /// None of them has what is asked for.
+    /// None of them has the requested data.
     fn across(&self, _: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
         Ok(None)
     }
 
-    /// Whether the answers of several extracts become one list; requests with an option `merge` of their own
-    /// say so.
+    /// Returns `true` if the answers of several extracts become one list. Requests with their own
+    /// option `merge` override it.
     fn merges(&self) -> bool {
         false
     }
 
-    /// Checks that its options can stand together, as far as their declarations do not say so.
+    /// Checks combinations of its options that their declarations do not cover.
     ///
     /// # Errors
-    /// The option that cannot stand with the others.
+    /// The option that excludes the others.
     fn check(&self) -> std::result::Result<(), OptionError> {
         Ok(())
     }
 
-    /// How one table is chosen, where the answer is a report of several: formats with fixed columns need one.
+    /// Returns the option that chooses one table of a report: formats with fixed columns need one.
     fn one_table(&self) -> Option<&'static str> {
         None
     }
 
-    /// The rules of stack tags that its answer needs.
+    /// Returns the rules of stack tags that its answer needs.
     fn tagging(&self) -> Tagging<'_> {
         Tagging::None
     }
 
-    /// How many of the largest rows.
+    /// Returns the limits of the largest rows.
     fn top(&self) -> Top {
         self.form().top
     }

@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 
 use crate::range::{RangeError, Unit};
 
-/// Options by their words. A flag is `true`, a number a number or its text, everything else text as on a
+/// Options by name. A flag is `true`, a number a number or its text, any other value the text of a
 /// command line.
 pub type Values = Map<String, Value>;
 
-/// What an option takes.
+/// The type of value of an option.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// Nothing: it is given or not.
+    /// No value: a flag that is given or not.
     Flag,
     /// Any text.
     Text,
@@ -22,26 +22,26 @@ pub enum Kind {
     Words(Vec<&'static str>),
     /// Several of these words, with commas between.
     Several(Vec<&'static str>),
-    /// Numbers from A to B; a number without a unit has this one.
+    /// Numbers from A to B; this is the default unit.
     Range(Unit),
     /// A whole number between these.
     Whole(i64, i64),
     /// Any number.
     Number,
-    /// Names of files; it can be repeated.
+    /// Names of files; the option can be repeated.
     Files,
-    /// Texts; it can be repeated.
+    /// Texts; the option can be repeated.
     List,
-    /// Two texts, one behind the other.
+    /// Two texts, one after the other.
     Two,
 }
 
-/// What a value is compared with, so that an empty answer can say what there is.
+/// The values that a value is compared with, so that an empty answer can list the existing ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Among {
     /// Processes, by the patterns of a process filter.
     Processes,
-    /// Texts: what one of them is called, what several are called, and SQL that gives them in the column
+    /// Texts: a name for one of them, a name for several, and SQL that returns them in the column
     /// `text`.
     Texts(&'static str, &'static str, &'static str),
 }
@@ -59,25 +59,25 @@ impl Among {
         Self::Texts("stack tag", "stack tags", "SELECT tag AS text FROM cpu_tag");
 }
 
-/// What an option changes.
+/// The part of an answer that an option changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// Rows.
+    /// The selection of rows.
     Rows,
-    /// Nothing: it changes how rows are put together, sorted or cut.
+    /// The grouping, order or number of the rows.
     Shape,
-    /// Nothing: it changes how an answer is printed.
+    /// The way in which an answer is printed.
     Output,
 }
 
 /// An option of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opt {
-    /// What its declaration says about it.
+    /// Its declaration.
     pub spec: Spec,
-    /// What it takes.
+    /// The type of its value.
     pub kind: Kind,
-    /// Its value if it is not given, where there is one.
+    /// Its default value, if it has one.
     pub default: Option<String>,
 }
 
@@ -89,42 +89,42 @@ impl Deref for Opt {
     }
 }
 
-/// What a declaration says about an option, besides the type of its field.
+/// The declaration of an option, without the type of its field.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spec {
-    /// Its word, without dashes.
+    /// Its name, without dashes.
     pub name: &'static str,
-    /// What it does, in one sentence without a full stop.
+    /// Its effect, in one sentence without a full stop.
     pub sentence: &'static str,
-    /// What its value is called in help.
+    /// Placeholder of its value in help.
     pub value_name: &'static str,
     pub(super) unit: Unit,
     pub(super) between: (i64, i64),
     pub(super) either: Option<[&'static str; 2]>,
     pub(super) among: &'static [&'static str],
     pub(super) all: Option<&'static str>,
-    /// What it is without a value, where it may stand alone.
+    /// Its value if it is given alone, if that is allowed.
     pub alone: Option<&'static str>,
-    /// Its value may stand behind a blank although the option may stand alone.
+    /// True if its value may follow after a blank although the option may be given alone.
     pub is_apart: bool,
-    /// Options that it cannot stand with.
+    /// Options that it excludes.
     pub excludes: &'static [&'static str],
-    /// The option that it needs.
+    /// The option that it requires.
     pub requires: Option<&'static str>,
-    /// There is no answer without it.
+    /// True if there is no answer without it.
     pub is_required: bool,
-    /// Other words for it.
+    /// Other names for it.
     pub also: &'static [&'static str],
-    /// What it changes.
+    /// The part of an answer that it changes.
     pub group: Group,
     /// The heading above it in help, if it has one.
     pub heading: Option<&'static str>,
-    /// What its value is compared with, so that an empty answer can name it.
+    /// The values that its value is compared with, so that an empty answer can list them.
     pub of: Option<Among>,
 }
 
-/// An option whose value is called so in help.
+/// Declares an option with this placeholder of its value in help.
 pub const fn option(value_name: &'static str) -> Spec {
     Spec {
         name: "",
@@ -147,23 +147,23 @@ pub const fn option(value_name: &'static str) -> Spec {
     }
 }
 
-/// Options that several questions share.
+/// Declares options that several questions share.
 pub const fn group() -> Spec {
     option("")
 }
 
 impl Spec {
-    /// The word, where it is not that of the field.
+    /// Sets the option's name, if it differs from the name of the field.
     pub const fn called(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
-    /// The unit of numbers that have none.
+    /// Sets the default unit of numbers.
     pub const fn unit(self, unit: Unit) -> Self {
         Self { unit, ..self }
     }
 
-    /// Bounds of a whole number.
+    /// Sets the bounds of a whole number.
     pub const fn between(self, least: i64, most: i64) -> Self {
         Self {
             between: (least, most),
@@ -171,7 +171,7 @@ impl Spec {
         }
     }
 
-    /// Words of a flag: not set, set.
+    /// Sets the words of a flag: not set, set.
     pub const fn either(self, no: &'static str, yes: &'static str) -> Self {
         Self {
             either: Some([no, yes]),
@@ -179,7 +179,7 @@ impl Spec {
         }
     }
 
-    /// The words that a text can be.
+    /// Sets the words that a text can be.
     pub const fn among(self, words: &'static [&'static str]) -> Self {
         Self {
             among: words,
@@ -187,7 +187,7 @@ impl Spec {
         }
     }
 
-    /// It may stand without a value, which is this one then.
+    /// Allows the option without a value, which is then this one.
     pub const fn alone(self, value: &'static str) -> Self {
         Self {
             alone: Some(value),
@@ -195,7 +195,7 @@ impl Spec {
         }
     }
 
-    /// A value may stand behind a blank even where it may stand alone.
+    /// Allows a value after a blank even if the option may be given alone.
     pub const fn apart(self) -> Self {
         Self {
             is_apart: true,
@@ -203,7 +203,7 @@ impl Spec {
         }
     }
 
-    /// `all` is a word, too, which chooses nothing.
+    /// Also allows the value `all`, which chooses nothing.
     pub const fn or_all(self) -> Self {
         Self {
             all: Some("all"),
@@ -211,7 +211,7 @@ impl Spec {
         }
     }
 
-    /// `none` is a word, too, which chooses nothing.
+    /// Also allows the value `none`, which chooses nothing.
     pub const fn or_none(self) -> Self {
         Self {
             all: Some("none"),
@@ -219,7 +219,7 @@ impl Spec {
         }
     }
 
-    /// What its value is compared with.
+    /// Sets the values that its value is compared with.
     pub const fn of(self, of: Among) -> Self {
         Self {
             of: Some(of),
@@ -227,7 +227,7 @@ impl Spec {
         }
     }
 
-    /// Options that it cannot stand with.
+    /// Sets the options that it excludes.
     pub const fn excludes(self, options: &'static [&'static str]) -> Self {
         Self {
             excludes: options,
@@ -235,7 +235,7 @@ impl Spec {
         }
     }
 
-    /// The option that it needs.
+    /// Sets the option that it requires.
     pub const fn requires(self, option: &'static str) -> Self {
         Self {
             requires: Some(option),
@@ -243,7 +243,7 @@ impl Spec {
         }
     }
 
-    /// There is no answer without it.
+    /// Makes the option required.
     pub const fn required(self) -> Self {
         Self {
             is_required: true,
@@ -251,7 +251,7 @@ impl Spec {
         }
     }
 
-    /// Other words for it.
+    /// Sets other names for it.
     pub const fn also(self, words: &'static [&'static str]) -> Self {
         Self {
             also: words,
@@ -259,7 +259,7 @@ impl Spec {
         }
     }
 
-    /// It stands below this heading in help.
+    /// Puts the option below this heading in help.
     pub const fn below(self, heading: &'static str) -> Self {
         Self {
             heading: Some(heading),
@@ -267,7 +267,7 @@ impl Spec {
         }
     }
 
-    /// It changes how rows are put together, sorted or cut.
+    /// Declares that it changes only the grouping, order or cut of rows.
     pub const fn shape(self) -> Self {
         Self {
             group: Group::Shape,
@@ -275,7 +275,7 @@ impl Spec {
         }
     }
 
-    /// It changes how an answer is printed.
+    /// Declares that it changes only the way an answer is printed.
     pub const fn output(self) -> Self {
         Self {
             group: Group::Output,
@@ -283,7 +283,7 @@ impl Spec {
         }
     }
 
-    /// Names it after a field, with its documentation as sentence.
+    /// Sets its name to a field, and its sentence to the documentation of the field.
     pub fn of_field(self, field: &'static str, sentence: &'static str) -> Self {
         let name = if self.name.is_empty() {
             field
@@ -297,7 +297,7 @@ impl Spec {
         }
     }
 
-    /// The option that takes this.
+    /// Creates an option with a kind and a default.
     #[must_use]
     pub const fn opt(self, kind: Kind, default: Option<String>) -> Opt {
         Opt {
@@ -307,7 +307,7 @@ impl Spec {
         }
     }
 
-    /// Whether it changes how an answer is printed, and nothing else.
+    /// Returns `true` if it changes only how an answer is printed.
     #[must_use]
     pub fn is_output(&self) -> bool {
         self.group == Group::Output
@@ -320,7 +320,7 @@ impl Spec {
         }
     }
 
-    /// The text of a value.
+    /// Returns the text of a value.
     pub(crate) fn text(&self, values: &Values) -> Result<Option<String>, OptionError> {
         match values.get(self.name) {
             None | Some(Value::Null) => Ok(None),
@@ -337,13 +337,13 @@ impl Spec {
         ))
     }
 
-    /// The word of the declaration that a text is.
+    /// Returns the word of the declaration that equals a text.
     pub(super) fn one_of(&self, text: &str) -> Result<&'static str, OptionError> {
         let found = self.among.iter().copied().find(|word| *word == text);
         found.ok_or_else(|| self.none_of(text, self.among))
     }
 
-    /// What a text means, for types whose parser says what is wrong with it.
+    /// Parses a text as a type whose parser describes the error.
     pub(crate) fn parsed<P: FromStr<Err = String>>(&self, text: &str) -> Result<P, OptionError> {
         text.parse()
             .map_err(|problem| self.wrong(format!("{text:?}: {problem}")))
@@ -366,36 +366,36 @@ impl Spec {
     }
 }
 
-/// The value of an option is none that it takes.
+/// An option has an invalid value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
-    /// It is no range.
+    /// A range is malformed.
     #[error("--{option}: {source}")]
     Range {
-        /// The word of the option.
+        /// The name of the option.
         option: &'static str,
-        /// Where it goes wrong, and how a range is written.
+        /// The position of the error and the syntax of a range.
         source: RangeError,
     },
-    /// It is something else than the option takes.
+    /// The value has the wrong form.
     #[error("--{option}: {problem}")]
     Value {
-        /// The word of the option.
+        /// The name of the option.
         option: &'static str,
-        /// What was expected, and what was found.
+        /// The expected and the given value.
         problem: String,
     },
-    /// There is no such option.
+    /// There is no option of that name.
     #[error("{word:?} is no option; there are: {}", known.join(" "))]
     Unknown {
-        /// The word.
+        /// The given name.
         word: String,
-        /// The words that there are.
+        /// The existing names.
         known: Vec<&'static str>,
     },
 }
 
-/// Values by the names of their options, also where they were given by other words.
+/// Returns values by the names of their options, including values given by other names.
 pub(super) fn by_name(options: &[Opt], values: &Values) -> Result<Values, OptionError> {
     let mut known = Values::new();
     for (word, value) in values {
@@ -424,26 +424,26 @@ pub(super) fn by_name(options: &[Opt], values: &Values) -> Result<Values, Option
 
 /// A request to a question: its fields are its options.
 pub trait Request: Sized + Default {
-    /// All options, in the order in which they are declared.
+    /// Returns all options, in the order in which they are declared.
     fn options() -> Vec<Opt>;
 
-    /// The request that values mean. What is not there has its default.
+    /// Reads a request from values. Missing ones have their default.
     ///
     /// # Errors
-    /// A value that the option does not take. Words of other options are not looked at: see
+    /// A value that the option does not take. Names of other options are ignored: see
     /// [`Request::from_json`].
     fn read(values: &Values) -> Result<Self, OptionError>;
 
-    /// The values that differ from the defaults.
+    /// Returns the values that differ from the defaults.
     fn write(&self) -> Values;
 
-    /// Takes parts of a trace over, by the words of their options.
+    /// Sets ranges of a trace, by the names of their options.
     fn place(&mut self, parts: &Values);
 
-    /// The request that JSON means.
+    /// Reads the request from JSON.
     ///
     /// # Errors
-    /// As [`Request::read`]; a word that is no option.
+    /// The errors of [`Request::read`]; a name that is not an option.
     fn from_json(values: &Values) -> Result<Self, OptionError> {
         Self::read(&by_name(&Self::options(), values)?)
     }

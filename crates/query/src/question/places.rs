@@ -1,5 +1,5 @@
-//! Parts of a trace whose place differs from trace to trace: they are written with clock times, or by the
-//! marks around them.
+//! Parts of a trace whose place differs from trace to trace: they are written with clock times, or
+//! by the marks around them.
 
 use std::borrow::Cow;
 
@@ -12,13 +12,13 @@ use crate::dump::trace::TraceInfo;
 use crate::dump::{Error, Result};
 use crate::range::{Part, Range, Unit};
 
-/// The option with which a part of a trace is named by the marks around it.
+/// The option for a part of a trace between two marks.
 const BETWEEN: &str = "between";
 
-/// The option with which it is named by times.
+/// The option for a part of a trace by times.
 const RANGE: &str = "range";
 
-/// The options of a question, with the one for marks where it has one for times.
+/// Returns the options of a question, and the option for marks if it has the one for times.
 pub(super) fn with_marks(mut options: Vec<Opt>) -> Vec<Opt> {
     let at = options
         .iter()
@@ -35,7 +35,7 @@ pub(super) fn with_marks(mut options: Vec<Opt>) -> Vec<Opt> {
     options
 }
 
-/// The parts of a request whose places depend on the trace.
+/// The parts of a request whose positions depend on the trace.
 pub(super) struct Places {
     clock: Vec<ClockPart>,
     /// The texts of two marks.
@@ -43,22 +43,22 @@ pub(super) struct Places {
 }
 
 struct ClockPart {
-    /// The word of the option.
+    /// The name of the option.
     option: &'static str,
-    /// As it was written.
+    /// The text as it was written.
     text: String,
     part: Part,
 }
 
 impl Places {
-    /// The parts among values, and the other values.
+    /// Splits values into the parts and the other values.
     pub(super) fn of(
         options: &[Opt],
         values: &Values,
     ) -> std::result::Result<(Self, Values), OptionError> {
         let (mut clock, mut others) = (Vec::new(), values.clone());
-        // With `--zero-time` times count from another zero and cannot be clock times. `--range` still counts
-        // from the start of the trace, so that it may be one.
+        // With `--zero-time` times count from another zero and cannot be clock times. `--range`
+        // still counts from the start of the trace, so it may be one.
         let counts_from_start =
             |option: &&Opt| option.name == RANGE || !values.contains_key("zero-time");
         let parts_of = options
@@ -86,7 +86,7 @@ impl Places {
         Ok((Self { clock, marks }, others))
     }
 
-    /// The parts as values.
+    /// Returns the parts as values.
     pub(super) fn written(&self) -> impl Iterator<Item = (String, Value)> {
         let clock = self
             .clock
@@ -99,7 +99,7 @@ impl Places {
         clock.chain(marks)
     }
 
-    /// What SQL without them leaves out.
+    /// Returns SQL comments about the parts that the SQL leaves out.
     pub(super) fn comment(&self) -> String {
         let line = |part: &ClockPart| {
             let ClockPart { option, text, .. } = part;
@@ -111,7 +111,7 @@ impl Places {
         self.clock.iter().map(line).chain(marks).collect()
     }
 
-    /// The request with the places that they have in this trace.
+    /// Returns the request with their positions in this trace.
     pub(super) fn placed<'q, Q: Request + Clone>(
         &self,
         request: &'q Q,
@@ -132,7 +132,8 @@ impl Places {
         if let Some([begin, end]) = &self.marks {
             MARK.check(session, true)?;
             let min = moment(session, begin, None)?;
-            // Marks repeat: the end is the first one behind the start, not the first one of the trace.
+            // Marks repeat: the end is the first one after the start, not the first one of the
+            // trace.
             let max = moment(session, end, Some(min))?;
             places.insert(
                 RANGE.to_owned(),
@@ -145,7 +146,7 @@ impl Places {
     }
 }
 
-/// The texts of two marks.
+/// Returns the texts of two marks.
 fn two(marks: &Value) -> std::result::Result<[String; 2], OptionError> {
     let texts = marks
         .as_array()

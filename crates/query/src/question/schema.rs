@@ -1,4 +1,4 @@
-//! What requests and answers look like, as JSON schemas.
+//! JSON schemas of requests and answers.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::dump::FromRows;
 use crate::dump::rows::Field;
 use crate::range::Unit;
 
-/// The schema of requests to a question.
+/// Returns the schema of requests to a question.
 #[must_use]
 pub fn request_schema(question: &dyn AnyQuestion) -> Value {
     let options = question.options();
@@ -65,7 +65,7 @@ fn property(option: &Opt) -> Value {
     schema
 }
 
-/// A default, which is kept as text, as JSON has it.
+/// Converts a default, which is kept as text, to JSON.
 fn value(option: &Opt, text: &str) -> Value {
     match option.kind {
         Kind::Whole(..) | Kind::Number => {
@@ -75,7 +75,7 @@ fn value(option: &Opt, text: &str) -> Value {
     }
 }
 
-/// The unit of numbers of a range that have none.
+/// Returns the default unit of numbers of a range.
 const fn unit_name(unit: Unit) -> &'static str {
     match unit {
         Unit::Seconds | Unit::Moment => "s",
@@ -87,7 +87,7 @@ const fn unit_name(unit: Unit) -> &'static str {
     }
 }
 
-/// How values add up; nothing where they do not.
+/// Returns the schema word for an aggregation; empty if values do not add up.
 const fn total_word(total: Total) -> &'static str {
     match total {
         Total::None => "",
@@ -96,7 +96,7 @@ const fn total_word(total: Total) -> &'static str {
     }
 }
 
-/// Which values are good; nothing where none are better than others.
+/// Returns the schema word for the good direction; empty if there is none.
 const fn better_word(better: Better) -> &'static str {
     match better {
         Better::Neither => "",
@@ -106,12 +106,12 @@ const fn better_word(better: Better) -> &'static str {
 }
 
 /// The number of the first field in the row that [`View::describe`] looks at.
-// Large, so that what a column computes (the sum of two fields, a field in another unit) is not mistaken for
-// the number of a field.
+// Large, so that the value of a column (the sum of two fields, a field in another unit) is not
+// mistaken for the number of a field.
 const FIRST: i64 = 1_000_000;
 
-/// A row in which each number is another one, counted from [`FIRST`] in the order of the fields, and all else
-/// is missing.
+/// Creates a row in which each number is different, counted from [`FIRST`] in the order of the
+/// fields, and all other values are missing.
 fn numbered<F: FromRows>(fields: &[Field]) -> Option<F> {
     let columns = (FIRST..).zip(fields).map(|(number, field)| {
         let column: ArrayRef = match field.kind {
@@ -125,9 +125,9 @@ fn numbered<F: FromRows>(fields: &[Field]) -> Option<F> {
 }
 
 impl<Q, R> View<Q, R> {
-    /// Gives fields for machines the total and the direction (less or more is better) of the columns that
-    /// show them. Which field a column shows is found with a row that has a different number in each field,
-    /// so that declarations need not name it; columns that compute something give nothing.
+    /// Sets the aggregation and the good direction of fields of JSON and CSV, from the columns that
+    /// show them. The field of a column is found with a row that has a different number in each
+    /// field, so that declarations need not name it; columns that compute a value set nothing.
     pub fn describe<F: FromRows>(&self, request: &Q, shown: fn(F) -> R, fields: &mut [Field]) {
         let own = F::fields();
         let Some(row) = numbered(&own).map(shown) else {
@@ -162,9 +162,9 @@ impl<Q, R> View<Q, R> {
     }
 }
 
-/// The schema of a row of an answer. Each row of JSON lines names its trace, too. A number says how it adds
-/// up over rows (`total`) and whether less or more of it is better (`better`), where a column for people
-/// does.
+/// Returns the schema of a row of an answer. Each row of JSON lines also names its trace. A number
+/// has its aggregation over rows (`total`) and its good direction (`better`), if a column for
+/// people has them.
 #[must_use]
 pub fn row_schema(fields: &[Field]) -> Value {
     let column = |field: &Field| {

@@ -1,4 +1,4 @@
-//! Rows of any type: what front ends print.
+//! Rows of any type, as front ends print them.
 
 use std::any::Any;
 
@@ -12,19 +12,19 @@ use crate::dump::Top;
 use crate::dump::trace::TraceInfo;
 use crate::time_format::TimeFormat;
 
-/// What rows are sorted by, which is no part of an answer.
+/// Name of the sort key of rows, which is not part of an answer.
 pub(super) const SORT_VALUE: &str = "sort_value";
 
-/// What stands above a column.
+/// The title of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Heading {
     /// These words.
     Words(String),
-    /// What times are called in the format that is asked for.
+    /// The name of times in the requested format.
     Time,
     /// Words and values.
     Line(Line),
-    /// These words, and what times are called in that format, or else in the one that is asked for.
+    /// These words, and the name of times in this format, or else in the requested one.
     TimeIn(&'static str, Option<TimeFormat>),
 }
 
@@ -33,52 +33,53 @@ pub enum Heading {
 pub struct AnyColumn {
     /// Its name for `--column`.
     pub name: &'static str,
-    /// What stands above it.
+    /// Its title.
     pub title: Heading,
-    /// How its values are written.
+    /// Format of its values.
     pub format: Format,
-    /// Whether it is shown if no option says otherwise.
+    /// True if it is shown when no option overrides that.
     pub is_shown: bool,
-    /// In which text.
+    /// The text in which it is shown.
     pub style: Style,
-    /// What stands for a value that is not known.
+    /// Text for an unknown value.
     pub missing: &'static str,
-    /// How its values add up.
+    /// Aggregation of its values.
     pub total: Total,
-    /// Which of them are good.
+    /// Good direction of its values.
     pub better: Better,
 }
 
 /// Rows of any type in groups. Rows have numbers from 0 over all groups.
 pub trait Table: Send {
-    /// The columns for people, in the order in which they stand.
+    /// Returns the columns for people, in order.
     fn columns(&self) -> Vec<AnyColumn>;
-    /// The number of rows of each group.
+    /// Returns the number of rows of each group.
     fn groups(&self) -> Vec<usize>;
-    /// The value of a column in a row.
+    /// Returns the value of a column in a row.
     fn value(&self, row: usize, column: usize) -> Value;
-    /// What stands above the rows of a group.
+    /// Returns the heading above the rows of a group.
     fn heading(&self, group: usize) -> Option<Line>;
-    /// Lines between that and the rows.
+    /// Returns lines between the heading of a group and its rows.
     fn subheading(&self, group: usize) -> Vec<Line>;
-    /// What stands above a row.
+    /// Returns the lines above a row.
     fn above(&self, row: usize) -> Vec<Line>;
-    /// What stands below a row.
+    /// Returns the lines below a row.
     fn below(&self, row: usize) -> Vec<Line>;
-    /// Whether text shows the row, too.
+    /// Returns `true` if the row is also shown in text.
     fn is_listed(&self, row: usize) -> bool;
-    /// Whether a row shows something to look at.
+    /// Returns `true` if a row needs attention.
     fn is_alarming(&self, row: usize) -> bool;
-    /// What stands in front of each row.
+    /// Returns the indentation of each row.
     fn indent(&self) -> &'static str;
-    /// Sums over all rows.
+    /// Returns sums over all rows.
     fn total(&self) -> Vec<Line>;
-    /// A row as machines get it: all fields by name.
+    /// Converts a row for JSON and CSV: all fields by name.
     ///
     /// # Errors
-    /// A number that JSON does not have.
+    /// A number cannot be represented in JSON.
     fn record(&self, row: usize) -> Result<Map<String, Json>, serde_json::Error>;
-    /// The largest rows of this and of others of the same type, and of which table each is.
+    /// Merges the largest rows of this and of others of the same type, and returns the table of
+    /// each.
     fn merged(
         self: Box<Self>,
         others: Vec<Box<dyn Any>>,
@@ -87,32 +88,32 @@ pub trait Table: Send {
     ) -> (Box<dyn Table>, Vec<usize>);
     /// Leaves out all rows but these.
     fn retain(&mut self, keep: &dyn Fn(usize) -> bool);
-    /// Whether rows of that list can be made of rows of several extracts.
+    /// Returns `true` if rows of the merged list can be made of rows of several extracts.
     fn joins_extracts(&self) -> bool;
-    /// What is ranked by size.
+    /// Returns the parts that are ranked by size.
     fn ranked(&self) -> Ranked;
     /// Puts the largest rows and groups first, or last again, as far as they are ranked.
     fn put_largest_first(&mut self, is_first: bool);
-    /// For [`Table::merged`].
+    /// Returns itself for [`Table::merged`].
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
-    /// For [`Answer::rows_of`](super::Answer::rows_of).
+    /// Returns itself for [`Answer::rows_of`](super::Answer::rows_of).
     fn as_any(&self) -> &dyn Any;
 
-    /// The number of rows.
+    /// Returns the number of rows.
     fn len(&self) -> usize {
         self.groups().iter().sum()
     }
 
-    /// Whether there are no rows.
+    /// Returns `true` if there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// A row as machines get it: all fields by name, without what it is sorted by.
+/// Converts a row for JSON and CSV: all fields by name, without its sort key.
 ///
 /// # Errors
-/// A number that JSON does not have.
+/// A number cannot be represented in JSON.
 pub fn record<R: Serialize>(row: &R) -> Result<Map<String, Json>, serde_json::Error> {
     let mut record = Map::new();
     if let Json::Object(fields) = serde_json::to_value(row)? {
@@ -127,13 +128,13 @@ pub fn record<R: Serialize>(row: &R) -> Result<Map<String, Json>, serde_json::Er
     Ok(record)
 }
 
-/// Rows of one type, those of each group behind those of the one before.
+/// Rows of one type, sorted by group.
 pub(super) struct Rows<Q: 'static, R: 'static> {
     request: Q,
     view: &'static View<Q, R>,
     rows: Vec<R>,
     groups: Vec<std::ops::Range<usize>>,
-    /// What stands above groups, where their rows do not say it.
+    /// Headings of groups that their rows do not determine.
     headings: Vec<Line>,
     is_merged: bool,
     is_largest_first: bool,
@@ -173,7 +174,7 @@ impl<Q, R> Rows<Q, R> {
         self.view.columns.get(at)
     }
 
-    /// See [`View::with_sums`].
+    /// Formats a line of sums, see [`View::with_sums`].
     fn sums(&self, mut words: &str) -> Line {
         let rows = Value::Number(i64::try_from(self.rows.len()).unwrap_or(i64::MAX));
         let mut line = Line::default();
@@ -229,7 +230,8 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             total: column.total,
             better: column.better,
         };
-        // Cells stand behind all columns: `value` takes numbers beyond those of the columns for them.
+        // Cells come after all columns: `value` takes numbers beyond the numbers of the columns for
+        // them.
         let cells = self.view.cells.iter().flat_map(|cells| {
             (cells.titles)(&self.request)
                 .into_iter()
@@ -325,8 +327,8 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
         recordings: &[TraceInfo],
         top: Top,
     ) -> (Box<dyn Table>, Vec<usize>) {
-        // `largest` sorts ascending and cuts at the front, so that tables are merged in this order and turned
-        // again afterwards.
+        // `largest` sorts ascending and cuts at the front, so tables are merged in this order and
+        // turned again afterwards.
         let is_largest_first = self.is_largest_first;
         self.put_largest_first(false);
         let Self {
@@ -399,7 +401,7 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             groups.push(rows.by_ref().take(group.len()).collect());
         }
         if ranked == Ranked::Rows {
-            // Turning twice gives the old order again, so that one function serves both ways.
+            // Turning twice gives the old order again, so one function serves both ways.
             groups.iter_mut().for_each(|group| group.reverse());
         }
         groups.reverse();
@@ -441,7 +443,7 @@ mod tests {
         )
     }
 
-    /// What a front end that compares answers has to know of columns.
+    /// Column properties for a front end that compares answers.
     #[test]
     fn columns_say_how_they_add_up_and_what_is_good() {
         type Size = Column<(), Row>;

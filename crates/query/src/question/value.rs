@@ -1,38 +1,38 @@
-//! What cells and lines hold.
+//! Contents of cells and lines.
 
 use crate::time_format::{TimeFormat, TraceClock};
 
-/// What a cell holds. Times are nanoseconds, sizes bytes.
+/// The value of a cell. Times are nanoseconds, sizes bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// It is not known.
+    /// An unknown value.
     Missing,
     /// A number, a time or a size.
     Number(i64),
     /// A number with a fraction.
     Float(f64),
-    /// Words.
+    /// Text.
     Text(String),
     /// A process.
     Process(ProcessCell),
-    /// Bytes that were moved in so many nanoseconds.
+    /// Bytes moved, and the time it took in nanoseconds.
     Rate(i64, i64),
-    /// A moment of the trace in a format of its own.
+    /// A time of the trace in its own format.
     Moment(TimeFormat, i64),
-    /// A moment of another trace, given where its time begins.
+    /// A time of another trace, with the clock of that trace.
     MomentOf(TraceClock, i64),
     /// Words and values.
     Line(Line),
 }
 
-/// Rows that carry their process in columns of these names: those that [`declare!`](crate::declare) marks
-/// with `: process`.
+/// Rows with the columns of a process: the ones that [`declare!`](crate::declare) marks with
+/// `: process`.
 pub trait ProcessColumns {
-    /// Their process.
+    /// Returns their process.
     fn process_cell(&self) -> ProcessCell;
 }
 
-/// A process as rows carry it.
+/// The process of a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessCell {
     /// File name of its executable.
@@ -89,12 +89,12 @@ impl<R: ProcessColumns> From<&R> for Value {
     }
 }
 
-/// How a value is written for people. Each has the unit that the title of its column names.
+/// The text format of a value. Each has the unit that the title of its column names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// A whole number, digits in groups.
     Whole,
-    /// A number that names something: digits without groups.
+    /// A number that is a name: digits without groups.
     Id,
     /// Milliseconds.
     Milliseconds,
@@ -104,11 +104,12 @@ pub enum Format {
     Microseconds,
     /// Whole microseconds.
     WholeMicroseconds,
-    /// Whole microseconds with their unit, in a line of microseconds. ETWAnalyzer mixes seconds with them.
+    /// Whole microseconds with their unit, in a line of microseconds. ETWAnalyzer mixes seconds
+    /// with them.
     AmongMicroseconds,
-    /// Seconds with so many digits.
+    /// Seconds with this number of digits.
     Seconds(u8),
-    /// A number with so many digits.
+    /// A number with this number of digits.
     Fixed(u8),
     /// MB of 10⁶ bytes.
     Megabytes,
@@ -116,17 +117,17 @@ pub enum Format {
     Kilobytes,
     /// MiB of 2²⁰ bytes.
     Mebibytes,
-    /// Bytes with the largest unit that fits.
+    /// Bytes with the largest matching unit.
     Bytes,
-    /// Bytes by their whole number: `1 234 B`.
+    /// Bytes as a whole number: `1 234 B`.
     PlainBytes,
     /// MB per second of a [`Value::Rate`].
     Throughput,
-    /// A moment of the trace, as times are written.
+    /// A time of the trace, in the format of times.
     Moment,
-    /// A moment of the trace among words, at the left.
+    /// A time of the trace among words, aligned to the left.
     LeftMoment,
-    /// A length of time as `01:02:03.456`.
+    /// A duration as `01:02:03.456`.
     Length,
     /// Words.
     Word,
@@ -134,14 +135,14 @@ pub enum Format {
     Process,
     /// A process by name and id, with its command line.
     ProcessLine,
-    /// A command line, unless they are not wanted.
+    /// A command line, unless these are hidden.
     CommandLine,
-    /// The name of the trace that the row is of; its value does not matter.
+    /// The name of the trace of the row; its value is ignored.
     Trace,
 }
 
 impl Format {
-    /// Whether cells stand at the right.
+    /// Returns `true` if cells are aligned to the right.
     #[must_use]
     pub const fn is_number(self) -> bool {
         !matches!(
@@ -165,23 +166,23 @@ pub enum Piece {
     Value(Format, Value),
 }
 
-/// A line of words and values: a heading, a sum, what stands below a row.
+/// A line of words and values: a heading, a sum, or a line below a row.
 #[must_use]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
     /// Its pieces.
     pub pieces: Vec<Piece>,
-    /// It is the heading of what follows.
+    /// True if it is a heading.
     pub is_heading: bool,
 }
 
 impl Line {
-    /// A line that begins with these words.
+    /// Creates a line that starts with these words.
     pub fn new(words: impl Into<String>) -> Self {
         Self::default().words(words)
     }
 
-    /// A heading that begins with these words.
+    /// Creates a heading that starts with these words.
     pub fn heading(words: impl Into<String>) -> Self {
         Self {
             is_heading: true,
@@ -207,7 +208,7 @@ impl Line {
     }
 }
 
-/// The frames of a stack, which is a text with a line for each, below a row.
+/// Returns the frames of a stack, which is a text with a line for each, as lines below a row.
 #[must_use]
 pub fn frames(stack: Option<&str>) -> Vec<Line> {
     stack

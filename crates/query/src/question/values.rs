@@ -1,55 +1,55 @@
-//! What the fields of requests can be.
+//! Types of the fields of requests.
 
 use serde_json::Value;
 
 use super::options::{Kind, Opt, OptionError, Spec, Values};
 use crate::range::Range;
 
-/// What a field of a request can be.
+/// A type that a field of a request can have.
 pub trait OptionValue: Sized {
-    /// The options that the field stands for; `self` is its default.
+    /// Returns the options of the field; `self` is its default.
     fn options(&self, spec: Spec) -> Vec<Opt>;
 
-    /// Its value, if one was given.
+    /// Returns its value, if one was given.
     ///
     /// # Errors
     /// A value that the option does not take.
     fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError>;
 
-    /// Adds its value.
+    /// Writes its value.
     fn write(&self, spec: &Spec, values: &mut Values);
 
-    /// Takes over its part of a trace, if it is one: only a trace says where clock times lie.
+    /// Sets its range of a trace, if it is one: only a trace defines the position of clock times.
     fn place(&mut self, _: &Spec, _: &Values) {}
 }
 
-/// A value that one text means. A field can have one, or one that may be missing.
+/// A value that one text defines. A field can have one, or an optional one.
 pub trait Scalar: Sized {
-    /// What its option takes.
+    /// Returns the type of its option's value.
     #[must_use]
     fn kind(_: &Spec) -> Kind {
         Kind::Text
     }
 
-    /// The value that a text means.
+    /// Parses the value of a text.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The text is invalid.
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError>;
 
-    /// The text that means it.
+    /// Formats it as the text that is parsed.
     fn text(&self, spec: &Spec) -> String;
 
-    /// The value as JSON.
+    /// Returns the value as JSON.
     #[must_use]
     fn json(&self, spec: &Spec) -> Value {
         self.text(spec).into()
     }
 
-    /// The value that JSON has for the option.
+    /// Returns the value of the option in JSON.
     ///
     /// # Errors
-    /// What stands there is no such value.
+    /// The text is not a valid value.
     fn value(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
         spec.text(values)?
             .map(|text| Self::parse(&text, spec))
@@ -71,7 +71,7 @@ impl<S: Scalar> OptionValue for S {
     }
 }
 
-/// Missing without a word, or by the word for all or none, where the declaration has one.
+/// Missing if it is not given, or with the word for all or none, if the declaration has one.
 impl<S: Scalar> OptionValue for Option<S> {
     fn options(&self, spec: Spec) -> Vec<Opt> {
         let kind = match S::kind(&spec) {
@@ -82,7 +82,7 @@ impl<S: Scalar> OptionValue for Option<S> {
         vec![spec.opt(kind, default.or_else(|| spec.all.map(str::to_owned)))]
     }
     fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
-        // The word for all or none is a value that was given, and not a missing one: it replaces a default.
+        // The word for all or none is a given value, not a missing one: it replaces a default.
         if spec.all.is_some() && spec.text(values)?.as_deref() == spec.all {
             return Ok(Some(None));
         }
@@ -98,7 +98,7 @@ pub trait Words: Sized + Copy + PartialEq + 'static {
     /// All of them, in the order of help.
     const WORDS: &'static [(&'static str, Self)];
 
-    /// The word of a variant.
+    /// Returns the word of a variant.
     #[must_use]
     fn word(self) -> &'static str {
         Self::WORDS
@@ -128,7 +128,7 @@ impl<W: Words> Scalar for W {
     }
 }
 
-/// A flag, or one of two words.
+/// Parses a flag, or one of two words.
 impl Scalar for bool {
     fn kind(spec: &Spec) -> Kind {
         spec.either
@@ -167,7 +167,7 @@ impl Scalar for bool {
     }
 }
 
-/// An address: digits, hexadecimal ones behind `0x`.
+/// An address: decimal digits, or hexadecimal ones after `0x`.
 impl Scalar for u64 {
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
@@ -179,7 +179,7 @@ impl Scalar for u64 {
     }
 }
 
-/// Any text, or one of the words that the declaration names.
+/// Parses any text, or one of the words of the declaration.
 impl Scalar for String {
     fn kind(spec: &Spec) -> Kind {
         if spec.among.is_empty() {
@@ -200,7 +200,7 @@ impl Scalar for String {
     }
 }
 
-/// One of the words that the declaration names.
+/// Parses one of the words of the declaration.
 impl Scalar for &'static str {
     fn kind(spec: &Spec) -> Kind {
         Kind::Words(spec.among.to_vec())
@@ -213,7 +213,7 @@ impl Scalar for &'static str {
     }
 }
 
-/// Some of the words that the declaration names, in its order.
+/// Parses some of the words of the declaration, in its order.
 impl Scalar for Vec<&'static str> {
     fn kind(spec: &Spec) -> Kind {
         Kind::Several(spec.among.to_vec())
@@ -272,7 +272,7 @@ impl Scalar for f64 {
     }
 }
 
-/// Ranges with `;` between.
+/// Parses ranges with `;` between.
 impl Scalar for Vec<Range> {
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
         text.split(';').map(|part| range(part, spec)).collect()
@@ -292,7 +292,7 @@ fn range(text: &str, spec: &Spec) -> Result<Range, OptionError> {
     })
 }
 
-/// Files by their names.
+/// Parses files by their names.
 impl OptionValue for Vec<String> {
     fn options(&self, spec: Spec) -> Vec<Opt> {
         vec![spec.opt(Kind::Files, None)]
@@ -328,7 +328,8 @@ impl OptionValue for Range {
         values.insert(spec.name.into(), self.with_unit(spec.unit).into());
     }
     fn place(&mut self, spec: &Spec, parts: &Values) {
-        // `Places` writes the parts itself, as text that `read` takes, so that an error cannot occur here.
+        // `Places` writes the parts itself, as text that `read` takes, so an error cannot occur
+        // here.
         if let Ok(Some(part)) = Self::read(parts, spec) {
             *self = part;
         }

@@ -1,4 +1,4 @@
-//! How the rows of an answer are put together and shown.
+//! The grouping and presentation of the rows of an answer.
 
 use super::column::Column;
 use super::value::{Line, Value};
@@ -17,7 +17,7 @@ pub struct Source<R> {
 /// Makes one list of rows of several extracts, each with the number of its extract.
 pub type Merge<Q, R> = fn(&Q, Vec<Source<R>>, Top) -> Vec<(usize, R)>;
 
-/// The largest rows of several extracts, ascending, each with the number of its extract.
+/// Returns the largest rows of several extracts, ascending, each with the number of its extract.
 pub fn largest<R>(sources: Vec<Source<R>>, top: Top, order: fn(&R) -> f64) -> Vec<(usize, R)> {
     let numbered = (0..)
         .zip(sources)
@@ -28,76 +28,78 @@ pub fn largest<R>(sources: Vec<Source<R>>, top: Top, order: fn(&R) -> f64) -> Ve
     all
 }
 
-/// Columns of words behind the others, whose number depends on the answer.
+/// Columns of words after the others, whose number depends on the answer.
 pub struct Cells<Q: 'static, R: 'static> {
-    /// Their name for `--column`, which is the same for all.
+    /// Their common name for `--column`.
     pub name: &'static str,
-    /// What stands above each of them.
+    /// Returns the title of each of them.
     pub titles: fn(&Q) -> Vec<Line>,
-    /// The value of the one with this number in a row.
+    /// Returns the value of the cell with this number in a row.
     pub value: fn(&Q, &R, usize) -> Value,
 }
 
-/// What in an answer is ranked by size, so that people see the largest first. Questions answer ascending.
+/// The parts of an answer that are ranked by size, so that people see the largest first. Questions
+/// answer ascending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ranked {
     /// Rows, and groups of them.
     Rows,
-    /// Groups alone: the order of rows means something itself, such as a tree, or what became of an object.
+    /// Groups alone: the order of rows has a meaning of its own, such as a tree, or the history of
+    /// an object.
     Groups,
-    /// Nothing: rows stand in the order of time, or as a list of names.
+    /// Nothing: rows are in order of time, or a list of names.
     No,
 }
 
 impl Ranked {
-    /// Rows, unless the order that is asked for is none of sizes.
+    /// Returns `Rows`, unless the requested order is not by size.
     pub const fn rows_unless(is_in_order: bool) -> Self {
         if is_in_order { Self::No } else { Self::Rows }
     }
 }
 
-/// The text of a line of sums, and whether the request wants it behind so many rows.
+/// The text of a line of sums, and whether the request shows it after this number of rows.
 pub type SumsLine<Q> = (&'static str, fn(&Q, usize) -> bool);
 
-/// How the rows of an answer are shown.
+/// The presentation of the rows of an answer.
 #[must_use]
 pub struct View<Q: 'static, R: 'static> {
-    /// Its columns, in the order in which they stand.
+    /// Its columns, in order.
     pub columns: &'static [Column<Q, R>],
     /// Further columns, whose number depends on the answer.
     pub cells: Option<Cells<Q, R>>,
-    /// What rows are sorted by, ascending; rows of several extracts are merged by it.
+    /// The sort key of rows, ascending; rows of several extracts are merged by it.
     pub order: fn(&R) -> f64,
-    /// What is ranked by that.
+    /// The parts that are ranked by that order.
     pub ranked: fn(&Q) -> Ranked,
-    /// What stands above the rows of a group, given these; nothing where rows are in no groups.
+    /// The heading above the rows of a group, given these; `None` if rows are not in groups.
     pub heading: fn(&Q, &[R]) -> Option<Line>,
-    /// Lines between that and the rows.
+    /// Lines between the heading and the rows.
     pub subheading: fn(&Q, &[R]) -> Vec<Line>,
-    /// What stands above a row, given the one before it.
+    /// Lines above a row, given the one before it.
     pub above: fn(&Q, &R, Option<&R>) -> Vec<Line>,
-    /// What stands below a row.
+    /// Lines below a row.
     pub below: fn(&Q, &R) -> Vec<Line>,
-    /// Whether text shows a row, too, and not only the output for machines.
+    /// Returns `true` for rows that text also shows, and not only JSON and CSV.
     pub listed: fn(&R) -> bool,
-    /// Whether a row shows something to look at, so that it has a colour; a word in it says the same
-    /// without.
+    /// Returns `true` for a row that needs attention and is colored; a word in it says the same
+    /// without color.
     pub alarming: fn(&R) -> bool,
-    /// What stands in front of each row.
+    /// Indentation of each row.
     pub indent: &'static str,
-    /// How rows of several extracts become one list; the largest of them unless it says otherwise.
+    /// Merges rows of several extracts into one list; the default is the largest of them.
     pub merge: Option<Merge<Q, R>>,
-    /// A row of that list can be made of rows of several extracts, so that machines get it, too. Its times
-    /// for people count from the start of the earliest recording.
+    /// True if a row of the merged list can be made of rows of several extracts, so that JSON and
+    /// CSV also have it. Its times for people count from the start of the earliest recording.
     pub joins_extracts: bool,
-    /// Sums behind all rows, and whether these are of several extracts.
+    /// Sums after all rows; the last argument is true if these are of several extracts.
     pub total: fn(&Q, &[&R], bool) -> Vec<Line>,
-    /// A line of sums in front of them, and whether it is shown, given the number of rows.
+    /// A line of sums before `total`, and whether it is shown, given the number of rows.
     pub sums: Option<SumsLine<Q>>,
 }
 
 impl<Q, R> View<Q, R> {
-    /// A table without groups and sums.
+    /// Creates a view without groups and sums.
     pub const fn new(columns: &'static [Column<Q, R>], order: fn(&R) -> f64) -> Self {
         Self {
             columns,
@@ -126,32 +128,32 @@ impl<Q, R> View<Q, R> {
         }
     }
 
-    /// Ranks something else than rows.
+    /// Sets the ranked parts.
     pub const fn ranking(self, ranked: fn(&Q) -> Ranked) -> Self {
         Self { ranked, ..self }
     }
 
-    /// Puts a line above each group.
+    /// Sets the line above each group.
     pub const fn with_headings(self, heading: fn(&Q, &[R]) -> Option<Line>) -> Self {
         Self { heading, ..self }
     }
 
-    /// Puts lines between the heading of a group and its rows.
+    /// Sets the lines between the heading of a group and its rows.
     pub const fn with_subheadings(self, subheading: fn(&Q, &[R]) -> Vec<Line>) -> Self {
         Self { subheading, ..self }
     }
 
-    /// Puts lines above rows.
+    /// Sets the lines above rows.
     pub const fn with_above(self, above: fn(&Q, &R, Option<&R>) -> Vec<Line>) -> Self {
         Self { above, ..self }
     }
 
-    /// Puts lines below rows.
+    /// Sets the lines below rows.
     pub const fn with_below(self, below: fn(&Q, &R) -> Vec<Line>) -> Self {
         Self { below, ..self }
     }
 
-    /// Lists only such rows in text, each behind this indent.
+    /// Lists only these rows in text, each with this indentation.
     pub const fn listing(self, indent: &'static str, listed: fn(&R) -> bool) -> Self {
         Self {
             listed,
@@ -160,12 +162,12 @@ impl<Q, R> View<Q, R> {
         }
     }
 
-    /// Prints such rows in the colour of warnings.
+    /// Prints these rows in the color of warnings.
     pub const fn alarming_if(self, alarming: fn(&R) -> bool) -> Self {
         Self { alarming, ..self }
     }
 
-    /// Makes one list of rows of several extracts in another way.
+    /// Sets the function that merges rows of several extracts.
     pub const fn with_merge(self, merge: Merge<Q, R>) -> Self {
         Self {
             merge: Some(merge),
@@ -173,7 +175,7 @@ impl<Q, R> View<Q, R> {
         }
     }
 
-    /// Makes one list of rows of several extracts, in which a row can be made of several.
+    /// Sets the function that merges rows of several extracts, and that can make a row of several.
     pub const fn with_join(self, merge: Merge<Q, R>) -> Self {
         Self {
             merge: Some(merge),
@@ -182,14 +184,15 @@ impl<Q, R> View<Q, R> {
         }
     }
 
-    /// Puts lines of sums behind all rows.
+    /// Adds lines of sums after all rows.
     pub const fn with_total(self, total: fn(&Q, &[&R], bool) -> Vec<Line>) -> Self {
         Self { total, ..self }
     }
 
-    /// A line of sums behind all rows. In its words `{Name}` stands for the sum of that column as its
-    /// declaration adds it up, `{}` for the number of rows, `{#}` for this number without groups of digits.
-    /// `is_shown` says whether the request wants the line behind so many rows.
+    /// Adds a line of sums after all rows. In its words `{Name}` is replaced with the sum of that
+    /// column as its declaration adds it up, `{}` with the number of rows, `{#}` with this number
+    /// without groups of digits. `is_shown` returns whether the request shows the line after this
+    /// number of rows.
     pub const fn with_sums(self, words: &'static str, is_shown: fn(&Q, usize) -> bool) -> Self {
         Self {
             sums: Some((words, is_shown)),

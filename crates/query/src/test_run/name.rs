@@ -1,45 +1,45 @@
-//! What a file name says about a test.
+//! File names of tests.
 
 use chrono::{NaiveDate, NaiveDateTime};
 
-/// Which side of a test was recorded.
+/// The side of a test that was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GeneratedAt {
     /// `CLT`: the client.
     Client,
     /// `SRV`: the server.
     Server,
-    /// `SINGLE`: there is one machine.
+    /// `SINGLE`: a test with one machine.
     Single,
 }
 
-/// How a test ended.
+/// The result of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestStatus {
-    /// It passed.
+    /// The test passed.
     Passed,
-    /// It failed.
+    /// The test failed.
     Failed,
 }
 
-/// A name that fits one of the forms.
+/// A name in one of the forms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestName {
     /// The test case.
     pub test_case: String,
-    /// How long the test took, in milliseconds.
+    /// Duration of the test, in milliseconds.
     pub duration_ms: u64,
     /// The recorded machine.
     pub machine: String,
-    /// Which side it is, if the name says.
+    /// The recorded side, if the name has it.
     pub generated_at: Option<GeneratedAt>,
-    /// How the test ended, if the name says.
+    /// The result of the test, if the name has it.
     pub status: Option<TestStatus>,
-    /// When the test was, on the clock of the wall, if the name says.
+    /// Local wall-clock time of the test, if the name has it.
     pub performed_at: Option<NaiveDateTime>,
 }
 
-/// Endings of traces, archives and extracts.
+/// File name extensions of traces, archives and extracts.
 const ENDINGS: [&str; 8] = [
     ".etwx.zip",
     ".etwx",
@@ -51,11 +51,11 @@ const ENDINGS: [&str; 8] = [
     ".json",
 ];
 
-/// A file name without the ending of a trace, archive or extract; `None` for other files.
+/// Returns a file name without the ending of a trace, archive or extract; `None` for other files.
 #[must_use]
 pub fn stem(file_name: &str) -> Option<&str> {
     let lower = file_name.to_ascii_lowercase();
-    // Longer endings stand first, so that `.etwx.zip` is not taken for `.zip`.
+    // Longer endings come first, so that `.etwx.zip` is not taken for `.zip`.
     let ending = ENDINGS.iter().find(|ending| lower.ends_with(**ending))?;
     file_name
         .get(..file_name.len() - ending.len())
@@ -63,11 +63,11 @@ pub fn stem(file_name: &str) -> Option<&str> {
 }
 
 impl TestName {
-    /// Reads the name of a trace, archive or extract; `None` if it has none of the forms.
+    /// Parses the name of a trace, archive or extract; `None` if it has none of the forms.
     #[must_use]
     pub fn parse(file_name: &str) -> Option<Self> {
         let stem = stem(file_name)?;
-        // A test case may have such a part itself: the last one that fits counts.
+        // A test case may itself contain such a part: the last matching one counts.
         let places = stem
             .match_indices('_')
             .map(|(at, _)| at)
@@ -94,13 +94,14 @@ impl TestName {
     }
 
     fn of_rest(&self, rest: &str) -> Option<Self> {
-        // The forms with a date first: the last one takes any word that can be the name of a machine.
+        // The forms with a date first: the last one takes any word that can be the name of a
+        // machine.
         self.long(rest)
             .or_else(|| self.short(rest))
             .or_else(|| self.undated(rest))
     }
 
-    /// `_MACHINE_CLT_TestStatus-Passed_20200717-124447`.
+    /// Parses `_MACHINE_CLT_TestStatus-Passed_20200717-124447`.
     fn long(&self, rest: &str) -> Option<Self> {
         let (rest, date) = rest.strip_prefix('_')?.rsplit_once('_')?;
         let (rest, status) = rest.rsplit_once('_')?;
@@ -128,12 +129,12 @@ impl TestName {
         })
     }
 
-    /// `MACHINE.20200717-124447`, or with a dash in front of the date.
+    /// Parses `MACHINE.20200717-124447`, or the same with a dash before the date.
     fn short(&self, rest: &str) -> Option<Self> {
         let at = rest.len().checked_sub("20200717-124447".len())?;
         let performed_at = Some(date_time(rest.get(at..)?)?);
         let machine = rest.get(..at)?;
-        // A point, a dash, or a point and a dash stand between the machine and the date.
+        // A point, a dash, or a point and a dash separate the machine and the date.
         let end = machine
             .strip_suffix('-')
             .map_or(machine, |machine| machine.trim_end_matches('.'));
@@ -148,11 +149,11 @@ impl TestName {
         })
     }
 
-    /// `MACHINE`, as in names from which the date was removed: letters, digits and dashes.
+    /// Parses `MACHINE`, as in names without a date: letters, digits and dashes.
     fn undated(&self, rest: &str) -> Option<Self> {
         let is_name = rest.starts_with(|c: char| c.is_ascii_alphanumeric())
             && rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        // A date behind the machine without a dot between is none of the forms.
+        // A date after the machine without a dot between is not one of the forms.
         let at = rest.len().saturating_sub("20200717-124447".len());
         let has_date = rest.get(at..).and_then(date_time).is_some();
         (is_name && !has_date).then(|| Self {
@@ -162,7 +163,7 @@ impl TestName {
     }
 }
 
-/// `20200717-124447`.
+/// Parses `20200717-124447`.
 fn date_time(text: &str) -> Option<NaiveDateTime> {
     let (date, time) = text.split_once('-')?;
     let is_number =

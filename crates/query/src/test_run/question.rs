@@ -1,4 +1,4 @@
-//! What runs of automated tests recordings are of: a question to names of files, not to extracts.
+//! Lists the test runs of recordings: a question about names of files, not about extracts.
 
 use std::time::SystemTime;
 
@@ -11,11 +11,11 @@ use crate::question::{
 };
 
 declare! {
-    /// Which test runs.
+    /// Options of `dump test-run`.
     pub request TestRunRequest {
         /// Folders below folders, too
         recursive: bool = option(""),
-        /// Which tests
+        /// Filter on tests
         selection: Selection = group(),
         /// Print the files of each recording
         print_files: bool = option("").called("print-files").output(),
@@ -62,7 +62,7 @@ const RECORDINGS: View<TestRunRequest, TestRow> = View::new(
     files.map(|file| Line::new(format!("    {file}"))).collect()
 });
 
-/// One x for each 200 ms, as far as a line goes on.
+/// Returns one x for each 200 ms, up to the end of a line.
 fn bar(row: &TestRow) -> String {
     "x".repeat(
         usize::try_from(row.duration_ms / 200)
@@ -71,7 +71,7 @@ fn bar(row: &TestRow) -> String {
     )
 }
 
-/// `dd hh:mm:ss`.
+/// Formats `dd hh:mm:ss`.
 fn length(seconds: i64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
     format!("{days:02} {hours:02}:{minutes:02}:{:02}", seconds % 60)
@@ -112,7 +112,7 @@ fn total(runs: &[TestRun]) -> Option<Line> {
 }
 
 impl TestRunRequest {
-    /// The answer to the names of these recordings.
+    /// Returns the answer to the names of these recordings.
     pub fn answer_for(&self, files: Vec<TestFile>, now: SystemTime) -> Answer {
         let runs = self.selection.of(files, now);
         let groups = runs

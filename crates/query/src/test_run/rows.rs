@@ -1,4 +1,4 @@
-//! What is reported of test runs: a row for each recording, and numbers of runs.
+//! Rows of test runs: one for each recording, and numbers of runs.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ declare! {
 }
 
 impl TestRow {
-    /// The recordings of a run, in the order of time.
+    /// Returns the recordings of a run, in order of time.
     #[must_use]
     pub fn of(run: &TestRun) -> Vec<Self> {
         let files = run
@@ -76,7 +76,7 @@ pub struct RunSums {
 }
 
 impl RunSums {
-    /// Those of some runs, which are in the order of time.
+    /// Returns the numbers of some runs, which are in order of time.
     #[must_use]
     pub fn of(runs: &[TestRun]) -> Self {
         let tests = || runs.iter().flat_map(|run| &run.tests);

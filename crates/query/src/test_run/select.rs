@@ -1,4 +1,4 @@
-//! Files → tests → test runs, and which of them are meant.
+//! Files → tests → test runs, and the choice among them.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -10,10 +10,10 @@ use crate::filter::TextFilter;
 use crate::question::option;
 use crate::range::{Range, Unit};
 
-/// A longer gap between two tests begins a new run.
+/// Minimum gap between two tests that starts a new run.
 const GAP: TimeDelta = TimeDelta::hours(1);
 
-/// Files of one test are that close to each other.
+/// Maximum distance between files of one test.
 const ONE_TEST: TimeDelta = TimeDelta::minutes(10);
 
 /// A recording: a trace, its extract, or both.
@@ -25,14 +25,14 @@ pub struct TestFile {
     pub trace: Option<PathBuf>,
     /// The extract.
     pub extract: Option<PathBuf>,
-    /// What the name says, if it has one of the known forms.
+    /// The parts of the file name, if it has one of the known forms.
     pub name: Option<TestName>,
-    /// When the test was, on the clock of the wall.
+    /// Local wall-clock time of the test.
     pub performed_at: NaiveDateTime,
 }
 
 impl TestFile {
-    /// The test case; the whole name where it has none of the known forms.
+    /// Returns the test case; the whole name if it has none of the known forms.
     #[must_use]
     pub fn test_case(&self) -> &str {
         self.name
@@ -40,20 +40,21 @@ impl TestFile {
             .map_or(&self.stem, |name| &name.test_case)
     }
 
-    /// How long the test took; 0 if the name does not say.
+    /// Returns the duration of the test; 0 if the name does not have it.
     #[must_use]
     pub fn duration_ms(&self) -> u64 {
         self.name.as_ref().map_or(0, |name| name.duration_ms)
     }
 
-    /// The machine, if the name says.
+    /// Returns the machine, if the name has it.
     #[must_use]
     pub fn machine(&self) -> Option<&str> {
         self.name.as_ref().map(|name| &*name.machine)
     }
 }
 
-/// A moment on the clock of this machine's wall, for files whose names do not say when a test was.
+/// Returns a time on the clock of this machine, for files whose names do not have the time of a
+/// test.
 #[must_use]
 pub fn wall_clock(time: SystemTime) -> NaiveDateTime {
     DateTime::<Local>::from(time).naive_local()
@@ -71,19 +72,19 @@ impl Test {
         Self { files: vec![file] }
     }
 
-    /// The test case.
+    /// Returns the test case.
     #[must_use]
     pub fn test_case(&self) -> &str {
         self.files.first().map_or("", TestFile::test_case)
     }
 
-    /// How long it took.
+    /// Returns its duration.
     #[must_use]
     pub fn duration_ms(&self) -> u64 {
         self.files.first().map_or(0, TestFile::duration_ms)
     }
 
-    /// When it was: the time of its first file.
+    /// Returns its time: the time of its first file.
     #[must_use]
     pub fn performed_at(&self) -> NaiveDateTime {
         self.files
@@ -92,7 +93,8 @@ impl Test {
             .unwrap_or_default()
     }
 
-    /// Whether a file is of this test: the same case and duration on another machine at nearly the same time.
+    /// Returns `true` if a file is of this test: it has the same case and duration, is from another
+    /// machine, and has nearly the same time.
     fn has(&self, file: &TestFile) -> bool {
         let is_other = |known: &TestFile| known.machine() != file.machine();
         file.name.is_some()
@@ -113,7 +115,7 @@ pub struct TestRun {
 }
 
 impl TestRun {
-    /// When the first test was.
+    /// Returns the time of the first test.
     #[must_use]
     pub fn start(&self) -> NaiveDateTime {
         self.tests
@@ -122,7 +124,7 @@ impl TestRun {
             .unwrap_or_default()
     }
 
-    /// When the last test was.
+    /// Returns the time of the last test.
     #[must_use]
     pub fn end(&self) -> NaiveDateTime {
         self.tests
@@ -136,7 +138,7 @@ impl TestRun {
 const TESTS: &str = "Tests";
 
 declare! {
-    /// Which tests are meant.
+    /// Options that choose tests.
     pub request Selection {
         /// From this test run on; the first one is 0
         run_index: Option<usize> = option("N").called("test-run-index").below(TESTS),
@@ -152,7 +154,8 @@ declare! {
         test_times: Vec<Range> = option("A..B").called("test-time").unit(Unit::Milliseconds).below(TESTS),
         /// Only such test cases (*, ?, several with ;, ! excludes)
         test_case: Option<String> = option("NAMES").called("test-case").below(TESTS),
-        /// Only recordings of such machines, by the names of files (*, ?, several with ;, ! excludes)
+        /// Only recordings of such machines, by the names of files (*, ?, several with ;, !
+        /// excludes)
         machine: Option<String> = option("NAMES").below(TESTS),
         /// Only files that are named as tests are
         valid_only: bool = option("").called("valid-tests-only").below(TESTS),
@@ -161,19 +164,20 @@ declare! {
     }
 }
 
-/// All test runs of the files.
+/// Returns all test runs of the files.
 #[must_use]
 pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
-    // Files of one second by name, so that tests do not depend on the order in which a folder lists them.
+    // Files of one second by name, so that tests do not depend on the order in which a folder lists
+    // them.
     files.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
     let mut tests: Vec<Test> = Vec::new();
     for file in files {
-        // Tests are sorted by time: those that are too old for the file need no look.
+        // Tests are sorted by time: tests that are too old for the file need not be compared.
         let near = tests.iter_mut().rev().take_while(|test| {
             file.performed_at.signed_duration_since(test.performed_at()) < ONE_TEST
         });
-        // The earliest of the tests that fit, which the walk backwards meets last: files of one test follow
-        // each other.
+        // The earliest of the matching tests, which the backward search meets last: files of one
+        // test follow each other.
         match near.filter(|test| test.has(&file)).last() {
             Some(test) => test.files.push(file),
             None => tests.push(Test::of(file)),
@@ -196,8 +200,8 @@ pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
 }
 
 impl Selection {
-    /// The runs with the tests that are meant; runs without any are left out. Runs are numbered before
-    /// anything but `valid_only` leaves tests out.
+    /// Returns the runs with the selected tests; runs without any are left out. Runs are numbered
+    /// before any filter except `valid_only`.
     #[must_use]
     pub fn of(&self, mut files: Vec<TestFile>, now: SystemTime) -> Vec<TestRun> {
         files.retain(|file| !self.valid_only || file.name.is_some());
@@ -213,7 +217,7 @@ impl Selection {
             .take(count)
             .collect();
         let oldest = self.last_days.and_then(|days| {
-            // A number of days that no calendar reaches back is no limit at all.
+            // More days than a calendar reaches back mean no limit.
             let length = TimeDelta::try_milliseconds((days * 86_400_000.0) as i64)?;
             wall_clock(now).checked_sub_signed(length)
         });
@@ -250,7 +254,7 @@ impl Selection {
                 .any(|range| (range.min..=range.max).contains(&ns))
     }
 
-    /// Leaves out the first tests of each test case, and those beyond the number that is wanted.
+    /// Removes the first tests of each test case, and tests beyond the requested number.
     fn cut(&self, tests: &mut Vec<Test>) {
         let most = if self.tests_per_run == 0 {
             usize::MAX
@@ -302,7 +306,7 @@ mod tests {
         .collect()
     }
 
-    /// Numbers of the runs with the durations of their tests.
+    /// Returns numbers of the runs with the durations of their tests.
     fn shown(runs: &[TestRun]) -> Vec<(usize, Vec<u64>)> {
         runs.iter()
             .map(|run| (run.index, run.tests.iter().map(Test::duration_ms).collect()))

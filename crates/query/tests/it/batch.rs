@@ -1,4 +1,4 @@
-//! Extracts that are asked together give the answers that each gives alone.
+//! Extracts that are queried together give the answers that each gives alone.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ fn answered(answer: etwkit_query::Result<Answer>, sql: &str) -> String {
     text(answer.unwrap_or_else(|error| panic!("{sql}: {error} (hint: {:?})", error.hint())))
 }
 
-/// What each of the extracts answers alone and with the others, and whether one plan answered for all of
+/// Returns the answers of the extracts alone and together, and whether one plan answered for all of
 /// them.
 fn both(sql: &str) -> (Vec<String>, Vec<String>, bool) {
     let alone = sources().into_iter().map(|source| {
@@ -67,7 +67,7 @@ fn both(sql: &str) -> (Vec<String>, Vec<String>, bool) {
         answered(session.sql(sql), sql)
     });
     let known = Arc::new(KnownQuestions::default());
-    // The first extract teaches what is asked.
+    // The first extract teaches the plan of the question.
     for session in known.sessions(sources().drain(..1).collect(), &Options::default()) {
         answered(session.sql(sql), sql);
     }
@@ -211,7 +211,7 @@ fn one_extract_by_itself_leaves_the_others_together() {
             .collect()
     };
     for _ in 0..2 {
-        // The second time it is known what is asked.
+        // The second time the question is known.
         assert_eq!(ask(sources().drain(..1).collect()), ["x.exe\ny.exe"]);
     }
     assert!(known.asked_alone().is_empty());

@@ -1,4 +1,4 @@
-//! Sessions over files: what they read, and how damage is reported.
+//! Sessions over files: the data that they read, and reports of damage.
 
 use std::path::{Path, PathBuf};
 
@@ -255,8 +255,8 @@ fn damaged_pages_are_an_error() {
         said.starts_with(&named) && said.contains("with the checksum"),
         "{said}"
     );
-    // Without checksums, as in extracts of older versions: the decoder fails somewhere, and the file is found
-    // afterwards, whichever of several it is.
+    // Without checksums, as in extracts of older versions: the decoder fails somewhere, and the
+    // file is found afterwards, whichever of several it is.
     let manifest = path.join("manifest.json");
     let mut json: serde_json::Value =
         serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
@@ -361,7 +361,7 @@ fn joins_that_would_mix_extracts_are_refused() {
              JOIN (SELECT * FROM process WHERE trace_id = 1) p USING (process_key)",
             "the join on process_key",
         ),
-        // What an outer join is on does not hold for the rows that it keeps.
+        // The condition of an outer join does not hold for the rows that it keeps.
         (
             "SELECT count(*) FROM cpu_sample s JOIN process p ON s.process_key = p.process_key
              LEFT JOIN extract e ON e.trace_id = s.trace_id AND s.trace_id = p.trace_id",

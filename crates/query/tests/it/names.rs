@@ -1,4 +1,4 @@
-//! Rules for the names of processes: whatever asks for names gets those of the rules.
+//! Rules for the names of processes: all queries for names get the names of the rules.
 
 use std::sync::Arc;
 
@@ -228,7 +228,7 @@ fn executables_and_parents_of_renamed_processes_are_found() {
             )
         ]
     );
-    // The module is the executable, whatever the process is called.
+    // The module is the executable, with any name of the process.
     let thrown = ExceptionRequest {
         processes: named("svchost wmi service"),
         ..ExceptionRequest::default()

@@ -1,4 +1,5 @@
-//! Parameters of own SQL, streams of Arrow, and what the engine's SQL means where other engines differ.
+//! Parameters of own SQL, streams of Arrow, and the differences of the engine's SQL from other
+//! engines.
 
 use std::path::Path;
 
@@ -37,7 +38,7 @@ fn with(sql: &str, parameters: &[&str]) -> Result<String, Error> {
 #[test]
 fn parameters_have_the_type_that_the_statement_or_the_user_says() {
     for (sql, parameters, expected) in [
-        // A column is compared with its own type, whatever the value looks like.
+        // A value is compared as the type of its column, whatever it looks like.
         (
             "SELECT name FROM process WHERE pid = $pid",
             &["pid=42"][..],
@@ -73,7 +74,7 @@ fn parameters_have_the_type_that_the_statement_or_the_user_says() {
             &["n=*.exe"],
             "app.exe",
         ),
-        // Nothing says what it is: it is what it looks like.
+        // Without a declared type, the text decides.
         (
             "SELECT $a + 1, $b || 'x', NOT $c",
             &["a=2", "b=y", "c=true"],
@@ -255,7 +256,7 @@ fn streams_of_arrow_hold_the_rows() {
     assert!(matches!(full, Error::Write(error) if error.kind() == std::io::ErrorKind::StorageFull));
 }
 
-/// What docs/sql-use.md says of the engine, one line for each.
+/// The statements of docs/sql-use.md about the engine, one line for each.
 #[test]
 fn the_engine_does_what_its_page_says() {
     let session = one();
@@ -319,7 +320,7 @@ fn the_engine_does_what_its_page_says() {
             "SELECT abs(approx_percentile_cont(0.9) WITHIN GROUP (ORDER BY value) - 9000) < 20 FROM generate_series(1, 10000)",
             "true",
         ),
-        // What is said instead of what there is not.
+        // Hints in place of missing features.
         (
             "SELECT sum(pid) FILTER (WHERE name = 'System') AS s, sum(pid) FILTER (WHERE name = '5') AS f FROM process",
             "4|77",

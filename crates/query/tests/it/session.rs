@@ -311,7 +311,8 @@ fn sessions_over_the_same_extracts_share_what_was_read() {
     assert_eq!(ask(&second, "SELECT count(*) FROM process"), "2");
 }
 
-/// Where a condition names no column, an aggregate without groups has a row or none as the condition says.
+/// If a condition names no column, an aggregate without groups has one row or none, depending on
+/// the condition.
 #[test]
 fn conditions_without_columns_hold_for_aggregates_without_groups() {
     let session = one();

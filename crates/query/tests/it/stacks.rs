@@ -1,4 +1,4 @@
-//! Stacks unrolled, what frames are called, and what tags stacks have.
+//! Stacks unrolled, names of frames, and tags of stacks.
 
 use std::sync::Arc;
 
@@ -28,7 +28,8 @@ fn stack(stack_id: i32, parent_id: Option<i32>, frame_id: i32) -> Stack {
     }
 }
 
-/// Two processes have loaded `a.dll`; `Run` is a method of it and calls itself through a frame without name.
+/// Two processes have loaded `a.dll`; `Run` is a method of it and calls itself through a frame
+/// without name.
 fn source(stacks: &[Stack]) -> Source {
     let module = |module_id, path: &str, name: &str| Module {
         module_id,
@@ -67,7 +68,8 @@ fn source(stacks: &[Stack]) -> Source {
     Source::batches("x", tables)
 }
 
-/// 0: Run ← 1: a.dll+0x1a2b ← 2: Run (elsewhere) ← 3: A.DLL+0x1a2b; 4: no module ← 5: JIT ← 6: stub.
+/// 0: Run ← 1: a.dll+0x1a2b ← 2: Run (elsewhere) ← 3: A.DLL+0x1a2b; 4: no module ← 5: JIT ← 6:
+/// stub.
 fn tree() -> Vec<Stack> {
     vec![
         stack(0, None, 0),
@@ -171,8 +173,8 @@ fn texts_of_frames() {
     );
 }
 
-/// A chain of a million callers, and names of 64 Ki on the way: texts are bounded, say so, and come in
-/// batches that are.
+/// A chain of a million callers, and names of 64 Ki on the way: texts are bounded, say so, and come
+/// in batches that are.
 #[test]
 fn texts_of_stacks_without_end_are_cut_and_say_so() {
     let nodes = 1_000_000;
@@ -246,8 +248,8 @@ fn stacks_are_found_by_their_frames() {
     assert_eq!(ask(&session, inside), "2");
 }
 
-/// `Runs` for each stack with `Run`, in `a.dll` of any case or without a name; `Jit` only for code without a
-/// file.
+/// `Runs` for each stack with `Run`, in `a.dll` of any case or without a name; `Jit` only for code
+/// without a file.
 fn own_tags() -> Arc<[TagSet]> {
     let rules = r#"<Tag Name="">
         <Tag Name="Runs"><Entrypoint Module="a.dll" Method="Run"/></Tag>
@@ -272,7 +274,8 @@ fn stacks_have_one_tag_of_each_set() {
         tags("own"),
         "0|Unnamed,1|Unnamed,2|Unnamed,3|Unnamed,4|-,5|Jit,6|Jit"
     );
-    // Of rules for the same frame the first of the file wins, else the frame nearest to the innermost one.
+    // Of rules for the same frame the first of the file wins, else the frame nearest to the
+    // innermost one.
     assert_eq!(
         tags("equal"),
         "0|Runs,1|Unnamed,2|Runs,3|Unnamed,4|-,5|Jit,6|Jit"
@@ -464,7 +467,7 @@ fn stacks_that_begin_alike_have_one_root() {
         .map(|id| stack(id, (id > 0).then(|| bent(id)), id % 2 * 2))
         .collect();
     let session = Session::new(vec![source(&chain)], &Options::default()).unwrap();
-    // Behind the bend the same methods alternate, so that both chains are one way.
+    // After the bend the same methods alternate, so both chains are one path.
     let wrong = "SELECT count(*) FROM (SELECT stack_id, unnest(range(1, 1001)) AS n FROM stack \
                  WHERE stack_id % 7 = 0) WHERE stack_root(stack_id, n) <> least(CASE WHEN stack_id < 1000 THEN stack_id \
                  ELSE stack_id - 500 END, n - 1)";

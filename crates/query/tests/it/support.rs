@@ -42,7 +42,7 @@ pub(crate) fn text(answer: Answer) -> String {
     lines.join("\n")
 }
 
-/// Why the question is not answered, by planning it or by computing the rows.
+/// Returns the error of a question, from planning it or from computing the rows.
 #[track_caller]
 pub(crate) fn error(session: &Session, sql: &str) -> Error {
     session.sql(sql).and_then(Answer::collect).expect_err(sql)

@@ -1,11 +1,11 @@
 use super::super::feature::{Kind, Matrix, Measure, Name};
 use super::*;
 
-/// Numbers that look like chance, the same each time.
+/// Pseudo-random numbers, the same each time.
 struct Chance(u64);
 
 impl Chance {
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -28,7 +28,7 @@ impl Made {
         }
     }
 
-    /// A number for each run.
+    /// Returns a number for each run.
     fn column(&mut self, of: impl Fn(f64) -> f64) -> Vec<f64> {
         (0..self.matrix.runs)
             .map(|_| of(self.chance.next()))
@@ -73,8 +73,7 @@ fn effect(metric: &[f64], values: &[f64]) -> f64 {
     slow - fast
 }
 
-/// Three causes that have nothing to do with each other, each by several names, and all of them in what calls
-/// them.
+/// Returns three unrelated causes, each with several names, and all of them in their callers.
 fn three(runs: usize, seed: u64) -> (Made, Vec<f64>, [Vec<f64>; 3]) {
     let mut made = Made::new(runs, seed);
     let often =
@@ -153,7 +152,7 @@ fn three_causes_come_out_one_by_one_with_their_effects() {
             others.contains(&"hard faults (bytes) [Test.exe]".to_owned()),
             "{others:?}"
         );
-        // What is left of each run is its own work, which is nearly the same in all.
+        // The rest of each run is its own work, which is nearly the same in all.
         let left: Vec<f64> = (0..200)
             .map(|run| {
                 metric[run]
@@ -189,7 +188,7 @@ fn thirty_runs_are_enough() {
     );
 }
 
-/// The runs differ, and nothing that was recorded says why.
+/// The runs differ, and no recorded feature explains it.
 #[test]
 fn without_a_cause_there_is_none() {
     for seed in 1..=10 {
@@ -206,7 +205,8 @@ fn without_a_cause_there_is_none() {
     }
 }
 
-/// Runs that take the same time need no cause, even where some work goes with the little that they differ.
+/// Runs that take the same time need no cause, even if some work correlates with their small
+/// differences.
 #[test]
 fn runs_that_are_the_same_have_none() {
     let mut made = Made::new(100, 5);
@@ -236,7 +236,7 @@ fn the_whole_of_a_run_is_a_cause_if_there_is_no_other() {
     assert!((found.explained() - found.difference()).abs() < 1e-6);
 }
 
-/// A setting has no milliseconds of its own: its effect is that of the runs that have it.
+/// A setting has no milliseconds of its own: its effect is the effect of the runs that have it.
 #[test]
 fn a_setting_that_slow_runs_have() {
     let mut made = Made::new(80, 7);

@@ -71,8 +71,8 @@ pub(crate) const METHOD: Columns = &[
     ("Module and Driver Info", Driver("module_path")),
 ];
 
-/// Ready times behind METHOD. In the four columns of sums ETWAnalyzer has the values of deep sleep under the
-/// titles of the others; here values and titles agree.
+/// Ready times after METHOD. In the four columns of sums ETWAnalyzer has the values of deep sleep
+/// under the titles of the others; here values and titles agree.
 pub(crate) const READY: Columns = &[
     ("DeepSleep Ready Min us", Us("deep_sleep_ready_min_ns")),
     ("NonDeepSleep Ready Min us", Us("other_ready_min_ns")),

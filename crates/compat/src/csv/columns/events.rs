@@ -1,4 +1,4 @@
-//! Exceptions, marks, thread pools, events that describe themselves.
+//! Exceptions, marks, thread pools, self-describing events.
 
 use super::Columns;
 use crate::csv::cell::Cell::*;

@@ -22,7 +22,7 @@ pub(crate) const PROCESS: Columns = &[
     ("SourceFile", Source),
 ];
 
-/// In front of modules and symbol files.
+/// Columns before modules and symbol files.
 pub(crate) const RECORDING: Columns = &[
     ("CSVOptions", Line),
     ("TestCase", TestCase),

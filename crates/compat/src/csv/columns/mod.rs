@@ -15,7 +15,7 @@ use super::cell::Cell::{self, *};
 /// Titles and cells.
 type Columns = &'static [(&'static str, Cell)];
 
-/// The columns of a row of that sub command, in parts.
+/// Returns the columns of a row of that sub command, in parts.
 pub(crate) fn of(dump: &str, row: &Map<String, Value>) -> Option<&'static [Columns]> {
     let has = |name| row.contains_key(name);
     Some(match dump {

@@ -17,8 +17,8 @@ pub(crate) const DNS: Columns = &[
     ("DNS Result", Is("result")),
 ];
 
-/// One row for each connection, or for each of its retransmissions: only the first of these has the sums, so
-/// that they can be added up.
+/// One row for each connection, or for each of its retransmissions: only the first of these has the
+/// sums, so that they can be added up.
 pub(crate) const CONNECTION: Columns = &[
     ("End Time", Time("process_stop_ns")),
     (

@@ -29,7 +29,7 @@ pub(crate) const OBJECT_REF: Columns = &[
     ("Type", Is("type_name")),
     ("Object Name", Is("name")),
     ("Object Ptr", Is("address")),
-    // ETWAnalyzer spells the title so, and the titles here have to be the same.
+    // ETWAnalyzer spells the title like this, and the titles here have to be the same.
     ("SourceProces", Process("source_process", "source_pid")),
     ("SourceHandleValue", Is("source_handle")),
     ("ViewBase", If("is_map", &Is("address"))),
@@ -58,7 +58,7 @@ pub(crate) const VIRTUAL_ALLOC: Columns = &[
     ("MaxCommitSizeInBytes", Is("max_commit_bytes")),
 ];
 
-/// One row for each commit that was not given back.
+/// One row for each commit that was not released.
 pub(crate) const ALLOCATION: Columns = &[
     ("StackIdx", Is("stack_id")),
     ("Stack", Is("stack")),

@@ -1,4 +1,4 @@
-//! Power settings: one row for each moment at which they are known. Settings are found by their GUIDs.
+//! Power settings: one row for each snapshot. Settings are found by their GUIDs.
 
 use super::Columns;
 use crate::csv::cell::Cell::*;
@@ -6,7 +6,7 @@ use crate::csv::cell::Cell::*;
 /// The scheme in force.
 const ACTIVE: &str = "31f9f286-5084-42fe-b720-2b0264993763";
 
-/// The time of a test is what its name says; ETWAnalyzer writes the start of the session there.
+/// The time of a test comes from its name; ETWAnalyzer writes the start of the session there.
 pub(crate) const HEAD: Columns = &[
     ("CSVOptions", Line),
     ("TestCase", TestCase),

@@ -1,4 +1,4 @@
-//! Lines below a row with `--details`: CPU by kind of core, then how long threads of the row were ready.
+//! Lines below a row with `--details`: CPU by kind of core, then the ready times of its threads.
 
 use super::CpuQuestion;
 use crate::dump::core_kinds::{CoreKinds, KindUse};
@@ -6,10 +6,10 @@ use crate::dump::ready::{Percentiles, ReadyTimes};
 use crate::question::Format::{AmongMicroseconds, Fixed, Milliseconds, Seconds};
 use crate::question::Line;
 
-/// In front of each line.
+/// Indentation of each line.
 const INDENT: &str = "      ";
 
-/// The lines, if they are asked for.
+/// Returns the requested lines below a row.
 pub(super) fn below(asked: &CpuQuestion, kinds: &CoreKinds, ready: &ReadyTimes) -> Vec<Line> {
     let mut lines = Vec::new();
     if asked.details && !asked.no_frequency {
@@ -26,7 +26,7 @@ pub(super) fn below(asked: &CpuQuestion, kinds: &CoreKinds, ready: &ReadyTimes) 
     lines
 }
 
-/// A line for each kind of core on which the row has CPU, the fastest one first; what they have together at
+/// Returns one line for each kind of core on which the row has CPU, fastest first, and their sum at
 /// nominal speed.
 fn kinds_lines(kinds: &CoreKinds, normalize: bool) -> Vec<Line> {
     let uses = kinds.uses();
@@ -40,7 +40,8 @@ fn kinds_lines(kinds: &CoreKinds, normalize: bool) -> Vec<Line> {
     let sum = uses.iter().try_fold(0_i64, |sum, one| {
         Some(sum.saturating_add(one.normalized_ns?))
     });
-    // The sum of one line would repeat it, and that of other classes has no speed to normalize by.
+    // The sum of a single line would repeat it, and CPU on other classes has no speed to normalize
+    // by.
     if normalize && lines.len() > 1 && kinds.class_other_cpu_ns.is_none() {
         lines.extend(sum.map(|ns| {
             Line::new(INDENT)
@@ -52,8 +53,8 @@ fn kinds_lines(kinds: &CoreKinds, normalize: bool) -> Vec<Line> {
     lines
 }
 
-/// `class 1: 30 ms [15 ms normalized], 75 % of CPU on 2 of 4 cores, 1500 MHz (50 % of nominal), 0.250 s from
-/// first to last`.
+/// Formats `class 1: 30 ms [15 ms normalized], 75 % of CPU on 2 of 4 cores, 1500 MHz (50 % of
+/// nominal), 0.250 s from first to last`.
 fn kind_line(of: &KindUse, normalize: bool) -> Line {
     let mut line = Line::new(INDENT)
         .words(format!("class {}: ", of.efficiency_class))
@@ -87,7 +88,7 @@ fn kind_line(of: &KindUse, normalize: bool) -> Line {
         .words(" s from first to last")
 }
 
-/// `ready other: min 1.2, 5% 1.5, … max 900 us; longest 1%: 1 000 us, all 12 000 us, n 60`.
+/// Formats `ready other: min 1.2, 5% 1.5, … max 900 us; longest 1%: 1 000 us, all 12 000 us, n 60`.
 fn percentiles(title: &str, times: Percentiles) -> Line {
     let titles = ["min", "5%", "25%", "50%", "90%", "95%", "99%", "max"];
     let mut line = Line::new(INDENT).words(format!("ready {title}: "));

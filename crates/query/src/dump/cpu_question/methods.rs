@@ -120,7 +120,7 @@ const METHODS: View<Asked, MethodRow> = View::new(
 .with_headings(heading)
 .with_below(|asked, row| below(&asked.by, &row.kinds, &row.ready));
 
-/// Says how columns for machines add up.
+/// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     METHODS.describe(
         &Asked::new(question, None, CpuTotal::default()),
@@ -129,7 +129,7 @@ pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     );
 }
 
-/// The process of a group, with its priority and sums.
+/// Returns the process of a group, with its priority and sums.
 fn heading(asked: &Asked, rows: &[MethodRow]) -> Option<Line> {
     let row = rows.first().filter(|_| !asked.by.show_on_method)?;
     let line = Line::new("  ").value(ProcessLine, row);

@@ -1,8 +1,8 @@
-//! `dump cpu`: CPU, waiting and ready time of processes, of their methods, modules, threads and stack tags,
-//! or as call trees.
+//! `dump cpu`: CPU, waiting and ready time of processes, of their methods, modules, threads and
+//! stack tags, or as call trees.
 //!
-//! One question with three kinds of rows: its options say which of the requests of [`cpu`](super::cpu),
-//! [`method`](super::method) and [`stack_tree`](super::stack_tree) is meant.
+//! One question with three kinds of rows: its options choose among the requests of
+//! [`cpu`](super::cpu), [`method`](super::method) and [`stack_tree`](super::stack_tree).
 
 mod below;
 mod methods;
@@ -24,7 +24,7 @@ use crate::question::Format::Milliseconds;
 use crate::question::{Answer, Form, Line, OptionError, Question, Sums, Tagging};
 use crate::time_format::TimeFormat;
 
-/// A question, and what its answer is made of.
+/// A question with the properties of its answer.
 #[derive(Clone)]
 struct Asked {
     by: CpuQuestion,
@@ -45,23 +45,24 @@ impl Asked {
         self.has_waits && !self.by.no_ready
     }
 
-    /// How the first time is written, if it is shown.
+    /// Returns the format of the first time, if that is shown.
     fn first(&self) -> Option<Option<TimeFormat>> {
         self.by.first_last_formats().0
     }
 
-    /// How the last time is written, if it is shown.
+    /// Returns the format of the last time, if that is shown.
     fn last(&self) -> Option<Option<TimeFormat>> {
         self.by.first_last_formats().1
     }
 
-    /// What CPU times are called.
+    /// Returns the title of the column of CPU times.
     fn cpu_title(&self) -> String {
         format!("{} ms", cpu_word(self.source))
     }
 }
 
-/// What CPU times are called: without samples they are time on processors, which is something else.
+/// Returns the word for CPU times. Without samples they are time on processors, which is a
+/// different quantity.
 #[must_use]
 pub const fn cpu_word(source: Option<CpuSource>) -> &'static str {
     match source {
@@ -70,7 +71,8 @@ pub const fn cpu_word(source: Option<CpuSource>) -> &'static str {
     }
 }
 
-/// The line below a heading which says that CPU is not sampled; `more` is what rows are of then.
+/// Returns the line below a heading which says that CPU is not sampled; `more` describes the rows
+/// in this case.
 fn source_line(source: Option<CpuSource>, more: &str) -> Option<Line> {
     let is_sampled = source != Some(CpuSource::ContextSwitches);
     let words = "  no CPU was sampled: running is time on processors, from context switches";
@@ -81,7 +83,7 @@ fn source_line(source: Option<CpuSource>, more: &str) -> Option<Line> {
     }
 }
 
-/// `CPU 5 ms, wait 7 ms, ready 1 ms, total 12 ms`.
+/// Adds `CPU 5 ms, wait 7 ms, ready 1 ms, total 12 ms` to a line.
 fn sums(line: Line, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSort) -> Line {
     let line = line
         .words(cpu_word(source))
@@ -108,8 +110,8 @@ fn sums(line: Line, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSor
         .words(" ms")
 }
 
-/// What is summed up over extracts.
-// Sums are numbers, so that the source travels as one: how many of the extracts have it.
+/// Returns the numbers to add up over extracts.
+// Sums are numbers, so the source is encoded as one: the number of extracts that have it.
 fn numbers(
     source: Option<CpuSource>,
     total: CpuTotal,
@@ -135,7 +137,7 @@ fn source_of(numbers: &Sums) -> Option<CpuSource> {
 }
 
 fn total_of(numbers: &Sums) -> CpuTotal {
-    // Missing stays missing: 0 ms of waiting would say that no thread waited.
+    // A missing value stays missing: 0 ms of waiting would mean that no thread waited.
     let number = |name| numbers.get(name).copied();
     CpuTotal {
         cpu_ns: number("cpu_ns").unwrap_or_default(),
@@ -231,7 +233,7 @@ impl Question for CpuQuestion {
     fn tagging(&self) -> Tagging<'_> {
         match self.stack_tag_file.as_slice() {
             [] => Tagging::None,
-            // Sums are of the whole trace; stacks of a part of it are tagged when they are asked for.
+            // Sums are of the whole trace; stacks of a range are tagged when they are queried.
             files if self.range.is_unlimited() => Tagging::Derived(files),
             files => Tagging::Function(files),
         }
@@ -239,7 +241,7 @@ impl Question for CpuQuestion {
 }
 
 impl CpuQuestion {
-    /// Processes or methods.
+    /// Returns the answer with processes, or with methods.
     fn compute(&self, session: &Session) -> Result<Answer> {
         if self.asks_waits() {
             check_waits(session)?;

@@ -1,4 +1,4 @@
-//! What can be chosen of CPU times.
+//! Options of `dump cpu`.
 
 use crate::dump::call_tree::Fold;
 use crate::dump::cpu::{CpuRequest, CpuSort};
@@ -26,30 +26,30 @@ const METHODS: Among = Among::Texts(
 );
 
 declare! {
-    /// Which CPU times, of what.
+    /// Options of `dump cpu`.
     pub request CpuQuestion {
-        /// Which processes
+        /// Process filter
         processes: ProcessQuery = group(),
-        /// How many of the largest processes or trees
+        /// Number of processes or trees, largest first
         top: Top = group(),
-        /// What becomes second 0 of times
+        /// Zero point of times
         zero: ZeroTime = group(),
-        /// Show these methods (with --by modules or threads) instead of sums of processes (*, ?, several with
-        /// ;, ! excludes)
+        /// Show these methods (with --by modules or threads) instead of sums of processes (*, ?,
+        /// several with ;, ! excludes)
         methods: Option<String> = option("NAMES").of(METHODS),
         /// Show these stack tags, paths with \ between; with --methods both
         stack_tags: Option<String> = option("TAGS").called("stack-tags").of(Among::TAGS),
-        /// Also tag stacks by the rules of this file (.stacktags of Windows Performance Analyzer); can be
-        /// repeated
+        /// Also tag stacks by the rules of this file (.stacktags of Windows Performance Analyzer);
+        /// can be repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Show a call tree of each process, from the outermost frames to what they call
         stacks: bool = option("").shape().below(CALL_TREES),
         /// Show trees from the innermost frames to their callers
         bottom_up: bool = option("").called("bottom-up").excludes(&["butterfly"]).shape().below(CALL_TREES),
-        /// Show callers and callees of these methods, with or without module (*, ?, several with ;, !
-        /// excludes)
+        /// Show callers and callees of these methods, with or without module (*, ?, several with ;,
+        /// ! excludes)
         butterfly: Option<String> = option("METHODS").below(CALL_TREES),
-        /// What the trees are made of: sampled CPU, waits or times ready, which are summed over threads
+        /// Weight of the trees: sampled CPU, waits or ready times, summed over threads
         metric: Metric = option("WHAT").shape().below(CALL_TREES),
         /// Fold nodes with a smaller share of their tree, in per cent
         min_percent: f64 = option("PERCENT").called("min-percent").shape().below(CALL_TREES) => 1.0,
@@ -57,18 +57,18 @@ declare! {
         max_depth: Option<usize> = option("N").called("max-depth").shape().below(CALL_TREES),
         /// Fold all but the N heaviest children of a node
         top_children: Option<usize> = option("N").called("top-children").shape().below(CALL_TREES),
-        /// CPU over time instead of sums: of N equal parts of the trace how busy each was, and who had the
-        /// most
+        /// CPU over time instead of sums: of N equal parts of the trace how busy each was, and who
+        /// had the most
         over_time: Option<usize> = option("N").called("over-time").alone("20").between(1, MAX_PARTS)
             .excludes(&["methods", "stack-tags", "stacks", "bottom-up", "butterfly", "by", "merge"]).shape(),
-        /// What rows or trees are of
+        /// Group rows or trees by this property
         by: By = option("WHAT").shape(),
         /// Show only the N largest methods (modules, threads, tags) of each process
         top_methods: Option<usize> = option("N").called("top-methods").shape(),
         /// Leave the N largest methods of each process out first
         skip_methods: usize = option("N").called("skip-methods").shape(),
-        /// With --methods or --stack-tags: also the idle process, which has what interrupts and DPCs did on
-        /// idle processors
+        /// With --methods or --stack-tags: also the idle process, which has what interrupts and
+        /// DPCs did on idle processors
         idle: bool = option("").shape(),
         /// Names of methods begin with their module: ntdll.dll!NtReadFile
         include_dll: bool = option("").called("include-dll").output(),
@@ -94,11 +94,11 @@ declare! {
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Only this part of the trace (s); intervals are clipped to it
         range: Range = option("A..B").unit(Unit::Moment),
-        /// Sums: total, only sums of files; process, of files and processes; method or file, also rows;
-        /// none
+        /// Sums: total, only sums of files; process, of files and processes; method or file, also
+        /// rows; none
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total", "process", "method", "file"]).output(),
-        /// Show terminal sessions, threads, switch-ins, mean times ready and their percentiles, CPU by kind
-        /// of core
+        /// Show terminal sessions, threads, switch-ins, mean times ready and their percentiles, CPU
+        /// by kind of core
         details: bool = option("").output(),
         /// With --details: also CPU by kind of core as it would be at nominal speed
         normalize: bool = option("").requires("details").excludes(&["no-frequency"]).output(),
@@ -112,21 +112,22 @@ declare! {
         no_priority: bool = option("").called("no-priority").output(),
         /// Leave times ready out
         no_ready: bool = option("").called("no-ready").output(),
-        /// Show when a row is first and last seen, and the time between; =none only the time between, =s the
-        /// first time in that format, =s;utc both
+        /// Show when a row is first and last seen, and the time between; =none only the time
+        /// between, =s the first time in that format, =s;utc both
         first_last: Option<FirstLast> = option("FORMAT;FORMAT").called("first-last").alone("").output(),
         /// Show the number of threads
         thread_count: bool = option("").called("thread-count").output(),
         /// Show the process in the line of each method instead of a heading
         show_on_method: bool = option("").called("show-on-method").output(),
-        /// Show path, version and company of modules; =driver only well-known drivers, with their vendors;
-        /// =TEXT only where one of these fits (*, ?, several with ;, ! excludes)
+        /// Show path, version and company of modules; =driver only well-known drivers, with their
+        /// vendors; =TEXT only where one of these fits (*, ?, several with ;, ! excludes)
         show_module: Option<String> = option("TEXT").called("show-module").alone(""),
-        /// One list over all extracts, which names the trace of each row; of call trees one of all processes
+        /// One list over all extracts, which names the trace of each row; of call trees one of all
+        /// processes
         is_merged: bool = option("").called("merge").shape(),
     }
 
-    /// What rows are of.
+    /// Grouping of the rows.
     pub words By {
         "process" => Process = "Processes.",
         "method" => Method = "Methods of processes.",
@@ -163,29 +164,30 @@ impl Words for CpuSort {
 }
 
 impl CpuQuestion {
-    /// Whether call trees are asked for.
+    /// Returns `true` if call trees are requested.
     pub(super) const fn asks_trees(&self) -> bool {
         self.stacks || self.bottom_up || self.butterfly.is_some()
     }
 
-    /// Whether methods, modules, threads or stack tags are asked for instead of processes.
+    /// Returns `true` if methods, modules, threads or stack tags are requested instead of
+    /// processes.
     pub(super) fn asks_methods(&self) -> bool {
         self.asks_names() || self.stack_tags.is_some()
     }
 
     fn asks_names(&self) -> bool {
-        // --top-methods alone asks for methods; with --stack-tags it limits the stack tags.
+        // --top-methods alone requests methods; with --stack-tags it limits the stack tags.
         let top = self.top_methods.is_some() && self.stack_tags.is_none();
         self.methods.is_some() || top || self.by != By::Process
     }
 
-    /// Whether rows are sorted by what ran in them.
+    /// Returns `true` if rows are sorted by exclusive CPU.
     pub(super) fn is_by_exclusive(&self) -> bool {
         let is_usual = self.sort_by == CpuSort::Usual && self.by != By::Thread && self.asks_names();
         is_usual || self.sort_by == CpuSort::Exclusive
     }
 
-    /// Whether rows stand in the order of time.
+    /// Returns `true` if rows are in order of time.
     pub(super) fn is_by_time(&self) -> bool {
         matches!(
             self.sort_by,
@@ -193,7 +195,7 @@ impl CpuQuestion {
         )
     }
 
-    /// Whether the question is about waiting, which needs context switches.
+    /// Returns `true` if the question is about waiting, which needs context switches.
     pub(super) fn asks_waits(&self) -> bool {
         let sorts = matches!(
             self.sort_by,
@@ -203,36 +205,36 @@ impl CpuQuestion {
         sorts || limits.iter().any(|limit| !limit.is_unlimited())
     }
 
-    /// Whether any sums are shown.
+    /// Returns `true` if any sums are shown.
     pub(super) fn shows_sums(&self) -> bool {
         self.show_total
             .as_deref()
             .is_some_and(|what| what != "none")
     }
 
-    /// How the first and the last time are written, none where it is not shown: `Some(None)` as other times
-    /// are.
+    /// Returns the formats of the first and the last time. `None` hides a time; `Some(None)` uses
+    /// the format of all other times.
     pub(super) fn first_last_formats(
         &self,
     ) -> (Option<Option<TimeFormat>>, Option<Option<TimeFormat>>) {
         self.first_last.map_or((None, None), FirstLast::formats)
     }
 
-    /// The filter on modules, if there is one.
+    /// Returns the filter on modules, if there is one.
     fn modules(&self) -> Option<String> {
         self.show_module
             .clone()
             .filter(|text| !text.is_empty() && !self.only_drivers())
     }
 
-    /// Whether only well-known drivers are asked for.
+    /// Returns `true` if only well-known drivers are requested.
     pub(super) fn only_drivers(&self) -> bool {
         self.show_module
             .as_deref()
             .is_some_and(|text| text.eq_ignore_ascii_case("driver"))
     }
 
-    /// The question for processes.
+    /// Returns the request for processes.
     pub(super) fn process_request(&self) -> CpuRequest {
         CpuRequest {
             processes: self.processes.clone(),
@@ -251,7 +253,7 @@ impl CpuQuestion {
         }
     }
 
-    /// The question for methods, modules, threads and stack tags.
+    /// Returns the request for methods, modules, threads and stack tags.
     pub(super) fn method_request(&self) -> MethodRequest {
         let process = self.process_request();
         MethodRequest {
@@ -288,7 +290,7 @@ impl CpuQuestion {
         }
     }
 
-    /// The question for call trees.
+    /// Returns the request for call trees.
     pub(super) fn tree_request(&self) -> StackTreeRequest {
         StackTreeRequest {
             tags: TagQuery::default(),

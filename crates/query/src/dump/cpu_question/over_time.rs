@@ -1,4 +1,4 @@
-//! CPU over time: a row for each of so many equal parts of the trace.
+//! CPU over time: one row for each of N equal parts of the trace.
 
 use super::{CpuQuestion, cpu_word, source_line};
 use crate::Session;
@@ -24,7 +24,7 @@ declare! {
     }
 }
 
-/// What is asked, and what CPU is computed from.
+/// A question with the source of its CPU times.
 #[derive(Clone)]
 struct Asked {
     source: Option<CpuSource>,
@@ -55,12 +55,12 @@ const PARTS: View<Asked, CpuBucket> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-/// Says how columns for machines add up.
+/// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(_: &CpuQuestion, fields: &mut [Field]) {
     PARTS.describe(&Asked { source: None }, |row: CpuBucket| row, fields);
 }
 
-/// A bar of at most 30 characters; any CPU has one.
+/// Returns a bar of at most 30 characters; any CPU has one.
 fn bar(of_largest: f64) -> String {
     "#".repeat((of_largest.clamp(0.0, 1.0) * 30.0).ceil() as usize)
 }
@@ -76,15 +76,15 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
 }
 
 impl CpuQuestion {
-    /// The question for CPU over time. A sample belongs to the part of its moment, a scheduling slice to all
-    /// parts that it reaches over, with as much of it as lies in each.
+    /// Returns the SQL for CPU over time. A sample belongs to the part that contains its time. A
+    /// scheduling slice is split over all parts that it overlaps.
     pub(super) fn over_time_sql(&self) -> String {
         let (a, b) = ends(self.range);
-        // The width of parts is rounded up, so that the last part is the shorter one and none is left over. A
-        // sample at the very end belongs to the last part, not to one behind it.
+        // The width of parts is rounded up, so the last part is the shorter one and nothing remains
+        // after it. A sample at the very end belongs to the last part, not to another one after it.
         let parts = self.over_time.unwrap_or(1);
-        // The idle process has what interrupts did on idle processors; sums of processes leave it out as
-        // well.
+        // The idle process has the interrupts on idle processors; sums of processes also exclude
+        // it.
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         format!(

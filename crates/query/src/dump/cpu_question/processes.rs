@@ -16,12 +16,12 @@ use crate::question::{
 };
 use crate::time_format::TimeFormat;
 
-/// A row, and how it differs from the newest extract.
+/// A row, with its difference from the newest extract.
 #[derive(Serialize)]
 struct Shown {
     #[serde(flatten)]
     row: CpuRow,
-    /// CPU of the process of that name in the newest trace, less that of the row.
+    /// CPU of the process of this name in the newest trace, minus the CPU of the row.
     #[serde(skip)]
     diff_ns: Option<i64>,
 }
@@ -106,7 +106,7 @@ const PROCESSES: View<Asked, Shown> = View::new(
 .with_below(|asked, it| below(&asked.by, &it.row.kinds, &it.row.ready))
 .with_merge(merged);
 
-/// Says how columns for machines add up.
+/// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     PROCESSES.describe(
         &Asked::new(question, None, CpuTotal::default()),
@@ -115,7 +115,7 @@ pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     );
 }
 
-/// A moment in the format of a column, if that has one of its own.
+/// Returns a time in the format of a column, if the column has one.
 pub(super) fn moment(format: Option<Option<TimeFormat>>, ns: i64) -> Value {
     match format.flatten() {
         Some(format) => Value::Moment(format, ns),
@@ -123,7 +123,7 @@ pub(super) fn moment(format: Option<Option<TimeFormat>>, ns: i64) -> Value {
     }
 }
 
-/// A title, with a star where times count from another zero.
+/// Returns a title, with a star if times count from another zero.
 fn starred(title: &str, asked: &Asked) -> String {
     format!(
         "{title}{}",
@@ -135,8 +135,8 @@ fn starred(title: &str, asked: &Asked) -> String {
     )
 }
 
-/// One list over all extracts: processes of one name stand together, ascending by what they have together;
-/// each row says how it differs from the newest extract.
+/// Merges all extracts into one list. Processes of one name are adjacent, in ascending order of
+/// their common sum. Each row has its difference from the newest extract.
 fn merged(_: &Asked, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown)> {
     let newest = newest(&sources);
     let mut all = crate::question::largest(sources, top, |it| it.row.sort_value);
@@ -147,8 +147,8 @@ fn merged(_: &Asked, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown
             .get(&it.row.process)
             .map(|cpu_ns| cpu_ns.saturating_sub(it.row.cpu_ns));
     }
-    // Rows are cut before they are put together: the largest of all extracts are asked for, not the largest
-    // names.
+    // Rows are cut before they are grouped: the request is for the largest rows of all extracts,
+    // not for the largest names.
     let sum = |it: &Shown| together.get(&it.row.process).copied().unwrap_or_default();
     all.sort_by(|(_, a), (_, b)| {
         let by_sum = sum(a)
@@ -159,7 +159,7 @@ fn merged(_: &Asked, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown
     all
 }
 
-/// CPU of the largest process of each name in the trace that started last.
+/// Returns the CPU of the largest process of each name in the trace that started last.
 fn newest(sources: &[Source<Shown>]) -> HashMap<Option<String>, i64> {
     let newest = sources.iter().max_by_key(|source| source.start_filetime);
     let mut largest = HashMap::new();

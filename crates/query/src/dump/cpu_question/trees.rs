@@ -13,14 +13,14 @@ use crate::dump::stack_tree::{Metric, TreeGroup, TreeRow};
 use crate::question::Format::{Fixed, Milliseconds, ProcessLine, Whole, Word};
 use crate::question::{Answer, Column, Line, ProcessCell, Ranked, Value, View};
 
-/// A node with what stands in front of its name.
+/// A node with the branch before its name.
 #[derive(Serialize)]
 struct Shown {
     #[serde(flatten)]
     row: TreeRow,
     #[serde(skip)]
     branch: String,
-    /// What stands above the tree that it is in.
+    /// The heading above its tree.
     #[serde(skip)]
     heading: Line,
 }
@@ -59,7 +59,7 @@ const TREES: View<Asked, Shown> = View::new(
     }
 });
 
-/// Says how columns for machines add up.
+/// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     let shown = |row| Shown {
         row,
@@ -100,8 +100,8 @@ fn heading(asked: &CpuQuestion, tree: &TreeGroup) -> Line {
         .words(" ms]")
 }
 
-/// Branches in front of the names of nodes. A node that is all there is below its parent stands below it
-/// without a branch, so that long chains stay at the left.
+/// Returns the branches before the names of nodes. An only child has no branch, so that long chains
+/// stay at the left.
 fn branches(rows: &[TreeRow]) -> Vec<String> {
     fn key(row: &TreeRow) -> (&str, Option<i64>) {
         (row.tree.as_str(), row.parent)
@@ -115,8 +115,8 @@ fn branches(rows: &[TreeRow]) -> Vec<String> {
     let mut shown = Vec::with_capacity(rows.len());
     for row in rows {
         let indent = indents.get(&key(row)).cloned().unwrap_or_default();
-        // Rows come parents first, so that the number of siblings that are still to come says whether a
-        // branch goes on below.
+        // Rows come parents first, so the number of remaining siblings decides whether a branch
+        // continues below.
         let (siblings, rest) = left.get_mut(&key(row)).map_or((1, 0), |(all, rest)| {
             *rest = rest.saturating_sub(1);
             (*all, *rest)

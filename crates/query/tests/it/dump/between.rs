@@ -22,7 +22,7 @@ fn session() -> Session {
         text: text.into(),
         ..Mark::default()
     };
-    // A test that runs twice; what it ended with before it began the first time is no end of it.
+    // A test that runs twice; its end from before the first start does not count as an end.
     let marks = [
         mark(5, "Test done"),
         mark(10, "Test begins"),
@@ -37,7 +37,7 @@ fn session() -> Session {
     .unwrap()
 }
 
-/// How many DPCs there are between marks; or why there is no answer.
+/// Returns the number of DPCs between marks, or the error.
 fn between(values: serde_json::Value) -> Result<String, String> {
     let serde_json::Value::Object(values) = values else {
         panic!("options by their words")

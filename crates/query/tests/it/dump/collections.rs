@@ -46,8 +46,8 @@ fn collections() -> Session {
     .unwrap()
 }
 
-/// Process, generation, count, in the background, stood still, longest, duration in ms, largest heap,
-/// survived.
+/// Formats process, generation, count, in the background, paused time, longest, duration in ms,
+/// largest heap, survived.
 fn gc(request: &GcRequest) -> Vec<String> {
     let rows: Vec<GcRow> = request
         .form()

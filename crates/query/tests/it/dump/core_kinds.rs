@@ -1,4 +1,4 @@
-//! CPU by kind of core beside processes and methods.
+//! CPU by kind of core, next to processes and methods.
 
 use etwkit_query::Session;
 use etwkit_query::dump::core_kinds::{CoreKinds, KindUse};
@@ -9,8 +9,8 @@ use etwkit_trace::table::{CpuClass, CpuCore, CpuMethod, CpuMethodClass, CpuProce
 use super::process;
 use crate::support::rows;
 
-/// Two cores of class 0, and one of each class that is named. Process 1 runs 30 on class 0 and 10, without a
-/// known speed, on class 1; the process that nobody knows runs on class 5 and where no class is known.
+/// Two cores of class 0, and one of each class that is named. Process 1 runs 30 on class 0 and 10,
+/// without a known speed, on class 1; the unknown process runs on class 5 and on an unknown class.
 fn session(classes: &[i32]) -> Session {
     let core = |(cpu, class): (i32, i32)| CpuCore {
         cpu,

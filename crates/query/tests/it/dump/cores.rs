@@ -104,7 +104,8 @@ fn cores_have_the_measured_speed_and_how_long_they_were_parked() {
     let [fast, slow] = &answer.cores[..] else {
         panic!("{answer:?}")
     };
-    // One second of 3000 and three of 1000 MHz; what was asked for does not count where speeds were measured.
+    // One second of 3000 and three of 1000 MHz; requested speeds do not count if speeds were
+    // measured.
     assert_eq!(
         (fast.mean_mhz, fast.min_mhz, fast.max_mhz),
         (Some(1500.0), Some(1000), Some(3000))
@@ -238,8 +239,8 @@ fn cores_count_that_a_thread_of_the_process_was_allowed_to_run_on() {
         let [first, second] = groups;
         let session = Session::from_batches(vec![
             rows(&[process(1, 4, "a.exe"), process(2, 8, "b.exe")]),
-            // One thread of the first process started on processor 0 and went to 2, the other one stayed on
-            // 0; the second has no mask.
+            // One thread of the first process started on processor 0 and went to 2, the other one
+            // stayed on 0; the second has no mask.
             rows(&[
                 thread(0, 1, Some(0b1)),
                 thread(1, 1, Some(0b1)),

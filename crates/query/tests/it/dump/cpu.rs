@@ -207,7 +207,7 @@ fn events() -> Session {
 
 #[test]
 fn a_range_clips_every_interval() {
-    // What process 1 did in a range: CPU, run, wait, ready (ms), switches, preemptions, threads.
+    // Times of process 1 in a range: CPU, run, wait, ready (ms), switches, preemptions, threads.
     for (from, to, expected) in [
         // Waits 10–40 and 30–50 overlap: 40; ready 40–45 and 70–80: 15; runs 15, 20, 20.
         (0, 100, (3, 55, 40, 15, 3, 1, 2)),
@@ -394,8 +394,8 @@ fn sums_of_processes_respect_what_is_cut() {
 
 #[test]
 fn stack_depth_prefers_what_is_near_the_innermost_frame() {
-    // Process 1: the innermost method has 30. main = 100/e^20, work = 90/e^1, NtRead = 30/e^10, +0x1a2b =
-    // 5/e^13.
+    // Process 1: the innermost method has 30. main = 100/e^20, work = 90/e^1, NtRead = 30/e^10,
+    // +0x1a2b = 5/e^13.
     let request = MethodRequest {
         sort: CpuSort::StackDepth,
         ..MethodRequest::default()
@@ -495,7 +495,8 @@ fn methods_are_limited_by_every_number() {
     }
 }
 
-/// Start of the part in ms, CPU in µs, thousandths of the machine, process with the most and its CPU in µs.
+/// Start of the part in ms, CPU in µs, thousandths of the machine, process with the most and its
+/// CPU in µs.
 fn over_time(session: &Session, question: &CpuQuestion) -> Vec<String> {
     let form = question.form();
     let rows: Vec<CpuBucket> = form

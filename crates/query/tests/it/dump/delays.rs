@@ -1,4 +1,4 @@
-//! What delays programs from below: minifilter drivers, page faults, messages of ALPC.
+//! Delays of programs from below: minifilter drivers, page faults, ALPC messages.
 
 use etwkit_query::Session;
 use etwkit_query::arrow::array::RecordBatch;
@@ -24,7 +24,8 @@ use crate::support::rows;
 
 type Tables = Vec<(&'static Table, Vec<RecordBatch>)>;
 
-/// A call of the scanner (frame 0) or the backup (frame 1) that started and ended at these milliseconds.
+/// A call of the scanner (frame 0) or the backup (frame 1) that started and ended at these
+/// milliseconds.
 fn call(
     frame_id: i32,
     process_key: i32,
@@ -245,7 +246,7 @@ fn word(word: Option<&str>) -> &str {
     word.unwrap_or("-")
 }
 
-/// Count, ended calls, failures, sum, longest; what the row is of.
+/// Formats count, ended calls, failures, sum, longest; and the key of the row.
 fn of_filter(row: &MiniFilterRow) -> String {
     let numbers = format!("{} {} {}", row.count, row.ended, row.failures);
     let of = [

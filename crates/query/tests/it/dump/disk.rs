@@ -64,7 +64,7 @@ fn ask(session: &Session, request: &DiskRequest) -> DiskAnswer {
         .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
 }
 
-/// Paths of all rows with what they are sorted by.
+/// Returns the paths of all rows with their sort keys.
 #[track_caller]
 fn paths(request: &DiskRequest) -> Vec<(Option<String>, i64)> {
     let answer = ask(&session(), request);
@@ -300,7 +300,7 @@ fn a_range_clips_times_and_keeps_bytes() {
     );
     // 5 of the 10 ms of the range.
     assert!((row.active_percent - 50.0).abs() < 1e-9);
-    // The queue alone is no service.
+    // The queue alone is not service time.
     let request = DiskRequest {
         time: Range {
             min: 10 * MS,
@@ -336,7 +336,8 @@ fn what_is_missing_is_named() {
     );
 }
 
-/// Of extracts that were made of sums: both processes share the page file, how much each did is not known.
+/// Of extracts that were made of sums: both processes share the page file, how much each did is not
+/// known.
 fn shared_session() -> Session {
     let page_file = |keys: &str, ms| DiskFile {
         process_key: None,
@@ -405,7 +406,7 @@ fn shared_files_belong_to_none_of_their_processes_unless_that_is_asked() {
         ..all.clone()
     };
     assert_eq!(shown(&written), [r"D:\other.txt 4 ms of cmd.exe(8)"]);
-    // Each set of processes once, so that sums are those of the disk.
+    // Each set of processes once, so that sums equal the sums of the disk.
     let sets = DiskRequest {
         per_process: true,
         ..all
@@ -432,7 +433,8 @@ fn shared_files_belong_to_none_of_their_processes_unless_that_is_asked() {
     assert_eq!(answer.total.total_service_ns, 27 * MS);
 }
 
-/// Where each operation has its process, both ways know the same files; a file of two processes counts whole.
+/// If each operation has its process, both ways know the same files; a file of two processes counts
+/// whole.
 #[test]
 fn shared_is_by_file_where_parts_are_known_too() {
     let ms = |request: &DiskRequest| ask(&session(), request).total.total_service_ns / MS;

@@ -23,7 +23,7 @@ fn query(name: &str, query_type: i32, start: i64, end: i64) -> DnsQuery {
     }
 }
 
-/// The example of docs/numbers/net.md, and what is left out of it.
+/// The example of docs/numbers/net.md, and the queries that it leaves out.
 fn session() -> Session {
     let queries = [
         query("www.example.com", 1, 0, 21),

@@ -63,7 +63,7 @@ fn session() -> Session {
     .unwrap()
 }
 
-/// What a row is of, how many, own time, time and longest time in ms, share of a processor.
+/// Formats the key of a row, count, own time, time and longest time in ms, share of a processor.
 fn sums(request: &DpcRequest) -> Vec<String> {
     let rows: Vec<DpcRow> = request
         .form()

@@ -231,7 +231,7 @@ fn a_range_clips_durations() {
         process_key: Some(1),
         ..FileIo::default()
     };
-    // Starts before the range, ends after it, has no end, has no start, lies after the range.
+    // Starts before the range, ends after it, has no end, has no start, is after the range.
     let operations = [
         io(Some(0), Some(12)),
         io(Some(18), Some(30)),

@@ -1,4 +1,5 @@
-//! Heaps of programs by heap, process and stack, and single events: the example of `docs/numbers/heaps.md`.
+//! Heaps of programs by heap, process and stack, and single events: the example of
+//! `docs/numbers/heaps.md`.
 
 use etwkit_query::Session;
 use etwkit_query::arrow::array::RecordBatch;
@@ -69,7 +70,8 @@ fn of_heap(row: Heap, changed_bytes: i64, changed_blocks: i64) -> Heap {
     }
 }
 
-/// The example of the page, then a heap of another process that has a block replaced and ends with one.
+/// The example of the page, then a heap of another process that has a block replaced and ends with
+/// one.
 fn events() -> Vec<Heap> {
     let other = |row: Heap| Heap {
         process_key: Some(2),
@@ -158,7 +160,8 @@ fn ask<R: FromRows>(
         .collect()
 }
 
-/// Allocations and their bytes, the largest, changes of size, frees, what is left, the peak.
+/// Formats allocations and their bytes, the largest, changes of size, frees, outstanding blocks,
+/// the peak.
 fn sum(row: &HeapRow) -> String {
     let (allocated, left) = (
         row.allocated_bytes,

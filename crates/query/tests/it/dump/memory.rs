@@ -302,7 +302,7 @@ fn power_settings_of_each_moment() {
     let none = Session::from_batches(vec![rows(&[trace()])]).unwrap();
     assert!(PowerRequest::default().ask(&none).unwrap_err().is_nothing());
 
-    // Side by side: a column for each moment, here for what differs.
+    // Side by side: a column for each snapshot, here for the settings that differ.
     let asked = PowerRequest {
         diff: true,
         ..PowerRequest::default()

@@ -22,8 +22,8 @@ const WAIT: i32 = 3;
 
 type Tables = Vec<(&'static Table, Vec<RecordBatch>)>;
 
-/// Stacks: 0 main, 1 a main, 2 a a main, 3 b main, 4 wait main. `main` is in a module, `b` and `wait` in
-/// another.
+/// Stacks: 0 main, 1 a main, 2 a a main, 3 b main, 4 wait main. `main` is in a module, `b` and
+/// `wait` in another.
 fn names() -> Tables {
     let method = |method_id: i32, name: &str| Method {
         method_id,
@@ -101,8 +101,8 @@ fn samples() -> (&'static Table, Vec<RecordBatch>) {
     ])
 }
 
-/// Thread 1 waits 0–40, is ready to 50, runs to 60; thread 2 waits 20–70, is ready to 72, runs to 80, is
-/// preempted to 90, runs to 95.
+/// Thread 1 waits 0–40, is ready to 50, runs to 60; thread 2 waits 20–70, is ready to 72, runs to
+/// 80, is preempted to 90, runs to 95.
 fn switches() -> (&'static Table, Vec<RecordBatch>) {
     let slice = |thread_key: i32, times: [Option<i64>; 4], wait_ns, ready_ns, stack_id| {
         let [last_out_ns, readied_ns, in_ns, out_ns] = times;
@@ -129,7 +129,8 @@ fn switches() -> (&'static Table, Vec<RecordBatch>) {
     ])
 }
 
-/// The tables and what is computed from them; without single events if it is a summary.
+/// Creates a session of the tables and the tables computed from them; without single events if it
+/// is a summary.
 fn session(tables: Tables, is_summary: bool) -> Session {
     let batches = |tables: &Tables| {
         let all = tables
@@ -157,7 +158,7 @@ pub(super) fn example() -> Session {
     session([names(), vec![samples(), switches()]].concat(), false)
 }
 
-/// What a summary keeps of it.
+/// Creates a session of the summary.
 pub(super) fn summary() -> Session {
     session([names(), vec![samples(), switches()]].concat(), true)
 }
@@ -266,8 +267,8 @@ fn methods_of_a_range_are_clipped() {
             row.threads,
         )
     };
-    // Only the sample at 20; waits 15–40 and 20–55: 40 together, 60 in sum; ready 40–50; one switch-in, at
-    // 50.
+    // Only the sample at 20; waits 15–40 and 20–55: 40 together, 60 in sum; ready 40–50; one
+    // switch-in, at 50.
     assert_eq!(
         of("main"),
         (5, Some(0), Some(40), Some(60), Some(10), Some(1), Some(2))
@@ -421,7 +422,7 @@ fn without_samples_cpu_of_a_method_is_run_time_behind_its_switch_ins() {
 fn percentiles_of_times_ready_stand_beside_processes() {
     let rows = CpuRequest::default().ask(&example()).unwrap().rows;
     let other = rows[0].ready.other().unwrap();
-    // Times ready of 2, 10 and 10.
+    // Ready times of 2, 10 and 10.
     assert_eq!(
         (other.count, other.values),
         (3, [2, 2, 6, 10, 10, 10, 10, 10])

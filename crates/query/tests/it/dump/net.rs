@@ -47,7 +47,8 @@ fn session() -> Session {
     .unwrap()
 }
 
-/// What a row is of; bytes in all, sent and received; sends, receipts, connections, sent again.
+/// Formats the key of a row; bytes in all, sent and received; sends, receipts, connections,
+/// retransmissions.
 fn sums(request: &NetRequest) -> Vec<String> {
     let rows: Vec<NetRow> = request
         .form()

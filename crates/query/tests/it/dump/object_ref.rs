@@ -30,8 +30,8 @@ fn handle(
     }
 }
 
-/// Object 0 is inherited, object 1 has references and is deleted, object 2 was there before; two mapped
-/// files.
+/// Object 0 is inherited, object 1 has references and is deleted, object 2 was there before; two
+/// mapped files.
 fn session() -> Session {
     let object = |object_id: i32, name: &str| Object {
         object_id,

@@ -21,8 +21,8 @@ fn method(module: Option<&str>, path: Option<&str>, method: &str, exclusive_ns: 
     }
 }
 
-/// Files of one name in several folders are several modules, whatever the case of a path; code without a file
-/// is .NET's if it has a name.
+/// Files of one name in several folders are several modules, ignoring the case of a path; code
+/// without a file is .NET's if it has a name.
 #[test]
 fn modules_are_distinguished_by_their_paths() {
     let clr = Some("clr.dll");

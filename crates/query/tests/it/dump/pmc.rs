@@ -77,7 +77,7 @@ fn counters_have_their_columns_and_what_follows_from_them() {
         (a.branches, a.branch_mispredict_percent),
         (Some(40), Some(5.0))
     );
-    // Both threads ran for 1000 ns, whatever the number of their counters.
+    // Both threads ran for 1000 ns, with any number of counters.
     assert_eq!((a.run_ns, a.instructions_per_s), (Some(2000), Some(2e8)));
     assert_eq!(
         a.other_counters.as_deref(),

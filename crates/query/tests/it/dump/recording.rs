@@ -1,4 +1,4 @@
-//! What fills a trace, and events without a table of their own: rows in, answers out.
+//! Contents of a trace, and events without their own table: rows in, answers out.
 
 use std::sync::Arc;
 

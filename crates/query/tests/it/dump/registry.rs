@@ -50,7 +50,7 @@ fn sum(operation: &str, process_key: i32, key: Option<&str>, numbers: [i64; 4]) 
     }
 }
 
-/// What `docs/numbers/registry.md` describes.
+/// Returns the operations described in `docs/numbers/registry.md`.
 fn operations() -> [RegistryIo; 6] {
     let value = |name: &str, start, length, status| RegistryIo {
         value: Some(name.into()),

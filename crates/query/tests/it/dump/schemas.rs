@@ -1,4 +1,4 @@
-//! What schemas say of the numbers of rows.
+//! Schemas of the numbers of rows.
 
 use etwkit_query::dump::questions::QUESTIONS;
 use etwkit_query::question::{AnyQuestion, row_schema};
@@ -11,7 +11,7 @@ fn named(name: &str) -> &'static dyn AnyQuestion {
         .unwrap()
 }
 
-/// What the schema of a request says about a column of its rows.
+/// Returns the properties of a column of its rows in the schema of a request.
 fn said(question: &str, request: Value, column: &str) -> (Option<String>, Option<String>) {
     let Value::Object(values) = request else {
         panic!("{request}")
@@ -35,7 +35,7 @@ fn numbers_say_how_they_add_up_and_what_is_good() {
         ("start", details(), "start_cost_ns", "sum", "less"),
         ("start", details(), "terminate_ns", "", ""),
         ("ready", json!({}), "max_ready_ns", "max", "less"),
-        // A view of what is made of rows, and one that asks for more than its request.
+        // A view of values made of rows, and one that queries more than its request.
         ("process", json!({}), "session_id", "", ""),
         ("cpu", json!({}), "cpu_ns", "sum", "less"),
         ("cpu", json!({"methods": "*"}), "wait_ns", "sum", "less"),
@@ -74,7 +74,7 @@ fn nothing_but_numbers_adds_up() {
     }
 }
 
-/// What a question cannot be asked without.
+/// Returns the required options of a question.
 fn needed(question: &dyn AnyQuestion) -> Map<String, Value> {
     let options = question
         .options()

@@ -1,4 +1,4 @@
-//! What starts and ends of processes cost, and who ran instead of ready threads.
+//! Costs of starts and ends of processes, and threads that ran instead of ready ones.
 
 use etwkit_query::Session;
 use etwkit_query::dump::ready_instead::{ReadyBy, ReadyEvent, ReadyRequest, ReadyRow};
@@ -141,8 +141,9 @@ fn single_starts_name_their_creator() {
     assert_eq!(of(StartRequest { time, ..all }), [12, 16]);
 }
 
-/// `edit.exe` has the focus and is ready three times: 6 ms while `scan.exe` runs with lower priority, 3 ms
-/// with the same one, 1 ms while the processor wakes. `scan.exe` is ready 2 ms while `edit.exe` runs.
+/// `edit.exe` has the focus and is ready three times: 6 ms while `scan.exe` runs with lower
+/// priority, 3 ms with the same one, 1 ms while the processor wakes. `scan.exe` is ready 2 ms while
+/// `edit.exe` runs.
 fn readies() -> Session {
     let slice = |of: i32, at: i64, ready: i64, instead: Option<(i32, i64, i32)>| ContextSwitch {
         thread_key: of,
@@ -153,7 +154,7 @@ fn readies() -> Session {
         priority: Some(8),
         prev_state: Some(5),
         instead_thread_key: instead.map(|(thread, ..)| thread),
-        // What ran all the time has no number of its own.
+        // A thread that ran all the time has no separate number.
         instead_ns: instead
             .map(|(_, ms, _)| ms * MS)
             .filter(|ns| *ns != ready * MS),

@@ -274,7 +274,7 @@ fn properties_of_machines_have_the_same_names_whatever_reports_them() {
     assert!(is_known("UsedExtractOptions") && is_known("AdDomain") && !is_known("NoSuch"));
 }
 
-/// What a trace says about a name that no trace has, and about one that only others have.
+/// A name that no trace has is an error; one that only other traces have gives no rows.
 #[test]
 fn a_name_that_no_trace_has_is_a_mistake() {
     let session = session();

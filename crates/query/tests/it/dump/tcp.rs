@@ -182,7 +182,7 @@ fn a_row_has_what_was_sent_and_received() {
         (row.retransmits, row.client_retransmits, row.retransmit_ns),
         (3, 1, 900 * MS)
     );
-    // The share is that of what this side sent again.
+    // The share counts the retransmissions of this side.
     assert_eq!(row.own_retransmits, 2);
     assert!(
         (row.retransmit_percent.unwrap() - 100.0 * row.own_retransmits as f64 / 6.0).abs() < 1e-9
@@ -298,7 +298,7 @@ fn every_limit() {
         (TcpNumber::SentPackets, 5, 5, vec![1]),
         (TcpNumber::ReceivedPackets, 3, 9, vec![1, 0]),
         (TcpNumber::Packets, 0, 0, vec![3]),
-        // Connections about which the system said nothing are left out, whatever is asked.
+        // Connections without counters of the system are left out by every limit.
         (TcpNumber::StatBytesIn, 0, all, vec![0]),
         (TcpNumber::StatPacketsIn, 0, all, vec![0]),
         (TcpNumber::StatBytes, 8000, 8000, vec![0]),
@@ -312,7 +312,7 @@ fn every_limit() {
         (TcpNumber::LastSent, 2 * S, all, vec![0]),
         (TcpNumber::LastReceived, 1, all, vec![]),
         (TcpNumber::ClientReset, 1, all, vec![3]),
-        // What was open before the trace is older than anything.
+        // A connection from before the trace is older than any other.
         (TcpNumber::Duration, 7 * S, all, vec![2, 1]),
         (TcpNumber::Duration, 0, S, vec![3]),
         (TcpNumber::SendDelay, 500 * MS, all, vec![0]),
@@ -450,7 +450,7 @@ fn rows_of_several_connections() {
         (Some(500 * MS), Some(700 * MS))
     );
     assert_eq!((row.keep_alives, row.stat_in_bytes), (2, Some(1000)));
-    // One burst of the sends of both: 2000 bytes from 1000 to 1100 ms; the one at 2000 ms stands alone.
+    // One burst of the sends of both: 2000 bytes from 1000 to 1100 ms; the one at 2000 ms is alone.
     assert_eq!(
         (row.send_bytes_per_s, row.receive_bytes_per_s),
         (Some(20_000.0), Some(4500.0))

@@ -66,7 +66,7 @@ fn starvation_by_process_with_the_time_since_the_last_one() {
         (Some(4), 5 * MS, Some(4 * MS)),
     );
     assert_eq!(ask(&all), [b, first, second]);
-    // A part of the trace does not change what was the last one.
+    // A range of the trace does not change the last one.
     let time = Range::parse("4ms..", Unit::Seconds).unwrap();
     assert_eq!(
         ask(&ThreadPoolRequest {

@@ -1,4 +1,4 @@
-//! What the window manager says: global lock, objects, delays, focus.
+//! Events of the window manager: global lock, objects, delays, focus.
 
 use etwkit_query::Session;
 use etwkit_query::arrow::array::RecordBatch;
@@ -177,8 +177,8 @@ fn tables() -> Tables {
             delay(1, "message", 100, 400, "Edit"),
             delay(2, "wait_cursor", 0, 1000, ""),
         ]),
-        // Ten seconds: it was at process 1 until second 2, then at 2 until 5, nowhere until 6, and at 1 to
-        // the end.
+        // Ten seconds: it was at process 1 until second 2, then at 2 until 5, nowhere until 6, and
+        // at 1 to the end.
         rows(&[
             focus("thread", 1, None, Some(2), Some(2)),
             focus("thread", 2, Some(2), Some(5), Some(3)),
@@ -289,7 +289,7 @@ fn acquisitions_are_chosen_before_they_are_added_up() {
         "200 1=1+0 slow 0 wait 100 100 hold 1 3 3 only 0",
     ];
     assert_eq!(locks(&long, false), rows);
-    // What was never released has no hold, which is not a hold of 0.
+    // A lock that was never released has no hold, which is not a hold of 0.
     let short = UserLockRequest {
         hold: Range {
             min: 0,
@@ -490,7 +490,7 @@ fn single_objects_and_their_lifetimes() {
         class: Some("gdi".into()),
         ..GdiUserRequest::default()
     };
-    // The last ones are shown first: what has no lifetime is the first here.
+    // The last ones are shown first: objects without a lifetime are first here.
     assert_eq!(handles(&by_lifetime), ["0x108", "0x101", "0x104"]);
     assert_eq!(
         handles(&GdiUserRequest {
