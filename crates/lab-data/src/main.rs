@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         Ok(()) => Exit::Answered.into(),
         Err(Ok(error)) => said(&error).into(),
         Err(Err(usage)) => {
-            // Where it cannot be printed, nobody reads it.
+            // If it cannot be printed, there is no reader left to report that to.
             let _ = usage.print();
             if usage.use_stderr() {
                 Exit::Error.into()
@@ -80,9 +80,9 @@ fn answer(cli: &Cli, lines: &mut Lines<'_>) -> Result<()> {
     if let Workload::First { format } = &cli.workload {
         return Ok(lines.line(&serializers::first(format)?.to_string())?);
     }
-    // Asked for now: the workload can take long.
+    // Created now, since the workload can take long.
     let csv = cli.csv.as_deref().map(rows::create).transpose()?;
-    // Nothing is drawn where nobody looks.
+    // Without a terminal, no progress bar is drawn.
     let bar = ProgressBar::new(0).with_style(style());
     let progress = |done, all| {
         bar.set_length(all);

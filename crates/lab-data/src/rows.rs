@@ -1,4 +1,4 @@
-//! What a workload measured: rows of the same columns, for people and as CSV.
+//! Measurements of a workload: rows of the same columns, for people and as CSV.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,7 +11,7 @@ use etwkit_terminal::{Lines, Table};
 #[derive(Debug)]
 pub(crate) struct Rows<const N: usize> {
     pub(crate) heading: &'static str,
-    /// Name of each column, with `>` behind those of numbers.
+    /// Name of each column. The names of numeric columns end with `>`.
     pub(crate) columns: [&'static str; N],
     pub(crate) rows: Vec<[String; N]>,
 }

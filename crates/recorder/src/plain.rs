@@ -1,4 +1,4 @@
-//! What the commands print with where no other program is around them: lines, and files of the system.
+//! Front end of the stand-alone recorder: prints lines, and writes files of the file system.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -13,11 +13,11 @@ use crate::Front;
 
 /// Lines, and notes for the error stream.
 pub struct Plain<'w> {
-    /// Where the answer is printed.
+    /// Output of the command.
     pub lines: Lines<'w>,
-    /// What the user should know, for the error stream.
+    /// Notes for the user, printed on the error stream.
     pub notes: Vec<String>,
-    /// The first line of JSON, printed with the one behind it.
+    /// The first line of JSON, held back until the next one is printed.
     started: Option<Value>,
 }
 

@@ -24,7 +24,7 @@ pub fn run(args: &RunArgs, machine: &mut Machine<'_>, front: &mut dyn Front) -> 
         [] => None,
         profiles => {
             let recorder = EachRun::new(machine, profiles.to_vec(), std::env::temp_dir())?;
-            // Asked for now: the first run can take long.
+            // Created now, since the first run can take long:
             let cannot = || format!("cannot make the folder {}", args.to.display());
             std::fs::create_dir_all(&args.to).with_context(cannot)?;
             Some(recorder)

@@ -1,4 +1,4 @@
-//! What wpr.exe answers.
+//! Answers of wpr.exe.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::{failed, unknown, write_trace};
 
-/// How long a slow machine takes.
+/// Duration of a command on a slow machine.
 const SLOW: Duration = Duration::from_millis(1500);
 
 pub(crate) fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
@@ -49,7 +49,7 @@ fn idle() -> (i32, String) {
     failed(0xC558_3000, "There are no trace profiles running.")
 }
 
-/// Somebody can take keywords from the session.
+/// Another program can remove keywords from the session.
 fn status(is_changed: bool) -> String {
     let keywords = if is_changed {
         "Loader"

@@ -1,4 +1,4 @@
-//! What xperf.exe answers.
+//! Answers of xperf.exe.
 
 use std::fs;
 use std::path::Path;

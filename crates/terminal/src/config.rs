@@ -1,9 +1,11 @@
-//! The configuration file: defaults for options that people give every time.
+//! The configuration file: defaults for options that a user would otherwise repeat on every command
+//! line.
 //!
-//! Each line is `option = value`, or the name of an option alone that takes no value; `#` begins a comment.
-//! An option is added to every command that has it, unless the command line gives it. Only options that
-//! change how an answer is printed and where names come from can stand there: a file that nobody looks at
-//! must not change what is asked. Command lines of ETWAnalyzer follow that program and not this file.
+//! Each line is `option = value`, or the name of an option alone that takes no value; `#` begins a
+//! comment. An option is added to every command that has it, unless the command line gives it. The
+//! file accepts only options that change the format of an answer or the sources of names: a
+//! forgotten file must not change the question. Command lines of ETWAnalyzer follow that program
+//! and not this file.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,7 +20,7 @@ const VARIABLE: &str = "ETWKIT_CONFIG";
 /// A longer file is no configuration.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Options that can stand in the file, and whether each takes a value.
+/// Options that the file accepts, and `true` for each one that takes a value.
 const OPTIONS: [(&str, bool); 12] = [
     ("clip", false),
     ("color", true),
@@ -44,8 +46,8 @@ struct Setting {
     value: Option<String>,
 }
 
-/// The arguments of a command line with those of the file that they lack. `root` is the command line of the
-/// program.
+/// Returns the arguments of a command line with the missing options added from the file. `root` is
+/// the command definition of the program.
 ///
 /// # Errors
 /// The file cannot be read, or a line of it is no setting.
@@ -64,7 +66,7 @@ pub fn with_defaults(
     Ok(added(args, &settings, root()))
 }
 
-/// Where the file lies.
+/// Returns the path of the configuration file.
 fn path() -> Option<PathBuf> {
     let variable = |name: &str| {
         std::env::var_os(name)
@@ -133,7 +135,7 @@ fn parse(text: &str, path: &Path, nearest: Nearest) -> anyhow::Result<Vec<Settin
     Ok(settings)
 }
 
-/// A setting; else what is wrong, and what to do about it.
+/// Parses a setting. The error names the fault and a hint.
 fn setting(
     name: &str,
     value: Option<String>,
@@ -170,14 +172,15 @@ fn setting(
     }
 }
 
-/// The arguments with the settings that they lack, as far as their command has such options.
+/// Returns the arguments with the missing settings added, as far as their command has these
+/// options.
 fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<OsString> {
     let words: Vec<_> = args
         .iter()
         .skip(1)
         .map(|arg| arg.to_string_lossy())
         .collect();
-    // Behind `--` every word is the name of a file, whatever it looks like.
+    // After `--` every word is the name of a file, even if it looks like an option.
     let end = words
         .iter()
         .position(|word| word == "--")
@@ -218,8 +221,8 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
         Some(value) => format!("--{option}={value}").into(),
         None => format!("--{option}").into(),
     });
-    // A line of another program takes all words behind its first one for its own, so that options of ours
-    // have to stand in front of it.
+    // A command that passes a line on to another program takes all words after the first one for
+    // that program, so options of etwkit have to come before it.
     let passes_on = command
         .get_arguments()
         .any(clap::Arg::is_trailing_var_arg_set);

@@ -1,21 +1,21 @@
-//! Errors, on the error stream. If that is closed too, nobody listens.
+//! Errors, on the error stream. If that stream is also closed, errors are dropped.
 
 use std::io::{self, Write};
 
 use crate::escape;
 use crate::style::labelled;
 
-/// An error that says what to do.
+/// An error with a hint for the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Advised {
-    /// What is wrong, and what was expected.
+    /// The fault, and the expected input.
     pub message: String,
-    /// What to do about it.
+    /// Advice for correcting it.
     pub hint: String,
 }
 
-/// An error that says what to do.
+/// Creates an error with a hint for the user.
 pub fn advised(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
     Advised {
         message: message.into(),
@@ -26,9 +26,9 @@ pub fn advised(message: impl Into<String>, hint: impl Into<String>) -> anyhow::E
 
 /// The error stream, and whether it is coloured.
 pub struct Errors<'w> {
-    /// Where it goes.
+    /// The stream that errors are written to.
     pub out: &'w mut dyn Write,
-    /// Whether labels are coloured.
+    /// True if labels are colored.
     pub is_colored: bool,
 }
 
@@ -62,12 +62,12 @@ impl Errors<'_> {
     /// Prints one line: line breaks in it are escaped.
     pub fn line(&mut self, text: &str) {
         let text = escape::text(text);
-        // Where even the error stream is closed there is nobody left to hear of it.
+        // If even the error stream is closed, there is no other place to report that.
         let _ = writeln!(self.out, "{}", labelled(&text, self.is_colored));
     }
 }
 
-/// What can be done about an error of the system; `None` where the kind of error does not show it.
+/// Returns advice about a system error; `None` if the kind of error does not suggest any.
 #[must_use]
 pub fn hint_of_system(error: &io::Error) -> Option<&'static str> {
     Some(match error.kind() {

@@ -1,8 +1,8 @@
-//! What the exit code of the process means.
+//! Exit codes of the process.
 
 use std::process::ExitCode;
 
-/// How a command ended.
+/// Outcome of a command, as an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
@@ -12,7 +12,7 @@ pub enum Exit {
     Nothing = 1,
     /// The command line is wrong, or an input could not be read.
     Error = 2,
-    /// There is what the command was asked to fail on.
+    /// The condition that the command was to fail on is met.
     Failed = 3,
     /// Interrupted by the user.
     Interrupted = 130,
@@ -22,7 +22,7 @@ impl Exit {
     /// The one of two that says more is wrong.
     #[must_use]
     pub const fn worse(self, other: Self) -> Self {
-        // Codes rise with what is wrong, so that they can be compared.
+        // Codes rise with severity, so they can be compared.
         if other.code() > self.code() {
             other
         } else {

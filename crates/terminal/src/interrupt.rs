@@ -1,5 +1,5 @@
-//! Ctrl-C: the process ends with status 130. Work that has something to clean up is asked to stop first; in
-//! the console a command ends, and the console goes on.
+//! Ctrl-C: the process ends with status 130. Work that has to clean up is stopped first. In the
+//! console only the command ends, and the console goes on.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,13 +16,14 @@ static WORKERS: AtomicUsize = AtomicUsize::new(0);
 static CONSOLE: Mutex<Option<GiveUp>> = Mutex::new(None);
 static PRESSED: AtomicUsize = AtomicUsize::new(0);
 
-/// How often Ctrl-C has to be pressed to end the console with a command that did not stop.
+/// Number of times that Ctrl-C has to be pressed to end the console with a command that did not
+/// stop.
 const ENOUGH: usize = 3;
 
 /// Takes over Ctrl-C; for a program, not for those who use its parts as a library. A second Ctrl-C ends the
 /// process in any case.
 pub fn install() {
-    // Where the system has no such signal there is nothing to take over.
+    // A system without this signal needs no handler.
     let _ = ctrlc::set_handler(|| {
         let console = console();
         // The lock is held to the end, so that the command which is given up is the one that ran when Ctrl-C
@@ -35,7 +36,7 @@ pub fn install() {
             }
             end();
         }
-        // Without work that has something to clean up nobody would ever look whether it was asked.
+        // Without work that has to clean up, no code would ever look at the flag.
         if ASKED.swap(true, Ordering::SeqCst) || WORKERS.load(Ordering::SeqCst) == 0 {
             end();
         }
@@ -100,7 +101,7 @@ impl Drop for OfConsole {
     }
 }
 
-/// Work that is asked to stop, while this lives.
+/// Registration of work that can be stopped, until it is dropped.
 #[derive(Debug)]
 pub struct Stoppable(());
 
@@ -112,7 +113,7 @@ impl Stoppable {
         Self(())
     }
 
-    /// Whether it should stop.
+    /// True if the work should stop.
     #[must_use]
     pub fn is_asked_to_stop(&self) -> bool {
         ASKED.load(Ordering::Relaxed)

@@ -12,7 +12,7 @@ use crate::table::Table;
 pub struct WriteError(#[from] io::Error);
 
 impl WriteError {
-    /// Whether the reader at the other end of a pipe has gone: `etwkit … | head`.
+    /// True if the reader at the other end of a pipe has gone, as in `etwkit … | head`.
     #[must_use]
     pub fn is_closed_pipe(&self) -> bool {
         // ERROR_PIPE_NOT_CONNECTED has no kind of its own; named pipes of Windows end with it.
@@ -86,7 +86,7 @@ impl<'w> Lines<'w> {
         self.line_as(Role::Plain, line)
     }
 
-    /// A line that looks like what it is.
+    /// Prints a line in the style of its role.
     ///
     /// # Errors
     /// It cannot be written.
@@ -96,7 +96,7 @@ impl<'w> Lines<'w> {
         writeln!(self.bytes(), "{}", role.paint(&line, colors)).map_err(WriteError)
     }
 
-    /// A line that begins with what it is: `hint: …`, `warning: …`.
+    /// Prints a line that starts with its label: `hint: …`, `warning: …`.
     ///
     /// # Errors
     /// It cannot be written.
@@ -114,7 +114,7 @@ impl<'w> Lines<'w> {
         self.bytes().write_all(text.as_bytes()).map_err(WriteError)
     }
 
-    /// Where bytes go that are no text.
+    /// Returns the writer for bytes that are not text.
     pub fn bytes(&mut self) -> &mut dyn Write {
         self.started = true;
         self.out
@@ -162,17 +162,17 @@ impl<'w> Lines<'w> {
             .try_for_each(|line| self.line_as(line.role, &line.text))
     }
 
-    /// One object of JSON on a line of its own. No heading of text stands in front of it or behind it.
+    /// Prints one object of JSON on a line of its own, without a text heading before or after it.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn json_line(&mut self, json: &str) -> Result<()> {
-        // The plain writer, so that this does not count as something printed: a heading behind it would else
-        // get an empty line in front, which is no JSON.
+        // The plain writer, so that this does not count as something printed: otherwise a later
+        // heading would get an empty line before it, which is not JSON.
         writeln!(self.out, "{}", escape::json_text(json)).map_err(WriteError)
     }
 
-    /// Writes what is buffered.
+    /// Flushes buffered output.
     ///
     /// # Errors
     /// It cannot be written.

@@ -1,4 +1,5 @@
-//! Colours: what a text is decides how it looks, and no colour says what the words do not.
+//! Colors: the role of a text decides its color, and a color adds nothing that the words do not
+//! express.
 //!
 //! Only whole lines or their labels are coloured, behind escaping and cutting, so that widths are those of
 //! the plain text and nothing that a file contains can end a colour or begin one.
@@ -8,7 +9,7 @@ use std::borrow::Cow;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 
-/// What a text is.
+/// Role of a text, which decides its color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Rows and sentences.
@@ -21,9 +22,9 @@ pub enum Role {
     Titles,
     /// The label of an advice.
     Hint,
-    /// The label of what the reader should know; a row with something to look at.
+    /// The label of a note for the reader; a row with something to look at.
     Warning,
-    /// The label of what went wrong.
+    /// The label of an error.
     Error,
 }
 
@@ -80,7 +81,7 @@ pub fn labelled(line: &str, is_colored: bool) -> Cow<'_, str> {
     }
 }
 
-/// When there are colours.
+/// Choice of `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum When {
     /// On a terminal that can, unless NO_COLOR is set; CLICOLOR_FORCE=1 wants them anywhere
@@ -91,7 +92,7 @@ pub enum When {
     Never,
 }
 
-/// Whether the answer and the errors are coloured.
+/// True for each stream that is colored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Colors {
     /// The answer.
@@ -114,7 +115,8 @@ impl Colors {
     }
 }
 
-/// The choice of colours in arguments that could not be parsed: the error about them is coloured, too.
+/// Returns the `--color` choice in arguments that could not be parsed, so that the parser's error
+/// is also colored.
 pub fn choice(args: &[std::ffi::OsString]) -> Option<When> {
     let words: Vec<Cow<'_, str>> = args.iter().map(|arg| arg.to_string_lossy()).collect();
     // By hand, since the parser of arguments has given up on them by now.

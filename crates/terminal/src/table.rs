@@ -3,7 +3,7 @@
 use crate::escape;
 use crate::style::Role;
 
-/// Where the text of a column stands.
+/// Alignment of the text in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     /// At the left, as words do.
@@ -15,7 +15,7 @@ pub enum Align {
 /// A line of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableLine {
-    /// What it is: the titles, or a row.
+    /// Role of the line: titles, or a row.
     pub role: Role,
     /// Its cells, escaped and aligned.
     pub text: String,
@@ -51,7 +51,8 @@ impl Table {
         }
     }
 
-    /// A table of rows below titles with `|` between; columns whose title ends with `>` stand at the right.
+    /// Creates a table of rows below titles that are separated by `|`. Columns with a title that
+    /// ends with `>` are right-aligned.
     #[must_use]
     pub fn of<const N: usize>(titles: &str, rows: impl IntoIterator<Item = [String; N]>) -> Self {
         fn column(title: &str) -> (&str, Align) {
@@ -132,7 +133,7 @@ impl Table {
 /// gigabytes of blanks.
 const MAX_PADDED: usize = 1000;
 
-/// Appends a cell and the gap in front of it. Width specifiers of format strings panic above 65,535, so
+/// Appends a cell and the gap before it. Width specifiers of format strings panic above 65,535, so
 /// blanks are written by hand.
 pub fn push_cell(line: &mut String, cell: &str, width: usize, align: Align) {
     let missing = width.min(MAX_PADDED).saturating_sub(cell.chars().count());

@@ -50,7 +50,7 @@ impl Random {
     }
 }
 
-/// How many kinds of damage there are.
+/// Number of kinds of damage.
 pub const KINDS: usize = 10;
 
 /// Damages a trace. The kinds, from 0: bits, zeroed blocks, words, random blocks, bytes of buffer headers,
@@ -161,7 +161,7 @@ fn payload_words(bytes: &mut [u8], random: &mut Random) {
     }
 }
 
-/// Repeats, leaves out or moves a block, so that everything behind it lies elsewhere.
+/// Repeats, removes or moves a block, so that everything after it is at another offset.
 fn blocks(bytes: &mut Vec<u8>, random: &mut Random) {
     let len = bytes.len();
     let (from, size) = (random.below(len), 1 + random.below(9000));
@@ -185,7 +185,7 @@ fn u32_at(bytes: &[u8], at: usize) -> usize {
     })
 }
 
-/// Where buffers start; never empty.
+/// Returns the offsets at which buffers start; never empty.
 #[must_use]
 pub fn buffer_starts(bytes: &[u8]) -> Vec<usize> {
     let (mut starts, mut at) = (vec![0], 0);
@@ -199,7 +199,7 @@ pub fn buffer_starts(bytes: &[u8]) -> Vec<usize> {
     }
 }
 
-/// Where the records of some buffers start.
+/// Returns the offsets at which the records of some buffers start.
 fn record_starts(bytes: &[u8], random: &mut Random) -> Vec<usize> {
     let buffers = buffer_starts(bytes);
     let mut records = Vec::new();
@@ -209,8 +209,8 @@ fn record_starts(bytes: &[u8], random: &mut Random) -> Vec<usize> {
         let mut at = start + 0x48;
         while at + 16 < end && records.len() < 20_000 {
             records.push(at);
-            // The size of a record lies at its start or, in records with a marker of kernel events, behind
-            // the marker.
+            // The size of a record is at its start or, in records with a marker of kernel events,
+            // after the marker.
             let word = |at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
             let is_kernel = bytes[at + 3] == 0xC0 && matches!(bytes[at + 2], 1..=4 | 0x10 | 0x11);
             let size = if is_kernel { word(at + 4) } else { word(at) };

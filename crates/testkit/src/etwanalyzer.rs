@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sevenz_rust2::{ArchiveEntry, ArchiveWriter};
 
-/// An extract: its main file, and the parts that lie beside it.
+/// An extract: its main file, and the part files next to it.
 #[derive(Debug, Clone)]
 pub struct JsonExtract {
     /// The main file.
     pub main: Value,
-    /// Name of a part, as `FileIO`, and what is in it.
+    /// Name of each part, such as `FileIO`, and its content.
     pub parts: Vec<(&'static str, Value)>,
 }
 
@@ -21,7 +21,7 @@ const START: &str = "2024-05-01T12:00:00+02:00";
 const UNKNOWN_START: &str = "0001-01-01T00:00:00+00:00";
 const UNKNOWN_END: &str = "9999-12-31T23:59:59.9999999+00:00";
 
-/// A time so many seconds behind the start.
+/// Returns the time that is this many seconds after the start.
 fn at(seconds: &str) -> String {
     let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, "0"));
     format!("2024-05-01T12:00:{whole:0>2}.{fraction}+02:00")
@@ -343,8 +343,8 @@ pub fn write_many(path: &Path, names: &[&str]) {
     std::fs::write(path, writer.finish().unwrap().into_inner()).unwrap();
 }
 
-/// Writes an extract with so many processes, each with so many methods, files and DNS queries. Returns the
-/// bytes of JSON.
+/// Writes an extract with this many processes, each with this many methods, files and DNS queries.
+/// Returns the bytes of JSON.
 ///
 /// # Panics
 /// If it cannot be written.

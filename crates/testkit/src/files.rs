@@ -46,10 +46,10 @@ pub fn made() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made")
 }
 
-/// The bytes of one of them.
+/// Returns the bytes of one generated file.
 ///
 /// # Panics
-/// If there is none of that name.
+/// If no file has that name.
 #[must_use]
 pub fn made_bytes(name: &str) -> Vec<u8> {
     std::fs::read(made().join(name)).unwrap()

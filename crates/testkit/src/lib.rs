@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The folder of sample traces, or `None` with a note of what is skipped.
+/// The folder of sample traces, or `None` with a note that its tests are skipped.
 ///
 /// # Panics
 /// If there is none and the tests run under `CI`.
@@ -65,7 +65,7 @@ pub fn skip(what: &str) {
 pub struct Sample {
     /// Name of its truth file, without ending.
     pub name: String,
-    /// Its files, one session; an archive where the trace lies in one.
+    /// Its files, which form one session; the archive if the trace is in one.
     pub files: Vec<PathBuf>,
     /// The whole truth, in the form of `etwkit info --json`.
     pub truth: Value,
@@ -115,7 +115,7 @@ fn sample(root: &Path, path: &Path) -> Option<Sample> {
         .iter()
         .map(|file| file["name"].as_str().unwrap());
     let files = named.map(|name| {
-        // A file that is not there by itself lies in an archive of the same name.
+        // A file that is not there itself is in an archive of the same name.
         let archive = Path::new(name).with_extension("7z");
         let candidates = folders
             .iter()
