@@ -21,10 +21,10 @@ use crate::wire::Source;
 /// Longest request.
 const MAX_BODY: usize = 1 << 20;
 
-/// How long a request may take to arrive.
+/// Longest time in which the body of a request has to arrive.
 const BODY_TIME: Duration = Duration::from_secs(15);
 
-/// What answers a request, on a thread of its own.
+/// Context of a request that is answered on its own thread.
 pub(crate) struct Call<'c> {
     pub(crate) shared: &'c Shared,
     pub(crate) asking: &'c Asking,
@@ -41,7 +41,7 @@ impl Call<'_> {
         ready.session(&self.shared.engine, self.asking)
     }
 
-    /// How an answer came about that one statement gives.
+    /// Returns the source of an answer that comes from one statement.
     pub(crate) fn of_sql(&self, ready: &Ready, sql: String, rows_read: u64) -> Source {
         let path = ready.named.display().to_string();
         let command = format!("etwkit sql {} {}", word(&path), word(&sql));
@@ -71,7 +71,7 @@ pub fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// What work answers on a thread of its own, in so much time at most.
+/// Runs `work` on its own thread and returns its answer, in at most the time `most`.
 pub(crate) async fn answered_by<T: Send + 'static>(
     shared: &Shared,
     most: Duration,
@@ -136,7 +136,7 @@ where
 {
     post(
         async move |State(shared): State<Arc<Shared>>, request: Request| -> Response {
-            // Measured from here on, so that the time of an answer has its wait in the line, too.
+            // Measured from here on, so that the reported time includes the wait in the queue.
             let begun = Instant::now();
             let answered = async {
                 let request: Q = parse(&body(request.into_body()).await?)?;
@@ -159,7 +159,7 @@ where
     )
 }
 
-/// Answers with what the server knows by itself, without asking an extract.
+/// Answers with data that the server holds itself, without querying an extract.
 pub(crate) fn known<A: Serialize + Send + 'static>(
     answer: fn(&Shared) -> A,
 ) -> MethodRouter<Arc<Shared>> {

@@ -49,7 +49,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
     all.extend(answer.heading.iter().map(|line| text.line(line)));
     for part in &answer.parts {
         all.extend(part.head.iter().map(|line| text.line(line)));
-        // What stands in the place of rows is said only where there are none, as on the command line.
+        // The text in place of rows is printed only if there are none, as on the command line.
         all.extend(
             part.instead
                 .iter()
@@ -122,7 +122,7 @@ fn table(part: &Part, text: &Text, sentence: &dyn Fn(&str) -> String) -> AnswerT
     }
 }
 
-/// What stands above a column, without what depends on the format of times.
+/// Returns the title of a column that does not depend on the format of times.
 fn heading(heading: &Heading, text: &Text) -> String {
     match heading {
         Heading::Words(words) => words.clone(),

@@ -10,10 +10,10 @@ use crate::wire::Cell;
 /// Numbers from here on cannot be held exactly by a page.
 const TOO_LARGE: u64 = 1 << 53;
 
-/// Longest text of a cell; what is longer is cut.
+/// Longest text of a cell, in bytes. Longer texts are cut.
 const MAX_TEXT: usize = 64 << 10;
 
-/// Texts of an answer together, at most; rows behind them are cut.
+/// Largest total size of the texts of an answer, in bytes. Rows after it are cut.
 const MAX_TEXTS: usize = 32 << 20;
 
 /// Rows of an answer.
@@ -27,10 +27,10 @@ pub struct Rows {
     pub is_cut: bool,
 }
 
-/// Asks, and keeps so many rows, and no more texts than a page can use.
+/// Runs a query and keeps at most `most` rows, and no more text than a page can use.
 ///
 /// # Errors
-/// The statement is wrong, changes something, or is given up.
+/// The statement is wrong, changes something, or is canceled.
 pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
     // Rows are taken as they come, so that an answer of millions of rows is never held as a whole.
     let mut answer = session.sql(sql)?;
@@ -100,7 +100,7 @@ pub(crate) fn cell(column: &ArrayRef, row: usize) -> Cell {
             let text = ArrayFormatter::try_new(column.as_ref(), &options)
                 .map(|formatter| formatter.value(row).to_string())
                 .unwrap_or_default();
-            // Other types of whole numbers travel as numbers too, as far as they fit.
+            // Other types of whole numbers are also sent as numbers, if they are in range.
             let small = if other.is_integer() {
                 text.parse().ok()
             } else {
@@ -120,7 +120,7 @@ pub(crate) fn exact(number: i64) -> Cell {
     }
 }
 
-/// A number with a fraction; what JSON does not have is text.
+/// Returns a number with a fraction. A value that JSON cannot represent becomes text.
 fn number(number: f64) -> Cell {
     if number.is_finite() {
         Cell::Number(number)
@@ -133,7 +133,7 @@ fn cut(text: &str) -> String {
     if text.len() <= MAX_TEXT {
         return text.to_owned();
     }
-    // Cut in front of a character that does not fit whole.
+    // Cut before a character that would cross the limit.
     let end = text.floor_char_boundary(MAX_TEXT);
     format!("{}…", text.get(..end).unwrap_or_default())
 }
@@ -152,7 +152,7 @@ pub(crate) fn key(cell: &Cell) -> Option<i32> {
     whole(cell).and_then(|key| i32::try_from(key).ok())
 }
 
-/// The keys that the first column of an answer has, at most so many.
+/// Returns the keys in the first column of an answer, at most `most`.
 pub(crate) fn keys(session: &Session, sql: &str, most: usize) -> Result<Vec<i32>> {
     let rows = asked(session, sql, most)?.rows;
     Ok(rows

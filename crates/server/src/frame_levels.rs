@@ -17,16 +17,16 @@ use crate::stack;
 use crate::tables::{self, Shown};
 use crate::wire::{Cell, PivotRow};
 
-/// The level that is asked for.
+/// The requested level.
 pub(crate) struct Asked {
     pub(crate) shown: Shown,
-    /// What groups are made by, in terms of the table `t`.
+    /// The grouping key, as an expression on the table `t`.
     pub(crate) value: String,
-    /// The frames in front of it.
+    /// The outer frames, from earlier levels.
     outer: Option<i32>,
 }
 
-/// Narrows rows to those of the outer groups.
+/// Restricts rows to the outer groups.
 pub(crate) fn levels(
     session: &Session,
     table: &'static Table,
@@ -36,12 +36,12 @@ pub(crate) fn levels(
     let mut outer: Option<(&str, Way)> = None;
     for (name, value) in names.iter().zip(path) {
         let column = tables::column(table, name)?;
-        // Only a level of the same frames right in front of this one goes on with its way; any other column
-        // begins one.
+        // Only a level of the same frames directly before this one continues its path. Any other
+        // column starts a new one.
         let before = outer
             .take()
             .filter(|(before, _)| column.is_frames() && before == name);
-        // A missing stack is a group like that of any other column, below which there are no frames.
+        // A missing stack is a group like any other value, without frames below it.
         if !column.is_frames() || *value == Cell::Missing(()) {
             selected.and(equals(&column.group(), column.kind(), value)?);
             continue;
@@ -93,7 +93,7 @@ impl Way {
 }
 
 impl Asked {
-    /// Groups of stacks are called by their innermost frames, those of frames by their last one.
+    /// Names groups: stacks by their innermost frames, groups of frames by their last frame.
     pub(crate) fn name(&self, session: &Session, rows: &mut [PivotRow]) -> Result<()> {
         name_stacks(session, &self.shown, self.outer, rows)
     }
@@ -130,7 +130,8 @@ pub(crate) fn name_stacks(
     Ok(())
 }
 
-/// What the innermost frame of a way is called: as everywhere, as the first frame of its method.
+/// Returns the label of the innermost frame of a path. As everywhere, this is the text of its
+/// method's first frame.
 fn last_frame(frames: &TraceFrames, first: &[i32], way: i32) -> String {
     let frame = frames.node(way).map_or(-1, |(_, frame)| frame);
     frames.text(representative(frames, first, frame))

@@ -1,4 +1,4 @@
-//! Who may ask, and what every answer says to the browser.
+//! Access control, and the security headers of every answer.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-/// What every answer says.
+/// Headers of every answer.
 const HEADERS: [(HeaderName, &str); 4] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -53,16 +53,16 @@ pub(crate) async fn guard(
     response
 }
 
-/// What lets requests to a server of the loopback address in.
+/// Access control for requests to a server on the loopback address.
 #[derive(Debug, Clone)]
 pub struct Door {
-    /// What they have to know.
+    /// The token that requests have to present.
     pub token: Token,
-    /// Where it listens.
+    /// The port that the server listens on.
     pub port: u16,
 }
 
-/// Why a request is not let in.
+/// Reason for refusing a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It names another server.
@@ -77,11 +77,11 @@ pub enum Refused {
 }
 
 impl Door {
-    /// Whether a request comes in: it names this server, no page of another one sent it, and it knows the
-    /// token, where that is needed.
+    /// Checks that a request names this server, was not sent by a page of another server, and
+    /// presents the token if one is needed.
     ///
     /// # Errors
-    /// It does not.
+    /// The first check that fails.
     pub fn check(&self, headers: &HeaderMap, needs_token: bool) -> Result<(), Refused> {
         // Any name can be made to lead to the loopback address: only those that the link can have are
         // answered.

@@ -1,4 +1,4 @@
-//! Which modules processes have, level by level.
+//! Modules of processes, level by level.
 
 use etwkit_query::dump::sql::quoted;
 
@@ -71,7 +71,8 @@ pub(crate) fn modules(call: &Call<'_>, request: &ModulesRequest) -> Result<Modul
     })
 }
 
-/// Only modules that were there in the range, fit the text, and are of the process that is asked for.
+/// Restricts rows to modules that were loaded in the range, match the text, and belong to the
+/// requested process.
 fn narrow(selected: &mut Selected, request: &ModulesRequest, own: &[Chip]) {
     for chip in own {
         let names: Vec<String> = chip

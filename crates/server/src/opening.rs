@@ -16,7 +16,7 @@ use crate::state::{Ready, Shared, Stage, Trace, lock};
 /// Planning recurses.
 const STACK_BYTES: usize = 16 << 20;
 
-/// What to do about a file of which nothing better is known.
+/// Advice for a file that has no more specific hint.
 const HINT: &str =
     "is it a whole trace (.etl) or extract (NAME.etwx)? `etwkit info` says more about it";
 
@@ -46,8 +46,8 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
             }
         };
         drop(one);
-        // The first picture is drawn from small files; those of finer ones are read meanwhile. What fails
-        // here fails again for whoever asks, and is reported there.
+        // The first picture is drawn from small files; larger files are read in the background. A
+        // failure here repeats at the next request and is reported there.
         if let Some(Ok(pyramid)) = opened.as_ref().map(|ready| ready.pyramid()) {
             let _ = pyramid.open_files(&|| !shared.ending.is_asked());
         }
@@ -83,14 +83,15 @@ fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {
     let opening = about(&session)?;
     set_step(trace, "building the timeline", None);
     let pyramid = pyramid(shared, trace, &extract)?;
-    // A trace that was sent lies in a folder that goes with the server, so it could not be opened again.
+    // An uploaded trace is in a folder that is removed with the server, so it could not be opened
+    // again.
     if !trace.path.starts_with(&shared.uploads) {
         recent::add(&shared.cache_folder, &trace.path);
     }
     Ok(Ready::new(trace.path.clone(), extract, opening, pyramid))
 }
 
-/// Without what timelines are drawn from, everything else can be asked all the same.
+/// Without the pyramid only timelines are missing. Every other request still works.
 fn pyramid(
     shared: &Shared,
     trace: &Trace,

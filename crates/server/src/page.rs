@@ -19,7 +19,7 @@ static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/page.rs"));
 /// The page itself.
 const INDEX: &str = "index.html";
 
-/// What stands in place of the page.
+/// Page that is shown if the program was built without one.
 const NO_PAGE: &str = "<!doctype html>
 <html lang=\"en\">
 <head><meta charset=\"utf-8\"><title>etwkit</title></head>
@@ -36,16 +36,16 @@ cargo build --release</pre>
 </html>
 ";
 
-/// The note for whoever starts a server without the page.
+/// Note for a user who starts a server without the page.
 const NO_PAGE_NOTE: &str = "this program was built without the page: docs/view.md says how to build it; \
     the server answers programs";
 
-/// Whether the program has the page.
+/// True if the program contains the page.
 pub(crate) fn is_there() -> bool {
     has_index(FILES)
 }
 
-/// What is to be said where the program lacks the page.
+/// Returns the note to show if the program lacks the page.
 pub(crate) fn note() -> Option<&'static str> {
     note_of(FILES)
 }
@@ -133,7 +133,7 @@ impl File {
     }
 }
 
-/// Whether the browser unpacks what is packed in that way.
+/// True if the browser accepts this content encoding.
 pub(crate) fn takes(headers: &HeaderMap, encoding: &str) -> bool {
     let accepted = headers
         .get_all(header::ACCEPT_ENCODING)
@@ -154,7 +154,7 @@ mod tests {
         packed: None,
     }];
 
-    /// Status, type and text of what is answered.
+    /// Returns the status, type and text of an answer.
     fn asked(files: &'static [File], method: &Method, path: &str) -> (u16, String, String) {
         let response = answer(files, method, &path.parse().unwrap(), &HeaderMap::new());
         let kind = response.headers().get(header::CONTENT_TYPE);

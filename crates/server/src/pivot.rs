@@ -48,8 +48,8 @@ pub(crate) fn pivot(call: &Call<'_>, request: &PivotRequest) -> Result<PivotAnsw
         .map(split)
         .collect::<Vec<_>>();
     level.asked.name(&session, &mut rows)?;
-    // Totals are asked for and not added up from groups: averages and distinct values cannot be added up, and
-    // groups behind the limit are missing.
+    // Totals come from a query and are not added up from groups: averages and distinct counts
+    // cannot be added up, and groups after the limit are missing.
     let of_all = asked(&session, &level.total_sql(), 1)?
         .rows
         .into_iter()
@@ -210,7 +210,8 @@ impl<'r> Level<'r> {
     }
 }
 
-/// What a measure needs of each row, and how it is computed.
+/// Returns the value that a measure needs from each row, if any, and the expression that computes
+/// the measure.
 pub(crate) fn computed(
     table: &'static Table,
     selected: &Selected,

@@ -1,7 +1,8 @@
 //! A measure of a table's groups over time.
 //!
-//! The sum of a length of time is spread over the buckets in which it passed, so that a wait of a second is
-//! not a peak at its end. Everything else stands at one moment of its row, see [`Times::moment`].
+//! The sum of a length of time is spread over the buckets in which it passed, so that a wait of a
+//! second is not a peak at its end. Every other value counts at one moment of its row, see
+//! [`Times::moment`].
 
 use std::fmt::Write as _;
 
@@ -21,7 +22,7 @@ use crate::wire::{
 
 /// Buckets of an answer, at most.
 const MOST_BUCKETS: u32 = 600;
-/// Series of an answer, at most, without that of the others.
+/// Largest number of series in an answer, without the series of the others.
 const MOST_SERIES: u32 = 12;
 
 /// Buckets of a whole number of nanoseconds.
@@ -33,7 +34,7 @@ pub(crate) struct Buckets {
 }
 
 impl Buckets {
-    /// A range in at most so many buckets; the last one may end behind it.
+    /// Divides a range into at most `most` buckets. The last one may end after the range.
     pub(crate) fn of(range: Range, most: u32) -> Result<Self> {
         let length = range.to_ns.saturating_sub(range.from_ns);
         if length <= 0 {
@@ -57,7 +58,7 @@ impl Buckets {
     }
 }
 
-/// What is asked, as SQL.
+/// A request, translated to SQL.
 struct Question {
     shown: Shown,
     buckets: Buckets,
@@ -86,7 +87,7 @@ pub(crate) fn pivot_series(
     let table = tables::table(&request.table)?;
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
-    // The range is that of the buckets, which may end behind what was asked.
+    // The range is the range of the buckets, which may end after the requested one.
     let selection = Selection {
         range: None,
         chips: request.selection.chips.clone(),
@@ -95,7 +96,7 @@ pub(crate) fn pivot_series(
     let (not_applied, notes) = (selected.not_applied.clone(), selected.notes.clone());
     let question = Question::new(request, table, selected)?;
     let (mut series, rows, groups) = question.top(&session)?;
-    // Without other groups there is no such series: an empty one would look like something that is 0.
+    // Without other groups, this series is omitted: an empty one would look like a value of 0.
     if groups > u64::from(request.top) {
         series.push(question.others(&session)?);
     }
@@ -158,7 +159,7 @@ impl Question {
         let (mut columns, mut call) = (vec![format!("{} AS value", shown.group())], computed);
         if let Some((begin, end)) = &stretch {
             selected.and(format!("t.{} IS NOT NULL", request.measure.column));
-            // What lies outside of the picture is cut off before it is put into buckets.
+            // Everything outside of the picture is cut off before it is put into buckets.
             selected.and(format!("{begin} < {z} AND {end} > {a} AND {end} > {begin}"));
             columns.push(format!(
                 "greatest({begin}, {a}) AS s, least({end}, {z}) AS e"

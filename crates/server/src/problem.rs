@@ -1,4 +1,4 @@
-//! What goes wrong, as answers say it.
+//! Errors, as they are sent to clients.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -7,10 +7,10 @@ use crate::guard::Refused;
 use crate::wire::Failure;
 use crate::work::Unanswered;
 
-/// Result of whatever answers a request.
+/// Result of a request handler.
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
-/// What went wrong, and the status that says so.
+/// A failure with its HTTP status.
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
@@ -107,7 +107,7 @@ impl Problem {
         )
     }
 
-    /// For what reports failures otherwise than by a status.
+    /// Returns the failure alone, for callers that do not report an HTTP status.
     pub(crate) fn into_failure(self) -> Failure {
         self.failure
     }

@@ -1,4 +1,4 @@
-//! Which path leads to which answer.
+//! Routes: the paths and their handlers.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,10 +24,10 @@ use crate::{
 /// Largest trace that the page may send; larger ones are opened by their path.
 const MAX_UPLOAD: u64 = 16 << 30;
 
-/// How long a piece of a trace may take to arrive.
+/// Longest time in which each piece of an uploaded trace has to arrive.
 const PIECE_TIME: Duration = Duration::from_secs(30);
 
-/// The page and its interface, behind the guard.
+/// The page and its interface, protected by the guard.
 pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     let api = Router::new()
         .route("/info", api::known(info))
@@ -97,7 +97,7 @@ async fn demo(State(shared): State<Arc<Shared>>) -> Response {
     opened(&shared, made)
 }
 
-/// How a trace that the page sends is called.
+/// Query parameters of an upload: the name of the trace.
 #[derive(Deserialize)]
 struct Named {
     name: String,
@@ -132,7 +132,7 @@ async fn receive(shared: &Shared, name: &str, body: Body) -> Result<PathBuf> {
     let path = folder.join(name);
     let received = pieces(body, &path).await;
     if received.is_err() {
-        // What is left goes with the server, at the latest.
+        // A remaining folder is removed when the server ends, at the latest.
         let _ = std::fs::remove_dir_all(&folder);
     }
     received.map(|()| path)

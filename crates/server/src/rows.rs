@@ -22,7 +22,7 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
         )));
     }
     let table = tables::table(&request.table)?;
-    // Frames are for groups: a row has its stack beside them.
+    // Frames are for groups only: a row has its whole stack next to it.
     let mut shown: Vec<Shown> = tables::columns(table)
         .into_iter()
         .filter(|one| !one.is_frames())

@@ -1,4 +1,4 @@
-//! What can be asked, whatever is open.
+//! The schema: tables and questions, which are the same for every trace.
 
 use std::sync::LazyLock;
 
@@ -22,7 +22,7 @@ static ANSWER: LazyLock<(Bytes, Bytes)> = LazyLock::new(|| {
     (json.into(), packed.into())
 });
 
-/// What can be asked, packed for browsers that take it so.
+/// Returns the schema, compressed for browsers that accept it.
 pub(crate) async fn answer(headers: HeaderMap) -> Response {
     let (json, packed) = &*ANSWER;
     let kind = [
@@ -87,7 +87,7 @@ const HEX: [&str; 12] = [
     "endpoint",
 ];
 
-/// Names of moments, and what they end in.
+/// Names of columns with moments, and the endings of such names.
 const MOMENTS: [&str; 19] = [
     "ts_ns",
     "start_ns",
@@ -143,7 +143,7 @@ fn is_moment(name: &str) -> bool {
     MOMENTS.iter().any(ends) || MORE_MOMENTS.contains(&name)
 }
 
-/// How the page writes values of a column.
+/// Returns the unit by which the page formats the values of a column.
 pub(crate) fn unit(column: &Column) -> &'static str {
     match (column.unit, column.kind) {
         ("ns", _) if is_moment(column.name) => "time",
@@ -159,7 +159,7 @@ pub(crate) fn unit(column: &Column) -> &'static str {
     }
 }
 
-/// What people read above a column: its name in words, without the unit.
+/// Returns the title of a column: its name in words, without the unit.
 pub(crate) fn title(name: &str) -> String {
     let name = name
         .strip_suffix("_ns")

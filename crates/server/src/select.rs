@@ -1,5 +1,5 @@
-//! Which rows of a table count, as SQL. Names of columns come from declarations, never from requests; values
-//! become literals.
+//! Translation of selections to SQL conditions. Names of columns come from declarations, never from
+//! requests. Values become literals.
 
 use etwkit_query::Session;
 use etwkit_query::dump::sql::quoted;
@@ -13,18 +13,18 @@ use crate::wire::{Cell, Chip, Field, Range, Selection};
 /// Chips of a selection and values of a chip, at most.
 const MOST: usize = 1_000;
 
-/// What a selection means for a table.
+/// A selection, resolved for a table.
 #[derive(Debug)]
 pub(crate) struct Selected {
     /// Conditions that all hold.
     conditions: Vec<String>,
     /// The part of the trace, if rows of the table lie in time.
     pub(crate) range: Option<Range>,
-    /// Where rows of the table lie in time.
+    /// The position of the table's rows in time.
     pub(crate) times: Times,
     /// Chips that could not be applied.
     pub(crate) not_applied: Vec<Field>,
-    /// What else could not be applied.
+    /// Other parts of the selection that could not be applied.
     pub(crate) notes: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn like(value: &str) -> String {
     quoted(&format!("%{escaped}%"))
 }
 
-/// What a selection means for the table that is called `t`.
+/// Resolves a selection for the table that is called `t`.
 pub(crate) fn select(
     session: &Session,
     table: &'static Table,
@@ -99,7 +99,7 @@ impl Selected {
     }
 }
 
-/// The condition of a chip; nothing if the table lacks what it compares.
+/// Returns the condition of a chip; `None` if the table has no column to compare.
 fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Option<String>> {
     let has = |name: &str| table.column(name).is_some();
     let is_in = |column: &str, values: &[String]| {
@@ -167,7 +167,7 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
     })
 }
 
-/// Whether one frame fits one of these patterns.
+/// Returns the condition that one frame matches one of these patterns.
 fn contains(patterns: impl Iterator<Item = String>) -> String {
     let patterns: Vec<String> = patterns.collect();
     if patterns.is_empty() {
@@ -179,8 +179,8 @@ fn contains(patterns: impl Iterator<Item = String>) -> String {
     )
 }
 
-/// A name as a pattern that fits it. Patterns have no way to write `;` and a `!` in front, so that any
-/// character stands for these.
+/// Returns a pattern that matches a name. Patterns cannot escape `;` or a leading `!`, so `?`
+/// replaces these characters.
 fn literal(name: &str) -> String {
     let name = name.replace(';', "?");
     match name.strip_prefix('!') {
@@ -200,7 +200,7 @@ pub(crate) fn keys(values: &[String]) -> Result<Vec<i32>> {
     values.iter().map(number).collect()
 }
 
-/// Keys of processes whose names fit one of these filters.
+/// Returns the keys of processes with a name that matches one of these filters.
 pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32>> {
     if filters.is_empty() {
         return Ok(Vec::new());

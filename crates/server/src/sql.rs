@@ -1,4 +1,4 @@
-//! Statements that somebody wrote.
+//! SQL statements from the user.
 
 use etwkit_query::arrow::datatypes::DataType;
 
@@ -43,7 +43,7 @@ pub(crate) fn sql(call: &Call<'_>, request: &SqlRequest) -> Result<Answer> {
     })
 }
 
-/// What names and types say of a unit.
+/// Returns the unit of a column, derived from its name and type.
 fn unit(name: &str, kind: &DataType) -> &'static str {
     match kind {
         DataType::Boolean => "flag",

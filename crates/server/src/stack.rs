@@ -32,7 +32,7 @@ pub(crate) fn stack(call: &Call<'_>, request: &StackRequest) -> Result<StackAnsw
 /// Frames by which a stack is called.
 const SHORT: usize = 4;
 
-/// What a stack is called: its innermost frames.
+/// Returns the label of a stack: its innermost frames.
 pub(crate) fn short(frames: &TraceFrames, stack: i32) -> String {
     let names: Vec<String> = frames
         .stack(stack)

@@ -6,14 +6,14 @@ use crate::problem::{Problem, Result};
 use crate::schema;
 use crate::wire::ColumnInfo;
 
-/// A column that can be asked for.
+/// A column that requests can name.
 pub(crate) struct Shown {
     /// Its name in requests.
     pub(crate) name: String,
     how: How,
 }
 
-/// Where its values come from.
+/// The source of a column's values.
 #[derive(Clone, Copy)]
 enum How {
     /// The table itself.
@@ -85,7 +85,7 @@ pub(crate) fn column(table: &'static Table, name: &str) -> Result<Shown> {
 }
 
 impl Shown {
-    /// What the page knows of it.
+    /// Returns the description of the column for the page.
     pub(crate) fn info(&self) -> ColumnInfo {
         let sentence = match self.how {
             How::Declared(column) => return schema::column(column),
@@ -129,7 +129,8 @@ impl Shown {
         }
     }
 
-    /// What groups are made by, in terms of the table `t`: keys, which differ where names do not.
+    /// Returns the grouping key, as an expression on the table `t`. Keys differ even if names are
+    /// equal.
     pub(crate) fn group(&self) -> String {
         match self.how {
             How::Declared(column)
@@ -143,7 +144,7 @@ impl Shown {
         }
     }
 
-    /// So many frames of the stack, from the outermost inward.
+    /// Returns the expression for the outermost `frames` frames of the stack.
     pub(crate) fn root(&self, frames: u32) -> String {
         match self.how {
             How::Frames(column) | How::Stack(column) | How::Tag(column) => {
@@ -162,18 +163,18 @@ impl Shown {
         }
     }
 
-    /// Whether groups are of whole stacks.
+    /// True if groups are whole stacks.
     pub(crate) const fn is_stack(&self) -> bool {
         matches!(self.how, How::Stack(_))
     }
 
-    /// Whether groups are of frames, from the outermost inward.
+    /// True if groups are frames, from the outermost inward.
     pub(crate) const fn is_frames(&self) -> bool {
         matches!(self.how, How::Frames(_))
     }
 
-    /// What people read for a value, and the joins that this needs, given where the value stands and a number
-    /// that distinguishes joins.
+    /// Returns the label of a value and the joins that it needs, for the expression of the value
+    /// and a number that makes the names of joins unique.
     pub(crate) fn label(&self, value: &str, number: usize) -> (String, String) {
         let (process, thread) = (format!("p{number}"), format!("h{number}"));
         match self.how {
@@ -204,12 +205,14 @@ fn named(process: &str) -> String {
     )
 }
 
-/// What a process is called, by what the table is called in a statement.
+/// Returns the expression for the label of a process, for the given name of the table in the
+/// statement.
 pub(crate) fn process_label(process: &str) -> String {
     format!("concat(coalesce({process}.name, '?'), ' (', {process}.pid, ')')")
 }
 
-/// What a thread is called, beside its process: `concat` leaves out what is null.
+/// Returns the expression for the label of a thread with its process: `concat` leaves out null
+/// parts.
 pub(crate) fn thread_label(thread: &str, process: &str) -> String {
     format!("concat({thread}.tid, ' (', coalesce({process}.name, '?'), ' ' || {process}.pid, ')')")
 }

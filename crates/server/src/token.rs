@@ -3,7 +3,7 @@
 /// Random bytes of a token: 192 bits.
 const BYTES: usize = 24;
 
-/// What requests have to know: hexadecimal digits.
+/// The token that requests have to present: hexadecimal digits.
 #[derive(Clone)]
 pub struct Token(String);
 
@@ -27,7 +27,7 @@ impl Token {
         ))
     }
 
-    /// A token that somebody chose.
+    /// Creates a token from a given text.
     #[must_use]
     pub const fn chosen(text: String) -> Self {
         Self(text)
@@ -39,8 +39,8 @@ impl Token {
         &self.0
     }
 
-    /// Whether a value of the header `Authorization` has the token. Each wrong value takes the same time, so
-    /// that nobody learns the token digit by digit.
+    /// True if a value of the header `Authorization` contains the token. Each wrong value takes the
+    /// same time, so that timing does not reveal the token digit by digit.
     pub(crate) fn is_in(&self, authorization: &[u8]) -> bool {
         let Some(given) = authorization.strip_prefix(b"Bearer ") else {
             return false;

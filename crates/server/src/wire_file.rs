@@ -14,7 +14,7 @@ macro_rules! declared {
     }};
 }
 
-/// What is open, and how it is asked.
+/// Declarations of the open traces and of queries.
 fn asking() -> Vec<String> {
     declared![
         Range,

@@ -4,7 +4,7 @@ use super::Leaf;
 use super::names::Names;
 use super::tree::Tree;
 
-/// Stands for no node.
+/// Marks the absence of a node.
 const NONE: u32 = u32::MAX;
 
 /// Adds stacks below a node. Nodes of the tree of stacks have larger numbers than their callers, so that one
@@ -26,7 +26,7 @@ pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Nam
             None if names.has_focus() => NONE,
             None => below,
         };
-        // A node without a frame is passed over: what it called stands below its caller.
+        // A node without a frame is skipped: its callees become children of its caller.
         let place = if frame < 0 {
             of_parent
         } else {

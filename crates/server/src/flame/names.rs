@@ -20,7 +20,7 @@ pub(super) struct Names<'f> {
     first: Vec<i32>,
     /// Texts that are the focus, if there is one.
     focus: Option<HashSet<String>>,
-    /// Whether names are the focus.
+    /// True for each name that is the focus.
     focused: Vec<bool>,
     /// In which round a node of the tree of stacks was seen last.
     seen: Vec<u32>,
@@ -49,12 +49,12 @@ impl<'f> Names<'f> {
 
     /// Begins a round, in which each node of the tree of stacks is seen once.
     pub(super) fn begin_round(&mut self) {
-        // Rounds are distinguished by a number, so that the list of what was seen need not be cleared for
-        // each group: it is as long as there are stacks.
+        // Rounds are distinguished by a number, so that the list of seen nodes does not have to be
+        // cleared for each group: it has an entry for each stack.
         self.round = self.round.saturating_add(1);
     }
 
-    /// Whether a node is seen for the first time in the round.
+    /// True if a node is seen for the first time in this round.
     pub(super) fn is_first(&mut self, stack: i32) -> bool {
         let round = self.round;
         let known = usize::try_from(stack)
@@ -86,7 +86,7 @@ impl<'f> Names<'f> {
 
     /// Number of the name of a frame.
     pub(super) fn frame(&mut self, frame: i32) -> u32 {
-        // By method: frames of one method, at whatever address, are one node.
+        // By method: frames of one method are one node, regardless of their addresses.
         let identity = self.frames.identity(frame).unwrap_or(u32::MAX);
         if let Some(known) = self.by_identity.get(&identity) {
             return *known;
@@ -173,7 +173,7 @@ pub(crate) fn representative(frames: &TraceFrames, first: &[i32], frame: i32) ->
         .unwrap_or(frame)
 }
 
-/// What methods are called of which a frame has this text, or that have this name.
+/// Returns the labels of the methods that have this name or a frame with this text.
 fn called(frames: &TraceFrames, first: &[i32], name: &str) -> HashSet<String> {
     let (mut all, mut text) = (HashSet::new(), String::new());
     for frame in (0..).take(frames.frames()) {

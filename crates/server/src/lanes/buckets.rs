@@ -94,7 +94,7 @@ const STATES: [(&str, &str, &str); 3] = [
     ("waiting", "wait_from", "wait_ns"),
 ];
 
-/// Which rows are of the lanes and fit the chips.
+/// Returns the conditions that select the rows of the lanes and match the chips.
 fn conditions(request: &TimelineRequest, chosen: &Chosen) -> Vec<String> {
     let mut all = chosen.of_process(OWNER);
     match request.kind {

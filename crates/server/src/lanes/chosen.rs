@@ -9,7 +9,7 @@ use crate::problem::{Problem, Result};
 use crate::select::{keys, processes};
 use crate::wire::{Field, LaneKind, Selection};
 
-/// What a selection means for a pyramid.
+/// A selection, resolved for a pyramid.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     pub(super) keys: pyramid::Selection,
@@ -47,7 +47,7 @@ pub(super) fn is_one_of(value: &str, keys: &[i32]) -> String {
     }
 }
 
-/// What the chips of a selection mean for a pyramid.
+/// Resolves the chips of a selection for a pyramid.
 pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen> {
     let mut chosen = Chosen::default();
     for chip in &selection.chips {
@@ -75,7 +75,8 @@ pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen>
                 continue;
             }
         };
-        // A pyramid takes lists of what counts and nothing else, so leaving out becomes taking all others.
+        // A pyramid takes only lists of included keys, so an exclusion becomes the list of all
+        // other keys.
         let taken = if chip.exclude {
             all(session, of)?
                 .into_iter()
@@ -84,7 +85,7 @@ pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen>
         } else {
             named.clone()
         };
-        // Chips hold together, hence only what each of them lets through.
+        // All chips have to hold, so only the keys that each of them lets through remain.
         *list = Some(match list.take() {
             Some(before) => before
                 .into_iter()
@@ -106,7 +107,7 @@ pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen>
 }
 
 impl Chosen {
-    /// The conditions of processes, given what their key is called.
+    /// Returns the conditions on processes, for the given key column.
     pub(super) fn of_process(&self, key: &str) -> Vec<String> {
         self.processes
             .iter()
@@ -128,8 +129,8 @@ impl Chosen {
     }
 }
 
-/// Keys of all processors, processes or threads. To those of processes belongs what is of no known process:
-/// whoever leaves one process out has everything else.
+/// Returns the keys of all processors, processes or threads. The keys of processes include the key
+/// of the unknown process: the exclusion of one process keeps everything else.
 fn all(session: &Session, of: LaneKind) -> Result<Vec<i32>> {
     let keys = |sql| cells::keys(session, sql, 1_000_000).map_err(Problem::from);
     match of {

@@ -1,4 +1,4 @@
-//! Lanes, timelines, series and moments: what the pyramid of a trace knows, with names.
+//! Lanes, timelines, series and moments: data of a trace's pyramid, with names.
 
 mod buckets;
 mod chosen;
@@ -29,7 +29,7 @@ use names::{Named, named};
 use states::Origin;
 use sums::Sums;
 
-/// Key of what is of no known process.
+/// Key of the unknown process.
 const UNKNOWN: i32 = -1;
 
 /// Times that a pyramid distinguishes lie between this and its negative.
@@ -95,7 +95,7 @@ fn origin(pyramid: &pyramid::Pyramid) -> Origin {
     }
 }
 
-/// How an answer of a pyramid came about, with the statement that gives the same numbers.
+/// Returns the source of an answer of a pyramid, with the statement that gives the same numbers.
 fn source(
     call: &Call<'_>,
     ready: &Ready,
@@ -165,8 +165,8 @@ pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnsw
         }
     };
     let lanes = answer.lanes.iter().map(lane).collect();
-    // The pyramid answers. The statement is what gives the same numbers from the tables, for whoever wants to
-    // check them.
+    // The pyramid answers. The statement gives the same numbers from the tables, so that they can
+    // be checked.
     let sql = origin(pyramid).lanes(request, &chosen, part);
     let source = source(call, &ready, answer.source, chosen.not_applied, Some(sql));
     Ok(LanesAnswer {

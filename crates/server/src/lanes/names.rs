@@ -1,4 +1,4 @@
-//! What lanes are called.
+//! Names of lanes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::problem::Result;
 use crate::tables::{process_label, thread_label};
 use crate::wire::LaneKind;
 
-/// What is known of a lane beside its numbers.
+/// Name, detail and lifetime of a lane.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Named {
     pub(super) label: String,

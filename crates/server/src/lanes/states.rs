@@ -1,5 +1,5 @@
-//! Statements about states of threads, as SQL has them: what `docs/numbers/timeline.md` defines, from
-//! `context_switch`; where there are no context switches, from `cpu_sample`.
+//! Statements about states of threads, as defined in `docs/numbers/timeline.md`: from
+//! `context_switch`, or from `cpu_sample` if there are no context switches.
 
 use super::chosen::Chosen;
 use super::{UNKNOWN, bounds};
@@ -8,7 +8,7 @@ use crate::wire::{LaneKind, LanesRequest, MomentRequest, Range};
 /// Processors that a machine is believed to have, at most.
 const MOST_PROCESSORS: i32 = 1 << 12;
 
-/// Where states come from.
+/// The source of thread states.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin {
     pub(super) has_switches: bool,
@@ -23,7 +23,8 @@ impl Origin {
     /// The conditions are of rows that are called `s`.
     pub(super) fn rows(self, conditions: &[String], more: &str) -> String {
         let mut all = vec![
-            // The idle process has no lane; a row without a process has one, that of the unknown process.
+            // The idle process has no lane. A row without a process is in the lane of the unknown
+            // process.
             "coalesce(s.process_key <> (SELECT min(process_key) FROM process WHERE pid = 0), true)"
                 .to_owned(),
         ];
@@ -53,7 +54,7 @@ impl Origin {
         )
     }
 
-    /// The expressions `t` and `part`: what of each state of a row lies in a part of the trace.
+    /// The expressions `t` and `part`: the part of each state of a row that is inside the range.
     pub(super) fn parts(self, conditions: &[String], part: Range) -> String {
         let rows = self.rows(conditions, "");
         let Range {
@@ -68,7 +69,8 @@ impl Origin {
   FROM t WHERE ts_ns >= {a} AND ts_ns < {b})"
             );
         }
-        // Rows reach out of the part at both ends; what is clipped to less than nothing lies outside.
+        // Rows reach out of the part at both ends; a negative length after clipping means that the
+        // row is outside.
         let clipped = |from: &str, length: &str| {
             format!(
                 "CASE WHEN {from} IS NOT NULL AND {length} > 0 \
@@ -139,7 +141,7 @@ ORDER BY key
         )
     }
 
-    /// The row that says what was at a moment, and which of its states; nothing where there is none.
+    /// Returns SQL for the row at a moment, and the state of it; `None` if there is none.
     pub(super) fn moment(self, request: &MomentRequest) -> Option<String> {
         let (at, within) = (request.at_ns, request.within_ns);
         let condition = match request.kind {

@@ -5,10 +5,10 @@ use super::states::{OWNER, Origin};
 use super::{UNKNOWN, bounds};
 use crate::wire::{Range, SeriesKind};
 
-/// Length of what events are counted by.
+/// Length of the intervals by which events are counted, in nanoseconds.
 const SECOND: i64 = 1_000_000_000;
 
-/// What a statement about series needs.
+/// Parameters of a statement about series.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sums<'c> {
     pub(super) origin: Origin,
@@ -33,8 +33,8 @@ impl Sums<'_> {
             }
             SeriesKind::Events => {
                 return format!(
-                    // Events are counted by whole seconds of the trace, so that a part has those of all
-                    // seconds that it touches.
+                    // Events are counted by whole seconds of the trace, so a part gets the events
+                    // of all seconds that it touches.
                     "SELECT CAST(NULL AS INT) AS key, coalesce(sum(events), 0) AS total FROM event_count \
                      WHERE second BETWEEN {} AND {}",
                     a.div_euclid(SECOND),
@@ -94,8 +94,8 @@ impl Sums<'_> {
         )
     }
 
-    /// What of running lies in the part. A condition of threads makes one of processors void, as in the
-    /// answer, which is of sums by one of the two.
+    /// Returns the running time inside the range. A condition on threads replaces one on
+    /// processors, as in the pyramid's answer, which has sums by one of the two.
     fn cpu_parts(self) -> String {
         let mut conditions = self.chosen.of_process(OWNER);
         if self.chosen.keys.threads.is_some() {
