@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use clap::Args;
 
-/// How agents reach the server, and which tools they get.
+/// Transport of the server, and the tools that it offers to agents.
 #[derive(Debug, Clone, Default, Args)]
 pub struct McpArgs {
     /// Answer over HTTP at this loopback address instead of the standard input and output; without one at a

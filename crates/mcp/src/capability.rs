@@ -1,4 +1,4 @@
-//! What a trace can answer, and for the rest what would have to be recorded.
+//! Questions that a trace can answer, and for the others the recording that they need.
 
 use etwkit_engine::{Gaps, can_answer, data_tables, of_paths, questions};
 use etwkit_query::Session;
@@ -13,7 +13,7 @@ use crate::tool::Answer;
 /// Profiles that are named for one question, the most used first.
 const MOST_PROFILES: usize = 2;
 
-/// What a trace is: for whoever just opened it.
+/// Returns a short description of a trace, for an agent that has just opened it.
 pub(crate) fn summary(session: &Session) -> Result<Answer> {
     let info = TraceInfo::ask(session)?;
     let mut answer = Answer::new();
@@ -36,7 +36,7 @@ pub(crate) fn summary(session: &Session) -> Result<Answer> {
     Ok(answer)
 }
 
-/// What a trace is, what it lacks, and what it can answer.
+/// Returns the description of a trace, its missing data, and the questions that it can answer.
 pub(crate) fn health(session: &Session) -> Result<Answer> {
     let mut answer = summary(session)?;
     let manifests = || {
@@ -98,16 +98,19 @@ fn is_of_names(question: &dyn AnyQuestion) -> bool {
         .is_ok_and(|request| request.of_names().is_some())
 }
 
-/// Whether a trace can answer a question. Where its tables are not known before it is asked, it may.
+/// True if a trace can answer a question. If the tables are known only when the question is run,
+/// the answer is true.
 pub(crate) fn can(session: &Session, question: &dyn AnyQuestion) -> bool {
-    // A question that cannot be read without options needs one: only the values that it is asked with decide.
+    // A question that cannot be read without options requires one, and its tables depend on the
+    // given values.
     let Ok(request) = question.read(&Values::new()) else {
         return true;
     };
     can_answer(session, &*request)
 }
 
-/// Whether a trace can answer a question; if not, why, and what would have to be recorded.
+/// Returns true if a trace can answer a question; otherwise the reason and the recording that the
+/// question needs.
 pub(crate) fn of_question(session: &Session, question: &dyn AnyQuestion) -> Value {
     if can(session, question) {
         return json!({"question": question.name(), "can_answer": true});

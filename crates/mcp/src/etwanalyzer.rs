@@ -21,7 +21,7 @@ use crate::shared::{Call, EXTRACTION, QUESTION};
 use crate::tool::{Answer, Tool, Work};
 use crate::traces::Trace;
 
-/// What its tools call the questions of `-dump`.
+/// Names of the `-dump` questions in ETWAnalyzer's tools.
 const DUMPS: [&str; 18] = [
     "cpu",
     "process",
@@ -43,7 +43,7 @@ const DUMPS: [&str; 18] = [
     "tracelog",
 ];
 
-/// In front of the names of those tools.
+/// Prefix of the names of those tools.
 const DUMP: &str = "etw_dump_";
 
 /// Switches that make another command of a line, and those that write files wherever the line says.
@@ -232,7 +232,8 @@ fn load(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let is_recursive = given.flag("recursive")?;
     let keeps = given.flag("keepOldFiles")?;
     let paths = found(&named(given)?, is_recursive).map_err(|error| of_line(&error))?;
-    // Lines may be run much later; what a relative path means must not depend on the folder then.
+    // Lines may run much later. The meaning of a relative path must not depend on the current
+    // folder at that time.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let paths: Vec<PathBuf> = paths.into_iter().map(absolute).collect();
     let mut all = loaded(call);
@@ -265,8 +266,8 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     let dump = tool.name.strip_prefix(DUMP).unwrap_or_default();
     let mut line = vec!["-dump".to_owned(), dump.to_owned()];
     line.extend(more_words(given.text("arguments")?)?);
-    // Files that the line names itself take the place of those that are loaded. Which they are is known to
-    // the line alone, so that the answer does not say what it was measured from.
+    // Files that the line itself names replace the loaded ones. Only the line knows them, so the
+    // answer does not name its source files.
     let names_files = line.iter().any(|word| is_switch(word, &["fd", "filedir"]));
     if !names_files {
         line.extend(
@@ -376,13 +377,13 @@ fn not_refused(word: &str) -> Result<&str> {
     Ok(word)
 }
 
-/// Whether a word is one of these switches, as lines of ETWAnalyzer are read: in any case, and with the long
-/// dash that word processors make of a short one.
+/// True if a word is one of these switches, by ETWAnalyzer's rules: in any case, and with the long
+/// dash that word processors put in place of a short one.
 fn is_switch(word: &str, switches: &[&str]) -> bool {
     switch(word).is_some_and(|name| switches.contains(&name.as_str()))
 }
 
-/// Runs a line, and answers what it printed.
+/// Runs a line and returns its output.
 fn run(call: &Call<'_>, line: &[String]) -> Result<Answer> {
     let (mut out, mut err) = (Kept::default(), Kept::default());
     let exit = (call.shared.run_line)(line, call.asking, &mut out, &mut err);
@@ -412,10 +413,10 @@ fn of_line(error: &anyhow::Error) -> Problem {
     }
 }
 
-/// Bytes of what a line prints that are kept, at most: the rest would be cut anyway.
+/// Largest part of a line's output that is kept, in bytes. The rest would be cut anyway.
 const MOST_KEPT: usize = 8 << 20;
 
-/// What a line printed.
+/// Output of a line.
 #[derive(Debug, Default)]
 struct Kept(Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! HTTP on the loopback address, behind the guard of the page.
+//! HTTP on the loopback address, protected by the same guard as the page.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::shared::Shared;
 /// The variable of the environment that has the token, for clients whose settings name a fixed one.
 const TOKEN: &str = "ETWKIT_MCP_TOKEN";
 
-/// Characters of a token that somebody chose, at least.
+/// Smallest number of characters in a token that the user chooses.
 const LEAST: usize = 24;
 
 /// Largest message of a client.
@@ -57,7 +57,8 @@ fn token(chosen: Option<String>) -> Result<Token> {
     let Some(chosen) = chosen.filter(|chosen| !chosen.is_empty()) else {
         return Ok(Token::new()?);
     };
-    // Visible characters alone: others cannot stand in a header, so that no request could ever have them.
+    // Visible characters only: others are not allowed in a header, so no request could ever contain
+    // them.
     let is_plain = chosen.len() >= LEAST && chosen.chars().all(|c| c.is_ascii_graphic());
     ensure!(
         is_plain,
@@ -79,7 +80,8 @@ fn router(shared: &Arc<Shared>, door: Door) -> Router {
 
 /// Lets requests in that name this server, come from no page of another one, and know the token.
 async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
-    // In front of the protocol: who may not ask learns nothing of it, not even which tools there are.
+    // Checked before the protocol: a client without the token learns nothing, not even the names of
+    // the tools.
     let mut response = match door.check(request.headers(), true) {
         Ok(()) => next.run(request).await,
         Err(Refused::Token) => (

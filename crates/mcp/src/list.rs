@@ -15,7 +15,8 @@ pub(crate) fn all(with_etwanalyzer: bool) -> Vec<Tool> {
         .collect()
 }
 
-/// The tools as `tools/list` has them: for documents, and for whoever counts what they cost an agent.
+/// The tools in the form of `tools/list`, for documents and for measuring their size in an agent's
+/// context.
 #[must_use]
 pub fn tools_as_json(with_etwanalyzer: bool) -> Value {
     let listed: Vec<Listed> = all(with_etwanalyzer).iter().map(Tool::listed).collect();

@@ -1,13 +1,13 @@
-//! What goes wrong, as a tool reports it to an agent.
+//! Errors, as a tool reports them to an agent.
 
 use etwkit_query::question::OptionError;
 use etwkit_server::{Unanswered, said};
 use serde_json::{Value, json};
 
-/// Result of whatever answers a call.
+/// Result of a call.
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
-/// Why a call has no answer. The message says what was expected, and the hint what to do.
+/// Error of a call. The message names the expected value, and the hint names the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Problem {
@@ -30,7 +30,7 @@ impl Problem {
         Self::new("bad_arguments", message)
     }
 
-    /// It could be done, but not with what this machine or server has.
+    /// The request is valid, but this machine or server cannot carry it out.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new("failed", message)
     }
@@ -54,7 +54,7 @@ impl Problem {
         }
     }
 
-    /// What is wrong with an option of a question.
+    /// Creates the error for an option of a question.
     pub(crate) fn of_option(error: &OptionError, question: &str) -> Self {
         Self::bad(said(error)).with_hint(format!(
             "`questions` with name {question:?} has the options"

@@ -1,5 +1,5 @@
-//! What an agent gets is small, exact and inert: rows are cut with a count of what was cut, numbers that JSON
-//! readers would round are texts, and characters that could hide something are written out.
+//! Replies are small, exact and inert: rows are cut with a count of the omitted ones, numbers that
+//! JSON readers would round are texts, and characters that could hide something are escaped.
 
 use etwkit_terminal::escape;
 use serde_json::{Map, Value, json};
@@ -22,7 +22,8 @@ const PATTERNS: [&str; 4] = ["address", "hash", "object_id", "heap_handle"];
 pub(crate) fn cell(column: &str, value: Value) -> Value {
     match value {
         Value::Number(number) => {
-            // A bit pattern is text whatever its size, so that a column has one type in all rows.
+            // A bit pattern is text regardless of its size, so that a column has one type in all
+            // rows.
             let is_pattern = PATTERNS.iter().any(|end| column.ends_with(end)) && !number.is_f64();
             let size = number
                 .as_i64()
@@ -59,7 +60,8 @@ pub(crate) fn cut(text: &str) -> String {
     format!("{begin}… ({} more characters)", count - TEXT)
 }
 
-/// The rows of a table that are wanted, as far as they fit, and what was cut.
+/// Returns the requested rows of a table that are within the size limit, and the number of omitted
+/// rows.
 pub(crate) fn rows(
     total: usize,
     page: Page,
@@ -71,7 +73,8 @@ pub(crate) fn rows(
     for at in page.skip..end {
         let row = row(at);
         let size = row.to_string().len();
-        // One row is shown whatever its size: those behind it could not be reached otherwise.
+        // One row is shown regardless of its size: otherwise an agent could not reach the rows
+        // after it.
         if size > left && !all.is_empty() {
             break;
         }
@@ -93,7 +96,7 @@ pub(crate) fn rows(
     table
 }
 
-/// The lines of a text that fit, and how many are left out.
+/// Returns the lines of a text that are within the size limit, and the number of omitted lines.
 pub(crate) fn lines(text: &str) -> String {
     if text.len() <= BYTES {
         return text.to_owned();
@@ -110,7 +113,8 @@ pub(crate) fn lines(text: &str) -> String {
     )
 }
 
-/// Writes out what could change how a text is shown, in everything that is sent. Ends of lines stay.
+/// Escapes characters that could change the display of a text, in everything that is sent. Line
+/// ends are kept.
 pub(crate) fn inert(value: Value) -> Value {
     match value {
         Value::String(text) => harmless(&text).into(),

@@ -21,14 +21,15 @@ use crate::shared::{RunLine, Shared};
 /// Bytes between the protocol and the standard output.
 const PIPE: usize = 64 << 10;
 
-/// How often a server looks whether Ctrl-C was pressed.
+/// Polling interval for the Ctrl-C flag.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Serves until the client goes or the command is interrupted. What is printed goes to `out`: the messages of
-/// the protocol, or where the server listens.
+/// Serves until the client disconnects or the command is interrupted. Output goes to `out`: the
+/// messages of the protocol, or the address of the server.
 ///
 /// # Errors
-/// Nobody may listen at the address, the system starts no threads, or the answer cannot be written.
+/// The address cannot be listened on, the system starts no threads, or the answer cannot be
+/// written.
 pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Write) -> Result<Exit> {
     let shared = Shared::new(engine, all(args.etwanalyzer), run_line);
     // Two threads pass messages on; each question has a thread of its own.
@@ -41,7 +42,8 @@ pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Writ
         Some(address) => over_http(&runtime, &shared, address, out),
         None => over_stdio(&runtime, &shared, out),
     };
-    // The standard input may be waited for; nobody waits for what is still computed.
+    // A read of the standard input may still be blocked, and pending computations have no receiver
+    // any more.
     runtime.shutdown_background();
     exit
 }
@@ -61,8 +63,8 @@ fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> R
     });
     let (mut messages, requests) = tokio::io::split(theirs);
     let runtime_of_input = runtime.handle().clone();
-    // Reading the standard input cannot be broken off. The thread that does it is left behind when the
-    // program ends.
+    // A read of the standard input cannot be interrupted. Its thread is abandoned when the program
+    // ends.
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || hand_on(&runtime_of_input, requests))?;
@@ -92,7 +94,7 @@ fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> R
     }
 }
 
-/// Hands on what comes from the standard input until it ends, and says that it has ended.
+/// Forwards the bytes of the standard input until it ends, and then signals its end.
 fn hand_on(runtime: &Handle, mut requests: WriteHalf<DuplexStream>) {
     let (mut input, mut bytes) = (std::io::stdin().lock(), vec![0; PIPE]);
     while let Ok(count @ 1..) = input.read(&mut bytes) {

@@ -260,7 +260,7 @@ fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
                 .shared
                 .engine
                 .extract_of(call.asking, &path, &mut notes)?;
-            // What cannot be asked gets no handle.
+            // A trace that cannot be queried gets no handle.
             let only = std::slice::from_ref(&extract);
             call.shared.engine.open(call.asking, only, &mut notes)?;
             traces.add(&path, extract)?
@@ -274,7 +274,7 @@ fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     Ok(answer)
 }
 
-/// What a trace is called.
+/// Returns the handle and the path of a trace.
 fn named(trace: &Trace) -> Answer {
     let path = trace.named.display().to_string();
     [
@@ -449,7 +449,7 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
         rows.is_cut,
         table.get_mut("cut").and_then(Value::as_object_mut),
     ) {
-        // No more rows than the page needs were asked for: how many there are in all is not known.
+        // The query returned no more rows than the page needs, so the total is not known.
         cut.insert("of".into(), Value::Null);
     }
     answer.extend(table);

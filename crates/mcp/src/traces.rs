@@ -8,10 +8,10 @@ use crate::problem::{Problem, Result};
 /// Traces that can be open at once: as many extracts stay open between questions.
 const MOST: usize = 24;
 
-/// A trace that can be asked.
+/// A trace that is ready for queries.
 #[derive(Debug)]
 pub(crate) struct Trace {
-    /// What it is called in calls: `t1`.
+    /// Its handle in calls, such as `t1`.
     pub(crate) handle: String,
     /// As it was named.
     pub(crate) named: PathBuf,

@@ -9,28 +9,28 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use etwkit_terminal::errors::advised;
 
-/// How often a process is asked whether it has ended. Its end is noted that much too late at most, so that
-/// short commands are asked more often.
+/// Polling intervals for the end of a process: the end is detected at most this much late, so short
+/// commands are polled more often.
 const SHORT: Duration = Duration::from_micros(200);
 const LONG: Duration = Duration::from_millis(5);
 
 /// Characters of the output that are kept, from its end.
 const MAX_OUTPUT: usize = 1 << 16;
 
-/// How a command ended.
+/// Outcome of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ended {
     /// Time from the start until the end was seen.
     pub(crate) wall: Duration,
     /// The code, if it ended by itself with one.
     pub(crate) exit_code: Option<i32>,
-    /// The end of what it printed.
+    /// The end of its output.
     pub(crate) printed: String,
-    /// Why we ended it, if we did.
+    /// Reason for which it was killed, if it was.
     pub(crate) killed: Option<Killed>,
 }
 
-/// Why a command was ended.
+/// Reason for which a command was killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Killed {
     /// The user wants no more.
@@ -39,16 +39,17 @@ pub(crate) enum Killed {
     TooLong,
 }
 
-/// When a command is ended before it has ended by itself.
+/// Conditions under which a command is killed.
 pub(crate) struct Limits<'l> {
-    /// Asked all the time.
+    /// Polled while the command runs.
     pub(crate) is_stopped: &'l dyn Fn() -> bool,
     pub(crate) timeout: Option<Duration>,
-    /// Whether its output goes to our error stream.
+    /// True if its output goes to our error stream.
     pub(crate) is_heard: bool,
 }
 
-/// Runs a program with its arguments. What it prints is kept for [`Timing::Printed`](crate::Timing::Printed).
+/// Runs a program with its arguments. Its output is kept for
+/// [`Timing::Printed`](crate::Timing::Printed).
 ///
 /// # Errors
 /// It cannot be started.
@@ -83,8 +84,8 @@ pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
     }
     if !reader.is_finished() {
         kill(&mut child);
-        // Nobody reaches a process that has left the group. Its reader is left behind with it, and what is
-        // there is enough.
+        // A process that has left the group cannot be killed. Its reader thread is abandoned with
+        // it, and the output so far is enough.
         wait_for(&reader);
     }
     let (status, wall, killed) = watched.with_context(|| format!("cannot wait for {program}"))?;
@@ -98,7 +99,8 @@ pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
     })
 }
 
-/// Gives a reader time to end: a process that the command left behind may hold the other end open for ever.
+/// Gives a reader time to end: a background process of the command may keep the other end open
+/// forever.
 fn wait_for<T>(reader: &JoinHandle<T>) {
     let end = Instant::now() + Duration::from_secs(1);
     while !reader.is_finished() && Instant::now() < end {
@@ -177,7 +179,7 @@ fn watch(
     }
 }
 
-/// Ends a process and all of its group. What has ended already is no error.
+/// Kills a process and all of its group. A process that has already ended is not an error.
 fn kill(child: &mut Child) {
     #[cfg(unix)]
     if let Ok(group) = i32::try_from(child.id()) {
@@ -211,7 +213,7 @@ fn keep(mut output: impl Read, is_heard: bool, to: &Mutex<Vec<u8>>) {
         }
         let mut kept = to.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(new);
-        // The end of what was printed is kept: durations and errors stand there.
+        // The end of the output is kept, since it has durations and errors.
         let over = kept.len().saturating_sub(MAX_OUTPUT);
         kept.drain(..over);
     }

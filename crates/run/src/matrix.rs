@@ -9,7 +9,7 @@ const MAX_CELLS: usize = 10_000;
 /// A parameter with its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// The name, which stands in the command as `{name}`.
+    /// The name, which the command refers to as `{name}`.
     pub name: String,
     /// The values, in the order of the command line.
     pub values: Vec<String>,
@@ -19,7 +19,7 @@ impl Axis {
     /// Reads `threads=1,2,4`.
     ///
     /// # Errors
-    /// The text has another form, or a name that cannot stand in a file name.
+    /// The text has another form, or a name that is not allowed in a file name.
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = |why: &str| {
             advised(

@@ -1,4 +1,4 @@
-//! Whoever records while a command runs.
+//! Recorders, which record while a command runs.
 
 use std::path::{Path, PathBuf};
 
@@ -20,8 +20,8 @@ pub trait Recorder {
     /// It cannot be written.
     fn stop(&mut self, file: &Path) -> Result<PathBuf>;
 
-    /// Ends the recording and throws it away. Never fails: the recorder itself reports to the user what
-    /// could not be ended.
+    /// Stops the recording and discards it. Never fails: the recorder itself reports to the user if
+    /// a recording could not be stopped.
     fn cancel(&mut self);
 
     /// Ending of the files that it writes, with the dot; nothing where it writes none.

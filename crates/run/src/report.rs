@@ -1,4 +1,4 @@
-//! What came of the runs.
+//! Results of the runs.
 
 use std::io::Write;
 
@@ -38,7 +38,7 @@ impl Row {
     }
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -60,20 +60,20 @@ pub struct Row {
     /// Its parameters.
     #[serde(serialize_with = "as_map")]
     pub parameters: Cell,
-    /// How it ended.
+    /// Its outcome.
     pub status: Status,
-    /// How long it took, in milliseconds, as `--timing` says; nothing where that is not known.
+    /// Its duration in milliseconds, by `--timing`; `None` if it is not known.
     pub duration_ms: Option<u64>,
-    /// How long it took by the clock, in milliseconds.
+    /// Its wall-clock time in milliseconds.
     pub wall_ms: f64,
     /// Exit code of the command.
     pub exit_code: Option<i32>,
-    /// When it began, on the clock of the wall.
+    /// Its start, by the wall clock.
     #[serde(serialize_with = "as_time")]
     pub started: NaiveDateTime,
     /// The file of the recording, if there is one.
     pub recording: Option<String>,
-    /// What went wrong, if anything did.
+    /// The problem, if there was one.
     pub problem: Option<String>,
 }
 

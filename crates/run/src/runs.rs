@@ -25,13 +25,13 @@ pub struct Outcome {
     pub is_stopped: bool,
 }
 
-/// Runs a plan: each cell, then the next repetition of all, so that what changes slowly on a machine (its
-/// temperature, its cache) touches all cells alike. A run that fails does not end the others.
+/// Runs a plan: each cell, then the next repetition of all, so that slow changes of a machine (its
+/// temperature, its cache) affect all cells alike. A run that fails does not end the others.
 ///
 /// # Errors
-/// A recording cannot be begun or written, a power setting cannot be set or restored, or a hook in front of
-/// a run fails: then nothing that follows would be comparable. Whatever was recording is ended, and what
-/// was run until then is given to `on_row`.
+/// A recording cannot be begun or written, a power setting cannot be set or restored, or a hook
+/// before a run fails: then no later run would be comparable. A running recording is stopped, and
+/// earlier runs have been passed to `on_row`.
 pub fn run(
     plan: &Plan,
     recorder: &mut dyn Recorder,
@@ -41,7 +41,7 @@ pub fn run(
     let mut powercfg = power::powercfg;
     let mut power = Power::of(&plan.power, plan.restore_file.as_deref(), &mut powercfg)?;
     let rows = all(plan, recorder, &mut power, is_stopped, on_row);
-    // Whatever came of the runs.
+    // Regardless of the outcome of the runs.
     let restored = power.restore();
     let rows = rows?;
     restored?;
@@ -66,8 +66,8 @@ fn all(
     on_row: &mut dyn FnMut(&Row) -> Result<()>,
 ) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::new();
-    // All combinations once before the first one again: what changes slowly, such as the temperature, then
-    // falls on all of them alike.
+    // All combinations run once before the first one repeats: slow changes, such as the
+    // temperature, then affect all of them alike.
     'runs: for repetition in 1..=plan.repeat {
         for cell in &plan.cells {
             let is_first = rows.is_empty();
@@ -86,7 +86,7 @@ fn all(
             }
             power.set(cell)?;
             let done = one(plan, cell, repetition, recorder, is_stopped)?;
-            // What was measured is reported, whatever became of its recording.
+            // The measurement is reported even if its recording failed.
             on_row(&done.row)?;
             if let Some(broken) = done.broken {
                 return Err(broken);
@@ -101,8 +101,9 @@ fn all(
     Ok(rows)
 }
 
-/// How long to wait until a run does not begin in the same second as the one before it: names of recordings
-/// have no more than seconds, and two short runs may take equally many milliseconds.
+/// Returns the time to wait so that a run does not start in the same second as the previous one.
+/// Names of recordings have a resolution of one second, and two short runs may have the same
+/// duration in milliseconds.
 fn until_next_second(before: NaiveDateTime, now: NaiveDateTime) -> Duration {
     if before.and_utc().timestamp() != now.and_utc().timestamp() {
         return Duration::ZERO;
@@ -129,7 +130,7 @@ fn pause(time: Duration, is_stopped: &dyn Fn() -> bool) -> bool {
 /// A run that was measured.
 struct Done {
     row: Row,
-    /// Why its recording is missing; then no other run follows.
+    /// Reason why its recording is missing; then no other run follows.
     broken: Option<anyhow::Error>,
 }
 
@@ -150,7 +151,7 @@ fn one(
         child::run_hook(&cell.fill(line), &limits)?;
     }
     let result = recorded(plan, cell, repetition, recorder, &limits);
-    // Somebody who stops wants what hooks clean up to be clean.
+    // A user who stops the runs still expects the hooks to clean up.
     let limits = Limits {
         is_stopped: &|| false,
         ..limits
@@ -236,7 +237,7 @@ fn recorded(
     Ok(Done { row, broken })
 }
 
-/// How a command ended, how long it took, and what is wrong with it.
+/// Returns the outcome of a command, its duration, and its problem.
 fn judged(plan: &Plan, ended: &Ended) -> (Status, Option<u64>, Option<String>) {
     match ended.killed {
         Some(Killed::Stopped) => return (Status::Stopped, None, None),

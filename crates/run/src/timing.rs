@@ -1,4 +1,4 @@
-//! How long a run took: by the clock, or as the command itself says.
+//! Duration of a run: by the wall clock, or as the command itself reports it.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use etwkit_terminal::errors::advised;
 use regex_lite::Regex;
 
-/// How the duration of a run is taken.
+/// Source of a run's duration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Timing {
     /// From the start of the command until it has ended, by the clock
@@ -44,7 +44,7 @@ impl Timing {
         }
     }
 
-    /// Whether an exit code other than 0 says that the command failed.
+    /// True if an exit code other than 0 means that the command failed.
     pub(crate) const fn is_code_a_failure(self) -> bool {
         !matches!(self, Self::ExitCode)
     }
@@ -61,7 +61,7 @@ fn last_duration(text: &str) -> Option<u64> {
     let number: f64 = found.get(1)?.as_str().replace(',', ".").parse().ok()?;
     let is_ms = found.get(2)?.as_str().to_ascii_lowercase().starts_with('m');
     let ms = (if is_ms { number } else { number * 1000.0 }).round();
-    // What does not fit is no duration of a run.
+    // A number out of range is not the duration of a run.
     (ms < 1e15).then_some(ms as u64)
 }
 

@@ -9,7 +9,7 @@ pub struct ProfileArgs {
     /// file .wpaProfile, or cpu, wait, disk, memory or system; can be repeated
     #[arg(long = "profile", value_name = "FILE|NAME")]
     pub profiles: Vec<String>,
-    /// What the names of files of CSV begin with
+    /// Start of the names of CSV files
     #[arg(
         long,
         value_name = "TEXT",
@@ -27,7 +27,7 @@ pub struct ProfileArgs {
     /// Only what lies in instances of these regions of interest; each instance becomes files of its own
     #[arg(long, value_name = "NAMES", requires_all = ["profiles", "regions"], conflicts_with_all = ["range", "from_mark"])]
     pub region: Option<String>,
-    /// What defines the regions: a Regions of Interest file of Windows Performance Analyzer
+    /// Regions of Interest file of Windows Performance Analyzer that defines the regions
     #[arg(long, value_name = "FILE", requires = "profiles")]
     pub regions: Option<String>,
     /// Write single rows instead of sums by what is left of the golden bar

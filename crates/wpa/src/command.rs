@@ -1,4 +1,4 @@
-//! What both command lines do: for each trace, part of it and table of the profiles a file.
+//! The work of both command lines: a file for each trace, part of it and table of the profiles.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,26 +25,26 @@ use crate::plan::{Plan, graph, plan};
 use crate::profile::{Preset, Profile};
 use crate::{regions, rows, shipped};
 
-/// What `etwkit export` says beside [`ProfileArgs`].
+/// Options of `etwkit export` in addition to [`ProfileArgs`].
 #[derive(Debug, Clone, Copy)]
 pub struct Output<'a> {
     /// Only this part of the trace.
     pub range: Option<&'a str>,
-    /// The folder to write into; without one that of the trace.
+    /// The folder to write into; `None` for the folder of the trace.
     pub folder: Option<&'a Path>,
-    /// Whether files that are there are replaced.
+    /// True if existing files are replaced.
     pub force: bool,
-    /// Whether to print JSON.
+    /// True if JSON is printed.
     pub json: bool,
 }
 
-/// What is to be done.
+/// The work to do.
 #[derive(Debug)]
 struct Job {
     /// Traces and extracts.
     traces: Vec<PathBuf>,
     profiles: Vec<Profile>,
-    /// The folder to write into; without one that of each trace.
+    /// The folder to write into; `None` for the folder of each trace.
     folder: Option<PathBuf>,
     prefix: String,
     part: Part,
@@ -55,11 +55,11 @@ struct Job {
     json: bool,
 }
 
-/// `etwkit export --profile`.
+/// Runs `etwkit export --profile`.
 ///
 /// # Errors
-/// A profile or trace cannot be read, there are no such marks or regions, nothing of the profiles is known
-/// here, or a file cannot be written.
+/// A profile or trace cannot be read, the marks or regions do not exist, no graph of the profiles
+/// is known here, or a file cannot be written.
 pub fn export(
     args: &ProfileArgs,
     traces: &[PathBuf],
@@ -91,10 +91,10 @@ pub fn export(
     job.run(front)
 }
 
-/// A line of `wpaexporter`.
+/// Runs a command line of `wpaexporter`.
 ///
 /// # Errors
-/// The line is wrong; also those of [`export`].
+/// The line is wrong, or an error of [`export`].
 pub fn wpaexporter(args: &LineArgs, front: &mut dyn Front) -> Result<Exit> {
     let line = ExporterLine::parse(&args.args)?;
     if line.help {
@@ -126,7 +126,7 @@ pub fn wpaexporter(args: &LineArgs, front: &mut dyn Front) -> Result<Exit> {
     job.run(front)
 }
 
-/// The options of `wpaexporter`, and what becomes of them.
+/// Returns the options of `wpaexporter` and their treatment.
 fn help() -> Vec<String> {
     let mut lines = vec![
         "wpaexporter -i TRACE… -profile FILE|NAME [OPTIONS]".to_owned(),
@@ -146,7 +146,8 @@ fn help() -> Vec<String> {
 
 /// A profile: a file, or one of ours by its name.
 fn profile(name: &str) -> Result<Profile> {
-    // A file of the user goes before a profile of ours: whoever calls a file `cpu` means that file.
+    // A file of the user takes precedence over a built-in profile: a user with a file named `cpu`
+    // means that file.
     let file = Path::new(name);
     match shipped::by_name(name) {
         Some(ours) if !file.is_file() => Ok(ours.read()?),
@@ -168,7 +169,7 @@ fn manifest(file: &str) -> Result<NamedFile<Manifest>> {
     )?))
 }
 
-/// What became of the tables.
+/// Number of tables by outcome.
 #[derive(Debug, Default)]
 struct Done {
     written: u64,
@@ -219,7 +220,7 @@ impl Job {
         }
     }
 
-    /// Writes one table, and reports what became of it.
+    /// Writes one table and reports the outcome.
     fn table(
         &self,
         preset: &Preset,
@@ -325,7 +326,7 @@ impl Job {
     }
 }
 
-/// Why a table has no rows.
+/// Returns the reason why a table has no rows.
 fn nothing(graph: &Graph, session: &Session) -> Result<String> {
     let table = graph.table;
     if session.leaves_out(table) {
@@ -359,8 +360,9 @@ fn stem(trace: &Path) -> String {
         .into_owned()
 }
 
-/// What the files of one of several traces begin with. Traces of one name in different folders, and a trace
-/// beside its extract, would otherwise replace each other's files where these go to one folder.
+/// Returns the start of the file names for one of several traces. Without it, traces with the same
+/// name in different folders, or a trace next to its extract, would replace each other's files in a
+/// common folder.
 fn prefix_of_trace(
     given: &mut BTreeMap<(PathBuf, String), usize>,
     folder: &Path,

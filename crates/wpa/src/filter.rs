@@ -40,8 +40,8 @@ fn of_condition(
             let compared = compare(known, &fill(sql), *operator, literal).ok_or_else(|| {
                 format!("column \"{column}\" cannot be compared like this with \"{literal}\"")
             })?;
-            // What is not known is unequal to everything. Null would make `NOT` of the whole condition null,
-            // and so hide rows that an analyst expects to see.
+            // An unknown value is unequal to everything. Null would make `NOT` of the whole
+            // condition null, and so hide rows that an analyst expects to see.
             format!(
                 "coalesce({compared}, {})",
                 matches!(operator, Operator::NotEqual | Operator::ContainsNot)
@@ -50,7 +50,7 @@ fn of_condition(
     })
 }
 
-/// A column by its title, with its SQL; that of a process may have `(Name)` behind it.
+/// Returns a column by its title, with its SQL. The title of a process may be followed by `(Name)`.
 fn column_of<'g>(title: &str, graph: &'g Graph) -> Result<(&'g Column, &'g str), String> {
     if let Some(column) = graph.by_name(title) {
         return Ok((column, column.sql));
@@ -96,7 +96,8 @@ fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String
         Operator::StartsWith => format!("starts_with({value}, {with})"),
         Operator::EndsWith => format!("ends_with({value}, {with})"),
         Operator::Matches => {
-            // The whole text has to fit, in any case, as with all other comparisons of texts.
+            // The whole text has to match, regardless of case, as in all other comparisons of
+            // texts.
             let whole = quoted(&format!("^(?:{literal})$"));
             format!("regexp_like({sql}, {whole}, 'i')")
         }
@@ -116,7 +117,7 @@ fn number(kind: Kind, sql: &str, operator: Operator, literal: &str) -> Option<St
     Some(format!("{sql} {word} {}", value(kind, literal)?))
 }
 
-/// A literal in what the column has: nanoseconds, bytes, or a number as it is.
+/// Converts a literal to the unit of the column: nanoseconds, bytes, or a plain number.
 fn value(kind: Kind, literal: &str) -> Option<i64> {
     if let Some(digits) = literal
         .strip_prefix("0x")
@@ -125,7 +126,8 @@ fn value(kind: Kind, literal: &str) -> Option<i64> {
         // Addresses above the middle are written without a sign, and stored as the same bits with one.
         return u64::from_str_radix(digits, 16).ok().map(u64::cast_signed);
     }
-    // The unit of a literal stands right behind its digits; without one the unit of the column is meant.
+    // The unit of a literal directly follows its digits. Without one, the unit of the column
+    // applies.
     let digits = literal.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
     let unit = literal.get(digits.len()..)?.to_ascii_lowercase();
     let usual = match kind {

@@ -1,14 +1,14 @@
-//! What files are called: `<prefix><graph>_<preset>.csv`, with blanks as `_`.
+//! Names of files: `<prefix><graph>_<preset>.csv`, with blanks as `_`.
 //!
-//! Names of presets come out of profiles, which anybody may have made: nothing of them becomes a path, a
-//! device, or something that a reader cannot see.
+//! Names of presets come out of profiles, which are untrusted: no part of them becomes a path, a
+//! device name, or invisible text.
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
 use etwkit_terminal::errors::advised;
 
-/// Characters of the part behind the prefix.
+/// Largest number of characters after the prefix.
 const MAX_CHARACTERS: usize = 120;
 
 /// Signs that stay as they are.
@@ -45,7 +45,8 @@ impl Names {
     /// The name of the file of a preset. Where it was given before it gets `_(1)`, and so on; names that
     /// differ in case alone are the same on Windows.
     pub(crate) fn file(&mut self, graph: &str, preset: &str) -> String {
-        // Cut before the number is added, so that names which only differ behind the cut stay apart.
+        // Cut before the number is added, so that names that differ only after the cut stay
+        // distinct.
         let stem: String = format!("{graph}_{preset}")
             .chars()
             .take(MAX_CHARACTERS)

@@ -13,11 +13,11 @@ use crate::format::Unit;
 use crate::part::View;
 use crate::profile::{Aggregation, ColumnOption, Preset, Shown};
 
-/// More frames than stacks have, so that `stack_root` takes all of them: stacks of the same methods, at
-/// whatever addresses, become one.
+/// More frames than stacks have, so that `stack_root` takes all of them: stacks of the same methods
+/// become one, regardless of addresses.
 const ALL_FRAMES: u32 = 4096;
 
-/// What is to be asked and written for a preset.
+/// The query for a preset, and the columns to write.
 #[derive(Debug)]
 pub struct Plan {
     /// The graph.
@@ -26,7 +26,7 @@ pub struct Plan {
     pub sql: String,
     /// The columns of its answer, in their order.
     pub columns: Vec<Written>,
-    /// What of the preset is left out, in words.
+    /// The parts of the preset that are left out, in words.
     pub left_out: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ pub struct Plan {
 pub struct Written {
     /// Its title.
     pub title: String,
-    /// What its values are.
+    /// Kind of its values.
     pub kind: Kind,
     /// The unit in which they are written, of times and sizes.
     pub unit: Unit,
@@ -54,8 +54,8 @@ struct Picked<'p> {
 /// other graph has.
 #[must_use]
 pub(crate) fn graph(preset: &Preset) -> Option<&'static Graph> {
-    // From what is certain to what is guessed: a GUID, a name, the element of old profiles, and at last the
-    // columns, if all that are known are of one graph.
+    // From certain to guessed: a GUID, a name, the element of old profiles, and finally the
+    // columns, if all known ones belong to one graph.
     let guid = preset
         .graph_guid
         .as_deref()
@@ -138,7 +138,7 @@ fn named(shown: &Shown) -> String {
     format!("column \"{}\" {{{}}}", shown.name, shown.guid)
 }
 
-/// What a visible column is here.
+/// Returns the catalog's column for a visible column of a profile.
 fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Picked<'p>, String> {
     // A column without a GUID of its own is found by its name.
     // A column with another GUID is another column, even if it is called the same.
@@ -167,7 +167,7 @@ fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Pic
     })
 }
 
-/// Why the rows of a group have no value for a column.
+/// Returns the reason why groups of rows have no value for a column; `None` if they have one.
 fn why_not(column: &Picked<'_>) -> Option<String> {
     // Digits of an address are no amount: their sum would mean nothing.
     let is_number = !matches!(
@@ -187,12 +187,12 @@ fn why_not(column: &Picked<'_>) -> Option<String> {
     }
 }
 
-/// What rows have to meet, with the ends of the part put in.
+/// Returns the condition that rows have to meet, with the ends of the part filled in.
 fn condition(preset: &Preset, graph: &Graph, view: &View) -> Result<String, String> {
     let mut all: Vec<String> = graph.only.into_iter().map(str::to_owned).collect();
     if view.is_part {
         all.push(view.fill(&match graph.time {
-            // Rows that only reach into the part are in it, too.
+            // Rows that only overlap the part are also in it.
             Time::Moment(at) => format!("{at} BETWEEN $from AND $to"),
             Time::Span(start, end) => format!("{end} >= $from AND {start} <= $to"),
         }));
@@ -261,7 +261,8 @@ fn value(column: &Picked<'_>, is_grouped: bool, view: &View) -> String {
         ColumnOption::Whole => view.fill_whole(&column.sql),
         _ => view.fill(&column.sql),
     };
-    // Stacks that only differ in where in a method a call stands are one group, as methods are what is shown.
+    // Stacks that differ only in the address of a call within a method are one group, since methods
+    // are shown.
     if column.kind == Kind::Stack && is_grouped {
         format!("stack_root({sql}, {ALL_FRAMES})")
     } else {
@@ -297,7 +298,7 @@ fn output(n: usize, column: &Picked<'_>, is_grouped: bool) -> String {
 fn joins(graph: &Graph, sql: &str) -> String {
     let mut needed: Vec<&str> = Vec::new();
     let mut seen = sql.to_owned();
-    // Backwards, since a join may need another one in front of it, which is found in its own text.
+    // Backwards, since a join may need an earlier one, which its own text names.
     for join in graph.joins.iter().rev().filter(|join| join.alias != "r") {
         if names(&seen, join.alias) {
             seen.push(' ');
@@ -308,8 +309,8 @@ fn joins(graph: &Graph, sql: &str) -> String {
     needed.iter().rev().map(|sql| format!("\n{sql}")).collect()
 }
 
-/// Whether SQL has a column of the table with this alias. Words of a literal may look like one: then a table
-/// is joined in vain, which changes nothing.
+/// True if SQL names a column of the table with this alias. A literal may look like one: then a
+/// table is joined needlessly, which changes nothing.
 fn names(sql: &str, alias: &str) -> bool {
     let needle = format!("{alias}.");
     sql.match_indices(&needle).any(|(at, _)| {
@@ -319,7 +320,8 @@ fn names(sql: &str, alias: &str) -> bool {
     })
 }
 
-/// First what the preset sorts by, then all columns, so that the same trace gives the same file.
+/// Returns the sort order: first the sort columns of the preset, then all columns, so that the same
+/// trace gives the same file.
 fn order(picked: &[Picked<'_>]) -> String {
     let mut sorted: Vec<(u32, usize, bool)> = Vec::new();
     for (n, column) in picked.iter().enumerate() {
@@ -366,7 +368,8 @@ fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<Written> {
     written
 }
 
-/// The unit that values are written in: that of the profile where it measures the same.
+/// Returns the unit in which values are written: the unit of the profile if it measures the same
+/// quantity.
 fn unit(kind: Kind, asked: Option<Unit>) -> Unit {
     let usual = match kind {
         Kind::Moment => Unit::Seconds,

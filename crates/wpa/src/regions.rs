@@ -1,4 +1,5 @@
-//! Regions of interest as tables of SQL: their instances, and what threads were doing by them.
+//! Regions of interest as SQL tables: their instances, and the activities of threads derived from
+//! them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use etwkit_terminal::errors::advised;
 /// The table of instances.
 pub(crate) const TABLE: &str = "region";
 
-/// How joins name the table of activities.
+/// Start of joins with the table of activities.
 pub(crate) const ACTIVITY_JOIN: &str = "JOIN activity ";
 
 /// Instances that become rows of SQL text.
@@ -44,7 +45,7 @@ const ACTIVITY: [(&str, &str); 5] = [
     ("name", "VARCHAR"),
 ];
 
-/// The definitions of both tables, with a comma behind each.
+/// Returns the definitions of both tables, each followed by a comma.
 ///
 /// # Errors
 /// There are too many instances.
@@ -144,7 +145,7 @@ impl Segment {
     }
 }
 
-/// Long before and behind every trace.
+/// Distance of moments long before and after every trace, in nanoseconds.
 const EDGE: i64 = 4_000_000_000_000_000_000;
 
 /// For each thread that began and ended an instance all of its time, in stretches: at each moment it has the
@@ -152,7 +153,8 @@ const EDGE: i64 = 4_000_000_000_000_000_000;
 fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
     let mut threads: BTreeMap<(i64, i64), Vec<&RegionInstance>> = BTreeMap::new();
     for of in instances {
-        // Only an instance that begins and ends on one thread says what that thread was doing.
+        // Only an instance that starts and ends on one thread describes the activity of that
+        // thread.
         let is_of_thread =
             of.start_process_key == of.stop_process_key && of.start_tid == of.stop_tid;
         if let (true, Some(process), Some(tid), Some(_)) =

@@ -15,7 +15,7 @@ use crate::catalog::Kind;
 use crate::format::{self, Unit};
 use crate::plan::{Plan, Written};
 
-/// What stands for a stack that was not recorded.
+/// Text for a stack that was not recorded.
 const NO_STACK: &str = "n/a";
 
 /// Bytes of texts of stacks that are kept for rows to come.
@@ -110,7 +110,7 @@ impl Cells {
             column: Written { kind, unit, .. },
             array,
         } = values;
-        // An empty cell and not 0: what was not recorded may have been anything.
+        // An empty cell instead of 0: an unrecorded value may have been anything.
         if array.is_null(row) {
             return if *kind == Kind::Stack {
                 NO_STACK.to_owned()

@@ -1,4 +1,4 @@
-//! Profiles of our own. They are read as those of anybody else are.
+//! Profiles that come with etwkit. They are parsed like any other profile.
 
 use crate::profile::Profile;
 use etwkit_query::xml::FileError;
@@ -6,9 +6,9 @@ use etwkit_query::xml::FileError;
 /// A profile of our own.
 #[derive(Debug)]
 pub struct Shipped {
-    /// What `--profile` calls it.
+    /// Its name in `--profile`.
     pub name: &'static str,
-    /// What it shows.
+    /// Its content, in one sentence.
     pub sentence: &'static str,
     /// The file.
     pub text: &'static str,

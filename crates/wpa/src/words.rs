@@ -9,8 +9,8 @@ use std::str::CharIndices;
 /// Parentheses and `NOT` in each other.
 const MAX_DEPTH: usize = 50;
 
-/// Comparisons of a condition. Each one that is added puts those in front of it one level deeper, and who
-/// walks over a condition needs stack for each level.
+/// Largest number of comparisons in a condition. Each additional one nests the earlier ones one
+/// level deeper, and walking a condition needs stack for each level.
 const MAX_COMPARISONS: usize = 500;
 
 /// Bytes of a condition.
@@ -33,7 +33,7 @@ pub(crate) enum Condition {
     },
 }
 
-/// How a column is compared.
+/// Comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     Equal,
@@ -65,7 +65,8 @@ const OPERATORS: [(&str, Operator); 12] = [
     ("*", Operator::Matches),
 ];
 
-/// What is wrong with a condition: the number of the character, from 1, and what was expected there.
+/// Syntax error in a condition: the position of the character, from 1, and the input that was
+/// expected there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("character {at}: expected {expected}")]
 pub(crate) struct Wrong {
@@ -137,7 +138,7 @@ impl<'t> Parser<'t> {
         is_it
     }
 
-    /// Passes over so many ASCII characters.
+    /// Skips `characters` ASCII characters.
     fn pass(&mut self, characters: usize) {
         for _ in 0..characters {
             self.rest.next();
@@ -168,7 +169,7 @@ impl<'t> Parser<'t> {
     }
 
     fn begins_with_or(&self) -> bool {
-        // On a copy, since the word has to be there for whoever reads the whole.
+        // On a copy, since the caller still has to read the word.
         let mut ahead = Self {
             text: self.text,
             rest: self.rest.clone(),
@@ -215,7 +216,7 @@ impl<'t> Parser<'t> {
         if self.rest.next_if(|(_, c)| *c == ':').is_none() {
             return Err(self.wrong(": and an operator"));
         }
-        // The first one that fits is taken: were `<` in front of `<>`, a `>` would be left for the literal.
+        // The first match is taken: if `<` came before `<>`, a `>` would be left for the literal.
         let left = self.left();
         let Some((word, operator)) = OPERATORS.iter().find(|(word, _)| left.starts_with(word))
         else {

@@ -1,4 +1,4 @@
-//! Who used the processors: samples, scheduling slices, activities, DPCs and interrupts.
+//! CPU usage: samples, scheduling slices, activities, DPCs and interrupts.
 
 use super::{Column, Graph, Kind, Time, col, function, join, named, process, process_name};
 use crate::format::Unit;
@@ -11,7 +11,7 @@ macro_rules! begin {
     };
 }
 
-/// SQL of when a slice ends; null where that is not known, as in front of a gap.
+/// SQL of the end of a slice; null if it is not known, as before a gap.
 macro_rules! end {
     () => {
         "coalesce(r.out_ns, r.in_ns + r.run_ns, CASE WHEN r.run_ns IS NOT NULL THEN $end END)"
@@ -38,9 +38,9 @@ macro_rules! attributed_end {
     };
 }
 
-/// SQL of how much of a slice lies in the part of the trace, by the macros of its start and its end.
-/// `greatest` and `least` pass over nulls: without the condition a slice of unknown length would get all of
-/// the part.
+/// SQL of the part of a slice that is inside the view, by the macros of its start and its end.
+/// `greatest` and `least` ignore nulls: without the condition, a slice of unknown length would
+/// cover the whole view.
 macro_rules! in_view {
     ($begin:ident, $end:ident) => {
         concat!(
@@ -53,7 +53,7 @@ macro_rules! in_view {
     };
 }
 
-/// A row for each sample, of idle processors, too.
+/// A row for each sample, including samples of idle processors.
 pub(super) static SAMPLED: Graph = Graph {
     name: "CPU Usage (Sampled)",
     guid: Some("b855361e-7be0-4bc8-a754-3e8507715ca5"),
@@ -225,7 +225,7 @@ pub(super) static SAMPLED: Graph = Graph {
     ],
 };
 
-/// A row for each scheduling slice, with what its thread waited for before.
+/// A row for each scheduling slice, with the preceding wait of its thread.
 pub(super) static PRECISE: Graph = Graph {
     name: "CPU Usage (Precise)",
     guid: Some("c58f5fea-0319-4046-932d-e695ebe20b47"),
@@ -454,8 +454,8 @@ pub(super) static PRECISE: Graph = Graph {
     ],
 };
 
-/// A row for each scheduling slice, cut where the activity of its thread changes: that of the region of
-/// interest which the thread began last and has not ended.
+/// A row for each scheduling slice, cut where the activity of its thread changes: the activity is
+/// the region of interest that the thread started last and has not ended.
 pub(super) static ATTRIBUTED: Graph = Graph {
     name: "CPU Usage (Attributed)",
     guid: None,

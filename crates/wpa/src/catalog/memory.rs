@@ -2,7 +2,8 @@
 
 use super::{Graph, Kind, Time, col, join, named, process, process_name};
 
-/// A row for each commit of memory. How long it stays is not in the extract, what is left at the end is.
+/// A row for each commit of memory. The extract has no lifetimes, but the memory that is still
+/// committed at the end.
 pub(super) static VIRTUAL_ALLOC: Graph = Graph {
     name: "VirtualAlloc Commit Lifetimes",
     guid: Some("e6a4a964-3a87-46ef-9762-f9d9b9208051"),

@@ -1,8 +1,9 @@
-//! The graphs that can be written: what profiles call them and their columns, and where an extract has them.
+//! The graphs that can be written: the names of graphs and columns in profiles, and their sources
+//! in an extract.
 //!
-//! Everything here is data. A graph is a table of ours with others joined to it, a column an expression of
-//! SQL over these. GUIDs are those that profiles of Windows Performance Analyzer have; where none was found
-//! in a profile, a graph or column is known by its name alone.
+//! Everything here is data. A graph is a table of the extract with others joined to it, and a
+//! column is an SQL expression over these. GUIDs come from profiles of Windows Performance
+//! Analyzer. A graph or column without a GUID in any known profile is found only by its name.
 
 mod cpu;
 mod events;
@@ -18,11 +19,11 @@ use crate::format::Unit;
 /// A graph of Windows Performance Analyzer.
 #[derive(Debug)]
 pub struct Graph {
-    /// What it is called, which begins the names of its files.
+    /// Its name, which starts the names of its files.
     pub name: &'static str,
-    /// What profiles know it by, in lower case; `None` where no profile showed it.
+    /// GUID of the graph in profiles, in lower case; `None` if no known profile has it.
     pub guid: Option<&'static str>,
-    /// The element that stands for it in profiles of version 1, where one is known.
+    /// Its element in profiles of version 1, if it is known.
     pub element: Option<&'static str>,
     /// Our table that has its rows, which is called `r` in the SQL of columns.
     pub table: &'static str,
@@ -30,7 +31,7 @@ pub struct Graph {
     pub only: Option<&'static str>,
     /// Tables that columns may need.
     pub joins: &'static [Join],
-    /// When a row is.
+    /// Position of a row in time.
     pub time: Time,
     /// Its columns.
     pub columns: &'static [Column],
@@ -39,18 +40,18 @@ pub struct Graph {
 /// A table that is joined when a column names it.
 #[derive(Debug)]
 pub struct Join {
-    /// What it is called in the SQL of columns and of joins behind this one.
+    /// Its name in the SQL of columns and of later joins.
     pub alias: &'static str,
     /// The join.
     pub sql: &'static str,
 }
 
-/// When a row is, as SQL of nanoseconds since the start of the trace.
+/// Position of a row in time, as SQL of nanoseconds since the start of the trace.
 #[derive(Debug, Clone, Copy)]
 pub enum Time {
     /// At one moment.
     Moment(&'static str),
-    /// From the first to the second; null is before the trace, or behind it.
+    /// From the first to the second; null is before or after the trace.
     Span(&'static str, &'static str),
 }
 
@@ -59,17 +60,17 @@ pub enum Time {
 pub struct Column {
     /// Its title, without a unit.
     pub name: &'static str,
-    /// What profiles know it by, in lower case; `None` where no profile showed it.
+    /// GUID of the column in profiles, in lower case; `None` if no known profile has it.
     pub guid: Option<&'static str>,
-    /// Its value. `$from` and `$to` are the ends of the part of the trace that is asked for.
+    /// Its value. `$from` and `$to` are the ends of the requested part of the trace.
     pub sql: &'static str,
-    /// What its values are.
+    /// Kind of its values.
     pub kind: Kind,
     /// Words that filters of profiles have for values, and how the value is written here.
     pub means: &'static [(&'static str, &'static str)],
 }
 
-/// What values are.
+/// Kind of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Text.

@@ -1,16 +1,16 @@
 //! Reads profiles.
 //!
-//! In version 2 a `Graph` with a GUID holds presets; what stands below `ModifiedGraphs` is not shown and is
-//! read over. In version 1 an element whose name ends in `GraphTreeItem` stands for a graph, with a
-//! `ClsID` where several graphs share it. Attributes have the same names in both. Bounds of the file are
-//! those of `etwkit_query::xml`.
+//! In version 2 a `Graph` with a GUID holds presets; elements below `ModifiedGraphs` are not shown
+//! and are skipped. In version 1 an element whose name ends in `GraphTreeItem` represents a graph,
+//! with a `ClsID` where several graphs share it. Attributes have the same names in both. The limits
+//! of `etwkit_query::xml` apply.
 
 use etwkit_query::xml::{Element, FileError, Source};
 
 use super::{Aggregation, ColumnOption, Preset, Profile, Shown};
 use crate::format::Unit;
 
-/// What such a file looks like.
+/// Hint for a file that is not a profile.
 const HINT: &str = "name a profile that Windows Performance Analyzer exported (menu Profiles, Export), or one of \
                     those that etwkit has: docs/wpaexporter.md lists them";
 
@@ -21,11 +21,11 @@ const MAX_PRESETS: usize = 1000;
 const MAX_COLUMNS: usize = 500;
 
 impl Profile {
-    /// Reads a profile; `file` is what errors call it.
+    /// Reads a profile; `file` is its name in errors.
     ///
     /// # Errors
-    /// It is no XML, no profile, of a version that is not known, shows nothing, or has numbers that are none:
-    /// with line and column.
+    /// It is not XML, not a profile, of an unknown version, empty, or has invalid numbers. The
+    /// error has a line and a column.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, FileError> {
         let (source, document) = Source::read(file, bytes, HINT)?;
         let reader = Reader { source };
@@ -189,7 +189,7 @@ impl Reader<'_> {
         Ok(Shown {
             guid,
             name,
-            // Both versions leave out what is `false`.
+            // Both versions omit attributes that are `false`.
             is_visible: is_true(column, "IsVisible", false),
             aggregation: Aggregation::of(text("AggregationMode")),
             sort: is_descending.map(|is_descending| (priority, is_descending)),
@@ -215,7 +215,8 @@ impl Reader<'_> {
     }
 }
 
-/// What elements in a column ask for; version 1 has them one level deeper and with other names.
+/// Returns the option of a column's nested elements; version 1 has them one level deeper and with
+/// other names.
 fn option(column: &Element) -> ColumnOption {
     // Both levels are looked at for either version, and the first element that is known decides.
     let inner = column
