@@ -23,7 +23,7 @@ const PLAIN: Names = Names {
     end: ".exe",
 };
 
-/// How many functions, and where.
+/// Number of functions, and the folder of the programs.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Folder of the programs, which is made; programs of an earlier run are replaced

@@ -20,7 +20,7 @@ const FILES: Names = Names {
 /// Bytes that are written and read at once.
 const PIECE: usize = 1_000_000;
 
-/// How much, and where.
+/// Size of the file, and its folder.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Folder of the file, which is made; the file is removed
@@ -60,7 +60,7 @@ impl Amount {
         Ok(report)
     }
 
-    /// Time to read the file without and with what memory holds of it.
+    /// Returns the times to read the file, without and with its pages in memory.
     fn times(&self, path: &Path, bench: &Bench<'_>) -> Result<(Duration, Duration)> {
         let cannot = |doing: &str| format!("cannot {doing} {}", path.display());
         let mut file = File::create_new(path).with_context(|| cannot("write"))?;
@@ -73,7 +73,7 @@ impl Amount {
                 .with_context(|| cannot("write"))?;
             bench.progress(number, self.size);
         }
-        // Pages that the disk does not have yet stay in memory whatever anybody says.
+        // Pages that the disk does not have yet cannot be dropped from memory.
         file.sync_all().with_context(|| cannot("write"))?;
         drop(file);
         forget(path).with_context(|| cannot("take out of memory"))?;
@@ -104,7 +104,7 @@ fn forget(path: &Path) -> std::io::Result<()> {
     )?)
 }
 
-/// Takes the pages of a file out of memory: whoever opens it without buffering makes Windows forget them.
+/// Drops the pages of a file from memory: opening it without buffering makes Windows drop them.
 #[cfg(windows)]
 fn forget(path: &Path) -> std::io::Result<()> {
     use std::os::windows::fs::OpenOptionsExt;

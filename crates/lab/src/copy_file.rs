@@ -1,5 +1,5 @@
-//! The system's own copy of a file, whose contents are compared afterwards: a machine where `CopyFile` fails,
-//! or leaves an empty file behind, is found out here and not in somebody's mail.
+//! The system's own copy of a file, compared with the original afterwards. It finds a machine on
+//! which `CopyFile` fails or leaves an empty file.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -13,10 +13,10 @@ use etwkit_terminal::errors::advised;
 use crate::spread::Spread;
 use crate::{Bench, Report};
 
-/// What is compared at once.
+/// Bytes that are compared at once.
 const PIECE: usize = 1 << 16;
 
-/// What, whereto, and how often.
+/// Source and target of the copy, and the number of copies.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// File to copy
@@ -90,7 +90,7 @@ impl Amount {
     }
 }
 
-/// How long two files are which have the same contents, or where they differ first.
+/// Returns the length of two files with equal contents, or the offset of the first difference.
 fn difference(one: &Path, other: &Path) -> Result<std::result::Result<u64, u64>> {
     let open = |path: &Path| {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;

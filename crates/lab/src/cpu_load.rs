@@ -15,13 +15,13 @@ use crate::{Bench, Report};
 /// Steps between two looks at the clock.
 const STEPS: u32 = 10_000;
 
-/// How much.
+/// Number of threads, and the duration.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
-    /// How long each of them computes
+    /// Time that each of them computes
     #[arg(long, value_name = "SECONDS", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=86_400))]
     seconds: u32,

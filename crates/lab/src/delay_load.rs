@@ -1,7 +1,7 @@
-//! Three programs that differ in one thing: the first one names a function of shell32.dll that it never
-//! calls, the second one names it so that the library is loaded with the first call, the third one does not
-//! know it. Many processes of each live at the same time and end together: what a library costs that nobody
-//! needs.
+//! Three programs that differ in one thing: the first one names a function of shell32.dll that it
+//! never calls, the second one names it so that the library is loaded with the first call, the
+//! third one does not name it. Many processes of each run at the same time and end together. The
+//! difference is the cost of an unused library.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +19,7 @@ use crate::process_create::report_time;
 use crate::program::{Argument, Program, Step, kernel32};
 use crate::{Bench, Report};
 
-/// What is named and never called: the function of the case study.
+/// The function that is named and never called, as in the case study.
 const SHELL: Function = Function {
     library: "shell32.dll",
     name: "CommandLineToArgvW",
@@ -27,7 +27,7 @@ const SHELL: Function = Function {
 /// Between creation and end, and between two programs.
 const GAP: Duration = Duration::from_millis(500);
 
-/// How many, and where.
+/// Number of processes, and the folder of the programs.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Folder of the programs, which is made; programs of an earlier run are replaced
@@ -39,7 +39,7 @@ pub(crate) struct Amount {
     processes: u32,
 }
 
-/// One of the programs: its file, what is said of it, and the names of its values.
+/// One of the programs: its file, its description, and the names of its values.
 struct Variant {
     file: Names,
     words: &'static str,
@@ -152,7 +152,7 @@ impl Amount {
     }
 }
 
-/// What Windows does with the programs, for other systems.
+/// Prints the steps that Windows would run, on other systems.
 fn plan(report: &mut Report, processes: u32) {
     report.line(
         "Plan: they are programs for Windows, where the same command does this with each of them.",
@@ -170,7 +170,7 @@ fn plan(report: &mut Report, processes: u32) {
 /// Says that it is there, and ends when its input does.
 fn program(is_imported: bool, is_delayed: bool) -> Program {
     use Argument::{At, Kept, Number};
-    // Places: output, input, what was written or read, results, and a byte.
+    // Places: output, input, the number of written or read bytes, results, and a byte.
     const OUT: u32 = 0;
     const IN: u32 = 8;
     const COUNT: u32 = 16;

@@ -1,7 +1,7 @@
-//! Names that are looked up at two servers, of which the first one is dead: each name waits until its time is
-//! up before the second one is asked. Both servers are of this program, on this machine alone: nothing is
-//! sent to anybody else. The resolver of the system takes no part in that; it looks names up itself, at the
-//! servers of the machine, where somebody asks for it.
+//! Names that are looked up at two servers, of which the first one is dead: each name waits for a
+//! timeout before the query goes to the second server. Both servers belong to this program and are
+//! local: nothing is sent to other machines. The resolver of the system is not involved. With
+//! `--system`, it looks the names up at the servers of the machine instead.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
@@ -16,22 +16,22 @@ use crate::{Bench, Report};
 
 /// A server that answers does so earlier.
 const LATE: Duration = Duration::from_secs(1);
-/// How often the server looks whether it is over.
+/// Polling interval for the stop flag.
 const LOOK: Duration = Duration::from_millis(20);
-/// A header of twelve bytes stands in front of a question.
+/// Length of the header before a question, in bytes.
 const HEADER: usize = 12;
-/// Flags of a question, and of its answer: it is one, and recursion was asked for and is there.
+/// Flags of a question and of its answer: it is one, and recursion is requested and available.
 const ASKS: [u8; 2] = [0x01, 0x00];
 const ANSWERS: [u8; 2] = [0x81, 0x80];
 
-/// How much.
+/// Number of names, and the timeout.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Names that are looked up
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     names: u32,
-    /// How long a server has time to answer; Windows goes on after 12 s
+    /// Time that a server has to answer; Windows continues after 12 s
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
     timeout: f64,
     /// Ask the server that answers first
@@ -111,7 +111,7 @@ impl Amount {
 }
 
 fn report(times: &[(Duration, usize)]) -> Report {
-    // The resolver of the system is not asked, so that there are no DNS queries to see but packets.
+    // The resolver of the system is not used, so there are no DNS queries to see but packets.
     let mut report = Report::new("dns", &["network"], "dump net");
     for (number, (time, servers)) in times.iter().enumerate() {
         let after = if *servers > 1 {
@@ -155,7 +155,7 @@ fn question(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// Asks one server after the other; how many had to be asked.
+/// Queries one server after the other and returns the number of queried servers.
 fn look_up(
     socket: &UdpSocket,
     (number, servers): (u32, &[SocketAddr]),
@@ -186,7 +186,7 @@ fn look_up(
                 {
                     break;
                 }
-                // Windows says so where nobody listens at a port.
+                // Windows reports this if nothing listens on a port.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
                 Err(error) => return Err(error).context("cannot wait for an answer"),
             }
@@ -195,7 +195,7 @@ fn look_up(
     bail!("no server answered")
 }
 
-/// Whether it is the answer to that question: its id, and the flag.
+/// True if it is the answer to that question, by its id and flags.
 fn is_answer(answer: Option<&[u8]>, question: &[u8]) -> bool {
     answer.is_some_and(|answer| {
         answer.get(..2) == question.get(..2) && answer.get(2..4) == Some(&ANSWERS[..])
@@ -225,7 +225,7 @@ fn answer(socket: &UdpSocket, is_over: &AtomicBool) -> std::io::Result<()> {
         // One question and one answer: the name of the question, type A, class IN, a minute, four bytes.
         answer.extend([0, 1, 0, 1, 0, 0, 0, 0]);
         answer.extend(asked);
-        // The first two bytes point to the name in the question, which lies behind the header.
+        // The first two bytes point to the name in the question, which follows the header.
         answer.extend([
             0xC0,
             HEADER as u8,

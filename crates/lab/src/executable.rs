@@ -1,12 +1,12 @@
-//! Writes a program for Windows that does nothing and has as many functions as somebody wants, with or
-//! without the table of Control Flow Guard. Layout: the PE format and `IMAGE_LOAD_CONFIG_DIRECTORY64` as
+//! Writes a program for Windows that does nothing and has any number of functions, with or without
+//! the table of Control Flow Guard. Layout: the PE format and `IMAGE_LOAD_CONFIG_DIRECTORY64` as
 //! documented.
 
 use anyhow::{Context, Result};
 use object::pe;
 use object::write::pe::{NtHeaders, Writer};
 
-/// Whether Control Flow Guard looks after the program.
+/// Control Flow Guard of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guard {
     On,
@@ -18,15 +18,16 @@ const FUNCTION: [u8; 16] = [
     0x31, 0xc0, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc,
 ];
 pub(crate) const IMAGE_BASE: u64 = 0x1_4000_0000;
-/// The load configuration ends behind the flags of the guard, as that of Windows 8.1 does.
+/// The load configuration ends after the flags of the guard, as in Windows 8.1.
 const CONFIG: u32 = 0x94;
-/// Where it has the pointers of the guard: to the slots of its two routines, and to the table of functions.
+/// Offsets of the guard's pointers in it: to the slots of the two routines, and to the table of
+/// functions.
 const CHECK_SLOT: u32 = 0x70;
 const DISPATCH_SLOT: u32 = 0x78;
 const TABLE: u32 = 0x80;
 const COUNT: u32 = 0x88;
 const FLAGS: u32 = 0x90;
-/// What lies behind it: the two slots, then the table.
+/// Offsets of the data after it: the two slots, then the table.
 const SLOTS: u32 = 0x98;
 const FUNCTIONS: u32 = SLOTS + 16;
 

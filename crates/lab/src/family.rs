@@ -11,11 +11,11 @@ use etwkit_terminal::errors::advised;
 pub(crate) struct Family(Vec<Process>);
 
 impl Family {
-    /// Starts so many processes and waits until all are there. `look` gets how much is done, in steps of
-    /// which each process has two, and says whether somebody wants no more.
+    /// Starts `count` processes and waits until all are ready. `look` receives the progress, in
+    /// steps of which each process has two, and returns true if the user has stopped it.
     ///
     /// # Errors
-    /// A process cannot be started, ends before it is there, or somebody wants no more.
+    /// A process cannot be started, ends before it is ready, or the user has stopped it.
     pub(crate) fn start(
         count: u32,
         command: impl Fn() -> Command,

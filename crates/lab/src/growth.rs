@@ -1,10 +1,10 @@
-//! How a cost grows with a size: the exponent of a power law, by least squares over logarithms.
+//! Growth of a cost with a size: the exponent of a power law, by least squares over logarithms.
 
-/// Sizes and what they cost.
+/// Sizes and their costs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Growth {
     logarithms: Vec<(f64, f64)>,
-    /// A size cost nothing: the others are noise, too.
+    /// A size with cost 0: the others are also noise.
     is_noise: bool,
 }
 

@@ -16,15 +16,15 @@ use etwkit_terminal::errors::advised;
 use crate::program::{Argument, Program, Step, kernel32, user32};
 use crate::{Bench, Report};
 
-/// How often the thread looks for messages while it answers.
+/// Polling interval for messages while the thread responds.
 const LOOK: Duration = Duration::from_millis(10);
-/// How long it answers before and behind each click.
+/// Time for which the thread responds before and after each click.
 const CALM: Duration = Duration::from_millis(500);
 
-/// How long, and how often.
+/// Duration of each click's work, and the number of clicks.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
-    /// How long each click keeps the thread busy
+    /// Time that each click keeps the thread busy
     #[arg(long, value_name = "SECONDS", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(1..=3_600))]
     seconds: u32,
@@ -80,8 +80,8 @@ impl Amount {
         Ok(report)
     }
 
-    /// Calls `next` every 10 ms while the thread should look for messages, with whether somebody clicks. Each
-    /// click has the time to be answered, in which nobody calls.
+    /// Calls `next` every 10 ms while the thread should read messages, with true for a click. After
+    /// a click comes the time to handle it, without calls.
     fn click(&self, bench: &Bench<'_>, mut next: impl FnMut(bool) -> Result<()>) -> Result<()> {
         let busy = Duration::from_secs(self.seconds.into());
         let begun = Instant::now();
@@ -162,7 +162,7 @@ impl Amount {
         };
         let (frequency, handle) = (next().unwrap_or(0), next().unwrap_or(0));
         ensure!(frequency > 0, "the program with the window said nothing");
-        // Handles of windows have 32 significant bits, in programs of 64 bits, too.
+        // Handles of windows have 32 significant bits, also in 64-bit programs.
         if handle as u32 == 0 {
             return Err(advised(
                 "the system opens no window",
@@ -207,8 +207,8 @@ impl Drop for Window {
 /// that long unless it is 0.
 fn program(seconds: u32) -> Program {
     use Argument::{At, Kept, Number};
-    // Places: output, input, the window, what was written or read, results, the counter, a byte of the input,
-    // the message, and the texts.
+    // Places: output, input, the window, the number of written or read bytes, results, the counter,
+    // a byte of the input, the message, and the texts.
     const OUT: u32 = 0;
     const IN: u32 = 8;
     const WINDOW: u32 = 16;
@@ -248,7 +248,7 @@ fn program(seconds: u32) -> Program {
         ),
         write(COUNTER),
         Step::IfZero(RESULT, 3),
-        // Taken out of the queue; what is no message goes to no window.
+        // Removed from the queue; if there is no message, nothing is dispatched.
         Step::Call(
             user32("PeekMessageA"),
             vec![At(MESSAGE), Number(0), Number(0), Number(0), Number(1)],

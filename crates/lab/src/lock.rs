@@ -1,8 +1,8 @@
-//! What a workload may hold up for everybody: on Windows the lock of the window manager, behind which all
-//! input waits; elsewhere, where nothing is like it, the opening of a file.
+//! A system-wide lock that a workload may hold up: on Windows the lock of the window manager, for
+//! which all input waits. Other systems have no such lock, so it is the opening of a file there.
 //!
-//! Whoever asks for the lock has user32.dll in its process. The processes that are measured must not have it
-//! unless they are asked to, so a small program that this one writes asks in their place.
+//! A process that takes the lock has user32.dll loaded. The measured processes must not load it
+//! unless requested, so a small generated program takes the lock in their place.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -24,8 +24,8 @@ pub(crate) enum Lock {
     File(PathBuf),
 }
 
-/// Places of the program: the standard output, how much was written, what functions return that nobody wants
-/// to know, and the message that nobody takes.
+/// Places of the program: the standard output, the number of written bytes, unused results of
+/// functions, and an unused message.
 const OUT: u32 = 0;
 const WRITTEN: u32 = 8;
 const RESULT: u32 = 16;
@@ -54,7 +54,7 @@ impl Lock {
         written().map_or_else(|_| file(), Self::WindowManager)
     }
 
-    /// What is asked for, as a line of the report.
+    /// Returns the description of the lock for a line of the report.
     pub(crate) const fn words(&self) -> &'static str {
         match self {
             Self::WindowManager(_) => {
@@ -89,8 +89,8 @@ impl Lock {
     }
 }
 
-/// The program: the frequency of the counter, then every 10 ms the counter before and after it asked, until
-/// nobody reads that any more.
+/// Returns the program: it writes the frequency of the counter, then every 10 ms the counter before
+/// and after it took the lock, until its output has no reader any more.
 fn program() -> Program {
     use Argument::{At, Kept, Number};
     let write = |from, bytes| {
@@ -134,7 +134,7 @@ fn program() -> Program {
 /// The process that asks, which ends with this.
 struct Asker {
     process: Process,
-    /// How often its counter counts in a second.
+    /// Frequency of its counter in ticks per second.
     frequency: u64,
 }
 
@@ -157,7 +157,8 @@ impl Asker {
         Some(bytes)
     }
 
-    /// How long each try took, until it is over: the last one may be the one that waits.
+    /// Returns the duration of each try until the workload is over. The last try may be the one
+    /// that waits.
     fn tries(mut self, is_over: &dyn Fn() -> bool) -> Tries {
         let mut tries = Vec::new();
         while let Some(record) = self.next::<RECORD>() {

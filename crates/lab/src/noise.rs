@@ -17,7 +17,7 @@ impl Noise {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// The next so many bytes.
+    /// Returns the next `count` bytes.
     pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes: Vec<u8> = std::iter::repeat_with(|| self.next().to_le_bytes())
             .take(count.div_ceil(8))

@@ -1,5 +1,5 @@
-//! Something that is tried every 10 ms beside a workload: how long that takes says whether the workload holds
-//! up the rest of the machine.
+//! A probe that runs every 10 ms next to a workload. Its duration shows if the workload holds up
+//! the rest of the machine.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
@@ -11,11 +11,11 @@ use crate::spread::Spread;
 /// Pause between two tries.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How long each of the tries took.
+/// Duration of each try.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tries(pub(crate) Vec<Duration>);
 
-/// What the values of some tries are called: in all, at most, typically, and all but one of a hundred.
+/// Names of the values of some tries: total, maximum, median, and 99th percentile.
 pub(crate) struct ValueNames {
     pub(crate) total: &'static str,
     pub(crate) most: &'static str,

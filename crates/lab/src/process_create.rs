@@ -30,7 +30,7 @@ const DESTROY: ValueNames = ValueNames {
     slow: "destroy_blocked_p99_s",
 };
 
-/// How many.
+/// Number of processes.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Processes that the first one starts
@@ -50,10 +50,10 @@ pub(crate) struct Amount {
 /// A process that was started.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Child {
-    /// How many others it starts
+    /// Number of processes that it starts
     #[arg(long, value_name = "N", default_value_t = 0)]
     children: u32,
-    /// What it and they load
+    /// Library that it and they load
     #[arg(long, value_name = "LIBRARY")]
     load: Option<String>,
 }
@@ -73,7 +73,7 @@ impl Amount {
             plan(&mut report, (self.children, self.grandchildren), load);
             return Ok(report);
         }
-        // Asked here for: what a thousand processes cannot load is reported once.
+        // Loaded here first: a library that a thousand processes cannot load is reported once.
         let _loaded = load.map(loaded).transpose()?;
         let lock = Lock::of_system();
         report.line(format!("Main process pid is {}.", std::process::id()));
@@ -127,7 +127,7 @@ pub(crate) fn report_time(
     report.seconds(name, time);
 }
 
-/// What Windows does, for other systems.
+/// Prints the steps that Windows would run, on other systems.
 fn plan(report: &mut Report, (children, grandchildren): (u32, u32), load: &str) {
     for line in [
         format!(
@@ -147,7 +147,7 @@ fn plan(report: &mut Report, (children, grandchildren): (u32, u32), load: &str) 
     }
 }
 
-/// As Windows reads it: what has no ending is a `.dll`.
+/// Returns the name as Windows reads it: a name without an extension is a `.dll`.
 fn file_name(library: &str) -> String {
     let name = library.rsplit(['\\', '/']).next().unwrap_or(library);
     if name.contains('.') {
@@ -157,7 +157,7 @@ fn file_name(library: &str) -> String {
     }
 }
 
-/// The command of a process that starts so many others.
+/// Returns the command of a process that starts `children` others.
 fn child(program: &Path, children: u32, load: Option<&str>) -> Command {
     let mut command = Command::new(program);
     command
@@ -195,7 +195,7 @@ fn loaded(library: &str) -> Result<impl Drop + use<>> {
     winsafe::HINSTANCE::LoadLibrary(library).with_context(|| format!("cannot load {library}"))
 }
 
-/// Nothing: only Windows has such libraries.
+/// Fails: these libraries exist only on Windows.
 #[cfg(not(windows))]
 fn loaded(library: &str) -> Result<()> {
     anyhow::bail!("{library} cannot be loaded on this system")

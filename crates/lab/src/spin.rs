@@ -16,7 +16,7 @@ use crate::{Bench, Report};
 /// From one piece of work to the next.
 const BETWEEN: Duration = Duration::from_millis(200);
 
-/// How threads wait for the next piece.
+/// Wait of the threads for the next piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Wait {
     /// In a loop, as OpenMP does for the first 200 ms
@@ -26,17 +26,17 @@ enum Wait {
     Block,
 }
 
-/// How much.
+/// Number of threads and pieces, and the duration.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
-    /// How long it goes on
+    /// Duration
     #[arg(long, value_name = "SECONDS", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(1..=86_400))]
     seconds: u32,
-    /// How threads wait for the next piece of work
+    /// Way in which threads wait for the next piece of work
     #[arg(long, value_enum, default_value_t)]
     wait: Wait,
 }
@@ -96,7 +96,8 @@ impl Amount {
                 bench.until(begun, end);
                 due.next();
             }
-            // One more piece behind it: threads that wait for the next one would not see that it is over.
+            // One more piece afterwards: threads that wait for the next one would not see that it
+            // is over.
             due.is_over.store(true, Ordering::SeqCst);
             due.next();
         });

@@ -1,5 +1,6 @@
-//! One large file, written in the three ways in which programs wait for the disk: never, at the end, or after
-//! each piece. How far they are apart is what the write caches of system and disk do for a program.
+//! One large file, written in the three ways in which programs wait for the disk: never, at the
+//! end, or after each piece. The differences show the effect of the write caches of the system and
+//! the disk.
 
 use std::fs::File;
 use std::io::Write;
@@ -18,7 +19,7 @@ const FILES: Names = Names {
     end: ".bin",
 };
 
-/// When the program waits until the disk has everything.
+/// Points at which the program waits until the disk has everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Flush {
     /// Not at all
@@ -30,7 +31,7 @@ enum Flush {
 }
 
 impl Flush {
-    /// What is said of it, and the names of its time and rate.
+    /// Returns its description, and the names of its time and rate.
     const fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Never => ("without waiting for the disk", "never_s", "never_rate"),
@@ -44,7 +45,7 @@ impl Flush {
     }
 }
 
-/// How much, and where.
+/// Size of the file, and its folder.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Folder of the file, which is made; the file is removed
@@ -58,7 +59,7 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "KB", default_value_t = 1_000,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     piece: u32,
-    /// When to wait for the disk; without it one after the other
+    /// Points at which to wait for the disk; by default all, one after the other
     #[arg(long, value_enum)]
     flush: Option<Flush>,
 }

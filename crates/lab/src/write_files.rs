@@ -19,7 +19,7 @@ const FILES: Names = Names {
     end: ".cmd",
 };
 
-/// Who writes.
+/// Threads that write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Mode {
     /// One thread
@@ -33,13 +33,13 @@ enum Mode {
     Threads,
 }
 
-/// How much, and where.
+/// Number and size of the files, and their folder.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Folder of the files, which is made; files of an earlier run are replaced
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
-    /// Who writes
+    /// Threads that write
     #[arg(long, value_enum, default_value_t)]
     mode: Mode,
     /// Files

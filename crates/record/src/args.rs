@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 /// Record what a Windows machine does.
 #[derive(Debug, Clone, Args)]
 pub struct RecordArgs {
-    /// What to do
+    /// Command to run
     #[command(subcommand)]
     pub command: RecordCommand,
     /// Print the lines of Windows that do it, with what each is for, instead of running them; so it is on
@@ -18,7 +18,7 @@ pub struct RecordArgs {
     pub script: bool,
 }
 
-/// What to do.
+/// Commands of `etwkit record`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum RecordCommand {
     /// Begin to record with one profile or several at once
@@ -76,7 +76,7 @@ pub struct MarkArgs {
     pub word: String,
 }
 
-/// Where marks come from.
+/// Address and secret of the marks to accept.
 #[derive(Debug, Clone, Args)]
 pub struct ListenArgs {
     /// A word that both sides know: without it nobody marks. It is sent as it is
@@ -87,7 +87,7 @@ pub struct ListenArgs {
     pub address: SocketAddr,
 }
 
-/// What is recorded, and where to.
+/// Profiles to record, and the storage of the recording.
 #[derive(Debug, Clone, Args)]
 pub struct StartArgs {
     /// Profiles: names of `etwkit record profiles`, or FILE.wprp!NAME for others
@@ -192,7 +192,7 @@ fn interval(text: &str) -> Result<u32, String> {
     Err("expected milliseconds between 0.1221 and 1000".to_owned())
 }
 
-/// Where the recording goes.
+/// Target of the recording.
 #[derive(Debug, Clone, Args)]
 pub struct StopArgs {
     /// A name, from which NAME_MACHINE.date.time.etl is made, or the path of an .etl file
@@ -230,7 +230,7 @@ impl StopArgs {
     }
 }
 
-/// Which recording.
+/// Choice between a recording and a boot recording.
 #[derive(Debug, Clone, Args)]
 pub struct BootArgs {
     /// The recording was started with --boot
@@ -238,7 +238,7 @@ pub struct BootArgs {
     pub boot: bool,
 }
 
-/// Which profiles.
+/// Selection of profiles.
 #[derive(Debug, Clone, Args)]
 pub struct ProfilesArgs {
     /// Only those that record this topic, as `etwkit info` calls it

@@ -1,4 +1,4 @@
-//! What would make a recording fail, or lack what it is for: reported before it begins.
+//! Checks before a recording starts: conditions under which it would fail or lack its data.
 
 use anyhow::Result;
 use etwkit_terminal::errors::advised;
@@ -11,7 +11,7 @@ use crate::steps;
 /// The session of the kernel that one recorder at a time can have, as our profiles name it.
 const KERNEL: &str = "NT Kernel Logger";
 
-/// The file of our profiles as it is used here, and what the user should know about it.
+/// The file of etwkit's profiles, adapted to this machine, and notes on it for the user.
 pub(crate) struct Profiles {
     pub(crate) text: String,
     pub(crate) warning: Option<String>,
@@ -61,7 +61,7 @@ pub(crate) fn check(
     })
 }
 
-/// Whether the processor has the counters that a profile needs.
+/// Checks that the processor has the counters that a profile needs.
 fn counters(machine: &mut Machine<'_>, args: &StartArgs) -> Result<()> {
     let own = args.profiles.iter().filter_map(|name| profiles::find(name));
     let Some(own) = own.into_iter().find(|own| own.needs_counters) else {

@@ -14,9 +14,9 @@ use crate::recording::Machine;
 pub struct EachRun<'m, 'a> {
     machine: &'m mut Machine<'a>,
     start: StartArgs,
-    /// Where a recording goes that cannot be written where it should.
+    /// Folder for a recording that cannot be written to its target.
     aside: PathBuf,
-    /// What no event says about the machine. Asked for once: it takes seconds.
+    /// Facts about the machine that no event contains. Gathered once, since that takes seconds.
     facts: Option<Document>,
     notes: Vec<String>,
 }
@@ -47,7 +47,7 @@ impl<'m, 'a> EachRun<'m, 'a> {
         })
     }
 
-    /// What the user should know of the recordings, and what to do about it.
+    /// Returns notes for the user about the recordings, with advice.
     #[must_use]
     pub fn notes(self) -> Vec<String> {
         self.notes
@@ -87,7 +87,7 @@ impl<'m, 'a> EachRun<'m, 'a> {
         }
     }
 
-    /// Writes what no event says about the machine beside a recording. Without it the recording is as good.
+    /// Writes the facts file next to a recording. A failure does not affect the recording.
     fn write_facts(&mut self, recording: &Path) {
         // Facts of the machine are gathered once: they are the same for all runs.
         let facts = self.facts.take().unwrap_or_else(|| self.machine.facts());
@@ -109,7 +109,7 @@ impl Recorder for EachRun<'_, '_> {
     }
 
     fn stop(&mut self, file: &Path) -> Result<PathBuf> {
-        // Symbol files of precompiled .NET code would take 10 to 60 minutes behind the first run.
+        // Symbol files of precompiled .NET code would take 10 to 60 minutes after the first run.
         let stop = StopArgs::quick(file.display().to_string());
         let free = self.machine.free(&stop)?;
         if let Some(change) = self.machine.change() {

@@ -38,7 +38,7 @@ pub(crate) fn pack(file: &Path, zipped: &Path) -> Result<()> {
         let _ = fs::remove_file(zipped);
         return Err(error);
     }
-    // Behind `sync_all`: the originals go only when the archive is on the disk.
+    // After `sync_all`: the originals are removed only when the archive is on the disk.
     fs::remove_file(file)?;
     if symbols.is_dir() {
         fs::remove_dir_all(&symbols)?;

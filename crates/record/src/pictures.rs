@@ -1,5 +1,5 @@
-//! Pictures of the screen with marks. They lie in a folder of their own while something is recorded, and
-//! beside the recording when it has ended, where `etwkit extract` finds them.
+//! Pictures of the screen with marks. They are in a folder of their own during a recording, and
+//! next to the recording after its end, where `etwkit extract` finds them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,10 +36,10 @@ impl Machine<'_> {
         Ok(file)
     }
 
-    /// Moves the pictures beside a recording; how many there are.
+    /// Moves the pictures next to a recording and returns their number.
     ///
     /// # Errors
-    /// They cannot be moved. They stay where they were.
+    /// They cannot be moved and remain in their folder.
     pub(crate) fn move_pictures(&self, etl: &Path) -> Result<usize> {
         let from = self.pictures();
         let Ok(all) = fs::read_dir(&from) else {

@@ -1,5 +1,5 @@
-//! Recording all day: one file after the other, and the oldest ones make room for the newest. Somebody who
-//! ends the recording from outside loses one file and not the day.
+//! Recording all day: one file after the other, and the oldest files are removed to make room for
+//! the newest. If another program ends the recording, only one file is lost, not the day.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -14,15 +14,16 @@ use crate::args::{StartArgs, StopArgs};
 use crate::recording::Machine;
 use crate::steps::ends_with;
 
-/// How often somebody looks whether it still records.
+/// Polling interval for the state of the recording.
 const LOOK: Duration = Duration::from_secs(5);
-/// Seconds between two looks whether somebody has changed it; each is a program that runs beside what is
-/// recorded.
+/// Seconds between two checks for changes by other programs. Each check starts a program next to
+/// the recording.
 const CHANGE: u64 = 60;
-/// So often in a row a recording may be lost before its first look: then somebody does not want it.
+/// Number of consecutive recordings that may be lost before their first check: after that, another
+/// program ends them on purpose.
 const LOST: u32 = 3;
 
-/// Why a part of the day ended.
+/// Reason for the end of a file's recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// Its time is up.
@@ -57,7 +58,8 @@ pub(crate) fn rotate(
         all: VecDeque::new(),
         keep: args.keep,
     };
-    // From here on Ctrl-C is asked for: it would end this program while wpr starts, which then records on.
+    // From here on Ctrl-C is polled: otherwise it would end this program while wpr starts, and wpr
+    // would continue to record.
     machine.clock.pause(Duration::ZERO);
     let mut lost = 0;
     loop {
@@ -71,19 +73,20 @@ pub(crate) fn rotate(
         lines.flush()?;
         let end = wait(every, machine, lines)?;
         if let End::Lost(after) = end {
-            // What was set for it would stay.
+            // Otherwise the changed settings would remain.
             machine.restore()?;
             let until = machine.clock.now().format("%H:%M:%S");
             lines.labelled(&format!(
                 "warning: somebody ended the recording: what happened from {since} to {until} is lost"
             ))?;
-            // Somebody who pressed Ctrl-C meanwhile wants no other recording, and there is no file to write.
+            // After Ctrl-C in the meantime, the user wants no other recording, and there is no file
+            // to write.
             if !machine.clock.pause(Duration::ZERO) {
                 machine.unwatch();
                 return Ok(Exit::Answered);
             }
-            // Somebody who ends it once may have a reason; if each new recording ends at once, another
-            // program does it, and going on would start one every few seconds.
+            // A single end may be intended. If each new recording ends at once, another program
+            // ends them, and continuing would start one every few seconds.
             lost = if after <= LOOK { lost + 1 } else { 0 };
             if lost == LOST {
                 let message = "the recording is ended by somebody as soon as it begins";
@@ -141,8 +144,8 @@ fn write(
 ) -> Result<PathBuf> {
     let stop = StopArgs::quick(args.into.join(&args.name).display().to_string());
     match machine.stop(&stop) {
-        // The disk may be full, so the oldest file makes room. Without --keep no file may go, and what is not
-        // recorded any more cannot be written anyway.
+        // The disk may be full, so the oldest file makes room. Without --keep no file may be
+        // removed, and a recording that has already ended cannot be written anyway.
         Err(error)
             if files.keep.is_some() && !files.all.is_empty() && machine.is_recording()? =>
         {
@@ -154,14 +157,14 @@ fn write(
     }
 }
 
-/// What was recorded by now, oldest first.
+/// Recordings so far, oldest first.
 struct Files {
     all: VecDeque<(PathBuf, u64)>,
     keep: Option<u64>,
 }
 
 impl Files {
-    /// For errors behind the first file.
+    /// Returns the context of errors after the first file.
     fn so_far(&self) -> String {
         format!(
             "the recording of the day ended behind {} files, which are complete",

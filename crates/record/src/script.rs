@@ -22,7 +22,7 @@ pub(crate) fn print(steps: &[Step], notes: &[&str], lines: &mut Lines<'_>) -> Re
     Ok(())
 }
 
-/// Prints a line of a recorder with what each part of it does.
+/// Prints a line of a recorder with the effect of each part.
 pub(crate) fn explain(line: &RecorderLine, lines: &mut Lines<'_>) -> Result<()> {
     lines.line("@echo off")?;
     lines.line("rem For Windows, in a terminal of an administrator.")?;

@@ -1,4 +1,4 @@
-//! What our commands are in lines of Windows.
+//! Windows command lines of our commands.
 
 use std::path::Path;
 
@@ -16,7 +16,8 @@ const BUILT_IN: &str = "GeneralProfile CPU DiskIO FileIO Registry Network Heap P
     XAMLAppResponsiveness HTMLResponsiveness ReferenceSet ResidentSet XAMLHTMLAppMemoryAnalysis UTC DotNET \
     WdfTraceLoggingProvider HeapSnapshot";
 
-/// The profile as the command line of wpr names it. Ours come first; `folder` is where their file lies.
+/// Returns the profile in the form of wpr's command line. Profiles of etwkit take precedence;
+/// `folder` contains their file.
 fn profile(name: &str, folder: &Path) -> Result<String> {
     if let Some(own) = profiles::find(name) {
         return Ok(format!("{}!{}", folder.join(FILE_NAME).display(), own.name));
@@ -34,7 +35,7 @@ fn profile(name: &str, folder: &Path) -> Result<String> {
         }
         None => {}
     }
-    // wpr takes a level of detail behind the name: `CPU.Light`, `CPU.Verbose`.
+    // wpr accepts a level of detail after the name: `CPU.Light`, `CPU.Verbose`.
     let bare = name.split('.').next().unwrap_or_default();
     if BUILT_IN
         .split_whitespace()
@@ -61,10 +62,11 @@ pub(crate) fn ends_with(text: &str, ending: &str) -> bool {
     text.to_ascii_lowercase().ends_with(ending)
 }
 
-/// Lines that start a recording. The interval of samples is set behind the start, since wpr sets its own.
+/// Returns the lines that start a recording. The interval of samples is set after the start, since
+/// wpr sets its own.
 ///
 /// # Errors
-/// A profile does not exist or cannot be recorded so.
+/// A profile does not exist or cannot be recorded in this way.
 pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
     let names: Vec<String> = args
         .profiles
