@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use etwkit_engine::DEFAULT_MAX_UNPACKED_GIB;
 
-/// What to read, and how.
+/// Traces to read, and options for reading them.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
     /// An .etl file, a .zip, .diagsession or .7z with .etl files, a pattern such as 'runs/*.etl', @FILE with

@@ -72,7 +72,7 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// How much is said on the error stream.
+    /// Returns the amount of output on the error stream.
     pub(crate) const fn speech(&self) -> Speech {
         match (self.quiet, self.verbose) {
             (true, _) => Speech::Quiet,
@@ -110,7 +110,7 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
         .find(|known| letters(known) == letters(word))
         .map(ToString::to_string);
     let like = swapped.or_else(|| similar(word, &ours).into_iter().next());
-    // A dump that stands where its command should.
+    // The name of a dump in the place of the command.
     let is_of_dump = |like: &String| {
         dumps.contains(&like.as_str())
             && root.find_subcommand(like).is_none()
@@ -134,7 +134,7 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
 }
 
 impl Command {
-    /// What processes are called, for commands that ask extracts.
+    /// Returns the naming options of processes, for commands that query extracts.
     pub(crate) fn names(&self) -> Option<&NameArgs> {
         match self {
             Self::Dump(args) => Some(&args.names),
@@ -274,7 +274,7 @@ pub(crate) struct EventsArgs {
     /// Stop after so many events
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
-    /// How events are printed
+    /// Format of the events
     #[arg(long, value_enum, default_value_t = EventsFormat::Text)]
     pub(crate) format: EventsFormat,
     /// Short for --format json: a line that names the command and the format, then one object on each line
@@ -301,7 +301,7 @@ pub(crate) struct ExtractArgs {
     /// extracts into; without it each lies beside its trace
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// What is kept
+    /// Level of detail that is kept
     #[arg(long, value_enum, default_value_t = Detail::Full)]
     pub(crate) detail: Detail,
     /// Tables that are kept: 'cpu*;disk*' keeps those alone, '!context_switch;!syscall' all others. What
@@ -342,7 +342,7 @@ pub(crate) struct ExtractArgs {
     pub(crate) json: bool,
 }
 
-/// How much of a trace an extract keeps.
+/// Level of detail of an extract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Detail {
     /// All rows
@@ -422,8 +422,8 @@ pub(crate) struct SynthWriteArgs {
     /// The trace to write
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// How many times as long as the shortest recording of the scenario (office: seconds); the number of
-    /// events grows with it
+    /// Length as a multiple of the shortest recording of the scenario (office: seconds); the number
+    /// of events grows with it
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(etwkit_synth::MAX_SCALE)))]
     pub(crate) scale: u32,
@@ -440,7 +440,7 @@ pub(crate) struct SynthWriteArgs {
     /// Overwrite files that are there
     #[arg(long)]
     pub(crate) force: bool,
-    /// How strong the cause of a card is: 100 as a person would notice
+    /// Strength of the cause of a card: 100 as a person would notice
     #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=400))]
     pub(crate) strength: u32,
     /// Write the healthy twin of a card: the same programs with the same load, and nothing wrong

@@ -1,4 +1,4 @@
-//! The engine, and what the command that runs asks it with.
+//! The engine, and the settings of the running command for its queries.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -9,7 +9,7 @@ use etwkit_query::Cancel;
 use etwkit_terminal::interrupt::Stoppable;
 use indicatif::ProgressBar;
 
-/// What a command asks with. The engine is that of the program; the rest belongs to the command.
+/// Settings of a command's queries. The engine belongs to the program, and the rest to the command.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) engine: Engine,

@@ -83,19 +83,19 @@ where
     }
 }
 
-/// Where answers and errors go.
+/// Outputs for answers and errors.
 pub(crate) struct Screen<'w> {
     pub(crate) out: &'w mut dyn Write,
     pub(crate) err: &'w mut dyn Write,
     pub(crate) terminal: Terminal,
     /// Colours that a console was started with, for all of its lines.
     pub(crate) session: Option<When>,
-    /// How much a console says of all of its lines.
+    /// Amount of a console's output on the error stream, for all of its lines.
     pub(crate) speech: Speech,
 }
 
 impl Screen<'_> {
-    /// Prints what the work answers, then its notes or its error.
+    /// Prints the answer of the work, then its notes or its error.
     pub(crate) fn answer(
         &mut self,
         context: Context,
@@ -104,7 +104,7 @@ impl Screen<'_> {
         let printer = Printer::new(self.out).on(self.terminal, self.session, self.speech);
         let mut printer = printer.with_context(context);
         let result = work(&mut printer);
-        // Where the work failed, what it has answered so far is printed all the same.
+        // If the work failed, its answer so far is still printed.
         let finished = printer.finish();
         let result = result.and_then(|exit| finished.map(|()| exit).map_err(Into::into));
         let (notes, failures) = (printer.take_notes(), printer.take_failures());
@@ -154,7 +154,7 @@ impl Screen<'_> {
     }
 }
 
-/// What is wrong with a command line, in several lines.
+/// A faulty command line, described in several lines.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Usage(String);
@@ -164,7 +164,7 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
     if etwkit_compat::is_line(args) {
         return compat::run(args, printer);
     }
-    // Before the arguments are parsed: what is wrong with them has the colours that they ask for, too.
+    // Before the arguments are parsed: errors about them also use the colors that they choose.
     printer.choose_colors(style::choice(args));
     let args = &config::with_defaults(args, Cli::command, etwkit_query::nearest)?;
     match Cli::try_parse_from(args) {

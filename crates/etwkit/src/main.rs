@@ -27,9 +27,10 @@ fn main() -> ExitCode {
     etwkit::run_on_screen(std::env::args_os(), &mut out, &mut err, terminal).into()
 }
 
-/// What the terminal can and the environment wants (`NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE`, `TERM`).
+/// Returns the capabilities of the terminal and the settings of the environment (`NO_COLOR`,
+/// `CLICOLOR`, `CLICOLOR_FORCE`, `TERM`).
 fn terminal() -> Terminal {
-    // A terminal that does not say how wide it is still is one: what it shows is escaped and cut.
+    // A terminal of unknown width still counts as one: its output is escaped and cut.
     let width = io::stdout().is_terminal().then(|| {
         terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0))
     });

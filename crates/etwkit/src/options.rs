@@ -10,7 +10,7 @@ use etwkit_query::question::{Kind, Opt, OptionError, Request, Values};
 /// Heading of the options that change how an answer is printed.
 pub(crate) const OUTPUT: &str = "Output";
 
-/// The option that prints what requests and rows look like, for which nothing else is needed.
+/// The option that prints the schema of requests and rows, which needs no other arguments.
 pub(crate) const SCHEMA: &str = "show-schema";
 
 /// An option as an argument.
@@ -49,7 +49,8 @@ pub(crate) fn arg(option: &Opt) -> Arg {
     } else {
         arg.value_name(option.value_name)
     };
-    // Without the `=`, the word behind an option whose value may be missing would be taken for that value.
+    // Without the `=`, the word after an option with an optional value would be taken for that
+    // value.
     let arg = option.alone.into_iter().fold(arg, |arg, value| {
         arg.num_args(0..=1)
             .require_equals(!option.is_apart)

@@ -1,4 +1,4 @@
-//! Which hint an error gets, by the library that it comes from.
+//! Hints for errors, by the library that they come from.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use etwkit_terminal::errors::{Advised, Errors, hint_of_system};
 pub(crate) struct Failures {
     /// All traces that were named.
     pub(crate) traces: usize,
-    /// Names of those that could not, and what is wrong.
+    /// Names of the inputs that failed, and their errors.
     pub(crate) all: Vec<(String, anyhow::Error)>,
 }
 
@@ -31,8 +31,8 @@ pub(crate) fn error(err: &mut Errors<'_>, error: &anyhow::Error) {
 /// The hint where nothing better is known.
 const HELP: &str = "`etwkit COMMAND --help` shows what a command takes, with examples";
 
-/// The advice of whichever library the error, or one of its causes, comes from; else what helps with errors
-/// of its kind.
+/// Returns the advice of the library that the error, or one of its causes, comes from; otherwise
+/// advice for the kind of error.
 pub(crate) fn hint(error: &anyhow::Error) -> String {
     let of_system = || {
         let cause = error

@@ -1,4 +1,4 @@
-//! Rules of the user: what processes are called.
+//! Rename rules of the user, which change the names of processes.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use clap::Args;
 use etwkit_engine::read_rules;
 use etwkit_query::rename::RenameRules;
 
-/// Names the file that `default` stands for.
+/// Variable with the path of the file that `default` means.
 const RENAME_RULES: &str = "ETWKIT_RENAME_RULES";
 
-/// What processes are called.
+/// Names of processes.
 #[derive(Debug, Args)]
 pub(crate) struct NameArgs {
     /// Call processes as the rules of this file do (ProcessRenameRules.xml of ETWAnalyzer). default: the file

@@ -16,7 +16,7 @@ pub(crate) struct TagArgs {
 }
 
 impl TagArgs {
-    /// Whether any files are named.
+    /// True if any files are named.
     pub(crate) const fn are_given(&self) -> bool {
         !self.files.is_empty()
     }

@@ -30,7 +30,7 @@ impl<'a> TimeRange<'a> {
         })
     }
 
-    /// Where it lies in a trace.
+    /// Returns the range in a trace.
     pub(crate) fn of(&self, input: &Input) -> anyhow::Result<Range> {
         let session = input.session();
         let clock = session.clock();
@@ -50,7 +50,7 @@ impl<'a> TimeRange<'a> {
         })
     }
 
-    /// Where it lies in the trace of an extract.
+    /// Returns the range in the trace of an extract.
     pub(crate) fn of_session(&self, session: &Session) -> anyhow::Result<Placed> {
         // Seconds mean the same in every trace; only clock times have to know when it began.
         if let Part::Known(range) = self.part {
@@ -68,7 +68,7 @@ impl<'a> TimeRange<'a> {
     }
 }
 
-/// What is wrong with a part of a trace, in one line.
+/// Formats the error of a range in one line.
 fn of_range(error: &RangeError) -> Advised {
     Advised {
         message: format!("--range: {error}"),

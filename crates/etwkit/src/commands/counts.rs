@@ -1,4 +1,4 @@
-//! How many events of which kind, as text.
+//! Numbers of events by kind, as text.
 
 use etwkit_terminal::{Table, WriteError};
 use etwkit_trace::report::counts::EventCounts;

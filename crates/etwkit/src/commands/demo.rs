@@ -16,7 +16,7 @@ use crate::printer::Printer;
 const SCENARIO: &str = "git-bash";
 const SCALE: u32 = 1;
 
-/// What is asked, and the command that answers it; the extract is added behind.
+/// The questions of the tour, and the commands that answer them; the extract is appended.
 const QUESTIONS: [(&str, &[&str]); 5] = [
     (
         "Git Bash takes ten seconds to open. Which process used the processors?",
@@ -131,7 +131,7 @@ pub(crate) fn trace_in(folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(trace)
 }
 
-/// Asks on the terminal; where nobody can answer, nobody wants it.
+/// Asks on the terminal. Without a terminal, the answer is no.
 fn wants_page(printer: &mut Printer<'_>) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
         return Ok(false);

@@ -33,7 +33,7 @@ pub(crate) struct ExportArgs {
     /// one of these on each line; each trace becomes a file of its own
     #[arg(value_name = "EXTRACT", required = true)]
     extracts: Vec<PathBuf>,
-    /// What is written
+    /// Format of the file
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(),
           default_value = FORMATS.first().map(|format| format.name()))]
     format: Chosen,
@@ -52,7 +52,7 @@ pub(crate) struct ExportArgs {
     /// Keep threads apart: stacks begin with their thread (not in timelines, which always do)
     #[arg(long)]
     per_thread: bool,
-    /// What stacks weigh (not in timelines, which have all of it)
+    /// Weight of stacks (not in timelines, which have all of it)
     #[arg(long, value_enum, default_value_t = Weight::Cpu)]
     metric: Weight,
     /// Only this part of the trace (s): A..B, A.. or ..B
@@ -68,12 +68,13 @@ pub(crate) struct ExportArgs {
     /// Print one JSON object for each file
     #[arg(long)]
     json: bool,
-    /// How numbers are written.
+    /// Format of numbers.
     #[arg(skip)]
     pub(crate) numbers: Numbers,
 }
 
-/// Which processes. Without any of these the processes are listed; packets are written all.
+/// Selection of processes. Without any of these options the processes are listed, and packets are
+/// written for all.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 struct Which {
@@ -110,7 +111,7 @@ fn format_parser() -> impl TypedValueParser<Value = Chosen> {
     })
 }
 
-/// What stacks weigh.
+/// Weight of stacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Weight {
     /// Sampled CPU, without any samples CPU from context switches
@@ -137,7 +138,7 @@ impl Which {
         }
     }
 
-    /// What a file of the packets of processes is called, behind the name of the trace.
+    /// Returns the part of a packet file's name that follows the name of the trace.
     fn name_of_packets(&self) -> String {
         let of = self
             .pid
@@ -153,7 +154,7 @@ impl Which {
         }))
     }
 
-    /// What a file of these processes is called, behind the name of the trace.
+    /// Returns the part of a file's name that follows the name of the trace.
     fn name(&self, processes: &[CpuRow]) -> String {
         let of = |row: &CpuRow| {
             let process = row.process.as_deref().unwrap_or("unknown");
@@ -325,7 +326,7 @@ fn timeline(
     export(args, (path, session), &request, printer)
 }
 
-/// Reports that the trace does not have what was asked for.
+/// Reports that the trace lacks the requested data.
 fn not_there(
     args: &ExportArgs,
     path: &Path,

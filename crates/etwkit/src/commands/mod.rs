@@ -1,4 +1,4 @@
-//! One module per command, and what several of them print.
+//! One module per command, and their common output.
 
 pub(crate) mod cache;
 mod counts;
@@ -28,7 +28,7 @@ fn files_json(input: &Input) -> Value {
     input.parts().iter().map(part).collect()
 }
 
-/// How messages name the files of the session.
+/// Returns the names of the session's files for messages.
 fn labels(input: &Input) -> Vec<String> {
     input
         .parts()
@@ -37,7 +37,7 @@ fn labels(input: &Input) -> Vec<String> {
         .collect()
 }
 
-/// How a heading names the session.
+/// Returns the name of the session for headings.
 fn title(input: &Input) -> String {
     match input.parts() {
         [] => String::new(),

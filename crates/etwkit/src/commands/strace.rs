@@ -42,9 +42,9 @@ pub(crate) struct StraceArgs {
 }
 
 impl StraceArgs {
-    /// The question that is asked; `strace` is another look at it.
+    /// Returns the request; `strace` is another view of its answer.
     fn request(&self, time: Range) -> SyscallRequest {
-        // The tool of that name takes `trace=CALLS`, too.
+        // The tool with this name also accepts `trace=CALLS`.
         let calls = self
             .calls
             .as_deref()

@@ -103,7 +103,7 @@ const fn trace_replace(force: bool) -> Replace {
     }
 }
 
-/// What is written beside a trace.
+/// Files that are written next to a trace.
 struct Beside {
     truth: PathBuf,
     /// Folder of the symbol files; `None` if the scenario has none.
@@ -140,8 +140,8 @@ pub(crate) fn write_scenario(name: &str, scale: u32, out: &Path) -> anyhow::Resu
     Ok(())
 }
 
-/// Writes all files under other names and renames them when they are complete, the trace last: where there is
-/// a trace, there is what belongs to it. Returns the bytes of the trace.
+/// Writes all files under other names and renames them when they are complete, the trace last: if
+/// the trace exists, the other files also exist. Returns the bytes of the trace.
 fn write_files(
     play: &Play,
     out: &Path,

@@ -19,7 +19,7 @@ use crate::cli::ViewArgs;
 use crate::extracts::open_extracts;
 use crate::printer::Printer;
 
-/// How often a server looks whether Ctrl-C was pressed.
+/// Polling interval for the Ctrl-C flag.
 const LOOK: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     Ok(Exit::Answered)
 }
 
-/// Asks the rules as the page will: its numbers are those of `etwkit diagnose`.
+/// Runs the rules as the page does: its numbers are the numbers of `etwkit diagnose`.
 fn check_finding(number: i64, files: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<()> {
     let [file] = files else {
         let many = if files.is_empty() {

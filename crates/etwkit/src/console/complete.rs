@@ -1,4 +1,5 @@
-//! What a word may become: commands, options and their words, files, and names of what is loaded.
+//! Completions of a word: commands, options and their values, files, and names from the loaded
+//! files.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -19,7 +20,7 @@ use super::set::Set;
 use super::words::{Partial, behind_first, partial, quoted};
 use crate::cli::Cli;
 
-/// Words that are offered at most: nobody reads more.
+/// Largest number of offered words: longer lists are not read.
 const MAX: usize = 500;
 const TIME_FORMATS: [&str; 7] = [
     "s",
@@ -42,7 +43,7 @@ impl Completions {
         Self { set, engine }
     }
 
-    /// Where what is replaced begins, and what it may become.
+    /// Returns the start of the text to replace, and its completions.
     fn of(&self, line: &str) -> (usize, Vec<String>) {
         let at = partial(line);
         let Some(first) = at.before.first().map(|first| first.to_lowercase()) else {
@@ -180,7 +181,7 @@ impl Completions {
                 .map(|word| format!("{head}{}", word.get_name()));
             return beginning(&format!("{head}{value}"), words);
         }
-        // What is replaced begins in front of the head.
+        // The replaced text starts before the head.
         let with_head = |found: Vec<String>| -> Vec<String> {
             found
                 .into_iter()
@@ -195,7 +196,8 @@ impl Completions {
         }
     }
 
-    /// Names of what is loaded, for the options that filter by them. Of a list the last part is completed.
+    /// Returns names from the loaded files, for the options that filter by them. In a list the last
+    /// part is completed.
     fn names(&self, option: &str, head: &str, value: &str) -> Vec<String> {
         let kind = match option {
             "process" | "zero-process" | "parent" => Kind::Process,
@@ -229,7 +231,7 @@ impl Completions {
     }
 }
 
-/// The words that begin with what is typed, in any case, each once and sorted.
+/// Returns the words with this prefix, in any case, sorted and without duplicates.
 fn beginning(word: &str, all: impl IntoIterator<Item = String>) -> Vec<String> {
     let word = word.to_lowercase();
     let mut found: Vec<String> = all

@@ -1,4 +1,4 @@
-//! What a line means.
+//! Interpretation of a line.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ const WRITING_LINES: [&str; 3] = ["-extract", "-loadsymbol", "-convert"];
 const WRITING: &str = "--stack-tag-file";
 
 impl Console {
-    /// Does what a line says and reports what went wrong.
+    /// Runs a line and reports errors.
     pub(super) fn line(&mut self, line: &str, screen: &mut Screen<'_>) -> Then {
         let words = words(line);
         let Some(first) = words.first().filter(|first| !first.starts_with('#')) else {
@@ -157,7 +157,8 @@ fn with_program(args: &[OsString]) -> Vec<OsString> {
         .collect()
 }
 
-/// Whether files are what a line lacks: with one more it would say something, or lack something else.
+/// True if a line lacks only files: with one more word it would be complete, or lack another
+/// argument.
 fn lacks_files(args: &[OsString]) -> bool {
     let kind = |args: &[OsString]| {
         Cli::try_parse_from(with_program(args))
@@ -180,7 +181,7 @@ fn lacks_files(args: &[OsString]) -> bool {
         )
 }
 
-/// Where the SQL stands in a line that names no extract.
+/// Returns the position of the SQL in a line that names no extract.
 fn only_sql(args: &[OsString]) -> Option<usize> {
     let Command::Sql(sql) = Cli::try_parse_from(with_program(args)).ok()?.command else {
         return None;
@@ -191,7 +192,7 @@ fn only_sql(args: &[OsString]) -> Option<usize> {
     let [only] = sql.items.as_slice() else {
         return None;
     };
-    // From the end, because the value of an option in front of it can be the same word.
+    // From the end, because the value of an earlier option can be the same word.
     args.iter().rposition(|arg| arg == only)
 }
 

@@ -1,7 +1,7 @@
-//! `etwkit console`: one question after the other, to extracts that stay open.
+//! `etwkit console`: one query after another, on extracts that stay open.
 //!
-//! A line is read by the same parsers as a command line and answered by the same commands; what a console
-//! adds is which extracts are meant when a line names none. See docs/console.md.
+//! A line is read by the same parsers as a command line and answered by the same commands; a
+//! console only adds the loaded extracts to a line that names none. See docs/console.md.
 
 mod commands;
 mod complete;
@@ -39,7 +39,7 @@ use set::Set;
 use settings::Settings;
 use state::Console;
 
-/// How a console begins.
+/// Start options of a console.
 #[derive(Debug)]
 pub(crate) struct Request {
     queries: anyhow::Result<Vec<String>>,
@@ -85,7 +85,7 @@ pub(crate) fn request(args: &[OsString]) -> Option<Request> {
     }
 }
 
-/// What goes on after a line.
+/// Continuation after a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
     /// The next line, after one that ended so.
@@ -93,8 +93,8 @@ enum Then {
     Leave,
 }
 
-/// Runs a console until the input ends or a line leaves it. Of lines that do not come from a terminal the
-/// exit code is that of the worst one; somebody who sits there has seen it.
+/// Runs a console until the input ends or a line leaves it. If lines do not come from a terminal,
+/// the exit code is the worst one of all lines. On a terminal, the user has seen the errors.
 pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
     answered(request, screen).unwrap_or_else(|error| {
         report::error(&mut screen.errors(), &error);

@@ -1,4 +1,4 @@
-//! What is set for all questions of a console: options that are added where a command has them and the line
+//! Settings for all queries of a console: options that are added if a command has them and the line
 //! does not.
 
 use std::ffi::OsString;
@@ -84,10 +84,10 @@ impl Settings {
         text("whole paths of extracts", Some(on(self.full_names)))
     }
 
-    /// Adds to arguments of ours, the name of the program not among them, what they lack.
+    /// Adds the missing options to our arguments, which do not include the name of the program.
     pub(super) fn add(&self, args: &mut Vec<OsString>) {
         let mut command = Cli::command();
-        // Options go behind the last subcommand: at the end of the line they could stand behind `--`.
+        // Options go after the last subcommand: at the end of the line they could be after `--`.
         let mut depth = 0;
         for word in args.iter() {
             let Some(sub) = word.to_str().and_then(|word| command.find_subcommand(word)) else {
@@ -109,7 +109,7 @@ impl Settings {
                 .get_arguments()
                 .any(|arg| arg.get_long() == Some(option));
             let long = format!("--{option}");
-            // What a line says itself goes before what is set for all lines.
+            // An option of the line takes precedence over the setting for all lines.
             let is_given = args.iter().any(|arg| {
                 arg.to_str()
                     .and_then(|arg| arg.strip_prefix(&long))

@@ -19,23 +19,24 @@ use super::columns::Columns;
 use super::output::{Answered, Lines, Record, ask_all, ask_each, begin, exit, machine_with_header};
 use crate::printer::Printer;
 
-/// How a question is asked and its answer printed.
+/// A question, and the format of its answer.
 pub(super) struct Asking<'a> {
     pub(super) common: &'a Common,
-    /// How processes are written.
+    /// Format of processes.
     pub(super) processes: Option<&'a ProcessOutput>,
     /// The command, for machines.
     pub(super) command: &'a str,
     /// The columns of rows for machines.
     pub(super) fields: &'a [Field],
-    /// One list over all extracts, with so many rows.
+    /// One list over all extracts, with this number of rows.
     pub(super) merge: Option<Top>,
-    /// What is asked.
+    /// The request to answer.
     pub(super) request: &'a dyn AnyRequest,
 }
 
-/// Asks all extracts, and writes each answer as soon as those in front of it are written. A CSV file, and one
-/// list over all extracts, are written when all is known. Says which extracts could be asked, too.
+/// Queries all extracts, and writes each answer as soon as the previous ones are written. A CSV
+/// file, and one list over all extracts, are written at the end. Also returns the extracts that
+/// could be queried.
 pub(super) fn answered(
     asking: &Asking<'_>,
     printer: &mut Printer<'_>,
@@ -53,7 +54,7 @@ pub(super) fn answered(
             .sets
             .iter()
             .for_each(|(name, of)| sets.entry(name).or_default().extend(of.iter().cloned()));
-        // Lines about all extracts together are written as those of the first extract are.
+        // Lines about all extracts together use the format of the first extract.
         first.get_or_insert_with(|| common.text(asking.processes, &one.info));
         if common.csv.is_some() || asking.merge.is_some() || request.compares() {
             kept.push(one);
@@ -123,7 +124,8 @@ pub(super) fn answered(
     Ok((verdict(fails, rows), asked))
 }
 
-/// What scripts get: whether there is what the question was asked to fail on, else whether there are rows.
+/// Returns the exit code for scripts: with --fail-on by its condition, otherwise by the presence of
+/// rows.
 fn verdict(fails: Option<bool>, rows: usize) -> Exit {
     fails.map_or_else(
         || exit(rows),
@@ -131,8 +133,8 @@ fn verdict(fails: Option<bool>, rows: usize) -> Exit {
     )
 }
 
-/// Asks all extracts together a question that has one answer, and prints it. Says which extracts could be
-/// asked, too.
+/// Queries all extracts together for one answer, and prints it. Also returns the extracts that
+/// could be queried.
 pub(super) fn answered_together(
     asking: &Asking<'_>,
     printer: &mut Printer<'_>,
@@ -294,7 +296,7 @@ fn print(
         .try_for_each(|part| print_part(common, (&text, info), part, lines))
 }
 
-/// Prints a table with its title, lines in front of it, sums and lines behind it.
+/// Prints a table with its title, the lines before it, its sums, and the lines after it.
 fn print_part(
     common: &Common,
     (text, info): (&Text, &TraceInfo),
@@ -335,7 +337,7 @@ fn written(text: &Text, all: &[Line], lines: &mut Lines<'_, '_>) -> anyhow::Resu
     })
 }
 
-/// How a table is printed.
+/// Format of a table.
 struct How<'a> {
     traces: Traces<'a>,
     shows: Shows,
@@ -440,7 +442,7 @@ struct Shown {
 /// The rows that are shown of a group.
 struct ShownGroup {
     shown: Vec<usize>,
-    /// How many rows it has beside these.
+    /// Number of its other rows.
     more: usize,
 }
 
@@ -448,7 +450,7 @@ impl Shown {
     /// Groups that share the rows of a screen.
     const GROUPS: usize = 10;
 
-    /// All rows, or so many: with groups the first ones of each of the first groups.
+    /// Selects all rows or at most `most`: with groups, the first rows of each of the first groups.
     fn of(table: &dyn Table, most: Option<usize>) -> Self {
         let (mut next, mut groups) = (0, Vec::new());
         for count in table.groups() {
@@ -480,18 +482,18 @@ impl Shown {
         Self { groups, of_others }
     }
 
-    /// The rows, those of each group behind those of the one before.
+    /// Returns the rows, group by group.
     fn rows(&self) -> impl Iterator<Item = usize> {
         self.groups.iter().flat_map(|group| &group.shown).copied()
     }
 
-    /// How many are not shown.
+    /// Returns the number of rows that are not shown.
     fn more(&self) -> usize {
         self.groups.iter().map(|group| group.more).sum::<usize>() + self.of_others
     }
 }
 
-/// Which traces the rows of a table come from.
+/// The traces that the rows of a table come from.
 #[derive(Clone, Copy)]
 enum Traces<'a> {
     /// All of this one.
@@ -509,8 +511,8 @@ impl<'a> Traces<'a> {
     }
 }
 
-/// The columns of a table for people, those that are asked for; in front of the words at the end the trace of
-/// each row, if rows are of several.
+/// Returns the selected columns of a table for people. If rows come from several traces, the column
+/// of the trace comes before the last text columns.
 fn columns<'a>(
     common: &Common,
     text: &'a Text,
@@ -600,7 +602,7 @@ fn columns<'a>(
     Ok(columns)
 }
 
-/// Whether the cells of a column are times in the format that is asked for.
+/// True if the cells of a column are times in the chosen format.
 fn is_moment(table: &dyn Table, column: usize, format: Format) -> bool {
     let has_own = || matches!(table.value(0, column), Value::Moment(..));
     matches!(format, Format::Moment | Format::LeftMoment) && !has_own()

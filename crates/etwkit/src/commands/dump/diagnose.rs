@@ -1,4 +1,4 @@
-//! `etwkit diagnose`: rules are asked what made a trace slow, or one of them is explained.
+//! `etwkit diagnose`: runs rules to find the cause of a slow trace, or explains a rule.
 
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ impl Own for Diagnose {
     }
 }
 
-/// What is explained instead of asking, and files to hand on.
+/// Options for explaining rules and for sharing findings.
 #[derive(Debug, Args)]
 pub(crate) struct MoreArgs {
     /// Print a rule: what it finds, its thresholds with their reasons, its SQL; or all, as a list
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &DiagnoseArgs, printer: &mut Printer<'_>) -> anyhow::Res
     }
 }
 
-/// What the rules say of each extract.
+/// Returns the findings of the rules for each extract.
 pub(super) fn diagnosed(
     asked: &Declared,
     printer: &mut Printer<'_>,
@@ -119,7 +119,7 @@ pub(super) fn diagnosed(
     Ok(all)
 }
 
-/// Asks all extracts and hands on what their rules say.
+/// Diagnoses all extracts and writes a report.
 fn report(
     asked: &Declared,
     printer: &mut Printer<'_>,

@@ -24,15 +24,15 @@ use crate::context::Context;
 use crate::extracts::{SameTrace, unpacked};
 use crate::printer::Printer;
 
-/// What an extract answered.
+/// The answer of an extract.
 pub(super) struct Answered<A> {
     /// Its trace.
     pub(super) info: TraceInfo,
     pub(super) answer: A,
 }
 
-/// Asks all extracts, several at a time, and hands on each answer as soon as those in front of it are there.
-/// Those that hold no answer are named, the others returned.
+/// Queries all extracts, several at a time, and passes on each answer as soon as the previous ones
+/// have been passed on. Extracts without an answer are reported, the others returned.
 pub(super) fn ask_each<A: Send>(
     common: &Common,
     command: &str,
@@ -139,7 +139,7 @@ pub(super) fn begin(
     file.map_or(Ok(()), |path| out_file::check(path, common.csv_replace()))
 }
 
-/// Why there is no answer, and what would give one.
+/// Reports the reason why there is no answer, with advice.
 fn explain(
     (common, command): (&Common, &str),
     printer: &mut Printer<'_>,
@@ -171,8 +171,8 @@ pub(super) fn show_sql(printer: &mut Printer<'_>, sql: &str) -> anyhow::Result<E
     Ok(Exit::Answered)
 }
 
-/// A row as JSON and CSV have it: the trace, where it lies and which machine it is of if there are several,
-/// then the columns of the SQL.
+/// Returns a row for JSON and CSV: the trace, its path and its machine if there are several, then
+/// the columns of the SQL.
 fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map<String, Value> {
     let mut object = Map::new();
     // Rows of names of recordings say themselves which trace they are of.
@@ -192,8 +192,8 @@ const TRACE: &str = "trace";
 /// A row as machines get it.
 pub(super) type Record = serde_json::Result<Map<String, Value>>;
 
-/// Writes rows for machines, if that is asked for, and says whether it was. A file without rows has the names
-/// of columns.
+/// Writes rows for machines if requested, and returns true if it did. A file without rows has the
+/// names of columns.
 pub(super) fn machine_with_header<'r>(
     common: &Common,
     printer: &mut Printer<'_>,
@@ -268,7 +268,7 @@ fn csv_file<'r>(
     Ok(written)
 }
 
-/// Whether the name of a file stands for the standard output.
+/// True if the name of a file means the standard output.
 fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -303,7 +303,7 @@ fn csv_rows<'r>(
     Ok(written)
 }
 
-/// Prints lines of text, cut at the width of the terminal if that is asked for.
+/// Prints lines of text, optionally cut at the width of the terminal.
 pub(super) struct Lines<'p, 'w> {
     printer: &'p mut Printer<'w>,
     width: Option<usize>,
@@ -328,7 +328,7 @@ impl<'p, 'w> Lines<'p, 'w> {
         }
     }
 
-    /// The width that columns should fit into, if there is a terminal.
+    /// Returns the width for columns, if there is a terminal.
     pub(super) fn screen(&self) -> Option<usize> {
         self.printer.width()
     }
@@ -337,7 +337,7 @@ impl<'p, 'w> Lines<'p, 'w> {
         self.line_as(Role::Plain, line)
     }
 
-    /// A line that looks like what it is.
+    /// Prints a line in the style of its role.
     pub(super) fn line_as(&mut self, role: Role, line: &str) -> anyhow::Result<()> {
         let text = clipped(line, self.width);
         let Some(screen) = self
@@ -378,9 +378,9 @@ impl<'p, 'w> Lines<'p, 'w> {
     }
 }
 
-/// The line, or its first characters with `...` behind them if it is too long.
+/// Returns the line, or its first characters followed by `...` if it is too long.
 fn clipped(line: &str, width: Option<usize>) -> String {
-    // Escaped first: the width is that of what reaches the terminal.
+    // Escaped first: the width applies to the text that reaches the terminal.
     let line = etwkit_terminal::escape::text(line.trim_end()).into_owned();
     match width {
         Some(width) if line.chars().count() > width => {
@@ -391,7 +391,7 @@ fn clipped(line: &str, width: Option<usize>) -> String {
     }
 }
 
-/// Columns by which the parts of a folded line are indented, beside the indent of its first part.
+/// Indent of the continuation of a folded line, in addition to the indent of its first part.
 const HANGING: usize = 4;
 
 /// A line that is wider than the screen, in parts that end between words: a terminal itself breaks words
@@ -421,7 +421,7 @@ fn folded(line: &str, screen: usize) -> Vec<String> {
     parts
 }
 
-/// The exit code of a command that printed so many rows.
+/// Returns the exit code of a command that printed this number of rows.
 pub(super) const fn exit(rows: usize) -> Exit {
     if rows > 0 {
         Exit::Answered

@@ -11,10 +11,10 @@ use etwkit_terminal::errors::advised;
 
 use crate::printer::Printer;
 
-/// What may be replaced at that place: pages that this command wrote.
+/// Returns the permission to replace a file that is a page of this command.
 ///
 /// # Errors
-/// Something else is there.
+/// Another file is there.
 pub(super) fn may_replace(file: &Path, command: &str) -> anyhow::Result<Replace> {
     let begins = page_begins(command);
     let mut found = vec![0; begins.len()];

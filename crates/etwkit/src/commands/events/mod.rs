@@ -32,7 +32,7 @@ pub(crate) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     }
 }
 
-/// What is asked of which trace.
+/// A trace with its filter and its event descriptions.
 struct Asked {
     input: Opened,
     filter: EventFilter<'static>,

@@ -14,7 +14,7 @@ use crate::cli::ExtractArgs;
 use crate::input;
 use crate::printer::{Printer, grouped};
 
-/// Whether a job is to read extracts of ETWAnalyzer.
+/// True if a job reads extracts of ETWAnalyzer.
 pub(super) fn is_meant(job: &Job) -> bool {
     job.member.is_some() || job.traces.iter().any(|path| is_json_extract(path))
 }

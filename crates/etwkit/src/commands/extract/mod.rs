@@ -39,7 +39,7 @@ use crate::time_range::TimeRange;
 use plan::Job;
 use progress::Bars;
 
-/// What became of a trace.
+/// The outcome of extracting one trace.
 enum Outcome {
     Extracted(Box<Converted>, Duration),
     Imported(Box<FromForeign>, Duration),
@@ -82,10 +82,11 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     }
 }
 
-/// Receives what became of a trace.
+/// Receives the outcome of each trace.
 type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Result<()> + 'a;
 
-/// Makes all extracts, and says what became of each as soon as it and those before it are done.
+/// Creates all extracts, and reports the outcome of each as soon as it and the previous ones are
+/// finished.
 fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     if args.out.is_none()
         && args
@@ -170,13 +171,13 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// What became of a trace, for those who write their own words.
+/// The outcome of extracting one trace, for callers that print their own text.
 pub(crate) struct Done<'a> {
     /// The trace.
     pub(crate) trace: String,
     /// Its extract.
     pub(crate) target: &'a Path,
-    /// Whether one was there, which was kept; or why there is none.
+    /// True if an existing extract was kept; or the reason why there is none.
     pub(crate) kept: Result<bool, String>,
 }
 
@@ -250,14 +251,14 @@ fn one(
     }
 }
 
-/// Whether the extract that would be made is there.
+/// True if an extract with the same source and options exists.
 fn is_there(target: &Path, hash: &str, options: &ConvertOptions<'_>) -> bool {
     let descriptions = options.described.and_then(Described::hash);
     let left_out = listed_in_manifest(options.left_out.cloned().unwrap_or_default());
     Extract::same_source_without(target, hash, options.detail, descriptions, &left_out).is_some()
 }
 
-/// Whether an extract is to be one file.
+/// True if an extract is written as one file.
 fn is_packed(target: &Path) -> bool {
     target
         .file_name()
@@ -272,7 +273,7 @@ fn packed(
     sets: &[TagSet],
     bars: &Bars,
 ) -> anyhow::Result<Outcome> {
-    // Asked here, because the folder that is packed afterwards is always new.
+    // Checked here, because the folder that is packed afterwards is always new.
     if options.no_overwrite && !json::is_meant(job) {
         let hash = input::open_paths(&job.traces, &args.traces)?.source_hash()?;
         if is_there(&job.target, &hash, &options) {
@@ -284,8 +285,7 @@ fn packed(
         target: packing.folder(),
         ..job.clone()
     };
-    // The archive gets its name only if there is an extract in it: what was interrupted leaves nothing
-    // behind.
+    // The archive gets its name only if it contains an extract: an interrupted job leaves no file.
     let outcome = one(&unpacked, args, options, sets, bars)?;
     if matches!(outcome, Outcome::Extracted(..) | Outcome::Imported(..)) {
         packing.finish()?;
@@ -317,7 +317,7 @@ fn print(
     }
 }
 
-/// Extracts one trace beside it, unless that is done, as if no option were given.
+/// Extracts one trace to a folder next to it with default options, unless that extract exists.
 pub(crate) fn one_file(trace: &Path) -> anyhow::Result<PathBuf> {
     let input = input::open_plain(trace)?;
     let target = default_target(trace);
@@ -386,7 +386,7 @@ fn object(job: &Job, converted: &Converted, took: Duration) -> Value {
     })
 }
 
-/// What a reader of the numbers should know, as JSON has it.
+/// Returns a diagnostic for readers of the numbers, as JSON.
 fn diagnostic(d: &Diagnostic) -> Value {
     json!({"severity": d.severity, "kind": d.kind, "count": d.count, "message": d.message})
 }
@@ -427,7 +427,7 @@ fn text(
         .try_for_each(|d| warning(&d.severity, &d.message, d.count, printer))
 }
 
-/// What a reader of the numbers should know, as text has it.
+/// Prints a diagnostic for readers of the numbers, as text.
 fn warning(
     severity: &str,
     message: &str,

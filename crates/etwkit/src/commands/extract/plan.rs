@@ -1,4 +1,4 @@
-//! Which traces become which extracts.
+//! Assignment of traces to extracts.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// How messages name it.
+    /// Returns its name in messages.
     pub(super) fn label(&self) -> String {
         match self.traces.as_slice() {
             [] => String::new(),
@@ -97,7 +97,8 @@ pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec
     Ok(jobs)
 }
 
-/// Where the extract of traces goes. `own_name` is that of a member of their archive, without folders.
+/// Returns the path of the extract of traces. `own_name` is the name of a member of their archive,
+/// without folders.
 fn target(traces: &[PathBuf], own_name: Option<&str>, out: Option<&Path>) -> PathBuf {
     let named =
         |trace: &PathBuf| own_name.map_or_else(|| trace.clone(), |name| trace.with_file_name(name));

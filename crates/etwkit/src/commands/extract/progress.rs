@@ -1,4 +1,5 @@
-//! Progress on the error stream, one bar for each trace and one for all. Nothing is drawn where nobody looks.
+//! Progress on the error stream, one bar for each trace and one for all. Nothing is drawn without a
+//! terminal.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -101,7 +102,7 @@ impl Drop for Bar<'_> {
     }
 }
 
-/// How a bar looks.
+/// Returns the style of a bar.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -37,7 +37,7 @@ pub(crate) struct SqlArgs {
     pub(crate) tags: TagArgs,
     #[command(flatten)]
     pub(crate) names: NameArgs,
-    /// How rows are written; without it a file by its ending (.csv, .json, .jsonl, .parquet, .arrows),
+    /// Format of rows; without it a file by its ending (.csv, .json, .jsonl, .parquet, .arrows),
     /// anything else as a table
     #[arg(long, value_enum)]
     pub(crate) format: Option<SqlFormat>,
@@ -67,7 +67,7 @@ pub(crate) struct SqlArgs {
 }
 
 impl SqlArgs {
-    /// How rows are written: as is asked for, else as the ending of the file says.
+    /// Returns the format of rows: the chosen one, otherwise the one of the file's extension.
     pub(crate) fn form(&self) -> SqlFormat {
         let ending = self
             .out
@@ -84,7 +84,7 @@ impl SqlArgs {
         self.format.unwrap_or_else(of_ending)
     }
 
-    /// What the question may take of the machine.
+    /// Returns the resources that the query may use.
     pub(super) fn resources(&self) -> Resources {
         Resources {
             memory_bytes: self

@@ -1,5 +1,5 @@
-//! Which question is asked: SQL as an argument, from a file or from the standard input, or a name of a
-//! library.
+//! Source of the question: SQL as an argument, from a file or from the standard input, or a name of
+//! a library.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use etwkit_terminal::errors::advised;
 use super::args::SqlArgs;
 use crate::printer::grouped;
 
-/// More SQL than this is no question that somebody wrote; the session refuses it with its own limit.
+/// Longer SQL was not written by a person; the session rejects it with its own limit.
 const MAX_INPUT: u64 = 8 << 20;
 
 /// Folders below each other that a library may have.
@@ -32,7 +32,7 @@ pub(super) struct Question {
     params: Vec<Parameter>,
 }
 
-/// The question of a command line, and what stands in front of it, which are extracts.
+/// Returns the question of a command line, and the arguments before it, which are extracts.
 pub(super) fn read(args: &SqlArgs) -> anyhow::Result<(Question, &[std::ffi::OsString])> {
     let params = args
         .params
@@ -149,8 +149,8 @@ impl Question {
         self.query.sql(false)
     }
 
-    /// What the reader of an answer with so many rows should know of others that a limit of the library has
-    /// cut off.
+    /// Returns a note about rows that a limit of the library has cut off, given the number of rows
+    /// in the answer.
     pub(super) fn cut_off(&self, session: &Session, rows: usize) -> anyhow::Result<Option<String>> {
         let Self { query, params } = self;
         if query.limit(params).is_none_or(|limit| rows < limit) {

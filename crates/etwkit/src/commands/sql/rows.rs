@@ -17,7 +17,7 @@ const MEASURED_ROWS: usize = 1000;
 /// Bytes of cells that are held for measuring at most: a single row may have megabytes.
 const MEASURED_BYTES: usize = 16 << 20;
 
-/// Where rows go.
+/// Target of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
     /// A terminal of that width: everything is escaped and cut.
@@ -93,7 +93,7 @@ impl Rows {
         }
     }
 
-    /// What stands in front of the rows.
+    /// Writes the text before the rows.
     pub(super) fn begin(&mut self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         match self.format {
             SqlFormat::Json => printer.json_start("sql"),
@@ -174,7 +174,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Prints what is left; returns how many rows there were.
+    /// Prints the remaining rows and returns the number of all rows.
     pub(super) fn end(&mut self, printer: &mut Printer<'_>) -> anyhow::Result<usize> {
         self.print_measured(printer)?;
         printer.finish()?;
@@ -277,12 +277,12 @@ fn list(elements: &dyn Array) -> Value {
 
 /// A value inside of another one.
 fn inner(column: &dyn Array, row: usize) -> Value {
-    // What holds the value has a formatter, so that the value has one, too.
+    // The container of the value has a formatter, so the value also has one.
     let cell = ArrayFormatter::try_new(column, &FormatOptions::new());
     cell.map_or(Value::Null, |cell| json(column, &cell, row))
 }
 
-/// A value of a cell: lists and structures as such, what JSON has no type for as text.
+/// A value of a cell: lists and structures as JSON, types that JSON lacks as text.
 fn json(column: &dyn Array, cell: &ArrayFormatter<'_>, row: usize) -> Value {
     if is_missing(column, row) {
         return Value::Null;

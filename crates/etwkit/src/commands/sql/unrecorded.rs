@@ -1,4 +1,5 @@
-//! What SQL cannot say by itself: that no row means "not recorded", and that a summary has no single rows.
+//! Explanations of missing rows that SQL cannot give: "not recorded", and summaries without single
+//! rows.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,7 +45,7 @@ pub(super) fn notes(session: &Session, paths: &[PathBuf], sql: &str) -> Vec<Stri
     lacking.iter().map(note).collect()
 }
 
-/// Why an extract has no rows of a table, if that is not because there were none.
+/// Returns the reason why an extract has no rows of a table, unless there were none.
 fn why(manifest: &Manifest, table: &str) -> Option<String> {
     let topics = topics::of_table(table);
     let known = manifest

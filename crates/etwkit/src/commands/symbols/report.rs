@@ -1,4 +1,5 @@
-//! What became of symbols: which files were found where, and why others were not.
+//! Outcome of loading symbols: the files that were found and their sources, and the reasons for the
+//! others.
 
 use std::path::Path;
 
@@ -77,7 +78,7 @@ pub(super) fn text(
     Ok(printer.line(&summary_line(naming, numbers))?)
 }
 
-/// Why there is no place to look at, where there is the same to say of each file.
+/// Returns the reason why there is no place to search, if it is the same for each file.
 fn nowhere(search: &SearchPath, naming: &Naming) -> Option<String> {
     let mut reasons = Vec::new();
     for element in search.elements() {
@@ -145,7 +146,7 @@ fn places(tried: &[Attempt]) -> String {
     tried.iter().map(place).collect::<Vec<_>>().join("; ")
 }
 
-/// Why the symbol file of a module is not known.
+/// Returns the reason why the symbol file of a module is not known.
 fn unknown(file: &UnknownFile) -> String {
     let tried = places(&file.tried);
     match (&file.image, &file.image_source) {
