@@ -1,13 +1,13 @@
-//! What a thread does at a step of its script that has events of its own, beside those of its scheduling.
+//! Actions of a thread that have events of their own, in addition to scheduling events.
 //!
-//! What lasts begins with one step and ends with a later one, so that the thread computes, waits or is
-//! preempted in between as anything else.
+//! An action that lasts begins with one step and ends with a later one, so the thread can compute,
+//! wait or be preempted in between.
 
 use etwkit_etl::Guid;
 
 use crate::table::{File, Function, Program, RegistryKey, Thread};
 
-/// What a thread does, with events of its own.
+/// An action of a thread, with events of its own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Act {
     /// An operation on a file begins; the cache does all of it.
@@ -24,7 +24,7 @@ pub(crate) enum Act {
     PoolAllocates(Pool),
     /// Gives the oldest block of a tag back.
     PoolFrees(&'static str),
-    /// Gives a block of a tag back that was allocated before the trace, of so many bytes.
+    /// Frees a block with this tag and size in bytes that was allocated before the trace.
     PoolFreesEarlier(&'static str, u32),
     /// Makes the heap of that number.
     HeapBegins(u32),
@@ -100,7 +100,7 @@ pub(crate) enum Act {
     SessionStarts(SessionPlan),
     /// Starts a session in place of the one that records the kernel for this trace.
     TakesKernel(SessionPlan),
-    /// Stops the session of that name, which has lost so many events.
+    /// Stops the session with this name, which has lost this number of events.
     SessionStops(&'static str, u32),
     /// Enables a provider.
     ProviderOn(Enabled),
@@ -119,7 +119,7 @@ pub(crate) enum Act {
     WritesForeign(Guid, u16, u32),
 }
 
-/// An operation on a file: what filter drivers know as major function.
+/// An operation on a file, which filter drivers call a major function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Major {
     Create,
@@ -169,14 +169,14 @@ pub(crate) struct Callback {
     pub(crate) is_post: bool,
 }
 
-/// How a page is found that was not mapped.
+/// Handling of a page that was not mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FaultKind {
     /// The page is still in memory.
     Transition,
     /// The page is a new one, of zeros.
     DemandZero,
-    /// The page is copied, since others have it, too.
+    /// The page is copied, since it is shared.
     CopyOnWrite,
     /// The page guards the end of a stack.
     GuardPage,
@@ -242,7 +242,7 @@ impl RegistryOperation {
         }
     }
 
-    /// Whether its text is the name of a value, not of a key below the one of the control block.
+    /// True if its text is the name of a value and not of a subkey of the control block.
     pub(crate) const fn names_value(self) -> bool {
         matches!(self, Self::SetValue | Self::QueryValue)
     }
@@ -307,7 +307,7 @@ pub(crate) struct GuiKind {
     pub(crate) name: &'static str,
 }
 
-/// What was late.
+/// The kind of delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delayed {
     Messages,
@@ -347,7 +347,7 @@ pub(crate) struct Enabled {
 /// A step of a collection of the .NET runtime.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CollectionStep {
-    /// All threads are asked to stop, for that reason.
+    /// All threads are requested to stop, for that reason.
     SuspendBegins(u32),
     /// All threads have stopped.
     SuspendEnds,
@@ -370,7 +370,7 @@ pub(crate) struct Lookup {
     pub(crate) result: &'static str,
 }
 
-/// Memory of the kernel: four characters that say what it is for, type of pool, from..to bytes.
+/// Kernel pool memory: a four-character tag, type of pool, from..to bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pool {
     pub(crate) tag: &'static str,

@@ -93,8 +93,8 @@ impl CodeMap {
             })
     }
 
-    /// Gives the functions their places, and the stacks their addresses. The identity of an image then
-    /// depends on what is in it.
+    /// Assigns addresses to the functions and the stacks. After this, the identity of an image
+    /// depends on its content.
     pub(crate) fn lay_out(&mut self, modules: &mut Table<Module, ModulePlan>) {
         for module in modules.keys() {
             let functions: Vec<Function> = self.of(module).collect();
@@ -129,7 +129,7 @@ impl CodeMap {
         }
     }
 
-    /// Where a function calls another one: always at the same place.
+    /// Returns the offset at which a function calls another one: always the same.
     fn call_site(
         &self,
         modules: &Table<Module, ModulePlan>,
@@ -138,7 +138,7 @@ impl CodeMap {
     ) -> u64 {
         let plan = &self.functions[caller];
         let callee = callee.map_or(0, |callee| hash(&self.functions[callee].name));
-        // A call takes five bytes, and the return address lies behind it.
+        // A call takes five bytes, and the return address follows it.
         let offset = 5 + mix(hash(&plan.name) ^ callee.rotate_left(1)) % u64::from(plan.size - 5);
         modules[plan.module].base + u64::from(plan.rva) + offset
     }

@@ -50,7 +50,7 @@ impl Payload {
         self
     }
 
-    /// UTF-16 text without an end, behind its number of units.
+    /// Appends UTF-16 text without a terminator, after its number of units.
     pub(crate) fn counted_wide(&mut self, text: &str) -> &mut Self {
         self.u16(text.encode_utf16().count() as u16);
         text.encode_utf16().for_each(|unit| {

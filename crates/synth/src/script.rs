@@ -1,5 +1,5 @@
-//! What threads do step by step, each step with the call stack it happens in, and the builder of plans made
-//! of it.
+//! Step-by-step work of threads, each step with its call stack, and the builder of plans with this
+//! work.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::table::{
     Code, Event, File, Function, Module, Path, Port, Program, RegistryKey, Table, Thread,
 };
 
-/// Frames of a wait behind the function that waits.
+/// Frames of a wait below the function that waits.
 pub(crate) const WAITS: &str =
     "nt!KeWaitForSingleObject nt!KiCommitThreadWait nt!KiSwapThread nt!KiSwapContext";
 /// Frames of a thread that was taken off its processor.
@@ -60,7 +60,8 @@ pub(crate) enum Step {
     Answer(Path),
     /// Starts a thread, and its process if it is the first one.
     Start(Path, Thread),
-    /// A call that the truth reports begins; it also reports what the other thread did meanwhile.
+    /// A call that the truth reports begins; the truth also reports the work of the other thread
+    /// during the call.
     Begin(&'static str, Option<Thread>),
     /// The call of [`Step::Begin`] ends.
     End,
@@ -77,14 +78,14 @@ pub(crate) enum Step {
     Act(Path, Act),
 }
 
-/// How a file is read or written.
+/// Parameters of reading or writing a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) file: File,
     /// Transfers, and bytes of each.
     pub(crate) parts: u32,
     pub(crate) bytes: u32,
-    /// What the thread computes behind each of them, and how long.
+    /// The code that runs after each of them, and its duration.
     pub(crate) code: Code,
     pub(crate) low: u32,
     pub(crate) high: u32,
@@ -95,7 +96,7 @@ pub(crate) struct Reading {
 pub(crate) struct Ask {
     pub(crate) port: Port,
     pub(crate) file: File,
-    /// Stack of the wait, and its reason. The stack of the step itself is that of the sending.
+    /// Stack of the wait, and its reason. The stack of the step itself is the stack of sending.
     pub(crate) waits: Path,
     pub(crate) reason: u8,
 }
@@ -104,7 +105,7 @@ pub(crate) struct Ask {
 #[derive(Debug, Clone)]
 pub(crate) struct ScriptPlan {
     pub(crate) steps: Vec<Step>,
-    /// The step that follows the last one; where there is none, the thread ends.
+    /// The step after the last one; if it does not exist, the thread ends.
     pub(crate) again_from: usize,
     /// Stack of its first switch-in.
     pub(crate) begins: Path,
@@ -274,7 +275,7 @@ impl Builder {
         self.plan.programs[program].modules = images;
     }
 
-    /// A process or thread id that nobody has.
+    /// Returns an unused process or thread id.
     pub(crate) fn id(&mut self) -> u32 {
         // Ids of Windows are multiples of four with gaps between them. Neither depends on the seed, so that a
         // process has the same id in all traces of a scenario.
@@ -290,7 +291,7 @@ impl Builder {
         self.plan.programs[program].pid
     }
 
-    /// The truth reports what starts and exits of processes cost.
+    /// The truth reports the costs of starts and exits of processes.
     pub(crate) const fn reports_starts(&mut self) {
         self.plan.reports_starts = true;
     }
@@ -319,17 +320,17 @@ impl Builder {
         self.plan.power = Some(power);
     }
 
-    /// A sample of each processor every so many ticks.
+    /// Sets the sampling interval of each processor, in ticks.
     pub(crate) const fn interval(&mut self, ticks: u32) {
         self.plan.interval = ticks;
     }
 
-    /// Switches carry performance counters, and this is what they count while a program runs.
+    /// Adds performance counters to switches, with their counts while a program runs.
     pub(crate) fn pace(&mut self, program: Program, pace: Pace) {
         self.plan.paces.push((program, pace));
     }
 
-    /// While the other program runs, too, these are the counts of a program.
+    /// Sets the counts of a program while the other program also runs.
     pub(crate) fn disturbs(&mut self, program: Program, other: Program, pace: Pace) {
         self.plan.disturbed.push((program, other, pace));
     }
@@ -433,7 +434,8 @@ impl Builder {
         self.plan.threads[thread].efficient = true;
     }
 
-    /// Sets what a thread does: these steps once, then those again and again. Without those it ends.
+    /// Sets the work of a thread: these steps once, then the others repeatedly. Without the others
+    /// it ends.
     pub(crate) fn script(&mut self, thread: Thread, once: &[Step], again: &[Step]) {
         let begins = self.path(&[BEGINS]);
         let (steps, again_from) = ([once, again].concat(), once.len());

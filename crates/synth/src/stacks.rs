@@ -26,7 +26,7 @@ use crate::plan::{Plan, reason};
 use crate::rng::{Rng, mix};
 use crate::table::{Module, Program, Table};
 
-/// So many stacks of a program and kind are new: 450 among the seven programs.
+/// Number of stacks of a program and kind that are always new: 450 among the seven programs.
 const ALL_NEW: u64 = 64;
 /// Ten times the exponent of the law.
 const GROWTH: u64 = 6;
@@ -40,7 +40,7 @@ const NTOSKRNL: Module = Module(0);
 const NTDLL: Module = Module(2);
 const KERNEL32: Module = Module(3);
 
-/// What a stack is taken at; the stacks of one are never those of another.
+/// Occasion at which a stack is taken. Different occasions never share a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
     /// A sample: anywhere in the program.
@@ -105,7 +105,7 @@ pub(crate) struct Stacks {
     modules: Table<Module, u64>,
     /// Executable of each program; the kernel for programs without.
     executables: Table<Program, u64>,
-    /// What each program had of each kind.
+    /// Stacks of each program and kind so far.
     had: Table<Program, [Had; KINDS]>,
 }
 
@@ -169,7 +169,8 @@ impl Stacks {
         }
     }
 
-    /// The inner frames of a stack that is in the kernel: what it does there, down to the system call.
+    /// Appends the inner frames of a stack in the kernel, from the innermost one to the system
+    /// call.
     fn kernel_code(&self, taken: Taken, number: u64, out: &mut Vec<u64>) {
         let kernel = self.modules[NTOSKRNL];
         let (first, depth) = match taken {

@@ -44,13 +44,13 @@ keys! {
     RegistryKey
     /// A call stack.
     Path
-    /// What threads wait for and signal.
+    /// An event that threads wait for and signal.
     Event
-    /// Where requests to servers wait.
+    /// A queue of requests to servers.
     Port
     /// A part of a program: call stacks that samples hit.
     Code
-    /// What a thread does, step by step.
+    /// The work of a thread, step by step.
     Script
 }
 
@@ -86,7 +86,7 @@ impl<K: Key, T> Table<K, T> {
         self.rows.len()
     }
 
-    /// Adds a row behind the others.
+    /// Appends a row.
     pub(crate) fn push(&mut self, row: T) -> K {
         self.rows.push(row);
         K::new(self.rows.len() - 1)

@@ -1,4 +1,4 @@
-//! The trace that is being written, its clock, and the count of what went into it.
+//! The trace that is being written, its clock, and the counts of its events.
 //!
 //! The clock ticks 10 million times a second and moves on with every record, so that no two of them (but the
 //! merge records of an image, which share its time by design) have the same time: a reader has no ties to
@@ -44,7 +44,7 @@ pub(crate) struct Provided {
     pub(crate) keyword: u64,
 }
 
-/// How many events of what.
+/// Counts of events by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) kernel: BTreeMap<Kind, u64>,
@@ -143,8 +143,8 @@ impl<W: Write + Seek> Tape<W> {
         self.latest.get(&cpu).copied().unwrap_or(T0)
     }
 
-    /// From here on events of the kernel take their time and are not written, as on a machine whose session
-    /// somebody else has taken.
+    /// From here on kernel events take their time but are not written, as on a machine where
+    /// another program has taken the session.
     pub(crate) fn ends_kernel(&mut self) -> Result<()> {
         self.now += 1;
         // The session that is taken ends properly, so that its keys get their definitions.
@@ -247,7 +247,7 @@ impl<W: Write + Seek> Tape<W> {
             keyword,
         } = kind;
         let mut item = Payload::default();
-        // The match id in front of the addresses; 0 says that the stack is complete.
+        // The match id before the addresses; 0 means that the stack is complete.
         item.u64(0);
         stack.iter().for_each(|address| {
             item.u64(*address);
@@ -283,7 +283,8 @@ impl<W: Write + Seek> Tape<W> {
 
     /// Writes a record of the merge step, with the time of the event that comes next.
     pub(crate) fn merge(&mut self, cpu: u16, record: &MergeRecord<'_>) -> Result<()> {
-        // The clock stands still: merge records share the time of the event that they belong to.
+        // The clock does not advance: merge records share the time of the event that they belong
+        // to.
         self.writer.write_merge_record(cpu, self.now + 1, record)?;
         *self.counts.classic.entry(identity(record)).or_default() += 1;
         self.counts.add(cpu, "full64", 1);
@@ -325,8 +326,8 @@ impl<W: Write + Seek> Tape<W> {
         if self.is_kernel_over {
             return Ok(());
         }
-        // Only the writer knows whether a stack needs a new key, so the events are counted by what it says
-        // before and behind.
+        // Only the writer knows if a stack needs a new key, so the events are counted by its counts
+        // before and after.
         let before = self.writer.stack_counts();
         write(&mut self.writer, self.now)?;
         self.latest.insert(cpu, self.now);
@@ -349,7 +350,7 @@ impl<W: Write + Seek> Tape<W> {
         let keys = self.writer.stack_counts().in_use;
         self.counts
             .add_kernel(0, Kind(STACK, 36, 2), PERFINFO, keys);
-        // Behind the definitions of keys, which the writer puts behind everything else.
+        // After the definitions of keys, which the writer puts after everything else.
         let end = self.now + MICROSECOND;
         let sink = self.writer.finish(START_TIME + (end - T0))?;
         Ok((sink, self.counts, end))

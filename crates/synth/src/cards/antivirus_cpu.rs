@@ -100,7 +100,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The service: it looks at files behind their close, and at other things now and then.
+/// The service: it scans files after they are closed, and other things now and then.
 fn service(scene: &mut Scene, engine: Image, port: Port) {
     let program = scene.service(engine, "/service", &[]);
     let main = root(engine, "CPool::ThreadProc");

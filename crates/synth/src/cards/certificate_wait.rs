@@ -96,7 +96,7 @@ fn fetcher(scene: &mut Scene, program: crate::table::Program, port: Port) {
         "KERNELBASE!SetEvent ntdll!NtSetEvent nt!KeSetEvent",
     ]);
     let code = scene.b.code(&begins, &["winhttp!CFsm_SendRequest::RunSM"]);
-    // The wait is that of a timeout, which depends on the patience of the client and not on the load of the
+    // The wait is a timeout, which depends on the client's setting and not on the load of the
     // machine.
     let (low, high) = match scene.is_sick() {
         true => (scene.strong(2_400_000), scene.strong(2_600_000)),

@@ -18,9 +18,9 @@ pub(super) const CARD: Card = Card {
     plant,
 };
 
-/// Rounds; in each the program computes once alone and once beside the other one.
+/// Rounds; in each the program computes once alone and once at the same time as the other one.
 const ROUNDS: u32 = 6;
-/// What performance counters count in a microsecond of the program that has the cache for itself.
+/// Counts of the performance counters per microsecond, for the program with the cache to itself.
 const ALONE: Pace = Pace {
     instructions: 4_200,
     cycles: 3_000,
@@ -41,10 +41,10 @@ fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let other = scene.executable(maker);
     let go = scene.b.event(0);
-    // So many percent more cycles for the same instructions.
+    // This percentage of additional cycles for the same instructions.
     let more = scene.strong(60);
     let slowed = |amount: u32| amount * (100 + more) / 100;
-    // The other program computes for longer than the longest piece of work beside it, so that all of the
+    // The other program computes for longer than the longest piece of work, so that all of the
     // piece is disturbed.
     let longest = slowed(220_000) + 20_000;
     let other_program = disturber(scene, other, go, longest);

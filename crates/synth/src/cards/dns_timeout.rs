@@ -70,7 +70,8 @@ fn plant(scene: &mut Scene) -> Planted {
         );
         let six = looks_up(scene, &second, lookup(28, "2001:db8::7;"), port);
         let opens = scene.draw(2_000, 6_000);
-        // Both kinds of addresses are asked for at once: the operation lasts as long as the slower one.
+        // Both kinds of addresses are queried at once: the operation lasts as long as the slower
+        // one.
         let asks = [Step::Set(sets, go)].into_iter().chain(four);
         let ends = [
             Step::Await(waits, reason::USER_REQUEST, done),
@@ -177,7 +178,7 @@ fn resolver(scene: &mut Scene, port: Port) {
         Step::Run(code, 80, 80),
         Step::Answer(answers),
     ]);
-    // Two threads, since each name is asked for both kinds of addresses at the same time.
+    // Two threads, since each name is queried for both kinds of addresses at the same time.
     for _ in 0..2 {
         let thread = scene.b.thread(program, 9, main[1]);
         scene.b.script(thread, &[], &steps);

@@ -18,9 +18,9 @@ pub(super) const CARD: Card = Card {
 
 /// Pages that are read one after the other.
 const PAGES: u32 = 240;
-/// How long the program computes with each, in microseconds.
+/// Time that the program computes on each, in microseconds.
 const WORK_US: u32 = 400;
-/// How long the disk takes, in microseconds: that of a slow one.
+/// Duration of a disk read in microseconds, as on a slow disk.
 const DISK_US: (u32, u32) = (1_500, 3_500);
 const FAULTS: &str = "nt!KiPageFault nt!MmAccessFault nt!MiDispatchFault nt!MiIssueHardFault \
     nt!MiWaitForInPageComplete";

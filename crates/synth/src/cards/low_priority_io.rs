@@ -1,5 +1,6 @@
-//! Card 5: a service has the longest disk I/O of all, but only since its requests have low priority and give
-//! way to those of others. In the twin its requests have normal priority and are done at once.
+//! Card 5: a service has the longest disk I/O of all, but only since its requests have low priority
+//! and give way to other requests. In the twin its requests have normal priority and are served at
+//! once.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};

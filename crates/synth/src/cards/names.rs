@@ -12,7 +12,7 @@ const SECOND: [&str; 20] = [
     "ova", "pen", "rix", "sol", "tor", "vax", "zen",
 ];
 
-/// What a thing is called that the card is about.
+/// Things that the names of a card's products contain.
 const THINGS: [&str; 16] = [
     "Ledger", "Planner", "Studio", "Viewer", "Import", "Trade", "Builder", "Report", "Render",
     "Mapper", "Console", "Desk", "Journal", "Sheet", "Archive", "Office",
@@ -23,13 +23,14 @@ const THINGS: [&str; 16] = [
 pub(crate) struct Names {
     rng: Rng,
     given: Vec<String>,
-    /// Names are any letters and digits instead: nothing about them says what they name.
+    /// Names are random letters and digits instead: they do not reveal the kind of thing.
     is_strange: bool,
 }
 
 impl Names {
     pub(crate) fn new(seed: u64) -> Self {
-        // Another sequence than that of the scene, so that names can change and everything else stays.
+        // Another random sequence than the scene's, so that names can change while everything else
+        // stays the same.
         Self {
             rng: Rng::new(seed ^ 0x6E61_6D65),
             given: Vec::new(),
@@ -82,7 +83,7 @@ impl Names {
         (0..length).map(letter).map(char::from).collect()
     }
 
-    /// A word that begins with a capital, with a thing behind it: `HexcorLedger`.
+    /// Returns a word that starts with a capital, followed by a thing: `HexcorLedger`.
     pub(crate) fn product(&mut self) -> String {
         let word = self.word();
         if self.is_strange {

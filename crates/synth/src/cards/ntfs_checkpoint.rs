@@ -1,6 +1,6 @@
-//! Card 11: a program writes many files, and from time to time all of its file operations stand still, since
-//! NTFS holds the volume while a checkpoint goes through long lists of what was deleted before. In the twin
-//! the lists are short and each checkpoint takes a moment.
+//! Card 11: a program writes many files, and from time to time all of its file operations stop,
+//! since NTFS locks the volume while a checkpoint goes through long lists of earlier deletions. In
+//! the twin the lists are short and each checkpoint takes a moment.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -28,7 +28,8 @@ const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceC
     nt!IopSynchronousServiceTail nt!IofCallDriver FLTMGR!FltpDispatch";
 
 fn plant(scene: &mut Scene) -> Planted {
-    // An event with one signal is a lock: whoever awaits it takes it, and setting it gives it back.
+    // An event with one signal is a lock: a thread that awaits it acquires it, and setting it
+    // releases it.
     let volume = scene.b.event(1);
     checkpoints(scene, volume);
     let maker = scene.maker();

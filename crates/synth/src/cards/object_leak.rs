@@ -47,8 +47,8 @@ fn plant(scene: &mut Scene) -> Planted {
         root(image, "wWinMain"),
         image.alias
     );
-    // The seed decides what leaks: a window, an object of GDI or a handle, whose events come from three
-    // sources.
+    // The seed selects the leaked object: a window, a GDI object or a handle, whose events come
+    // from three sources.
     let (creates, destroys, made, gone) = match scene.draw(0, 2) {
         0 => (
             "user32!CreateWindowExW nt!KiSystemServiceCopyEnd win32kfull!NtUserCreateWindowEx",

@@ -1,6 +1,6 @@
-//! Card 7: a program copies a file, and the kernel answers its open with an access violation, since it looks
-//! for an argument where there is none; the program tries again and again until it gives up. In the twin the
-//! open succeeds.
+//! Card 7: a program copies a file, and the kernel answers its open with an access violation, since
+//! it reads an argument from an invalid address; the program tries again and again until it gives
+//! up. In the twin the open succeeds.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};

@@ -119,7 +119,7 @@ fn service(scene: &mut Scene, port: Port, path: &'static str) {
         key,
         name: "PreferredLanguages",
     };
-    // The twin reads the value once for each page: the defect is that nobody keeps it, not that it is read.
+    // The twin reads the value once for each page: the defect is the missing cache, not the read.
     let count = if scene.is_sick() {
         scene.strong(READS)
     } else {

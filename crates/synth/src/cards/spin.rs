@@ -26,7 +26,8 @@ static INTEL: Maker = Maker {
 };
 /// Threads of the pool, for each of four processors two.
 const WORKERS: usize = 8;
-/// Both programs run below normal priority, as work in the background does, so that nobody else suffers.
+/// Both programs run below normal priority, as background work does, so that no other program
+/// suffers.
 const PRIORITY: u8 = 6;
 /// Pieces of work of the program that suffers.
 const PIECES: usize = 14;

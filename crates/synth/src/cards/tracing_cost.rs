@@ -74,7 +74,7 @@ fn lock(
     code: crate::table::Code,
 ) -> Vec<Step> {
     let works = Step::Run(code, 3, 3);
-    // The twin takes the lock as well, but without events of it: what is wrong is the recording, not the
+    // The twin also takes the lock, but without events of it: the defect is the recording, not the
     // program.
     if !scene.is_sick() {
         return vec![works];

@@ -123,7 +123,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// A thread that does what it is asked for: slowly, or at once.
+/// A thread that serves requests: slowly, or at once.
 fn serves(
     scene: &mut Scene,
     program: Program,

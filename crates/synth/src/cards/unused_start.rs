@@ -23,7 +23,7 @@ pub(super) const CARD: Card = Card {
 
 /// Runs of the program.
 const RUNS: usize = 6;
-/// What the runtime does where a type is used for the first time.
+/// Function of the runtime at the first use of a type.
 const FIRST_USE: &str = "coreclr!MethodDesc::DoPrestub";
 const COMPILES: &str = "coreclr!MethodDesc::JitCompileCode clrjit!jitNativeCode";
 
@@ -89,7 +89,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// A run: the runtime begins, libraries are registered, and one of them does what is measured.
+/// A run: the runtime starts, libraries are registered, and one of them does the measured work.
 fn run(scene: &mut Scene, tests: Image, thread: Thread, (used, unused): (Image, Image)) {
     let main = format!("{}!Tests.Program.Main", tests.alias);
     let runtime = scene.b.code(

@@ -32,7 +32,7 @@ const MOVE: &str = "user32!DispatchMessageW user32!SetWindowPos nt!KiSystemServi
     win32kfull!NtUserSetWindowPos";
 
 fn plant(scene: &mut Scene) -> Planted {
-    // Mapped in the twin as well, where nobody waits in it: images must not give the card away.
+    // Also mapped in the twin, where no thread waits in it: images must not give the card away.
     scene.windows("win32kbase.sys");
     scene.windows("gdi32.dll");
     let lock = scene.b.event(1);

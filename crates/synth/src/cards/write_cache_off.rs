@@ -21,7 +21,7 @@ pub(super) const CARD: Card = Card {
 /// Records of each batch, and batches.
 const RECORDS: u32 = 30;
 const BATCHES: u32 = 5;
-/// How long the program computes with each record, in microseconds.
+/// Time that the program computes on each record, in microseconds.
 const WORK_US: u32 = 900;
 const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceCopyEnd nt!NtWriteFile \
     nt!IopSynchronousServiceTail nt!IofCallDriver FLTMGR!FltpDispatch Ntfs!NtfsFsdWrite Ntfs!NtfsCommonWrite \

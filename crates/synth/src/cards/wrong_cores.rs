@@ -33,7 +33,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/convert /background", &[]);
     let main = root(image, "CConvert::Run");
-    // Below normal: the policy of the system sends such threads to efficient cores.
+    // Below normal: the policy of the system moves these threads to efficient cores.
     let thread = scene
         .b
         .thread(program, 6, &format!("{}!CConvert::Run", image.alias));

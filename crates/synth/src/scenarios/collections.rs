@@ -1,6 +1,6 @@
-//! Scenario `collections`: a service of .NET collects generation 0 and 1 while its threads stand still, and
-//! generation 2 in the background, with a pause at the start and one in the middle; other collections come in
-//! between.
+//! Scenario `collections`: a .NET service collects generation 0 and 1 while its threads are
+//! suspended, and generation 2 in the background, with a pause at the start and one in the middle;
+//! other collections come in between.
 
 use super::dotnet::{CLRJIT, CORE_LIB, CORECLR, HOST};
 use super::windows::{
@@ -44,7 +44,7 @@ const SERVICE: &[Module] = &[
     Module(OWN + 3),
 ];
 
-/// Why threads are stopped: to collect, and for what comes before and behind.
+/// Reasons for suspending threads: for a collection, and for its preparation and completion.
 const FOR_GC: u32 = 1;
 const FOR_GC_PREP: u32 = 6;
 const COLLECTS: &str =

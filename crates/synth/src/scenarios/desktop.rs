@@ -1,6 +1,6 @@
-//! Scenario `desktop`: three programs with windows share the lock of the window manager. One holds it for
-//! long while it lays out, so that the others wait; it leaks bitmaps, too. One computes without looking for
-//! messages. The focus goes from window to window.
+//! Scenario `desktop`: three programs with windows share the lock of the window manager. One holds
+//! it for a long time while it lays out, so that the others wait; it also leaks bitmaps. One
+//! computes without reading its messages. The focus goes from window to window.
 
 use super::windows::{
     EXPLORER, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, USER32, background, image, machine,

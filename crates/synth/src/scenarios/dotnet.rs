@@ -1,5 +1,5 @@
-//! What the scenarios with programs of .NET have in common: images of the runtime, a command prompt that
-//! starts programs, and what these do first.
+//! Common parts of the scenarios with .NET programs: images of the runtime, a command prompt that
+//! starts programs, and the first steps of these.
 
 use super::windows::{
     FOR_THREAD, MICROSOFT, SLEEPS, SYSTEM32, USER, WAIT_FOR_OBJECT, image, user_program,
@@ -139,7 +139,7 @@ impl Prompt {
     }
 }
 
-/// What a program does before its `Main`, in microseconds.
+/// Returns the steps of a program before its `Main`; durations are in microseconds.
 pub(super) fn begins(
     b: &mut Builder,
     runtime: &str,
@@ -170,7 +170,7 @@ pub(super) fn ends(b: &mut Builder, ended: Event) -> Step {
     Step::Set(b.path(&[USER, EXITS]), ended)
 }
 
-/// The thread of the runtime that sleeps and compiles busy methods again, so many times.
+/// Adds the thread of the runtime that sleeps and recompiles hot methods, `times` times.
 pub(super) fn tiers(b: &mut Builder, program: Program, times: usize) -> Thread {
     let thread = b.thread(
         program,

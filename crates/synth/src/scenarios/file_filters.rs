@@ -1,6 +1,6 @@
-//! Scenario `file-filters`: every operation on a file goes through three filter drivers. A virus scanner asks
-//! its service before a file is opened and refuses infected ones, a backup copies what is written, and a
-//! driver encrypts.
+//! Scenario `file-filters`: every operation on a file goes through three filter drivers. A virus
+//! scanner asks its service before a file is opened and refuses infected ones, a backup driver
+//! copies written data, and a driver encrypts.
 
 use super::windows::{
     DRIVERS, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, background, image, machine_of,
@@ -112,7 +112,7 @@ struct Filter {
 
 use Major::{Cleanup, Close, Create, Read, Write};
 
-/// From the one that is called first before an operation, and last behind it.
+/// From the first one called before an operation, which is the last one called after it.
 const FILTERS: [Filter; 3] = [
     Filter {
         alias: "nwshield",
@@ -138,7 +138,7 @@ const FILTERS: [Filter; 3] = [
 const INFECTED: u32 = 0xC000_0906;
 const CONFLICT: u32 = 0xC000_0054;
 
-/// How a program gets to the driver of a file.
+/// Returns the call path of a program to the driver of a file.
 const fn way(major: Major) -> &'static str {
     match major {
         Create => {
@@ -164,7 +164,7 @@ const fn way(major: Major) -> &'static str {
     }
 }
 
-/// What the file system calls its part of an operation.
+/// Returns the functions of the file system for an operation.
 const fn file_system(major: Major) -> &'static str {
     match major {
         Create => "Ntfs!NtfsFsdCreate Ntfs!NtfsCommonCreate",

@@ -94,7 +94,7 @@ const CLOSES: &str = "CoreLib!System.IO.StreamWriter.Dispose CoreLib!System.IO.S
 const FAULTS: &str = "CoreLib!System.IO.StreamWriter.WriteLine nt!KiPageFault nt!MmAccessFault nt!MiDispatchFault \
     nt!MiIssueHardFault";
 
-/// What differs.
+/// Differences between the kinds of the scenario.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     /// Threads that write; 1: the main one.
@@ -153,7 +153,7 @@ pub(crate) fn parallel(options: &Options) -> Plan {
     )
 }
 
-/// What threads have in common.
+/// State that threads share.
 #[derive(Debug, Clone, Copy)]
 struct Shared {
     kind: Kind,
@@ -218,8 +218,8 @@ fn scanner(b: &mut Builder, port: Port) {
         Step::Run(unpacks, 60, 200),
         Step::Run(scans, 1_200, 3_400),
         Step::Answer(answers),
-        // Behind the answer: the scanner takes CPU that nobody waits for, beside the time that the program
-        // waits for it.
+        // After the answer: the scanner uses CPU time that no thread waits for, in addition to the
+        // time that the program waits for it.
         Step::Run(scans, 2_000, 6_000),
     ];
     for _ in 0..2 {
@@ -228,7 +228,7 @@ fn scanner(b: &mut Builder, port: Port) {
     }
 }
 
-/// The thread that writes what the cache holds.
+/// The thread that writes the contents of the cache.
 fn lazy_writer(b: &mut Builder) {
     let root =
         "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread nt!CcWorkerThread";
@@ -295,8 +295,8 @@ fn checkpoints(b: &mut Builder, volume: Event) {
 /// A process that writes all files.
 fn run(b: &mut Builder, prompt: &mut Prompt, shared: Shared) {
     let (program, main) = prompt.child(b, "FileWriter.exe", shared.kind.line, WRITER);
-    // The scanner and the cold cache take instructions per cycle from the program: the kinds of this scenario
-    // differ in that, too.
+    // The scanner and the cold cache take instructions per cycle from the program: the kinds of
+    // this scenario also differ in that.
     b.pace(program, shared.kind.pace);
     let ended = b.event(0);
     let mut steps = begins(b, HOST, 9_000, 30_000);

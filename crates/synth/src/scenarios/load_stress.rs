@@ -45,7 +45,7 @@ const PROMPT: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE];
 /// Seconds of each run.
 const SECONDS: u32 = 11;
 const THREADS: usize = 12;
-/// How long each thread computes.
+/// Time that each thread computes.
 const LOAD_US: u32 = 10_000_000;
 /// Ticks between two samples: there is nothing to see that needs more of them.
 const INTERVAL: u32 = 100_000;

@@ -51,7 +51,7 @@ const SHARED_6: (&str, &str) = (
     r"C:\Program Files\dotnet\shared\Microsoft.NETCore.App\6.0.14\",
 );
 const IMAGES: [ModulePlan; 8] = [
-    // Nobody but its maker has its symbols.
+    // Only its maker has its symbols.
     ModulePlan {
         is_nameless: true,
         ..image(
@@ -195,8 +195,8 @@ fn waits_for_lock(b: &mut Builder, server: Program, codes: &[(Code, u32)]) {
     let mut once = vec![Step::Sleep(sleeps, 200_000, 600_000)];
     for _ in 0..ROUNDS {
         once.extend(codes.iter().map(|(code, ms)| {
-            // The sums over all threads are those of the case study; in small parts, each stretch of the
-            // trace has the same shares.
+            // The sums over all threads are the sums of the case study; in small parts, each
+            // stretch of the trace has the same shares.
             let part_us = ms * (1000 / ROUNDS) / THREADS;
             Step::Run(*code, part_us, part_us)
         }));

@@ -54,7 +54,7 @@ const PHOTOS: &[Module] = &[
 /// Types of pool.
 const PAGED: u32 = 1;
 const NON_PAGED: u32 = 0x200;
-/// Heaps: that of the process, one that lives as long as the trace, one for each picture.
+/// Heaps: the process heap, one that lives as long as the trace, and one for each picture.
 const PROCESS_HEAP: u32 = 0;
 const CATALOG: u32 = 1;
 const PICTURE: u32 = 2;
@@ -75,7 +75,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// A function of the program, where it computes and what it touches.
+/// A function of the program, its code, and the memory that it touches.
 struct WorkingFunction {
     code: Code,
     faults: Path,

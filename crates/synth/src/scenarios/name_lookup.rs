@@ -91,7 +91,7 @@ const fn failed(name: &'static str, kind: u32, status: u32) -> Lookup {
 
 const QUERY: &str = "dnsapi!DnsQueryExW dnsapi!Query_PrivateExW";
 
-/// How the service comes to an answer.
+/// Paths of the service to an answer.
 #[derive(Debug, Clone, Copy)]
 struct Service {
     /// A server answers; the first one does not, the second one does; none does.
@@ -191,7 +191,7 @@ fn pause(b: &mut Builder, name: &str, from_us: u32, to_us: u32) -> Vec<Step> {
     ]
 }
 
-/// The steps of a query: the service is asked, or the answer is in the cache.
+/// Returns the steps of a query: the service is queried, or the answer is in the cache.
 fn looks_up(b: &mut Builder, name: &str, lookup: Lookup, port: Option<Port>) -> Vec<Step> {
     let file = b.file(r"Windows\System32\drivers\etc\hosts");
     let queries = b.path(&[USER, name, QUERY]);

@@ -45,7 +45,7 @@ const ENTERS: &str = "ntdll!RtlEnterCriticalSection ntdll!RtlpEnterCriticalSecti
 const LEAVES: &str = "ntdll!RtlLeaveCriticalSection ntdll!RtlpUnWaitCriticalSection ntdll!RtlpWakeByAddress \
     ntdll!NtAlertThreadByThreadId nt!KiSystemServiceCopyEnd nt!NtAlertThreadByThreadId nt!KeAlertThreadByThreadId";
 
-/// What the threads share.
+/// State that the threads share.
 struct Shared {
     lock: Event,
     /// The alarm thread lets the logger write.

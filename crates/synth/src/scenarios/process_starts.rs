@@ -1,7 +1,7 @@
-//! Scenario `process-starts`: a build starts short programs from three threads, a broker starts some for the
-//! desktop. Children run on the processor that is free, mostly another one than that of their creator. System
-//! calls are recorded, so that the creator's call has a beginning; some fail, and some children are ended by
-//! their creator.
+//! Scenario `process-starts`: a build starts short programs from three threads, a broker starts
+//! some for the desktop. Children run on a free processor, which is mostly not their creator's.
+//! System calls are recorded, so that the creator's call has a beginning; some fail, and some
+//! children are ended by their creator.
 
 use super::windows::{
     EXPLORER, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, background, image, machine, service,
@@ -78,7 +78,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     background(&mut b);
     let ids = (b.id(), 5120);
     let make = b.program(user_program(ids, "Make.exe", "Make.exe all", MAKE));
-    // Each round has processes of its own, since a process of a plan lives once: so many fit into the trace.
+    // Each round has processes of its own, since a process of a plan lives once: this is the number
+    // of rounds that the trace has time for.
     let rounds = 1000 * options.scale / ROUND_MS;
     for thread in 0..3 {
         creator(

@@ -1,6 +1,6 @@
-//! Scenario `services`: programs call services over messages. A settings service asks a storage service for
-//! half of what it is asked; a log service gets messages that nobody waits for, more than it can read at
-//! once.
+//! Scenario `services`: programs call services over messages. A settings service forwards half of
+//! its requests to a storage service; a log service gets messages without a waiting sender, more
+//! than it can read at once.
 
 use super::windows::{
     KERNEL32, KERNELBASE, NTDLL, OWN, RPCRT4, SLEEPS, USER, background, image, machine, service,
@@ -165,7 +165,8 @@ fn serves(
     }
 }
 
-/// The service in the middle: one of its two threads asks the storage service for all that it is asked.
+/// Adds the service in the middle: one of its two threads forwards all of its requests to the
+/// storage service.
 fn settings_service(b: &mut Builder, port: Port, storage: Port) {
     let ids = (b.id(), 804);
     let program = b.program(service(

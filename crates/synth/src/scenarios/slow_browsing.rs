@@ -101,13 +101,13 @@ const FIREFOX: &[Module] = &[
 const SECONDS: u32 = 36;
 /// Ticks between two samples: these programs wait.
 const INTERVAL: u32 = 40_000;
-/// The router without a way to the internet, and the one behind it in the order of metrics: adapters by
-/// number, and their servers counted over all adapters.
+/// The router without a way to the internet, and the one after it in the order of metrics: adapters
+/// by number, and their servers counted over all adapters.
 const DEAD: (usize, usize) = (1, 2);
 const LIVE: (usize, usize) = (2, 3);
-/// How long the server that answers takes.
+/// Time until the live server answers.
 const ANSWERS_US: u32 = 21_000;
-/// What asking the service costs besides, so that a query lasts as long as it says.
+/// Overhead of calling the service, so that a query lasts as long as specified.
 const AROUND_US: u32 = 200;
 
 const HOST: &str = "ntdll!TppWorkerThread";
@@ -140,7 +140,8 @@ const fn query(
 
 const A: u32 = 1;
 const AAAA: u32 = 28;
-// Names, answers and times are those of the case study, so that its numbers can be looked up in this trace.
+// Names, answers and times are taken from the case study, so that its numbers can be looked up in
+// this trace.
 const OCULUS_NAMES: &str = "2a03:2880:f21c:80c1:face:b00c:0:32c2;::ffff:31.13.92.49;";
 const LOGIN_NAMES: &str = "::ffff:40.126.32.74;::ffff:20.190.160.14;::ffff:40.126.32.134;::ffff:40.126.32.72;\
     ::ffff:20.190.160.22;::ffff:40.126.32.136;::ffff:40.126.32.138;::ffff:40.126.32.68;";
@@ -148,7 +149,7 @@ const CLOUD_NAMES: &str = "2600:9000:225b:fc00:1e:b6b1:7b80:93a1;2600:9000:225b:
     2600:9000:225b:2e00:1e:b6b1:7b80:93a1;2600:9000:225b:f000:1e:b6b1:7b80:93a1;";
 const CLOUD: &str = "d21lj84g4rjzla.cloudfront.net";
 
-/// What each thread of a program asks, one after the other.
+/// Queries of each thread of a program, one after the other.
 const OF_OVR_SERVER: [&[Query]; 2] = [
     &[
         query(6_416_000, 0, ("graph.oculus.com", A, "")),
@@ -266,7 +267,7 @@ fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], re
     let hosts = b.file(r"Windows\System32\drivers\etc\hosts");
     let (mut steps, mut now_us) = (Vec::new(), 0);
     for query in queries {
-        // Sleeps are relative: a thread that is late with one query is late with those behind it.
+        // Sleeps are relative: a thread that is late with one query is also late with later ones.
         if query.at_us > now_us {
             let pause = query.at_us - now_us;
             steps.push(Step::Sleep(sleeps, pause, pause));
@@ -330,8 +331,8 @@ fn serves(b: &mut Builder, resolver: Program, lasts_us: u32) -> Port {
         ]
     };
     let answer_us = if lasts_us > ANSWERS_US {
-        // What is left of the query is the patience with the dead server: the other one always takes the same
-        // time.
+        // The rest of the query is the timeout of the dead server: the other server always takes
+        // the same time.
         let dead_us = lasts_us - ANSWERS_US;
         steps.extend(to(DEAD));
         steps.extend([

@@ -1,7 +1,7 @@
-//! Scenario `slow-system`: a user opens the folder of downloads in Explorer and starts from a command prompt
-//! what was downloaded. Both wait for more than a second, since the filter driver of the virus scanner, which
-//! has no symbols, sends each new file to its service, which looks into it. A browser computes more than the
-//! scanner does and is not to blame.
+//! Scenario `slow-system`: a user opens the folder of downloads in Explorer and starts a downloaded
+//! program from a command prompt. Both wait for more than a second, since the filter driver of the
+//! virus scanner, which has no symbols, sends each new file to its service, which scans it. A
+//! browser uses more CPU time than the scanner and is not to blame.
 
 use super::windows::{
     DRIVERS, EXPLORER, KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, READS_FILE, SHELL32, SLEEPS,
@@ -44,7 +44,7 @@ const DOWNLOADS: (&str, &str) = (
     r"C:\Users\anna\Downloads\",
 );
 const IMAGES: [ModulePlan; 7] = [
-    // Nobody but its maker has its symbols.
+    // Only its maker has its symbols.
     ModulePlan {
         is_nameless: true,
         ..image(
@@ -106,11 +106,11 @@ const SHELL: &[Module] = &[EXPLORER, NTDLL, KERNEL32, KERNELBASE, USER32, SHELL3
 
 /// Seconds of a trace of scale 1.
 const SECONDS: u32 = 12;
-/// When the user acts, in milliseconds after the start of a round.
+/// Times of the user's actions, in milliseconds after the start of a round.
 const OPENS_MS: u32 = 2_500;
 const STARTS_MS: u32 = 6_200;
-/// How long the scanner looks into what Explorer opens, and into the program: once when it is opened and once
-/// when it is mapped. In microseconds, the two in the prompt together 1.349 s.
+/// Durations of the scans of files that Explorer opens, and of the program: once when it is opened
+/// and once when it is mapped. In microseconds, the two in the prompt together 1.349 s.
 const OPEN_US: u32 = 1_462_000;
 const PROGRAM_US: u32 = 431_000;
 const SECTION_US: u32 = 917_600;
@@ -191,7 +191,7 @@ fn ask(b: &mut Builder, frames: &[&str], port: Port, file: File) -> Step {
     )
 }
 
-/// The user opens the folder of downloads, and the desktop reads what kinds of files there are.
+/// The user opens the folder of downloads, and the desktop reads the kinds of the files in it.
 fn explorer(b: &mut Builder, rounds: u32, (engine, file): (Program, File)) {
     let ids = (b.id(), 5120);
     let program = b.program(user_program(

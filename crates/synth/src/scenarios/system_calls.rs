@@ -69,7 +69,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     };
     let keys = Keys {
         software: b.key(key(r"\REGISTRY\MACHINE\SOFTWARE\Contoso", 1, true, true)),
-        // In use from the start and listed at the end only: readers have to name what came before backwards.
+        // In use from the start and listed only at the end: readers have to apply names to earlier
+        // events.
         classes: b.key(key(r"\REGISTRY\MACHINE\SOFTWARE\Classes", 2, true, false)),
         // These two have the same place: a reader that keeps the name of a control block too long names the
         // wrong key.
@@ -207,8 +208,7 @@ fn registry(b: &mut Builder, name: &str, of: &Call, act: RegistryAct, status: u3
         &[USER, name, of.way, "nt!KiSystemServiceCopyEnd", of.function],
         &["nt!CmpDoParseKey"],
     );
-    // Only a key that was opened gives a handle; the close of a key is that of the oldest handle of the
-    // process.
+    // Only opening a key gives a handle. Closing a key closes the oldest handle of the process.
     let opened = matches!(act.operation, Registry::OpenKey | Registry::CreateKey) && status == 0;
     let key = ObjectPlan {
         kind: ObjectKind::Key,

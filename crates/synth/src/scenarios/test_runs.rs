@@ -1,8 +1,8 @@
-//! Scenarios `test-runs…`: a test that takes longer in some runs than in others, for three reasons that have
-//! nothing to do with each other: its pages have to come from the disk, a virus scanner looks into the files
-//! that it opens, and a server of names is slow. The seed decides how much of each a run has; in
-//! `test-runs-quiet` there is next to nothing of them. The calls `HardFaults`, `Scans` and `Lookup` of the
-//! truth report what each of them cost.
+//! Scenarios `test-runs…`: a test that takes longer in some runs than in others, for three reasons
+//! that have nothing to do with each other: its pages have to come from the disk, a virus scanner
+//! scans the files that it opens, and a server of names is slow. The seed decides the amount of
+//! each in a run; in `test-runs-quiet` there is almost nothing of them. The calls `HardFaults`,
+//! `Scans` and `Lookup` of the truth report the cost of each.
 
 use super::dotnet::CMD;
 use super::windows::{
@@ -99,7 +99,7 @@ const LOOKUP: Lookup = Lookup {
 };
 const MAIN: &str = "ReportTest!main";
 
-/// How much of each cause a run has.
+/// Amount of each cause in a run.
 #[derive(Debug, Clone, Copy)]
 struct Amounts {
     /// Pages that come from the disk.
@@ -209,7 +209,7 @@ fn plan(options: &Options, amounts: Amounts) -> Plan {
     b.finish()
 }
 
-/// What the test does.
+/// Returns the steps of the test.
 fn test_steps(b: &mut Builder, (scans, names): (Port, Port), pages: u32) -> Vec<Step> {
     let work = b.code(
         &[USER, MAIN, "ReportTest!CReport::Layout"],

@@ -1,5 +1,6 @@
-//! Scenario `timers`: programs and a driver ask for finer resolutions of the system timer. One asked before
-//! the trace, one is ignored, one ends without taking its request back. Meanwhile the power scheme changes.
+//! Scenario `timers`: programs and a driver ask for finer resolutions of the system timer. One
+//! asked before the trace, one is ignored, one ends without taking its request back. In this time
+//! the power scheme changes.
 
 use etwkit_etl::Guid;
 

@@ -52,7 +52,7 @@ const ANSWERS: &str = "rpcrt4!LRPC_SCALL::SendReply ntdll!NtAlpcSendWaitReceiveP
 const RECEIVES: &str = "rpcrt4!LRPC_ADDRESS::ReceiveLotsaCalls ntdll!NtAlpcSendWaitReceivePort \
     nt!KiSystemServiceCopyEnd nt!NtAlpcSendWaitReceivePort nt!AlpcpReceiveMessage nt!AlpcpReceiveMessagePort";
 
-/// Two events of a station: somebody asks, it has answered.
+/// Two events of a station: a request arrived, and it was answered.
 #[derive(Clone, Copy)]
 struct Station {
     asked: Event,
@@ -163,8 +163,8 @@ fn window(b: &mut Builder, program: Program, loader: Station) -> Thread {
     thread
 }
 
-/// A thread in the middle: it is asked, asks the next one, waits for its answer and answers. The stacks are
-/// those of answering, asking, and waiting to be asked.
+/// A thread in the middle: it gets a request, sends one to the next station, waits for its answer
+/// and answers. The stacks are for answering, requesting, and waiting for a request.
 fn station(
     b: &mut Builder,
     (program, priority): (Program, u8),

@@ -1,5 +1,5 @@
-//! What the scenarios with named code have in common: images of Windows, the idle process, System, and a few
-//! processes that always do a little.
+//! Common parts of the scenarios with named code: images of Windows, the idle process, System, and
+//! a few processes that always do a little work.
 
 use crate::plan::{Maker, ModulePlan, ProgramPlan, reason};
 use crate::script::{Builder, Reading, Step};
@@ -262,8 +262,8 @@ pub(crate) const fn service(
     }
 }
 
-/// A machine with images of Windows and those of a scenario; its idle process and System. `has_driver` says
-/// that the first image of the scenario is a driver.
+/// Builds a machine with images of Windows and of a scenario; its idle process and System.
+/// `has_driver` is true if the first image of the scenario is a driver.
 pub(crate) fn machine(cpus: u16, seconds: u32, own: &[ModulePlan], has_driver: bool) -> Builder {
     machine_of(
         cpus,
@@ -286,7 +286,8 @@ pub(crate) fn machine_of(
 ) -> Builder {
     let images = MODULES.iter().chain(own).copied();
     let mut b = Builder::new(cpus, seconds, images);
-    // Id 0 is the first program, and its images are those of the kernel: the simulation relies on both.
+    // Id 0 is the first program, and its images are the images of the kernel: the simulation relies
+    // on both.
     b.program(service((0, 0), "Idle", "", kernel));
     let system = b.program(service((4, 0), "System", "", &[NTDLL]));
     // Workers of the kernel are above most programs, so that programs are preempted now and then.
@@ -338,7 +339,7 @@ pub(crate) fn background(b: &mut Builder) {
             "dwmcore!CRenderTarget::Present",
         ],
     );
-    // 60 frames a second, above all programs: the window manager preempts whatever runs.
+    // 60 frames a second, above all programs: the window manager preempts every running thread.
     b.script(
         thread,
         &[],
@@ -418,7 +419,7 @@ fn indexer(b: &mut Builder) {
     b.script(thread, &[], &steps);
 }
 
-/// Reading of a file: transfers, bytes of each, what is computed behind each of them.
+/// Reading of a file: transfers, bytes of each, and the code that runs after each of them.
 pub(crate) const fn reading(
     file: File,
     parts: u32,

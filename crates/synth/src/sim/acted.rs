@@ -1,4 +1,4 @@
-//! When planted causes act: what the scripts of cards say, as it happens.
+//! Times at which planted causes act, from the scripts of cards.
 
 use std::io::{Seek, Write};
 
@@ -43,7 +43,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// What acts when the trace ends has acted until then.
+    /// Ends the causes that act at the end of the trace.
     pub(super) fn finish_causes(&mut self) {
         for thread in self.threads.keys() {
             let Some(Acts {

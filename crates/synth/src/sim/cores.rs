@@ -1,6 +1,6 @@
-//! Processors of different kinds: who may run where, parking, frequencies.
+//! Processors of different kinds: affinity of threads, parking, frequencies.
 //!
-//! The events are those of Microsoft-Windows-Kernel-Processor-Power.
+//! The events come from Microsoft-Windows-Kernel-Processor-Power.
 
 use std::io::{Seek, Write};
 
@@ -24,7 +24,7 @@ const UNPARK: (u16, u8) = (15, 0);
 const DELIVERED: (u16, u8) = (148, 0);
 const POLICIES: (u16, u8) = (120, 0);
 
-/// What is remembered of one processor.
+/// State of one processor.
 #[derive(Debug, Default)]
 struct CoreState {
     /// Busy until the last look.
@@ -33,7 +33,7 @@ struct CoreState {
     parked_since: Option<i64>,
 }
 
-/// What is remembered of the processors.
+/// State of the processors.
 #[derive(Debug)]
 pub(super) struct CoresState {
     cores: Table<Cpu, CoreState>,
@@ -51,7 +51,7 @@ impl CoresState {
 }
 
 impl HybridPlan {
-    /// Whether a processor is an efficient one. The first one never is.
+    /// True if a processor is an efficient one. The first one never is.
     const fn is_efficient(&self, cpu: Cpu, cpus: usize) -> bool {
         // Efficient processors have the highest numbers, as on machines of Intel, so that the first one is
         // performant.
@@ -60,7 +60,7 @@ impl HybridPlan {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Whether a thread may run on a processor.
+    /// True if a thread may run on a processor.
     pub(super) fn may_run(&self, cpu: Cpu, thread: Thread) -> bool {
         !self.plan.threads[thread].efficient || self.efficiency_class(cpu) == 0
     }
@@ -113,7 +113,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// What a session writes of the processors when it starts and stops.
+    /// Writes the session's events about the processors at its start and stop.
     pub(super) fn core_rundown(&mut self) -> Result<()> {
         let Some(hybrid) = self.plan.hybrid else {
             return Ok(());
@@ -160,7 +160,7 @@ impl<W: Write + Seek> Sim<W> {
         })
     }
 
-    /// What the description of the machine says of the processors: numbers, names, speeds.
+    /// Writes the processors in the description of the machine: numbers, names, speeds.
     pub(super) fn describe_cores(&mut self) -> Result<()> {
         let Some(hybrid) = self.plan.hybrid else {
             return Ok(());

@@ -15,7 +15,7 @@ const NAMES: [&str; 4] = [
     "LLCReference",
     "LLCMisses",
 ];
-/// What is counted while nothing runs that has a pace of its own.
+/// Counts of code without a pace of its own.
 const OTHERS: Pace = Pace {
     instructions: 1_100,
     cycles: 1_400,
@@ -29,7 +29,7 @@ struct CpuCounters {
     values: [u64; 4],
     /// Time of the latest switch.
     switched: Option<i64>,
-    /// How long since then its thread was disturbed.
+    /// Time since then in which its thread was disturbed.
     disturbed: i64,
 }
 
@@ -108,7 +108,7 @@ impl<W: Write + Seek> Sim<W> {
             .iter_mut()
             .zip(counted)
             .for_each(|(value, more)| *value += more);
-        // What was counted before the first switch belongs to nobody: readers cannot know the value before it
+        // Counts before the first switch are not attributed: readers cannot know the earlier value
         // either.
         if counters.switched.replace(now).is_some() {
             let sums = self.truth.counters.entry(pid.to_string()).or_default();
@@ -142,7 +142,7 @@ impl<W: Write + Seek> Sim<W> {
             .for_each(|cpu| cpus[cpu].disturbed += now - since);
     }
 
-    /// Whether a program runs that disturbs that of a thread.
+    /// True if a program that disturbs the thread's program is running.
     fn is_disturbed(&self, thread: Thread) -> bool {
         let program = self.plan.threads[thread].program;
         let runs = |other| {
@@ -159,7 +159,7 @@ impl<W: Write + Seek> Sim<W> {
 }
 
 impl Pace {
-    /// What is counted in so many ticks, in the order of the names.
+    /// Returns the counts for a number of ticks, in the order of the names.
     fn counts(self, ticks: i64) -> [u64; 4] {
         let per_us = [
             self.instructions,

@@ -12,13 +12,13 @@ use crate::truth::{Operations, Transfers};
 
 /// Number of the only disk.
 const DISK: u32 = 0;
-/// Request flags: not cached, synchronous, of normal priority; then those of low priority.
+/// Request flags: not cached, synchronous, of normal priority; then flags of low priority.
 // Bits 17 to 19 are the I/O priority, the only part in which the two differ: 3 is normal, 2 is low.
 const IRP_FLAGS: u32 = 0x6_0043;
 const LOW_IRP_FLAGS: u32 = 0x4_0043;
-/// How much longer a write takes where the disk has no write cache, in microseconds.
+/// Additional time of a write without a disk write cache, in microseconds.
 const THROUGH_US: (u32, u32) = (4_000, 9_000);
-/// How long a request of low priority waits until the disk was idle long enough, in microseconds.
+/// Time that a low-priority request waits until the disk was idle long enough, in microseconds.
 const IDLE_US: (u32, u32) = (30_000, 70_000);
 
 /// An operation on a file that is not done.
@@ -65,8 +65,8 @@ pub(super) struct Request {
 }
 
 /// Address of something that a thread has one of.
-// Each thread has one operation at a time, so that its id is enough to keep addresses apart, and they are
-// used again as those of a real pool.
+// Each thread has one operation at a time, so its id makes addresses unique, and they are reused as
+// in a real pool.
 pub(super) fn address(base: u64, tid: u32) -> u64 {
     base + 0x400 * u64::from(tid)
 }
@@ -83,8 +83,8 @@ impl<W: Write + Seek> Sim<W> {
         write: bool,
         cached: u64,
     ) -> Result<()> {
-        // The file comes first and the cache second: the order of random numbers is a part of what a seed
-        // means.
+        // The file comes first and the cache second: the order of random draws is a part of the
+        // meaning of a seed.
         let file = File(self.rng.below(self.plan.files.len() as u64) as usize);
         self.open_file(cpu, thread, (file, write), None)?;
         let cached = self.rng.chance(cached);
@@ -94,7 +94,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Starts to open a file, to read or write it on the disk afterwards, in so many parts of so many bytes.
+    /// Starts to open a file, to read or write it on the disk afterwards, in `parts` transfers of
+    /// `bytes` each.
     pub(super) fn open_file(
         &mut self,
         cpu: Cpu,
@@ -127,7 +128,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Lets the cache do what a thread is about to do with a file.
+    /// Serves the next file operation of a thread from the cache.
     pub(super) fn use_cache(&mut self, thread: Thread) {
         if let Some(open) = &mut self.threads[thread].io {
             open.cached = true;

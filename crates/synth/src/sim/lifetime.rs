@@ -20,7 +20,7 @@ pub(super) struct ProgramState {
     pub(super) alive: bool,
     pub(super) start: Option<i64>,
     pub(super) stop: Option<i64>,
-    /// When somebody asked that it ends, and its status.
+    /// Time of the request to end, and its status.
     pub(super) terminated: Option<(i64, u32)>,
 }
 
@@ -36,8 +36,8 @@ impl<W: Write + Seek> Sim<W> {
             let Born::At(by, per_mille) = self.plan.threads[thread].born else {
                 continue;
             };
-            // Whoever is due is started at the creator's next step, since starting a thread takes a thread
-            // that runs.
+            // A due thread is started at its creator's next step, since starting a thread takes a
+            // running thread.
             let due = T0 + (self.end - T0) / 1000 * i64::from(per_mille);
             if by == creator && self.threads[thread].account.is_new() && due <= self.tape.now() {
                 self.start_thread(cpu, creator, thread)?;

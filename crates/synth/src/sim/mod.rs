@@ -48,7 +48,7 @@ enum Happening {
     Dispatch(Cpu),
     /// A timer wakes a thread.
     Timer(Thread),
-    /// The user does what a thread waits for.
+    /// The user provides the input that a thread waits for.
     Input(Thread),
     /// The disk is done with its oldest request.
     DiskDone,
@@ -71,7 +71,7 @@ pub(crate) struct Sim<W> {
     queue: BinaryHeap<Reverse<(i64, u64, Happening)>>,
     /// Entries of the queue so far: equal times happen in the order in which they were planned.
     planned: u64,
-    /// When the simulation ends and the rundown starts.
+    /// End of the simulation and start of the rundown.
     end: i64,
     cpus: Table<Cpu, CpuState>,
     threads: Table<Thread, ThreadState>,
@@ -158,8 +158,8 @@ impl<W: Write + Seek> Sim<W> {
         self.rundown_at_start()?;
         self.plan_first()?;
         while let Some(Reverse((time, _, happening))) = self.queue.pop() {
-            // What was planned for later is dropped: a trace ends in the middle of things, and readers have
-            // to cope with waits, calls and slices that are open.
+            // Events planned for later are dropped: a trace ends in the middle of activity, and
+            // readers have to cope with open waits, calls and slices.
             if time >= self.end {
                 break;
             }

@@ -1,4 +1,4 @@
-//! What a session writes when it starts and when it stops, what a merge adds, and the truth in the end.
+//! Events at the start and stop of a session, the additions of a merge, and the final truth.
 
 use std::io::{Seek, Write};
 
@@ -42,7 +42,7 @@ impl<W: Write + Seek> Sim<W> {
             self.tape
                 .merge(0, &MergeRecord::VolumeMapping { nt_path, dos_path })?;
         }
-        // The interval comes first, since what a sample weighs follows from it.
+        // The interval comes first, since the weight of a sample depends on it.
         self.interval(kind::INTERVAL_START)?;
         self.alive_at_start();
         self.rundown(
@@ -194,8 +194,8 @@ impl<W: Write + Seek> Sim<W> {
         self.finish_cores();
         self.finish_acts();
         self.truth.waited_for = self.waited_for();
-        // Before the tape ends, since what still acts is counted up to the end of the simulation and not of
-        // the rundown.
+        // Before the tape ends, since open causes are counted up to the end of the simulation, not
+        // of the rundown.
         self.finish_causes();
         let (sink, counts, end) = self.tape.finish()?;
         let mut truth = std::mem::take(&mut self.truth);
@@ -205,7 +205,8 @@ impl<W: Write + Seek> Sim<W> {
             duration_ns: Self::ns(end),
         };
         truth.counts = counts.summed();
-        // Stacks of threads without a script are counted where they are made, the others by what samples hit.
+        // Stacks of threads without a script are counted when they are created, the others when a
+        // sample hits them.
         truth.samples.stacks.distinct = self.stacks.distinct_of_samples() + self.hit.len() as u64;
         for (cpu, state) in self.cpus.iter() {
             truth.cpus.entry(cpu.0 as u16).or_default().busy_ns = state.busy_until(end) * TICK_NS;

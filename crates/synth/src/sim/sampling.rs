@@ -27,7 +27,7 @@ impl<W: Write + Seek> Sim<W> {
             Happening::Sample(cpu),
         );
         let current = self.cpus[cpu].current;
-        // A DPC interrupts whatever runs, and the idle loop, too.
+        // A DPC interrupts any running code, including the idle loop.
         let in_dpc = self.rng.chance(DPC_SAMPLES);
         let address = match current {
             _ if in_dpc => self.plan.routines.in_dpc + 4 * self.rng.below(64),
@@ -38,8 +38,8 @@ impl<W: Write + Seek> Sim<W> {
                 leaf.copied().unwrap_or_default()
             }
         };
-        // Taken for every sample, in a DPC or not: it draws a random number, and the sequence must not depend
-        // on what was hit.
+        // Taken for every sample, in a DPC or not: it draws a random number, and the sequence must
+        // not depend on the sampled code.
         let dpc_start = self.begin_interrupt(cpu);
         let (thread_id, process_id) = self.ids(current);
         let priority = current.map_or(0, |thread| self.plan.threads[thread].priority);
@@ -170,8 +170,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn input(&mut self, thread: Thread) -> Result<()> {
-        // Interrupts of the keyboard go to the first processor and those of the disk to the last one, so that
-        // a thread is often readied elsewhere than it runs.
+        // Interrupts of the keyboard go to the first processor and interrupts of the disk to the
+        // last one, so that a thread is often readied on another processor than its own.
         let (cpu, (isr, dpc)) = (Cpu(0), self.plan.routines.keyboard);
         self.isr(cpu, isr, 0x91)?;
         self.dpc(cpu, kind::DPC, dpc, |sim| {

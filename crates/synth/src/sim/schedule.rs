@@ -1,4 +1,4 @@
-//! Who runs where: switches, readiness, preemption, quanta.
+//! Scheduling of threads on processors: switches, readiness, preemption, quanta.
 
 use std::collections::VecDeque;
 use std::io::{Seek, Write};
@@ -15,7 +15,7 @@ use crate::table::{Cpu, Thread};
 use crate::tape::MICROSECOND;
 use crate::{Result, tape};
 
-/// How long a thread may run while others of its priority are ready.
+/// Time that a thread may run while others of its priority are ready.
 const QUANTUM: i64 = 20_000 * MICROSECOND;
 /// Per mille of stacks that are written whole; the others as keys.
 // Windows compresses stacks by keys where the session asks for it: traces have both forms, so that a reader
@@ -27,15 +27,15 @@ const WHOLE_STACKS: u64 = 600;
 pub(super) struct CpuState {
     /// `None`: idle.
     pub(super) current: Option<Thread>,
-    /// Number of switches: what was planned for a slice is void when the number has changed.
+    /// Number of switches: work that is planned for a slice is void when the number has changed.
     pub(super) slice: u64,
     /// It is planned that the processor looks for a better thread.
     pub(super) dispatching: bool,
     /// The processor is not used, to save power.
     pub(super) parked: bool,
-    /// When the thread that runs will have computed enough.
+    /// Time at which the running thread will have computed enough.
     pub(super) until: i64,
-    /// When that thread was switched in.
+    /// Switch-in time of that thread.
     since: i64,
     busy_since: i64,
     busy: i64,
@@ -45,25 +45,25 @@ pub(super) struct CpuState {
 #[derive(Debug)]
 pub(super) struct ThreadState {
     pub(super) alive: bool,
-    /// What is left to compute.
+    /// Remaining time to compute.
     pub(super) left: i64,
-    /// What is left of its quantum: a preemption does not give it a new one.
+    /// Rest of its quantum: a preemption does not give it a new one.
     quantum: i64,
     /// Position in its work.
     pub(super) step: usize,
     /// State of its script.
     pub(super) script: ScriptState,
-    /// The thread waits for a signal; or so many signals came before it waited.
+    /// The thread waits for a signal; or the number of signals that came before it waited.
     pub(super) awaiting: bool,
     pub(super) signals: u32,
-    /// Whom it serves.
+    /// The thread that it serves.
     pub(super) client: Option<Thread>,
     pub(super) io: Option<super::io::Open>,
-    /// What it has begun.
+    /// Its open actions.
     pub(super) acting: super::act::Acting,
     /// The thread has to load the images of its process.
     pub(super) loads_images: bool,
-    /// When the thread ends.
+    /// Time at which the thread ends.
     pub(super) dies_at: i64,
     last_cpu: Cpu,
     pub(super) account: Account,
@@ -95,7 +95,7 @@ impl ThreadState {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Thread and process id; those of the idle process for `None`.
+    /// Returns the thread and process id; the ids of the idle process for `None`.
     pub(super) fn ids(&self, thread: Option<Thread>) -> (u32, u32) {
         thread.map_or((0, 0), |thread| {
             let plan = &self.plan.threads[thread];
@@ -103,7 +103,7 @@ impl<W: Write + Seek> Sim<W> {
         })
     }
 
-    /// Ends the slice of a processor's thread; the best ready thread goes on, or nobody.
+    /// Ends the slice of a processor's thread. The best ready thread runs next, if there is one.
     pub(super) fn block(&mut self, cpu: Cpu, state: u8, reason: u8) -> Result<()> {
         // A wait gives a thread a new quantum, a preemption does not.
         if let Some(thread) = self.cpus[cpu].current {
@@ -324,13 +324,15 @@ impl<W: Write + Seek> Sim<W> {
             self.put_back(cpu, current, true);
             return self.switch(cpu, next, state::READY, reason::WR_QUANTUM_END);
         }
-        // Nobody else wants the processor: the thread stays without a switch and gets a new quantum.
+        // No other thread is ready for the processor: the thread stays without a switch and gets a
+        // new quantum.
         let (time, slice) = (self.tape.now() + QUANTUM, self.cpus[cpu].slice);
         self.plan_at(time, Happening::QuantumEnd(cpu, slice));
         Ok(())
     }
 
-    /// A thread that did not want to stop waits for a processor: in front if it was preempted, else behind.
+    /// Queues a thread that did not stop by itself: at the front if it was preempted, otherwise at
+    /// the back.
     fn put_back(&mut self, cpu: Cpu, thread: Thread, behind: bool) {
         // The switch that follows is written at this time, so that used and left work add up to all of it.
         let now = self.tape.next();

@@ -20,16 +20,16 @@ use crate::tape::{MICROSECOND, T0};
 // Few enough that stacks repeat, so that the number of distinct stacks stays bounded however long a trace is.
 const PLACES: u64 = 16;
 
-/// Where a thread is in its script, apart from the number of the step.
+/// Position of a thread in its script, apart from the number of the step.
 #[derive(Debug, Default)]
 pub(super) struct ScriptState {
-    /// What it computes.
+    /// The running code.
     running: Option<Code>,
     /// Its stack while it waits.
     waits: Option<Path>,
     /// Its stack while it does something in no time: readies a thread, starts a process.
     acts: Option<Path>,
-    /// How long it computes between two transfers of a file.
+    /// Computing time between two transfers of a file.
     between: (u32, u32),
     /// The request that it serves.
     request: Option<Request>,
@@ -46,7 +46,7 @@ struct Request {
     is_waited_for: bool,
 }
 
-/// Signals that nobody took, and threads that wait for one.
+/// Pending signals, and threads that wait for one.
 #[derive(Debug)]
 pub(super) struct EventState {
     signals: u32,
@@ -62,7 +62,7 @@ impl EventState {
     }
 }
 
-/// Requests that nobody took, and servers without one.
+/// Pending requests, and idle servers.
 #[derive(Debug, Default)]
 pub(super) struct PortState {
     requests: VecDeque<Request>,
@@ -201,8 +201,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn ask(&mut self, cpu: Cpu, client: Thread, path: Path, ask: Ask) -> Result<Then> {
-        // The stack of sending is that of the readying event; the one of waiting is needed only at the next
-        // switch.
+        // The readying event has the stack of sending; the stack of waiting is needed only at the
+        // next switch.
         let state = &mut self.threads[client].script;
         (state.acts, state.waits) = (Some(path), Some(ask.waits));
         if let Some(message) = self.request(cpu, client, (ask.port, ask.file), true)? {
@@ -238,7 +238,8 @@ impl<W: Write + Seek> Sim<W> {
         self.threads[server].script.acts = Some(path);
         if let Some(request) = self.ports[port].requests.pop_front() {
             self.threads[server].script.request = Some(request);
-            // A message that nobody waits for is done when it is received, and its number is free again.
+            // A message without a waiting sender is finished when it is received, and its number is
+            // free again.
             if let Some(message) = request.message {
                 self.receive(cpu, server, message, !request.is_waited_for)?;
             }
@@ -272,7 +273,7 @@ impl<W: Write + Seek> Sim<W> {
         self.make_ready(cpu, client, None)
     }
 
-    /// Whose request a thread works on.
+    /// Returns the client whose request a thread works on.
     pub(super) fn serves(&self, server: Thread) -> Option<Thread> {
         self.threads[server]
             .script
@@ -309,7 +310,7 @@ impl<W: Write + Seek> Sim<W> {
         state.between = (reading.low, reading.high);
     }
 
-    /// How long a thread with a script computes between two transfers of a file.
+    /// Returns the computing time of a scripted thread between two transfers of a file.
     pub(super) fn between_transfers(&mut self, thread: Thread) -> Option<i64> {
         // Threads without a script compute for a time of `SMALL_IO` instead.
         self.plan.threads[thread].script?;

@@ -74,7 +74,7 @@ impl Account {
     pub(super) fn so_far(&self, now: i64) -> [i64; 3] {
         let run = self.running_since.map_or(0, |since| now - since);
         let (wait, ready) = match (self.out, self.readied) {
-            // A preempted thread could run all the time: whatever ready event comes for it changes nothing.
+            // A preempted thread could run all the time: a ready event for it changes nothing.
             (Some(out), _) if out.state == state::READY => (0, now - out.time),
             (Some(out), Some(readied)) => (readied - out.time, now - readied),
             (Some(out), None) => (now - out.time, 0),
@@ -87,7 +87,7 @@ impl Account {
         ]
     }
 
-    /// Whether the thread was never readied and never ran.
+    /// True if the thread was never readied and never ran.
     pub(super) const fn is_new(&self) -> bool {
         self.sums.switches_in == 0 && self.readied.is_none()
     }
@@ -120,7 +120,7 @@ impl Account {
         })
     }
 
-    /// The sums in nanoseconds and what is open, if the trace ends at that time.
+    /// Returns the sums in nanoseconds, with open parts for a trace that ends at that time.
     pub(super) fn finish(&self, end: i64) -> ThreadTimes {
         let mut times = self.sums.clone();
         times.run_open_end_ns = self.running_since.map_or(0, |since| end - since);

@@ -1,4 +1,4 @@
-//! What a thread does next when it has computed enough or its wait is over.
+//! Next action of a thread after it has computed enough or its wait is over.
 
 use std::io::{Seek, Write};
 
@@ -12,14 +12,14 @@ use crate::tape::MICROSECOND;
 /// Ticks that copying from or to the cache, or opening a file, takes about.
 const SMALL_IO: u32 = 25 * MICROSECOND as u32;
 /// Signals and work items that are remembered; more are merged into one.
-// Bounded, so that a reader that falls behind does not make the simulation grow with the length of the trace.
+// Bounded, so that a slow reader does not make the simulation grow with the length of the trace.
 const REMEMBERED: u32 = 8;
 
-/// What becomes of the thread.
+/// Continuation of the thread.
 pub(super) enum Then {
     /// The thread does its next action at once.
     GoesOn,
-    /// The thread computes for so many ticks.
+    /// The thread computes for this number of ticks.
     Computes(i64),
     /// The thread waits for that reason.
     Waits(u8),

@@ -1,4 +1,4 @@
-//! What is true of starts and exits of processes, and of system calls.
+//! Truth about starts and exits of processes, and about system calls.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ pub struct Syscalls {
 /// Sums over system calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SyscallSums {
-    /// How many.
+    /// Number of calls.
     pub count: u64,
     /// Calls that ended with an error.
     pub failed: u64,

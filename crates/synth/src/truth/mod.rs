@@ -1,4 +1,4 @@
-//! What is true of a trace: sums of the simulation, none of them read back.
+//! The truth about a trace: sums of the simulation, none of them read back.
 //!
 //! All times are integers of nanoseconds (a tick has 100). Times of points count from the header event.
 //! Processes are named by their id, threads by `process/thread`, processors, disks and reasons
@@ -42,9 +42,9 @@ pub(crate) const FORMAT_VERSION: u32 = 1;
 /// Everything that is true of a trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Truth {
-    /// Where the trace comes from.
+    /// Origin of the trace.
     pub made: Made,
-    /// What the trace header says.
+    /// Contents of the trace header.
     pub header: Header,
     /// Counts of events.
     pub counts: EventCounts,
@@ -74,7 +74,8 @@ pub struct Truth {
     /// Waits that ended, by the thread that waited and the one that readied it; `dpc` for a DPC.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub waited_for: BTreeMap<String, BTreeMap<String, WaitSums>>,
-    /// What performance counters counted while each process ran, by process id, where switches carry them.
+    /// Counts of the performance counters while each process ran, by process id, if switches carry
+    /// them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, CounterSums>,
     /// Calls that the scenario is about, in the order of their ends.
@@ -83,7 +84,7 @@ pub struct Truth {
     /// Causes of slowness that were planted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
-    /// When causes acted, by the names of their cards; goes into [`Truth::causes`].
+    /// Times in which causes acted, by the names of their cards; goes into [`Truth::causes`].
     #[serde(skip)]
     pub(crate) acted: BTreeMap<&'static str, Acted>,
     /// Processors of different kinds, by number.
@@ -114,7 +115,7 @@ pub struct Truth {
     /// Starts of processes, where the scenario is about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<ProcessStart>,
-    /// Exits that somebody asked for, in the order of their ends.
+    /// Requested exits, in the order of their ends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exits: Vec<ProcessExit>,
     /// System calls.
@@ -146,7 +147,7 @@ pub struct Truth {
     pub collections: Vec<Collection>,
 }
 
-/// Whether a section says nothing, since the scenario does not record it.
+/// True if a section is empty, since the scenario does not record it.
 fn is_default<T: Default + PartialEq>(section: &T) -> bool {
     *section == T::default()
 }
@@ -162,7 +163,7 @@ pub struct Made {
     pub scale: u32,
     /// Seed.
     pub seed: u64,
-    /// Whether buffers are compressed.
+    /// True if buffers are compressed.
     pub compressed: bool,
 }
 
@@ -201,9 +202,9 @@ pub struct Process {
     pub parent_pid: u32,
     /// Command line.
     pub command_line: String,
-    /// Start, if it lies in the trace.
+    /// Start, if it is in the trace.
     pub start_ns: Option<i64>,
-    /// Stop, if it lies in the trace.
+    /// Stop, if it is in the trace.
     pub stop_ns: Option<i64>,
     /// 2 for one of 32 bits, 4 for a protected one.
     #[serde(skip_serializing_if = "is_default")]
@@ -214,7 +215,7 @@ pub struct Process {
     pub times: Times,
 }
 
-/// Where the time of threads went.
+/// Times of threads in each state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Times {
     /// Switch-ins.
@@ -229,7 +230,7 @@ pub struct Times {
     pub wait_ns_by_reason: BTreeMap<u8, i64>,
     /// Ready or preempted until switched in.
     pub ready_ns: i64,
-    /// Switch-ins behind a preemption or the end of a quantum.
+    /// Switch-ins after a preemption or the end of a quantum.
     pub preempted: u64,
 }
 
@@ -252,7 +253,7 @@ pub struct Open {
     pub state: u8,
     /// Reason of the switch-out.
     pub reason: u8,
-    /// When it was readied, if it was.
+    /// Time of its last readying, if any.
     pub readied_ns: Option<i64>,
 }
 
@@ -310,7 +311,7 @@ pub struct SampleStacks {
 /// DPCs and interrupts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Interrupts {
-    /// DPCs, those of timers included.
+    /// DPCs, including timer DPCs.
     pub dpcs: u64,
     /// Their durations.
     pub dpc_ns: i64,
@@ -325,7 +326,7 @@ pub struct Interrupts {
 pub struct Disk {
     /// All.
     pub total: Transfers,
-    /// By process of the thread that asked.
+    /// By process of the requesting thread.
     pub by_process: BTreeMap<String, Transfers>,
     /// By disk.
     pub by_disk: BTreeMap<u32, Transfers>,
@@ -364,7 +365,7 @@ pub struct FileIo {
 /// Sums over operations that ended in the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Operations {
-    /// How many.
+    /// Number of operations.
     pub count: u64,
     /// Bytes that they transferred.
     pub bytes: u64,
@@ -375,7 +376,7 @@ pub struct Operations {
 /// A mark of a user.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Mark {
-    /// When.
+    /// Its time.
     pub time_ns: i64,
     /// Its text.
     pub text: String,

@@ -95,7 +95,7 @@ pub(super) fn background_reader(scene: &mut Scene) {
     scene.b.script(thread, &[], &steps);
 }
 
-/// NTFS writes a checkpoint of a few milliseconds now and then, for which nobody waits.
+/// NTFS writes a checkpoint of a few milliseconds now and then, which delays no thread.
 pub(super) fn checkpoints(scene: &mut Scene) {
     let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread";
     let checkpoint = "Ntfs!NtfsCheckpointAllVolumes Ntfs!NtfsCheckpointVolume";

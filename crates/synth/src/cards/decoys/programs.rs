@@ -31,7 +31,7 @@ pub(super) fn busy(scene: &mut Scene) {
     );
 }
 
-/// A window that is busy for 60 ms with a message now and then, which nobody sees.
+/// A window that is busy for 60 ms with a message now and then, which no user notices.
 pub(super) fn window(scene: &mut Scene) {
     let maker = scene.maker();
     let image = scene.executable(maker);

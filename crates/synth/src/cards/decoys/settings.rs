@@ -26,7 +26,7 @@ pub(super) fn lookups(scene: &mut Scene) {
         .code(&[&queries], &["dnsapi!Query_Main", "dnsapi!Cache_Lookup"]);
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut steps = Vec::new();
-    // A failed query that is fast harms nobody: a status alone is no finding.
+    // A failed query that is fast is harmless: a status alone is not a finding.
     for status in [NO_NAME, 0, 0] {
         let name = keep(scene.names.host());
         let result = if status == 0 {
@@ -131,7 +131,7 @@ pub(super) fn player(scene: &mut Scene) {
             Step::Act(closes, Act::HandleCloses),
         ]);
     }
-    // Taken back: a resolution that is asked for only while it is needed is no finding.
+    // Released: a resolution that is requested only while it is needed is not a finding.
     steps.push(Step::Act(asks, Act::AsksTimer(0, false)));
     scene.b.script(thread, &[], &steps);
 }

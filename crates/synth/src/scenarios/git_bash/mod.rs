@@ -140,7 +140,7 @@ fn scanner(b: &mut Builder, port: Port) {
         Step::Run(emulator, 18_000, 42_000),
         Step::Answer(answers),
     ];
-    // More threads than processes that start at a time: what a start waits for is the scan, not the queue.
+    // More threads than concurrent process starts: a start waits for the scan, not for the queue.
     for _ in 0..4 {
         let thread = b.thread(program, 8, "nwengine!CWorkerPool::ThreadProc");
         b.script(thread, &[], &pool);
@@ -235,7 +235,7 @@ fn creates(b: &mut Builder, frames: &[&str], port: Port, child: Child) -> Vec<St
     ]
 }
 
-/// What every new process does first.
+/// Returns the first steps of every new process.
 fn loads(b: &mut Builder, runtime: &[&str]) -> Vec<Step> {
     let loader = b.code(
         &["ntdll!LdrInitializeThunk ntdll!LdrpInitialize ntdll!LdrpInitializeProcess"],
@@ -289,7 +289,7 @@ fn git_bash(b: &mut Builder, port: Port, explorer: Program) -> Child {
     }
 }
 
-/// The terminal: it starts the shell and shows what that writes.
+/// Adds the terminal: it starts the shell and shows its output.
 fn mintty(b: &mut Builder, port: Port, parent: Program) -> Child {
     let line = "usr\\bin\\mintty.exe --nodaemon -o AppID=GitForWindows.Bash -o RelaunchDisplayName=\"Git Bash\" \
         -i /mingw64/share/git/git-for-windows.ico /usr/bin/bash --login -i";
@@ -387,7 +387,7 @@ fn shell(b: &mut Builder, port: Port, parent: Program, writes: Event) -> Child {
     }
 }
 
-/// The shell starts a subshell, reads what it writes, and waits for its end.
+/// Returns the steps in which the shell starts a subshell, reads its output, and waits for its end.
 fn forks(
     b: &mut Builder,
     port: Port,

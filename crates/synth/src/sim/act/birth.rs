@@ -1,4 +1,4 @@
-//! What it costs to start a process and to end one: from the call of the creator to the first instruction of
+//! Costs of starting and ending a process: from the call of the creator to the first instruction of
 //! the child, and from the request to end until the last thread is gone.
 
 use std::io::{Seek, Write};
@@ -9,7 +9,7 @@ use crate::Result;
 use crate::table::{Cpu, Program, Thread};
 use crate::truth::{ProcessExit, ProcessStart};
 
-/// What a thread has to do with starts.
+/// Role of a thread in process starts.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Birth {
     /// The start of its process, if it is the first thread of that and has not run.

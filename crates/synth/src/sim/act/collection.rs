@@ -1,5 +1,5 @@
-//! Collections of the .NET runtime (Microsoft-Windows-DotNETRuntime): pauses, collections, and the sizes of
-//! the heaps behind them.
+//! Collections of the .NET runtime (Microsoft-Windows-DotNETRuntime): pauses, collections, and the
+//! sizes of the heaps after them.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -45,7 +45,7 @@ struct Pause {
     began: Option<usize>,
 }
 
-/// What a thread does.
+/// Garbage collection state of a thread.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Collecting(Option<Pause>);
 
@@ -53,7 +53,8 @@ pub(in crate::sim) struct Collecting(Option<Pause>);
 #[derive(Debug, Default)]
 struct Runtime {
     numbers: u32,
-    /// Place of the one that runs while threads stand still, and of the one in the background.
+    /// Index of the collection that runs while threads are suspended, and of the background
+    /// collection.
     blocking: Option<usize>,
     background: Option<usize>,
 }
@@ -172,13 +173,13 @@ impl<W: Write + Seek> Sim<W> {
                 .u32(collection.generation)
                 .u16(INSTANCE);
         })?;
-        // Generations 0 to 2, large and pinned objects; and what survived of each.
+        // Generations 0 to 2, large and pinned objects; and the surviving bytes of each.
         let sizes = [1, 4, 24, 12, 2].map(|mb| u64::from(self.rng.between(mb << 18, mb << 20)));
         let survived = sizes.map(|size| size / 5);
         let (pinned_objects, handles) = (self.rng.between(0, 40), self.rng.between(200, 400));
         self.provider_event(cpu, thread, event(4, 2, 133), |p| {
-            // The heap of pinned objects came with .NET 5: its sizes stand behind the fields that older
-            // versions of the event have, not beside those of the other heaps.
+            // The heap of pinned objects came with .NET 5: its sizes follow the fields that older
+            // versions of the event have, and are not next to the sizes of the other heaps.
             sizes
                 .iter()
                 .zip(&survived)
@@ -228,8 +229,8 @@ impl<W: Write + Seek> Sim<W> {
             .0
             .entry(self.plan.threads[thread].program)
             .or_default();
-        // A background collection stops threads a second time, when it marks what changed, and no collection
-        // starts in that pause.
+        // A background collection stops threads a second time, when it marks changed objects, and
+        // no collection starts in that pause.
         let place = pause.began.or(runtime.background);
         let collection = place.and_then(|place| self.truth.collections.get_mut(place));
         collection.into_iter().for_each(|collection| {

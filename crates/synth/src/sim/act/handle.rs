@@ -1,5 +1,5 @@
-//! Handles and the objects behind them: opened, handed to other processes, closed. Values of handles and
-//! addresses of objects are used again.
+//! Handles and their objects: opened, duplicated to other processes, closed. Values of handles and
+//! addresses of objects are reused.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Seek, Write};
@@ -22,7 +22,7 @@ const OBJECT_STEP: u64 = 0x180;
 struct Object {
     plan: ObjectPlan,
     handles: u32,
-    /// When it came to life; `None`: before the trace.
+    /// Time of its creation; `None`: before the trace.
     since: Option<i64>,
 }
 
@@ -31,7 +31,7 @@ struct Object {
 struct Handle {
     value: u32,
     object: u64,
-    /// When it was opened; `None`: before the trace.
+    /// Time at which it was opened; `None`: before the trace.
     since: Option<i64>,
 }
 
@@ -44,7 +44,7 @@ struct HandleTable {
 }
 
 impl HandleTable {
-    /// The value of a new handle: the one that was closed last, or one that nobody had.
+    /// Returns the value of a new handle: the one that was closed last, or an unused one.
     fn value(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             // Values of handles are multiples of four, since Windows leaves the two lowest bits to programs.
@@ -117,7 +117,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Opens a process, whose object is there for as long as somebody has a handle to it.
+    /// Opens a process, whose object exists as long as there is a handle to it.
     pub(super) fn handle_opens_process(
         &mut self,
         cpu: Cpu,

@@ -1,4 +1,4 @@
-//! Heaps of programs: made, used and destroyed. Heap 0 is that of the process, which is there before the
+//! Heaps of programs: made, used and destroyed. Heap 0 is the process heap, which exists before the
 //! trace.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -45,7 +45,7 @@ const fn handle(heap: u32) -> u64 {
     HEAPS + HEAP_STEP * heap as u64
 }
 
-/// Which part of the heap serves a request.
+/// Returns the part of the heap that serves a request.
 const fn source(bytes: u64) -> u32 {
     if bytes < SMALL { 2 } else { 4 }
 }

@@ -120,7 +120,7 @@ impl<W: Write + Seek> Sim<W> {
             return Ok(());
         };
         let (name, address) = (*name, *address);
-        // A semicolon also behind the last server, as Windows writes such lists.
+        // A semicolon also after the last server, as Windows writes these lists.
         let servers: String = servers.iter().map(|server| format!("{server};")).collect();
         self.provider_event(cpu, thread, event(3009, 1), |p| {
             p.wide(lookup.name)

@@ -13,14 +13,14 @@ use crate::truth::{AlpcCalls, AlpcWaits, Delivered};
 /// Number of the first message.
 const FIRST: u32 = 0x1A40;
 
-/// What a thread waits for, and since when.
+/// The message that a thread waits for, and the start of the wait.
 #[derive(Debug, Clone, Copy)]
 enum Waiting {
     Reply(u32, i64),
     New(i64),
 }
 
-/// What one thread does.
+/// Messaging state of a thread.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Messaging {
     waiting: Option<Waiting>,
@@ -38,7 +38,7 @@ struct Served {
 /// All messages.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Messages {
-    /// Sent and not received: by whom and when.
+    /// Sent and not received: the sender and the time.
     under_way: BTreeMap<u32, (Thread, i64)>,
     /// Received and not answered.
     calls: BTreeMap<u32, Served>,

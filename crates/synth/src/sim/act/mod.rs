@@ -1,4 +1,5 @@
-//! What threads do that has events of its own: callbacks of filter drivers, page faults, memory, messages.
+//! Actions of threads with events of their own: callbacks of filter drivers, page faults, memory,
+//! messages.
 
 mod birth;
 mod call;
@@ -25,7 +26,7 @@ use crate::stacks::Taken;
 use crate::table::{Cpu, Thread};
 use crate::tape::{Kind, Provided};
 
-/// What one thread has begun.
+/// Open actions of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Acting {
     birth: birth::Birth,
@@ -38,7 +39,7 @@ pub(super) struct Acting {
     window: window::Windowing,
 }
 
-/// What all threads share.
+/// State that all threads share.
 #[derive(Debug, Default)]
 pub(super) struct World {
     pool: memory::PoolState,
@@ -53,7 +54,7 @@ pub(super) struct World {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Does what a step says.
+    /// Carries out the action of a step.
     pub(super) fn act_out(&mut self, cpu: Cpu, thread: Thread, act: Act) -> Result<()> {
         match act {
             Act::FileBegins(operation) => self.file_begins(cpu, thread, operation),
@@ -196,7 +197,7 @@ impl<W: Write + Seek> Sim<W> {
         self.ids(Some(thread)).1.to_string()
     }
 
-    /// What the truth says of what is open when the trace ends.
+    /// Adds the actions that are open at the end of the trace to the truth.
     pub(super) fn finish_acts(&mut self) {
         self.finish_calls();
         self.finish_filters();

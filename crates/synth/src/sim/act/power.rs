@@ -17,7 +17,7 @@ const KERNEL_POWER: Guid = Guid::literal("331c3b3a-2005-44c2-ac5e-77220c37d6b4")
 /// Keywords of the timer and of settings.
 const TIMER: u64 = 0x4000;
 const SETTINGS: u64 = 0x80;
-/// Resolution where nobody asks for another one, and the best one, in units of 100 ns.
+/// Resolution without any request, and the finest one, in units of 100 ns.
 const COARSE: u32 = 156_250;
 const FINE: u32 = 5_000;
 /// Kind of a setting that nothing overrides.
@@ -33,7 +33,7 @@ const fn event(id: u16, version: u8, keyword: u64) -> Provided {
     }
 }
 
-/// Who asks.
+/// The source of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Asker {
     Process(Program),
@@ -41,7 +41,7 @@ enum Asker {
     System,
 }
 
-/// What was asked for and holds: its place in the truth, the resolution, and whether the system ignores it.
+/// A request in force: its index in the truth, the resolution, and true if the system ignores it.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     place: usize,
@@ -95,10 +95,10 @@ impl<W: Write + Seek> Sim<W> {
         self.update_timer(cpu, thread)
     }
 
-    /// Puts the finest resolution into force that somebody asks for.
+    /// Puts the finest requested resolution into force.
     fn update_timer(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let finest = self.finest();
-        // The kernel reports the resolution in force only when it changes, however often somebody asks.
+        // The kernel reports the resolution in force only when it changes, not at each request.
         if self
             .world
             .power
@@ -116,7 +116,7 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn finest(&self) -> u32 {
-        // What is in force is nobody's request: counted as one, it would keep itself in force.
+        // The resolution in force is not a request: counted as one, it would keep itself in force.
         let asked = self
             .world
             .power
@@ -130,7 +130,7 @@ impl<W: Write + Seek> Sim<W> {
             .clamp(FINE, COARSE)
     }
 
-    /// From now on somebody asks for that resolution, or it is in force.
+    /// Starts a request for that resolution, or puts it into force.
     fn holds(&mut self, asker: Asker, (resolution, is_ignored): (u32, bool), time: Option<i64>) {
         // A new request replaces the one before it, and 0 only takes that one back.
         self.held_until(asker, time);
@@ -217,7 +217,7 @@ impl<W: Write + Seek> Sim<W> {
         self.world.power.settings.insert(setting, data.to_vec());
     }
 
-    /// What holds from before the session, and what it writes of that.
+    /// Sets the state from before the session, and writes the session's events about it.
     pub(in crate::sim) fn power_rundown_at_start(&mut self) -> Result<()> {
         let Some(plan) = self.plan.power.clone() else {
             return Ok(());
@@ -235,7 +235,7 @@ impl<W: Write + Seek> Sim<W> {
         self.power_rundown()
     }
 
-    /// What holds when a session begins or ends.
+    /// Writes the state at the start or end of a session.
     pub(in crate::sim) fn power_rundown(&mut self) -> Result<()> {
         let held = self.world.power.held.clone();
         for (

@@ -1,4 +1,4 @@
-//! The registry: operations on keys, and the control blocks that stand for keys in their events.
+//! The registry: operations on keys, and the control blocks that represent keys in their events.
 
 use std::collections::BTreeSet;
 use std::io::{Seek, Write};
@@ -14,7 +14,7 @@ use crate::tape::Kind;
 const BLOCKS: u64 = 0xFFFF_8A0A_0000_0000;
 const BLOCK_STEP: u64 = 0x300;
 
-/// What a thread has begun, and when.
+/// Open operation of a thread, and its start.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Registering(Option<(RegistryAct, i64)>);
 
@@ -50,7 +50,7 @@ impl<W: Write + Seek> Sim<W> {
             p.time(began).u32(status).u32(index).u64(block).wide(name);
         })?;
         let base = self.plan.keys[key].path;
-        // The block stands for the key that an operation starts from; a name of a key in the event leads
+        // The block represents the key that an operation starts from. A key name in the event leads
         // further down.
         let path = if name.is_empty() || operation.names_value() {
             base.to_owned()

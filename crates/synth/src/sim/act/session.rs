@@ -14,9 +14,9 @@ use crate::truth::Session;
 
 /// Microsoft-Windows-Kernel-EventTracing.
 const EVENT_TRACING: Guid = Guid::literal("b675ec37-bdb6-4648-bc92-f3fdc74d3ca2");
-/// Why a session cannot start: there is one of that name (`STATUS_OBJECT_NAME_COLLISION`).
+/// Error of starting a session: its name is already in use (`STATUS_OBJECT_NAME_COLLISION`).
 const COLLISION: u32 = 0xC000_0035;
-/// Why an event is lost: it does not fit into a buffer (`STATUS_BUFFER_OVERFLOW`).
+/// Reason for a lost event: it is larger than a buffer (`STATUS_BUFFER_OVERFLOW`).
 const OVERFLOW: u32 = 0x8000_0005;
 /// Sizes of sessions: fewest and most buffers, size of one in KB, most that were there, those that are there,
 /// seconds between two flushes.
@@ -94,7 +94,7 @@ impl<W: Write + Seek> Sim<W> {
             .insert(plan.name, (place, 2 + state.numbers % 60, plan));
     }
 
-    /// Stops a session, which has lost so many events.
+    /// Stops a session, which has lost this number of events.
     pub(super) fn session_stops(
         &mut self,
         cpu: Cpu,

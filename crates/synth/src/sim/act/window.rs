@@ -43,7 +43,7 @@ const DELAYS: u64 = 0x4_0000;
 const GDI: u64 = 0x100_0000_0000;
 const USER: u64 = 0x200_0000_0000;
 
-/// What one thread does.
+/// Window manager state of a thread.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Windowing {
     /// Since when it asks for the lock.
@@ -62,7 +62,7 @@ struct Object {
     since: i64,
 }
 
-/// Who has the focus: a thread, since when, and since when its process has it.
+/// The thread with the focus, the start of its focus, and the start of its process's focus.
 #[derive(Debug, Clone, Copy)]
 struct Focus {
     thread: Thread,
@@ -70,7 +70,7 @@ struct Focus {
     process_since: Option<i64>,
 }
 
-/// What all threads share.
+/// State that all threads share.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct WindowState {
     tokens: u64,
@@ -92,13 +92,13 @@ impl<W: Write + Seek> Sim<W> {
         self.threads[thread].acting.window.asks = Some(self.tape.now());
     }
 
-    /// A thread has the lock that it asked for.
+    /// A thread has acquired the lock.
     pub(super) fn lock_has(&mut self, cpu: Cpu, thread: Thread, is_exclusive: bool) -> Result<()> {
         let Some(asked) = self.threads[thread].acting.window.asks.take() else {
             return Ok(());
         };
-        // A release has the number behind that of its acquisition, so that numbers of acquisitions leave one
-        // out.
+        // A release has the number after its acquisition's number, so the numbers of acquisitions
+        // skip one each.
         self.world.window.tokens += 2;
         let token = self.world.window.tokens;
         let waited = self.tape.next() - asked;
